@@ -68,19 +68,38 @@ class Comparing {
   std::vector<CosinePair> near_;
 };
 
+// Codes to search, and how far.
+struct Search {
+  CodeColumn codes;
+  int radius;
+};
+
+// Seen from the mean, strangers are further apart where all vectors point the same way, and so are
+// pairs near the mean.
+Search plan_search(const FeatureIndex& index, std::span<const std::uint32_t> rows, double cosine,
+                   double recall) {
+  const UnitVectors& vectors = index.vectors();
+  const Viewpoint origin = seen_from_origin(vectors);
+  const auto plan = [&](const Viewpoint& from) {
+    return plan_projections(vectors, from, rows, cosine, recall, index.seed());
+  };
+  const ProjectionPlan by_origin = plan(origin);
+  const ProjectionPlan by_mean = plan(index.mean());
+  if (by_mean.candidates < by_origin.candidates) return {index.codes(), by_mean.radius};
+  return {project(vectors, origin, index.seed()), by_origin.radius};
+}
+
 // Rows `rows` of other vectors each.
 void find_pairs_of_distinct(const FeatureIndex& index, std::span<const std::uint32_t> rows,
                             double cosine, const PairSink& sink, const NeighbourOptions& options) {
-  std::vector<float> distances;
-  for (const std::uint32_t row : rows) distances.push_back(index.centre().distances[row]);
-  const int radius = radius_for(distances, cosine, options.recall);
-  const std::vector<Hash128> of_codes = hashes_of(index.codes(), index.size());
+  const Search search = plan_search(index, rows, cosine, options.recall);
+  const std::vector<Hash128> of_codes = hashes_of(search.codes, index.size());
   const Components components = connected_components(index.size(), equal_edges(of_codes, rows));
   const Ragged<std::uint32_t> members = rows_by_component(components);
   const auto members_of = [&](std::uint32_t row) { return members[components.of_row[row]]; };
   Comparing comparing(index, cosine, sink);
   for (std::size_t code = 0; code < members.size(); ++code) comparing.within(members[code]);
-  find_edges(index.codes(), rows, radius,
+  find_edges(search.codes, rows, search.radius,
              [&](std::span<const Edge> edges) {
                for (const Edge& edge : edges) {  // between the first rows of two codes
                  if (edge.distance > 0) comparing.between(members_of(edge.a), members_of(edge.b));
@@ -188,8 +207,9 @@ void take_nearest(const FeatureIndex& index, std::uint32_t row, Found& found,
 
 FeatureIndex::FeatureIndex(const FeatureTable& table, std::uint64_t seed)
     : vectors_(table),
-      centre_(centre_of(vectors_)),
-      codes_(project(vectors_, centre_, seed)),
+      seed_(seed),
+      mean_(seen_from_mean(vectors_)),
+      codes_(project(vectors_, mean_, seed)),
       hashes_(hashes_of(table)) {}
 
 void find_pairs(const FeatureIndex& index, std::span<const std::uint32_t> rows, double cosine,

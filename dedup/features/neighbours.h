@@ -16,9 +16,10 @@ namespace winnow::dedup {
 
 // Rows of a feature table that point in about the same direction.
 //
-// Search   Codes of 256 bits by random projections (SimHash, Charikar 2002) of the vectors less
-//          their mean, which are searched exactly (search/); what that finds is compared again by
-//          the vectors themselves. So nothing false is found, and a share is missed.
+// Search   Codes of 256 bits by random projections (SimHash, Charikar 2002), which are searched
+//          exactly (search/); what that finds is compared again by the vectors themselves. So
+//          nothing false is found, and a share is missed. The nearest are looked for by vectors
+//          less their mean; pairs so too, or as they are, whichever brings fewer to compare.
 // Result   A pure function of the table, the question and the seed, for any number of threads.
 
 // A feature table made ready to be searched. Memory: 4 bytes an element and 60 a row.
@@ -29,8 +30,9 @@ class FeatureIndex {
 
   std::size_t size() const noexcept { return vectors_.size(); }
   const UnitVectors& vectors() const noexcept { return vectors_; }
-  const Centre& centre() const noexcept { return centre_; }
-  const CodeColumn& codes() const noexcept { return codes_; }
+  std::uint64_t seed() const noexcept { return seed_; }
+  const Viewpoint& mean() const noexcept { return mean_; }
+  const CodeColumn& codes() const noexcept { return codes_; }  // seen from the mean
   // Of the elements of each row: equal ones are of equal vectors.
   const std::vector<Hash128>& hashes() const noexcept { return hashes_; }
   // 1 of rows that are equal.
@@ -40,7 +42,8 @@ class FeatureIndex {
 
  private:
   UnitVectors vectors_;
-  Centre centre_;
+  std::uint64_t seed_;
+  Viewpoint mean_;
   CodeColumn codes_;
   std::vector<Hash128> hashes_;
 };

@@ -30,10 +30,13 @@ std::vector<float> planes_of(std::size_t dimensions, std::uint64_t seed) {
 }
 
 // The angle between two vectors of length 1 and this cosine, as a share of a half turn, seen from a
-// point that is so far from both.
-double share_of_turn(double cosine, double distance) {
-  const double half_chord = std::sqrt(std::max(0.0, (1 - cosine) / 2));
-  return half_chord >= distance ? 1 : 2 * std::asin(half_chord / distance) / std::numbers::pi;
+// point that is so far from them.
+double share_of_turn(double cosine, double to_a, double to_b) {
+  const double chord_squared = 2 - 2 * cosine;
+  const double product = 2 * to_a * to_b;
+  if (product == 0) return 1;
+  const double seen = (to_a * to_a + to_b * to_b - chord_squared) / product;
+  return std::acos(std::clamp(seen, -1.0, 1.0)) / std::numbers::pi;
 }
 
 }  // namespace
@@ -60,30 +63,34 @@ float UnitVectors::cosine(std::size_t a, std::size_t b) const noexcept {
   return std::clamp(dot((*this)[a], (*this)[b]), -1.0F, 1.0F);
 }
 
-Centre centre_of(const UnitVectors& vectors) {
+Viewpoint seen_from_origin(const UnitVectors& vectors) {
+  return {std::vector<float>(vectors.padded()), std::vector<float>(vectors.size(), 1.0F)};
+}
+
+Viewpoint seen_from_mean(const UnitVectors& vectors) {
   std::vector<double> sums(vectors.padded());
   for (std::size_t row = 0; row < vectors.size(); ++row) {
     const auto vector = vectors[row];
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += double{vector[i]};
   }
-  Centre centre;
+  Viewpoint mean;
   const double rows = std::max(1.0, static_cast<double>(vectors.size()));
-  for (const double sum : sums) centre.mean.push_back(static_cast<float>(sum / rows));
-  const double square = double{dot(centre.mean, centre.mean)};
-  centre.distances.resize(vectors.size());
+  for (const double sum : sums) mean.point.push_back(static_cast<float>(sum / rows));
+  const double square = double{dot(mean.point, mean.point)};
+  mean.distances.resize(vectors.size());
   tbb::parallel_for(std::size_t{0}, vectors.size(), [&](std::size_t row) {
-    const double squared = 1 - 2 * double{dot(vectors[row], centre.mean)} + square;
-    centre.distances[row] = static_cast<float>(std::sqrt(std::max(0.0, squared)));
+    const double squared = 1 - 2 * double{dot(vectors[row], mean.point)} + square;
+    mean.distances[row] = static_cast<float>(std::sqrt(std::max(0.0, squared)));
   });
-  return centre;
+  return mean;
 }
 
-CodeColumn project(const UnitVectors& vectors, const Centre& centre, std::uint64_t seed) {
+CodeColumn project(const UnitVectors& vectors, const Viewpoint& from, std::uint64_t seed) {
   const std::size_t padded = vectors.padded();
   const std::vector<float> planes = planes_of(padded, seed);
   const auto plane = [&](std::size_t i) { return std::span(planes).subspan(i * padded, padded); };
-  std::array<float, kPlanes> of_mean{};
-  for (std::size_t i = 0; i < kPlanes; ++i) of_mean[i] = dot(plane(i), centre.mean);
+  std::array<float, kPlanes> of_point{};
+  for (std::size_t i = 0; i < kPlanes; ++i) of_point[i] = dot(plane(i), from.point);
   CodeColumn codes;
   codes.hash = "projections";
   codes.bits = kProjections;
@@ -91,7 +98,7 @@ CodeColumn project(const UnitVectors& vectors, const Centre& centre, std::uint64
   tbb::parallel_for(std::size_t{0}, vectors.size(), [&](std::size_t row) {
     std::uint64_t* const words = codes.words.data() + row * codes.words_per_code();
     for (std::size_t i = 0; i < kPlanes; ++i) {
-      const std::uint64_t side = dot(vectors[row], plane(i)) >= of_mean[i] ? 1 : 0;
+      const std::uint64_t side = dot(vectors[row], plane(i)) >= of_point[i] ? 1 : 0;
       words[i / 64] |= side << (63 - i % 64);
     }
   });
@@ -102,7 +109,7 @@ int radius_for(std::span<const float> distances, double cosine, double recall) {
   constexpr std::size_t kSteps = 1024;  // of a half turn, rounded up
   std::vector<double> rows(kSteps + 1);
   for (const float distance : distances) {
-    const double share = share_of_turn(cosine, double{distance});
+    const double share = share_of_turn(cosine, double{distance}, double{distance});
     ++rows[static_cast<std::size_t>(std::ceil(share * kSteps))];
   }
   const double wanted = recall * static_cast<double>(distances.size());
@@ -116,6 +123,24 @@ int radius_for(std::span<const float> distances, double cosine, double recall) {
     if (found >= wanted) return radius;
   }
   return kProjections;
+}
+
+ProjectionPlan plan_projections(const UnitVectors& vectors, const Viewpoint& from,
+                                std::span<const std::uint32_t> rows, double cosine, double recall,
+                                std::uint64_t seed) {
+  constexpr int kDrawn = 4096;
+  std::vector<float> distances;
+  for (const std::uint32_t row : rows) distances.push_back(from.distances[row]);
+  ProjectionPlan plan{.radius = radius_for(distances, cosine, recall)};
+  CounterRng rng(seed, 1, 0, RandomUse::kStudy);
+  for (int i = 0; i < kDrawn; ++i) {
+    const std::uint32_t a = rows[rng.below(static_cast<std::uint32_t>(rows.size()))];
+    const std::uint32_t b = rows[rng.below(static_cast<std::uint32_t>(rows.size()))];
+    const double share = share_of_turn(double{vectors.cosine(a, b)}, double{from.distances[a]},
+                                       double{from.distances[b]});
+    plan.candidates += binomial_at_most(plan.radius, kProjections, share) / kDrawn;
+  }
+  return plan;
 }
 
 }  // namespace winnow::dedup

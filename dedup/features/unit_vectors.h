@@ -35,22 +35,31 @@ class UnitVectors {
 // The sum of products; a.size() is a multiple of kLanes, as b's. Always added in one order.
 float dot(std::span<const float> a, std::span<const float> b) noexcept;
 
-// The mean of vectors, and how far each is from it.
-struct Centre {
-  std::vector<float> mean;       // padded
+// A point that vectors are seen from, and how far each is from it.
+struct Viewpoint {
+  std::vector<float> point;      // padded
   std::vector<float> distances;  // of each row
 };
-Centre centre_of(const UnitVectors& vectors);
+Viewpoint seen_from_origin(const UnitVectors& vectors);
+Viewpoint seen_from_mean(const UnitVectors& vectors);
 
-// Codes by random projections: bit i says on which side of a plane through the mean the vector is,
+// Codes by random projections: bit i says on which side of a plane through the point the vector is,
 // whose normal is drawn from a normal distribution by (seed, i).
 inline constexpr int kProjections = 256;
-CodeColumn project(const UnitVectors& vectors, const Centre& centre, std::uint64_t seed);
+CodeColumn project(const UnitVectors& vectors, const Viewpoint& from, std::uint64_t seed);
 
-// The least radius in bits that finds `recall` of the pairs of that cosine: two vectors that are at
-// an angle, seen from the mean, differ in each bit with probability angle / pi (Goemans and
-// Williamson 1995). Expected over pairs that are as far from the mean as each other, one for each
-// of `distances`.
+// Which codes to search, and how far.
+struct ProjectionPlan {
+  int radius = 0;         // bits
+  double candidates = 0;  // share of all pairs that are expected to be within it
+};
+// The least radius that finds `recall` of the pairs of that cosine among `rows`: two vectors that
+// are at an angle, seen from the point, differ in each bit with probability angle / pi (Goemans and
+// Williamson 1995). Expected over pairs that are as far from the point as each other, one for each
+// row. What it brings besides is estimated by pairs that are drawn by `seed`.
+ProjectionPlan plan_projections(const UnitVectors& vectors, const Viewpoint& from,
+                                std::span<const std::uint32_t> rows, double cosine, double recall,
+                                std::uint64_t seed);
 int radius_for(std::span<const float> distances, double cosine, double recall);
 
 }  // namespace winnow::dedup
