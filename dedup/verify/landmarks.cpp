@@ -58,18 +58,17 @@ struct Cube {
 
 bool Cube::is_extreme() const {
   const float value = at(0, 0);
-  bool is_most = true;
-  bool is_least = true;
+  // Of its own sign: what is bright is most, what is dark least.
+  const float sign = value > 0 ? 1.0F : -1.0F;
+  const float most = sign * value;
   for (const Plane* level : {&here, &below, &above}) {
     for (int dy = -1; dy <= 1; ++dy) {
-      for (int dx = -1; dx <= 1; ++dx) {
-        if (level == &here && dx == 0 && dy == 0) continue;
-        const float other = level->at(x + dx, y + dy);
-        is_most = is_most && other < value;
-        is_least = is_least && other > value;
-      }
+      const float* const row = level->row(y + dy) + x;
+      const float left = sign * row[-1];
+      const float right = sign * row[1];
+      const bool is_itself = level == &here && dy == 0;
+      if (left >= most || right >= most || (!is_itself && sign * row[0] >= most)) return false;
     }
-    if (!is_most && !is_least) return false;
   }
   return true;
 }
@@ -138,33 +137,48 @@ float bin_at(const AngleHistogram& bins, int i) {
   return bins[static_cast<std::size_t>((i + kAngleBins) % kAngleBins)];
 }
 
+constexpr int kAngleReach = 8;  // samples to each side of a landmark
+constexpr int kAngleSide = 2 * kAngleReach + 1;
+
+// What each of them counts for: a Gaussian within a circle.
+struct AngleWeights {
+  AngleWeights() {
+    for (int i = -kAngleReach; i <= kAngleReach; ++i) {
+      for (int j = -kAngleReach; j <= kAngleReach; ++j) {
+        const double far = static_cast<double>(i * i + j * j) / (kAngleReach * kAngleReach);
+        if (far > 1) continue;
+        at[static_cast<std::size_t>(i + kAngleReach)][static_cast<std::size_t>(j + kAngleReach)] =
+            static_cast<float>(std::exp(-4.5 * far));
+      }
+    }
+  }
+  std::array<std::array<float, kAngleSide>, kAngleSide> at{};
+};
+
 // How steep it is in which direction around a place, within 4.5 times its scale.
 AngleHistogram slopes_around(const Plane& level, const Place& place) {
-  constexpr int kReach = 8;  // samples to each side
-  constexpr int kSide = 2 * kReach + 3;
+  static const AngleWeights weights;
   constexpr float kReachOfScale = 4.5F;
-  const float step = kReachOfScale * place.scale / kReach;
-  std::array<std::array<float, kSide>, kSide> values{};
-  for (int i = 0; i < kSide; ++i) {
-    for (int j = 0; j < kSide; ++j) {
-      const float x = place.x + static_cast<float>(j - kReach - 1) * step;
-      const float y = place.y + static_cast<float>(i - kReach - 1) * step;
-      values[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] = sample(level, x, y);
+  const float step = kReachOfScale * place.scale / kAngleReach;
+  std::array<std::array<float, kAngleSide + 2>, kAngleSide + 2> values{};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float y = place.y + (static_cast<float>(i) - kAngleReach - 1) * step;
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      values[i][j] = sample(level, place.x + (static_cast<float>(j) - kAngleReach - 1) * step, y);
     }
   }
   AngleHistogram bins{};
-  for (int i = -kReach; i <= kReach; ++i) {
-    for (int j = -kReach; j <= kReach; ++j) {
-      if (i * i + j * j > kReach * kReach) continue;
-      const auto row = static_cast<std::size_t>(i + kReach + 1);
-      const auto column = static_cast<std::size_t>(j + kReach + 1);
-      const float dx = values[row][column + 1] - values[row][column - 1];
-      const float dy = values[row + 1][column] - values[row - 1][column];
-      const float far = static_cast<float>(i * i + j * j) / (kReach * kReach);
-      const float weight = std::exp(-4.5F * far) * std::sqrt(dx * dx + dy * dy);
-      const float turn = angle_of(dx, dy) / (2 * std::numbers::pi_v<float>)+0.5F;
-      const int bin = static_cast<int>(turn * kAngleBins) % kAngleBins;
-      bins[static_cast<std::size_t>(bin)] += weight;
+  for (std::size_t i = 0; i < kAngleSide; ++i) {
+    std::array<float, kAngleSide> steepness{};
+    std::array<float, kAngleSide> turn{};
+    for (std::size_t j = 0; j < kAngleSide; ++j) {
+      const float dx = values[i + 1][j + 2] - values[i + 1][j];
+      const float dy = values[i + 2][j + 1] - values[i][j + 1];
+      steepness[j] = weights.at[i][j] * std::sqrt(dx * dx + dy * dy);
+      turn[j] = (angle_of(dx, dy) / (2 * std::numbers::pi_v<float>)+0.5F) * kAngleBins;
+    }
+    for (std::size_t j = 0; j < kAngleSide; ++j) {
+      bins[static_cast<std::size_t>(turn[j]) % kAngleBins] += steepness[j];
     }
   }
   return bins;

@@ -106,21 +106,6 @@ Plane plane_of(ImageView gray) {
           .view());
 }
 
-float sample(const Plane& plane, float x, float y) noexcept {
-  x = std::clamp(x, 0.0F, static_cast<float>(plane.width - 1));
-  y = std::clamp(y, 0.0F, static_cast<float>(plane.height - 1));
-  const int left = std::min(static_cast<int>(x), std::max(0, plane.width - 2));
-  const int top = std::min(static_cast<int>(y), std::max(0, plane.height - 2));
-  const float right = x - static_cast<float>(left);
-  const float below = y - static_cast<float>(top);
-  const float* const above_row = plane.row(top) + left;
-  const std::ptrdiff_t next = plane.width > 1 ? 1 : 0;
-  const float* const below_row = above_row + (plane.height > 1 ? plane.width : 0);
-  const float upper = above_row[0] + right * (above_row[next] - above_row[0]);
-  const float lower = below_row[0] + right * (below_row[next] - below_row[0]);
-  return upper + below * (lower - upper);
-}
-
 Plane blurred(const Plane& plane, float sigma) {
   const std::vector<float> taps = gaussian(sigma);
   const int reach = static_cast<int>(taps.size() / 2);

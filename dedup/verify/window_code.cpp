@@ -139,35 +139,67 @@ Share share_of(std::size_t sample) {
   return {first, 1 - (at - static_cast<float>(first))};
 }
 
-void add(Histogram& histogram, int y, int x, int direction, float weight) {
-  if (y < 0 || y >= kCells || x < 0 || x >= kCells) return;
-  histogram[static_cast<std::size_t>(number_of(y, x, direction % kDirections))] += weight;
+// How steep the samples of a row are, and in which direction: 0 .. kDirections.
+struct Slopes {
+  std::array<float, kSide> steepness{};
+  std::array<float, kSide> turn{};
+};
+Slopes slopes_of(const Window& window, const Layout& layout, std::size_t i) {
+  const auto& above = window[i == 0 ? 0 : i - 1];
+  const auto& below = window[std::min<std::size_t>(i + 1, kSide - 1)];
+  std::array<float, kSide + 2> row{};
+  std::copy(window[i].begin(), window[i].end(), row.begin() + 1);
+  row.front() = row[1];
+  row.back() = row[kSide];
+  constexpr float kOfTurn = kDirections / (2 * std::numbers::pi_v<float>);
+  Slopes slopes;
+  for (std::size_t j = 0; j < kSide; ++j) {
+    const float dx = row[j + 2] - row[j];
+    const float dy = below[j] - above[j];
+    const float turn = angle_of(dx, dy) * kOfTurn;
+    slopes.steepness[j] = std::sqrt(dx * dx + dy * dy) * layout.weights[i][j];
+    slopes.turn[j] = turn < 0 ? turn + kDirections : turn;
+  }
+  return slopes;
 }
 
 Histogram histogram_of(const Window& window, const Layout& layout) {
-  Histogram histogram{};
+  // With a cell more on each side, and a direction more, which are those behind the last.
+  constexpr int kPadded = kCells + 2;
+  std::array<std::array<std::array<float, kDirections + 2>, kPadded>, kPadded> padded{};
   for (std::size_t i = 0; i < kSide; ++i) {
     const Share down = share_of(i);
-    const std::size_t above = i == 0 ? 0 : i - 1;
-    const std::size_t below = std::min<std::size_t>(i + 1, kSide - 1);
+    const Slopes slopes = slopes_of(window, layout, i);
+    auto& upper = padded[static_cast<std::size_t>(down.first + 1)];
+    auto& lower = padded[static_cast<std::size_t>(down.first + 2)];
     for (std::size_t j = 0; j < kSide; ++j) {
-      const float dx =
-          window[i][std::min<std::size_t>(j + 1, kSide - 1)] - window[i][j == 0 ? 0 : j - 1];
-      const float dy = window[below][j] - window[above][j];
-      const float weight = std::sqrt(dx * dx + dy * dy) * layout.weights[i][j];
-      float turn = angle_of(dx, dy) * (kDirections / (2 * std::numbers::pi_v<float>));
-      if (turn < 0) turn += kDirections;
-      const int direction = static_cast<int>(turn);
-      const float next = turn - static_cast<float>(direction);
       const Share across = share_of(j);
-      for (int y = 0; y < 2; ++y) {
-        const float of_row = weight * (y == 0 ? down.of_first : 1 - down.of_first);
-        for (int x = 0; x < 2; ++x) {
-          const float of_cell = of_row * (x == 0 ? across.of_first : 1 - across.of_first);
-          add(histogram, down.first + y, across.first + x, direction, of_cell * (1 - next));
-          add(histogram, down.first + y, across.first + x, direction + 1, of_cell * next);
-        }
+      const auto direction = static_cast<std::size_t>(slopes.turn[j]);
+      const float next = slopes.turn[j] - static_cast<float>(direction);
+      const auto add = [&](auto& row, float of_row) {
+        const float weight = slopes.steepness[j] * of_row;
+        auto& left = row[static_cast<std::size_t>(across.first + 1)];
+        auto& right = row[static_cast<std::size_t>(across.first + 2)];
+        const float of_left = weight * across.of_first;
+        const float of_right = weight - of_left;
+        left[direction] += of_left * (1 - next);
+        left[direction + 1] += of_left * next;
+        right[direction] += of_right * (1 - next);
+        right[direction + 1] += of_right * next;
+      };
+      add(upper, down.of_first);
+      add(lower, 1 - down.of_first);
+    }
+  }
+  Histogram histogram{};
+  for (int y = 0; y < kCells; ++y) {
+    for (int x = 0; x < kCells; ++x) {
+      const auto& cell = padded[static_cast<std::size_t>(y + 1)][static_cast<std::size_t>(x + 1)];
+      for (int k = 0; k < kDirections; ++k) {
+        histogram[static_cast<std::size_t>(number_of(y, x, k))] = cell[static_cast<std::size_t>(k)];
       }
+      histogram[static_cast<std::size_t>(number_of(y, x, 0))] += cell[kDirections];
+      histogram[static_cast<std::size_t>(number_of(y, x, 1))] += cell[kDirections + 1];
     }
   }
   return histogram;
@@ -187,21 +219,6 @@ std::uint64_t histogram_bits(const Histogram& histogram, const Layout& layout) {
 }
 
 }  // namespace
-
-float angle_of(float x, float y) noexcept {
-  const float wide = std::fabs(x);
-  const float high = std::fabs(y);
-  const float most = std::max(wide, high);
-  if (most == 0) return 0;
-  const float ratio = std::min(wide, high) / most;
-  const float square = ratio * ratio;
-  // Least-squares polynomial of the arc tangent on 0..1.
-  float angle =
-      ((-0.0464964749F * square + 0.15931422F) * square - 0.327622764F) * square * ratio + ratio;
-  if (high > wide) angle = std::numbers::pi_v<float> / 2 - angle;
-  if (x < 0) angle = std::numbers::pi_v<float> - angle;
-  return y < 0 ? -angle : angle;
-}
 
 LandmarkCode code_of_window(const Plane& level, const Place& place) {
   const Layout& of = layout();
