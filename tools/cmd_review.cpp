@@ -22,6 +22,7 @@
 #include "pipeline/store/choice.h"
 #include "tools/command.h"
 #include "tools/dedup_search.h"
+#include "tools/feature_flags.h"
 #include "tools/info_issues.h"
 #include "tools/report/gallery_page.h"
 #include "tools/report/page.h"
@@ -67,6 +68,7 @@ dedup::Options options_of(const dedup::Selection& selection) {
   if (const auto least = settings.find("least_quality")) {
     options.matching.least_quality = least->real(0, 100);
   }
+  if (const auto features = settings.find("features")) options.matching.features = features->text();
   return options;
 }
 
@@ -139,8 +141,10 @@ Subject read_subject(const ReviewOptions& o, const Session& session, const pipel
   dedup::Fingerprints table = columns(kShown);
   pipeline::check_is_of(selection, table);
   const bool by_codes = options.hash != dedup::kExact;
+  dedup::ColumnSource compared = columns;
+  by_features_of(options, session, cache, compared, {});
   const dedup::Fingerprints codes =
-      by_codes ? columns({"codes:" + options.hash}) : dedup::Fingerprints();
+      by_codes ? compared({"codes:" + options.hash}) : dedup::Fingerprints();
   dedup::Result result =
       groups_of(std::move(selection), table, by_codes ? codes.find_codes(options.hash) : nullptr,
                 dedup::effective_threshold(options));
@@ -151,10 +155,12 @@ dedup::PairSample draw(const ReviewOptions& o, const Session& session, const Sub
                        const dedup::ColumnSource& columns) {
   const dedup::Options& options = subject.options;
   dedup::PairSample sample;
-  with_search(session, /*all_links=*/true, [&](const dedup::LinkSource& links) {
+  with_search(session, /*all_links=*/true, [&](const dedup::LinkSource& search) {
+    dedup::ColumnSource compared = columns;
+    const auto links = by_features_of(options, session, subject.cache, compared, search);
     sample = dedup::draw_pairs(
         subject.table,
-        [&](const auto& take) { dedup::for_each_pair(columns, options, links, take); },
+        [&](const auto& take) { dedup::for_each_pair(compared, options, links, take); },
         {.hash = options.hash,
          .threshold = dedup::effective_threshold(options),
          .scope = std::string(dedup::scope_name(options.scope)),

@@ -18,7 +18,9 @@
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
 #include "tools/command.h"
+#include "tools/dedup_flags.h"
 #include "tools/dedup_search.h"
+#include "tools/feature_flags.h"
 #include "tools/gallery_report.h"
 #include "tools/obeyed.h"
 #include "tools/review/group_list.h"
@@ -44,11 +46,16 @@ struct SplitOutput {
   bool json = false;
 };
 
+struct CompareFlags {
+  ChoiceFlags choice;
+  FeatureFlags features;  // in its place
+};
+
 struct SplitOptions {
   std::filesystem::path cache;
   std::string name = "split";
   ShareFlags shares;
-  ChoiceFlags choice;
+  CompareFlags compare;
   dedup::SplitOptions split;
   std::vector<std::filesystem::path> reviews;
   bool ignore_group_keys = false;
@@ -201,9 +208,22 @@ void check_folds(const SplitOptions& o) {
   }
 }
 
+// What is compared, in `how`; returns the links of that.
+dedup::LinkSource settle_links(const CompareFlags& flags, const Session& session,
+                               const pipeline::Cache& cache, const dedup::LinkSource& search,
+                               dedup::ColumnSource& columns, dedup::Options& how) {
+  if (flags.features.any()) return by_features(session, flags.features, cache, columns, how);
+  const ChoiceFlags& choice = flags.choice;
+  const std::vector<std::string> stored = stored_hashes(cache);
+  how.matching.least_quality = choice.least_quality;
+  return verify_where_asked(session, choice, columns, cache.open_thumbnails(), stored,
+                            settle(session, choice, columns, stored, search, how), how);
+}
+
 void decide(const SplitOptions& o, const Session& session, const dedup::LinkSource& search) {
   pipeline::check_selection_name(o.name);
-  check_choice(o.choice);
+  check_choice(o.compare.choice);
+  check_features(o.compare.features, o.compare.choice);
   if (o.shares.folds > 0) check_folds(o);
   check_report_path(o.output.report);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
@@ -212,19 +232,14 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
                       " cannot be written to, so it keeps no selection; split a copy of it");
   }
   dedup::SplitOptions options = split_options(o, cache.manifest());
-  const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
+  dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   options.decided = decided_by(session, o.reviews, columns);
-  const Settled settled = settle_choice(session, o.choice, columns, stored_hashes(cache), search);
-  dedup::Options matching{.hash = settled.hash,
-                          .threshold = settled.threshold,
-                          .matching = {.least_quality = o.choice.least_quality}};
-  const dedup::LinkSource links =
-      verify_where_asked(session, o.choice, columns, cache.open_thumbnails(), stored_hashes(cache),
-                         settled.links, matching);
-  options.hash = matching.hash;
-  options.threshold = matching.threshold;
-  options.chosen_by = settled.chosen_by;
-  options.matching = matching.matching;
+  dedup::Options how;
+  const dedup::LinkSource links = settle_links(o.compare, session, cache, search, columns, how);
+  options.hash = how.hash;
+  options.threshold = how.threshold;
+  options.chosen_by = how.chosen_by;
+  options.matching = how.matching;
   const Task task{o, session, cache, columns, options, links};
   if (o.shares.folds > 0) {
     make_folds(task);
@@ -245,7 +260,8 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
 }
 
 void run(const SplitOptions& o, Session& session) {
-  with_search(session, /*all_links=*/chooses(o.choice) || o.choice.verify || !o.reviews.empty(),
+  const ChoiceFlags& choice = o.compare.choice;
+  with_search(session, /*all_links=*/chooses(choice) || choice.verify || !o.reviews.empty(),
               [&](const dedup::LinkSource& links) { decide(o, session, links); });
 }
 
@@ -274,8 +290,9 @@ Command add_split(CLI::App& program) {
                   "none, train, and those that get a share; with folds none, train and val")
       ->delimiter(',')
       ->check(CLI::IsMember({"none", "train", "val", "test"}));
-  add_choice_flags(*app, "--", o->choice);
-  add_verify_flags(*app, o->choice);
+  add_choice_flags(*app, "--", o->compare.choice);
+  add_verify_flags(*app, o->compare.choice);
+  add_feature_flags(*app, o->compare.features);
   add_review_flag(*app, o->reviews);
   app->add_flag("--ignore-group-keys", o->ignore_group_keys,
                 "Let samples of one group key lie in several splits");
@@ -303,8 +320,7 @@ Command add_split(CLI::App& program) {
       "  winnow split cache --val 0.1 --test 0.1\n"
       "  winnow split cache --val 0.1        # of train and of no split; test stays as it is\n"
       "  winnow split cache --of train --val 0.1 --name tuning\n"
-      "  winnow split cache --folds 5 --name cv   # then: winnow train cache --selection cv-1, "
-      "...\n"
+      "  winnow split cache --folds 5 --name cv   # then: winnow train cache --selection cv-1\n"
       "  winnow split cache                  # mends splits that leak, each as large as it was\n"
       "  winnow split cache --val 0.1 --report splits.html   # to look at what stays together\n"
       "  winnow export cache --to splits --selection split\n"

@@ -9,7 +9,6 @@
 #include "dedup/features/feature_links.h"
 #include "pipeline/store/features.h"
 #include "tools/dedup_search.h"
-#include "tools/report/words.h"
 
 namespace winnow::tools {
 
@@ -43,19 +42,25 @@ void check_features(const FeatureFlags& flags, const ChoiceFlags& choice) {
 dedup::LinkSource by_features(const Session& session, const FeatureFlags& flags,
                               const pipeline::Cache& cache, dedup::ColumnSource& columns,
                               dedup::Options& options) {
-  const dedup::FeatureTable table = pipeline::read_features(cache, flags.name);
   options.hash = dedup::kCosine;
   options.threshold = dedup::distance_of_cosine(*flags.cosine);
   options.matching.features = flags.name;
+  dedup::LinkSource links = by_features_of(options, session, cache, columns, {});
+  say(session, fmt::format("features '{}' from a cosine of {}; of pairs just so near 999 of 1,000 "
+                           "are found",
+                           flags.name, *flags.cosine));
+  return links;
+}
+
+dedup::LinkSource by_features_of(const dedup::Options& options, const Session& session,
+                                 const pipeline::Cache& cache, dedup::ColumnSource& columns,
+                                 dedup::LinkSource links) {
+  if (options.matching.features.empty()) return links;
+  const dedup::FeatureTable table = pipeline::read_features(cache, options.matching.features);
   const dedup::SearchOptions search = search_options(session);
   dedup::FeatureLinks by = dedup::compare_by(table, std::move(columns),
                                              {.progress = search.progress, .stop = search.stop});
   columns = std::move(by.columns);
-  say(session,
-      fmt::format(
-          "features '{}' of {} images, {} dimensions, from a cosine of {}; a share of 0.999 "
-          "of pairs so near is found",
-          flags.name, grouped(table.size()), table.dimensions, *flags.cosine));
   return std::move(by.links);
 }
 

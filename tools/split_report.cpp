@@ -61,6 +61,7 @@ Json json_of_blocks(const char* schema, const Summary& summary,
   }
   if (options.matching.least_quality) json["least_quality"] = *options.matching.least_quality;
   if (options.matching.verified) json["verified"] = *options.matching.verified;
+  if (!options.matching.features.empty()) json["features"] = options.matching.features;
   return json;
 }
 

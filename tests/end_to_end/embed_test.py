@@ -204,6 +204,20 @@ class Embed(Case):
         self.ok("dedup", self.cache, "--features", "angles", "--cosine", 0.9, "--name", "wide", "--report", page)
         self.assertIn("<!DOCTYPE html>", page.read_text()[:100])
 
+    def test_splits_and_reviews_go_by_features_too(self):
+        names = self.names()
+        self.angles([10 * (i // 2) for i in range(len(names))], names)  # of each two one vector
+        split = self.ok("split", self.cache, "--features", "angles", "--cosine", 0.999, "--val", 0.4, "--of", "train", "val", "test",
+                        "--name", "dealt", "--json").json()
+        self.assertEqual((split["hash"], split["threshold"], split["features"], split["largest_block"]), ("cosine", 1, "angles", 2))
+        dealt = columns(self.cache / "selections" / "dealt.selection")["splits"]
+        for k in range(0, len(names), 2):
+            self.assertEqual(dealt[k], dealt[k + 1])
+        self.refused(2, ["in place of a hash"], "split", self.cache, "--features", "angles", "--cosine", 0.9, "--hash", "phash")
+        self.ok("dedup", self.cache, "--features", "angles", "--cosine", 0.98, "--name", "turns")
+        info = self.ok("info", self.cache, "--selection", "turns").out
+        self.assertIn("cosine of features angles", info)
+
     def test_features_that_cannot_be_compared_are_refused_with_a_sentence(self):
         names = self.names()
         self.angles([0, 5], names[:2], name="two")
