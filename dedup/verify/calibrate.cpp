@@ -182,8 +182,7 @@ Calibration calibrate(std::span<const std::uint32_t> rows, const PictureSource& 
   std::vector<std::optional<Sample>> samples(drawn.size());
   std::vector<std::optional<Registration>> same(drawn.size());
   tbb::parallel_for(std::size_t{0}, drawn.size(), [&](std::size_t i) {
-    const Image thumbnail = pictures(drawn[i]);
-    const Plane plane = plane_of(part_of(thumbnail.view(), content_of(thumbnail.view())));
+    const Plane plane = content_plane(pictures(drawn[i]).view());
     samples[i].emplace(plane);
     if (samples[i]->landmarks.empty()) return;
     same[i] = lay_upon(*samples[i], Sample(edited(plane, seed, drawn[i])), kMostBits);

@@ -20,19 +20,12 @@ void take(const LandmarkTable& landmarks, const Edge& edge, bool is_mirrored,
   std::uint32_t b = edge.b;
   if (landmarks.owner(a) > landmarks.owner(b)) std::swap(a, b);
   if (landmarks.owner(a) == landmarks.owner(b)) return;
-  hits.push_back({landmarks.owner(a), landmarks.owner(b), a, b,
-                  static_cast<std::uint8_t>(edge.distance), is_mirrored});
+  hits.push_back({landmarks.owner(a), landmarks.owner(b), edge.distance, a, b, is_mirrored});
 }
 
 // The nearest of each pair of pictures.
 std::vector<Hit> nearest_of_pairs(std::vector<Hit> hits) {
-  const auto by_pair = [](const Hit& a, const Hit& b) {
-    if (a.row_a != b.row_a) return a.row_a < b.row_a;
-    if (a.row_b != b.row_b) return a.row_b < b.row_b;
-    if (a.distance != b.distance) return a.distance < b.distance;
-    return a < b;
-  };
-  tbb::parallel_sort(hits.begin(), hits.end(), by_pair);
+  tbb::parallel_sort(hits.begin(), hits.end());
   hits.erase(std::unique(hits.begin(), hits.end()), hits.end());
   std::size_t kept = 0;
   int of_pair = 0;

@@ -9,13 +9,13 @@
 
 namespace winnow::dedup {
 
-// Two landmarks of two pictures that look alike.
+// Two landmarks of two pictures that look alike. In order: by pictures, the nearest first.
 struct Hit {
   std::uint32_t row_a = 0;  // < row_b
   std::uint32_t row_b = 0;
+  std::uint32_t distance = 0;
   std::uint32_t landmark_a = 0;
   std::uint32_t landmark_b = 0;
-  std::uint8_t distance = 0;
   bool is_mirrored = false;
 
   friend auto operator<=>(const Hit&, const Hit&) = default;

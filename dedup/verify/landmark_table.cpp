@@ -56,17 +56,15 @@ Place LandmarkTable::place(std::uint32_t landmark) const noexcept {
 }
 
 LandmarkTable::LandmarkTable(std::span<const std::uint32_t> rows, const PictureSource& pictures,
-                             int most_places, const VerifyWork& work)
+                             const SearchOptions& options)
     : codes_{.hash = "landmarks", .version = 1, .bits = kLandmarkBits, .words = {}} {
   std::vector<std::vector<Landmark>> found;
   for (std::size_t begin = 0; begin < rows.size(); begin += kAtOnce) {
-    if (work.stop && work.stop()) throw StoppedError("stopped while looking for landmarks");
+    if (options.stop && options.stop()) throw StoppedError("stopped while looking for landmarks");
     const std::size_t count = std::min(kAtOnce, rows.size() - begin);
     found.assign(count, {});
     tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
-      const Image picture = pictures(rows[begin + i]);
-      const ImageView content = part_of(picture.view(), content_of(picture.view()));
-      found[i] = find_landmarks(plane_of(content), most_places);
+      found[i] = find_landmarks(content_plane(pictures(rows[begin + i]).view()));
     });
     for (std::size_t i = 0; i < count; ++i) {
       for (const Landmark& landmark : found[i]) {
@@ -75,7 +73,7 @@ LandmarkTable::LandmarkTable(std::span<const std::uint32_t> rows, const PictureS
         owners_.push_back(rows[begin + i]);
       }
     }
-    if (work.progress) work.progress({begin + count, rows.size(), {}});
+    if (options.progress) options.progress({begin + count, rows.size(), {}});
   }
 }
 

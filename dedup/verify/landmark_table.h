@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "common/image.h"
-#include "common/progress.h"
-#include "common/stop.h"
 #include "dedup/fingerprints.h"
+#include "dedup/search/search.h"
 #include "dedup/verify/landmarks.h"
 
 namespace winnow::dedup {
@@ -20,17 +19,13 @@ using PictureSource = std::function<Image(std::uint32_t row)>;
 // The thumbnails of a table. UsageError where it has none.
 PictureSource pictures_of(const Fingerprints& sizes, ThumbnailSource thumbnails);
 
-struct VerifyWork {
-  ProgressSink progress = {};  // counts pictures
-  StopRequested stop = {};     // asked often; StoppedError
-};
-
 // The landmarks of the content (content_of) of many pictures, in the order of `rows`. 28 bytes a
 // landmark.
 class LandmarkTable {
  public:
+  // Of `options` its progress, which counts pictures, and its stop.
   LandmarkTable(std::span<const std::uint32_t> rows, const PictureSource& pictures,
-                int most_places = kMostLandmarks, const VerifyWork& work = {});
+                const SearchOptions& options = {});
 
   std::size_t size() const noexcept { return owners_.size(); }
   const CodeColumn& codes() const noexcept { return codes_; }

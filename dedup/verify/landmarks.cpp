@@ -219,13 +219,11 @@ std::vector<float> angles_of(const AngleHistogram& bins) {
 
 }  // namespace
 
-std::vector<Landmark> find_landmarks(const Plane& picture, int most_places) {
+std::vector<Landmark> find_landmarks(const Plane& picture) {
   if (picture.width < 3 || picture.height < 3) return {};
   const std::vector<Plane> levels = scale_space(picture);
   std::vector<Blob> blobs = blobs_of(levels);
-  if (blobs.size() > static_cast<std::size_t>(most_places)) {
-    blobs.resize(static_cast<std::size_t>(most_places));
-  }
+  if (blobs.size() > kMostLandmarks) blobs.resize(kMostLandmarks);
   std::vector<Landmark> landmarks;
   for (const Blob& blob : blobs) {
     const float level = kLevelsAnOctave * std::log2(blob.place.scale / kLeastScale);

@@ -25,7 +25,8 @@ struct Landmark {
   LandmarkCode code{};  // of the window around it, turned upright
 };
 
-inline constexpr int kMostLandmarks = 48;  // places; one may have two angles, each a landmark
+inline constexpr std::size_t kMostLandmarks =
+    48;  // places; one may have two angles, each a landmark
 
 // The windows of a picture by which a part of it is recognised: blobs, dark or bright, with the
 // steepest response to differences of Gaussians (Lowe 2004), those first; and a code of each.
@@ -37,7 +38,7 @@ inline constexpr int kMostLandmarks = 48;  // places; one may have two angles, e
 //           histogram of one of its 4x4 cells (half of Lowe's 128 numbers) is above their median.
 // Near      two windows of one thing differ in about 10 bits, of two things in about 50
 // A flat picture has none. Depends on the values alone: the same bits on any thread and machine.
-std::vector<Landmark> find_landmarks(const Plane& picture, int most_places = kMostLandmarks);
+std::vector<Landmark> find_landmarks(const Plane& picture);
 
 // The code of the window seen in a mirror held along its angle.
 LandmarkCode mirrored(const LandmarkCode& code) noexcept;

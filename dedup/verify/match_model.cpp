@@ -2,31 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <optional>
+#include <tuple>
+
+#include "dedup/verify/solve_internal.h"
 
 namespace winnow::dedup {
 namespace {
 
 constexpr std::size_t kCount = std::tuple_size_v<MatchFeatures>;
-using Matrix = std::array<std::array<double, kCount>, kCount>;
 
 double logistic(double score) noexcept { return 1 / (1 + std::exp(-score)); }
-
-// Positive definite; by elimination.
-MatchFeatures solve(Matrix left, MatchFeatures right) {
-  for (std::size_t k = 0; k < kCount; ++k) {
-    for (std::size_t i = k + 1; i < kCount; ++i) {
-      const double factor = left[i][k] / left[k][k];
-      for (std::size_t j = k; j < kCount; ++j) left[i][j] -= factor * left[k][j];
-      right[i] -= factor * right[k];
-    }
-  }
-  for (std::size_t k = kCount; k-- > 0;) {
-    for (std::size_t j = k + 1; j < kCount; ++j) right[k] -= left[k][j] * right[j];
-    right[k] /= left[k][k];
-  }
-  return right;
-}
 
 // What fit_model() makes least: minus the log likelihood, and how far weights are from the known.
 double loss_of(const MatchModel& model, std::span<const MatchExample> examples, double hold) {
@@ -43,9 +29,9 @@ double loss_of(const MatchModel& model, std::span<const MatchExample> examples, 
   return loss;
 }
 
-MatchFeatures newton_step(const MatchModel& model, std::span<const MatchExample> examples,
-                          double hold) {
-  Matrix bend{};
+std::optional<MatchFeatures> newton_step(const MatchModel& model,
+                                         std::span<const MatchExample> examples, double hold) {
+  Matrix<kCount> bend{};
   MatchFeatures slope{};
   for (std::size_t i = 0; i < kCount; ++i) {
     bend[i][i] = hold;
@@ -102,14 +88,15 @@ MatchModel fit_model(std::span<const MatchExample> examples, double hold) {
   MatchModel model = known_model();
   double loss = loss_of(model, examples, hold);
   for (int round = 0; round < 50; ++round) {
-    const MatchFeatures change = newton_step(model, examples, hold);
+    const auto change = newton_step(model, examples, hold);
+    if (!change) break;
     // Where classes part cleanly a whole step overshoots.
     double share = 1;
     MatchModel next = model;
     double next_loss = loss;
     for (; share > 1e-6; share /= 2) {
       for (std::size_t i = 0; i < kCount; ++i) {
-        next.weights[i] = model.weights[i] + share * change[i];
+        next.weights[i] = model.weights[i] + share * (*change)[i];
       }
       next_loss = loss_of(next, examples, hold);
       if (next_loss < loss) break;

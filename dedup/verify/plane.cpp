@@ -106,6 +106,8 @@ Plane plane_of(ImageView gray) {
           .view());
 }
 
+Plane content_plane(ImageView gray) { return plane_of(part_of(gray, content_of(gray))); }
+
 Plane blurred(const Plane& plane, float sigma) {
   const std::vector<float> taps = gaussian(sigma);
   const int reach = static_cast<int>(taps.size() / 2);

@@ -34,6 +34,7 @@ Plane plane_of(ImageView gray);
 // values, from each side inwards, and one more where there are any, which mixes both. At least a
 // quarter of each side is left, and 8 pixels; what would leave less is all content.
 Box content_of(ImageView gray);
+Plane content_plane(ImageView gray);  // of that
 
 // Bilinear. Beyond the border: the nearest value.
 inline float sample(const Plane& plane, float x, float y) noexcept {

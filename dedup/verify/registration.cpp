@@ -1,10 +1,11 @@
 #include "dedup/verify/registration.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
+
+#include "dedup/verify/solve_internal.h"
 
 namespace winnow::dedup {
 namespace {
@@ -93,44 +94,28 @@ Block compare(const Grid& grid, int block, const Plane& to, const Affine& map, d
 class Normal {
  public:
   // A residual and how it changes with each number.
-  void add(double weight, const std::array<double, 6>& slope, double residual) {
+  void add(double weight, const Vector<6>& slope, double residual) {
     for (std::size_t i = 0; i < 6; ++i) {
       const double scaled = weight * slope[i];
       for (std::size_t j = i; j < 6; ++j) left_[i][j] += scaled * slope[j];
       right_[i] -= scaled * residual;
     }
   }
-  // By elimination with pivots; nothing if singular.
-  std::optional<std::array<double, 6>> solve() const;
+  // A little damped; nothing if singular.
+  std::optional<Vector<6>> solution() const;
 
  private:
-  std::array<std::array<double, 6>, 6> left_{};  // upper triangle
-  std::array<double, 6> right_{};
+  Matrix<6> left_{};  // upper triangle
+  Vector<6> right_{};
 };
 
-std::optional<std::array<double, 6>> Normal::solve() const {
-  std::array<std::array<double, 7>, 6> rows{};
+std::optional<Vector<6>> Normal::solution() const {
+  Matrix<6> left = left_;
   for (std::size_t i = 0; i < 6; ++i) {
-    for (std::size_t j = 0; j < 6; ++j) rows[i][j] = left_[std::min(i, j)][std::max(i, j)];
-    rows[i][i] += 1e-3 * rows[i][i] + 1e-9;
-    rows[i][6] = right_[i];
+    for (std::size_t j = 0; j < i; ++j) left[i][j] = left[j][i];
+    left[i][i] += 1e-3 * left[i][i] + 1e-9;
   }
-  for (std::size_t k = 0; k < 6; ++k) {
-    std::size_t pivot = k;
-    for (std::size_t i = k; i < 6; ++i) {
-      if (std::fabs(rows[i][k]) > std::fabs(rows[pivot][k])) pivot = i;
-    }
-    if (std::fabs(rows[pivot][k]) < 1e-14) return std::nullopt;
-    std::swap(rows[k], rows[pivot]);
-    for (std::size_t i = 0; i < 6; ++i) {
-      if (i == k) continue;
-      const double factor = rows[i][k] / rows[k][k];
-      for (std::size_t j = k; j < 7; ++j) rows[i][j] -= factor * rows[k][j];
-    }
-  }
-  std::array<double, 6> solution{};
-  for (std::size_t k = 0; k < 6; ++k) solution[k] = rows[k][6] / rows[k][k];
-  return solution;
+  return solve(left, right_);
 }
 
 // Blocks near a place count most, by a Gaussian of `sigma` pixels; all alike where it is 0.
@@ -187,7 +172,7 @@ bool improve(const Grid& grid, const Registrable::Level& to, const Attention& at
     add_block(grid, i, block, to, map, weight, normal);
   }
   if (total < kLeastTotal) return false;
-  const auto change = normal.solve();
+  const auto change = normal.solution();
   if (!change) return false;
   map.xx += (*change)[0];
   map.xy += (*change)[1];

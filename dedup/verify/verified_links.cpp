@@ -19,19 +19,14 @@ std::vector<Edge> near_by_codes(const ColumnSource& columns, const Options& opti
   return near;
 }
 
-std::vector<std::uint32_t> rows_to_compare(const ColumnSource& columns, const Options& options) {
-  const Fingerprints table = columns({"quality"});
-  if (options.hash == kExact) return matchable_rows(table);
-  return matchable_rows(table, options.hash, options.matching.least_quality);
-}
-
 }  // namespace
 
 VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,
                            const Options& options, const LinkSource& links,
                            const VerifyOptions& how) {
   const PictureSource pictures = pictures_of(columns({"widths_px", "heights_px"}), thumbnails);
-  const std::vector<std::uint32_t> rows = rows_to_compare(columns, options);
+  const std::vector<std::uint32_t> rows =
+      matchable_rows(columns({"quality"}), options.hash, options.matching.least_quality);
   const std::vector<Edge> near = near_by_codes(columns, options, links, rows);
   VerifiedLinks out{.verification = {},
                     .calibration = calibrate(rows, pictures),

@@ -169,7 +169,7 @@ class Judge {
 
   struct Verdict {
     bool is_registered = false;
-    bool lacks_details = false;
+    bool lacks_details = false;  // of pairs that are near by codes
     VerifiedPair pair;
   };
   Verdict judge(const Candidate& candidate) {
@@ -194,7 +194,8 @@ class Judge {
     if (best.registration) {
       verdict.pair.map = in_shares(best.registration->map, *a_, b);
     }
-    verdict.lacks_details = !has_details(a_->picture) || !has_details(b.picture);
+    verdict.lacks_details =
+        candidate.is_near && (!has_details(a_->picture) || !has_details(b.picture));
     return verdict;
   }
 
@@ -247,7 +248,7 @@ void add_up(std::span<const Judge::Verdict> verdicts, std::span<const Candidate>
     out.counts.registered += verdicts[i].is_registered ? 1 : 0;
     if (verdicts[i].pair.probability >= least) {
       out.pairs.push_back(verdicts[i].pair);
-    } else if (candidates[i].is_near && verdicts[i].lacks_details) {
+    } else if (verdicts[i].lacks_details) {
       out.undecided.push_back({candidates[i].row_a, candidates[i].row_b, 0});
     }
   }
@@ -260,8 +261,7 @@ Verification verify(std::span<const std::uint32_t> rows, const PictureSource& pi
                     const VerifyOptions& options) {
   constexpr std::size_t kOfTask = 64;
   constexpr std::size_t kAtOnce = 512 * kOfTask;
-  const LandmarkTable landmarks(rows, pictures, kMostLandmarks,
-                                {options.search.progress, options.search.stop});
+  const LandmarkTable landmarks(rows, pictures, options.search);
   const HitRadius radius =
       hit_radius(landmarks.size(), options.hits_a_picture * static_cast<double>(rows.size()));
   const std::vector<Hit> hits = find_hits(landmarks, radius.bits, options.search);

@@ -16,6 +16,12 @@ constexpr int kHistogram = kCells * kCells * kDirections;
 using Window = std::array<std::array<float, kSide>, kSide>;
 using Histogram = std::array<float, kHistogram>;
 
+// Where a sample counts among cells, and how much for the first of two.
+struct Share {
+  int first = 0;
+  float of_first = 0;
+};
+
 // What each cosine bit is the sign of, by growing sum of frequencies, and which histogram numbers
 // are kept.
 struct Layout {
@@ -27,6 +33,7 @@ struct Layout {
   std::array<int, 64> mirror{};                       // bit of the second word it becomes
   std::array<std::array<float, kSide>, kCosines> cosines{};
   Window weights{};
+  std::array<Share, kSide> shares{};
 };
 
 int number_of(int y, int x, int direction) { return (y * kCells + x) * kDirections + direction; }
@@ -65,6 +72,11 @@ Layout::Layout() {
       cosines[static_cast<std::size_t>(k)][static_cast<std::size_t>(i)] =
           static_cast<float>(std::cos(std::numbers::pi * k * (2 * i + 1) / (2 * kSide)));
     }
+  }
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const float at = (static_cast<float>(i) + 0.5F) / (kSide / kCells) - 0.5F;
+    const int first = static_cast<int>(std::floor(at));
+    shares[i] = {first, 1 - (at - static_cast<float>(first))};
   }
   for (int i = 0; i < kSide; ++i) {
     for (int j = 0; j < kSide; ++j) {
@@ -128,17 +140,6 @@ std::uint64_t cosine_signs(const Window& window, const Layout& layout) {
   return signs;
 }
 
-// Where a sample counts among cells, and how much for the first of two.
-struct Share {
-  int first;
-  float of_first;
-};
-Share share_of(std::size_t sample) {
-  const float at = (static_cast<float>(sample) + 0.5F) / (kSide / kCells) - 0.5F;
-  const int first = static_cast<int>(std::floor(at));
-  return {first, 1 - (at - static_cast<float>(first))};
-}
-
 // How steep the samples of a row are, and in which direction: 0 .. kDirections.
 struct Slopes {
   std::array<float, kSide> steepness{};
@@ -168,12 +169,12 @@ Histogram histogram_of(const Window& window, const Layout& layout) {
   constexpr int kPadded = kCells + 2;
   std::array<std::array<std::array<float, kDirections + 2>, kPadded>, kPadded> padded{};
   for (std::size_t i = 0; i < kSide; ++i) {
-    const Share down = share_of(i);
+    const Share& down = layout.shares[i];
     const Slopes slopes = slopes_of(window, layout, i);
     auto& upper = padded[static_cast<std::size_t>(down.first + 1)];
     auto& lower = padded[static_cast<std::size_t>(down.first + 2)];
     for (std::size_t j = 0; j < kSide; ++j) {
-      const Share across = share_of(j);
+      const Share& across = layout.shares[j];
       const auto direction = static_cast<std::size_t>(slopes.turn[j]);
       const float next = slopes.turn[j] - static_cast<float>(direction);
       const auto add = [&](auto& row, float of_row) {
