@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "common/csv.h"
 #include "common/utf8.h"
 #include "dedup/audit/issues.h"
 #include "dedup/features/feature_links.h"
+#include "dedup/list.h"
 #include "dedup/pairs.h"
 #include "dedup/review/decided.h"
 
@@ -15,46 +15,6 @@ namespace winnow::dedup {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string csv_value(const Json& value) {
-  if (value.is_string()) return csv_field(from_utf8(value.get_ref<const std::string&>()));
-  if (!value.is_array()) return value.dump();
-  std::string text;
-  for (const Json& element : value) text += (text.empty() ? "" : " ") + element.dump();
-  return text;
-}
-
-// Writes rows of fields of these names.
-class List {
- public:
-  List(std::vector<std::string> names, ListForm form, const TextSink& out)
-      : names_(std::move(names)), form_(form), out_(out) {
-    if (form_ == ListForm::kJsonLines) return;
-    std::string header;
-    for (const std::string& name : names_) header += (header.empty() ? "" : ",") + name;
-    out_(header + '\n');
-  }
-
-  void put(std::vector<Json> values) {
-    std::string line;
-    if (form_ == ListForm::kJsonLines) {
-      Json object = Json::object();
-      for (std::size_t i = 0; i < names_.size(); ++i) object[names_[i]] = std::move(values[i]);
-      line = object.dump();
-    } else {
-      for (const Json& value : values) {
-        if (&value != &values.front()) line += ',';
-        line += csv_value(value);
-      }
-    }
-    out_(line + '\n');
-  }
-
- private:
-  std::vector<std::string> names_;
-  ListForm form_;
-  const TextSink& out_;
-};
 
 // What lists say of samples.
 struct Samples {
@@ -114,7 +74,7 @@ void list_groups(const Result& result, const Fingerprints& table, const NameOf& 
       append({selection.weights[row], split_name(selection.split_of(row, table.splits[row])),
               group.shape.diameter, group.shape.chain},
              values);
-      list.put(std::move(values));
+      list.put(values);
     }
   }
 }
@@ -133,7 +93,7 @@ void list_pairs(const ColumnSource& columns, const Options& options, const LinkS
     append(samples.describe(pair.b), values);
     values.emplace_back(pair.distance);
     if (by_features) values.emplace_back(cosine_of_distance(static_cast<int>(pair.distance)));
-    list.put(std::move(values));
+    list.put(values);
   });
 }
 
@@ -165,7 +125,7 @@ void list_issues(const std::vector<IssueSet>& of_row, const ColumnSource& column
       std::vector<Json> values = samples.describe(row);
       values.emplace_back(issue.name);
       values.emplace_back(told_score(scores[row]));
-      list.put(std::move(values));
+      list.put(values);
     }
   });
 }

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "train/run/setup.h"
+
 namespace winnow::tools {
 
 void add_checkpoint_flags(CLI::App& app, train::CheckpointChoice& choice) {
@@ -11,6 +13,19 @@ void add_checkpoint_flags(CLI::App& app, train::CheckpointChoice& choice) {
   app.add_flag("--ema", choice.ema,
                "Its moving averages (winnow train --ema-decay) in place of the weights; of best "
                "they are taken unasked where val_ema chose it");
+}
+
+void add_file_net_flags(CLI::App& app, const std::string& what, train::FileNetOptions& file) {
+  const std::string of = "For " + what + ": ";
+  app.add_option("--net", file.net.name,
+                 of + "the net that the weights are of, as winnow train takes it");
+  app.add_option("--image-size", file.image_side_px,
+                 of + "side in pixels; 0: as winnow train would choose")
+      ->check(CLI::Range(0, train::kMostSidePx))
+      ->capture_default_str();
+  app.add_option("--eval-resize", file.eval_resize_px,
+                 of + "pixels of the shorter side before the centre is cut; 0: no margin")
+      ->check(CLI::Range(0, train::kMostResizePx));
 }
 
 }  // namespace winnow::tools

@@ -14,6 +14,7 @@
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
+#include "tools/compared.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_lists.h"
 #include "tools/dedup_search.h"
@@ -23,7 +24,6 @@
 #include "tools/ingest_flags.h"
 #include "tools/obeyed.h"
 #include "tools/temporary_folder.h"
-#include "tools/verified.h"
 
 namespace winnow::tools {
 namespace {
@@ -115,13 +115,8 @@ void deduplicate_cache(const DedupOptions& o, dedup::Options options, const Sess
     columns = dedup::with_splits_of(base, std::move(columns));
   }
   obey(session, o.deciding.obeyed, columns, names_in(cache), options);
-  const ChoiceFlags& choice = o.deciding.flags.choice;
-  const std::vector<std::string> stored = stored_hashes(cache);
-  const dedup::LinkSource links =
-      o.deciding.features.any()
-          ? by_features(session, o.deciding.features, cache, columns, options)
-          : verify_where_asked(session, choice, columns, cache.open_thumbnails(), stored,
-                               settle(session, choice, columns, stored, search, options), options);
+  const dedup::LinkSource links = settle_links(
+      session, o.deciding.flags.choice, o.deciding.features, cache, search, columns, options);
   dedup::Result result = dedup::deduplicate(columns, options, links);
   if (o.deciding.self_check > 0 && options.hash == dedup::kExact) {
     say(session, "no self-check: codes are not compared, and only their search can be checked");

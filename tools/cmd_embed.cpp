@@ -99,11 +99,8 @@ Made from_net(const EmbedFlags& o, const pipeline::Cache& cache, Session& sessio
   options.threads = thread_plan(session, o.threads);
   const pipeline::PlacedShards placed = place_shards(options.cache, MemoryFlags(), session);
   options.placement = placed.placement;
-  const ProgressSink bar = make_progress_bar("embed", "batches", true);
-  const ProgressSink watch = [&](const Progress& progress) {
-    if (session.stop()) throw StoppedError("stopped; nothing is kept, run the same command again");
-    if (bar) bar(progress);
-  };
+  const ProgressSink watch = make_stopping_bar(
+      session, "embed", "batches", "stopped; nothing is kept, run the same command again");
   const dedup::FeatureType type = dedup::parse_feature_type(o.dtype);
   Made made;
   const auto take = [&](SampleId id, std::span<const float> vector) {
@@ -164,9 +161,8 @@ bool is_matrix(const std::filesystem::path& source) {
 void run(const EmbedFlags& o, Session& session) {
   pipeline::check_features_name(o.name);
   const bool given = is_matrix(o.embed.source);
-  pipeline::OpenOptions no_shards;
-  no_shards.held.emplace();
-  const pipeline::Cache cache = pipeline::Cache::open(o.embed.cache, no_shards);
+  const pipeline::Cache cache =
+      pipeline::Cache::open(o.embed.cache, pipeline::OpenOptions::without_shards());
   Made made = given ? from_matrix(o, cache) : from_net(o, cache, session);
   if (made.table.size() == 0) {
     throw RefusedError("no image has a vector with a direction, so there is nothing to compare");
@@ -199,16 +195,7 @@ Command add_embed(CLI::App& program) {
                   "For a .npy file: the image of each row, a line a row, as the cache's "
                   "ledger.jsonl names it");
   add_checkpoint_flags(*app, o->embed.checkpoint);
-  app->add_option("--net", o->embed.file.net.name,
-                  "For safetensors: the net that the weights are of, as winnow train takes it");
-  app->add_option("--image-size", o->embed.file.image_side_px,
-                  "For safetensors: side in pixels; 0: as winnow train would choose")
-      ->check(CLI::Range(0, train::kMostSidePx))
-      ->capture_default_str();
-  app->add_option("--eval-resize", o->embed.file.eval_resize_px,
-                  "For safetensors: pixels of the shorter side before the centre is cut; 0: no "
-                  "margin")
-      ->check(CLI::Range(0, train::kMostResizePx));
+  add_file_net_flags(*app, "safetensors", o->embed.file);
   app->add_option("--backend", o->embed.backend, "What computes")->capture_default_str();
   app->add_option("--compute-dtype", o->compute_dtype, "Precision of activations")
       ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))

@@ -104,12 +104,6 @@ std::string predictions_csv(const train::EvalResult& result, const pipeline::Cac
   return csv;
 }
 
-pipeline::OpenOptions no_shards() {
-  pipeline::OpenOptions options;
-  options.held.emplace();
-  return options;
-}
-
 nlohmann::ordered_json to_json(const train::TestAugmentation& tta) {
   nlohmann::ordered_json views = nlohmann::ordered_json::array();
   for (const auto& [view, weight] : tta.views) {
@@ -148,11 +142,8 @@ nlohmann::ordered_json to_json(const train::EvalResult& result, const Confusion&
 }
 
 train::EvalResult evaluate(const train::EvalOptions& options, Session& session) {
-  const ProgressSink bar = make_progress_bar("eval", "batches", session.comm.rank() == 0);
-  const ProgressSink watch = [&](const Progress& progress) {
-    if (session.stop()) throw StoppedError("stopped before the end; run the same command again");
-    if (bar) bar(progress);
-  };
+  const ProgressSink watch = make_stopping_bar(
+      session, "eval", "batches", "stopped before the end; run the same command again");
   return train::evaluate_run(options, session.comm, watch,
                              [&](const std::string& sentence) { say(session, sentence); });
 }
@@ -188,7 +179,7 @@ void tell(const EvalOptions& o, const train::EvalOptions& options, const train::
         o.predictions,
         predictions_csv(result,
                         pipeline::Cache::open(elsewhere.empty() ? options.data.cache : elsewhere,
-                                              no_shards())));
+                                              pipeline::OpenOptions::without_shards())));
     say(session, fmt::format("predictions: {}", o.predictions.string()));
   }
   if (!o.json) return;
@@ -239,15 +230,7 @@ Command add_eval(CLI::App& program) {
       ->required();
   app->add_option("cache", o->caches, "Cache to evaluate on, or several")->required();
   add_checkpoint_flags(*app, o->eval.checkpoint);
-  app->add_option("--net", o->eval.file.net.name,
-                  "For a file: the net that the weights are of, as winnow train takes it");
-  app->add_option("--image-size", o->eval.file.image_side_px,
-                  "For a file: side in pixels; 0: as winnow train would choose")
-      ->check(CLI::Range(0, train::kMostSidePx))
-      ->capture_default_str();
-  app->add_option("--eval-resize", o->eval.file.eval_resize_px,
-                  "For a file: pixels of the shorter side before the centre is cut; 0: no margin")
-      ->check(CLI::Range(0, train::kMostResizePx));
+  add_file_net_flags(*app, "a file", o->eval.file);
   app->add_option("--split", o->splits,
                   "train, val or test (default: test, else val); give it again for another one")
       ->allow_extra_args(false);

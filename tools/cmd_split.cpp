@@ -18,7 +18,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
 #include "tools/command.h"
-#include "tools/dedup_flags.h"
+#include "tools/compared.h"
 #include "tools/dedup_search.h"
 #include "tools/feature_flags.h"
 #include "tools/gallery_report.h"
@@ -26,7 +26,6 @@
 #include "tools/review/group_list.h"
 #include "tools/split_page.h"
 #include "tools/split_report.h"
-#include "tools/verified.h"
 
 namespace winnow::tools {
 namespace {
@@ -208,18 +207,6 @@ void check_folds(const SplitOptions& o) {
   }
 }
 
-// What is compared, in `how`; returns the links of that.
-dedup::LinkSource settle_links(const CompareFlags& flags, const Session& session,
-                               const pipeline::Cache& cache, const dedup::LinkSource& search,
-                               dedup::ColumnSource& columns, dedup::Options& how) {
-  if (flags.features.any()) return by_features(session, flags.features, cache, columns, how);
-  const ChoiceFlags& choice = flags.choice;
-  const std::vector<std::string> stored = stored_hashes(cache);
-  how.matching.least_quality = choice.least_quality;
-  return verify_where_asked(session, choice, columns, cache.open_thumbnails(), stored,
-                            settle(session, choice, columns, stored, search, how), how);
-}
-
 void decide(const SplitOptions& o, const Session& session, const dedup::LinkSource& search) {
   pipeline::check_selection_name(o.name);
   check_choice(o.compare.choice);
@@ -234,8 +221,9 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
   dedup::SplitOptions options = split_options(o, cache.manifest());
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   options.decided = decided_by(session, o.reviews, columns);
-  dedup::Options how;
-  const dedup::LinkSource links = settle_links(o.compare, session, cache, search, columns, how);
+  dedup::Options how{.matching = {.least_quality = o.compare.choice.least_quality}};
+  const dedup::LinkSource links =
+      settle_links(session, o.compare.choice, o.compare.features, cache, search, columns, how);
   options.hash = how.hash;
   options.threshold = how.threshold;
   options.chosen_by = how.chosen_by;

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "common/error.h"
-#include "common/file.h"
 #include "dedup/review/decided.h"
 #include "dedup/review/review_log.h"
 #include "dedup/selection.h"
@@ -20,6 +19,7 @@
 #include "pipeline/store/cache.h"
 #include "pipeline/store/features.h"
 #include "tools/command.h"
+#include "tools/dedup_lists.h"
 #include "tools/dedup_search.h"
 #include "tools/gallery_report.h"
 #include "tools/help.h"
@@ -35,8 +35,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kStandardOutput = "-";
 
 // What images are judged by.
 struct Sources {
@@ -199,20 +197,14 @@ void show(const Found& found) {
                 found.asked.output.report);
 }
 
-void write_list(const Found& found) {
-  const fs::path& path = found.asked.output.list;
+void list_found(const Found& found) {
+  fs::path path = found.asked.output.list;
   if (path.empty() && found.asked.output.json) return;
-  if (path.empty() || path == kStandardOutput) {
-    list_suspects(found.list, found.words, dedup::ListForm::kCsv,
-                  [](std::string_view line) { fmt::print("{}", line); });
-    return;
-  }
-  DurableFile file(path);
-  list_suspects(found.list, found.words,
-                path.extension() == ".jsonl" ? dedup::ListForm::kJsonLines : dedup::ListForm::kCsv,
-                [&](std::string_view line) { file.append(as_bytes(line)); });
-  file.finish();
-  say(found.session, fmt::format("listed in {}", path.string()));
+  if (path.empty()) path = kStandardOutput;
+  write_list(path, [&](dedup::ListForm form, const dedup::TextSink& out) {
+    list_suspects(found.list, found.words, form, out);
+  });
+  if (path != kStandardOutput) say(found.session, fmt::format("listed in {}", path.string()));
 }
 
 // Says in a review that all listed images go.
@@ -291,7 +283,7 @@ void run(SuspectsOptions o, Session& session) {
   const Found all{o, session, cache, columns, words, found.list, found.label_noise};
   tell(all, found.judged);
   show(all);
-  write_list(all);
+  list_found(all);
   write_drops(all);
   print_json(all, found.judged);
 }

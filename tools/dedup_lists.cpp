@@ -40,8 +40,6 @@ void list_issues(const Deduplicated& what, dedup::ListForm form, const dedup::Te
   dedup::list_issues(what.result.issues, what.columns, "", what.name_of, form, out);
 }
 
-constexpr const char* kStandardOutput = "-";
-
 std::array<std::filesystem::path, 5> places_of(const ListFlags& flags) {
   return {flags.removed, flags.groups, flags.pairs, flags.low_quality, flags.issues};
 }
@@ -51,15 +49,8 @@ void print(std::string_view text) { fmt::print("{}", text); }
 void write_lists(const Deduplicated& what, const ListFlags& flags) {
   const auto write = [&](const std::filesystem::path& path, const auto& list) {
     if (path.empty()) return;
-    if (path == kStandardOutput) {
-      list(what, dedup::ListForm::kCsv, print);
-      return;
-    }
-    DurableFile file(path);
-    const bool lines = path.extension() == ".jsonl";
-    list(what, lines ? dedup::ListForm::kJsonLines : dedup::ListForm::kCsv,
-         [&](std::string_view line) { file.append(as_bytes(line)); });
-    file.finish();
+    write_list(path,
+               [&](dedup::ListForm form, const dedup::TextSink& out) { list(what, form, out); });
   };
   write(flags.removed, list_removed);
   write(flags.groups, list_groups);
@@ -138,6 +129,15 @@ void tell(const Session& session, const Deduplicated& what, bool refused) {
 }
 
 }  // namespace
+
+void write_list(const std::filesystem::path& path,
+                const std::function<void(dedup::ListForm, const dedup::TextSink&)>& list) {
+  if (path == kStandardOutput) return list(dedup::ListForm::kCsv, print);
+  DurableFile file(path);
+  list(path.extension() == ".jsonl" ? dedup::ListForm::kJsonLines : dedup::ListForm::kCsv,
+       [&](std::string_view line) { file.append(as_bytes(line)); });
+  file.finish();
+}
 
 void check_places(const ListFlags& lists, const std::filesystem::path& report, bool json) {
   check_report_path(report);

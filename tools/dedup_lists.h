@@ -23,6 +23,14 @@ struct ListFlags {
   }
 };
 
+// In place of a path: the standard output.
+inline constexpr const char* kStandardOutput = "-";
+
+// Writes a list to a file, durably, as JSON lines where it is called *.jsonl, else as CSV; or as
+// CSV to the standard output.
+void write_list(const std::filesystem::path& path,
+                const std::function<void(dedup::ListForm, const dedup::TextSink&)>& list);
+
 // --list, --list-groups, --list-pairs, --list-blank and --list-issues. `flags` must live as long as
 // `app`.
 void add_list_flags(CLI::App& app, ListFlags& flags);

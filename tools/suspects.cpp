@@ -1,22 +1,19 @@
 #include "tools/suspects.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 
-#include "common/csv.h"
 #include "common/error.h"
 #include "common/utf8.h"
 #include "dedup/features/outliers.h"
 #include "dedup/labels/votes.h"
+#include "dedup/list.h"
 
 namespace winnow::tools {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // The rows of the table that have these ids, both ascending.
 std::vector<std::uint32_t> rows_with(std::span<const SampleId> ids,
@@ -95,19 +92,6 @@ void add_outliers(const dedup::NearestRows& nearest, std::span<const std::uint32
   found.list.insert(found.list.end(), outliers.begin(), outliers.end());
 }
 
-constexpr std::array kFieldNames{"id", "name", "split", "label", "likely", "issue", "score"};
-
-std::array<Json, kFieldNames.size()> fields_of(const Suspect& suspect, const SuspectWords& words) {
-  const SampleId id = words.table.ids[suspect.row];
-  return {id,
-          to_utf8(words.name_of(id)),
-          split_name(words.table.splits[suspect.row]),
-          to_utf8(words.label(suspect.row)),
-          to_utf8(words.likely(suspect)),
-          dedup::row_of(suspect.issue).name,
-          dedup::told_score(suspect.score)};
-}
-
 }  // namespace
 
 std::vector<float> outlier_scores_of(const std::vector<float>& distances) {
@@ -163,21 +147,12 @@ std::string SuspectWords::likely(const Suspect& suspect) const {
 
 void list_suspects(const std::vector<Suspect>& list, const SuspectWords& words,
                    dedup::ListForm form, const dedup::TextSink& out) {
-  const bool csv = form == dedup::ListForm::kCsv;
-  std::string header;
-  for (const char* name : kFieldNames) header += (header.empty() ? "" : ",") + std::string(name);
-  if (csv) out(header + '\n');
+  dedup::List lines({"id", "name", "split", "label", "likely", "issue", "score"}, form, out);
   for (const Suspect& suspect : list) {
-    const auto fields = fields_of(suspect, words);
-    Json object = Json::object();
-    std::string line;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      object[kFieldNames.at(i)] = fields.at(i);
-      const Json& field = fields.at(i);
-      line += (i == 0 ? "" : ",") +
-              (field.is_string() ? csv_field(from_utf8(field.get<std::string>())) : field.dump());
-    }
-    out((csv ? line : object.dump()) + '\n');
+    const SampleId id = words.table.ids[suspect.row];
+    lines.put({id, to_utf8(words.name_of(id)), split_name(words.table.splits[suspect.row]),
+               to_utf8(words.label(suspect.row)), to_utf8(words.likely(suspect)),
+               dedup::row_of(suspect.issue).name, dedup::told_score(suspect.score)});
   }
 }
 

@@ -107,11 +107,8 @@ struct FoldPrediction {
 };
 
 train::EvalResult predict(const train::TrainOptions& options, Session& session) {
-  const ProgressSink bar = make_progress_bar("predict", "batches", session.comm.rank() == 0);
-  const ProgressSink watch = [&](const Progress& progress) {
-    if (session.stop()) throw StoppedError("stopped; go on by the same command with --resume auto");
-    if (bar) bar(progress);
-  };
+  const ProgressSink watch = make_stopping_bar(
+      session, "predict", "batches", "stopped; go on by the same command with --resume auto");
   return train::evaluate_run({.run = options.run.out,
                               .file = {},
                               .data = {.cache = options.data.cache,
@@ -155,10 +152,8 @@ void join(const std::vector<FoldPrediction>& parts, train::OutOfFold& joined) {
 void write(const train::TrainOptions& options, const fs::path& run,
            const std::vector<FoldPrediction>& parts) {
   const fs::path& elsewhere = options.data.placement.files_at;
-  pipeline::OpenOptions no_shards;
-  no_shards.held.emplace();
-  const pipeline::Cache cache =
-      pipeline::Cache::open(elsewhere.empty() ? options.data.cache : elsewhere, no_shards);
+  const pipeline::Cache cache = pipeline::Cache::open(
+      elsewhere.empty() ? options.data.cache : elsewhere, pipeline::OpenOptions::without_shards());
   train::OutOfFold joined{.about = {.cache_digest = cache.digest(),
                                     .selection = options.data.selection,
                                     .folds = static_cast<std::uint32_t>(parts.size())},

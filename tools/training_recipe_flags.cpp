@@ -111,9 +111,8 @@ int side_px_of(const CLI::App& train) {
   const fs::path cache = text_given(train, "cache", "");
   if (cache.empty()) return 0;
   try {
-    pipeline::OpenOptions no_shards;
-    no_shards.held.emplace();
-    const pipeline::DatasetInfo info = describe(pipeline::Cache::open(cache, no_shards));
+    const pipeline::DatasetInfo info =
+        describe(pipeline::Cache::open(cache, pipeline::OpenOptions::without_shards()));
     return std::min(info.height_px, info.width_px);
   } catch (const Error&) {
     return 0;  // it is told when that is trained on

@@ -40,9 +40,7 @@ Placement divide(const Manifest& manifest, const PlaceOptions& options, comm::Co
 }
 
 Manifest manifest_of(const fs::path& cache) {
-  OpenOptions no_shards;
-  no_shards.held.emplace();
-  return Cache::open(cache, no_shards).manifest();
+  return Cache::open(cache, OpenOptions::without_shards()).manifest();
 }
 
 // To copy what the machine of a rank is to hold.

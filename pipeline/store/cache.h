@@ -63,6 +63,9 @@ struct OpenOptions {
   std::filesystem::path shards_at = {};
   // Numbers of the shards that are there, ascending: no other is looked at. None given: all.
   std::optional<std::vector<std::uint32_t>> held = std::nullopt;
+
+  // For who wants the manifest, tables and selections alone, wherever the shards are.
+  static OpenOptions without_shards() { return {.held = std::vector<std::uint32_t>()}; }
 };
 
 // A finished cache, opened for reading. Throws UsageError when `root` holds no manifest (saying how

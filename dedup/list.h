@@ -1,0 +1,24 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "dedup/report.h"
+
+namespace winnow::dedup {
+
+// Writes rows of fields of these names to `out`, which must outlive it: see ListForm.
+class List {
+ public:
+  List(std::vector<std::string> names, ListForm form, const TextSink& out);
+  // A value for each name. Texts are UTF-8 (to_utf8), arrays are of numbers.
+  void put(const std::vector<nlohmann::ordered_json>& values);
+
+ private:
+  std::vector<std::string> names_;
+  ListForm form_;
+  const TextSink& out_;
+};
+
+}  // namespace winnow::dedup
