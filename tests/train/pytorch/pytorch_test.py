@@ -161,13 +161,16 @@ class PyTorch(program.Case):
         return torch.frombuffer(bytearray(path.read_bytes()[-SIDE * SIDE * 3:]), dtype=torch.uint8).reshape(SIDE, SIDE, 3)
 
     def test_vectors_are_pytorchs(self):
-        """The files that test train.optim compares with are what this PyTorch does."""
+        """The files that test train.optim compares with are what this PyTorch does.
+
+        Another processor's vector units round another way, so steps may part by a few units in the last place.
+        """
         for name, cases in vectors.vectors().items():
             stored = json.loads((program.pathlib.Path(__file__).parents[2] / "data" / "optim" / name).read_text())
             ours, theirs = (vectors.numbers(cases), vectors.numbers(stored))
             self.assertEqual(len(ours), len(theirs), name)
             for one, other in zip(ours, theirs):
-                self.assertAlmostEqual(one, other, delta=1e-6 * abs(other), msg=name)
+                self.assertAlmostEqual(one, other, delta=1e-5 * abs(other), msg=name)
 
     def test_our_weights_in_pytorch(self):
         torch.manual_seed(3)
