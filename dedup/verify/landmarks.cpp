@@ -7,128 +7,14 @@
 #include <optional>
 #include <utility>
 
+#include "dedup/verify/scale_space_internal.h"
 #include "dedup/verify/window_code_internal.h"
 
 namespace winnow::dedup {
 namespace {
 
-constexpr int kLevels = 10;
-constexpr int kLevelsAnOctave = 3;
-constexpr float kLeastScale = 1.0F;
-constexpr float kScaleOfPicture = 0.5F;  // sigma that a sampled picture has already
-constexpr float kLeastResponse = 0.5F;   // gray values
-constexpr float kMostEdge = 12.1F;       // (r + 1)^2 / r of Lowe's r = 10
-constexpr float kMostOutside = 0.4F;
 constexpr float kLeastPeak = 0.8F;  // of a second angle, of the first
 constexpr int kMostAngles = 2;
-
-float scale_of(float level) { return kLeastScale * std::exp2(level / kLevelsAnOctave); }
-
-std::vector<Plane> scale_space(const Plane& picture) {
-  std::vector<Plane> levels;
-  float sigma = kScaleOfPicture;
-  for (int k = 0; k < kLevels; ++k) {
-    const float next = scale_of(static_cast<float>(k));
-    const float more = std::sqrt(next * next - sigma * sigma);
-    levels.push_back(blurred(k == 0 ? picture : levels.back(), more));
-    sigma = next;
-  }
-  return levels;
-}
-
-// A place of the difference-of-Gaussians pyramid.
-struct Blob {
-  Place place;
-  int level = 0;
-  float response = 0;
-};
-
-// Three neighbouring levels, and a pixel of the middle one.
-struct Cube {
-  const Plane& below;
-  const Plane& here;
-  const Plane& above;
-  int x;
-  int y;
-
-  float at(int dx, int dy) const { return here.at(x + dx, y + dy); }
-  bool is_extreme() const;
-  bool is_edge() const;
-};
-
-bool Cube::is_extreme() const {
-  const float value = at(0, 0);
-  // Of its own sign: what is bright is most, what is dark least.
-  const float sign = value > 0 ? 1.0F : -1.0F;
-  const float most = sign * value;
-  for (const Plane* level : {&here, &below, &above}) {
-    for (int dy = -1; dy <= 1; ++dy) {
-      const float* const row = level->row(y + dy) + x;
-      const float left = sign * row[-1];
-      const float right = sign * row[1];
-      const bool is_itself = level == &here && dy == 0;
-      if (left >= most || right >= most || (!is_itself && sign * row[0] >= most)) return false;
-    }
-  }
-  return true;
-}
-
-bool Cube::is_edge() const {
-  const float xx = at(1, 0) + at(-1, 0) - 2 * at(0, 0);
-  const float yy = at(0, 1) + at(0, -1) - 2 * at(0, 0);
-  const float xy = (at(1, 1) - at(-1, 1) - at(1, -1) + at(-1, -1)) / 4;
-  const float determinant = xx * yy - xy * xy;
-  const float trace = xx + yy;
-  return determinant <= 0 || trace * trace > kMostEdge * determinant;
-}
-
-// Where the parabola through three values is steepest, from the middle one.
-float vertex(float before, float middle, float after) {
-  const float bend = before + after - 2 * middle;
-  if (bend == 0) return 0;
-  return std::clamp(-(after - before) / 2 / bend, -0.6F, 0.6F);
-}
-
-// How much of a window lies outside.
-float share_outside(const Plane& picture, const Place& place) {
-  const float reach = kWindowReach * place.scale;
-  const auto inside = [reach](float at, int size) {
-    return std::min(at + reach, static_cast<float>(size - 1)) - std::max(at - reach, 0.0F);
-  };
-  return 1 - inside(place.x, picture.width) * inside(place.y, picture.height) / (4 * reach * reach);
-}
-
-std::optional<Blob> blob_at(const Cube& cube, int level) {
-  const float value = cube.at(0, 0);
-  if (std::fabs(value) < kLeastResponse || !cube.is_extreme() || cube.is_edge()) return {};
-  Blob blob{.place = {}, .level = level, .response = std::fabs(value)};
-  blob.place.x = static_cast<float>(cube.x) + vertex(cube.at(-1, 0), value, cube.at(1, 0));
-  blob.place.y = static_cast<float>(cube.y) + vertex(cube.at(0, -1), value, cube.at(0, 1));
-  const float between = vertex(cube.below.at(cube.x, cube.y), value, cube.above.at(cube.x, cube.y));
-  blob.place.scale = scale_of(static_cast<float>(level) + between);
-  if (share_outside(cube.here, blob.place) > kMostOutside) return {};
-  return blob;
-}
-
-std::vector<Blob> blobs_of(const std::vector<Plane>& levels) {
-  std::vector<Plane> differences;
-  for (int k = 0; k + 1 < kLevels; ++k) {
-    const auto at = static_cast<std::size_t>(k);
-    differences.push_back(difference(levels[at + 1], levels[at]));
-  }
-  std::vector<Blob> blobs;
-  for (std::size_t k = 1; k + 1 < differences.size(); ++k) {
-    const Plane& here = differences[k];
-    for (int y = 1; y < here.height - 1; ++y) {
-      for (int x = 1; x < here.width - 1; ++x) {
-        const Cube cube{differences[k - 1], here, differences[k + 1], x, y};
-        if (const auto blob = blob_at(cube, static_cast<int>(k))) blobs.push_back(*blob);
-      }
-    }
-  }
-  std::ranges::stable_sort(blobs, std::greater(), &Blob::response);
-  return blobs;
-}
 
 constexpr int kAngleBins = 36;
 using AngleHistogram = std::array<float, kAngleBins>;
@@ -140,46 +26,106 @@ float bin_at(const AngleHistogram& bins, int i) {
 constexpr int kAngleReach = 8;  // samples to each side of a landmark
 constexpr int kAngleSide = 2 * kAngleReach + 1;
 
-// What each of them counts for: a Gaussian within a circle.
-struct AngleWeights {
-  AngleWeights() {
+// A sample in the circle around a landmark, and what it counts for.
+struct AngleSample {
+  std::size_t row = 0;
+  std::size_t column = 0;
+  float weight = 0;
+};
+
+const std::vector<AngleSample>& angle_samples() {
+  static const std::vector<AngleSample> samples = [] {
+    std::vector<AngleSample> all;
     for (int i = -kAngleReach; i <= kAngleReach; ++i) {
       for (int j = -kAngleReach; j <= kAngleReach; ++j) {
         const double far = static_cast<double>(i * i + j * j) / (kAngleReach * kAngleReach);
         if (far > 1) continue;
-        at[static_cast<std::size_t>(i + kAngleReach)][static_cast<std::size_t>(j + kAngleReach)] =
-            static_cast<float>(std::exp(-4.5 * far));
+        all.push_back({static_cast<std::size_t>(i + kAngleReach),
+                       static_cast<std::size_t>(j + kAngleReach),
+                       static_cast<float>(std::exp(-4.5 * far))});
       }
     }
-  }
-  std::array<std::array<float, kAngleSide>, kAngleSide> at{};
-};
+    return all;
+  }();
+  return samples;
+}
 
-// How steep it is in which direction around a place, within 4.5 times its scale.
-AngleHistogram slopes_around(const Plane& level, const Place& place) {
-  static const AngleWeights weights;
-  constexpr float kReachOfScale = 4.5F;
-  const float step = kReachOfScale * place.scale / kAngleReach;
-  std::array<std::array<float, kAngleSide + 2>, kAngleSide + 2> values{};
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const float y = place.y + (static_cast<float>(i) - kAngleReach - 1) * step;
+// Where a line of samples lies in the pixels of an axis.
+struct AxisSamples {
+  AxisSamples(float middle, float step, int size) {
+    for (int i = 0; i < kCount; ++i) {
+      const float at = std::clamp(middle + static_cast<float>(i - kAngleReach - 1) * step, 0.0F,
+                                  static_cast<float>(size - 1));
+      const int before = std::min(static_cast<int>(at), std::max(0, size - 2));
+      first[static_cast<std::size_t>(i)] = before;
+      share[static_cast<std::size_t>(i)] = at - static_cast<float>(before);
+    }
+    next = size > 1 ? 1 : 0;
+  }
+
+  static constexpr int kCount = kAngleSide + 2;
+  std::array<int, kCount> first{};
+  std::array<float, kCount> share{};  // of the next pixel
+  int next = 0;
+};
+using AngleGrid = std::array<std::array<float, AxisSamples::kCount>, AxisSamples::kCount>;
+
+// Bilinear.
+AngleGrid samples_around(const Plane& level, float x, float y, float step) {
+  const AxisSamples across(x, step, level.width);
+  const AxisSamples down(y, step, level.height);
+  AngleGrid grid;
+  std::array<float, AxisSamples::kCount> upper;
+  std::array<float, AxisSamples::kCount> lower;
+  int upper_row = -1;
+  int lower_row = -1;
+  const auto read = [&](int row, auto& values) {
+    const float* const from = level.row(row);
     for (std::size_t j = 0; j < values.size(); ++j) {
-      values[i][j] = sample(level, place.x + (static_cast<float>(j) - kAngleReach - 1) * step, y);
+      const float* const at = from + across.first[j];
+      values[j] = at[0] + across.share[j] * (at[across.next] - at[0]);
+    }
+  };
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    const int row = down.first[i];
+    if (row != upper_row) {
+      if (row == lower_row) {
+        upper = lower;
+      } else {
+        read(row, upper);
+      }
+      upper_row = row;
+      lower_row = row + down.next;
+      read(lower_row, lower);
+    }
+    for (std::size_t j = 0; j < grid.size(); ++j) {
+      grid[i][j] = upper[j] + down.share[i] * (lower[j] - upper[j]);
     }
   }
-  AngleHistogram bins{};
+  return grid;
+}
+
+// How steep it is in which direction around a place, within 4.5 times its scale.
+AngleHistogram slopes_around(const ScaleSpace::Level& level, const Place& place) {
+  constexpr float kReachOfScale = 4.5F;
+  const AngleGrid values = samples_around(level.plane, place.x / level.pixel, place.y / level.pixel,
+                                          kReachOfScale * place.scale / level.pixel / kAngleReach);
+  std::array<std::array<float, kAngleSide>, kAngleSide> steepness;
+  std::array<std::array<int, kAngleSide>, kAngleSide> bin;
   for (std::size_t i = 0; i < kAngleSide; ++i) {
-    std::array<float, kAngleSide> steepness{};
-    std::array<float, kAngleSide> turn{};
     for (std::size_t j = 0; j < kAngleSide; ++j) {
       const float dx = values[i + 1][j + 2] - values[i + 1][j];
       const float dy = values[i + 2][j + 1] - values[i][j + 1];
-      steepness[j] = weights.at[i][j] * std::sqrt(dx * dx + dy * dy);
-      turn[j] = (angle_of(dx, dy) / (2 * std::numbers::pi_v<float>)+0.5F) * kAngleBins;
+      steepness[i][j] = std::sqrt(dx * dx + dy * dy);
+      bin[i][j] =
+          static_cast<int>((angle_of(dx, dy) / (2 * std::numbers::pi_v<float>)+0.5F) * kAngleBins);
     }
-    for (std::size_t j = 0; j < kAngleSide; ++j) {
-      bins[static_cast<std::size_t>(turn[j]) % kAngleBins] += steepness[j];
-    }
+  }
+  AngleHistogram bins{};
+  for (const AngleSample& sample : angle_samples()) {
+    const int at = bin[sample.row][sample.column];
+    bins[static_cast<std::size_t>(at == kAngleBins ? 0 : at)] +=
+        sample.weight * steepness[sample.row][sample.column];
   }
   return bins;
 }
@@ -217,23 +163,24 @@ std::vector<float> angles_of(const AngleHistogram& bins) {
   return angles;
 }
 
+Place in_pixels_of(const ScaleSpace::Level& level, const Place& place) {
+  return {place.x / level.pixel, place.y / level.pixel, place.scale / level.pixel, place.angle};
+}
+
 }  // namespace
 
 std::vector<Landmark> find_landmarks(const Plane& picture) {
   if (picture.width < 3 || picture.height < 3) return {};
-  const std::vector<Plane> levels = scale_space(picture);
-  std::vector<Blob> blobs = blobs_of(levels);
+  const ScaleSpace space(picture);
+  std::vector<Place> blobs = space.blobs();
   if (blobs.size() > kMostLandmarks) blobs.resize(kMostLandmarks);
   std::vector<Landmark> landmarks;
-  for (const Blob& blob : blobs) {
-    const float level = kLevelsAnOctave * std::log2(blob.place.scale / kLeastScale);
-    const int nearest = std::clamp(static_cast<int>(std::lround(level)), 0, kLevels - 1);
-    const Plane& at = levels[static_cast<std::size_t>(nearest)];
-    const Plane& finer = levels[static_cast<std::size_t>(std::max(0, nearest - 2))];
-    for (const float angle : angles_of(smoothed(slopes_around(at, blob.place)))) {
-      Place place = blob.place;
+  for (Place& place : blobs) {
+    const int level = ScaleSpace::level_of(place.scale);
+    const ScaleSpace::Level finer = space.at(level - 2);
+    for (const float angle : angles_of(smoothed(slopes_around(space.at(level), place)))) {
       place.angle = angle;
-      landmarks.push_back({place, code_of_window(finer, place)});
+      landmarks.push_back({place, code_of_window(finer.plane, in_pixels_of(finer, place))});
     }
   }
   return landmarks;

@@ -4,24 +4,85 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include "common/resample.h"
+#include "common/simd.h"
 
 namespace winnow::dedup {
 namespace {
 
+// Of a Gaussian: the middle, and what lies to one side of it.
 std::vector<float> gaussian(float sigma) {
   const int reach = std::max(1, static_cast<int>(std::ceil(3 * sigma)));
   std::vector<double> weights;
   double total = 0;
-  for (int i = -reach; i <= reach; ++i) {
+  for (int i = 0; i <= reach; ++i) {
     weights.push_back(std::exp(-i * i / (2.0 * sigma * sigma)));
-    total += weights.back();
+    total += (i == 0 ? 1 : 2) * weights.back();
   }
   std::vector<float> taps;
   for (const double weight : weights) taps.push_back(static_cast<float>(weight / total));
   return taps;
+}
+
+using Four [[gnu::vector_size(16)]] = float;
+using Eight [[gnu::vector_size(32)]] = float;
+
+template <class Lanes>
+[[gnu::always_inline]] inline Lanes load(const float* from) {
+  Lanes lanes;
+  std::memcpy(&lanes, from, sizeof lanes);
+  return lanes;
+}
+
+// to[x] = taps[0] lines[0][x] + the sum of taps[i] (lines[-i][x] + lines[i][x]), for as many x as
+// two vectors hold.
+template <class Lanes>
+[[gnu::always_inline]] inline void weigh_two(int x, const float* const* lines,
+                                             std::span<const float> taps, float* to) {
+  constexpr std::size_t kLanes = sizeof(Lanes) / sizeof(float);
+  Lanes first = taps[0] * load<Lanes>(lines[0] + x);
+  Lanes second = taps[0] * load<Lanes>(lines[0] + x + kLanes);
+  for (std::size_t i = 1; i < taps.size(); ++i) {
+    const float* const before = lines[-static_cast<std::ptrdiff_t>(i)] + x;
+    const float* const behind = lines[i] + x;
+    first += taps[i] * (load<Lanes>(before) + load<Lanes>(behind));
+    second += taps[i] * (load<Lanes>(before + kLanes) + load<Lanes>(behind + kLanes));
+  }
+  std::memcpy(to + x, &first, sizeof first);
+  std::memcpy(to + x + kLanes, &second, sizeof second);
+}
+
+template <class Lanes>
+[[gnu::always_inline]] inline void weigh_by(const float* const* lines, std::span<const float> taps,
+                                            int width, float* to) {
+  constexpr int kAtOnce = 2 * sizeof(Lanes) / sizeof(float);
+  int x = 0;
+  for (; x + kAtOnce <= width; x += kAtOnce) weigh_two<Lanes>(x, lines, taps, to);
+  if (x == width) return;
+  if (width >= kAtOnce) return weigh_two<Lanes>(width - kAtOnce, lines, taps, to);  // some again
+  for (; x < width; ++x) {
+    to[x] = taps[0] * lines[0][x];
+    for (std::size_t i = 1; i < taps.size(); ++i) {
+      to[x] += taps[i] * (lines[-static_cast<std::ptrdiff_t>(i)][x] + lines[i][x]);
+    }
+  }
+}
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] void weigh_avx2(const float* const* lines, std::span<const float> taps,
+                                        int width, float* to) {
+  weigh_by<Eight>(lines, taps, width, to);
+}
+#endif
+
+void weigh(const float* const* lines, std::span<const float> taps, int width, float* to) {
+#if defined(__x86_64__)
+  if (widest_simd() >= Simd::kAvx2) return weigh_avx2(lines, taps, width, to);
+#endif
+  weigh_by<Four>(lines, taps, width, to);
 }
 
 Plane values_of(ImageView gray) {
@@ -110,30 +171,25 @@ Plane content_plane(ImageView gray) { return plane_of(part_of(gray, content_of(g
 
 Plane blurred(const Plane& plane, float sigma) {
   const std::vector<float> taps = gaussian(sigma);
-  const int reach = static_cast<int>(taps.size() / 2);
-  const int width = plane.width;
-  Plane across{width, plane.height, std::vector<float>(plane.values.size())};
-  std::vector<float> padded(static_cast<std::size_t>(width + 2 * reach));
+  const auto reach = static_cast<std::ptrdiff_t>(taps.size()) - 1;
+  Plane across{plane.width, plane.height, std::vector<float>(plane.values.size())};
+  std::vector<float> padded(static_cast<std::size_t>(plane.width + 2 * reach));
+  std::vector<const float*> lines;
+  for (std::ptrdiff_t i = 0; i <= 2 * reach; ++i) lines.push_back(padded.data() + i);
   for (int y = 0; y < plane.height; ++y) {
     const float* const from = plane.row(y);
     std::fill_n(padded.begin(), reach, from[0]);
-    std::copy_n(from, width, padded.begin() + reach);
-    std::fill_n(padded.begin() + reach + width, reach, from[width - 1]);
-    float* const to = across.row(y);
-    for (std::size_t i = 0; i < taps.size(); ++i) {
-      const float tap = taps[i];
-      const float* const shifted = padded.data() + i;
-      for (int x = 0; x < width; ++x) to[x] += tap * shifted[x];
-    }
+    std::copy_n(from, plane.width, padded.begin() + reach);
+    std::fill_n(padded.begin() + reach + plane.width, reach, from[plane.width - 1]);
+    weigh(lines.data() + reach, taps, plane.width, across.row(y));
   }
-  Plane out{width, plane.height, std::vector<float>(plane.values.size())};
+  lines.clear();
+  for (std::ptrdiff_t y = -reach; y < plane.height + reach; ++y) {
+    lines.push_back(across.row(std::clamp(static_cast<int>(y), 0, plane.height - 1)));
+  }
+  Plane out{plane.width, plane.height, std::vector<float>(plane.values.size())};
   for (int y = 0; y < plane.height; ++y) {
-    float* const to = out.row(y);
-    for (int i = -reach; i <= reach; ++i) {
-      const float tap = taps[static_cast<std::size_t>(i + reach)];
-      const float* const from = across.row(std::clamp(y + i, 0, plane.height - 1));
-      for (int x = 0; x < width; ++x) to[x] += tap * from[x];
-    }
+    weigh(lines.data() + reach + y, taps, plane.width, out.row(y));
   }
   return out;
 }

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
+#include "common/simd.h"
 #include "dedup/verify/window_code_internal.h"
 
 namespace winnow::dedup {
@@ -34,6 +36,7 @@ struct Layout {
   std::array<std::array<float, kSide>, kCosines> cosines{};
   Window weights{};
   std::array<Share, kSide> shares{};
+  std::array<std::array<float, kSide>, kCells> of_cell{};  // shares, by cell
 };
 
 int number_of(int y, int x, int direction) { return (y * kCells + x) * kDirections + direction; }
@@ -77,6 +80,11 @@ Layout::Layout() {
     const float at = (static_cast<float>(i) + 0.5F) / (kSide / kCells) - 0.5F;
     const int first = static_cast<int>(std::floor(at));
     shares[i] = {first, 1 - (at - static_cast<float>(first))};
+    for (int cell = first; cell < std::min(first + 2, kCells); ++cell) {
+      if (cell < 0) continue;
+      of_cell[static_cast<std::size_t>(cell)][i] =
+          cell == first ? shares[i].of_first : 1 - shares[i].of_first;
+    }
   }
   for (int i = 0; i < kSide; ++i) {
     for (int j = 0; j < kSide; ++j) {
@@ -93,23 +101,52 @@ const Layout& layout() {
   return layout;
 }
 
-Window window_at(const Plane& level, const Place& place) {
-  Window window{};
+// Bilinear, as sample().
+[[gnu::always_inline]] inline Window window_at(const Plane& level, const Place& place) {
   const float reach = kWindowReach * place.scale;
   const float cosine = std::cos(place.angle) * reach;
   const float sine = std::sin(place.angle) * reach;
-  for (int i = 0; i < kSide; ++i) {
+  const auto right = static_cast<float>(level.width - 1);
+  const auto bottom = static_cast<float>(level.height - 1);
+  const int last_left = std::max(0, level.width - 2);
+  const int last_top = std::max(0, level.height - 2);
+  const int next = level.width > 1 ? 1 : 0;
+  const int next_row = level.height > 1 ? level.width : 0;
+  Window window;
+  for (std::size_t i = 0; i < kSide; ++i) {
     const float down = (static_cast<float>(i) + 0.5F) / kSide * 2 - 1;
-    for (int j = 0; j < kSide; ++j) {
-      const float across = (static_cast<float>(j) + 0.5F) / kSide * 2 - 1;
-      window[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] = sample(
-          level, place.x + cosine * across - sine * down, place.y + sine * across + cosine * down);
+    std::array<int, kSide> at;
+    std::array<float, kSide> to_right;
+    std::array<float, kSide> to_bottom;
+    for (std::size_t j = 0; j < kSide; ++j) {
+      const float across = (static_cast<float>(static_cast<int>(j)) + 0.5F) / kSide * 2 - 1;
+      const float x = std::clamp(place.x + cosine * across - sine * down, 0.0F, right);
+      const float y = std::clamp(place.y + sine * across + cosine * down, 0.0F, bottom);
+      const int left = std::min(static_cast<int>(x), last_left);
+      const int top = std::min(static_cast<int>(y), last_top);
+      at[j] = top * level.width + left;
+      to_right[j] = x - static_cast<float>(left);
+      to_bottom[j] = y - static_cast<float>(top);
+    }
+    std::array<std::array<float, kSide>, 4> corners;
+    for (std::size_t j = 0; j < kSide; ++j) {
+      const float* const corner = level.values.data() + at[j];
+      corners[0][j] = corner[0];
+      corners[1][j] = corner[next];
+      corners[2][j] = corner[next_row];
+      corners[3][j] = corner[next_row + next];
+    }
+    for (std::size_t j = 0; j < kSide; ++j) {
+      const float upper = corners[0][j] + to_right[j] * (corners[1][j] - corners[0][j]);
+      const float lower = corners[2][j] + to_right[j] * (corners[3][j] - corners[2][j]);
+      window[i][j] = upper + to_bottom[j] * (lower - upper);
     }
   }
   return window;
 }
 
-std::uint64_t cosine_signs(const Window& window, const Layout& layout) {
+[[gnu::always_inline]] inline std::uint64_t cosine_signs(const Window& window,
+                                                         const Layout& layout) {
   float sum = 0;
   float total = 0;
   for (std::size_t i = 0; i < kSide; ++i) {
@@ -142,13 +179,14 @@ std::uint64_t cosine_signs(const Window& window, const Layout& layout) {
 
 // How steep the samples of a row are, and in which direction: 0 .. kDirections.
 struct Slopes {
-  std::array<float, kSide> steepness{};
-  std::array<float, kSide> turn{};
+  std::array<float, kSide> steepness;
+  std::array<float, kSide> turn;
 };
-Slopes slopes_of(const Window& window, const Layout& layout, std::size_t i) {
+[[gnu::always_inline]] inline Slopes slopes_of(const Window& window, const Layout& layout,
+                                               std::size_t i) {
   const auto& above = window[i == 0 ? 0 : i - 1];
   const auto& below = window[std::min<std::size_t>(i + 1, kSide - 1)];
-  std::array<float, kSide + 2> row{};
+  std::array<float, kSide + 2> row;
   std::copy(window[i].begin(), window[i].end(), row.begin() + 1);
   row.front() = row[1];
   row.back() = row[kSide];
@@ -164,67 +202,91 @@ Slopes slopes_of(const Window& window, const Layout& layout, std::size_t i) {
   return slopes;
 }
 
-Histogram histogram_of(const Window& window, const Layout& layout) {
-  // With a cell more on each side, and a direction more, which are those behind the last.
-  constexpr int kPadded = kCells + 2;
-  std::array<std::array<std::array<float, kDirections + 2>, kPadded>, kPadded> padded{};
+// A sample counts for the two directions next to its own and for the four cells next to it, each as
+// it is near. All cells and directions are added to, by vectors; most by nothing.
+[[gnu::always_inline]] inline Histogram histogram_of(const Window& window, const Layout& layout) {
+  using Row = std::array<float, kSide>;
+  std::array<std::array<Row, kDirections>, kCells> bands{};  // of rows of cells
   for (std::size_t i = 0; i < kSide; ++i) {
-    const Share& down = layout.shares[i];
     const Slopes slopes = slopes_of(window, layout, i);
-    auto& upper = padded[static_cast<std::size_t>(down.first + 1)];
-    auto& lower = padded[static_cast<std::size_t>(down.first + 2)];
-    for (std::size_t j = 0; j < kSide; ++j) {
-      const Share& across = layout.shares[j];
-      const auto direction = static_cast<std::size_t>(slopes.turn[j]);
-      const float next = slopes.turn[j] - static_cast<float>(direction);
-      const auto add = [&](auto& row, float of_row) {
-        const float weight = slopes.steepness[j] * of_row;
-        auto& left = row[static_cast<std::size_t>(across.first + 1)];
-        auto& right = row[static_cast<std::size_t>(across.first + 2)];
-        const float of_left = weight * across.of_first;
-        const float of_right = weight - of_left;
-        left[direction] += of_left * (1 - next);
-        left[direction + 1] += of_left * next;
-        right[direction] += of_right * (1 - next);
-        right[direction + 1] += of_right * next;
-      };
-      add(upper, down.of_first);
-      add(lower, 1 - down.of_first);
-    }
+    const Share& down = layout.shares[i];
+    const auto add = [&](int cell, float of_cell) __attribute__((always_inline)) {
+      if (cell < 0 || cell >= kCells) return;
+      for (std::size_t k = 0; k < kDirections; ++k) {
+        Row& band = bands[static_cast<std::size_t>(cell)][k];
+        for (std::size_t j = 0; j < kSide; ++j) {
+          const float away = std::fabs(slopes.turn[j] - static_cast<float>(k));
+          const float turned = std::min(away, kDirections - away);
+          band[j] += slopes.steepness[j] * of_cell * std::max(0.0F, 1 - turned);
+        }
+      }
+    };
+    add(down.first, down.of_first);
+    add(down.first + 1, 1 - down.of_first);
   }
   Histogram histogram{};
   for (int y = 0; y < kCells; ++y) {
-    for (int x = 0; x < kCells; ++x) {
-      const auto& cell = padded[static_cast<std::size_t>(y + 1)][static_cast<std::size_t>(x + 1)];
-      for (int k = 0; k < kDirections; ++k) {
-        histogram[static_cast<std::size_t>(number_of(y, x, k))] = cell[static_cast<std::size_t>(k)];
+    for (int k = 0; k < kDirections; ++k) {
+      const Row& band = bands[static_cast<std::size_t>(y)][static_cast<std::size_t>(k)];
+      for (int x = 0; x < kCells; ++x) {
+        const Row& share = layout.of_cell[static_cast<std::size_t>(x)];
+        float sum = 0;
+        for (std::size_t j = 0; j < kSide; ++j) sum += share[j] * band[j];
+        histogram[static_cast<std::size_t>(number_of(y, x, k))] = sum;
       }
-      histogram[static_cast<std::size_t>(number_of(y, x, 0))] += cell[kDirections];
-      histogram[static_cast<std::size_t>(number_of(y, x, 1))] += cell[kDirections + 1];
     }
   }
   return histogram;
 }
 
-std::uint64_t histogram_bits(const Histogram& histogram, const Layout& layout) {
-  Histogram sorted = histogram;
-  const auto middle = sorted.begin() + kHistogram / 2;
-  std::nth_element(sorted.begin(), middle, sorted.end());
+// The value that half of them, which are not negative, are less than.
+[[gnu::always_inline]] inline float middle_of(const Histogram& histogram) {
+  // As whole numbers their bits have the same order: the greatest number with so few below it.
+  std::array<std::uint32_t, kHistogram> values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = std::bit_cast<std::uint32_t>(histogram[i]);
+  }
+  std::uint32_t middle = 0;
+  for (int bit = 30; bit >= 0; --bit) {
+    const std::uint32_t next = middle | std::uint32_t{1} << bit;
+    int below = 0;
+    for (const std::uint32_t value : values) below += value < next ? 1 : 0;
+    if (below <= kHistogram / 2) middle = next;
+  }
+  return std::bit_cast<float>(middle);
+}
+
+[[gnu::always_inline]] inline std::uint64_t histogram_bits(const Histogram& histogram,
+                                                           const Layout& layout) {
+  const float middle = middle_of(histogram);
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < layout.numbers.size(); ++i) {
-    if (histogram[static_cast<std::size_t>(layout.numbers[i])] > *middle) {
+    if (histogram[static_cast<std::size_t>(layout.numbers[i])] > middle) {
       bits |= std::uint64_t{1} << i;
     }
   }
   return bits;
 }
 
+[[gnu::always_inline]] inline LandmarkCode code_by(const Plane& level, const Place& place,
+                                                   const Layout& layout) {
+  const Window window = window_at(level, place);
+  return {cosine_signs(window, layout), histogram_bits(histogram_of(window, layout), layout)};
+}
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] LandmarkCode code_avx2(const Plane& level, const Place& place,
+                                               const Layout& layout) {
+  return code_by(level, place, layout);
+}
+#endif
+
 }  // namespace
 
 LandmarkCode code_of_window(const Plane& level, const Place& place) {
-  const Layout& of = layout();
-  const Window window = window_at(level, place);
-  return {cosine_signs(window, of), histogram_bits(histogram_of(window, of), of)};
+#if defined(__x86_64__)
+  if (widest_simd() >= Simd::kAvx2) return code_avx2(level, place, layout());
+#endif
+  return code_by(level, place, layout());
 }
 
 LandmarkCode mirrored(const LandmarkCode& code) noexcept {
