@@ -26,8 +26,7 @@ constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max() - 
 
 // What an earlier change left: one that was stopped, or one after which it could not be removed.
 void remove_unnamed(const fs::path& folder, const IndexManifest& manifest) {
-  std::set<std::string> named;
-  for (const SealedFile* file : manifest.files()) named.insert(file->name);
+  const std::set<std::string> named = manifest.file_names();
   std::vector<std::string> unnamed;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();

@@ -202,11 +202,7 @@ std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int thr
   const IndexKind& kind = index_->manifest().kind;
   const Fingerprints table = source({codes_name(kind), "quality"});
   const CodeColumn& codes = comparable_codes(table, kind, "what is looked for");
-  if (threshold < 0 || threshold > codes.most_distance()) {
-    throw UsageError("a threshold of " + std::to_string(threshold) + " bits makes no sense for '" +
-                     kind.hash + "'; choose one from 0 to " +
-                     std::to_string(codes.most_distance()));
-  }
+  check_threshold(codes, threshold);
   const std::vector<std::uint32_t> first_of =
       first_rows_of(codes, matchable_rows(table, kind.hash, least_quality), table.size(),
                     [&](const auto&... arguments) { find_edges(arguments..., search); });

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,7 @@ struct Match {
 };
 
 class OpenIndex;
+class LandmarkTable;
 
 // An index as it is when it is opened: later changes do not reach it, nor what it gave.
 // Files are compared with their hashes when they are first read.
@@ -82,6 +84,18 @@ class StoredIndex {
   ColumnSource columns() const;
   // Of the live rows; empty where what was added to the index was not all with thumbnails.
   ThumbnailSource thumbnails() const;
+  // The landmarks of some live rows, ascending (verify/landmark_table.h). They are kept in the
+  // index's folder, each table's beside it. Those that are missing, damaged or of another version
+  // are made of all pictures of their table, 0.5 ms each, and kept where that can be: not where the
+  // folder cannot be written to, is full, or is being changed. That is no error.
+  // UsageError where thumbnails() has none; StoppedError.
+  struct Landmarks {
+    std::shared_ptr<LandmarkTable> table;
+    std::uint64_t made = 0;     // pictures whose landmarks were not there
+    std::string not_kept = {};  // why the landmarks that were made are not; empty: they are
+  };
+  Landmarks landmarks(std::span<const std::uint32_t> rows, const SearchOptions& search = {}) const;
+
   // The links between live rows, numbered as in columns(): the result of find_edges, without a
   // search up to kind().radius, by find_edges beyond. Rows are to ascend and to be of quality
   // enough. Needs 12 bytes a row. `search`: how, beyond the radius; and whom to tell and ask at

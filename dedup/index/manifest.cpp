@@ -19,7 +19,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "winnow-index";
 constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max();  // less than that
-constexpr std::array<std::string_view, 4> kEndings{".table", ".names", ".links", ".dead"};
+constexpr std::array<std::string_view, 5> kEndings{".table", ".names", ".links", ".dead",
+                                                   ".landmarks"};
 constexpr std::size_t kLeastDigits = 5;
 
 Json names_json(const std::vector<std::string>& names) {
@@ -158,6 +159,13 @@ std::vector<const SealedFile*> IndexManifest::files() const {
   return files;
 }
 
+std::set<std::string> IndexManifest::file_names() const {
+  std::set<std::string> names;
+  for (const SealedFile* file : files()) names.insert(file->name);
+  for (const Segment& segment : segments) names.insert(landmarks_name(segment));
+  return names;
+}
+
 std::string to_json(const IndexManifest& m) {
   Json out;
   out["format"] = kFormat;
@@ -202,6 +210,10 @@ std::string file_name(std::uint64_t number, FileRole role) {
   std::string digits = std::to_string(number);
   if (digits.size() < kLeastDigits) digits.insert(0, kLeastDigits - digits.size(), '0');
   return digits + std::string(kEndings[static_cast<std::size_t>(role)]);
+}
+
+std::string landmarks_name(const Segment& segment) {
+  return file_name(number_before(segment.table.name, 0), FileRole::kLandmarks);
 }
 
 bool is_file_of_index(std::string_view name, std::uint64_t end) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,8 @@ struct IndexManifest {
 
   std::uint64_t rows() const noexcept;
   std::vector<const SealedFile*> files() const;
+  // Of all that may be there, landmarks too.
+  std::set<std::string> file_names() const;
 };
 
 // JSON text with a digest line (common/json_text.h). Equal manifests, equal text.
@@ -50,8 +53,11 @@ std::string to_json(const IndexManifest& manifest);
 // that to_json cannot have written of a sound index.
 IndexManifest parse_index_manifest(const std::string& text, const std::string& where);
 
-enum class FileRole { kTable, kNames, kLinks, kTombstones };
+// Landmarks are of the table of the same number. They are made when they are first asked for, and
+// again where they are lost, so no manifest names them.
+enum class FileRole { kTable, kNames, kLinks, kTombstones, kLandmarks };
 std::string file_name(std::uint64_t number, FileRole role);
+std::string landmarks_name(const Segment& segment);
 // Whether an index may have made a file of that name, or the beginning of one, with a number below
 // `end`.
 bool is_file_of_index(std::string_view name,

@@ -87,16 +87,9 @@ Fingerprints OpenIndex::columns(const ColumnNames& names) const {
     table.codes = {{manifest_.kind.hash, manifest_.kind.version, manifest_.kind.bits, {}}};
   }
   for (std::size_t i = 0; i < segments_.size(); ++i) {
-    const Segment& segment = manifest_.segments[i];
-    const InputFile& file = *checked(segments_[i].table, segment.table);
-    Fingerprints part = read_fingerprints(file, &names);
-    const bool follows = part.ids.empty() || table.ids.empty() || table.ids.back() < part.ids[0];
-    const auto is_known = [&](SampleId id) { return source_of(id) < manifest_.sources.size(); };
-    if (part.size() != segment.rows || !follows || !std::ranges::all_of(part.ids, is_known)) {
-      fail(file.path(), "is of another index: its rows are not those of the manifest");
-    }
-    if (names.contains(codes_name(manifest_.kind))) {
-      comparable_codes(part, manifest_.kind, file.path().string());
+    Fingerprints part = columns(i, names);
+    if (!part.ids.empty() && !table.ids.empty() && table.ids.back() >= part.ids[0]) {
+      refuse_rows(i);
     }
     if (i == 0) {
       table = std::move(part);
@@ -107,6 +100,23 @@ Fingerprints OpenIndex::columns(const ColumnNames& names) const {
   return table;
 }
 
+Fingerprints OpenIndex::columns(std::size_t segment, const ColumnNames& names) const {
+  const Segment& of = manifest_.segments[segment];
+  const InputFile& file = *checked(segments_[segment].table, of.table);
+  Fingerprints part = read_fingerprints(file, &names);
+  const auto is_known = [&](SampleId id) { return source_of(id) < manifest_.sources.size(); };
+  if (part.size() != of.rows || !std::ranges::all_of(part.ids, is_known)) refuse_rows(segment);
+  if (names.contains(codes_name(manifest_.kind))) {
+    comparable_codes(part, manifest_.kind, file.path().string());
+  }
+  return part;
+}
+
+void OpenIndex::refuse_rows(std::size_t segment) const {
+  fail(folder_ / manifest_.segments[segment].table.name,
+       "is of another index: its rows are not those of the manifest");
+}
+
 Fingerprints OpenIndex::live_columns(const ColumnNames& names) const {
   Fingerprints table = columns(names);
   return manifest_.deleted == 0 ? table : select_rows(table, live_);
@@ -115,10 +125,13 @@ Fingerprints OpenIndex::live_columns(const ColumnNames& names) const {
 ThumbnailSource OpenIndex::thumbnails() const {
   std::vector<CountedThumbnails> tables;
   for (std::size_t i = 0; i < segments_.size(); ++i) {
-    const Segment& segment = manifest_.segments[i];
-    tables.push_back({open_thumbnails(checked(segments_[i].table, segment.table)), segment.rows});
+    tables.push_back({thumbnails(i), manifest_.segments[i].rows});
   }
   return join_rows(std::move(tables));
+}
+
+ThumbnailSource OpenIndex::thumbnails(std::size_t segment) const {
+  return open_thumbnails(checked(segments_[segment].table, manifest_.segments[segment].table));
 }
 
 ThumbnailSource OpenIndex::live_thumbnails() const {
@@ -209,6 +222,12 @@ const CodeColumn& comparable_codes(const Fingerprints& table, const IndexKind& k
                      " bits), which do not compare; make both with the same winnow");
   }
   return codes;
+}
+
+void check_threshold(const CodeColumn& codes, int threshold) {
+  if (threshold >= 0 && threshold <= codes.most_distance()) return;
+  throw UsageError("a threshold of " + std::to_string(threshold) + " bits makes no sense for '" +
+                   codes.hash + "'; choose one from 0 to " + std::to_string(codes.most_distance()));
 }
 
 std::vector<std::uint32_t> first_rows_of(const CodeColumn& codes,

@@ -29,9 +29,11 @@ class OpenIndex {
   const std::vector<bool>& live() const noexcept { return live_; }  // by row
 
   Fingerprints columns(const ColumnNames& names) const;
+  Fingerprints columns(std::size_t segment, const ColumnNames& names) const;
   Fingerprints live_columns(const ColumnNames& names) const;
   // What they give may outlive this.
   ThumbnailSource thumbnails() const;
+  ThumbnailSource thumbnails(std::size_t segment) const;
   ThumbnailSource live_thumbnails() const;
   // By row: the first one of the same code, or kNoCode.
   std::vector<std::uint32_t> read_firsts() const;
@@ -55,6 +57,7 @@ class OpenIndex {
   // Its bytes are those that were written.
   const std::shared_ptr<const InputFile>& checked(const File& file, const SealedFile& sealed) const;
   LinksFile open_links(std::size_t segment) const;
+  [[noreturn]] void refuse_rows(std::size_t segment) const;
 
   std::filesystem::path folder_;
   IndexManifest manifest_;
@@ -75,6 +78,8 @@ std::string codes_name(const IndexKind& kind);
 // another version, or none.
 const CodeColumn& comparable_codes(const Fingerprints& table, const IndexKind& kind,
                                    const std::string& what);
+// UsageError for more bits than two codes can be apart.
+void check_threshold(const CodeColumn& codes, int threshold);
 
 // By row: the first of `rows` with the same code, as links() of distance 0 tell; kNoCode for a row
 // that is not among them. `rows` ascending.

@@ -39,6 +39,21 @@ std::vector<Hit> nearest_of_pairs(std::vector<Hit> hits) {
   return hits;
 }
 
+// Puts a code for each landmark that is given, in the order of `codes`.
+void append_mirrored(const LandmarkTable& landmarks, std::uint32_t first,
+                     std::vector<std::uint64_t>& words) {
+  for (std::uint32_t i = first; i < landmarks.size(); ++i) {
+    const LandmarkCode code = mirrored(landmarks.code(i));
+    words.insert(words.end(), code.begin(), code.end());
+  }
+}
+
+std::vector<std::uint32_t> numbers(std::uint32_t begin, std::uint32_t end) {
+  std::vector<std::uint32_t> all(end - begin);
+  std::iota(all.begin(), all.end(), begin);
+  return all;
+}
+
 }  // namespace
 
 HitRadius hit_radius(std::size_t landmarks, double most_hits) noexcept {
@@ -53,8 +68,7 @@ HitRadius hit_radius(std::size_t landmarks, double most_hits) noexcept {
 
 std::vector<Hit> find_hits(const LandmarkTable& landmarks, int radius,
                            const SearchOptions& options) {
-  std::vector<std::uint32_t> all(landmarks.size());
-  std::iota(all.begin(), all.end(), std::uint32_t{0});
+  const std::vector<std::uint32_t> all = numbers(0, static_cast<std::uint32_t>(landmarks.size()));
   std::vector<Hit> hits;
   const auto sink = [&](bool is_mirrored) {
     return [&hits, &landmarks, is_mirrored](std::span<const Edge> edges) {
@@ -62,12 +76,32 @@ std::vector<Hit> find_hits(const LandmarkTable& landmarks, int radius,
     };
   };
   find_edges(landmarks.codes(), all, radius, sink(false), options);
-  CodeColumn seen_in_mirror = landmarks.codes();
-  for (std::uint32_t i = 0; i < landmarks.size(); ++i) {
-    const LandmarkCode code = mirrored(landmarks.code(i));
-    std::ranges::copy(code, seen_in_mirror.words.begin() + std::ptrdiff_t{2} * i);
-  }
+  CodeColumn seen_in_mirror = LandmarkTable().codes();
+  append_mirrored(landmarks, 0, seen_in_mirror.words);
   find_edges_between(landmarks.codes(), all, seen_in_mirror, all, radius, sink(true), options);
+  return nearest_of_pairs(std::move(hits));
+}
+
+std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t first, int radius,
+                                  const SearchOptions& options) {
+  const auto end = static_cast<std::uint32_t>(landmarks.size());
+  // Asked as they are and as a mirror shows them, in one search.
+  CodeColumn asked = LandmarkTable().codes();
+  const std::span words = landmarks.codes().words;
+  const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first * asked.words_per_code());
+  asked.words.assign(begin, words.end());
+  append_mirrored(landmarks, first, asked.words);
+  std::vector<Hit> hits;
+  find_edges_between(
+      asked, numbers(0, 2 * (end - first)), landmarks.codes(), numbers(0, first), radius,
+      [&](std::span<const Edge> edges) {
+        for (const Edge& edge : edges) {
+          const bool is_mirrored = edge.a >= end - first;
+          const std::uint32_t of_asked = first + edge.a - (is_mirrored ? end - first : 0);
+          take(landmarks, {edge.b, of_asked, edge.distance}, is_mirrored, hits);
+        }
+      },
+      options);
   return nearest_of_pairs(std::move(hits));
 }
 

@@ -37,4 +37,9 @@ HitRadius hit_radius(std::size_t landmarks, double most_hits) noexcept;
 std::vector<Hit> find_hits(const LandmarkTable& landmarks, int radius,
                            const SearchOptions& options = {});
 
+// Likewise of pairs of a picture whose landmarks are before the one of this number, and of one
+// whose are not. Its rows are the larger ones.
+std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t first, int radius,
+                                  const SearchOptions& options = {});
+
 }  // namespace winnow::dedup

@@ -22,6 +22,12 @@ std::uint16_t whole(float value) noexcept {
   return static_cast<std::uint16_t>(std::clamp(std::lround(value), 0L, 65535L));
 }
 
+PackedPlace pack(const Place& place) noexcept {
+  const float turn = place.angle / kTurn;
+  return {whole(place.x * kPixel), whole(place.y * kPixel), whole(place.scale * kScale),
+          static_cast<std::uint16_t>(std::lround((turn - std::floor(turn)) * 65536) % 65536)};
+}
+
 }  // namespace
 
 PictureSource pictures_of(const Fingerprints& sizes, ThumbnailSource thumbnails) {
@@ -42,12 +48,6 @@ PictureSource pictures_of(const Fingerprints& sizes, ThumbnailSource thumbnails)
   };
 }
 
-LandmarkTable::PackedPlace LandmarkTable::pack(const Place& place) noexcept {
-  const float turn = place.angle / kTurn;
-  return {whole(place.x * kPixel), whole(place.y * kPixel), whole(place.scale * kScale),
-          static_cast<std::uint16_t>(std::lround((turn - std::floor(turn)) * 65536) % 65536)};
-}
-
 Place LandmarkTable::place(std::uint32_t landmark) const noexcept {
   const PackedPlace& packed = places_[landmark];
   return {static_cast<float>(packed.x) / kPixel, static_cast<float>(packed.y) / kPixel,
@@ -55,9 +55,12 @@ Place LandmarkTable::place(std::uint32_t landmark) const noexcept {
           static_cast<float>(packed.angle) / 65536 * kTurn};
 }
 
+LandmarkTable::LandmarkTable()
+    : codes_{.hash = "landmarks", .version = 1, .bits = kLandmarkBits, .words = {}} {}
+
 LandmarkTable::LandmarkTable(std::span<const std::uint32_t> rows, const PictureSource& pictures,
                              const SearchOptions& options)
-    : codes_{.hash = "landmarks", .version = 1, .bits = kLandmarkBits, .words = {}} {
+    : LandmarkTable() {
   std::vector<std::vector<Landmark>> found;
   for (std::size_t begin = 0; begin < rows.size(); begin += kAtOnce) {
     if (options.stop && options.stop()) throw StoppedError("stopped while looking for landmarks");
@@ -75,6 +78,33 @@ LandmarkTable::LandmarkTable(std::span<const std::uint32_t> rows, const PictureS
     }
     if (options.progress) options.progress({begin + count, rows.size(), {}});
   }
+}
+
+void LandmarkTable::append(std::uint32_t owner, std::span<const std::uint64_t> codes,
+                           std::span<const PackedPlace> places) {
+  codes_.words.insert(codes_.words.end(), codes.begin(), codes.end());
+  places_.insert(places_.end(), places.begin(), places.end());
+  owners_.resize(places_.size(), owner);
+}
+
+void LandmarkTable::append(const LandmarkTable& other, const OwnerOf& owner_of) {
+  const std::size_t width = codes_.words_per_code();
+  const std::span words = other.codes_.words;
+  for (std::size_t begin = 0; begin < other.size();) {
+    std::size_t end = begin;
+    while (end < other.size() && other.owners_[end] == other.owners_[begin]) ++end;
+    if (const auto owner = owner_of(other.owners_[begin])) {
+      append(*owner, words.subspan(begin * width, (end - begin) * width),
+             other.places().subspan(begin, end - begin));
+    }
+    begin = end;
+  }
+}
+
+void LandmarkTable::keep_first(std::size_t landmarks) {
+  codes_.words.resize(landmarks * codes_.words_per_code());
+  places_.resize(landmarks);
+  owners_.resize(landmarks);
 }
 
 }  // namespace winnow::dedup

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,13 +20,31 @@ using PictureSource = std::function<Image(std::uint32_t row)>;
 // The thumbnails of a table. UsageError where it has none.
 PictureSource pictures_of(const Fingerprints& sizes, ThumbnailSource thumbnails);
 
+// A place as it is kept.
+struct PackedPlace {
+  std::uint16_t x = 0;      // 1/256 pixel
+  std::uint16_t y = 0;      // 1/256 pixel
+  std::uint16_t scale = 0;  // 1/4096 pixel
+  std::uint16_t angle = 0;  // 1/65536 of a turn
+  friend bool operator==(const PackedPlace&, const PackedPlace&) = default;
+};
+
 // The landmarks of the content (content_of) of many pictures, in the order of `rows`. 28 bytes a
 // landmark.
 class LandmarkTable {
  public:
+  LandmarkTable();  // of none
   // Of `options` its progress, which counts pictures, and its stop.
   LandmarkTable(std::span<const std::uint32_t> rows, const PictureSource& pictures,
                 const SearchOptions& options = {});
+
+  // Those of another picture, in the form of codes() and places().
+  void append(std::uint32_t owner, std::span<const std::uint64_t> codes,
+              std::span<const PackedPlace> places);
+  // Those of the pictures to which `owner_of` gives a number here.
+  using OwnerOf = std::function<std::optional<std::uint32_t>(std::uint32_t owner)>;
+  void append(const LandmarkTable& other, const OwnerOf& owner_of);
+  void keep_first(std::size_t landmarks);
 
   std::size_t size() const noexcept { return owners_.size(); }
   const CodeColumn& codes() const noexcept { return codes_; }
@@ -33,19 +52,12 @@ class LandmarkTable {
     const auto words = codes_.code(landmark);
     return {words[0], words[1]};
   }
+  std::span<const PackedPlace> places() const noexcept { return places_; }
   Place place(std::uint32_t landmark) const noexcept;
   // The row of the table of pictures it is in.
   std::uint32_t owner(std::uint32_t landmark) const noexcept { return owners_[landmark]; }
 
  private:
-  struct PackedPlace {
-    std::uint16_t x;      // 1/256 pixel
-    std::uint16_t y;      // 1/256 pixel
-    std::uint16_t scale;  // 1/4096 pixel
-    std::uint16_t angle;  // 1/65536 of a turn
-  };
-  static PackedPlace pack(const Place& place) noexcept;
-
   CodeColumn codes_;
   std::vector<PackedPlace> places_;
   std::vector<std::uint32_t> owners_;

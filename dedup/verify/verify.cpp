@@ -259,18 +259,26 @@ void add_up(std::span<const Judge::Verdict> verdicts, std::span<const Candidate>
 Verification verify(std::span<const std::uint32_t> rows, const PictureSource& pictures,
                     std::span<const Edge> near, const MatchModel& model,
                     const VerifyOptions& options) {
-  constexpr std::size_t kOfTask = 64;
-  constexpr std::size_t kAtOnce = 512 * kOfTask;
-  const LandmarkTable landmarks(rows, pictures, options.search);
+  const LandmarkTable landmarks =
+      options.landmarks ? options.landmarks(rows) : LandmarkTable(rows, pictures, options.search);
   const HitRadius radius =
       hit_radius(landmarks.size(), options.hits_a_picture * static_cast<double>(rows.size()));
   const std::vector<Hit> hits = find_hits(landmarks, radius.bits, options.search);
+  Verification out = verify_hits(landmarks, hits, pictures, near, model, options);
+  out.counts.pictures = rows.size();
+  out.counts.landmarks = landmarks.size();
+  out.counts.radius = radius.bits;
+  return out;
+}
+
+Verification verify_hits(const LandmarkTable& landmarks, std::span<const Hit> hits,
+                         const PictureSource& pictures, std::span<const Edge> near,
+                         const MatchModel& model, const VerifyOptions& options) {
+  constexpr std::size_t kOfTask = 64;
+  constexpr std::size_t kAtOnce = 512 * kOfTask;
   const std::vector<Candidate> candidates = candidates_of(hits, near);
   Verification out;
-  out.counts = {.pictures = rows.size(),
-                .landmarks = landmarks.size(),
-                .radius = radius.bits,
-                .candidates = candidates.size()};
+  out.counts.candidates = candidates.size();
   std::vector<Judge::Verdict> verdicts;
   for (std::size_t begin = 0; begin < candidates.size(); begin += kAtOnce) {
     if (options.search.stop && options.search.stop()) {

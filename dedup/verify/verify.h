@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -38,6 +39,8 @@ struct Verification {
 struct VerifyOptions {
   double least_probability = 0.5;
   double hits_a_picture = 20;  // of strangers, at most, that the search may bring
+  // Gives landmarks of rows that are known; empty: they are found.
+  std::function<LandmarkTable(std::span<const std::uint32_t> rows)> landmarks = {};
   SearchOptions search = {};
 };
 
@@ -53,5 +56,11 @@ struct VerifyOptions {
 Verification verify(std::span<const std::uint32_t> rows, const PictureSource& pictures,
                     std::span<const Edge> near, const MatchModel& model,
                     const VerifyOptions& options = {});
+
+// Steps 2 and 3, of pairs with these hits of landmarks (sorted) or near by codes (sorted). Of what
+// was looked at it counts the pairs.
+Verification verify_hits(const LandmarkTable& landmarks, std::span<const Hit> hits,
+                         const PictureSource& pictures, std::span<const Edge> near,
+                         const MatchModel& model, const VerifyOptions& options = {});
 
 }  // namespace winnow::dedup

@@ -1,0 +1,149 @@
+#include "dedup/index/picture_matches.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "dedup/index/open_index_internal.h"
+#include "dedup/verify/query.h"
+
+namespace winnow::dedup {
+namespace {
+
+// A row of the table and one of the index, and how probable it is that they show one picture.
+using Pair = std::pair<std::uint32_t, std::uint32_t>;
+using FoundPairs = std::map<Pair, std::optional<float>>;
+
+// All pairs of equal hashes are of one picture.
+void take_equal(const std::vector<Hash128>& asked, const std::vector<Hash128>& known,
+                FoundPairs& found) {
+  std::map<Hash128, std::vector<std::uint32_t>> rows_of;
+  for (std::uint32_t row = 0; row < asked.size(); ++row) rows_of[asked[row]].push_back(row);
+  for (std::uint32_t row = 0; row < known.size(); ++row) {
+    const auto at = rows_of.find(known[row]);
+    if (at == rows_of.end()) continue;
+    for (const std::uint32_t of_asked : at->second) found[{of_asked, row}] = 1.0F;
+  }
+}
+
+// Pairs of near codes, as PictureQuery takes them.
+std::vector<Edge> near_pairs(const CodeColumn& known, const EqualPixels& of_known,
+                             const CodeColumn& asked, const EqualPixels& of_asked,
+                             const PictureMatchOptions& options) {
+  std::vector<Edge> near;
+  find_edges_between(
+      asked, of_asked.firsts(), known, of_known.firsts(), options.threshold,
+      [&](std::span<const Edge> edges) {
+        for (const Edge& edge : edges) near.push_back({edge.b, edge.a, edge.distance});
+      },
+      options.search);
+  std::ranges::sort(near);
+  return near;
+}
+
+std::uint64_t count_refused(std::span<const Edge> near, const Verification& verification) {
+  const auto rows_of = [](const Edge& edge) { return Pair(edge.a, edge.b); };
+  std::uint64_t stay = verification.undecided.size();
+  for (const VerifiedPair& pair : verification.pairs) {
+    stay += std::ranges::binary_search(near, Pair(pair.row_a, pair.row_b), {}, rows_of) ? 1 : 0;
+  }
+  return near.size() - stay;
+}
+
+}  // namespace
+
+EqualPixels::EqualPixels(const std::vector<Hash128>& pixel_hashes,
+                         std::span<const std::uint32_t> rows) {
+  std::vector<std::uint32_t> order(rows.begin(), rows.end());
+  std::ranges::sort(order, {},
+                    [&](std::uint32_t row) { return std::pair(pixel_hashes[row], row); });
+  for (std::size_t begin = 0, i = 0; i < order.size(); ++i) {
+    if (pixel_hashes[order[i]] != pixel_hashes[order[begin]]) begin = i;
+    if (begin == i) firsts_.push_back(order[i]);
+    members_.emplace_back(order[begin], order[i]);
+  }
+  std::ranges::sort(firsts_);
+  std::ranges::sort(members_);
+}
+
+std::vector<std::uint32_t> EqualPixels::rows_like(std::uint32_t first) const {
+  std::vector<std::uint32_t> rows;
+  for (const auto& [of, row] : std::ranges::equal_range(members_, first, {}, &Pair::first)) {
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+PictureMatcher::PictureMatcher(const StoredIndex& index, PictureMatchOptions options)
+    : index_(index), options_(std::move(options)) {
+  index_.check_quality(options_.least_quality);
+  const ColumnSource columns = index_.columns();
+  const std::string& hash = index_.kind().hash;
+  const std::vector<std::uint32_t> rows =
+      matchable_rows(columns({"quality"}), hash, options_.least_quality);
+  equal_ = EqualPixels(columns({"pixel_hashes"}).pixel_hashes, rows);
+  landmarks_ = index_.landmarks(equal_.firsts(), options_.search);
+  table_ = columns({codes_name(index_.kind())});
+  if (rows.empty()) return;
+  PictureSource pictures = pictures_of(columns({"widths_px", "heights_px"}), index_.thumbnails());
+  calibration_ = calibrate(rows, pictures);
+  query_ =
+      std::make_unique<PictureQuery>(std::move(*landmarks_.table), std::move(pictures),
+                                     static_cast<std::uint32_t>(table_.size()), calibration_.model);
+}
+
+PictureMatcher::PictureMatcher(PictureMatcher&&) noexcept = default;
+PictureMatcher::~PictureMatcher() = default;
+
+PictureMatches PictureMatcher::find(const ColumnSource& source, const ThumbnailSource& thumbnails) {
+  const std::string& hash = index_.kind().hash;
+  PictureMatches out;
+  FoundPairs found;
+  const Fingerprints asked = source({codes_name(index_.kind()), "quality"});
+  const CodeColumn& codes = comparable_codes(asked, index_.kind(), "what is looked for");
+  check_threshold(codes, options_.threshold);
+  if (query_) {
+    const EqualPixels equal(source({"pixel_hashes"}).pixel_hashes,
+                            matchable_rows(asked, hash, options_.least_quality));
+    const std::vector<Edge> near = near_pairs(table_.codes.front(), equal_, codes, equal, options_);
+    const Verification verification = query_->ask(
+        equal.firsts(), pictures_of(source({"widths_px", "heights_px"}), thumbnails), near,
+        {.least_probability = options_.least_probability, .search = options_.search});
+    const auto take = [&](std::uint32_t known, std::uint32_t of_asked,
+                          std::optional<float> probability) {
+      for (const std::uint32_t row : equal.rows_like(of_asked)) {
+        for (const std::uint32_t in_index : equal_.rows_like(known)) {
+          found[{row, in_index}] = probability;
+        }
+      }
+    };
+    for (const VerifiedPair& pair : verification.pairs) {
+      take(pair.row_a, pair.row_b, pair.probability);
+    }
+    for (const Edge& edge : verification.undecided) take(edge.a, edge.b, std::nullopt);
+    out.counts = verification.counts;
+    out.refused = count_refused(near, verification);
+    out.undecided = verification.undecided.size();
+  }
+  FoundPairs same;
+  take_equal(source({"file_hashes"}).file_hashes, index_.columns()({"file_hashes"}).file_hashes,
+             same);
+  take_equal(source({"pixel_hashes"}).pixel_hashes, index_.columns()({"pixel_hashes"}).pixel_hashes,
+             same);
+  for (const auto& [rows, probability] : same) found[rows] = probability;
+  for (const auto& [rows, probability] : found) {
+    const int bits = same.contains(rows) ? 0
+                                         : code_distance(codes.code(rows.first),
+                                                         table_.codes.front().code(rows.second),
+                                                         codes.orientations);
+    out.matches.push_back(
+        {rows.first, table_.ids[rows.second], static_cast<std::uint32_t>(bits), probability});
+  }
+  std::ranges::stable_sort(out.matches, {}, [](const PictureMatch& match) {
+    return std::pair(match.row, -match.probability.value_or(0));
+  });
+  return out;
+}
+
+}  // namespace winnow::dedup

@@ -1,0 +1,167 @@
+// Pictures that are asked of others whose landmarks are known.
+
+#include "dedup/verify/query.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "dedup/verify/calibrate.h"
+#include "dedup/verify/landmark_file.h"
+#include "tests/common/temporary_folder.h"
+#include "tests/dedup/edits.h"
+
+namespace winnow::dedup {
+namespace {
+
+using Rows = std::pair<std::uint32_t, std::uint32_t>;
+
+// What is found of the pictures from `first` on, by the numbers of both in `all`.
+std::map<Rows, VerifiedPair> asked_of(PictureQuery& query, const Pictures& all,
+                                      std::uint32_t first) {
+  std::vector<std::uint32_t> rows(all.rows.size() - first);
+  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+  const auto source = [&](std::uint32_t row) { return all.images[first + row]; };
+  std::map<Rows, VerifiedPair> found;
+  for (const VerifiedPair& pair : query.ask(rows, source, {}).pairs) {
+    found[{pair.row_a, first + pair.row_b}] = pair;
+  }
+  return found;
+}
+
+TEST(PictureQuery, SaysWhatIsSaidOfBothTogether) {
+  const Pictures all(6);
+  constexpr std::uint32_t kKnown = 38;  // a scene is cut
+  const std::span known = std::span(all.rows).first(kKnown);
+  const MatchModel model = calibrate(all.rows, all.source()).model;
+  PictureQuery query(LandmarkTable(known, all.source()), all.source(), kKnown, model);
+  const Verification together = verify(all.rows, all.source(), {}, model);
+  ASSERT_EQ(together.counts.radius, 14);                            // of both, or hits would differ
+  for (const std::uint32_t first : {kKnown, kKnown + 3, kKnown}) {  // again and again
+    std::map<Rows, VerifiedPair> found = asked_of(query, all, first);
+    for (const auto& [rows, pair] : found) {
+      EXPECT_EQ(all.scene_of[rows.first], all.scene_of[rows.second]);
+    }
+    std::size_t wanted = 0;
+    std::size_t alike = 0;
+    for (const VerifiedPair& pair : together.pairs) {
+      if (pair.row_a >= kKnown || pair.row_b < first) continue;
+      ++wanted;
+      ASSERT_TRUE(found.contains({pair.row_a, pair.row_b}));
+      const VerifiedPair& same = found[{pair.row_a, pair.row_b}];
+      EXPECT_NEAR(same.map.x0, pair.map.x0, 0.01);
+      alike += same.probability == pair.probability && same.map.x0 == pair.map.x0;
+    }
+    EXPECT_GT(wanted, 5U);
+    // A little more: landmarks of one code are all compared here, and there the first of them.
+    EXPECT_LE(found.size(), wanted + wanted / 10);
+    EXPECT_GE(2 * alike, wanted);
+  }
+}
+
+TEST(PictureQuery, JudgesWhatIsNearByCodes) {
+  const std::vector<Image> known{scene(400), scene(401), Image(63, 84, 1)};
+  const std::vector<Image> asked{Image(63, 84, 1), darker(scene(400)), scene(402)};
+  const auto source = [](const std::vector<Image>& images) {
+    return [&images](std::uint32_t row) { return images[row]; };
+  };
+  const std::vector<std::uint32_t> rows{0, 1, 2};
+  PictureQuery query(LandmarkTable(rows, source(known)), source(known), 3, known_model());
+  const std::vector<Edge> near{{0, 1, 4}, {1, 2, 3}, {2, 0, 0}};
+  const Verification found = query.ask(rows, source(asked), near);
+  ASSERT_EQ(found.pairs.size(), 1U);
+  EXPECT_EQ(Rows(found.pairs[0].row_a, found.pairs[0].row_b), Rows(0, 1));
+  ASSERT_EQ(found.undecided.size(), 1U);
+  EXPECT_EQ(Rows(found.undecided[0].a, found.undecided[0].b), Rows(2, 0));
+  PictureQuery of_none(LandmarkTable(), source(known), 0, known_model());
+  EXPECT_TRUE(of_none.ask(rows, source(asked), {}).pairs.empty());
+  EXPECT_TRUE(query.ask({}, source(asked), {}).pairs.empty());
+}
+
+// A table of landmarks in a file, and what tells its pictures from others.
+class KeptLandmarks : public testing::Test {
+ protected:
+  KeptLandmarks() : made_(rows_, pictures_.source()) { write_landmarks(path_, of_, made_); }
+
+  // The landmarks that are found there, numbered from 0 by picture.
+  std::optional<LandmarkTable> read(const LandmarksOf& of) const {
+    const auto file = LandmarkFile::find(path_, of);
+    if (!file) return std::nullopt;
+    LandmarkTable table;
+    file->append_to(table, [](std::uint32_t row) { return row; });
+    return table;
+  }
+
+  void replace(BytesView bytes) const {
+    std::filesystem::remove(path_);
+    write_new_file(path_, bytes);
+  }
+
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_ / "00000.landmarks";
+  const Pictures pictures_{1};
+  const std::vector<std::uint32_t> rows_{0, 1, 2, 4};  // of row 3 there are none
+  const LandmarksOf of_{std::string(32, 'a'), 6};
+  const LandmarkTable made_;
+};
+
+void expect_equal(const LandmarkTable& a, const LandmarkTable& b) {
+  EXPECT_EQ(a.codes().words, b.codes().words);
+  EXPECT_TRUE(std::ranges::equal(a.places(), b.places()));
+  for (std::uint32_t i = 0; i < a.size(); ++i) ASSERT_EQ(a.owner(i), b.owner(i));
+}
+
+TEST_F(KeptLandmarks, AreThoseThatWereFound) {
+  ASSERT_GT(made_.size(), 20U);
+  const auto read_again = read(of_);
+  ASSERT_TRUE(read_again);
+  expect_equal(*read_again, made_);
+  LandmarkTable some;
+  LandmarkFile::find(path_, of_)
+      ->append_to(some, [](std::uint32_t row) -> std::optional<std::uint32_t> {
+        if (row == 1) return std::nullopt;
+        return row + 10;
+      });
+  LandmarkTable want;
+  want.append(made_, [](std::uint32_t row) -> std::optional<std::uint32_t> {
+    if (row == 1) return std::nullopt;
+    return row + 10;
+  });
+  EXPECT_LT(want.size(), made_.size());
+  expect_equal(some, want);
+}
+
+TEST_F(KeptLandmarks, AreNoneOfOtherPictures) {
+  EXPECT_FALSE(read({std::string(32, 'b'), 6}));
+  EXPECT_FALSE(read({std::string(32, 'a'), 7}));
+  EXPECT_FALSE(LandmarkFile::find(folder_ / "00001.landmarks", of_));
+}
+
+TEST_F(KeptLandmarks, AreNoneWhereAnyByteIsWrong) {
+  const Bytes bytes = read_file(path_);
+  for (std::size_t at = 0; at < bytes.size(); at += 13) {
+    Bytes bad = bytes;
+    bad[at] ^= std::byte{4};
+    replace(bad);
+    ASSERT_FALSE(read(of_)) << "byte " << at;
+  }
+  replace(BytesView(bytes).first(bytes.size() / 2));
+  EXPECT_FALSE(read(of_));
+  // Another version, whole otherwise.
+  Bytes other = bytes;
+  other[8] ^= std::byte{kLandmarksVersion ^ (kLandmarksVersion + 1)};
+  const std::uint64_t sum = xxh3_64(BytesView(other).first(other.size() - 8));
+  std::memcpy(other.data() + other.size() - 8, &sum, 8);
+  replace(other);
+  EXPECT_FALSE(read(of_));
+}
+
+}  // namespace
+}  // namespace winnow::dedup
