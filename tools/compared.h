@@ -1,6 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "dedup/deduplicate.h"
+#include "dedup/verify/calibrate.h"
+#include "dedup/verify/verify.h"
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
 #include "tools/feature_flags.h"
@@ -19,5 +24,25 @@ dedup::LinkSource settle_links(const Session& session, const ChoiceFlags& choice
                                const FeatureFlags& features, const pipeline::Cache& cache,
                                const dedup::LinkSource& search, dedup::ColumnSource& columns,
                                dedup::Options& options);
+
+// Puts links by codes of `options` to the pictures, as --verify has it, and says what came of it.
+//
+// how    also how probable links must be; it lacks `search` alone
+// hash   a stored one, for where the images chose none
+// Throws UsageError where there are no thumbnails; StoppedError
+dedup::LinkSource by_pictures(const Session& session, dedup::VerifyOptions how,
+                              const std::string& hash, const dedup::ColumnSource& columns,
+                              const dedup::ThumbnailSource& thumbnails,
+                              const dedup::LinkSource& links, dedup::Options& options);
+
+// Says what verification came to: of pairs near by a hash, how many were refused, and how many are
+// left to their codes.
+struct Verified {
+  dedup::VerifyCounts counts;
+  std::uint64_t refused = 0;
+  std::uint64_t undecided = 0;
+};
+void tell_verified(const Session& session, const Verified& what, const std::string& hash,
+                   const dedup::Calibration& calibration, double least_probability);
 
 }  // namespace winnow::tools

@@ -9,107 +9,27 @@
 #include <system_error>
 #include <utility>
 
-#include "common/csv.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/utf8.h"
 #include "dedup/index/index.h"
+#include "dedup/verify/landmark_table.h"
 #include "pipeline/store/cache.h"
+#include "tools/compared.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_lists.h"
 #include "tools/dedup_search.h"
 #include "tools/gallery_report.h"
-#include "tools/in_place.h"
 #include "tools/index_inputs.h"
 #include "tools/index_pictures.h"
 #include "tools/index_verbs.h"
 #include "tools/obeyed.h"
-#include "tools/query_page.h"
 
 namespace winnow::tools {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-struct IndexQueryOptions {
-  fs::path index;
-  IndexInputs inputs;
-  ChoiceFlags choice;  // of the index's hash
-  bool fail_on_match = false;
-  fs::path report;
-  std::vector<fs::path> sources;  // where pictures of the index are
-};
-
-// The bits that may differ: as is said, or as is allowed by chance among so many images as are in
-// the index.
-int threshold_of(const IndexQueryOptions& o, const dedup::StoredIndex& index,
-                 const Session& session) {
-  if (o.choice.threshold) {
-    say_if_small(session, index.kind().hash, *o.choice.threshold);
-    return *o.choice.threshold;
-  }
-  const dedup::Demand demand = demand_of(o.choice);
-  const auto choice = dedup::choose_by_chance(index.columns(), index.kind().hash, demand);
-  if (!choice) {
-    throw RefusedError(fmt::format(
-        "of {}, not even equal codes are duplicates at this risk; give --threshold, or ask for "
-        "another --risk",
-        index.kind().hash));
-  }
-  say(session, in_words(*choice, demand));
-  return choice->threshold;
-}
-
-void query(const IndexQueryOptions& o, const Session& session) {
-  check_choice(o.choice);
-  check_report_path(o.report);
-  const auto index = dedup::StoredIndex::open(o.index);
-  index.check_quality(o.choice.least_quality);
-  const pipeline::PictureOf pictures =
-      pictures_of_index(index, o.sources, o.inputs.reading, session);
-  const auto name_in_index = index.name_of();
-  std::uint64_t found = 0;
-  std::uint64_t asked = 0;
-  // Nothing is printed when an input is not there.
-  for (const fs::path& input : o.inputs.paths) {
-    if (!is_data_set(input)) pipeline::Cache::open(input);
-  }
-  const int threshold = threshold_of(o, index, session);
-  QueryPage page(index, threshold);
-  bool has_header = false;
-  for (const fs::path& input : o.inputs.paths) {
-    with_cache(input, o.inputs.reading, index.kind().hash, session,
-               [&](const pipeline::Cache& cache) {
-                 stop_if_asked(session);
-                 const dedup::ColumnSource columns = cache.open_fingerprints();
-                 const std::vector<dedup::Match> matches = index.find_matches(
-                     columns, threshold, search_options(session), o.choice.least_quality);
-                 const dedup::Fingerprints table = columns({});
-                 const pipeline::LedgerNames names = cache.read_names();
-                 if (!std::exchange(has_header, true)) {
-                   fmt::print("input,id,name,split,match_id,match_name,match_source,distance\n");
-                 }
-                 for (const dedup::Match& match : matches) {
-                   const SampleId id = table.ids[match.row];
-                   fmt::print("{},{},{},{},{},{},{},{}\n", csv_field(input.string()), id,
-                              csv_field(names(id)), split_name(table.splits[match.row]), match.id,
-                              csv_field(name_in_index(match.id)),
-                              csv_field(index.sources()[source_of(match.id)].name), match.distance);
-                 }
-                 found += matches.size();
-                 asked += table.size();
-                 if (o.report.empty()) return;
-                 page.add(input, cache, matches, open_pictures(input, o.inputs.reading, session));
-               });
-  }
-  if (!o.report.empty()) page.write(session, pictures, o.report);
-  say(session,
-      fmt::format("{} of {} images have a duplicate in the index", grouped(found), grouped(asked)));
-  if (o.fail_on_match && found > 0) {
-    throw RefusedError("some of the images are in the index already and --fail-on-match is set");
-  }
-}
 
 fs::path selections_of(const fs::path& index) { return index / "selections"; }
 
@@ -130,6 +50,21 @@ struct IndexDedupOptions {
   bool json = false;
 };
 
+// Puts links by codes to the pictures.
+dedup::LinkSource verified(const IndexDedupOptions& o, const dedup::StoredIndex& index,
+                           const dedup::ColumnSource& columns, const dedup::LinkSource& by_codes,
+                           dedup::Options& options, const Session& session) {
+  const dedup::ThumbnailSource thumbnails = thumbnails_of(index);
+  const auto landmarks = [&](std::span<const std::uint32_t> rows) {
+    dedup::StoredIndex::Landmarks found = index.landmarks(rows, search_options(session));
+    tell(session, found);
+    return std::move(*found.table);
+  };
+  return by_pictures(
+      session, {.least_probability = o.dedup.choice.least_probability, .landmarks = landmarks},
+      index.kind().hash, columns, thumbnails, by_codes, options);
+}
+
 void deduplicate(const IndexDedupOptions& o, const Session& session) {
   pipeline::check_selection_name(o.name);
   check_choice(o.dedup.choice);
@@ -142,8 +77,10 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
   ChoiceFlags choice = o.dedup.choice;
   if (choice.hash == kAuto) choice.hash = index.kind().hash;
   const dedup::ColumnSource columns = stoppable(index.columns(), session);
-  const dedup::LinkSource links = settle(session, choice, columns, std::span(&choice.hash, 1),
-                                         index.links(search_options(session)), options);
+  const dedup::LinkSource by_codes = settle(session, choice, columns, std::span(&choice.hash, 1),
+                                            index.links(search_options(session)), options);
+  const dedup::LinkSource links =
+      choice.verify ? verified(o, index, columns, by_codes, options, session) : by_codes;
   if (choice.threshold && options.hash == index.kind().hash &&
       options.threshold > index.kind().radius) {
     say(session, fmt::format("{} bits are beyond the {} up to which {} has links: all is searched, "
@@ -266,29 +203,6 @@ SubVerb add_index_info(CLI::App& index) {
   return {app, [o](Session&) { info(*o); }};
 }
 
-SubVerb add_index_query(CLI::App& index) {
-  auto o = std::make_shared<IndexQueryOptions>();
-  CLI::App* app = add_index_verb(
-      index, "query", "Print as CSV which images have a duplicate in the index, and the nearest",
-      o->index);
-  CLI::Option* threshold =
-      app->add_option("--threshold", o->choice.threshold,
-                      "Bits that may differ between duplicates; by default as --risk allows");
-  app->add_option("--risk", o->choice.risk,
-                  "Choose the threshold: the largest with fewer expected false pairs than this by "
-                  "chance, among as many images as are in the index; 0.5 by default")
-      ->excludes(threshold);
-  add_quality_flag(*app, "--", o->choice);
-  app->add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 when there are any");
-  add_report_flag(*app, o->report);
-  add_pictures_flag(*app, o->sources);
-  add_index_inputs(*app, o->inputs);
-  app->footer(R"(Examples:
-  winnow index query all.index delivery.tar > known.csv
-  winnow index query all.index new/ --report known.html --source cache   # to look at them)");
-  return {app, [o](Session& session) { query(*o, session); }};
-}
-
 SubVerb add_index_dedup(CLI::App& index) {
   auto o = std::make_shared<IndexDedupOptions>();
   CLI::App* app = add_index_verb(
@@ -302,6 +216,7 @@ SubVerb add_index_dedup(CLI::App& index) {
       ->description(
           "Bits that may differ between duplicates; by default as many as have fewer than "
           "0.5 expected false pairs among these images");
+  add_verify_flags(*app, o->dedup.choice);
   add_obeyed_flags(*app, o->obeyed);
   add_list_flags(*app, o->lists);
   add_report_flag(*app, o->page.report);
@@ -314,6 +229,7 @@ threshold up to the index's radius. --hash is that of the index, or exact.
 
 Examples:
   winnow index dedup all.index --keep largest
+  winnow index dedup all.index --verify     # crops, frames and turned copies, too
   winnow index dedup all.index --report all.html --source cache --source photos/)");
   return {app, [o](Session& session) { deduplicate(*o, session); }};
 }

@@ -1,9 +1,13 @@
 #include "tools/index_inputs.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <string>
 
 #include "common/error.h"
 #include "tools/in_place.h"
+#include "tools/report/words.h"
 #include "tools/temporary_folder.h"
 
 namespace winnow::tools {
@@ -15,6 +19,34 @@ void add_index_inputs(CLI::App& app, IndexInputs& inputs) {
          "at where they are")
       ->required();
   add_reading_flags(app, inputs.reading);
+}
+
+dedup::ThumbnailSource thumbnails_of(const dedup::StoredIndex& index) {
+  dedup::ThumbnailSource thumbnails = index.thumbnails();
+  if (thumbnails || index.live_rows() == 0) return thumbnails;
+  throw UsageError(index.folder().string() +
+                   " has no thumbnails of some of its images to compare pictures by; ingest their "
+                   "data sets with --thumbnails on, and make an index of that");
+}
+
+dedup::ThumbnailSource thumbnails_of(const pipeline::Cache& cache,
+                                     const std::filesystem::path& input) {
+  dedup::ThumbnailSource thumbnails = cache.open_thumbnails();
+  if (thumbnails || cache.open_fingerprints()({}).size() == 0) return thumbnails;
+  throw UsageError(input.string() +
+                   " has no thumbnails to compare pictures by; ingest it again with --thumbnails "
+                   "on, or name the data set itself");
+}
+
+void tell(const Session& session, const dedup::StoredIndex::Landmarks& landmarks) {
+  if (landmarks.made == 0) return;
+  const std::string made =
+      fmt::format("landmarks of {} images were found", grouped(landmarks.made));
+  say(session, landmarks.not_kept.empty()
+                   ? made + " and are kept in the index"
+                   : fmt::format("{}; they are not kept in the index ({}), so they will be looked "
+                                 "for again",
+                                 made, landmarks.not_kept));
 }
 
 void stop_if_asked(const Session& session) {

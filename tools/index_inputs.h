@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "dedup/index/index.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/ingest_flags.h"
@@ -19,6 +20,14 @@ struct IndexInputs {
 
 // `inputs` must live as long as `app`.
 void add_index_inputs(CLI::App& app, IndexInputs& inputs);
+
+// The thumbnails of an index, and of a cache or data set `input`. UsageError, which says what to
+// do, where there are none.
+dedup::ThumbnailSource thumbnails_of(const dedup::StoredIndex& index);
+dedup::ThumbnailSource thumbnails_of(const pipeline::Cache& cache,
+                                     const std::filesystem::path& input);
+// Says what was made of the landmarks of an index.
+void tell(const Session& session, const dedup::StoredIndex::Landmarks& landmarks);
 
 // Throws StoppedError once a stop was asked for.
 void stop_if_asked(const Session& session);

@@ -8,8 +8,8 @@
 // The verbs of `winnow index`.
 namespace winnow::tools {
 
-// One line a verb; those that change an index are in index_change.cpp, those that ask it in
-// index_ask.cpp.
+// One line a verb; those that change an index are in index_change.cpp, query is in index_query.cpp,
+// the others in index_ask.cpp.
 SubVerb add_index_add(CLI::App& index);
 SubVerb add_index_delete(CLI::App& index);
 SubVerb add_index_merge(CLI::App& index);

@@ -92,9 +92,10 @@ std::string splits_table(const Fingerprints& shown, const dedup::Result& result)
 
 }  // namespace
 
-QueryPage::QueryPage(const dedup::StoredIndex& index, int threshold)
+QueryPage::QueryPage(const dedup::StoredIndex& index, int threshold, bool by_pictures)
     : index_(index),
       threshold_(threshold),
+      by_pictures_(by_pictures),
       next_source_(static_cast<std::uint32_t>(index.sources().size())),
       classes_(index.classes()) {}
 
@@ -152,9 +153,10 @@ pipeline::PictureOf QueryPage::pictures(const pipeline::PictureOf& of_index) con
 std::string QueryPage::verdict() const {
   std::uint64_t images = 0;
   for (const Input& input : inputs_) images += input.images;
-  return fmt::format("{} of {} images {} a duplicate in the index, within {} bits.",
-                     grouped(matches_.size()), grouped(images),
-                     matches_.size() == 1 ? "has" : "have", threshold_);
+  return fmt::format(
+      "{} of {} images {} a duplicate in the index, {}.", grouped(matches_.size()), grouped(images),
+      matches_.size() == 1 ? "has" : "have",
+      by_pictures_ ? "by the pictures themselves" : fmt::format("within {} bits", threshold_));
 }
 
 std::string QueryPage::inputs_table() const {

@@ -13,6 +13,34 @@ namespace winnow::dedup {
 namespace fs = std::filesystem;
 namespace {
 
+LandmarksOf of(const Segment& segment) { return {segment.table.hash, segment.rows}; }
+
+// The numbers among the live rows of some of them, by row of the index.
+class Numbering {
+ public:
+  Numbering(const OpenIndex& index, std::span<const std::uint32_t> wanted)
+      : numbers_(index.rows(), kNone) {
+    auto next = wanted.begin();
+    std::uint32_t live_row = 0;
+    for (std::uint64_t row = 0; row < index.rows() && next != wanted.end(); ++row) {
+      if (!index.live()[row]) continue;
+      if (*next == live_row) {
+        numbers_[row] = live_row;
+        ++next;
+      }
+      ++live_row;
+    }
+  }
+  std::optional<std::uint32_t> number(std::uint64_t row) const {
+    if (numbers_[row] == kNone) return std::nullopt;
+    return numbers_[row];
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> numbers_;
+};
+
 // Landmarks of all rows of a segment, from its thumbnails.
 LandmarkTable find_landmarks_of(const OpenIndex& index, std::size_t segment,
                                 const SearchOptions& search) {
@@ -25,12 +53,11 @@ LandmarkTable find_landmarks_of(const OpenIndex& index, std::size_t segment,
 
 // Keeps them beside the table. Returns why not, if not. Alone, as a change of the index is: two who
 // write one file at a time spoil it, and of a table that a change removes nothing is to be kept.
-std::string keep(const OpenIndex& index, const Segment& segment, const LandmarksOf& of,
-                 const LandmarkTable& landmarks) {
+std::string keep(const OpenIndex& index, const Segment& segment, const LandmarkTable& landmarks) {
   try {
     const Fd lock = lock_directory(index.folder());
     if (!fs::exists(index.folder() / segment.table.name)) return "the index has changed";
-    write_landmarks(index.folder() / landmarks_name(segment), of, landmarks);
+    write_landmarks(index.folder() / landmarks_name(segment), of(segment), landmarks);
     return {};
   } catch (const UsageError& error) {
     return error.what();
@@ -45,31 +72,30 @@ StoredIndex::Landmarks StoredIndex::landmarks(std::span<const std::uint32_t> row
                                               const SearchOptions& search) const {
   Landmarks out{.table = std::make_shared<LandmarkTable>()};
   if (rows.empty()) return out;
-  auto wanted = rows.begin();
-  std::uint32_t live_row = 0;
-  for (std::size_t i = 0; i < segments(); ++i) {
-    const Segment& segment = index_->manifest().segments[i];
-    if (segment.rows == 0) continue;
-    // By row of the segment: its number among the live ones, if that is wanted.
-    std::vector<std::optional<std::uint32_t>> owners(segment.rows);
-    for (std::uint64_t row = 0; row < segment.rows; ++row) {
-      if (!index_->live()[index_->first_row(i) + row]) continue;
-      if (wanted != rows.end() && *wanted == live_row) {
-        owners[row] = live_row;
-        ++wanted;
-      }
-      ++live_row;
-    }
-    const auto owner_of = [&](std::uint32_t row) { return owners[row]; };
-    const LandmarksOf of{segment.table.hash, segment.rows};
-    const fs::path path = index_->folder() / landmarks_name(segment);
-    if (const auto kept = LandmarkFile::find(path, of)) {
-      kept->append_to(*out.table, owner_of);
+  pictures_of({}, thumbnails());  // throws where there are none
+  const std::vector<Segment>& segments = index_->manifest().segments;
+  std::vector<std::optional<LandmarkFile>> kept;
+  std::size_t count = 0;
+  for (const Segment& segment : segments) {
+    kept.push_back(LandmarkFile::find(index_->folder() / landmarks_name(segment), of(segment)));
+    count += kept.back() ? kept.back()->size() : 0;
+  }
+  out.table->reserve(count);
+  const Numbering numbering(*index_, rows);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (segments[i].rows == 0) continue;
+    const auto owner_of = [&](std::uint32_t row) {
+      return numbering.number(index_->first_row(i) + row);
+    };
+    if (kept[i]) {
+      kept[i]->append_to(*out.table, owner_of);
       continue;
     }
     const LandmarkTable made = find_landmarks_of(*index_, i, search);
-    out.made += segment.rows;
-    if (std::string why = keep(*index_, segment, of, made); !why.empty()) out.not_kept = why;
+    out.made += segments[i].rows;
+    if (std::string why = keep(*index_, segments[i], made); !why.empty()) {
+      out.not_kept = std::move(why);
+    }
     out.table->append(made, owner_of);
   }
   return out;

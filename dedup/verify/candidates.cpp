@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kMostRadius = 14;
 constexpr int kMostHitsOfPair = 3;
+constexpr std::uint32_t kLeastPart = 1 << 20;  // landmarks that are searched at a time
 
 // Puts to `hits` what two landmarks are to each other, unless they are of one picture.
 void take(const LandmarkTable& landmarks, const Edge& edge, bool is_mirrored,
@@ -46,6 +47,23 @@ void append_mirrored(const LandmarkTable& landmarks, std::uint32_t first,
     const LandmarkCode code = mirrored(landmarks.code(i));
     words.insert(words.end(), code.begin(), code.end());
   }
+}
+
+// Of a search of `count` from `at` on, of `all`: tells of the whole.
+struct Part {
+  std::uint64_t at = 0;
+  std::uint64_t count = 0;
+  std::uint64_t all = 0;
+};
+SearchOptions options_of_part(SearchOptions options, const Part& part) {
+  if (!options.progress) return options;
+  options.progress = [to = std::move(options.progress), part](const Progress& progress) {
+    const std::uint64_t total = std::max<std::uint64_t>(1, progress.total);
+    const double share = static_cast<double>(progress.done) / static_cast<double>(total);
+    const auto here = static_cast<std::uint64_t>(share * static_cast<double>(part.count));
+    to({part.at + std::min(here, part.count), part.all, progress.note});
+  };
+  return options;
 }
 
 std::vector<std::uint32_t> numbers(std::uint32_t begin, std::uint32_t end) {
@@ -91,17 +109,23 @@ std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t 
   const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first * asked.words_per_code());
   asked.words.assign(begin, words.end());
   append_mirrored(landmarks, first, asked.words);
+  const std::vector<std::uint32_t> all_asked = numbers(0, 2 * (end - first));
+  // A search needs more memory than the codes that it is of: a part of them at a time.
+  const std::uint32_t part = std::max(kLeastPart, 2 * (end - first));
   std::vector<Hit> hits;
-  find_edges_between(
-      asked, numbers(0, 2 * (end - first)), landmarks.codes(), numbers(0, first), radius,
-      [&](std::span<const Edge> edges) {
-        for (const Edge& edge : edges) {
-          const bool is_mirrored = edge.a >= end - first;
-          const std::uint32_t of_asked = first + edge.a - (is_mirrored ? end - first : 0);
-          take(landmarks, {edge.b, of_asked, edge.distance}, is_mirrored, hits);
-        }
-      },
-      options);
+  for (std::uint32_t at = 0; at < first; at += std::min(part, first - at)) {
+    const std::uint32_t count = std::min(part, first - at);
+    find_edges_between(
+        asked, all_asked, landmarks.codes(), numbers(at, at + count), radius,
+        [&](std::span<const Edge> edges) {
+          for (const Edge& edge : edges) {
+            const bool is_mirrored = edge.a >= end - first;
+            const std::uint32_t of_asked = first + edge.a - (is_mirrored ? end - first : 0);
+            take(landmarks, {edge.b, of_asked, edge.distance}, is_mirrored, hits);
+          }
+        },
+        options_of_part(options, {at, count, first}));
+  }
   return nearest_of_pairs(std::move(hits));
 }
 

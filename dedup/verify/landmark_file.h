@@ -34,6 +34,7 @@ class LandmarkFile {
   // pictures. The whole is compared with its checksum.
   static std::optional<LandmarkFile> find(const std::filesystem::path& path, const LandmarksOf& of);
 
+  std::uint64_t size() const noexcept { return offsets_.back(); }  // landmarks
   // Appends those of the rows to which `owner_of` gives a number there.
   void append_to(LandmarkTable& landmarks, const LandmarkTable::OwnerOf& owner_of) const;
 

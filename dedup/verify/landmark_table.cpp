@@ -101,6 +101,12 @@ void LandmarkTable::append(const LandmarkTable& other, const OwnerOf& owner_of) 
   }
 }
 
+void LandmarkTable::reserve(std::size_t landmarks) {
+  codes_.words.reserve(landmarks * codes_.words_per_code());
+  places_.reserve(landmarks);
+  owners_.reserve(landmarks);
+}
+
 void LandmarkTable::keep_first(std::size_t landmarks) {
   codes_.words.resize(landmarks * codes_.words_per_code());
   places_.resize(landmarks);

@@ -44,6 +44,7 @@ class LandmarkTable {
   // Those of the pictures to which `owner_of` gives a number here.
   using OwnerOf = std::function<std::optional<std::uint32_t>(std::uint32_t owner)>;
   void append(const LandmarkTable& other, const OwnerOf& owner_of);
+  void reserve(std::size_t landmarks);  // no more memory is taken until there are more
   void keep_first(std::size_t landmarks);
 
   std::size_t size() const noexcept { return owners_.size(); }

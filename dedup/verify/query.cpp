@@ -13,6 +13,7 @@ class Asking {
  public:
   Asking(LandmarkTable& landmarks, const LandmarkTable& asked, std::uint32_t first_row)
       : landmarks_(landmarks), known_(static_cast<std::uint32_t>(landmarks.size())) {
+    landmarks_.reserve(landmarks.size() + asked.size());
     landmarks_.append(asked, [&](std::uint32_t row) { return first_row + row; });
   }
   Asking(const Asking&) = delete;

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <map>
 #include <numeric>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "common/file.h"
 #include "dedup/verify/calibrate.h"
 #include "dedup/verify/landmark_file.h"
+#include "tests/common/formula_images.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/edits.h"
 
@@ -83,6 +86,43 @@ TEST(PictureQuery, JudgesWhatIsNearByCodes) {
   PictureQuery of_none(LandmarkTable(), source(known), 0, known_model());
   EXPECT_TRUE(of_none.ask(rows, source(asked), {}).pairs.empty());
   EXPECT_TRUE(query.ask({}, source(asked), {}).pairs.empty());
+}
+
+// More landmarks than are searched at a time: what is near is found in each part, and nothing else.
+TEST(PictureQuery, SearchesAllParts) {
+  constexpr std::uint32_t kPictures = 30000;
+  constexpr std::uint32_t kOfEach = 40;
+  CounterRng rng(3, 0, 0, RandomUse::kTest);
+  LandmarkTable landmarks;
+  std::vector<std::uint64_t> codes(2 * kOfEach);
+  const std::vector<PackedPlace> places(kOfEach, {1000, 1000, 8192, 0});
+  for (std::uint32_t owner = 0; owner < kPictures; ++owner) {
+    for (std::uint64_t& word : codes) word = rng.next_u64();
+    landmarks.append(owner, codes, places);
+  }
+  const auto known = static_cast<std::uint32_t>(landmarks.size());
+  std::set<std::tuple<std::uint32_t, std::uint32_t, bool>> want;
+  for (const std::uint32_t near : {0U, 7U, 1U << 20, (1U << 20) - 1, known - 1}) {
+    for (const bool is_mirrored : {false, true}) {
+      const LandmarkCode code = is_mirrored ? mirrored(landmarks.code(near)) : landmarks.code(near);
+      const auto asked = static_cast<std::uint32_t>(kPictures + want.size());
+      landmarks.append(asked, std::vector<std::uint64_t>{code[0] ^ 5, code[1]},
+                       std::span(places).first(1));
+      want.emplace(landmarks.owner(near), asked, is_mirrored);
+    }
+  }
+  std::set<std::tuple<std::uint32_t, std::uint32_t, bool>> found;
+  std::vector<std::uint64_t> told;
+  const auto tell = [&](const Progress& progress) {
+    EXPECT_EQ(progress.total, known);
+    told.push_back(progress.done);
+  };
+  for (const Hit& hit : find_hits_across(landmarks, known, 8, {.progress = tell})) {
+    EXPECT_EQ(hit.distance, 2U);
+    found.emplace(hit.row_a, hit.row_b, hit.is_mirrored);
+  }
+  EXPECT_EQ(found, want);
+  EXPECT_TRUE(std::ranges::is_sorted(told));
 }
 
 // A table of landmarks in a file, and what tells its pictures from others.
@@ -161,6 +201,57 @@ TEST_F(KeptLandmarks, AreNoneWhereAnyByteIsWrong) {
   std::memcpy(other.data() + other.size() - 8, &sum, 8);
   replace(other);
   EXPECT_FALSE(read(of_));
+}
+
+// What tests/data/golden/v1/landmarks holds: of rows 0, 2 and 4 of five.
+LandmarkTable golden_landmarks() {
+  LandmarkTable table;
+  for (const std::uint32_t row : {0U, 2U, 4U}) {
+    std::vector<std::uint64_t> codes;
+    std::vector<PackedPlace> places;
+    for (std::uint32_t i = 0; i <= row; ++i) {
+      codes.insert(codes.end(), {0x0123456789ABCDEFULL * (row + 1), 0xFEDCBA9876543210ULL + i});
+      places.push_back({static_cast<std::uint16_t>(300 * row + i),
+                        static_cast<std::uint16_t>(7 * i), 8192, 40000});
+    }
+    table.append(row, codes, places);
+  }
+  return table;
+}
+
+TEST(GoldenLandmarks, OfTheFirstVersionAreReadAndWrittenAsTheyWere) {
+  const std::filesystem::path golden =
+      std::filesystem::path(WINNOW_GOLDEN) / "v1" / "landmarks" / "00001.landmarks";
+  const LandmarksOf of{"0123456789abcdef0123456789abcdef", 5};
+  const TemporaryFolder folder;
+  write_landmarks(folder / "written", of, golden_landmarks());
+  EXPECT_EQ(read_file(folder / "written"), read_file(golden));
+  const auto file = LandmarkFile::find(golden, of);
+  ASSERT_TRUE(file);
+  LandmarkTable table;
+  file->append_to(table, [](std::uint32_t row) { return row; });
+  expect_equal(table, golden_landmarks());
+}
+
+// Whoever changes one of these numbers raises kLandmarksVersion once a winnow was released that
+// kept landmarks: what it kept is of no use then.
+TEST(GoldenLandmarks, AreFoundAsTheyWere) {
+  std::vector<Image> images;
+  for (const auto& [kind, width, height] :
+       {std::tuple("lcg", 16, 12), std::tuple("tri", 64, 48), std::tuple("blob", 40, 70),
+        std::tuple("lcg", 30, 90)}) {
+    const Image colour = test::formula_image(kind, width, height);
+    Image& gray = images.emplace_back(height, width, 1);
+    for (std::size_t i = 0; i < gray.pixels.size(); ++i) gray.pixels[i] = colour.pixels[3 * i];
+  }
+  const std::vector<std::uint32_t> rows{0, 1, 2, 3};
+  const LandmarkTable table(rows, [&](std::uint32_t row) { return images[row]; });
+  Xxh3Stream stream;
+  stream.update(as_bytes(table.codes().words));
+  stream.update(std::as_bytes(table.places()));
+  EXPECT_EQ(table.size(), 72U);
+  EXPECT_EQ(to_hex(stream.digest_64()), "41d8a7fbedc35bfa");
+  EXPECT_EQ(kLandmarksVersion, 1U);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import random
 import signal
 import subprocess
 import time
@@ -53,29 +52,15 @@ class Dedup(Case):
         self.assertEqual(self.ok("dedup", self.source, "--threshold", 8, "--labels", "none", "--exclude", "copy*",
                                  "--json").json()["removed"], 1)
 
-    def detailed(self, seed, width=96, height=72):
-        """Rows of gray pixels with edges at many places and of many sizes, as photos have."""
-        r = random.Random(seed)
-        boxes = [(r.randrange(width), r.randrange(height), r.randrange(3, 20), r.randrange(3, 20), r.randrange(256)) for _ in range(60)]
-        rows = [[128] * width for _ in range(height)]
-        for left, top, across, down, shade in boxes:
-            for y in range(top, min(height, top + down)):
-                rows[y][left:left + across] = [shade] * len(rows[y][left:left + across])
-        return rows
-
-    def write_pgm(self, name, rows):
-        path = self.folder / "detailed" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"P5\n%d %d\n255\n" % (len(rows[0]), len(rows)) + bytes(pixel for row in rows for pixel in row))
-
     def test_compares_pictures_where_that_is_asked(self):
+        source = self.folder / "detailed"
         for i in range(12):
-            self.write_pgm(f"train/a/{i:02}.pgm", self.detailed(i))
-        self.write_pgm("test/a/cropped 03.pgm", [row[15:85] for row in self.detailed(3)[6:60]])
-        self.write_pgm("test/a/mirrored 05.pgm", [row[::-1] for row in self.detailed(5)])
-        self.write_pgm("test/a/barred 07.pgm", [[0] * 96] * 30 + self.detailed(7) + [[0] * 96] * 30)
+            self.write_pgm(source / f"train/a/{i:02}.pgm", self.detailed(i))
+        self.write_pgm(source / "test/a/cropped 03.pgm", [row[15:85] for row in self.detailed(3)[6:60]])
+        self.write_pgm(source / "test/a/mirrored 05.pgm", [row[::-1] for row in self.detailed(5)])
+        self.write_pgm(source / "test/a/barred 07.pgm", [[0] * 96] * 30 + self.detailed(7) + [[0] * 96] * 30)
         cache = self.folder / "verified"
-        self.ok("ingest", self.folder / "detailed", "--out", cache)
+        self.ok("ingest", source, "--out", cache)
         plain = self.ok("dedup", cache, "--json", "--name", "plain").json()
         self.assertEqual(plain["removed"], 0)
         found = self.ok("dedup", cache, "--verify", "--list-pairs", self.folder / "pairs.csv", "--json", "--name", "looked")

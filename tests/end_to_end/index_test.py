@@ -57,7 +57,7 @@ class Index(Case):
         self.ok("index", "add", self.index, self.cache(self.sources[0], name="first"), "--radius", 60)
         self.ok("index", "add", self.index, *self.sources[1:])
         for more in ([], ["--threshold", 50, "--scope", "within"], ["--threshold", 80, "--keep", "sharpest"],
-                     ["--hash", "exact"]):  # fmt: skip
+                     ["--hash", "exact"], ["--verify"], ["--threshold", 50, "--verify", "--least-probability", 0.7]):  # fmt: skip
             decided = self.ok("index", "dedup", self.index, *more, "--json")
             want = self.ok("dedup", full, *([] if "--hash" in more else ["--hash", "phash16"]), *more, "--json")
             self.assertEqual(decided.json(), want.json())
@@ -150,6 +150,63 @@ class Index(Case):
         gate = run("index", "query", self.index, self.sources[1], "--fail-on-match")
         self.assertEqual(gate.code, 3, gate.err)
         self.assertIn("two 01.ppm", gate.out)
+
+    def edits(self, count=12):
+        """Pictures that an index has, and a delivery: edited copies of some, a stranger, and a copy of another."""
+        for i in range(count):
+            self.write_pgm(self.folder / "known" / f"{i:02}.pgm", self.detailed(i))
+        delivery = self.folder / "delivery"
+        self.write_pgm(delivery / "cropped 03.pgm", [row[15:85] for row in self.detailed(3)[6:60]])
+        self.write_pgm(delivery / "mirrored 05.pgm", [row[::-1] for row in self.detailed(5)])
+        self.write_pgm(delivery / "barred 07.pgm", [[0] * 96] * 30 + self.detailed(7) + [[0] * 96] * 30)
+        self.write_pgm(delivery / "same 08.pgm", self.detailed(8))
+        self.write_pgm(delivery / "stranger.pgm", self.detailed(99))
+        return self.folder / "known", delivery
+
+    def test_tells_which_pictures_it_has_of_new_images(self):
+        known, delivery = self.edits()
+        self.ok("index", "add", self.index, self.cache(known, name="known.cache"))
+        before = tree(self.index)
+        plain = self.ok("index", "query", self.index, delivery)
+        self.assertEqual([row["name"] for row in csv.DictReader(io.StringIO(plain.out))], ["same 08.pgm"])
+        self.assertEqual(tree(self.index), before)
+        asked = self.ok("index", "query", self.index, delivery, "--verify")
+        rows = list(csv.DictReader(io.StringIO(asked.out)))
+        self.assertEqual([(row["name"], row["match_name"]) for row in rows],
+                         [("barred 07.pgm", "07.pgm"), ("cropped 03.pgm", "03.pgm"), ("mirrored 05.pgm", "05.pgm"),
+                          ("same 08.pgm", "08.pgm")])  # fmt: skip
+        self.assertTrue(all(float(row["probability"]) >= 0.9 for row in rows))
+        self.assertEqual((rows[3]["distance"], rows[3]["probability"]), ("0", "1.0000"))
+        self.assertIn("4 of 5 images have a duplicate", asked.err)
+        self.assertIn("landmarks of 12 images were found and are kept", asked.err)
+        again = self.ok("index", "query", self.index, self.cache(delivery, name="delivery.cache"), "--verify", "--json")
+        self.assertNotIn("landmarks", again.err)
+        said = again.json()
+        self.assertEqual((said["images"], said["known"], said["verified"], said["hash"]), (5, 4, 0.9, "phash16"))
+        for match, row in zip(said["matches"], rows, strict=True):
+            self.assertEqual({key: str(value) for key, value in match.items() if key not in ("input", "probability")},
+                             {key: value for key, value in row.items() if key not in ("input", "probability")})  # fmt: skip
+            self.assertAlmostEqual(match["probability"], float(row["probability"]))
+        page = self.folder / "known.html"
+        self.ok("index", "query", self.index, delivery, "--verify", "--report", page, "--source", known)
+        self.assertIn("by the pictures themselves", page.read_text())
+        # Both inputs at once, each against the index alone.
+        both = self.ok("index", "query", self.index, delivery, known, "--verify", "--json").json()
+        self.assertEqual((both["images"], both["known"], len(both["matches"])), (17, 16, 16))
+        gate = run("index", "query", self.index, delivery, "--verify", "--fail-on-match")
+        self.assertEqual(gate.code, 3, gate.err)
+
+    def test_says_where_there_are_no_thumbnails(self):
+        bare = self.folder / "bare"
+        self.ok("ingest", self.sources[0], "--out", bare, "--thumbnails", "off")
+        self.ok("index", "add", self.index, bare)
+        for verb in ("query", "dedup"):
+            self.refused(2, [f"{self.index} has no thumbnails", "--thumbnails on"], "index", verb, self.index,
+                         *([self.sources[1]] if verb == "query" else []), "--verify")  # fmt: skip
+        full = self.folder / "full.index"
+        self.ok("index", "add", full, self.sources[1])
+        self.refused(2, [f"{bare} has no thumbnails", "--thumbnails on"], "index", "query", full, bare, "--verify")
+        self.refused(2, ["--verify"], "index", "query", full, self.sources[0], "--least-probability", 0.95)
 
     def test_refuses(self):
         self.refused(2, ["winnow index add"], "index", "info", self.index)
@@ -275,6 +332,43 @@ class Index(Case):
         self.assertEqual((self.info()["segments"], (self.index / "00001.table").exists()), (1, True))
         self.ok("index", "delete", self.index, "--source", 0)
         self.assertFalse((self.index / "00001.table").exists())
+
+    def test_landmarks_are_in_nobodys_way(self):
+        """A query that makes them gives its answer on a full disk, and leaves an index that is whole where it is killed."""
+        known, delivery = self.edits(count=6)
+        asked = self.cache(delivery, name="delivery.cache")
+        base = self.folder / "base" / "x.index"
+        self.ok("index", "add", base, known)
+
+        def command(place):
+            return ["index", "query", place, asked, "--verify"]
+
+        old = tree(base)
+        want, points = self.points_of("query", base, command)
+        answer = self.ok(*command(base)).out
+        self.assertEqual(set(want) - set(old), {"00001.landmarks"})
+        numbers = itertools.count()
+
+        def fault(point, file, k):
+            for action, code in (("kill", -signal.SIGKILL), ("enospc", 0)):
+                if action == "enospc" and not (point.endswith(".before") and point[:-7] in TAKES_SPACE):
+                    continue
+                where = f"{action} at {point} {file}, time {k}"
+                place = self.place(f"run-{next(numbers)}", None)
+                self.ok("index", "add", place, known)
+                died = run(*command(place), env=failpoints(action, point, file, k))
+                self.assertEqual(died.code, code, f"{where}: {died.err}")
+                if action == "enospc":
+                    self.assertEqual(died.out, answer, where)
+                    self.assertRegex(died.err, "not kept in the index.*o space left", where)
+                left = {name: content for name, content in tree(place).items() if ".landmarks" not in name}
+                self.assertEqual(left, old, where)
+                self.assertEqual(self.ok(*command(place)).out, answer, where)
+                self.assertEqual(tree(place), want, where)
+
+        chosen = [point for point in first_and_last(points) if ".landmarks" in point[1]]
+        self.assertGreater(len(chosen), 5)
+        in_parallel(fault, chosen)
 
     def changes(self):
         """Name -> (index it begins with or None, command of a place)."""

@@ -103,6 +103,20 @@ class Case(unittest.TestCase):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"P6\n%d %d\n255\n" % (side, side) + pixels)
 
+    def detailed(self, seed, width=96, height=72):
+        """Rows of gray pixels with edges at many places and of many sizes, as photos have."""
+        r = random.Random(seed)
+        boxes = [(r.randrange(width), r.randrange(height), r.randrange(3, 20), r.randrange(3, 20), r.randrange(256)) for _ in range(60)]
+        rows = [[128] * width for _ in range(height)]
+        for left, top, across, down, shade in boxes:
+            for y in range(top, min(height, top + down)):
+                rows[y][left:left + across] = [shade] * len(rows[y][left:left + across])
+        return rows
+
+    def write_pgm(self, path, rows):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"P5\n%d %d\n255\n" % (len(rows[0]), len(rows)) + bytes(pixel for row in rows for pixel in row))
+
     def write_idx(self, folder, prefix, images, labels, side):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{prefix}-images-idx3-ubyte").write_bytes(

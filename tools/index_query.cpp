@@ -1,0 +1,270 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/csv.h"
+#include "common/error.h"
+#include "common/utf8.h"
+#include "dedup/index/index.h"
+#include "dedup/index/picture_matches.h"
+#include "pipeline/store/cache.h"
+#include "tools/choice_flags.h"
+#include "tools/compared.h"
+#include "tools/dedup_search.h"
+#include "tools/gallery_report.h"
+#include "tools/in_place.h"
+#include "tools/index_inputs.h"
+#include "tools/index_pictures.h"
+#include "tools/index_verbs.h"
+#include "tools/query_page.h"
+
+namespace winnow::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct IndexQueryOptions {
+  fs::path index;
+  IndexInputs inputs;
+  ChoiceFlags choice;  // of the index's hash
+  bool fail_on_match = false;
+  fs::path report;
+  std::vector<fs::path> sources;  // where pictures of the index are
+  bool json = false;
+};
+
+// The bits that may differ: as is said, or as is allowed by chance among so many images as are in
+// the index.
+int threshold_of(const IndexQueryOptions& o, const dedup::StoredIndex& index,
+                 const Session& session) {
+  if (o.choice.threshold) {
+    say_if_small(session, index.kind().hash, *o.choice.threshold);
+    return *o.choice.threshold;
+  }
+  const dedup::Demand demand = demand_of(o.choice);
+  const auto choice = dedup::choose_by_chance(index.columns(), index.kind().hash, demand);
+  if (!choice) {
+    throw RefusedError(fmt::format(
+        "of {}, not even equal codes are duplicates at this risk; give --threshold, or ask for "
+        "another --risk",
+        index.kind().hash));
+  }
+  say(session, in_words(*choice, demand));
+  return choice->threshold;
+}
+
+// Finds what an index has of a cache: by codes the nearest image of each, by pictures all.
+class Finder {
+ public:
+  Finder(const IndexQueryOptions& o, const dedup::StoredIndex& index, int threshold,
+         const Session& session)
+      : index_(index), choice_(o.choice), threshold_(threshold), session_(session) {
+    if (!o.choice.verify) return;
+    thumbnails_of(index);
+    pictures_.emplace(index,
+                      dedup::PictureMatchOptions{.threshold = threshold,
+                                                 .least_quality = o.choice.least_quality,
+                                                 .least_probability = o.choice.least_probability,
+                                                 .search = search_options(session)});
+    tell(session, pictures_->landmarks());
+  }
+
+  std::vector<dedup::PictureMatch> find(const pipeline::Cache& cache, const fs::path& input) {
+    const dedup::ColumnSource columns = cache.open_fingerprints();
+    if (!pictures_) {
+      std::vector<dedup::PictureMatch> nearest;
+      for (const auto& [row, id, distance] : index_.find_matches(
+               columns, threshold_, search_options(session_), choice_.least_quality)) {
+        nearest.push_back({row, id, distance, std::nullopt});
+      }
+      return nearest;
+    }
+    dedup::PictureMatches found = pictures_->find(columns, thumbnails_of(cache, input));
+    tell_verified(session_, {found.counts, found.refused, found.undecided}, index_.kind().hash,
+                  pictures_->calibration(), choice_.least_probability);
+    return std::move(found.matches);
+  }
+
+ private:
+  const dedup::StoredIndex& index_;
+  const ChoiceFlags& choice_;
+  int threshold_;
+  const Session& session_;
+  std::optional<dedup::PictureMatcher> pictures_;
+};
+
+// Prints what was found as CSV, or gathers it as JSON.
+class Answer {
+ public:
+  Answer(const IndexQueryOptions& o, const dedup::StoredIndex& index)
+      : o_(o), index_(index), name_in_index_(index.name_of()) {}
+
+  void put(const fs::path& input, const pipeline::Cache& cache,
+           std::span<const dedup::PictureMatch> matches) {
+    const dedup::Fingerprints table = cache.open_fingerprints()({});
+    const pipeline::LedgerNames names = cache.read_names();
+    asked_ += table.size();
+    for (std::size_t i = 0; i < matches.size(); ++i) {
+      known_ += i == 0 || matches[i].row != matches[i - 1].row ? 1 : 0;
+    }
+    if (!o_.json) print_header();
+    for (const dedup::PictureMatch& match : matches) {
+      const SampleId id = table.ids[match.row];
+      const Line line{input.string(),
+                      id,
+                      names(id),
+                      split_name(table.splits[match.row]),
+                      name_in_index_(match.id),
+                      index_.sources()[source_of(match.id)].name};
+      o_.json ? gather(line, match) : print(line, match);
+    }
+  }
+  std::uint64_t asked() const { return asked_; }
+  std::uint64_t known() const { return known_; }
+
+  Json json(int threshold) && {
+    Json out{{"schema", "winnow.index_query/1"},
+             {"hash", index_.kind().hash},
+             {"threshold", threshold},
+             {"images", asked_},
+             {"known", known_}};
+    if (o_.choice.verify) out["verified"] = o_.choice.least_probability;
+    out["matches"] = std::move(matches_);
+    return out;
+  }
+
+ private:
+  struct Line {
+    std::string input;
+    SampleId id;
+    std::string name;
+    std::string_view split;
+    std::string match_name;
+    std::string match_source;
+  };
+  // Nothing is printed when an input is not there.
+  void print_header() {
+    if (std::exchange(has_header_, true)) return;
+    fmt::print("input,id,name,split,match_id,match_name,match_source,distance{}\n",
+               o_.choice.verify ? ",probability" : "");
+  }
+  void print(const Line& line, const dedup::PictureMatch& match) const {
+    fmt::print("{},{},{},{},{},{},{},{}", csv_field(line.input), line.id, csv_field(line.name),
+               line.split, match.id, csv_field(line.match_name), csv_field(line.match_source),
+               match.distance);
+    if (o_.choice.verify) {
+      fmt::print(",{}", match.probability ? fmt::format("{:.4f}", *match.probability) : "");
+    }
+    fmt::print("\n");
+  }
+  void gather(const Line& line, const dedup::PictureMatch& match) {
+    Json& json = matches_.emplace_back(Json{{"input", to_utf8(line.input)},
+                                            {"id", line.id},
+                                            {"name", to_utf8(line.name)},
+                                            {"split", line.split},
+                                            {"match_id", match.id},
+                                            {"match_name", to_utf8(line.match_name)},
+                                            {"match_source", to_utf8(line.match_source)},
+                                            {"distance", match.distance}});
+    if (match.probability) json["probability"] = std::round(*match.probability * 1e4) / 1e4;
+  }
+
+  const IndexQueryOptions& o_;
+  const dedup::StoredIndex& index_;
+  std::function<std::string(SampleId)> name_in_index_;
+  bool has_header_ = false;
+  Json matches_ = Json::array();
+  std::uint64_t asked_ = 0;
+  std::uint64_t known_ = 0;
+};
+
+// Of each image the first match, which is its best.
+std::vector<dedup::Match> best_of(std::span<const dedup::PictureMatch> matches) {
+  std::vector<dedup::Match> best;
+  for (const dedup::PictureMatch& match : matches) {
+    if (!best.empty() && best.back().row == match.row) continue;
+    best.push_back({match.row, match.id, match.distance});
+  }
+  return best;
+}
+
+void query(const IndexQueryOptions& o, const Session& session) {
+  check_choice(o.choice);
+  check_report_path(o.report);
+  const auto index = dedup::StoredIndex::open(o.index);
+  index.check_quality(o.choice.least_quality);
+  const pipeline::PictureOf pictures =
+      pictures_of_index(index, o.sources, o.inputs.reading, session);
+  for (const fs::path& input : o.inputs.paths) {
+    if (!is_data_set(input)) pipeline::Cache::open(input);
+  }
+  const int threshold = threshold_of(o, index, session);
+  Finder finder(o, index, threshold, session);
+  Answer answer(o, index);
+  QueryPage page(index, threshold, o.choice.verify);
+  for (const fs::path& input : o.inputs.paths) {
+    with_cache(
+        input, o.inputs.reading, index.kind().hash, session, [&](const pipeline::Cache& cache) {
+          stop_if_asked(session);
+          const std::vector<dedup::PictureMatch> matches = finder.find(cache, input);
+          answer.put(input, cache, matches);
+          if (o.report.empty()) return;
+          page.add(input, cache, best_of(matches), open_pictures(input, o.inputs.reading, session));
+        });
+  }
+  if (!o.report.empty()) page.write(session, pictures, o.report);
+  const std::uint64_t known = answer.known();
+  say(session, fmt::format("{} of {} images have a duplicate in the index", grouped(known),
+                           grouped(answer.asked())));
+  if (o.json) fmt::print("{}\n", std::move(answer).json(threshold).dump());
+  if (o.fail_on_match && known > 0) {
+    throw RefusedError("some of the images are in the index already and --fail-on-match is set");
+  }
+}
+
+}  // namespace
+
+SubVerb add_index_query(CLI::App& index) {
+  auto o = std::make_shared<IndexQueryOptions>();
+  CLI::App* app = add_index_verb(
+      index, "query", "Print as CSV which images have a duplicate in the index, and the nearest",
+      o->index);
+  CLI::Option* threshold =
+      app->add_option("--threshold", o->choice.threshold,
+                      "Bits that may differ between duplicates; by default as --risk allows");
+  app->add_option("--risk", o->choice.risk,
+                  "Choose the threshold: the largest with fewer expected false pairs than this by "
+                  "chance, among as many images as are in the index; 0.5 by default")
+      ->excludes(threshold);
+  add_quality_flag(*app, "--", o->choice);
+  add_verify_flags(*app, o->choice);
+  app->add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 when there are any");
+  add_report_flag(*app, o->report);
+  add_pictures_flag(*app, o->sources);
+  add_index_inputs(*app, o->inputs);
+  app->add_flag("--json", o->json, "Print one JSON object on stdout, in place of CSV");
+  app->footer(
+      R"(With --verify all images of the index that show the same picture are printed, the most probable
+first. It needs landmarks of the index's images: the first --verify finds them, half a millisecond
+each, and keeps them in the index.
+
+Examples:
+  winnow index query all.index delivery.tar > known.csv
+  winnow index query all.index delivery.tar --verify   # crops, frames and turned copies, too
+  winnow index query all.index new/ --report known.html --source cache   # to look at them)");
+  return {app, [o](Session& session) { query(*o, session); }};
+}
+
+}  // namespace winnow::tools
