@@ -59,7 +59,9 @@ double best_rate(double amount, const auto& work) {
 double pairs_per_second(const dedup::CodeColumn& codes, int radius) {
   const std::size_t words = codes.words_per_code();
   const std::size_t count = std::min<std::size_t>(2048 / words, codes.words.size() / words);
-  const dedup::CodePlanes planes{codes.words.data(), count, words, count};
+  const dedup::CodePlanes all{codes.words.data(), count, words, count};
+  const dedup::CodePlanes planes =
+      all.first_words(dedup::words_to_compare(words, static_cast<std::uint32_t>(radius)));
   std::vector<std::uint32_t> found(count);
   const auto n = static_cast<double>(count);
   return best_rate(n * (n - 1) / 2, [&] {

@@ -68,6 +68,7 @@ struct Task {
   bool self;  // one side is joined with itself
   std::size_t words;
   int radius;
+  std::size_t compared;  // words, of a code and those it may be near to
   SearchMethod method;
   SearchPart part;
   const ScanKernel& kernel;
@@ -93,13 +94,40 @@ const ScanKernel& kernel_of(const SearchOptions& options) {
   return best_scan_kernel();
 }
 
-Task task_of(std::size_t words, bool self, int radius, const SearchPart& part,
-             const SearchOptions& options) {
+// Differences of pairs spread over two runs, or one, by two additive sequences; those of a code
+// with itself left out.
+std::vector<std::uint64_t> sample(const CodePlanes& a, const CodePlanes& b, bool self,
+                                  std::size_t pairs) {
+  std::vector<std::uint64_t> differences;
+  if (a.count == 0 || b.count == 0) return differences;
+  differences.reserve(pairs * a.words_per_code);
+  std::uint64_t x = 0;
+  std::uint64_t y = 0;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    x += 0x9E3779B97F4A7C15;
+    y += 0xD1B54A32D192ED03;
+    const std::size_t of_a = static_cast<std::size_t>(((x >> 32) * a.count) >> 32);
+    const std::size_t of_b = static_cast<std::size_t>(((y >> 32) * b.count) >> 32);
+    if (self && of_a == of_b) continue;
+    for (std::size_t w = 0; w < a.words_per_code; ++w) {
+      differences.push_back(a.words[w * a.stride + of_a] ^ b.words[w * b.stride + of_b]);
+    }
+  }
+  return differences;
+}
+
+Task task_of(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
+             const SearchPart& part, const SearchOptions& options) {
+  const bool self = !right;
+  const std::size_t words = left.codes.words_per_code;
   const ScanKernel& kernel = kernel_of(options);
-  const std::size_t compared = words_to_compare(words, static_cast<std::uint32_t>(radius));
+  const std::size_t compared =
+      words_to_compare(words, static_cast<std::uint32_t>(radius),
+                       sample(left.codes, self ? left.codes : right->codes, self, kReplanSample));
   Task task{.self = self,
             .words = words,
             .radius = radius,
+            .compared = compared,
             .method = options.method,
             .part = part,
             .kernel = kernel,
@@ -136,7 +164,7 @@ class Planner {
     if (!work.bands.empty()) {
       inherited = choose_levels(problem, work.bands, task_.costs);
       if (worthwhile(inherited)) {  // were the codes uniform
-        const auto differences = sample(work, kSample);
+        const auto differences = sample_of(work, kSample);
         problem.differences = differences;
         inherited = choose_levels(problem, work.bands, task_.costs);
       } else if (codes < task_.replan_codes) {
@@ -145,7 +173,7 @@ class Planner {
     }
     if (worthwhile(inherited) && codes < kAlwaysReplanCodes) return {Step::Kind::kSplit};
     if (work.past != nullptr && codes < task_.replan_codes) return {Step::Kind::kScan};
-    const auto differences = sample(work, kReplanSample);
+    const auto differences = sample_of(work, kReplanSample);
     problem.differences = differences;
     JoinPlan plan = plan_join(problem, unused_bits(work.past), task_.costs);
     if (worthwhile(inherited) && inherited.cost_ns <= plan.choice.cost_ns) {
@@ -168,25 +196,9 @@ class Planner {
     return unused;
   }
 
-  // Pairs spread over the cell by two additive sequences, those of a code with itself left out.
-  std::vector<std::uint64_t> sample(const Work& work, std::size_t pairs) const {
-    const CodePlanes& a = work.left.codes;
-    const CodePlanes& b = task_.self ? a : work.right.codes;
-    std::vector<std::uint64_t> differences;
-    differences.reserve(pairs * task_.words);
-    std::uint64_t x = 0;
-    std::uint64_t y = 0;
-    for (std::size_t i = 0; i < pairs; ++i) {
-      x += 0x9E3779B97F4A7C15;
-      y += 0xD1B54A32D192ED03;
-      const std::size_t of_a = static_cast<std::size_t>(((x >> 32) * a.count) >> 32);
-      const std::size_t of_b = static_cast<std::size_t>(((y >> 32) * b.count) >> 32);
-      if (task_.self && of_a == of_b) continue;
-      for (std::size_t w = 0; w < task_.words; ++w) {
-        differences.push_back(a.words[w * a.stride + of_a] ^ b.words[w * b.stride + of_b]);
-      }
-    }
-    return differences;
+  std::vector<std::uint64_t> sample_of(const Work& work, std::size_t pairs) const {
+    return sample(work.left.codes, task_.self ? work.left.codes : work.right.codes, task_.self,
+                  pairs);
   }
 
   const Task& task_;
@@ -284,8 +296,9 @@ class Scanner {
                  std::span<const std::uint64_t> differ, bool swapped) {
     Local& local = locals_.local();
     const auto radius = static_cast<std::uint32_t>(task_.radius);
-    const std::size_t found =
-        task_.kernel.candidates(queries.codes, codes.codes, triangle, radius, local.found.data());
+    const std::size_t found = task_.kernel.candidates(queries.codes.first_words(task_.compared),
+                                                      codes.codes.first_words(task_.compared),
+                                                      triangle, radius, local.found.data());
     if (found == 0) return;
     local.query.resize(task_.words);
     for (std::size_t f = 0; f < found; ++f) {
@@ -454,7 +467,7 @@ class Joiner {
 
 std::uint64_t join(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
                    const SearchPart& part, const SearchOptions& options, const EdgeSink& sink) {
-  const Task task = task_of(left.codes.words_per_code, !right, radius, part, options);
+  const Task task = task_of(left, right, radius, part, options);
   Work whole{{left.codes, left.names}, {}, {}, radius, nullptr, {}};
   if (right) whole.right = {right->codes, right->names};
   whole.shared = part.count > 1;

@@ -1,6 +1,7 @@
 #include "dedup/search/scan.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "dedup/search/scan_kernels_internal.h"
@@ -14,12 +15,29 @@ CodeRun run_of(const CodePlanes& codes) noexcept {
 
 }  // namespace
 
-std::size_t words_to_compare(std::size_t words_per_code, std::uint32_t radius) noexcept {
+std::size_t words_to_compare(std::size_t words_per_code, std::uint32_t radius,
+                             std::span<const std::uint64_t> differences) noexcept {
+  constexpr double kFewPairs = 64;
+  const double pairs =
+      static_cast<double>(differences.size()) / static_cast<double>(words_per_code);
   for (const std::size_t words : {1U, 2U, 4U}) {
+    if (words >= words_per_code) break;
     // Random words differ in 32 bits each, give or take four.
-    const double mean = 32.0 * static_cast<double>(words);
-    const double deviation = 4.0 * std::sqrt(static_cast<double>(words));
-    if (words < words_per_code && radius <= mean - 5 * deviation) return words;
+    double mean = 32.0 * static_cast<double>(words);
+    double deviation = 4.0 * std::sqrt(static_cast<double>(words));
+    if (pairs >= kFewPairs) {
+      double sum = 0;
+      double squares = 0;
+      for (std::size_t at = 0; at < differences.size(); at += words_per_code) {
+        int bits = 0;
+        for (std::size_t w = 0; w < words; ++w) bits += std::popcount(differences[at + w]);
+        sum += bits;
+        squares += static_cast<double>(bits) * bits;
+      }
+      mean = sum / pairs;
+      deviation = std::max(deviation, std::sqrt(std::max(0.0, squares / pairs - mean * mean)));
+    }
+    if (radius <= mean - 5 * deviation) return words;
   }
   return words_per_code;
 }
@@ -35,11 +53,7 @@ std::size_t ScanKernel::scan(const CodePlanes& codes, const ScanQuery& query, st
 std::size_t ScanKernel::candidates(const CodePlanes& queries, const CodePlanes& codes,
                                    bool triangle, std::uint32_t radius,
                                    std::uint32_t* found) const noexcept {
-  CodeRun first_words = run_of(codes);
-  CodeRun of_queries = run_of(queries);
-  first_words.words_per_code = words_to_compare(codes.words_per_code, radius);
-  of_queries.words_per_code = first_words.words_per_code;
-  return loops->candidates(of_queries, first_words, triangle, radius, found);
+  return loops->candidates(run_of(queries), run_of(codes), triangle, radius, found);
 }
 
 void ScanKernel::gather_bits(const CodePlanes& codes, std::span<const std::uint16_t> bits,

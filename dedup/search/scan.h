@@ -19,6 +19,9 @@ struct CodePlanes {
   CodePlanes part(std::size_t first, std::size_t last) const noexcept {
     return {words + first, stride, words_per_code, last - first};
   }
+  CodePlanes first_words(std::size_t number) const noexcept {
+    return {words, stride, number, count};
+  }
 };
 
 // Near are codes that differ from `words` in at most `radius` bits, and in some bit of each mask in
@@ -29,9 +32,11 @@ struct ScanQuery {
   std::span<const std::uint64_t> differ = {};
 };
 
-// Of how many words, the first ones, the distance already tells nearly all pairs of random codes to
-// be further apart than the radius.
-std::size_t words_to_compare(std::size_t words_per_code, std::uint32_t radius) noexcept;
+// Of how many words, the first ones, the distance already tells nearly all pairs of codes to be
+// further apart than the radius. `differences`: codes XOR codes of pairs drawn at random,
+// words_per_code each; too few to tell: taken for uniform.
+std::size_t words_to_compare(std::size_t words_per_code, std::uint32_t radius,
+                             std::span<const std::uint64_t> differences = {}) noexcept;
 
 // One way to compare codes, for one instruction set. All give the same.
 struct ScanKernel {
@@ -46,7 +51,7 @@ struct ScanKernel {
                    std::uint32_t* distances) const noexcept;
   // Writes to `found`, ascending, some of the queries, all those among them that have a code within
   // `radius`, and returns how many. With `triangle` queries and codes are the same run, and a query
-  // is compared with those behind it. `found` has room for queries.count.
+  // is compared with those behind it. `found` has room for queries.count. A few words are quickest.
   std::size_t candidates(const CodePlanes& queries, const CodePlanes& codes, bool triangle,
                          std::uint32_t radius, std::uint32_t* found) const noexcept;
   // Writes to keys[j] the bits of code j that `bits` names (i: bit i % 64, by value, of word

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostRadius = 14;
 constexpr int kMostHitsOfPair = 3;
-constexpr std::uint32_t kLeastPart = 1 << 20;  // landmarks that are searched at a time
+constexpr std::size_t kLeastPart = 1 << 20;  // landmarks that are searched at a time
 
 // Puts to `hits` what two landmarks are to each other, unless they are of one picture.
 void take(const LandmarkTable& landmarks, const Edge& edge, bool is_mirrored,
@@ -40,13 +40,9 @@ std::vector<Hit> nearest_of_pairs(std::vector<Hit> hits) {
   return hits;
 }
 
-// Puts a code for each landmark that is given, in the order of `codes`.
-void append_mirrored(const LandmarkTable& landmarks, std::uint32_t first,
-                     std::vector<std::uint64_t>& words) {
-  for (std::uint32_t i = first; i < landmarks.size(); ++i) {
-    const LandmarkCode code = mirrored(landmarks.code(i));
-    words.insert(words.end(), code.begin(), code.end());
-  }
+void append_mirrored(const LandmarkCode& code, std::vector<std::uint64_t>& words) {
+  const LandmarkCode mirror = mirrored(code);
+  words.insert(words.end(), mirror.begin(), mirror.end());
 }
 
 // Of a search of `count` from `at` on, of `all`: tells of the whole.
@@ -66,12 +62,6 @@ SearchOptions options_of_part(SearchOptions options, const Part& part) {
   return options;
 }
 
-std::vector<std::uint32_t> numbers(std::uint32_t begin, std::uint32_t end) {
-  std::vector<std::uint32_t> all(end - begin);
-  std::iota(all.begin(), all.end(), begin);
-  return all;
-}
-
 }  // namespace
 
 HitRadius hit_radius(std::size_t landmarks, double most_hits) noexcept {
@@ -84,19 +74,36 @@ HitRadius hit_radius(std::size_t landmarks, double most_hits) noexcept {
   }
 }
 
-std::vector<Hit> find_hits(const LandmarkTable& landmarks, int radius,
-                           const SearchOptions& options) {
-  const std::vector<std::uint32_t> all = numbers(0, static_cast<std::uint32_t>(landmarks.size()));
+std::vector<std::uint32_t> searched_landmarks(const LandmarkTable& landmarks, std::uint32_t begin,
+                                              std::uint32_t end) {
+  constexpr std::uint32_t kOfPicture = 32;
+  std::vector<std::uint32_t> some;
+  std::uint32_t of_picture = begin;
+  for (std::uint32_t i = begin; i < end; ++i) {
+    if (landmarks.owner(i) != landmarks.owner(of_picture)) of_picture = i;
+    if (i - of_picture < kOfPicture) some.push_back(i);
+  }
+  return some;
+}
+
+std::vector<Hit> find_hits(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
+                           int radius, const SearchOptions& options) {
   std::vector<Hit> hits;
-  const auto sink = [&](bool is_mirrored) {
-    return [&hits, &landmarks, is_mirrored](std::span<const Edge> edges) {
-      for (const Edge& edge : edges) take(landmarks, edge, is_mirrored, hits);
-    };
+  const auto sink = [&](std::span<const Edge> edges) {
+    for (const Edge& edge : edges) take(landmarks, edge, /*is_mirrored=*/false, hits);
   };
-  find_edges(landmarks.codes(), all, radius, sink(false), options);
+  find_edges(landmarks.codes(), some, radius, sink, options);
   CodeColumn seen_in_mirror = LandmarkTable().codes();
-  append_mirrored(landmarks, 0, seen_in_mirror.words);
-  find_edges_between(landmarks.codes(), all, seen_in_mirror, all, radius, sink(true), options);
+  for (const std::uint32_t landmark : some)
+    append_mirrored(landmarks.code(landmark), seen_in_mirror.words);
+  std::vector<std::uint32_t> all(some.size());
+  std::iota(all.begin(), all.end(), std::uint32_t{0});
+  const auto mirror_sink = [&](std::span<const Edge> edges) {
+    for (const Edge& edge : edges) {
+      take(landmarks, {edge.a, some[edge.b], edge.distance}, /*is_mirrored=*/true, hits);
+    }
+  };
+  find_edges_between(landmarks.codes(), some, seen_in_mirror, all, radius, mirror_sink, options);
   return nearest_of_pairs(std::move(hits));
 }
 
@@ -108,15 +115,19 @@ std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t 
   const std::span words = landmarks.codes().words;
   const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first * asked.words_per_code());
   asked.words.assign(begin, words.end());
-  append_mirrored(landmarks, first, asked.words);
-  const std::vector<std::uint32_t> all_asked = numbers(0, 2 * (end - first));
+  for (std::uint32_t i = first; i < end; ++i) append_mirrored(landmarks.code(i), asked.words);
+  std::vector<std::uint32_t> some_asked = searched_landmarks(landmarks, first, end);
+  for (std::uint32_t& landmark : some_asked) landmark -= first;
+  const std::size_t as_they_are = some_asked.size();
+  for (std::size_t i = 0; i < as_they_are; ++i) some_asked.push_back(some_asked[i] + (end - first));
+  const std::vector<std::uint32_t> known = searched_landmarks(landmarks, 0, first);
   // A search needs more memory than the codes that it is of: a part of them at a time.
-  const std::uint32_t part = std::max(kLeastPart, 2 * (end - first));
+  const std::size_t most = std::max<std::size_t>(kLeastPart, some_asked.size());
   std::vector<Hit> hits;
-  for (std::uint32_t at = 0; at < first; at += std::min(part, first - at)) {
-    const std::uint32_t count = std::min(part, first - at);
+  for (std::size_t at = 0; at < known.size(); at += most) {
+    const auto part = std::span(known).subspan(at, std::min(most, known.size() - at));
     find_edges_between(
-        asked, all_asked, landmarks.codes(), numbers(at, at + count), radius,
+        asked, some_asked, landmarks.codes(), part, radius,
         [&](std::span<const Edge> edges) {
           for (const Edge& edge : edges) {
             const bool is_mirrored = edge.a >= end - first;
@@ -124,7 +135,7 @@ std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t 
             take(landmarks, {edge.b, of_asked, edge.distance}, is_mirrored, hits);
           }
         },
-        options_of_part(options, {at, count, first}));
+        options_of_part(options, {at, part.size(), known.size()}));
   }
   return nearest_of_pairs(std::move(hits));
 }

@@ -32,13 +32,20 @@ struct HitRadius {
 // within 12 bits, half as many with each bit less. Pure.
 HitRadius hit_radius(std::size_t landmarks, double most_hits) noexcept;
 
-// All hits within so many bits, also of pictures seen in a mirror; sorted. Exact, by find_edges and
-// find_edges_between. The three nearest of a pair of pictures are kept.
-std::vector<Hit> find_hits(const LandmarkTable& landmarks, int radius,
-                           const SearchOptions& options = {});
+// Those of the landmarks from `begin` to `end` that hits are looked for by: the 32 steepest of each
+// picture. Beside all of them they find as many planted copies (of crops to 40 %: 94 for 96 of 100)
+// in half the time.
+std::vector<std::uint32_t> searched_landmarks(const LandmarkTable& landmarks, std::uint32_t begin,
+                                              std::uint32_t end);
 
-// Likewise of pairs of a picture whose landmarks are before the one of this number, and of one
-// whose are not. Its rows are the larger ones.
+// All hits within so many bits between `some` of the landmarks, also of pictures seen in a mirror;
+// sorted. Exact, by find_edges and find_edges_between. The three nearest of a pair of pictures are
+// kept.
+std::vector<Hit> find_hits(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
+                           int radius, const SearchOptions& options = {});
+
+// Likewise, by searched_landmarks(), of pairs of a picture whose landmarks are before the one of
+// this number, and of one whose are not. Its rows are the larger ones.
 std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t first, int radius,
                                   const SearchOptions& options = {});
 

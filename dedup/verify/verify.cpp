@@ -261,9 +261,11 @@ Verification verify(std::span<const std::uint32_t> rows, const PictureSource& pi
                     const VerifyOptions& options) {
   const LandmarkTable landmarks =
       options.landmarks ? options.landmarks(rows) : LandmarkTable(rows, pictures, options.search);
+  const std::vector<std::uint32_t> searched =
+      searched_landmarks(landmarks, 0, static_cast<std::uint32_t>(landmarks.size()));
   const HitRadius radius =
-      hit_radius(landmarks.size(), options.hits_a_picture * static_cast<double>(rows.size()));
-  const std::vector<Hit> hits = find_hits(landmarks, radius.bits, options.search);
+      hit_radius(searched.size(), options.hits_a_picture * static_cast<double>(rows.size()));
+  const std::vector<Hit> hits = find_hits(landmarks, searched, radius.bits, options.search);
   Verification out = verify_hits(landmarks, hits, pictures, near, model, options);
   out.counts.pictures = rows.size();
   out.counts.landmarks = landmarks.size();

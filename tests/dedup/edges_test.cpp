@@ -270,6 +270,21 @@ TEST(ScanKernels, CompareAllWordsOnlyWhereTheFirstSayLittle) {
   EXPECT_EQ(words_to_compare(3, 192), 3U);
 }
 
+TEST(ScanKernels, CompareMoreWordsOfCodesThatAreAlike) {
+  CounterRng rng = test_rng(15);
+  std::vector<std::uint64_t> uniform;
+  std::vector<std::uint64_t> alike;  // whose first word has half the bits alone
+  for (int pair = 0; pair < 500; ++pair) {
+    for (int w = 0; w < 2; ++w) uniform.push_back(rng.next_u64());
+    alike.push_back(rng.next_u64() & 0xFFFFFFFF);
+    alike.push_back(rng.next_u64());
+  }
+  EXPECT_EQ(words_to_compare(2, 8, uniform), 1U);
+  EXPECT_EQ(words_to_compare(2, 8, alike), 2U);
+  EXPECT_EQ(words_to_compare(1, 8, alike), 1U);
+  EXPECT_EQ(words_to_compare(2, 8, std::span(alike).first(20)), 1U);  // too few to tell
+}
+
 TEST(ScanKernels, GatherBitsInTheOrderAsked) {
   CounterRng rng = test_rng(13);
   CodeColumn rowwise{"test", 1, 128, {}};
