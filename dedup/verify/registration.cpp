@@ -1,7 +1,9 @@
 #include "dedup/verify/registration.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -14,41 +16,152 @@ constexpr float kCoarseSigma = 2.2F;
 constexpr float kFineSigma = 1.0F;
 constexpr float kPictureSigma = 0.5F;
 constexpr int kBlockSide = 8;
+constexpr int kMostSide = 10;
+constexpr std::size_t kMostPixels = (kMostSide * kMostSide + 7) / 8 * 8;
 constexpr double kMostStretch = 1.3;
 constexpr double kLeastZoom = 0.2;  // of what can be compared at all
 
 Registrable::Level level_of(const Plane& picture, float sigma) {
-  Plane values = blurred(picture, sigma);
-  Plane across = slope_x(values);
-  Plane down = slope_y(values);
-  return {std::move(values), std::move(across), std::move(down)};
+  Registrable::Level level{.values = blurred(picture, sigma), .slopes = {}};
+  const Plane across = slope_x(level.values);
+  const Plane down = slope_y(level.values);
+  level.slopes.resize(level.values.values.size());
+  for (std::size_t i = 0; i < level.slopes.size(); ++i) {
+    level.slopes[i] = {level.values.values[i], across.values[i], down.values[i], 0};
+  }
+  return level;
 }
 
 // How to walk through the blocks of a plane.
 struct Grid {
   const Plane& plane;
-  int side = kBlockSide;
-  int step = 1;  // between the pixels that are looked at
+  int side = kBlockSide;  // at most kMostSide
+  int step = 1;           // between the pixels that are looked at
 
   int across() const { return (plane.width + side - 1) / side; }
   int down() const { return (plane.height + side - 1) / side; }
   int count() const { return across() * down(); }
   int left_of(int block) const { return block % across() * side; }
   int top_of(int block) const { return block / across() * side; }
-  // Calls visit(x, y) for the pixels of a block.
-  template <class Visit>
-  void for_each_pixel(int block, const Visit& visit) const {
-    const int right = std::min(plane.width, left_of(block) + side);
-    const int bottom = std::min(plane.height, top_of(block) + side);
-    for (int y = top_of(block); y < bottom; y += step) {
-      for (int x = left_of(block); x < right; x += step) visit(x, y);
+};
+
+// The pixels of a block, and where a map brings them upon another plane. As many as fill vectors of
+// eight; those that lie outside, or are there to fill, have a share of 0.
+struct Pixels {
+  Pixels(const Grid& grid, int block, const Affine& map, const Plane& to);
+
+  // Whether most of them are inside.
+  bool is_inside() const { return seen >= 6 && seen * 5 >= all * 3; }
+
+  int all = 0;
+  int seen = 0;   // inside
+  int count = 0;  // in the arrays
+  using Row = std::array<float, kMostPixels>;
+  Row x, y;
+  Row share;
+  Row value;  // of the block
+  Row right, below;
+  std::array<int, kMostPixels> at;  // the pixel of the other plane to the left and above
+};
+
+Pixels::Pixels(const Grid& grid, int block, const Affine& map, const Plane& to) {
+  const int right_end = std::min(grid.plane.width, grid.left_of(block) + grid.side);
+  const int bottom = std::min(grid.plane.height, grid.top_of(block) + grid.side);
+  for (int py = grid.top_of(block); py < bottom; py += grid.step) {
+    const float* const row = grid.plane.row(py);
+    for (int px = grid.left_of(block); px < right_end; px += grid.step) {
+      x[static_cast<std::size_t>(all)] = static_cast<float>(px);
+      y[static_cast<std::size_t>(all)] = static_cast<float>(py);
+      value[static_cast<std::size_t>(all)] = row[px];
+      ++all;
     }
   }
+  count = (all + 7) / 8 * 8;
+  for (auto i = static_cast<std::size_t>(all); i < static_cast<std::size_t>(count); ++i) {
+    x[i] = x[0];
+    y[i] = y[0];
+    value[i] = 0;
+  }
+  const auto xx = static_cast<float>(map.xx);
+  const auto xy = static_cast<float>(map.xy);
+  const auto x0 = static_cast<float>(map.x0);
+  const auto yx = static_cast<float>(map.yx);
+  const auto yy = static_cast<float>(map.yy);
+  const auto y0 = static_cast<float>(map.y0);
+  const auto last_x = static_cast<float>(to.width - 1);
+  const auto last_y = static_cast<float>(to.height - 1);
+  const int most_left = std::max(0, to.width - 2);
+  const int most_top = std::max(0, to.height - 2);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    const float to_x = xx * x[i] + xy * y[i] + x0;
+    const float to_y = yx * x[i] + yy * y[i] + y0;
+    const float in_x = std::clamp(to_x, 0.0F, last_x);
+    const float in_y = std::clamp(to_y, 0.0F, last_y);
+    share[i] = in_x == to_x && in_y == to_y ? 1.0F : 0.0F;
+    const int left = std::min(static_cast<int>(in_x), most_left);
+    const int top = std::min(static_cast<int>(in_y), most_top);
+    right[i] = in_x - static_cast<float>(left);
+    below[i] = in_y - static_cast<float>(top);
+    at[i] = top * to.width + left;
+  }
+  for (auto i = static_cast<std::size_t>(all); i < static_cast<std::size_t>(count); ++i) {
+    share[i] = 0;
+  }
+  float inside = 0;
+  for (int i = 0; i < all; ++i) inside += share[static_cast<std::size_t>(i)];
+  seen = static_cast<int>(inside);
+}
+
+// From one corner to the one beside it and to the one below; 0 in a plane of one column or row.
+struct Steps {
+  explicit Steps(const Plane& plane)
+      : across(plane.width > 1 ? 1 : 0), down(plane.height > 1 ? plane.width : 0) {}
+  int across;
+  int down;
 };
+
+// The other plane's values there, bilinear.
+void sample_values(const Plane& to, const Pixels& pixels, Pixels::Row& values) {
+  const Steps steps(to);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(pixels.count); ++i) {
+    const float* const corner = to.values.data() + pixels.at[i];
+    const float upper = corner[0] + pixels.right[i] * (corner[steps.across] - corner[0]);
+    const float* const under = corner + steps.down;
+    const float lower = under[0] + pixels.right[i] * (under[steps.across] - under[0]);
+    values[i] = upper + pixels.below[i] * (lower - upper);
+  }
+}
+
+// And its slopes, all at once.
+struct Sloped {
+  Pixels::Row value;
+  Pixels::Row across;
+  Pixels::Row down;
+};
+void sample_slopes(const Registrable::Level& to, const Pixels& pixels, Sloped& out) {
+  using Four [[gnu::vector_size(16)]] = float;
+  const Steps steps(to.values);
+  const auto load = [](const Registrable::Sloped* from) {
+    Four four;
+    std::memcpy(&four, from, sizeof four);
+    return four;
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(pixels.count); ++i) {
+    const Registrable::Sloped* const corner = to.slopes.data() + pixels.at[i];
+    const Registrable::Sloped* const under = corner + steps.down;
+    const Four first = load(corner);
+    const Four second = load(under);
+    const Four upper = first + pixels.right[i] * (load(corner + steps.across) - first);
+    const Four lower = second + pixels.right[i] * (load(under + steps.across) - second);
+    const Four all = upper + pixels.below[i] * (lower - upper);
+    out.value[i] = all[0];
+    out.across[i] = all[1];
+    out.down[i] = all[2];
+  }
+}
 
 // One block of a plane beside what a map brings upon it.
 struct Block {
-  bool is_inside = false;  // of the other plane, for the most part
   double mean_a = 0;
   double mean_b = 0;
   double variance_a = 0;
@@ -56,51 +169,50 @@ struct Block {
   double correlation = 0;  // less where there is little to see beside `noise`
 };
 
-Block compare(const Grid& grid, int block, const Plane& to, const Affine& map, double noise) {
-  int all = 0;
-  int seen = 0;
-  double a_sum = 0;
-  double b_sum = 0;
-  double aa = 0;
-  double bb = 0;
-  double ab = 0;
-  grid.for_each_pixel(block, [&](int x, int y) {
-    ++all;
-    const double to_x = map.x_of(x, y);
-    const double to_y = map.y_of(x, y);
-    if (!to.contains(to_x, to_y)) return;
-    ++seen;
-    const double a = grid.plane.at(x, y);
-    const double b = sample(to, static_cast<float>(to_x), static_cast<float>(to_y));
-    a_sum += a;
-    b_sum += b;
-    aa += a * a;
-    bb += b * b;
-    ab += a * b;
-  });
+// Sums of eight lanes each, in their order.
+template <std::size_t kSums>
+struct Sums {
+  std::array<std::array<float, 8>, kSums> lanes{};
+  double of(std::size_t sum) const {
+    double total = 0;
+    for (const float lane : lanes[sum]) total += lane;
+    return total;
+  }
+};
+
+Block compare(const Pixels& pixels, const Pixels::Row& other, double noise) {
+  // From values near the means, so that squares are small.
+  const float a0 = pixels.value[0];
+  const float b0 = other[0];
+  Sums<5> sums;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(pixels.count); i += 8) {
+    for (std::size_t k = 0; k < 8; ++k) {
+      const float a = pixels.share[i + k] * (pixels.value[i + k] - a0);
+      const float b = pixels.share[i + k] * (other[i + k] - b0);
+      sums.lanes[0][k] += a;
+      sums.lanes[1][k] += b;
+      sums.lanes[2][k] += a * a;
+      sums.lanes[3][k] += b * b;
+      sums.lanes[4][k] += a * b;
+    }
+  }
   Block result;
-  if (seen < 6 || seen * 5 < all * 3) return result;
-  result.is_inside = true;
-  result.mean_a = a_sum / seen;
-  result.mean_b = b_sum / seen;
-  result.variance_a = std::max(0.0, aa / seen - result.mean_a * result.mean_a);
-  result.variance_b = std::max(0.0, bb / seen - result.mean_b * result.mean_b);
-  result.correlation = (ab / seen - result.mean_a * result.mean_b) /
+  const double mean_a = sums.of(0) / pixels.seen;
+  const double mean_b = sums.of(1) / pixels.seen;
+  result.mean_a = a0 + mean_a;
+  result.mean_b = b0 + mean_b;
+  result.variance_a = std::max(0.0, sums.of(2) / pixels.seen - mean_a * mean_a);
+  result.variance_b = std::max(0.0, sums.of(3) / pixels.seen - mean_b * mean_b);
+  result.correlation = (sums.of(4) / pixels.seen - mean_a * mean_b) /
                        std::sqrt((result.variance_a + noise) * (result.variance_b + noise));
   return result;
 }
 
-// The normal equations of six numbers.
+// The normal equations of six numbers: how much of x, y and 1 goes to x, and to y.
 class Normal {
  public:
-  // A residual and how it changes with each number.
-  void add(double weight, const Vector<6>& slope, double residual) {
-    for (std::size_t i = 0; i < 6; ++i) {
-      const double scaled = weight * slope[i];
-      for (std::size_t j = i; j < 6; ++j) left_[i][j] += scaled * slope[j];
-      right_[i] -= scaled * residual;
-    }
-  }
+  // Of a residual that changes by `across` and `down` with where x and y come to lie.
+  void add(const Pixels& pixels, const Sloped& there, const Block& block, double weight);
   // A little damped; nothing if singular.
   std::optional<Vector<6>> solution() const;
 
@@ -131,22 +243,43 @@ struct Attention {
   }
 };
 
-void add_block(const Grid& grid, int index, const Block& block, const Registrable::Level& to,
-               const Affine& map, double weight, Normal& normal) {
-  const double gain = std::sqrt(block.variance_a / block.variance_b);
-  const double of_pixel = weight / (block.variance_a + 9);
-  grid.for_each_pixel(index, [&](int x, int y) {
-    const double to_x = map.x_of(x, y);
-    const double to_y = map.y_of(x, y);
-    if (!to.values.contains(to_x, to_y)) return;
-    const auto at_x = static_cast<float>(to_x);
-    const auto at_y = static_cast<float>(to_y);
-    const double residual = gain * (sample(to.values, at_x, at_y) - block.mean_b) -
-                            (grid.plane.at(x, y) - block.mean_a);
-    const double dx = gain * sample(to.across, at_x, at_y);
-    const double dy = gain * sample(to.down, at_x, at_y);
-    normal.add(of_pixel, {dx * x, dx * y, dx, dy * x, dy * y, dy}, residual);
-  });
+void Normal::add(const Pixels& pixels, const Sloped& there, const Block& block, double weight) {
+  const auto gain = static_cast<float>(std::sqrt(block.variance_a / block.variance_b));
+  const auto mean_a = static_cast<float>(block.mean_a);
+  const auto mean_b = static_cast<float>(block.mean_b);
+  const auto of_pixel = static_cast<float>(weight / (block.variance_a + 9));
+  // Squares of slopes by x x, x y, y y, x, y, 1; and slopes times residual by x, y, 1.
+  Sums<18> squares;
+  Sums<6> right;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(pixels.count); i += 8) {
+    for (std::size_t k = 0; k < 8; ++k) {
+      const float scale = pixels.share[i + k] * of_pixel;
+      const float dx = gain * there.across[i + k];
+      const float dy = gain * there.down[i + k];
+      const float residual = gain * (there.value[i + k] - mean_b) - (pixels.value[i + k] - mean_a);
+      const float x = pixels.x[i + k];
+      const float y = pixels.y[i + k];
+      const std::array<float, 3> of_slopes{scale * dx * dx, scale * dx * dy, scale * dy * dy};
+      const std::array<float, 6> of_places{x * x, x * y, y * y, x, y, 1};
+      for (std::size_t m = 0; m < 3; ++m) {
+        for (std::size_t n = 0; n < 6; ++n) {
+          squares.lanes[m * 6 + n][k] += of_slopes[m] * of_places[n];
+        }
+      }
+      for (std::size_t n = 0; n < 3; ++n) {
+        right.lanes[n][k] += scale * residual * dx * of_places[3 + n];
+        right.lanes[3 + n][k] += scale * residual * dy * of_places[3 + n];
+      }
+    }
+  }
+  // Which of the sums by place a pair of x, y, 1 is.
+  constexpr std::array<std::array<std::size_t, 3>, 3> kPlace{{{0, 1, 3}, {1, 2, 4}, {3, 4, 5}}};
+  for (std::size_t i = 0; i < 6; ++i) {
+    right_[i] -= right.of(i);
+    for (std::size_t j = i; j < 6; ++j) {
+      left_[i][j] += squares.of((i / 3 + j / 3) * 6 + kPlace[i % 3][j % 3]);
+    }
+  }
 }
 
 // One step of Gauss-Newton. False where too little correlates.
@@ -156,20 +289,21 @@ bool improve(const Grid& grid, const Registrable::Level& to, const Attention& at
   constexpr double kFull = 0.6;    // that counts whole
   constexpr double kLeastTotal = 0.3;
   Normal normal;
+  Sloped there;
   double total = 0;
   for (int i = 0; i < grid.count(); ++i) {
-    const Block block = compare(grid, i, to.values, map, /*noise=*/2);
-    if (!block.is_inside || block.correlation < kLeast || block.variance_a < 0.25 ||
-        block.variance_b < 0.25) {
-      continue;
-    }
+    const Pixels pixels(grid, i, map, to.values);
+    if (!pixels.is_inside()) continue;
+    sample_slopes(to, pixels, there);
+    const Block block = compare(pixels, there.value, /*noise=*/2);
+    if (block.correlation < kLeast || block.variance_a < 0.25 || block.variance_b < 0.25) continue;
     const double linear = std::min(1.0, (block.correlation - kLeast) / (kFull - kLeast));
     const double middle = grid.side / 2.0;
     const double weight =
         linear * linear * attention.of(grid.left_of(i) + middle, grid.top_of(i) + middle);
     if (weight < 1e-3) continue;
     total += weight;
-    add_block(grid, i, block, to, map, weight, normal);
+    normal.add(pixels, there, block, weight);
   }
   if (total < kLeastTotal) return false;
   const auto change = normal.solution();
@@ -187,19 +321,33 @@ bool is_sound(const Affine& map) {
   return std::fabs(map.determinant()) > kLeastZoom * kLeastZoom && stretch_of(map) < kMostStretch;
 }
 
+// How far the corner that moves most moves.
+double moved(const Affine& before, const Affine& now, const Plane& plane) {
+  const double x = std::fabs(now.xx - before.xx) * plane.width +
+                   std::fabs(now.xy - before.xy) * plane.height + std::fabs(now.x0 - before.x0);
+  const double y = std::fabs(now.yx - before.yx) * plane.width +
+                   std::fabs(now.yy - before.yy) * plane.height + std::fabs(now.y0 - before.y0);
+  return std::max(x, y);
+}
+
 bool align(const Registrable& from, const Registrable& to, const Place& around, Affine& map) {
   constexpr int kRounds = 5;
   constexpr int kNearRounds = 2;  // in which only what is near the landmark counts
   constexpr double kNear = 14;
+  constexpr double kStill = 0.02;  // pixels; more rounds would change nothing
   const Grid coarse{.plane = from.coarse().values, .step = 2};
   for (int round = 0; round < kRounds; ++round) {
     const Attention attention{around.x, around.y, round < kNearRounds ? kNear : 0};
+    const Affine before = map;
     if (!improve(coarse, to.coarse(), attention, map)) return false;
+    if (round >= kNearRounds && moved(before, map, from.picture()) < kStill) break;
   }
   if (!is_sound(map)) return false;
   const Grid fine{.plane = from.fine().values};
   for (int round = 0; round < kRounds; ++round) {
+    const Affine before = map;
     if (!improve(fine, to.fine(), {}, map)) return false;
+    if (moved(before, map, from.picture()) < kStill) break;
   }
   return is_sound(map);
 }
@@ -220,13 +368,19 @@ Evidence gather(const Registrable& from, const Registrable& to, const Affine& ma
   const bool softens = evidence.zoom < 0.93;
   const Plane softened = softens ? details_at(from, evidence.zoom) : Plane{};
   const Grid grid{.plane = softens ? softened : from.details(),
-                  .side = evidence.zoom < 0.75 ? 10 : kBlockSide};
+                  .side = evidence.zoom < 0.75 ? kMostSide : kBlockSide};
   std::vector<std::pair<double, double>> blocks;  // correlation, weight
+  Pixels::Row values;
   int inside = 0;
   double sum = 0;
   for (int i = 0; i < grid.count(); ++i) {
-    const Block block = compare(grid, i, to.details(), map, kNoise);
-    inside += block.is_inside ? 1 : 0;
+    Block block;
+    const Pixels pixels(grid, i, map, to.details());
+    if (pixels.is_inside()) {
+      sample_values(to.details(), pixels, values);
+      block = compare(pixels, values, kNoise);
+      ++inside;
+    }
     if (std::max(block.variance_a, block.variance_b) < kNoise) continue;
     const double contrast = std::sqrt(std::max(block.variance_a, block.variance_b));
     const double weight = 1 + std::min(contrast, kSharpest);

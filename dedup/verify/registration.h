@@ -1,22 +1,25 @@
 #pragma once
 
+#include <array>
 #include <optional>
+#include <vector>
 
 #include "dedup/verify/affine.h"
 #include "dedup/verify/plane.h"
 
 namespace winnow::dedup {
 
-// A picture as it is registered: itself and what is made of it once. About 150 KB.
+// A picture as it is registered: itself and what is made of it once. About 200 KB.
 class Registrable {
  public:
   explicit Registrable(Plane picture);
 
-  // Blurred by 2.2 pixels, to come near, and by 1, to come close; with slopes.
+  // A value, and how much it grows with x and with y; one number to fill.
+  using Sloped = std::array<float, 4>;
+  // Blurred by 2.2 pixels, to come near, and by 1, to come close.
   struct Level {
     Plane values;
-    Plane across;
-    Plane down;
+    std::vector<Sloped> slopes;  // of each pixel
   };
   const Plane& picture() const noexcept { return picture_; }
   const Level& coarse() const noexcept { return coarse_; }

@@ -38,7 +38,7 @@ struct Verification {
 
 struct VerifyOptions {
   double least_probability = 0.5;
-  double hits_a_picture = 20;  // of strangers, at most, that the search may bring
+  double hits_a_picture = 12;  // of strangers, at most, that the search may bring
   // Gives landmarks of rows that are known; empty: they are found.
   std::function<LandmarkTable(std::span<const std::uint32_t> rows)> landmarks = {};
   SearchOptions search = {};
