@@ -1,8 +1,11 @@
 #include "dedup/verify/candidates.h"
 
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/parallel_sort.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -64,12 +67,50 @@ SearchOptions options_of_part(SearchOptions options, const Part& part) {
 
 }  // namespace
 
-HitRadius hit_radius(std::size_t landmarks, double most_hits) noexcept {
+double stranger_distance(const LandmarkTable& landmarks, std::span<const std::uint32_t> some) {
+  constexpr std::size_t kMostAsked = 1024;
+  constexpr std::size_t kMostOther = 32768;
+  constexpr double kShare = 1e-3;
+  constexpr double kLeast = 22;  // where most pictures are copies of few
+  constexpr std::uint64_t kFewPairs = 100'000;
+  const std::size_t asked = std::min(kMostAsked, some.size());
+  const std::size_t others = std::min(kMostOther, some.size());
+  using Counts = std::array<std::uint64_t, kLandmarkBits + 1>;
+  tbb::enumerable_thread_specific<Counts> of_thread(Counts{});
+  tbb::parallel_for(std::size_t{0}, asked, [&](std::size_t i) {
+    Counts& counts = of_thread.local();
+    const std::uint32_t a = some[i * some.size() / asked];
+    const LandmarkCode mirror = mirrored(landmarks.code(a));
+    for (std::size_t j = 0; j < others; ++j) {
+      const std::uint32_t b = some[j * some.size() / others];
+      if (landmarks.owner(a) == landmarks.owner(b)) continue;
+      ++counts[static_cast<std::size_t>(distance(mirror, landmarks.code(b)))];
+    }
+  });
+  Counts counts{};
+  for (const Counts& some_counts : of_thread) {
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += some_counts[i];
+  }
+  const std::uint64_t all = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  if (all < kFewPairs) return kStrangersOfPhotos;
+  const double wanted = kShare * static_cast<double>(all);
+  double within = 0;
+  for (std::size_t bits = 0;; ++bits) {
+    const auto here = static_cast<double>(counts[bits]);
+    if (within + here >= wanted) {
+      return std::max(kLeast, static_cast<double>(bits) - 1 + (wanted - within) / here);
+    }
+    within += here;
+  }
+}
+
+HitRadius hit_radius(std::size_t landmarks, double most_hits, double strangers) noexcept {
   constexpr double kRateAt12 = 1e-7;
   constexpr double kRateOfBit = 2.1;
   const double pairs = static_cast<double>(landmarks) * static_cast<double>(landmarks);
   for (int bits = kMostRadius;; --bits) {
-    const double expected = pairs * kRateAt12 * std::pow(kRateOfBit, bits - 12);
+    const double expected =
+        pairs * kRateAt12 * std::pow(kRateOfBit, bits - 12 + kStrangersOfPhotos - strangers);
     if (expected <= most_hits || bits == 1) return {bits, expected};
   }
 }

@@ -21,6 +21,17 @@ struct Hit {
   friend auto operator<=>(const Hit&, const Hit&) = default;
 };
 
+// Those of the landmarks from `begin` to `end` that hits are looked for by: the 32 steepest of each
+// picture. Beside all of them they find as many planted copies (of crops to 40 %: 94 for 96 of 100)
+// in half the time.
+std::vector<std::uint32_t> searched_landmarks(const LandmarkTable& landmarks, std::uint32_t begin,
+                                              std::uint32_t end);
+
+// Within how many bits one of a thousand pairs of landmarks is, one of each seen in a mirror, among
+// a grid of pairs of `some`; 22 at least. A few copies do not change it. Of too few: as of photos.
+inline constexpr double kStrangersOfPhotos = 28;
+double stranger_distance(const LandmarkTable& landmarks, std::span<const std::uint32_t> some);
+
 // How far the codes of landmarks may be apart.
 struct HitRadius {
   int bits = 0;
@@ -28,15 +39,12 @@ struct HitRadius {
 };
 
 // The widest radius, at most 14 bits, at which no more hits of strangers are expected among so many
-// landmarks than `most_hits`. How often strangers are near was measured on photos: 1e-7 of pairs
-// within 12 bits, half as many with each bit less. Pure.
-HitRadius hit_radius(std::size_t landmarks, double most_hits) noexcept;
-
-// Those of the landmarks from `begin` to `end` that hits are looked for by: the 32 steepest of each
-// picture. Beside all of them they find as many planted copies (of crops to 40 %: 94 for 96 of 100)
-// in half the time.
-std::vector<std::uint32_t> searched_landmarks(const LandmarkTable& landmarks, std::uint32_t begin,
-                                              std::uint32_t end);
+// landmarks than `most_hits`. On photos 1e-7 of pairs are within 12 bits, half as many with each
+// bit less. Pure.
+//
+// strangers  stranger_distance() of them: where that is less, all is as much nearer
+HitRadius hit_radius(std::size_t landmarks, double most_hits,
+                     double strangers = kStrangersOfPhotos) noexcept;
 
 // All hits within so many bits between `some` of the landmarks, also of pictures seen in a mirror;
 // sorted. Exact, by find_edges and find_edges_between. The three nearest of a pair of pictures are

@@ -37,10 +37,12 @@ Verification PictureQuery::ask(std::span<const std::uint32_t> rows, const Pictur
                                std::span<const Edge> near, const VerifyOptions& options) {
   const LandmarkTable asked(rows, pictures, options.search);
   // Each pair is looked at as it is and in a mirror.
-  const double pairs =
-      2 * static_cast<double>(asked.size()) * static_cast<double>(landmarks_.size());
+  const std::vector<std::uint32_t> searched =
+      searched_landmarks(landmarks_, 0, static_cast<std::uint32_t>(landmarks_.size()));
+  const double pairs = 2 * static_cast<double>(asked.size()) * static_cast<double>(searched.size());
   const HitRadius radius = hit_radius(static_cast<std::size_t>(std::ceil(std::sqrt(pairs))),
-                                      options.hits_a_picture * static_cast<double>(rows.size()));
+                                      options.hits_a_picture * static_cast<double>(rows.size()),
+                                      stranger_distance(landmarks_, searched));
   // Rows that are asked are numbered behind those that are known.
   const Asking asking(landmarks_, asked, rows_);
   std::vector<Edge> shifted(near.begin(), near.end());

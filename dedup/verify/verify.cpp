@@ -264,7 +264,8 @@ Verification verify(std::span<const std::uint32_t> rows, const PictureSource& pi
   const std::vector<std::uint32_t> searched =
       searched_landmarks(landmarks, 0, static_cast<std::uint32_t>(landmarks.size()));
   const HitRadius radius =
-      hit_radius(searched.size(), options.hits_a_picture * static_cast<double>(rows.size()));
+      hit_radius(searched.size(), options.hits_a_picture * static_cast<double>(rows.size()),
+                 stranger_distance(landmarks, searched));
   const std::vector<Hit> hits = find_hits(landmarks, searched, radius.bits, options.search);
   Verification out = verify_hits(landmarks, hits, pictures, near, model, options);
   out.counts.pictures = rows.size();

@@ -203,6 +203,23 @@ TEST(HitRadius, ShrinksAsLandmarksGrow) {
     before = radius.bits;
   }
   EXPECT_LT(before, 8);
+  EXPECT_EQ(hit_radius(10'000'000, 1e6, 24).bits, hit_radius(10'000'000, 1e6).bits - 4);
+}
+
+TEST(HitRadius, FollowsHowNearStrangersAre) {
+  const auto distance_of = [](std::uint32_t pictures, std::uint64_t mask) {
+    CounterRng rng(5, 0, pictures, RandomUse::kTest);
+    LandmarkTable landmarks;
+    for (std::uint32_t owner = 0; owner < pictures; ++owner) {
+      const std::vector<std::uint64_t> code{rng.next_u64(), rng.next_u64() & mask};
+      landmarks.append(owner, code, std::vector<PackedPlace>(1));
+    }
+    return stranger_distance(landmarks, searched_landmarks(landmarks, 0, pictures));
+  };
+  // Half of the bits, less 3.1 standard deviations of 5.7.
+  EXPECT_NEAR(distance_of(800, ~std::uint64_t{0}), 64 - 3.1 * 5.7, 1.5);
+  EXPECT_EQ(distance_of(800, 0), 22);
+  EXPECT_EQ(distance_of(100, 0), kStrangersOfPhotos);  // too few
 }
 
 TEST(MatchModel, FollowsItsExamples) {
