@@ -200,6 +200,11 @@ class Schemas(Case):
         said = self.json_of("index", "index", "info", index)
         self.assertEqual(said["images"], decided["kept"] + decided["removed"])
         self.refuses_spoiled("index", said)
+        for more in ([], ["--verify"]):
+            asked = self.json_of("index_query", "index", "query", index, self.folder / "mixed", "--threshold", 8, *more)
+            self.assertEqual(asked["known"], asked["images"])
+            self.assertEqual("verified" in asked, "--verify" in more)
+            self.refuses_spoiled("index_query", asked)
 
     def test_bench(self):
         write_tree(self.folder / "mixed", mixed_set())
