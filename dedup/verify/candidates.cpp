@@ -117,12 +117,13 @@ HitRadius hit_radius(std::size_t landmarks, double most_hits, double strangers) 
 
 std::vector<std::uint32_t> searched_landmarks(const LandmarkTable& landmarks, std::uint32_t begin,
                                               std::uint32_t end) {
-  constexpr std::uint32_t kOfPicture = 32;
+  constexpr std::uint32_t kMany = 1'500'000;
+  const std::uint32_t most_of_picture = end - begin > kMany ? 32 : end - begin;
   std::vector<std::uint32_t> some;
   std::uint32_t of_picture = begin;
   for (std::uint32_t i = begin; i < end; ++i) {
     if (landmarks.owner(i) != landmarks.owner(of_picture)) of_picture = i;
-    if (i - of_picture < kOfPicture) some.push_back(i);
+    if (i - of_picture < most_of_picture) some.push_back(i);
   }
   return some;
 }

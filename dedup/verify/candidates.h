@@ -21,9 +21,9 @@ struct Hit {
   friend auto operator<=>(const Hit&, const Hit&) = default;
 };
 
-// Those of the landmarks from `begin` to `end` that hits are looked for by: the 32 steepest of each
-// picture. Beside all of them they find as many planted copies (of crops to 40 %: 94 for 96 of 100)
-// in half the time.
+// Those of the landmarks from `begin` to `end` that hits are looked for by: of more than 1.5
+// million the 32 steepest of each picture, otherwise all. The former take half the time of all, and
+// find most that these find: of 100 planted crops to 40 % 88 for 93.
 std::vector<std::uint32_t> searched_landmarks(const LandmarkTable& landmarks, std::uint32_t begin,
                                               std::uint32_t end);
 

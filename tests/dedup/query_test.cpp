@@ -90,7 +90,7 @@ TEST(PictureQuery, JudgesWhatIsNearByCodes) {
 
 // More landmarks than are searched at a time: what is near is found in each part, and nothing else.
 TEST(PictureQuery, SearchesAllParts) {
-  constexpr std::uint32_t kPictures = 37500;
+  constexpr std::uint32_t kPictures = 50000;
   constexpr std::uint32_t kOfEach = 32;
   CounterRng rng(3, 0, 0, RandomUse::kTest);
   LandmarkTable landmarks;
