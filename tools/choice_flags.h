@@ -25,7 +25,7 @@ struct ChoiceFlags {
   std::optional<double> precision;
   std::optional<double> least_quality;
   bool verify = false;
-  double least_probability = 0.9;  // of pairs that are verified
+  std::optional<double> least_probability;  // of pairs that are verified
 };
 
 // Named `prefix` and hash, threshold, risk, precision or least-quality; `prefix` begins with "--".
@@ -38,7 +38,10 @@ std::vector<CLI::Option*> add_demand_flags(CLI::App& app, const std::string& pre
 // --least-quality alone.
 CLI::Option* add_quality_flag(CLI::App& app, const std::string& prefix, ChoiceFlags& flags);
 
-// --verify and --least-probability, of verbs that have thumbnails.
+// --verify and --least-probability, of verbs that have thumbnails. Without the latter links must be
+// this probable, or more where that leaves too many to expect among them that are false.
+inline constexpr double kLeastProbability = 0.9;
+inline constexpr double kMostFalsePairs = 0.5;
 void add_verify_flags(CLI::App& app, ChoiceFlags& flags);
 
 // UsageError where flags contradict each other. `prefix`: as above.

@@ -22,10 +22,16 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
                   grouped(counts.verified), grouped(counts.candidates), hash, grouped(what.refused),
                   grouped(what.undecided)));
   const double strangers = static_cast<double>(counts.registered - counts.verified);
-  say(session, fmt::format("verify: {:.2g} false pairs are expected among them, by {} pairs of "
-                           "different pictures",
-                           calibration.expected_false(strangers, least_probability),
-                           grouped(calibration.strangers)));
+  say(session,
+      fmt::format("verify: each with a probability of {:.4g} or more; {:.2g} false pairs "
+                  "are expected among them, by {} pairs of different pictures",
+                  least_probability, calibration.expected_false(strangers, least_probability),
+                  grouped(calibration.strangers)));
+}
+
+dedup::VerifyOptions verify_options(const ChoiceFlags& choice) {
+  if (choice.least_probability) return {.least_probability = *choice.least_probability};
+  return {.least_probability = kLeastProbability, .most_false = kMostFalsePairs};
 }
 
 dedup::LinkSource by_pictures(const Session& session, dedup::VerifyOptions how,
@@ -42,7 +48,7 @@ dedup::LinkSource by_pictures(const Session& session, dedup::VerifyOptions how,
   const dedup::Verification& verification = found->verification;
   tell_verified(session, {verification.counts, found->refused, verification.undecided.size()},
                 options.hash, found->calibration, found->least_probability);
-  options.matching.verified = how.least_probability;
+  options.matching.verified = found->least_probability;
   return dedup::links_of(std::move(found));
 }
 
@@ -54,8 +60,8 @@ dedup::LinkSource settle_links(const Session& session, const ChoiceFlags& choice
   const std::vector<std::string> stored = stored_hashes(cache);
   dedup::LinkSource links = settle(session, choice, columns, stored, search, options);
   if (!choice.verify) return links;
-  return by_pictures(session, {.least_probability = choice.least_probability}, stored.front(),
-                     columns, cache.open_thumbnails(), links, options);
+  return by_pictures(session, verify_options(choice), stored.front(), columns,
+                     cache.open_thumbnails(), links, options);
 }
 
 }  // namespace winnow::tools

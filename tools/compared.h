@@ -25,6 +25,9 @@ dedup::LinkSource settle_links(const Session& session, const ChoiceFlags& choice
                                const dedup::LinkSource& search, dedup::ColumnSource& columns,
                                dedup::Options& options);
 
+// How probable links must be, as --least-probability has it; the rest as it is by default.
+dedup::VerifyOptions verify_options(const ChoiceFlags& choice);
+
 // Puts links by codes of `options` to the pictures, as --verify has it, and says what came of it.
 //
 // how    also how probable links must be; it lacks `search` alone

@@ -60,9 +60,10 @@ dedup::LinkSource verified(const IndexDedupOptions& o, const dedup::StoredIndex&
     tell(session, found);
     return std::move(*found.table);
   };
-  return by_pictures(
-      session, {.least_probability = o.dedup.choice.least_probability, .landmarks = landmarks},
-      index.kind().hash, columns, thumbnails, by_codes, options);
+  dedup::VerifyOptions how = verify_options(o.dedup.choice);
+  how.landmarks = landmarks;
+  return by_pictures(session, std::move(how), index.kind().hash, columns, thumbnails, by_codes,
+                     options);
 }
 
 void deduplicate(const IndexDedupOptions& o, const Session& session) {

@@ -73,11 +73,12 @@ class Finder {
       : index_(index), choice_(o.choice), threshold_(threshold), session_(session) {
     if (!o.choice.verify) return;
     thumbnails_of(index);
-    pictures_.emplace(index,
-                      dedup::PictureMatchOptions{.threshold = threshold,
-                                                 .least_quality = o.choice.least_quality,
-                                                 .least_probability = o.choice.least_probability,
-                                                 .search = search_options(session)});
+    pictures_.emplace(
+        index, dedup::PictureMatchOptions{
+                   .threshold = threshold,
+                   .least_quality = o.choice.least_quality,
+                   .least_probability = o.choice.least_probability.value_or(kLeastProbability),
+                   .search = search_options(session)});
     tell(session, pictures_->landmarks());
   }
 
@@ -93,7 +94,7 @@ class Finder {
     }
     dedup::PictureMatches found = pictures_->find(columns, thumbnails_of(cache, input));
     tell_verified(session_, {found.counts, found.refused, found.undecided}, index_.kind().hash,
-                  pictures_->calibration(), choice_.least_probability);
+                  pictures_->calibration(), choice_.least_probability.value_or(kLeastProbability));
     return std::move(found.matches);
   }
 
@@ -140,7 +141,7 @@ class Answer {
              {"threshold", threshold},
              {"images", asked_},
              {"known", known_}};
-    if (o_.choice.verify) out["verified"] = o_.choice.least_probability;
+    if (o_.choice.verify) out["verified"] = o_.choice.least_probability.value_or(kLeastProbability);
     out["matches"] = std::move(matches_);
     return out;
   }

@@ -176,6 +176,14 @@ double Calibration::expected_false(double registered, double least_probability) 
   return registered * tail_share * std::exp(-(score - tail_from) / tail_scale);
 }
 
+double Calibration::least_probability(double registered, double most_false) const noexcept {
+  if (registered <= most_false) return 0.5;
+  const double score =
+      tail_from + tail_scale * std::log(std::max(1.0, registered * tail_share / most_false));
+  const double probability = 1 / (1 + std::exp(-score));
+  return std::clamp(std::ceil(probability * 1e4) / 1e4, 0.5, 0.9999);
+}
+
 Calibration calibrate(std::span<const std::uint32_t> rows, const PictureSource& pictures,
                       std::uint64_t seed) {
   const std::vector<std::uint32_t> drawn = draw_rows(rows, seed);

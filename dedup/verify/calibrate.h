@@ -21,6 +21,8 @@ struct Calibration {
 
   // How many of so many registered pairs of strangers reach a probability, as far as the tail says.
   double expected_false(double registered, double least_probability) const noexcept;
+  // The least probability that no more than so many are expected to reach: 0.5 to 0.9999.
+  double least_probability(double registered, double most_false) const noexcept;
 };
 
 // Draws up to 160 of the rows. Each is edited by what people do to pictures: cropped by up to 40 %

@@ -19,6 +19,33 @@ std::vector<Edge> near_by_codes(const ColumnSource& columns, const Options& opti
   return near;
 }
 
+// How probable pairs must be, at least `least`, for no more than `most_false` strangers to be among
+// them. The more it asks for, the more strangers there are.
+double enough(const Verification& verification, const Calibration& calibration, double least,
+              double most_false) {
+  for (;;) {
+    const auto verified = std::ranges::count_if(
+        verification.pairs, [&](const VerifiedPair& pair) { return pair.probability >= least; });
+    const double strangers =
+        static_cast<double>(verification.counts.registered) - static_cast<double>(verified);
+    const double more = calibration.least_probability(strangers, most_false);
+    if (more <= least) return least;
+    least = more;
+  }
+}
+
+// Leaves out what is less probable, or leaves it to the codes.
+void keep_probable(double least, Verification& verification) {
+  const auto is_too_doubtful = [&](const VerifiedPair& pair) { return pair.probability < least; };
+  for (const VerifiedPair& pair : verification.pairs) {
+    if (!is_too_doubtful(pair) || !pair.lacks_details) continue;
+    verification.undecided.push_back({pair.row_a, pair.row_b, 0});
+  }
+  std::erase_if(verification.pairs, is_too_doubtful);
+  std::ranges::sort(verification.undecided);
+  verification.counts.verified = verification.pairs.size();
+}
+
 }  // namespace
 
 VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,
@@ -33,6 +60,11 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
                     .least_probability = how.least_probability,
                     .edges = {}};
   out.verification = verify(rows, pictures, near, out.calibration.model, how);
+  if (how.most_false) {
+    out.least_probability =
+        enough(out.verification, out.calibration, how.least_probability, *how.most_false);
+    keep_probable(out.least_probability, out.verification);
+  }
   for (const VerifiedPair& pair : out.verification.pairs) {
     out.edges.push_back({pair.row_a, pair.row_b, 0});
   }

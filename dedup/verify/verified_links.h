@@ -24,6 +24,8 @@ struct VerifiedLinks {
 // Rows     those that match by codes of options.hash (matchable_rows); with kExact: of any quality
 //          above 0
 // links    a search as deduplicate() takes it; empty: find_edges
+// how      with most_false: links must be so probable that no more pairs of strangers are expected
+//          among them, and as probable as least_probability
 // Memory   some 1.2 KB a picture, beside the thumbnails that are being compared
 // Throws   UsageError where there are no thumbnails; StoppedError
 VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,

@@ -169,7 +169,6 @@ class Judge {
 
   struct Verdict {
     bool is_registered = false;
-    bool lacks_details = false;  // of pairs that are near by codes
     VerifiedPair pair;
   };
   Verdict judge(const Candidate& candidate) {
@@ -194,7 +193,7 @@ class Judge {
     if (best.registration) {
       verdict.pair.map = in_shares(best.registration->map, *a_, b);
     }
-    verdict.lacks_details =
+    verdict.pair.lacks_details =
         candidate.is_near && (!has_details(a_->picture) || !has_details(b.picture));
     return verdict;
   }
@@ -248,7 +247,7 @@ void add_up(std::span<const Judge::Verdict> verdicts, std::span<const Candidate>
     out.counts.registered += verdicts[i].is_registered ? 1 : 0;
     if (verdicts[i].pair.probability >= least) {
       out.pairs.push_back(verdicts[i].pair);
-    } else if (verdicts[i].lacks_details) {
+    } else if (verdicts[i].pair.lacks_details) {
       out.undecided.push_back({candidates[i].row_a, candidates[i].row_b, 0});
     }
   }

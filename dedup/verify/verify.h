@@ -16,7 +16,8 @@ struct VerifiedPair {
   std::uint32_t row_a = 0;  // < row_b
   std::uint32_t row_b = 0;
   float probability = 0;
-  Affine map;  // of a to b, both in shares of their width and height
+  Affine map;                  // of a to b, both in shares of their width and height
+  bool lacks_details = false;  // and is near by codes, which decide where this does not
 };
 
 // What was looked at.
@@ -38,7 +39,8 @@ struct Verification {
 
 struct VerifyOptions {
   double least_probability = 0.5;
-  double hits_a_picture = 12;  // of strangers, at most, that the search may bring
+  std::optional<double> most_false = {};  // see verify_links
+  double hits_a_picture = 12;             // of strangers, at most, that the search may bring
   // Gives landmarks of rows that are known; empty: they are found.
   std::function<LandmarkTable(std::span<const std::uint32_t> rows)> landmarks = {};
   SearchOptions search = {};

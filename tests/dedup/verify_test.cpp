@@ -222,6 +222,23 @@ TEST(HitRadius, FollowsHowNearStrangersAre) {
   EXPECT_EQ(distance_of(100, 0), kStrangersOfPhotos);  // too few
 }
 
+TEST(Calibration, AsksForWhatLeavesFewFalsePairs) {
+  const Calibration calibration{
+      .model = known_model(), .tail_from = -2, .tail_share = 0.1, .tail_scale = 0.8};
+  EXPECT_EQ(calibration.least_probability(0, 0.5), 0.5);
+  double before = 0.5;
+  for (const double registered : {10.0, 1e3, 1e4, 1e5, 1e6, 1e12}) {
+    const double least = calibration.least_probability(registered, 0.5);
+    EXPECT_GE(least, before);
+    EXPECT_LE(least, 0.9999);
+    before = least;
+    if (least == 0.9999 || least == 0.5) continue;
+    EXPECT_LE(calibration.expected_false(registered, least), 0.5);
+    EXPECT_GT(calibration.expected_false(registered, least - 2e-4), 0.5);
+  }
+  EXPECT_EQ(before, 0.9999);
+}
+
 TEST(MatchModel, FollowsItsExamples) {
   // Pairs that part by agreement alone, the other way round than the known model.
   std::vector<MatchExample> examples;
