@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
-#include <optional>
 #include <utility>
 
 #include "dedup/verify/scale_space_internal.h"
