@@ -1,0 +1,97 @@
+#include "dedup/verify/transformation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string_view>
+#include <vector>
+
+namespace winnow::dedup {
+namespace {
+
+constexpr double kWholeSide = 0.98;
+
+struct Point {
+  double x = 0;
+  double y = 0;
+};
+
+// What of a convex outline lies where `depth`, linear in the place, is not below 0.
+template <typename Depth>
+std::vector<Point> clipped(const std::vector<Point>& outline, const Depth& depth) {
+  std::vector<Point> inside;
+  for (std::size_t i = 0; i < outline.size(); ++i) {
+    const Point& a = outline[i];
+    const Point& b = outline[(i + 1) % outline.size()];
+    const double of_a = depth(a);
+    const double of_b = depth(b);
+    if (of_a >= 0) inside.push_back(a);
+    if ((of_a < 0) == (of_b < 0)) continue;
+    const double at = of_a / (of_a - of_b);
+    inside.push_back({a.x + at * (b.x - a.x), a.y + at * (b.y - a.y)});
+  }
+  return inside;
+}
+
+// The box around what of the one picture lies within the other.
+SideShares shares_within(const Affine& map) {
+  std::vector<Point> outline;
+  for (const Point corner : {Point{0, 0}, Point{1, 0}, Point{1, 1}, Point{0, 1}}) {
+    outline.push_back({map.x_of(corner.x, corner.y), map.y_of(corner.x, corner.y)});
+  }
+  outline = clipped(outline, [](const Point& p) { return p.x; });
+  outline = clipped(outline, [](const Point& p) { return 1 - p.x; });
+  outline = clipped(outline, [](const Point& p) { return p.y; });
+  outline = clipped(outline, [](const Point& p) { return 1 - p.y; });
+  if (outline.empty()) return {0, 0};
+  const auto [left, right] = std::ranges::minmax(outline, {}, &Point::x);
+  const auto [top, bottom] = std::ranges::minmax(outline, {}, &Point::y);
+  return {right.x - left.x, bottom.y - top.y};
+}
+
+long percent(double share) { return std::lround(100 * share); }
+
+// "62 % of the width and 70 % of the height"; empty: all of it.
+std::string part(const SideShares& shares, std::string_view whose) {
+  std::string text;
+  const auto add = [&](double share, std::string_view side) {
+    if (share >= kWholeSide) return;
+    if (!text.empty()) text += " and ";
+    text += std::to_string(percent(share)) + " % of ";
+    text.append(whose).append(" ").append(side);
+  };
+  add(shares.width, "width");
+  add(shares.height, "height");
+  return text;
+}
+
+}  // namespace
+
+Transformation transformation_of(const Affine& map, PictureSides copy, PictureSides kept) {
+  const Affine edit = inverse(map);  // of the kept picture to its copy
+  Transformation out{.shown = shares_within(map), .taken = shares_within(edit)};
+  out.is_mirrored = map.determinant() < 0;
+  // In pixels, where a turn is a turn.
+  const double xx = edit.xx * copy.width / kept.width * (out.is_mirrored ? -1 : 1);
+  const double yx = edit.yx * copy.height / kept.width * (out.is_mirrored ? -1 : 1);
+  const double xy = edit.xy * copy.width / kept.height;
+  const double yy = edit.yy * copy.height / kept.height;
+  out.degrees = std::atan2(yx - xy, xx + yy) * 180 / std::numbers::pi;
+  if (out.degrees <= -180) out.degrees = 180;
+  return out;
+}
+
+std::string words_of(const Transformation& what) {
+  std::string text;
+  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+  if (what.is_mirrored) add("mirrored");
+  const long degrees = std::lround(what.degrees);
+  if (degrees != 0) add("turned " + std::to_string(degrees == -180 ? 180 : degrees) + "°");
+  const std::string shown = part(what.shown, "the");
+  if (!shown.empty()) add("crop, " + shown);
+  const std::string taken = part(what.taken, "its");
+  if (!taken.empty()) add("within a frame, " + taken);
+  return text.empty() ? "as it is" : text;
+}
+
+}  // namespace winnow::dedup
