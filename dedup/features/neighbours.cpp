@@ -18,6 +18,11 @@
 namespace winnow::dedup {
 namespace {
 
+void check_cosine(double cosine) {
+  if (cosine > 0 && cosine <= 1) return;
+  throw UsageError("the least cosine of a pair is above 0 and at most 1, as 0.95");
+}
+
 std::vector<Hash128> hashes_of(const FeatureTable& table) {
   std::vector<Hash128> hashes(table.size());
   tbb::parallel_for(std::size_t{0}, table.size(),
@@ -214,9 +219,7 @@ FeatureIndex::FeatureIndex(const FeatureTable& table, std::uint64_t seed)
 
 void find_pairs(const FeatureIndex& index, std::span<const std::uint32_t> rows, double cosine,
                 const PairSink& sink, const NeighbourOptions& options) {
-  if (!(cosine > 0 && cosine <= 1)) {
-    throw UsageError("the least cosine of a pair is above 0 and at most 1, as 0.95");
-  }
+  check_cosine(cosine);
   std::vector<bool> is_equal(index.size());
   std::vector<CosinePair> equal;
   for (const Edge& edge : equal_edges(index.hashes(), rows)) {
@@ -257,6 +260,23 @@ std::vector<CosinePair> pairs_from(const FeatureIndex& index, double cosine,
     return std::tie(a.a, a.b) < std::tie(b.a, b.b);
   });
   return pairs;
+}
+
+void find_pairs_between(const FeatureIndex& index, std::span<const std::uint32_t> some,
+                        std::span<const std::uint32_t> others, double cosine, const PairSink& sink,
+                        const NeighbourOptions& options) {
+  check_cosine(cosine);
+  if (some.empty() || others.empty()) return;
+  std::vector<std::uint32_t> rows;
+  std::ranges::merge(some, others, std::back_inserter(rows));
+  const Search search = plan_search(index, rows, cosine, options.recall);
+  Comparing comparing(index, cosine, sink);
+  find_edges_between(search.codes, some, search.codes, others, search.radius,
+                     [&](std::span<const Edge> edges) {
+                       for (const Edge& edge : edges) comparing.pair(edge.a, edge.b);
+                     },
+                     {.progress = options.progress, .stop = options.stop});
+  comparing.flush();
 }
 
 NearestRows nearest_rows(const FeatureIndex& index, int k, const NeighbourOptions& options) {

@@ -74,6 +74,12 @@ void find_pairs(const FeatureIndex& index, std::span<const std::uint32_t> rows, 
 std::vector<CosinePair> pairs_from(const FeatureIndex& index, double cosine,
                                    const NeighbourOptions& options = {});
 
+// Pairs of a row of `some` and a row of `others`, both ascending and without a row in common, equal
+// vectors included. UsageError as find_pairs().
+void find_pairs_between(const FeatureIndex& index, std::span<const std::uint32_t> some,
+                        std::span<const std::uint32_t> others, double cosine, const PairSink& sink,
+                        const NeighbourOptions& options = {});
+
 struct NearRow {
   std::uint32_t row;
   float cosine;
