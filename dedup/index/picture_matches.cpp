@@ -87,7 +87,7 @@ PictureMatcher::PictureMatcher(const StoredIndex& index, PictureMatchOptions opt
   table_ = columns({codes_name(index_.kind())});
   if (rows.empty()) return;
   PictureSource pictures = pictures_of(columns({"widths_px", "heights_px"}), index_.thumbnails());
-  calibration_ = calibrate(rows, pictures);
+  calibration_ = calibrate(rows, pictures, /*seed=*/0, options_.search.stop);
   query_ =
       std::make_unique<PictureQuery>(std::move(*landmarks_.table), std::move(pictures),
                                      static_cast<std::uint32_t>(table_.size()), calibration_.model);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/error.h"
 #include "common/rng.h"
 #include "dedup/verify/affine.h"
 
@@ -185,11 +186,15 @@ double Calibration::least_probability(double registered, double most_false) cons
 }
 
 Calibration calibrate(std::span<const std::uint32_t> rows, const PictureSource& pictures,
-                      std::uint64_t seed) {
+                      std::uint64_t seed, const StopRequested& stop) {
+  const auto check_stop = [&] {
+    if (stop && stop()) throw StoppedError("stopped while edits of some pictures were compared");
+  };
   const std::vector<std::uint32_t> drawn = draw_rows(rows, seed);
   std::vector<std::optional<Sample>> samples(drawn.size());
   std::vector<std::optional<Registration>> same(drawn.size());
   tbb::parallel_for(std::size_t{0}, drawn.size(), [&](std::size_t i) {
+    check_stop();
     const Plane plane = content_plane(pictures(drawn[i]).view());
     samples[i].emplace(plane);
     if (samples[i]->landmarks.empty()) return;
@@ -200,6 +205,7 @@ Calibration calibrate(std::span<const std::uint32_t> rows, const PictureSource& 
     const std::size_t i = k % drawn.size();
     const std::size_t j = (i + 1 + k / drawn.size()) % drawn.size();
     if (i == j) return;
+    check_stop();
     if (k % 2 == 0) {
       strangers[k] = lay_upon(*samples[i], *samples[j], kMostBits);
       return;

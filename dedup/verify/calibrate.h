@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "common/stop.h"
 #include "dedup/verify/landmark_table.h"
 #include "dedup/verify/match_model.h"
 
@@ -33,8 +34,8 @@ struct Calibration {
 //
 // What already passes for one picture is no example of strangers: a cache may have copies.
 // Fewer than 20 pictures with landmarks: the known model.
-// Deterministic: depends on the rows, the pictures and the seed.
+// Deterministic: depends on the rows, the pictures and the seed. Throws StoppedError.
 Calibration calibrate(std::span<const std::uint32_t> rows, const PictureSource& pictures,
-                      std::uint64_t seed = 0);
+                      std::uint64_t seed = 0, const StopRequested& stop = {});
 
 }  // namespace winnow::dedup

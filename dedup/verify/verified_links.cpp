@@ -55,10 +55,9 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
   const std::vector<std::uint32_t> rows =
       matchable_rows(columns({"quality"}), options.hash, options.matching.least_quality);
   const std::vector<Edge> near = near_by_codes(columns, options, links, rows);
-  VerifiedLinks out{.verification = {},
-                    .calibration = calibrate(rows, pictures),
-                    .least_probability = how.least_probability,
-                    .edges = {}};
+  VerifiedLinks out;
+  out.least_probability = how.least_probability;
+  out.calibration = calibrate(rows, pictures, /*seed=*/0, how.search.stop);
   out.verification = verify(rows, pictures, near, out.calibration.model, how);
   if (how.most_false) {
     out.least_probability =

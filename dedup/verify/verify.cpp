@@ -283,15 +283,15 @@ Verification verify_hits(const LandmarkTable& landmarks, std::span<const Hit> hi
   out.counts.candidates = candidates.size();
   std::vector<Judge::Verdict> verdicts;
   for (std::size_t begin = 0; begin < candidates.size(); begin += kAtOnce) {
-    if (options.search.stop && options.search.stop()) {
-      throw StoppedError("stopped while pictures were compared");
-    }
     const std::size_t count = std::min(kAtOnce, candidates.size() - begin);
     verdicts.assign(count, {});
     tbb::parallel_for(std::size_t{0}, (count + kOfTask - 1) / kOfTask, [&](std::size_t task) {
       Judge judge(landmarks, pictures, model);
       const std::size_t end = std::min(count, (task + 1) * kOfTask);
       for (std::size_t i = task * kOfTask; i < end; ++i) {
+        if (options.search.stop && options.search.stop()) {
+          throw StoppedError("stopped while pictures were compared");
+        }
         verdicts[i] = judge.judge(candidates[begin + i]);
       }
     });

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -10,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/error.h"
 #include "dedup/verify/calibrate.h"
 #include "dedup/verify/verified_links.h"
 #include "tests/dedup/edits.h"
@@ -163,6 +166,31 @@ TEST(Verify, IsTheSameForAnyNumberOfThreads) {
   EXPECT_GT(alone.size(), 100U);
   EXPECT_EQ(run(2), alone);
   EXPECT_EQ(run(4), alone);
+}
+
+// Whoever asks to stop does not wait for the end of what is done at the moment.
+TEST(Verify, StopsAtAnyMoment) {
+  const Pictures pictures(4);
+  std::vector<Edge> near;  // so there is much to compare
+  for (std::uint32_t row = 1; row < pictures.rows.size(); ++row) near.push_back({0, row, 4});
+  std::atomic<std::size_t> asked = 0;
+  std::atomic<std::size_t> stops_at = ~std::size_t{0};
+  const StopRequested stop = [&] { return ++asked >= stops_at; };
+  const auto run = [&] {
+    asked = 0;
+    const Calibration calibration = calibrate(pictures.rows, pictures.source(), 0, stop);
+    VerifyOptions options;
+    options.search.stop = stop;
+    verify(pictures.rows, pictures.source(), near, calibration.model, options);
+  };
+  run();
+  const std::size_t times = asked;
+  EXPECT_GT(times, 10 * pictures.rows.size());
+  for (std::size_t part = 0; part < 8; ++part) {
+    stops_at = std::max<std::size_t>(1, times * part / 8);
+    EXPECT_THROW(run(), StoppedError) << part;
+    EXPECT_LE(asked, stops_at + 64);  // by the threads at work
+  }
 }
 
 TEST(Verify, RefusesNearCodesOfDifferentPicturesAndLeavesFlatOnesToThem) {
