@@ -61,9 +61,8 @@ void add_label_suspects(const dedup::JudgedLabels& judged, std::span<const std::
 
 // Images without label are not judged.
 void add_votes(const dedup::NearestRows& nearest, std::span<const std::uint32_t> rows,
-               const dedup::Fingerprints& table, std::size_t classes, const SuspectOptions& options,
-               Suspects& found) {
-  const std::vector<std::int32_t> labels = labels_of(rows, table);
+               std::span<const std::int32_t> labels, std::size_t classes,
+               const SuspectOptions& options, Suspects& found) {
   std::vector<float> shares = dedup::neighbour_votes(nearest, labels, classes);
   std::vector<std::uint32_t> judged_rows;
   std::vector<std::int32_t> judged_labels;
@@ -80,9 +79,9 @@ void add_votes(const dedup::NearestRows& nearest, std::span<const std::uint32_t>
                      dedup::Issue::kLabelOfNeighbours, options, found);
 }
 
-void add_outliers(const dedup::NearestRows& nearest, std::span<const std::uint32_t> rows,
+void add_outliers(const std::vector<float>& distances, std::span<const std::uint32_t> rows,
                   double below, Suspects& found) {
-  const std::vector<float> scores = outlier_scores_of(dedup::outlier_scores(nearest));
+  const std::vector<float> scores = outlier_scores_of(distances);
   std::vector<Suspect> outliers;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const float score = scores[i];
@@ -123,11 +122,14 @@ Suspects suspects_of(const dedup::FeatureTable& features, const dedup::Fingerpri
                      std::size_t classes, const SuspectOptions& options,
                      const dedup::NeighbourOptions& search) {
   const std::vector<std::uint32_t> rows = rows_with(features.ids, table);
-  const dedup::NearestRows nearest =
-      dedup::nearest_rows(dedup::FeatureIndex(features), options.neighbours, search);
+  std::vector<std::int32_t> labels;
+  if (classes > 0) labels = labels_of(rows, table);
+  const dedup::FeatureIndex index(features);
+  const dedup::NearestRows nearest = dedup::nearest_rows(index, options.neighbours, search);
   Suspects found;
-  if (classes > 0) add_votes(nearest, rows, table, classes, options, found);
-  add_outliers(nearest, rows, options.outlier_score, found);
+  if (classes > 0) add_votes(nearest, rows, labels, classes, options, found);
+  add_outliers(dedup::outlier_distances(nearest, index.vectors(), labels, classes), rows,
+               options.outlier_score, found);
   return found;
 }
 

@@ -50,9 +50,9 @@ Suspects suspects_of(const dedup::FeatureTable& features, const dedup::Fingerpri
                      std::size_t classes, const SuspectOptions& options,
                      const dedup::NeighbourOptions& search);
 
-// Scores of outliers, 0 to 1, of how far each image is from its nearest: 1 up to the median, 0.5 at
-// three interquartile ranges beyond the upper quartile (Tukey's "far out"). Where most are equally
-// far, 0 for all that are further.
+// Scores of outliers, 0 to 1, of how far each image is from where it belongs
+// (dedup/features/outliers.h): 1 up to the median, 0.5 at three interquartile ranges beyond the
+// upper quartile (Tukey's "far out"). Where most are equally far, 0 for all that are further.
 std::vector<float> outlier_scores_of(const std::vector<float>& distances);
 
 // The first `count` of each issue.

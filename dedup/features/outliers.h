@@ -1,20 +1,30 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "dedup/features/feature_table.h"
 #include "dedup/features/neighbours.h"
+#include "dedup/features/unit_vectors.h"
 
 namespace winnow::dedup {
 
-// How far from everything else each row is: the mean of 1 - cosine to its nearest rows, divided by
-// the median of that over the rows where it is more than 0. So 1 is usual, 3 is three times as far
-// as usual. 0: it equals all its nearest, or there is no other row.
-std::vector<float> outlier_scores(const NearestRows& nearest);
+// How far each row is from all others: 1 - cosine to the last of its nearest rows; 0 where there is
+// no other row. So fewer equal rows than are asked for do not hide each other.
+// Source  Sun, Ming, Zhu and Li, "Out-of-Distribution Detection with Deep Nearest Neighbors" (2022)
+std::vector<float> neighbour_distances(const NearestRows& nearest);
 
-// The same of the `k` nearest of each row (1 or more; 10 is usual).
-std::vector<float> outlier_scores(const FeatureTable& table, int k,
-                                  const NeighbourOptions& options = {});
+// How far each row is from its class: 1 - cosine to the mean of the class's other rows. Of a row
+// without label, or whose label no other has, to the class that is nearest; 0 where there is none.
+// `labels`: of each row a class in [0, classes), or -1.
+std::vector<float> class_distances(const UnitVectors& vectors, std::span<const std::int32_t> labels,
+                                   std::size_t classes);
+
+// How far each row is from what it should be near to: the product of both; where `classes` is 0,
+// neighbour_distances() alone. A wrong label makes a row far from its class, and not from its
+// nearest; a rare kind of a class is far from its nearest, and not from its class.
+std::vector<float> outlier_distances(const NearestRows& nearest, const UnitVectors& vectors,
+                                     std::span<const std::int32_t> labels, std::size_t classes);
 
 }  // namespace winnow::dedup

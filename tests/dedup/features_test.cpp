@@ -357,21 +357,67 @@ TEST(Nearest, AreNearlyAllFoundAmongMany) {
   EXPECT_GE(share.value(), 0.97) << share.value();
 }
 
-TEST(Outliers, AreFarFromTheirNearest) {
-  std::vector<Vector> vectors = clustered(600, 16, 10);
+TEST(Outliers, AreFarFromTheirLastNeighbour) {
+  std::vector<Vector> vectors = clustered(300, 16, 10);
   for (float& value : vectors[123]) value = -value - 1;  // the other way
-  const std::vector<float> scores = outlier_scores(table_of(vectors), 10);
-  ASSERT_EQ(scores.size(), vectors.size());
-  EXPECT_EQ(std::ranges::max_element(scores) - scores.begin(), 123);
-  std::vector<float> sorted = scores;
-  std::ranges::sort(sorted);
-  EXPECT_EQ(sorted[300], 1);
-  EXPECT_GT(scores[123], 3);
+  const FeatureTable table = table_of(vectors);
+  const std::vector<float> far = neighbour_distances(nearest_rows(FeatureIndex(table), 10));
+  ASSERT_EQ(far.size(), vectors.size());
+  EXPECT_EQ(std::ranges::max_element(far) - far.begin(), 123);
+  for (std::uint32_t row = 0; row < table.size(); ++row) {
+    EXPECT_NEAR(double{far[row]}, 1 - nearest_cosines(table, row, 10).back(), 1e-6) << row;
+  }
+  const auto of = [](const std::vector<Vector>& few, int k) {
+    return neighbour_distances(nearest_rows(FeatureIndex(table_of(few)), k));
+  };
+  EXPECT_EQ(of({{1, 2}}, 10), (std::vector<float>{0}));
+  EXPECT_EQ(of({{1, 2}, {1, 2}, {2, 4}}, 1), (std::vector<float>{0, 0, 0}));
 }
 
-TEST(Outliers, OfEqualVectorsHaveNoScore) {
-  EXPECT_EQ(outlier_scores(table_of({{1, 2}}), 10), (std::vector<float>{0}));
-  EXPECT_EQ(outlier_scores(table_of({{1, 2}, {1, 2}, {2, 4}}), 1), (std::vector<float>{0, 0, 0}));
+// By the definition, in double: to the mean of the others of a class.
+double distance_to_class(const FeatureTable& table, std::span<const std::int32_t> labels,
+                         std::size_t row, std::int32_t label) {
+  const auto unit = [&](std::size_t of) {
+    Vector vector(table.dimensions);
+    table.read(of, vector);
+    std::vector<double> out(vector.begin(), vector.end());
+    const double length = std::sqrt(std::inner_product(out.begin(), out.end(), out.begin(), 0.0));
+    for (double& value : out) value /= length;
+    return out;
+  };
+  std::vector<double> mean(table.dimensions);
+  for (std::size_t other = 0; other < table.size(); ++other) {
+    if (other == row || labels[other] != label) continue;
+    const std::vector<double> vector = unit(other);
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += vector[i];
+  }
+  const std::vector<double> own = unit(row);
+  const double length = std::sqrt(std::inner_product(mean.begin(), mean.end(), mean.begin(), 0.0));
+  return 1 - std::inner_product(mean.begin(), mean.end(), own.begin(), 0.0) / length;
+}
+
+TEST(Outliers, AreFarFromTheirClass) {
+  const FeatureTable table = table_of(clustered(200, 12, 11));
+  std::vector<std::int32_t> labels;
+  for (std::int32_t row = 0; row < 200; ++row) labels.push_back(row % 9 == 8 ? -1 : row % 7);
+  labels[30] = 7;  // alone
+  const FeatureIndex index(table);
+  const std::vector<float> far = class_distances(index.vectors(), labels, 9);  // of 8 there is none
+  const NearestRows nearest = nearest_rows(index, 5);
+  const std::vector<float> both = outlier_distances(nearest, index.vectors(), labels, 9);
+  for (std::uint32_t row = 0; row < table.size(); ++row) {
+    double want = 2;
+    for (std::int32_t label = 0; label < 8; ++label) {
+      const bool is_own = labels[row] == label;
+      if (is_own ? row == 30 : labels[row] >= 0 && row != 30) continue;
+      want = std::min(want, distance_to_class(table, labels, row, label));
+    }
+    ASSERT_NEAR(double{far[row]}, want, 1e-6) << row;
+    ASSERT_NEAR(double{both[row]}, want * (1 - double{nearest[row].back().cosine}), 1e-6) << row;
+  }
+  EXPECT_EQ(outlier_distances(nearest, index.vectors(), {}, 0), neighbour_distances(nearest));
+  EXPECT_EQ(class_distances(index.vectors(), std::vector<std::int32_t>(200, -1), 3),
+            std::vector<float>(200));
 }
 
 // A table of images that are equal in nothing, with the ids of the features and one more.

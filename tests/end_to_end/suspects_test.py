@@ -153,9 +153,9 @@ class Suspects(Case):
         self.assertIn("has no labels", told.err)
         listed = {row["name"]: float(row["score"]) for row in csv.DictReader(told.out.splitlines())}
 
-        # The mean of 1 - cosine to the four nearest, and Tukey's fences of it.
+        # 1 - cosine to the fourth nearest, and Tukey's fences of it.
         units = [[x / math.hypot(*point) for x in point] for point in points]
-        far = [sum(sorted(1 - sum(map(float.__mul__, a, b)) for b in units if b is not a)[:4]) for a in units]
+        far = [sorted(1 - sum(map(float.__mul__, a, b)) for b in units if b is not a)[3] for a in units]
         first, median, third = (sorted(far)[39 * k // 4] for k in (1, 2, 3))
         fence = third + 3 * (third - first) - median
         expected = {f"{i:02}.ppm": fence / (fence + x - median) for i, x in enumerate(far) if x > median}
