@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::uint64_t kMostHeaderBytes = 1 << 16;
 constexpr std::string_view kSaveAgain =
-    "; save a matrix, a row an image, by numpy.save(FILE, numpy.ascontiguousarray(vectors, '<f4'))";
+    "save a matrix, a row an image, by numpy.save(FILE, numpy.ascontiguousarray(vectors, '<f4'))";
 
 using Words = std::map<std::string, std::string, std::less<>>;
 
@@ -101,7 +101,8 @@ void convert(BytesView bytes, std::span<float> out, const ToFloat& to_f32) {
 
 }  // namespace
 
-NpyMatrix::NpyMatrix(const std::filesystem::path& path) : file_(path) {
+NpyMatrix::NpyMatrix(const std::filesystem::path& path, std::string remedy)
+    : file_(path), remedy_(remedy.empty() ? std::string(kSaveAgain) : std::move(remedy)) {
   if (!is_one(path)) fail("is no file of numpy.save()");
   std::array<std::byte, 12> head{};
   file_.read_at(0, std::span(head).first(std::min<std::uint64_t>(head.size(), file_.size())));
@@ -130,7 +131,7 @@ bool NpyMatrix::is_one(const std::filesystem::path& path) {
 }
 
 void NpyMatrix::fail(const std::string& what) const {
-  throw FormatError(file_.path().string() + " " + what + std::string(kSaveAgain));
+  throw FormatError(file_.path().string() + " " + what + "; " + remedy_);
 }
 
 void NpyMatrix::parse(const std::string& header) {

@@ -15,7 +15,8 @@ namespace winnow {
 // Source: numpy/lib/format.py.
 class NpyMatrix {
  public:
-  explicit NpyMatrix(const std::filesystem::path& path);
+  // `remedy` is what messages say that one does about it; empty: to save it again by numpy.
+  explicit NpyMatrix(const std::filesystem::path& path, std::string remedy = {});
 
   // Whether a file begins as one, whatever its version.
   static bool is_one(const std::filesystem::path& path);
@@ -30,6 +31,7 @@ class NpyMatrix {
   void parse(const std::string& header);
 
   InputFile file_;
+  std::string remedy_;
   std::uint64_t begin_ = 0;  // of the numbers
   std::uint64_t rows_ = 0;
   std::uint64_t columns_ = 0;

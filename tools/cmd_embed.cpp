@@ -104,7 +104,9 @@ Made from_net(const EmbedFlags& o, const pipeline::Cache& cache, Session& sessio
   const dedup::FeatureType type = dedup::parse_feature_type(o.dtype);
   Made made;
   const auto take = [&](SampleId id, std::span<const float> vector) {
-    if (made.table.dimensions == 0) made.table = dedup::empty_features(type, vector.size());
+    if (made.table.dimensions == 0) {
+      made.table = dedup::empty_features(type, vector.size(), o.embed.source.string());
+    }
     const std::string why = dedup::why_no_feature(vector);
     if (why.empty()) return dedup::append_feature(made.table, id, vector);
     if (why.starts_with("is all")) return static_cast<void>(++made.left_out);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/utf8.h"
 #include "dedup/review/decided.h"
 #include "dedup/review/review_log.h"
 #include "dedup/selection.h"
@@ -91,6 +92,22 @@ bool has_single_labels(const Session& session, const pipeline::Cache& cache,
   return true;
 }
 
+// What the digest of the cache says, unless somebody has changed one of the files.
+void check_fits(const train::OutOfFold& predicted, const pipeline::Cache& cache,
+                const dedup::Fingerprints& table, const fs::path& run) {
+  const std::string root = cache.paths().root.string();
+  const auto require = [&](bool good, const char* file, const std::string& why) {
+    if (good) return;
+    throw FormatError((run / file).string() + " " + why + root +
+                      "; train again, by winnow train CACHE --folds K --out RUN");
+  };
+  const std::vector<std::string>& classes = cache.manifest().classes;
+  require(std::ranges::equal(classes, predicted.classes, {}, to_utf8), "out-of-fold.json",
+          "names other classes than ");
+  require(std::ranges::includes(table.ids, predicted.ids), "out-of-fold.csv",
+          "has images that are not in ");
+}
+
 Suspects by_run(const SuspectsOptions& o, const pipeline::Cache& cache,
                 const dedup::Fingerprints& table) {
   const train::OutOfFold predicted = train::read_out_of_fold(o.sources.run);
@@ -98,6 +115,7 @@ Suspects by_run(const SuspectsOptions& o, const pipeline::Cache& cache,
     throw UsageError(o.sources.run.string() + " was trained on another cache than " +
                      o.cache.string() + "; name that one, or train again on this one");
   }
+  check_fits(predicted, cache, table, o.sources.run);
   return suspects_of(predicted, table, o.how);
 }
 

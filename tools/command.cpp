@@ -5,10 +5,51 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cctype>
 #include <cstdio>
 #include <ctime>
 
 namespace winnow::tools {
+namespace {
+
+// The first bytes of a text and the last ones, unless that is all of it; no character is cut.
+std::string shortened(std::string_view text, std::size_t first, std::size_t last) {
+  if (text.size() <= first + last) return std::string(text);
+  const auto inside = [&](std::size_t at) {  // a character of several bytes
+    return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  std::size_t begin = first;
+  std::size_t end = text.size() - last;
+  while (begin > first - 3 && inside(begin)) --begin;
+  while (end < text.size() - last + 3 && inside(end)) ++end;
+  return std::string(text.substr(0, begin)) + " ... " + std::string(text.substr(end));
+}
+
+// What stands in quotes shortened: names of images, and lines of files, may be of any length. A
+// quote within a word, as in "one's", is none.
+std::string with_short_quotes(std::string_view text) {
+  const auto is_quote = [&](std::size_t at, std::size_t beside) {
+    return beside >= text.size() || at == beside ||
+           std::isalnum(static_cast<unsigned char>(text[beside])) == 0;
+  };
+  std::string out;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t begin = text.find('\'', at);
+    if (begin == text.npos) break;
+    out += text.substr(at, begin + 1 - at);
+    at = begin + 1;
+    if (!is_quote(begin, begin == 0 ? 0 : begin - 1)) continue;
+    std::size_t end = text.find('\'', at);
+    while (end != text.npos && !is_quote(end, end + 1)) end = text.find('\'', end + 1);
+    if (end == text.npos) break;
+    out += shortened(text.substr(at, end - at), 200, 50) + '\'';
+    at = end + 1;
+  }
+  return out + std::string(text.substr(at));
+}
+
+}  // namespace
 
 void say(const Session& session, const std::string& sentence) {
   if (session.comm.rank() == 0) fmt::print(stderr, "{}\n", printable(sentence));
@@ -70,17 +111,7 @@ std::string printable(std::string_view text) {
 }
 
 std::string printable_sentence(std::string_view text) {
-  constexpr std::size_t kBegin = 6000;
-  constexpr std::size_t kEnd = 1000;
-  if (text.size() <= kBegin + kEnd) return printable(text);
-  const auto inside = [&](std::size_t at) {  // a character of several bytes
-    return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
-  };
-  std::size_t begin = kBegin;
-  std::size_t end = text.size() - kEnd;
-  while (begin > kBegin - 3 && inside(begin)) --begin;
-  while (end < text.size() - kEnd + 3 && inside(end)) ++end;
-  return printable(text.substr(0, begin)) + " ... " + printable(text.substr(end));
+  return printable(shortened(with_short_quotes(text), 6000, 1000));
 }
 
 }  // namespace winnow::tools

@@ -70,7 +70,8 @@ std::string made_here();
 // `text` without characters that command a terminal: names of files and what is in files may have
 // come from anywhere.
 std::string printable(std::string_view text);
-// The same of what is said in an error, which may quote files: at most some 7,000 bytes of it.
+// The same of what is said in an error, which may quote files: at most some 7,000 bytes of it, and
+// some 250 of what stands in quotes.
 std::string printable_sentence(std::string_view text);
 
 // Sentences for people, on stderr, printable; rank 0 only.

@@ -88,7 +88,7 @@ dedup::FeatureTable given_vectors(const std::filesystem::path& npy,
                                  names.string(), lines.size(), npy.string(), matrix.rows()));
   }
   if (lines.empty()) throw UsageError(npy.string() + " has no vectors");
-  dedup::FeatureTable table = dedup::empty_features(type, matrix.columns());
+  dedup::FeatureTable table = dedup::empty_features(type, matrix.columns(), npy.string());
   std::vector<float> vector(matrix.columns());
   for (const auto& [id, row] : rows_of_images(lines, names, cache)) {
     matrix.read(row, vector);

@@ -173,6 +173,7 @@ int main_of(int argc, char** argv) {
 }  // namespace winnow::tools
 
 int main(int argc, char** argv) {
+  winnow::tools::stop_on_signals(/*asks=*/false);  // until the verb is known
   winnow::tools::decide_openmp_waiting(argv);
   return winnow::tools::main_of(argc, argv);
 }

@@ -10,7 +10,8 @@ namespace winnow::tools {
 // !asks  The verb has nothing to finish or to take back: the first one ends it, with a sentence and
 //        exit code 75.
 //
-// SIGINT stays ignored where it is, as in what a shell runs in the background.
+// SIGINT stays ignored where it is, as in what a shell runs in the background. A signal that comes
+// before main(), while libraries are loaded (a tenth of a second), ends the process as signals do.
 void stop_on_signals(bool asks);
 
 // While it lives there is nothing to finish yet, and the first signal ends the process, as that of

@@ -150,13 +150,14 @@ void join(const std::vector<FoldPrediction>& parts, train::OutOfFold& joined) {
 }
 
 void write(const train::TrainOptions& options, const fs::path& run,
-           const std::vector<FoldPrediction>& parts) {
+           const std::vector<FoldPrediction>& parts, bool sigmoid) {
   const fs::path& elsewhere = options.data.placement.files_at;
   const pipeline::Cache cache = pipeline::Cache::open(
       elsewhere.empty() ? options.data.cache : elsewhere, pipeline::OpenOptions::without_shards());
   train::OutOfFold joined{.about = {.cache_digest = cache.digest(),
                                     .selection = options.data.selection,
-                                    .folds = static_cast<std::uint32_t>(parts.size())},
+                                    .folds = static_cast<std::uint32_t>(parts.size()),
+                                    .sigmoid = sigmoid},
                           .classes = {}};
   const std::vector<std::string>& classes = cache.manifest().classes;
   for (const std::string& name : classes) joined.classes.push_back(to_utf8(name));
@@ -236,7 +237,7 @@ void train_folds(const train::TrainOptions& options, const std::vector<std::stri
     parts[fold] = {std::move(predicted.ids),
                    train::probabilities_of(logits, predicted.classes.size(), sigmoid)};
   }
-  comm::on_root(session.comm, [&] { write(options, options.run.out, parts); });
+  comm::on_root(session.comm, [&] { write(options, options.run.out, parts, sigmoid); });
   say(session, fmt::format("accuracy {} on {} images, each predicted by the net that has not seen "
                            "it; probabilities: {}",
                            percent(sums.top1()), grouped(sums.samples),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/json_reader.h"
 #include "common/named.h"
 #include "dedup/column_file.h"
 
@@ -15,7 +16,12 @@ namespace winnow::dedup {
 namespace {
 
 constexpr FileKind kKind{"WNWFEATS", 1, "feature file"};
+constexpr const char* kMakeAgain = "make it again with winnow embed";
 constexpr float kMostI8 = 127;
+// Of the largest element of a vector. Below, a scale would have no room for its bits; above, f16
+// may round it to what is infinite.
+constexpr float kLeastMagnitude = std::numeric_limits<float>::min() * 1024;
+constexpr float kMostMagnitude = 3.4e38F;
 
 constexpr std::array<Named<FeatureType>, 2> kTypes{
     {{"f16", FeatureType::kF16}, {"i8", FeatureType::kI8}}};
@@ -45,21 +51,24 @@ void append_row(std::span<const float> vector, float largest, std::vector<float>
   }
 }
 
-// Whether the elements of a row are such as append_row() makes.
-bool is_row(std::span<const F16> row) noexcept {
+// Whether a row is such as append_row() makes.
+bool is_row(float scale, std::span<const F16> row) noexcept {
   float largest = 0;
   for (const F16 element : row) {
     const float value = std::abs(to_float(element));
     if (!std::isfinite(value)) return false;
     largest = std::max(largest, value);
   }
-  return largest >= 1 && largest <= 2;
+  const bool is_power = std::ldexp(1.0F, std::ilogb(scale)) == scale;
+  return is_power && scale >= kLeastMagnitude && largest >= 1 && largest <= 2 &&
+         std::isfinite(scale * largest);
 }
 
-bool is_row(std::span<const std::int8_t> row) noexcept {
+bool is_row(float scale, std::span<const std::int8_t> row) noexcept {
   int largest = 0;
   for (const std::int8_t element : row) largest = std::max(largest, std::abs(int{element}));
-  return largest == static_cast<int>(kMostI8);
+  return largest == static_cast<int>(kMostI8) && scale >= kLeastMagnitude / kMostI8 &&
+         scale <= kMostMagnitude / kMostI8;
 }
 
 std::span<const char> chars(const std::string& text) noexcept { return text; }
@@ -88,6 +97,7 @@ FeatureTable parse(ColumnFileReader in, const std::string& where) {
   FeatureTable table;
   table.name = in.take_text("name");
   table.source = in.take_text("source");
+  JsonReader(table.source, {where + ": where its vectors are from", kMakeAgain}).members();
   table.cache_digest = in.take_text("cache_digest");
   table.dimensions = in.take<std::uint32_t>("dimensions", 1).front();
   if (table.dimensions == 0 || table.dimensions > kMostDimensions) {
@@ -115,10 +125,15 @@ FeatureType parse_feature_type(std::string_view name) {
 std::string_view feature_type_name(FeatureType type) noexcept { return name_in(kTypes, type); }
 
 void FeatureTable::read(std::size_t row, std::span<float> out) const noexcept {
+  read_elements(row, out);
+  for (float& value : out) value *= scales[row];
+}
+
+void FeatureTable::read_elements(std::size_t row, std::span<float> out) const noexcept {
   std::visit(
       [&](const auto& all) {
         const auto* const from = all.data() + row * dimensions;
-        for (std::size_t i = 0; i < out.size(); ++i) out[i] = scales[row] * value_of(from[i]);
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = value_of(from[i]);
       },
       elements);
 }
@@ -131,10 +146,10 @@ BytesView FeatureTable::bytes_of(std::size_t row) const noexcept {
       elements);
 }
 
-FeatureTable empty_features(FeatureType type, std::uint64_t dimensions) {
+FeatureTable empty_features(FeatureType type, std::uint64_t dimensions, const std::string& of) {
   if (dimensions == 0 || dimensions > kMostDimensions) {
-    throw UsageError("features have 1 to " + std::to_string(kMostDimensions) +
-                     " dimensions, and these have " + std::to_string(dimensions));
+    throw UsageError("the vectors of " + of + " have " + std::to_string(dimensions) +
+                     " dimensions, and features have 1 to " + std::to_string(kMostDimensions));
   }
   FeatureTable table;
   table.dimensions = static_cast<std::uint32_t>(dimensions);
@@ -148,10 +163,8 @@ std::string why_no_feature(std::span<const float> vector) {
   }
   const float largest = largest_of(vector);
   if (largest == 0) return "is all zero, which has no direction to compare";
-  // Below that a scale would have no room for its bits.
-  if (largest < std::numeric_limits<float>::min() * 1024) {
-    return "is all but zero, which has no direction to compare";
-  }
+  if (largest < kLeastMagnitude) return "is all but zero, which has no direction to compare";
+  if (largest > kMostMagnitude) return "has a number beyond 3.4e38 in it, which leaves no room";
   return {};
 }
 
@@ -165,8 +178,7 @@ void append_feature(FeatureTable& table, SampleId id, std::span<const float> vec
 void check_features(const FeatureTable& table, const std::string& where) {
   const auto require = [&](bool good, const char* why) {
     if (!good) {
-      throw FormatError(where + " is not a feature file: " + why +
-                        "; make it again with winnow embed");
+      throw FormatError(where + " is not a feature file: " + why + "; " + kMakeAgain);
     }
   };
   const std::size_t rows = table.size();
@@ -183,7 +195,8 @@ void check_features(const FeatureTable& table, const std::string& where) {
         const std::span all(elements);
         if (all.size() != rows * table.dimensions) return false;
         for (std::size_t row = 0; row < rows; ++row) {
-          if (!is_row(all.subspan(row * table.dimensions, table.dimensions))) return false;
+          const auto of_row = all.subspan(row * table.dimensions, table.dimensions);
+          if (!is_row(table.scales[row], of_row)) return false;
         }
         return true;
       },

@@ -46,12 +46,16 @@ struct FeatureTable {
   FeatureType type() const noexcept { return static_cast<FeatureType>(elements.index()); }
   // The vector of a row; `out` has `dimensions` elements.
   void read(std::size_t row, std::span<float> out) const noexcept;
+  // The same without its scale, of the same direction and never too large or small to compute with.
+  void read_elements(std::size_t row, std::span<float> out) const noexcept;
   // The bytes of a row's elements.
   BytesView bytes_of(std::size_t row) const noexcept;
 };
 
-// One without rows, names or source. UsageError for a number of dimensions that cannot be.
-FeatureTable empty_features(FeatureType type, std::uint64_t dimensions);
+// One without rows, names or source. UsageError for a number of dimensions that cannot be; it names
+// `of`, which the vectors are from.
+FeatureTable empty_features(FeatureType type, std::uint64_t dimensions,
+                            const std::string& of = "a table");
 
 // Why a vector cannot be a row, for the middle of a sentence: "is all zero, ..."; empty: it can.
 std::string why_no_feature(std::span<const float> vector);

@@ -47,13 +47,9 @@ UnitVectors::UnitVectors(const FeatureTable& table)
       values_(size_ * padded_) {
   tbb::parallel_for(std::size_t{0}, size_, [&](std::size_t row) {
     const std::span out = std::span(values_).subspan(row * padded_, table.dimensions);
-    table.read(row, out);
-    // The largest element to about 1 first: squares of others may be no numbers.
+    table.read_elements(row, out);
     double squares = 0;
-    for (float& value : out) {
-      value /= table.scales[row];
-      squares += double{value} * double{value};
-    }
+    for (const float value : out) squares += double{value} * double{value};
     const double length = std::sqrt(squares);
     for (float& value : out) value = static_cast<float>(double{value} / length);
   });

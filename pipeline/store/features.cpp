@@ -52,6 +52,11 @@ dedup::FeatureTable read_features(const Cache& cache, const std::string& name) {
     throw FormatError(file.string() +
                       " has images that the cache has not; make it again with winnow embed");
   }
+  if (!is_selection_name(table.name)) {
+    throw FormatError(file.string() + " is damaged: its name is none of features; make it again " +
+                      "with winnow embed");
+  }
+  table.name = name;  // who has renamed the file calls them so
   return table;
 }
 

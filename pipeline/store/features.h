@@ -18,7 +18,7 @@ void check_features_name(const std::string& name);
 std::vector<std::string> list_features(const CachePaths& cache);  // in order
 
 // UsageError when there is none of that name (naming those there are), or it is for another cache.
-// FormatError when it is damaged, or has rows that the cache has not.
+// FormatError when it is damaged, or has rows that the cache has not. Its name is that of the file.
 dedup::FeatureTable read_features(const Cache& cache, const std::string& name);
 // Durable; replaces. UsageError for a table of another cache.
 void write_features(const Cache& cache, const dedup::FeatureTable& table);

@@ -139,8 +139,34 @@ TEST(FeatureTable, SaysWhyAVectorCannotBeARow) {
   EXPECT_EQ(why_no_feature(Vector{0, 0}), "is all zero, which has no direction to compare");
   EXPECT_EQ(why_no_feature(Vector{0, 1e-40F}),
             "is all but zero, which has no direction to compare");
-  EXPECT_THROW(empty_features(FeatureType::kF16, 0), UsageError);
-  EXPECT_THROW(empty_features(FeatureType::kF16, 65537), UsageError);
+  EXPECT_EQ(why_no_feature(Vector{3.4e38F, 0}), "");
+  EXPECT_EQ(why_no_feature(Vector{0, -std::numeric_limits<float>::max()}),
+            "has a number beyond 3.4e38 in it, which leaves no room");
+}
+
+TEST(FeatureTable, SaysWhoseDimensionsAreTooManyOrNone) {
+  for (const std::uint64_t dimensions :
+       {std::uint64_t{0}, std::uint64_t{65537}, ~std::uint64_t{0}}) {
+    try {
+      empty_features(FeatureType::kF16, dimensions, "vectors.npy");
+      ADD_FAILURE() << dimensions;
+    } catch (const UsageError& error) {
+      EXPECT_EQ(error.what(), "the vectors of vectors.npy have " + std::to_string(dimensions) +
+                                  " dimensions, and features have 1 to 65536");
+    }
+  }
+}
+
+// Squares of their elements have no place in a float, and some not even they themselves.
+TEST(UnitVectors, AreOfLengthOneHoweverLargeVectorsAre) {
+  for (const FeatureType type : {FeatureType::kF16, FeatureType::kI8}) {
+    for (const float size : {1.3e-35F, 1e-20F, 1.0F, 1e20F, 3.4e38F}) {
+      const UnitVectors units(table_of({{size, 0}, {size, size}, {-size, 0.5F * size}}, type));
+      EXPECT_NEAR(units.cosine(0, 0), 1, 1e-6) << size;
+      EXPECT_NEAR(units.cosine(0, 1), std::sqrt(0.5), 1e-6) << size;
+      EXPECT_NEAR(units.cosine(0, 2), -2 / std::sqrt(5.0), 3e-3) << size;
+    }
+  }
 }
 
 // What tests/data/golden/v1/features holds.
@@ -208,6 +234,10 @@ TEST(FeatureTable, RefusesWhatNoWriterMakes) {
   refuses(bad, "a scale is no number above 0");
   bad.scales[3] = std::numeric_limits<float>::infinity();
   refuses(bad, "a scale is no number above 0");
+  for (const float scale : {0.75F, 0x1p-117F}) {  // no power of two; below the least
+    bad.scales[3] = scale;
+    refuses(bad, "not scaled");
+  }
   bad = good;
   std::get<0>(bad.elements)[4] = {0x7c00};
   refuses(bad, "not finite");
@@ -220,6 +250,16 @@ TEST(FeatureTable, RefusesWhatNoWriterMakes) {
   FeatureTable bytes = table_of(clustered(5, 8, 4), FeatureType::kI8);
   std::get<1>(bytes.elements)[0] = -128;
   refuses(bytes, "not scaled");
+  bytes = table_of(clustered(5, 8, 4), FeatureType::kI8);
+  for (const float scale : {5e-38F, 3e37F}) {
+    bytes.scales[2] = scale;
+    refuses(bytes, "not scaled");
+  }
+  for (const char* source : {"", "{", "[]", "\"made.npy\"", "{\"npy\":1,\"npy\":2}"}) {
+    bad = good;
+    bad.source = source;
+    EXPECT_THAT(refusal(serialize(bad)), testing::HasSubstr("make it again with winnow embed"));
+  }
 }
 
 // All pairs of a linear scan, but those that rounding decides.

@@ -161,6 +161,9 @@ class Embed(Case):
             (["row 1", names[1], "NaN or infinity"], [[1, 2], [math.nan, 1]], names[:2], 1),
             (["row 0", names[0], "NaN or infinity"], [[math.inf, 2], [1, 1]], names[:2], 1),
             (["row 1", names[1], "all zero"], [[1, 2], [0, 0]], names[:2], 1),
+            (["row 0", names[0], "3.4e38"], [[-3.402e38, 2], [1, 0]], names[:2], 1),
+            (["v.npy have 0 dimensions"], [[], []], names[:2], 2),
+            (["v.npy have 65537 dimensions"], [[1] * 65537], names[:1], 2),
             (["3 images", "2 vectors"], [[1, 2], [3, 4]], names[:3], 2),
             (["line 2", "no image 'nothing'", "ledger.jsonl"], [[1, 2], [3, 4]], [names[0], "nothing"], 2),
             (["lines 1 and 2", names[0]], [[1, 2], [3, 4]], [names[0], names[0]], 2),
@@ -173,6 +176,9 @@ class Embed(Case):
             file.write_bytes(raw)
             self.refused(1, words, "embed", file, self.cache, "--names", list_, "--name", "bad")
         file.write_bytes(npy([[1, 2]]))
+        list_.write_text("it's " + "a long line, " * 80000 + "the end\n")
+        said = self.refused(2, ["line 1", "no image 'it's a long", "the end'; names are"], "embed", file, self.cache, "--names", list_)
+        self.assertLess(len(said.err), 1000)
         self.refused(2, ["--names FILE"], "embed", file, self.cache)
         self.refused(2, ["which no net computes"], "embed", file, self.cache, "--names", list_, "--net", "resnet20")
         self.assertFalse(self.features("bad").exists())
@@ -217,6 +223,13 @@ class Embed(Case):
         self.ok("dedup", self.cache, "--features", "angles", "--cosine", 0.98, "--name", "turns")
         info = self.ok("info", self.cache, "--selection", "turns").out
         self.assertIn("cosine of features angles", info)
+
+    def test_a_file_that_was_renamed_is_known_by_its_new_name(self):
+        self.angles([0, 5], self.names()[:2], name="first")
+        self.features("first").rename(self.features("second"))
+        self.refused(2, ["has no features 'first'", "second"], "dedup", self.cache, "--features", "first", "--cosine", 0.9)
+        self.ok("dedup", self.cache, "--features", "second", "--cosine", 0.9, "--name", "by-second")
+        self.assertIn("cosine of features second", self.ok("info", self.cache, "--selection", "by-second").out)
 
     def test_features_that_cannot_be_compared_are_refused_with_a_sentence(self):
         names = self.names()

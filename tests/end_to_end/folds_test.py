@@ -138,6 +138,8 @@ class Folds(Case):
         self.refused(2, ["data.selection"], *self.command(folds, "--resume", "auto", folds=3))
         self.refused(2, ["recipe.momentum"], *self.command(folds, "--momentum", 0.5, "--resume", "auto", folds=2))
         self.refused(2, ["holds no run"], "train", self.cache, "--out", folds, *self.RECIPE)
+        for verb in ("embed", "eval"):
+            self.refused(2, [f"folds holds a run for each fold; name one of them, as {folds / 'fold-1'}"], verb, folds, self.cache)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import struct
 import unittest
 
 from folds_test import read_csv, read_npy
+from golden import xxh3_128
 from program import Case
 
 
@@ -182,9 +183,34 @@ class Suspects(Case):
         self.write_ppm(self.folder / "one" / "a" / "1.ppm", self.image(16), 16)
         self.ok("ingest", self.folder / "one", "--out", other)
         self.refused(2, ["another cache"], "suspects", other, "--run", out)
+        self.forged_predictions(out)
         damaged = out / "out-of-fold.npy"
         damaged.write_bytes(damaged.read_bytes()[:-4] + b"\0\0\0\0")
-        self.refused(1, ["out-of-fold.npy", "winnow train --folds"], "suspects", self.cache, "--run", out)
+        self.refused(1, ["out-of-fold.npy", "winnow train CACHE --folds"], "suspects", self.cache, "--run", out)
+        damaged.unlink()
+        self.refused(1, ["out-of-fold.npy is missing", "winnow train CACHE --folds"], "suspects", self.cache, "--run", out)
+
+    def forged_predictions(self, run):
+        """Each file by itself is sound, and digests are right."""
+        files = {name: run / f"out-of-fold.{name}" for name in ("json", "npy", "csv")}
+        whole = {name: path.read_bytes() for name, path in files.items()}
+        said = json.loads(whole["json"])
+        begin = len(whole["npy"]) - 24 * 4 * 4
+        for words, members, changed in (
+            (["out-of-fold.json", "other classes"], {"classes": [*said["classes"][:-1], "another"]}, {}),
+            (["out-of-fold.npy: row 5, of image 5, does not add up to 1"], {},
+             {"npy": whole["npy"][: begin + 80] + struct.pack("<4f", 1, 1, 0.5, 0) + whole["npy"][begin + 96 :]}),
+            (["out-of-fold.npy: row 0, of image 0, has a number that is no probability"], {},
+             {"npy": whole["npy"][:begin] + struct.pack("<4f", 2, -1, 0, 0) + whole["npy"][begin + 16 :]}),
+            (["out-of-fold.csv", "quote"], {}, {"csv": whole["csv"][:-2] + b'"1'}),
+            (["out-of-fold.csv has images that are not in"], {}, {"csv": whole["csv"].replace(b"\n23,", b"\n99,")}),
+        ):  # fmt: skip
+            digests = {f"{name}_xxh3_128": xxh3_128(data) for name, data in changed.items()}
+            for name, data in {**whole, **changed, "json": json.dumps({**said, **members, **digests}).encode()}.items():
+                files[name].write_bytes(data)
+            self.refused(1, [*words, "train again, by winnow train CACHE --folds"], "suspects", self.cache, "--run", run)
+        for name, data in whole.items():
+            files[name].write_bytes(data)
 
     def test_several_labels_are_refused(self):
         self.quadrants(24)
@@ -196,6 +222,7 @@ class Suspects(Case):
         self.ok("ingest", self.folder / "photos" / "labels.csv", "--out", several)
         out = self.folder / "run"
         self.ok("train", several, "--out", out, "--folds", 2, *self.RECIPE, "--loss", "bce", "--max-steps", 1)
+        self.assertTrue(json.loads((out / "out-of-fold.json").read_text())["sigmoid"])
         self.refused(2, ["several labels"], "suspects", several, "--run", out)
 
 

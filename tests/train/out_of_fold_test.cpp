@@ -9,13 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/npy.h"
 
 namespace winnow::train {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::FloatEq;
 using ::testing::HasSubstr;
@@ -106,9 +109,80 @@ TEST(OutOfFold, RefusesWhatIsDamaged) {
       EXPECT_THROW(read_out_of_fold(run), FormatError) << file << " cut to " << size;
     }
   }
-  write_out_of_fold(run, formula(), words());
-  fs::remove(run / "out-of-fold.npy");
-  EXPECT_THROW(read_out_of_fold(run), Error);
+}
+
+std::string refusal(const fs::path& run) {
+  try {
+    read_out_of_fold(run);
+  } catch (const FormatError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(OutOfFold, SaysWhatToDoWhereAFileIsMissing) {
+  const fs::path run = fresh("missing");
+  for (const char* file : {"out-of-fold.npy", "out-of-fold.csv"}) {
+    write_out_of_fold(run, formula(), words());
+    fs::remove(run / file);
+    EXPECT_THAT(refusal(run), AllOf(HasSubstr(file), HasSubstr("is missing; train again")));
+  }
+}
+
+// Digests are right.
+TEST(OutOfFold, RefusesRowsThatNoNetSays) {
+  const fs::path run = fresh("forged");
+  const auto refuses = [&](std::size_t at, float value, bool sigmoid, const std::string& why) {
+    OutOfFold forged = formula();
+    forged.about.sigmoid = sigmoid;
+    forged.probabilities[at] = value;
+    write_out_of_fold(run, forged, words());
+    EXPECT_THAT(refusal(run), HasSubstr(why));
+  };
+  const std::string row = (run / "out-of-fold.npy").string() + ": row 2, of image 7, ";
+  for (const bool sigmoid : {false, true}) {
+    for (const float bad : {-0.25F, 1.5F, std::nanf(""), HUGE_VALF}) {
+      refuses(7, bad, sigmoid, row + "has a number that is no probability; train again");
+    }
+  }
+  refuses(7, 0.9F, false, row + "does not add up to 1; train again");
+  refuses(7, 0, false, row + "does not add up to 1; train again");
+  refuses(7, 0.9F, true, "taken");
+  refuses(7, formula().probabilities[7] + 1e-5F, false, "taken");
+}
+
+TEST(OutOfFold, SaysWhetherRowsAreOfSigmoids) {
+  const fs::path run = fresh("sigmoid");
+  OutOfFold predicted = formula();
+  predicted.about.sigmoid = true;
+  write_out_of_fold(run, predicted, words());
+  EXPECT_TRUE(read_out_of_fold(run).about.sigmoid);
+  EXPECT_FALSE(read_out_of_fold(golden()).about.sigmoid);
+}
+
+// One of the files is another, and its digest is right.
+TEST(OutOfFold, RefusesFilesThatDoNotFit) {
+  const fs::path run = fresh("other");
+  const auto forge = [&](const std::string& ending, const std::string& text) {
+    write_out_of_fold(run, formula(), words());
+    const fs::path json = run / "out-of-fold.json";
+    std::string said = read_text(json);
+    const std::string was = to_hex(xxh3_128(InputFile(run / ("out-of-fold." + ending))));
+    said.replace(said.find(was), was.size(), to_hex(xxh3_128(as_bytes(text))));
+    write_text(json, said);
+    write_text(run / ("out-of-fold." + ending), text);
+    return refusal(run);
+  };
+  const std::string header = "id,name,label,prediction,fold\n";
+  const auto again = HasSubstr("; train again, by winnow train CACHE --folds");
+  EXPECT_THAT(forge("csv", header + "3,\"a,b,c,1\n"), AllOf(HasSubstr("quote"), again));
+  EXPECT_THAT(forge("csv", header + "3,a,b,1\n"), AllOf(HasSubstr("five fields"), again));
+  EXPECT_THAT(forge("csv", header + "3x,a,b,c,1\n"), AllOf(HasSubstr("no number"), again));
+  EXPECT_THAT(forge("csv", header + "3,a,b,c,3\n"), AllOf(HasSubstr("a fold is none"), again));
+  EXPECT_THAT(forge("csv", header + "3,a,b,c,1\n"), AllOf(HasSubstr("'samples'"), again));
+  EXPECT_THAT(forge("npy", npy_header(2, 3) + std::string(24, '\0')),
+              AllOf(HasSubstr("no matrix of 8 by 3"), again));
+  EXPECT_THAT(forge("npy", npy_header(8, 3)), AllOf(HasSubstr("cut short"), again));
 }
 
 TEST(OutOfFold, ProbabilitiesAreSoftmaxOrSigmoids) {

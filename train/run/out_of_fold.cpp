@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "common/bytes.h"
@@ -24,7 +25,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kOutOfFoldVersion = 1;
 constexpr std::uint32_t kMostOutOfFolds = 100;
 constexpr const char* kCsvHeader = "id,name,label,prediction,fold\n";
-constexpr const char* kTrainAgain = "train again by winnow train --folds";
+constexpr const char* kTrainAgain = "train again, by winnow train CACHE --folds K --out RUN";
 
 fs::path json_path(const fs::path& run) { return run / "out-of-fold.json"; }
 fs::path csv_path(const fs::path& run) { return run / "out-of-fold.csv"; }
@@ -71,7 +72,9 @@ Number parse_number(const std::string& text, const std::string& where) {
   return number;
 }
 
-void read_csv(const fs::path& path, OutOfFold& predicted) {
+// Rows of the CSV, whatever is in it.
+void parse_csv(const InputFile& file, OutOfFold& predicted) {
+  const fs::path& path = file.path();
   bool is_header = true;
   CsvReader reader(',', path.string(), [&](std::span<const std::string> fields, std::uint64_t) {
     if (std::exchange(is_header, false)) return;
@@ -89,13 +92,27 @@ void read_csv(const fs::path& path, OutOfFold& predicted) {
     predicted.ids.push_back(id);
     predicted.fold.push_back(fold - 1);
   });
-  const InputFile file(path);
-  for_each_piece(file, 0, file.size(), [&](BytesView bytes) { reader.feed(as_text(bytes)); });
-  reader.finish();
+  try {
+    for_each_piece(file, 0, file.size(), [&](BytesView bytes) { reader.feed(as_text(bytes)); });
+    reader.finish();
+  } catch (const UsageError&) {  // which it is where people write the file
+    throw FormatError(path.string() + " is damaged: a quote is not closed, or a line has no end; " +
+                      kTrainAgain);
+  }
+}
+
+// Why the numbers of a row cannot be what a net says; empty: they can.
+std::string why_no_prediction(std::span<const float> row, bool sigmoid) {
+  constexpr double kMostOff = 1e-4;  // by rounding, also of other programs
+  if (!std::ranges::all_of(row, [](float p) { return p >= 0 && p <= 1; })) {  // NaN is neither
+    return "has a number that is no probability";
+  }
+  const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+  return sigmoid || std::abs(sum - 1) <= kMostOff ? "" : "does not add up to 1";
 }
 
 void read_npy(const fs::path& path, OutOfFold& predicted) {
-  const NpyMatrix matrix(path);
+  const NpyMatrix matrix(path, kTrainAgain);
   const std::size_t columns = predicted.classes.size();
   if (matrix.rows() != predicted.ids.size() || matrix.columns() != columns) {
     throw FormatError(path.string() + " is no matrix of " + std::to_string(predicted.ids.size()) +
@@ -104,15 +121,19 @@ void read_npy(const fs::path& path, OutOfFold& predicted) {
   predicted.probabilities.resize(predicted.ids.size() * columns);
   for (std::size_t i = 0; i < predicted.ids.size(); ++i) {
     matrix.read(i, std::span(predicted.probabilities).subspan(i * columns, columns));
-  }
-  if (std::ranges::any_of(predicted.probabilities, [](float p) { return !(p >= 0 && p <= 1); })) {
-    throw FormatError(path.string() + " has what is no probability; " + kTrainAgain);
+    const std::string why = why_no_prediction(predicted.row(i), predicted.about.sigmoid);
+    if (why.empty()) continue;
+    throw FormatError(path.string() + ": row " + std::to_string(i) + ", of image " +
+                      std::to_string(predicted.ids[i]) + ", " + why + "; " + kTrainAgain);
   }
 }
 
-void require_digest(const InputFile& file, const JsonReader& said) {
-  if (to_hex(xxh3_128(file)) == said.text()) return;
-  throw FormatError(file.path().string() + " is not as it was written; " + kTrainAgain);
+// A file that is as it was written.
+InputFile open_written(const fs::path& path, const JsonReader& digest) {
+  if (!fs::exists(path)) throw FormatError(path.string() + " is missing; " + kTrainAgain);
+  InputFile file(path);
+  if (to_hex(xxh3_128(file)) == digest.text()) return file;
+  throw FormatError(path.string() + " is not as it was written; " + kTrainAgain);
 }
 
 }  // namespace
@@ -143,14 +164,15 @@ void write_out_of_fold(const fs::path& run, const OutOfFold& predicted, const Sa
   remove_file(json_path(run));
   const std::string npy = write_npy(npy_path(run), predicted);
   const std::string csv = write_csv(csv_path(run), predicted, words);
-  const Json json{{"version", kOutOfFoldVersion},
-                  {"cache_digest", predicted.about.cache_digest},
-                  {"selection", predicted.about.selection},
-                  {"folds", predicted.about.folds},
-                  {"samples", predicted.ids.size()},
-                  {"classes", predicted.classes},
-                  {"npy_xxh3_128", npy},
-                  {"csv_xxh3_128", csv}};
+  Json json{{"version", kOutOfFoldVersion},
+            {"cache_digest", predicted.about.cache_digest},
+            {"selection", predicted.about.selection},
+            {"folds", predicted.about.folds},
+            {"samples", predicted.ids.size()},
+            {"classes", predicted.classes},
+            {"npy_xxh3_128", npy},
+            {"csv_xxh3_128", csv}};
+  if (predicted.about.sigmoid) json["sigmoid"] = true;
   write_file_durably(json_path(run), json.dump() + "\n");
 }
 
@@ -164,17 +186,19 @@ OutOfFold read_out_of_fold(const fs::path& run) {
   if (in.at("version").number<int>() > kOutOfFoldVersion) {
     in.fail("was written by a newer winnow; use that one");
   }
-  OutOfFold predicted{.about = {.cache_digest = in.at("cache_digest").text(),
-                                .selection = in.at("selection").text(),
-                                .folds = in.at("folds").number(kMostOutOfFolds)},
-                      .classes = in.at("classes").texts()};
+  // One by one: where one throws, GCC 12 frees those of an aggregate twice.
+  OutOfFold predicted;
+  predicted.about.cache_digest = in.at("cache_digest").text();
+  predicted.about.selection = in.at("selection").text();
+  predicted.about.folds = in.at("folds").number(kMostOutOfFolds);
+  predicted.classes = in.at("classes").texts();
+  if (const auto sigmoid = in.find("sigmoid")) predicted.about.sigmoid = sigmoid->boolean();
   if (predicted.classes.empty()) in.at("classes").fail("is empty");
-  require_digest(InputFile(csv_path(run)), in.at("csv_xxh3_128"));
-  read_csv(csv_path(run), predicted);
+  parse_csv(open_written(csv_path(run), in.at("csv_xxh3_128")), predicted);
   if (predicted.ids.size() != in.at("samples").number()) {
     in.at("samples").fail("are not those of " + csv_path(run).string());
   }
-  require_digest(InputFile(npy_path(run)), in.at("npy_xxh3_128"));
+  open_written(npy_path(run), in.at("npy_xxh3_128"));
   read_npy(npy_path(run), predicted);
   return predicted;
 }

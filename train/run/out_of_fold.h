@@ -20,6 +20,7 @@ struct OutOfFold {
     std::string cache_digest;  // of its manifest
     std::string selection;     // that the folds were made of; empty: everything
     std::uint32_t folds = 0;
+    bool sigmoid = false;  // of each class for itself: a row does not add up to 1
   };
   About about;
   std::vector<std::string> classes;    // UTF-8, see to_utf8()
@@ -48,7 +49,8 @@ struct SampleWords {
 void write_out_of_fold(const std::filesystem::path& run, const OutOfFold& predicted,
                        const SampleWords& words);
 
-// Throws UsageError where the folder holds none, FormatError where they are damaged.
+// Throws UsageError where the folder holds none, FormatError where they are damaged, or what no net
+// says: a row that is no distribution, or with about.sigmoid numbers that are no probabilities.
 OutOfFold read_out_of_fold(const std::filesystem::path& run);
 
 }  // namespace winnow::train

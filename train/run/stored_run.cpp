@@ -50,6 +50,10 @@ StoredRun load_run(const std::filesystem::path& run, const CheckpointChoice& cho
                    const std::function<void(std::string)>& note) {
   const std::filesystem::path config = run / "config.json";
   if (!std::filesystem::exists(config)) {
+    if (std::filesystem::exists(run / "fold-1" / "config.json")) {
+      throw UsageError(run.string() + " holds a run for each fold; name one of them, as " +
+                       (run / "fold-1").string());
+    }
     throw UsageError(run.string() + " holds no run; make one by winnow train");
   }
   StoredRun stored;
