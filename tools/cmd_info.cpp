@@ -9,11 +9,13 @@
 #include "common/json_reader.h"
 #include "common/utf8.h"
 #include "dedup/audit/issue.h"
+#include "dedup/features/feature_table.h"
 #include "dedup/settings.h"
 #include "pipeline/decode/encode.h"
 #include "pipeline/export/choice.h"
 #include "pipeline/export/sheet.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/features.h"
 #include "tools/command.h"
 #include "tools/info_issues.h"
 #include "tools/ingest_flags.h"
@@ -194,6 +196,49 @@ void print_thumbnails(const pipeline::Cache& cache) {
                                                         grouped(bytes / images), in_bytes(bytes)));
 }
 
+// Of a cache's features: as winnow embed said when they were made.
+Json features_json(const pipeline::Cache& cache) {
+  Json list = Json::array();
+  for (const std::string& name : pipeline::list_features(cache.paths())) {
+    const InputFile file(pipeline::features_path(cache.paths(), name));
+    const dedup::FeaturesAbout about = dedup::read_about_features(file);
+    const JsonReader source(about.source, {file.path().string() + ": where its vectors are from",
+                                           "make it again with winnow embed"});
+    source.members();
+    list.push_back({{"name", to_utf8(name)},
+                    {"current", about.cache_digest == cache.digest()},
+                    {"images", about.rows},
+                    {"dimensions", about.dimensions},
+                    {"dtype", dedup::feature_type_name(about.type)},
+                    {"bytes", file.size()},
+                    {"source", source.json()}});
+  }
+  return list;
+}
+
+// What made features: "lenet of run", "resnet50 of weights.safetensors", "vectors.npy".
+std::string maker_in_words(const Json& source) {
+  const auto text = [&](const char* key) {
+    const auto at = source.find(key);
+    return at != source.end() && at->is_string() ? printable(at->get<std::string>()) : "";
+  };
+  if (source.contains("npy")) return text("npy");
+  if (source.contains("weights")) return text("net") + " of " + text("weights");
+  const bool ema = source.value("ema", Json(false)) == true;
+  return fmt::format("{} of {}, {}{}", text("net"), text("run"), text("checkpoint"),
+                     ema ? ", its averages" : "");
+}
+
+void print_features(const pipeline::Cache& cache) {
+  for (const Json& of : features_json(cache)) {
+    fmt::print("features  {}: {} images, {} dimensions, {}, {}, by {}{}\n",
+               printable(of["name"].get<std::string>()), grouped(of["images"].get<std::uint64_t>()),
+               grouped(of["dimensions"].get<std::uint64_t>()), of["dtype"].get<std::string>(),
+               in_bytes(of["bytes"].get<std::uint64_t>()), maker_in_words(of["source"]),
+               of["current"] == true ? "" : "; made for another cache: make them again");
+  }
+}
+
 // A table: a line a class, a column a split that has some, of what is kept and in brackets removed.
 void print(const dedup::Selection& selection, const pipeline::SelectionCounts& counts,
            const pipeline::Manifest& manifest) {
@@ -298,6 +343,7 @@ void run(const InfoOptions& o, const Session& session) {
     Json json{{"schema", "winnow.info/1"},
               {"manifest", JsonReader(pipeline::to_json(m), {"the manifest"}).json()},
               {"thumbnail_bytes", thumbnail_bytes(cache)},
+              {"features", features_json(cache)},
               {"selections", cache.selections()}};
     if (o.issues) json["issues"] = issues_json(cache, *o.issues);
     if (selection) json["selection"] = to_json(*selection, counts, m);
@@ -311,6 +357,7 @@ void run(const InfoOptions& o, const Session& session) {
   fmt::print("cache     {}\ndigest    {}\n", o.cache.string(), cache.digest());
   print(m);
   print_thumbnails(cache);
+  print_features(cache);
   if (selection) {
     print(*selection, counts, m);
   } else {
@@ -366,9 +413,10 @@ Command add_info(CLI::App& program) {
       "--selection", o->selection,
       "Also count what this selection keeps and removes, by split and class; on a sheet, show only "
       "what it keeps");
-  add_issues_flag(*app, o->issues,
-                  "Instead, how many images are dark, blurry, odd and so on; or, of those named, as "
-                  "blurry,dark, a list of the images with their scores (CSV), the worst first");
+  add_issues_flag(
+      *app, o->issues,
+      "Instead, how many images are dark, blurry, odd and so on; or, of those named, as "
+      "blurry,dark, a list of the images with their scores (CSV), the worst first");
   app->add_option("--report", o->report,
                   "Also write it as a page (HTML), with what was not read and the sheet");
   add_sheet_flags(*app, *selection, o->sheet);

@@ -223,6 +223,20 @@ FeatureTable parse_features(BytesView bytes, const std::string& where) {
   return parse(ColumnFileReader(bytes, kKind, where), where);
 }
 
+FeaturesAbout read_about_features(const InputFile& file) {
+  ColumnFileReader in(file, kKind, ColumnFileReader::Content::kVouchedFor);
+  FeaturesAbout about;
+  in.skip<char>("name", std::nullopt);
+  about.source = in.take_text("source");
+  about.cache_digest = in.take_text("cache_digest");
+  about.dimensions = in.take<std::uint32_t>("dimensions", 1).front();
+  about.rows = in.rows();
+  in.skip<SampleId>("ids", about.rows);
+  in.skip<float>("scales", about.rows);
+  if (in.next_name() == "i8") about.type = FeatureType::kI8;
+  return about;
+}
+
 FeatureTable read_features(const InputFile& file) {
   return parse(ColumnFileReader(file, kKind, ColumnFileReader::Content::kUnknown),
                file.path().string());

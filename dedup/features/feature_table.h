@@ -75,4 +75,14 @@ void write_features(const std::filesystem::path& path, const FeatureTable& table
 FeatureTable parse_features(BytesView bytes, const std::string& where);
 FeatureTable read_features(const InputFile& file);
 
+// What a file says of its vectors, which are neither read nor checked.
+struct FeaturesAbout {
+  std::string source;
+  std::string cache_digest;
+  std::uint32_t dimensions = 0;
+  std::uint64_t rows = 0;
+  FeatureType type = FeatureType::kF16;
+};
+FeaturesAbout read_about_features(const InputFile& file);  // FormatError for no such file
+
 }  // namespace winnow::dedup

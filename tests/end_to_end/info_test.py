@@ -5,6 +5,7 @@ import struct
 import unittest
 import zlib
 
+from embed_test import npy
 from program import Case, run, tree_bytes
 
 
@@ -81,6 +82,32 @@ class Info(Case):
         _, height, rows = read_png(sheet)
         cells = [rows[8 + 64 + top][8 + 64 + 136 * i] for top in range(0, height - 8, 160) for i in range(columns)]
         return [bytes(c) for c in cells if c != b"\xff\xff\xff"]
+
+    def test_features_that_there_are(self):
+        cache = self.cache()
+        self.assertEqual(self.ok("info", cache, "--json").json()["features"], [])
+        self.assertNotIn("features", self.ok("info", cache).out)
+        names = [json.loads(line)["name"] for line in (cache / "ledger.jsonl").read_text().splitlines()]
+        (self.folder / "names.txt").write_text("".join(f"{name}\n" for name in names[:10]))
+        (self.folder / "clip.npy").write_bytes(npy([[1.0, i, -3.0] for i in range(10)]))
+        made = [self.ok("embed", self.folder / "clip.npy", cache, "--names", self.folder / "names.txt", "--name", name,
+                        "--dtype", dtype, "--json").json() for name, dtype in (("b", "i8"), ("a", "f16"))]  # fmt: skip
+        said = self.ok("info", cache, "--json").json()["features"]
+        keys = ["name", "images", "dimensions", "dtype", "bytes", "source"]
+        self.assertEqual([{key: row[key] for key in keys} for row in said], [{key: row[key] for key in keys} for row in made[::-1]])
+        self.assertEqual([row["current"] for row in said], [True, True])
+        text = self.ok("info", cache).out
+        self.assertRegex(text, r"\nfeatures  a: 10 images, 3 dimensions, f16, \d+ B, by clip\.npy\nfeatures  b: 10 images, 3 .*i8, .*\n")
+
+        # Another cache has them now.
+        other = self.folder / "other"
+        self.ok("ingest", self.folder / "photos", "--out", other, "--hash", "phash")
+        (other / "features").mkdir()
+        (other / "features" / "a.features").write_bytes((cache / "features" / "a.features").read_bytes())
+        self.assertFalse(self.ok("info", other, "--json").json()["features"][0]["current"])
+        self.assertIn("made for another cache", self.ok("info", other).out)
+        (other / "features" / "a.features").write_bytes(b"WNWFEATS no more")
+        self.refused(1, ["a.features", "feature file"], "info", other)
 
     def test_contact_sheet(self):
         for store in ("original", "raw"):

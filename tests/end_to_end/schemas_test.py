@@ -324,6 +324,7 @@ class Schemas(Case):
         self.refuses_spoiled("train", judged)
         self.refuses_spoiled("eval", evaluated)
         self.refuses_spoiled("embed", self.json_of("embed", "embed", self.folder / "judged", cache))
+        self.refuses_spoiled("info", self.json_of("info", "info", cache))
         self.refuses_spoiled("metrics", lines[0])
         folds = self.json_of("train_folds", "train", cache, "--out", self.folder / "folds", *recipe, "--folds", 2)
         self.refuses_spoiled("train_folds", folds)
