@@ -3,6 +3,7 @@ at random moments; what is said to be done is durable before it is said."""
 
 import concurrent.futures
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -15,6 +16,7 @@ import unittest
 import zlib
 
 import traces
+from embed_test import npy
 from golden import GOLDEN
 from program import SHM, WINNOW, Case, png, png_chunk, run
 
@@ -40,6 +42,12 @@ def passes(points):
 
 def first_and_last(points):
     return [(point, file, k) for (point, file), count in passes(points).items() for k in sorted({1, count})]
+
+
+def catches(pid, number):
+    """Whether the process has a handler for the signal."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"SigCgt:\s*(\w+)", status).group(1), 16) >> (number - 1) & 1
 
 
 def in_parallel(work, items):
@@ -414,6 +422,132 @@ class Faults(Case):
         in_parallel(break_at, [("enospc", used, *kind) for kind in needing])
         of_fresh = [kind for kind in kinds if kind[1].endswith("/default.selection")]  # nothing was before
         in_parallel(break_at, [("kill", fresh, *kind) for kind in of_fresh])
+
+    # Features, comparing pictures, folds
+
+    def pictured(self, count=60):
+        """A cache of pictures with edges, each third a brighter copy of the one before, and vectors of all of them."""
+        photos, place = self.folder / "photos", self.place("pictured")
+        for i in range(count):
+            brighter = 12 * (i % 3 == 2)
+            rows = self.detailed(i - (i % 3 == 2), width=64, height=48)
+            pixels = bytes(min(255, value + brighter) for row in rows for value in row)
+            name = photos / f"class {i % 2}" / f"{i:03}.pgm"
+            name.parent.mkdir(parents=True, exist_ok=True)
+            name.write_bytes(b"P5\n64 48\n255\n" + pixels)
+        self.ok("ingest", photos, "--out", place / "cache")
+        vectors = [[self.random.random() for _ in range(8)] for _ in range(count)]
+        (self.folder / "v.npy").write_bytes(npy(vectors))
+        ledger = [json.loads(line) for line in (place / "cache" / "ledger.jsonl").read_text().splitlines()]
+        (self.folder / "names").write_text("".join(f"{row['name']}\n" for row in ledger))
+        return place
+
+    def embed(self, cache):
+        return ["embed", self.folder / "v.npy", cache, "--names", self.folder / "names", "--name", "given"]
+
+    def test_embed_killed_or_full_at_each_point(self):
+        place = self.pictured(12)
+        cache, file = place / "cache", place / "cache" / "features" / "given.features"
+        points = self.trace(place, *self.embed(cache))  # the folder is made, too
+        traces.Disk(points, r"\.features$").at_end()
+        new = file.read_bytes()
+        # Where there are some already, what matters is when they are replaced.
+        replaced = [point for point in points if point[0].startswith(("file.write", "file.rename"))]
+
+        def break_at(action, old, point, name, k):
+            where = f"{action} at {point} {name}, time {k}"
+            shutil.rmtree(file.parent, ignore_errors=True)
+            if old:
+                file.parent.mkdir()
+                file.write_bytes(old)
+            broken = run(*self.embed(cache), env=failpoints(action, point, name, k))
+            self.assertEqual(broken.code, -signal.SIGKILL if action == "kill" else 1, where)
+            if action == "enospc":
+                self.one_sentence(broken, pathlib.PurePath(name).name, "o space left")
+            self.assertIn(file.read_bytes() if file.exists() else None, (old, new), where)
+            self.ok(*self.embed(cache))
+            self.assertEqual((file.read_bytes(), os.listdir(file.parent)), (new, [file.name]), where)
+
+        for old, passed in ((None, points), (b"what was there", replaced)):
+            kinds = first_and_last(passed)
+            self.assertGreaterEqual(len(kinds), 4)
+            for kind in kinds:
+                break_at("kill", old, *kind)
+                if kind[0].removesuffix(".before") in TAKES_SPACE:
+                    break_at("enospc", old, *kind)
+
+    def test_verbs_killed_at_random_moments(self):
+        place = self.pictured()
+        cache = place / "cache"
+        folds = ["train", cache, "--out", self.folder / "cv", "--folds", 2, "--net", "lenet", "--epochs", 1, "--batch-size", 20,
+                 "--recipe", "none", "--reproducible", "--resume", "auto"]  # fmt: skip
+        out = self.folder / "cv"
+        for words, written in (
+            (self.embed(cache), [cache / "features" / "given.features"]),
+            (["dedup", cache, "--verify", "--name", "by"], [cache / "selections" / "by.selection", cache / "selections" / "by.csv"]),
+            (folds, [out / f"out-of-fold.{ending}" for ending in ("csv", "npy", "json")]),
+        ):
+            begin = time.monotonic()
+            self.ok(*words)
+            whole = time.monotonic() - begin
+            want = [path.read_bytes() for path in written]
+            for path in written:
+                path.unlink()
+            shutil.rmtree(out, ignore_errors=True)
+            killed = 0
+            for _ in range(8):
+                winnow = subprocess.Popen([WINNOW, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                time.sleep(self.random.random() * whole)
+                winnow.kill()
+                killed += winnow.wait() == -signal.SIGKILL
+                # What vouches for the others, if it is there, is whole, and so are they.
+                if written[-1].suffix == ".json" and written[-1].exists():
+                    self.assertEqual([path.read_bytes() for path in written], want)
+                for path, content in zip(written, want):
+                    self.assertTrue(not path.exists() or path.suffix == ".json" or path.read_bytes() == content, path)
+            self.ok("verify", cache)
+            self.ok(*words)
+            self.assertEqual([path.read_bytes() for path in written], want)
+            self.assertGreater(killed, 1)
+
+    def test_comparing_pictures_stops_on_a_signal_at_any_moment(self):
+        cache = self.pictured(90) / "cache"
+        command = [WINNOW, "dedup", str(cache), "--verify", "--name", "by"]
+        begin = time.monotonic()
+        self.ok(*command[1:])
+        whole = time.monotonic() - begin
+        before = tree(cache)
+        for number in range(8):
+            winnow = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.addCleanup(winnow.kill)
+            while not catches(winnow.pid, signal.SIGTERM):
+                time.sleep(0.005)
+            time.sleep(whole * number / 8)
+            winnow.send_signal(signal.SIGTERM)
+            self.assertIn(winnow.wait(timeout=30), (0, 75))
+            self.assertTrue(tree(cache) == before)
+
+    def test_features_and_lists_on_a_disk_that_is_really_full(self):
+        place = self.pictured()
+        whole = sum(map(len, tree(place / "cache").values())) >> 10
+        done = self.in_a_namespace(
+            """
+            mount -t tmpfs -o size=${SIZE}k winnow /mnt
+            cp -r "$CACHE" /mnt/cache && head -c 100m /dev/zero > /mnt/fill 2> /dev/null
+            embed() { "$WINNOW" embed "$VECTORS" /mnt/cache --names "$NAMES" --name given; echo "exit $?"; }
+            dedup() { "$WINNOW" dedup /mnt/cache --verify --name by; echo "exit $?"; }
+            suspects() { "$WINNOW" suspects /mnt/cache --features given --outlier-score 1 --list /mnt/list.csv; echo "exit $?"; }
+            embed; dedup
+            ls /mnt/cache/features /mnt/cache/selections 2> /dev/null | grep -v : | grep . && exit 9
+            rm /mnt/fill && embed && head -c 100m /dev/zero > /mnt/fill 2> /dev/null
+            suspects; test -e /mnt/list.csv && exit 10
+            rm /mnt/fill && dedup && suspects
+            """,
+            SIZE=whole + 400, CACHE=place / "cache", VECTORS=self.folder / "v.npy", NAMES=self.folder / "names",
+        )  # fmt: skip
+        self.assertEqual(done.stdout, "exit 1\nexit 1\nexit 0\nexit 1\nexit 0\nexit 0\n")
+        for name in ("given.features", "by.csv", "list.csv"):
+            self.assertRegex(done.stderr, rf"winnow: cannot [^\n]*/{name}[^\n]*o space left")
 
     # What is durable when
 

@@ -2,14 +2,20 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <numeric>
 
+#include "common/error.h"
 #include "dedup/deduplicate.h"
+#include "dedup/features/feature_table.h"
+#include "dedup/features/unit_vectors.h"
 #include "dedup/fingerprints.h"
 #include "dedup/index/files_internal.h"
 #include "dedup/index/manifest_internal.h"
 #include "dedup/review/review.h"
 #include "dedup/selection.h"
 #include "dedup/settings.h"
+#include "dedup/verify/landmark_file.h"
+#include "dedup/verify/verify.h"
 #include "pipeline/store/settings.h"
 #include "tests/fuzz/coverage/folder.h"
 #include "tests/fuzz/coverage/harness.h"
@@ -48,6 +54,10 @@ int fuzz_fingerprints(BytesView input) {
   const Bytes bytes = seal_column_file(input);
   const Fingerprints table = parse_fingerprints(bytes, "table");
   expect(serialize(table) == bytes, "a table has one form");
+  if (table.thumbnails.size() > 0) {
+    const Ragged<ThumbnailBlock> read = open_thumbnails(file_of(input))(0, table.size());
+    expect(read.values == table.thumbnails.values, "thumbnails are the same from the file");
+  }
   if (table.size() > 64) return 0;
   for (const char* hash : {"exact", "phash"}) {
     Options options;
@@ -64,6 +74,41 @@ int fuzz_selection(BytesView input) {
          "a selection is read as it was written");
   settings_in_words(selection.settings);
   to_text(pipeline::with_dropped({}, selection.settings, "selection"));
+  return 0;
+}
+
+int fuzz_features(BytesView input) {
+  const Bytes bytes = seal_column_file(input);
+  const FeatureTable table = parse_features(bytes, "features");
+  expect(serialize(table) == bytes, "features have one form");
+  if (table.size() > 64) return 0;
+  const UnitVectors units(table);
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    expect(units.cosine(row, row) > 0.9999F, "each vector has a direction");
+  }
+  return 0;
+}
+
+// Of gray pictures, by the landmarks that the file says they have.
+int fuzz_landmarks(BytesView input) {
+  static const Folder folder;
+  const auto path = folder.write("00001.landmarks", seal_column_file(input));
+  const auto file = LandmarkFile::find(path, {"0123456789abcdef0123456789abcdef", rows_of(input)});
+  if (!file) throw FormatError("it is found again");
+  LandmarkTable landmarks;
+  file->append_to(landmarks, [](std::uint32_t row) { return row; });
+  expect(landmarks.size() == file->size(), "each landmark is of a row");
+  if (landmarks.size() > 64) return 0;
+  std::vector<std::uint32_t> all(landmarks.size());
+  std::iota(all.begin(), all.end(), 0);
+  const auto gray = [](std::uint32_t row) {
+    Image image(48, 64, 1);
+    for (std::size_t i = 0; i < image.pixels.size(); ++i) {
+      image.pixels[i] = static_cast<std::uint8_t>(i * i / 7 + i * row);
+    }
+    return image;
+  };
+  verify_hits(landmarks, find_hits(landmarks, all, 8, {}), gray, {}, known_model());
   return 0;
 }
 

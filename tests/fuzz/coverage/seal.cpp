@@ -49,6 +49,31 @@ void seal_record(Bytes& pack, std::size_t at) {
   put_at(pack, at, xxh3_64(record.subspan(kChecksumBytes, summed - kChecksumBytes)));
 }
 
+// Where the values of thumbnails begin, the last column, which the checksum is not of; 0: there are
+// none. Their hashes, which are the column before, are made right.
+std::size_t seal_thumbnails(Bytes& file) {
+  constexpr std::size_t kHeader = 24;
+  constexpr std::size_t kEntry = 64;
+  constexpr std::size_t kPiece = 65536;
+  constexpr std::string_view kName = "thumbnails:values";
+  if (file.size() < kHeader + 2 * kEntry + 8) return 0;
+  const std::size_t end = file.size() - 8;
+  const std::size_t columns = number_at<std::uint32_t>(file, 12);
+  if (columns < 2 || columns > (end - kHeader) / kEntry) return 0;
+  const std::size_t entry = kHeader + kEntry * (columns - 1);
+  const auto begin = number_at<std::uint64_t>(file, entry + 56);
+  const auto hashes = number_at<std::uint64_t>(file, entry - kEntry + 56);
+  if (as_text(BytesView(file).subspan(entry, kName.size())) != kName || begin > end) return 0;
+  const std::size_t bytes = std::min<std::size_t>(
+      end - begin, std::size_t{64} * number_at<std::uint32_t>(file, entry + 48));
+  for (std::size_t at = 0; at < bytes && hashes <= begin; at += kPiece) {
+    const std::size_t place = hashes + at / kPiece * 8;
+    if (place + 8 > begin) break;
+    put_at(file, place, xxh3_64(BytesView(file).subspan(begin + at, std::min(kPiece, bytes - at))));
+  }
+  return begin;
+}
+
 std::uint32_t masked_crc(BytesView bytes) {
   Crc32c crc;
   crc.update(bytes);
@@ -57,7 +82,13 @@ std::uint32_t masked_crc(BytesView bytes) {
 
 }  // namespace
 
-Bytes seal_column_file(BytesView bytes) { return seal_tail(bytes); }
+Bytes seal_column_file(BytesView bytes) {
+  Bytes out(bytes.begin(), bytes.end());
+  const std::size_t checked = seal_thumbnails(out);
+  if (checked == 0) return seal_tail(out);
+  put_at(out, out.size() - 8, xxh3_64(BytesView(out).first(checked)));
+  return out;
+}
 
 Bytes seal_tail(BytesView bytes) {
   Bytes out(bytes.begin(), bytes.end());

@@ -296,12 +296,20 @@ void add_golden(Seeds& seeds) {
       {"manifest", "v2/variants/manifest.json"},
       {"ledger", "v1/original/ledger.jsonl"},
       {"fingerprints", "v1/original/fingerprints/table"},
+      {"fingerprints", "v3/pictured/fingerprints/table"},
       {"selection", "v1/original/selections/golden.selection"},
+      {"features", "v1/features/f16.features"},
+      {"features", "v1/features/i8.features"},
+      {"landmarks", "v1/landmarks/00001.landmarks"},
       {"config", "v1/run/config.json"},
       {"plan", "v1/run/plan.json"},
       {"run_state", "v1/run/checkpoints/step-2/state.json"},
       {"checkpoint", "v1/run/checkpoints/step-2/manifest.json"}};
   for (const auto& [harness, path] : files) seeds.add(harness, read_file(golden / path));
+  const auto folds = [&](const char* ending) {
+    return read_text(golden / "v1/folds" / (std::string("out-of-fold.") + ending));
+  };
+  seeds.add("out_of_fold", two(folds("npy"), two(folds("csv"), folds("json"))));
 }
 
 void add_run(Seeds& seeds, const Folder& folder) {

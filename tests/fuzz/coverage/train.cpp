@@ -1,8 +1,12 @@
 // What a run leaves on disk, and weights from elsewhere.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <set>
 #include <string>
 
 #include "common/checksum.h"
+#include "common/error.h"
 #include "tests/fuzz/coverage/folder.h"
 #include "tests/fuzz/coverage/harness.h"
 #include "tests/fuzz/coverage/harness_list.h"
@@ -12,6 +16,7 @@
 #include "train/nets/net_file.h"
 #include "train/plan/run_plan.h"
 #include "train/run/metrics.h"
+#include "train/run/out_of_fold.h"
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
 
@@ -97,6 +102,39 @@ int fuzz_checkpoint(BytesView input) {
   folder.write("step-2/state.json", nothing);
   folder.write("step-2/manifest.json", as_bytes(seal_json(input)));
   load_checkpoint(folder / "step-2");
+  return 0;
+}
+
+// Its .npy and its .csv, each behind its length, and its .json, whose digests are made right.
+int fuzz_out_of_fold(BytesView input) {
+  static const Folder folder;
+  std::vector<BytesView> files;
+  for (int i = 0; i < 2; ++i) {
+    if (input.size() < 2) throw FormatError("it is cut short");
+    const auto size = static_cast<std::size_t>(input[0]) + 256 * static_cast<std::size_t>(input[1]);
+    input = input.subspan(2);
+    files.push_back(input.first(std::min(size, input.size())));
+    input = input.subspan(files.back().size());
+  }
+  std::string json(as_text(input));
+  for (const std::string ending : {"npy", "csv"}) {
+    const BytesView bytes = files[ending == "npy" ? 0 : 1];
+    folder.write("out-of-fold." + ending, bytes);
+    const std::string before = '"' + ending + "_xxh3_128\":\"";
+    const std::size_t at = json.find(before);
+    if (at != json.npos) json.replace(at + before.size(), 32, to_hex(xxh3_128(bytes)));
+  }
+  folder.write("out-of-fold.json", as_bytes(json));
+  const OutOfFold predicted = read_out_of_fold(folder.path());
+  const std::size_t classes = predicted.classes.size();
+  expect(predicted.probabilities.size() == predicted.ids.size() * classes, "each has a row");
+  for (std::size_t i = 0; i < predicted.ids.size(); ++i) {
+    const auto row = predicted.row(i);
+    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+    expect(predicted.about.sigmoid ? sum <= static_cast<double>(classes) : std::abs(sum - 1) < 1e-3,
+           "a row is of probabilities");
+    expect(predicted.prediction(i) < static_cast<std::int64_t>(classes), "one of them is largest");
+  }
   return 0;
 }
 
