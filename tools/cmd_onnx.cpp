@@ -98,6 +98,11 @@ std::map<std::string, std::string> metadata_of(const OnnxOptions& o, const train
 void run(const OnnxOptions& o, const Session& session) {
   const Note note = [&](const std::string& sentence) { say(session, sentence); };
   train::StoredRun stored = train::load_run(o.run, o.checkpoint, note);
+  if (!train::find_loss(stored.config.setup.options.loss.name).reads_labels()) {
+    throw UsageError(o.run.string() +
+                     " has learnt without labels and predicts no classes; winnow embed takes its "
+                     "features");
+  }
   const auto metadata = metadata_of(o, stored, note);
   DurableFile file(o.to);
   train::write_onnx(

@@ -295,12 +295,44 @@ void add_batch_flags(CLI::App& recipe, train::BatchOptions& batch) {
   recipe
       .add_option("--micro-batch", batch.micro_batch,
                   "Samples that share batch-norm statistics; 0: the largest divisor of the batch "
-                  "up to 64 that leaves four parts")
+                  "up to 64 that leaves four parts (barlow_twins: 256, two)")
       ->check(CLI::Range(0, train::kMostMicroBatch))
       ->capture_default_str();
   recipe.add_flag("--sync-bn", batch.sync_bn,
                   "Batch-norm statistics of the whole batch, over all micro-batches of all ranks, "
                   "which are computed at once");
+}
+
+void add_loss_flags(CLI::App& recipe, train::LossOptions& loss) {
+  recipe
+      .add_option("--loss", loss.name,
+                  "What is minimised: cross_entropy, or over the sigmoid of each class bce or "
+                  "focal, or without labels barlow_twins (see --help-all)")
+      ->capture_default_str();
+  recipe
+      .add_option("--focal-gamma", loss.focal_gamma,
+                  "focal: how little what is right already counts")
+      ->check(CLI::Range(0.0, train::kMostFocalGamma))
+      ->capture_default_str();
+  recipe
+      .add_option("--focal-alpha", loss.focal_alpha,
+                  "focal: share of a sample's own class, the others' is 1 less it; below 0: all "
+                  "count 1")
+      ->check(CLI::Range(-1.0, 1.0))
+      ->capture_default_str();
+  recipe
+      .add_option("--redundancy", loss.redundancy,
+                  "barlow_twins: weight of what different numbers of a projection have in common")
+      ->check(CLI::Range(train::kLeastRedundancy, train::kMostRedundancy))
+      ->capture_default_str();
+  recipe
+      .add_option("--projection", loss.projection,
+                  "barlow_twins: how many numbers two views of an image are compared by")
+      ->check(CLI::Range(1, train::kMostProjection))
+      ->capture_default_str();
+  recipe.add_option("--label-smoothing", loss.label_smoothing, "Label smoothing")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
 }
 
 void add_recipe_flags(CLI::App& app, TrainOptions& o) {
@@ -331,25 +363,7 @@ void add_recipe_flags(CLI::App& app, TrainOptions& o) {
                    "PATTERN,...: parameters without weight decay and LARS scaling, in place of "
                    "biases and batch norm (* stands for any characters); none: all are decayed")
       ->delimiter(',');
-  recipe
-      ->add_option("--loss", t.recipe.loss.name,
-                   "What is minimised: cross_entropy, or over the sigmoid of each class bce or "
-                   "focal (see --help-all)")
-      ->capture_default_str();
-  recipe
-      ->add_option("--focal-gamma", t.recipe.loss.focal_gamma,
-                   "focal: how little what is right already counts")
-      ->check(CLI::Range(0.0, train::kMostFocalGamma))
-      ->capture_default_str();
-  recipe
-      ->add_option("--focal-alpha", t.recipe.loss.focal_alpha,
-                   "focal: share of a sample's own class, the others' is 1 less it; below 0: all "
-                   "count 1")
-      ->check(CLI::Range(-1.0, 1.0))
-      ->capture_default_str();
-  recipe->add_option("--label-smoothing", t.recipe.loss.label_smoothing, "Label smoothing")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
+  add_loss_flags(*recipe, t.recipe.loss);
   recipe->add_option("--seed", t.recipe.seed, "Seed of weights, order and augmentation")
       ->capture_default_str();
 }

@@ -31,6 +31,10 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 void check_folds(const train::TrainOptions& options) {
+  if (!train::find_loss(options.recipe.loss.name).reads_labels()) {
+    throw UsageError("--folds is for nets that predict labels, and --loss " +
+                     options.recipe.loss.name + " reads none; leave it out");
+  }
   if (options.data.holdout > 0) {
     throw UsageError("with --folds each fold is held out in turn: leave --holdout away");
   }

@@ -127,6 +127,8 @@ std::string name_of_own(const CLI::App& train) {
     if (text_given(train, "--resume", "no") == "auto" && fs::exists(config)) {
       return train::parse_config(read_text(config), config.string()).own_recipe;
     }
+    const std::string loss = text_given(train, "--loss", train::LossOptions().name);
+    if (!train::find_loss(loss).reads_labels()) return "barlow-twins";
     if (train.get_option("--init-from")->count() > 0) return "finetune";
     return std::string(own_recipe(net_of(train), side_px_of(train)).name);
   } catch (const Error&) {
@@ -158,8 +160,8 @@ TakenRecipe take_own(CLI::App& train, const std::string& name) {
   give(train, settings);
   return {.own = name,
           .sentence = fmt::format(
-              "recipe {}, this net's, for batches of {:g}, {:g} epochs (or --recipe none)", name,
-              task.batch, task.epochs)};
+              "recipe {}, {}, for batches of {:g}, {:g} epochs (or --recipe none)", name,
+              name == "barlow-twins" ? "this loss's" : "this net's", task.batch, task.epochs)};
 }
 
 bool takes_own(const CLI::App& train) { return text_given(train, "--recipe", kOwn) == kOwn; }

@@ -255,6 +255,23 @@ Settings liu_convnext(const RecipeTask& task) {
           {"--epochs", {"300"}}};
 }
 
+// Zbontar et al. 2021, "Barlow Twins", and its follow-up code for small images: AdamW in place of
+// LARS, which wants batches of thousands. The augmentation is what winnow has of SimCLR's.
+Settings barlow_twins(const RecipeTask& task) {
+  const double batch = task.batch > 0 ? task.batch : 256;
+  return {{"--loss", {"barlow_twins"}},
+          {"--augment",
+           {"resized_crop:area=0.3..1+flip+jitter:brightness=0.4,contrast=0.4,"
+            "saturation=0.4,hue=0.1"}},
+          {"--optimizer", {"adamw"}},
+          {"--weight-decay", {"0.0001"}},
+          {"--batch-size", {text_of(batch)}},
+          {"--lr", {text_of(0.002 * std::sqrt(batch / 256))}},
+          {"--sched", {"cosine"}},
+          {"--warmup-epochs", {"1"}},
+          {"--epochs", {"20"}}};
+}
+
 constexpr std::array kRecipes{
     TrainingRecipe{"mlperf-resnet50", "MLPerf's LARS points of ResNet-50, 1,632 to 67,840 a batch",
                    "resnet50", mlperf_resnet50},
@@ -280,6 +297,8 @@ constexpr std::array kRecipes{
                    krizhevsky_alexnet},
     TrainingRecipe{"liu-convnext", "ConvNeXts by AdamW (Liu et al. 2022), and ViTs",
                    "convnext_tiny", liu_convnext},
+    TrainingRecipe{"barlow-twins", "features without labels (Zbontar et al. 2021)", "",
+                   barlow_twins},
 };
 
 // Nets whose own recipe does not follow from the size of their images.

@@ -41,7 +41,7 @@ class Recipes(Case):
                 out = self.folder / name
                 # Every flag is parsed and checked, then told apart from what the small cache and net cannot do.
                 small = {"--net": ["lenet"], "--image-size": ["16"], "--batch-size": ["6"], "--micro-batch": ["2"],
-                         "--epochs": ["1"], "--max-steps": ["1"], "--out": [str(out)], "--augment": ["none"]}
+                         "--epochs": ["1"], "--max-steps": ["1"], "--out": [str(out)], "--augment": ["crop"]}
                 small = {flag: value for flag, value in small.items() if flag != "--net" or "--net" in flags}
                 if "--lr-scale" in flags:  # by names of the net's own parameters
                     del small["--net"]

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -49,8 +50,9 @@ TEST(SigmoidCrossEntropy, RefusesFactorsOutOfRange) {
   refusal({{1.0}}, "label smoothing 1");
 }
 
-Graph net_with(const LossOptions& loss) {
+Graph net_with(const LossOptions& loss, std::int64_t batch = 1) {
   NetOptions options = square_images(8);
+  options.batch = batch;
   options.loss = loss;
   NetBuilder net(options);
   const ValueId logits = net.linear("fc", net.image(), options.classes);
@@ -66,9 +68,30 @@ TEST(Losses, AreNodesOfANet) {
               HasSubstr("sigmoid_cross_entropy(%6, %0, %1) gamma=2 alpha=0.25 -> "));
   EXPECT_THAT(text({.name = "focal", .focal_gamma = 0, .focal_alpha = -1}),
               HasSubstr("sigmoid_cross_entropy(%6, %0, %1) -> "));
-  EXPECT_THAT(
-      [] { find_loss("hinge"); },
-      testing::ThrowsMessage<UsageError>("unknown loss 'hinge'; known: cross_entropy, bce, focal"));
+  EXPECT_THAT([] { find_loss("hinge"); },
+              testing::ThrowsMessage<UsageError>(
+                  "unknown loss 'hinge'; known: cross_entropy, bce, focal, barlow_twins"));
+}
+
+// The first layer of the projector is the net's own last one; its results are the logits.
+TEST(Losses, WithoutLabelsAreOfProjections) {
+  const Graph graph = net_with({.name = std::string(kTwinsLoss), .redundancy = 0.25}, 4);
+  const std::string text = to_text(graph);
+  EXPECT_THAT(text, HasSubstr("barlow_twins(%25, %0) redundancy=0.25 -> "));
+  EXPECT_THAT(text, testing::Not(HasSubstr("targets")));
+  const auto logits = std::ranges::find(graph.outputs, OutputKind::kLogits, &Output::kind);
+  ASSERT_NE(logits, graph.outputs.end());
+  const auto norm = std::ranges::find(graph.nodes, "projector.1", &Node::name);
+  ASSERT_NE(norm, graph.nodes.end());
+  EXPECT_EQ(norm->inputs.front(), logits->value);
+  std::vector<std::string> names;
+  for (const ValueId id : graph.of_kind(ValueKind::kParameter)) {
+    names.push_back(graph.value(id).name);
+  }
+  EXPECT_THAT(names,
+              testing::ElementsAre("fc.weight", "fc.bias", "projector.1.weight", "projector.1.bias",
+                                   "projector.3.weight", "projector.4.weight", "projector.4.bias",
+                                   "projector.6.weight"));
 }
 
 // What a net says that knows nothing: all logits 0.
@@ -78,7 +101,10 @@ TEST(Losses, OfGuessingAreThoseOfEqualLogits) {
     for (const double alpha : {-1.0, 0.25}) {
       const LossOptions options{.name = std::string(row.name), .focal_alpha = alpha};
       const LossNode loss = row.make(options);
-      const std::vector<Given> given = {{{1, 4}, {0, 0, 0, 0}}, {{1, 4}, {0, 1, 0, 0}}, {{1}, {1}}};
+      std::vector<Given> given = {{{1, 4}, {0, 0, 0, 0}}, {{1, 4}, {0, 1, 0, 0}}, {{1}, {1}}};
+      if (!row.reads_labels()) {
+        given = {{{4, 4}, std::vector<double>(16)}, {{4}, {0.25, 0.25, 0.25, 0.25}}};
+      }
       const auto y = outputs_of(*loss.operation, given, loss.attributes);
       EXPECT_NEAR(y[0][0], row.guessing(options, 4), 1e-12);
     }

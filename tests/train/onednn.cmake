@@ -1,5 +1,5 @@
 winnow_test(train.onednn
-  SOURCES onednn_test.cpp activation_kernels_test.cpp group_norm_kernels_test.cpp loss_kernels_test.cpp rows_kernels_test.cpp softmax_kernels_test.cpp cases.cpp conformance.cpp
+  SOURCES onednn_test.cpp activation_kernels_test.cpp barlow_twins_kernels_test.cpp group_norm_kernels_test.cpp loss_kernels_test.cpp rows_kernels_test.cpp softmax_kernels_test.cpp cases.cpp conformance.cpp
           run_operation.cpp
   DEPS winnow::backend_onednn winnow::backend_reference winnow::nets winnow::rewrites)
 # Threads that wait spinning take the processor from the other tests.

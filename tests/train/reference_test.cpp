@@ -365,10 +365,19 @@ TEST(Gradients, OfEveryOperationAreThoseOfFiniteDifferences) {
 }
 
 TEST(Gradients, OfWholeNetsAreThoseOfFiniteDifferences) {
-  for (const auto& [name, side_px] : {std::pair{"lenet", 16}, {"resnet20", 8}}) {
+  struct Case {
+    const char* net;
+    int side_px;
+    std::int64_t batch;
+    const char* loss;
+  };
+  for (const auto& [name, side_px, batch, loss] :
+       {Case{"lenet", 16, 3, "cross_entropy"}, Case{"resnet20", 8, 3, "cross_entropy"},
+        Case{"lenet", 16, 6, "barlow_twins"}}) {
     SCOPED_TRACE(name);
     NetOptions options;
-    options.batch = 3;
+    options.batch = batch;
+    options.loss.name = loss;
     options.height_px = options.width_px = side_px;
     options.mean = {0.4F, 0.5F, 0.6F};
     options.stddev = {0.2F, 0.25F, 0.3F};

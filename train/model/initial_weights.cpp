@@ -12,6 +12,7 @@
 #include "common/comm/agreement.h"
 #include "common/file.h"
 #include "train/checkpoint/safetensors.h"
+#include "train/nets/projector.h"
 #include "train/ops/linear.h"
 #include "train/ops/tokens.h"
 
@@ -31,11 +32,19 @@ std::string rule_text(const LrScale& rule) {
   return "'" + rule.pattern + "' (factor " + std::to_string(rule.factor) + ")";
 }
 
-// Names of the parameters of the last fully connected layer.
-std::vector<std::string> classifier_of(const Graph& graph) {
+bool is_of_projector(const std::string& name) { return name.starts_with(kProjectorPrefix); }
+
+// Names of the parameters of the net's last fully connected layer, and of all of a projector's
+// tensors behind it.
+std::vector<std::string> head_of(const Graph& graph) {
   std::vector<std::string> names;
-  const auto last = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(),
-                                 [](const Node& node) { return node.op == &kLinear; });
+  for (const Value& value : graph.values) {
+    const bool is_tensor = value.kind == ValueKind::kParameter || value.kind == ValueKind::kBuffer;
+    if (is_tensor && is_of_projector(value.name)) names.push_back(value.name);
+  }
+  const auto last = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(), [](const Node& node) {
+    return node.op == &kLinear && !is_of_projector(node.name);
+  });
   if (last == graph.nodes.rend()) return names;
   for (const ValueId id : last->inputs) {
     if (graph.value(id).kind == ValueKind::kParameter) names.push_back(graph.value(id).name);
@@ -116,12 +125,17 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
   const std::vector<NamedTensor> tensors = parse_safetensors(read_file(file), file.string());
   std::map<std::string_view, const NamedTensor*> by_name;
   for (const NamedTensor& t : tensors) by_name.emplace(t.name, &t);
-  const std::vector<std::string> classifier = classifier_of(graph);
+  const std::vector<std::string> head = head_of(graph);
 
   InitialWeights result;
   std::vector<std::vector<float>> values;  // of each tensor of the model; empty: kept
   for (const Model::Tensor& t : model.tensors) {
     const auto found = by_name.find(t.about.name);
+    if (found == by_name.end() && is_of_projector(t.about.name)) {
+      result.kept.push_back(t.about.name);
+      values.emplace_back();
+      continue;
+    }
     if (found == by_name.end()) {
       throw UsageError(file.string() + " has no tensor " + t.about.name +
                        "; it belongs to another net");
@@ -129,7 +143,7 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
     const NamedTensor& stored = *found->second;
     by_name.erase(found);
     if (stored.shape != t.about.shape) {
-      if (!contains(classifier, t.about.name)) {
+      if (!contains(head, t.about.name)) {
         throw UsageError(file.string() + ": tensor " + t.about.name + " has shape " +
                          to_string(stored.shape) + ", the net needs " + to_string(t.about.shape) +
                          advice(graph, t.about.name));
@@ -145,8 +159,8 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
                         " holds values that are not finite; take weights from before that");
     }
   }
-  // A classifier is one thing: where one of its parameters is for other classes, all are.
-  if (!result.kept.empty()) result.kept = classifier;
+  // A head is one thing: where one of its parameters is for other classes, all are.
+  if (!result.kept.empty()) result.kept = head;
   for (std::size_t i = 0; i < values.size(); ++i) {
     Model::Tensor& t = model.tensors[i];
     if (!contains(result.kept, t.about.name)) t.data = std::move(values[i]);
@@ -176,8 +190,9 @@ void begin_model(Model& model, const Graph& graph, std::uint64_t seed, const Sta
   on_root(comm, [&] { weights = load_initial_weights(model, graph, options.init_from); });
   const std::string file = options.init_from.string();
   if (!weights.kept.empty()) {
-    note(file + " is for another number of classes: " + listed(weights.kept) +
-         " keep their initial values");
+    const bool projects = is_of_projector(weights.kept.front());
+    note(file + " is for another " + (projects ? "projection: " : "number of classes: ") +
+         listed(weights.kept) + " keep their initial values");
   }
   if (!weights.ignored.empty()) {
     note(file +

@@ -48,9 +48,10 @@ struct InitialWeights {
 // Overwrites `model` with the tensors of a safetensors file, torchvision's names, in any order and
 // any of the floating-point types. Where the net's classifier (the parameters of its last fully
 // connected layer) has another shape in the file, it keeps its initial values: it is for other
-// classes. num_batches_tracked, which every such file has, is not mentioned. Throws UsageError
-// naming the first tensor that is missing or has another shape, FormatError for a damaged file or a
-// number that is not finite; the model is then as before.
+// classes. A projector belongs to it, and is not in files of nets that learnt with labels.
+// num_batches_tracked, which every such file has, is not mentioned. Throws UsageError naming the
+// first tensor that is missing or has another shape, FormatError for a damaged file or a number
+// that is not finite; the model is then as before.
 InitialWeights load_initial_weights(Model& model, const Graph& graph,
                                     const std::filesystem::path& file);
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "train/nets/projector.h"
 #include "train/ops/batch_norm.h"
 #include "train/ops/conv2d.h"
 #include "train/ops/dropout.h"
@@ -26,7 +27,9 @@ ValueId input(Graph& graph, std::string name, Shape shape, Storage storage) {
 
 NetBuilder::NetBuilder(const NetOptions& options) : loss_(options.loss) {
   const Shape pixels = {options.batch, options.channels, options.height_px, options.width_px};
-  targets_ = input(graph_, "targets", {options.batch, options.classes}, Storage::kF32);
+  if (find_loss(loss_.name).reads_labels()) {
+    targets_ = input(graph_, "targets", {options.batch, options.classes}, Storage::kF32);
+  }
   weights_ = input(graph_, "weights", {options.batch}, Storage::kF32);
   image_ =
       add_node(graph_, kNormalizeInput, "image", {input(graph_, "pixels", pixels, Storage::kU8)},
@@ -131,9 +134,11 @@ ValueId NetBuilder::linear(const std::string& name, ValueId x, std::int64_t feat
 }
 
 Graph NetBuilder::finish(ValueId logits) && {
-  const LossNode loss = find_loss(loss_.name).make(loss_);
-  const auto made =
-      add_node(graph_, *loss.operation, "loss", {logits, targets_, weights_}, loss.attributes);
+  const LossRow& row = find_loss(loss_.name);
+  const LossNode loss = row.make(loss_);
+  std::vector<ValueId> inputs = {logits, targets_, weights_};
+  if (!row.reads_labels()) inputs = {add_projector(*this, logits), weights_};
+  const auto made = add_node(graph_, *loss.operation, "loss", std::move(inputs), loss.attributes);
   graph_.outputs.push_back({OutputKind::kLoss, made[0], -1, 0});
   graph_.outputs.push_back({OutputKind::kPerSampleLoss, made[1], -1, 0});
   graph_.outputs.push_back({OutputKind::kLogits, logits, -1, 0});

@@ -68,13 +68,15 @@ class NetBuilder {
   ValueId add_layer(const Operation& op, const std::string& name, std::vector<ValueId> inputs,
                     Attributes attributes = {});
 
-  // Ends with the loss of the logits.
+  // Ends with the loss of the logits. A loss without labels is of projections of them.
   Graph finish(ValueId logits) &&;
 
  private:
   Graph graph_;
   LossOptions loss_;
-  ValueId image_, targets_, weights_;
+  ValueId image_ = -1;
+  ValueId targets_ = -1;  // of losses that read labels
+  ValueId weights_ = -1;
   ValueId keys_ = -1;
   std::uint64_t random_operations_ = 0;
 };

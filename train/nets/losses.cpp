@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "common/error.h"
+#include "train/ops/barlow_twins.h"
 #include "train/ops/sigmoid_cross_entropy.h"
 #include "train/ops/softmax_cross_entropy.h"
 
@@ -37,12 +38,20 @@ double focal_of_guessing(const LossOptions& options, int classes) {
   return terms * std::numbers::ln2 * std::pow(0.5, options.focal_gamma);
 }
 
+LossNode barlow_twins(const LossOptions& options) {
+  return {&kBarlowTwins, BarlowTwinsAttributes{options.redundancy}};
+}
+// Of numbers that know nothing of one another.
+double twins_of_guessing(const LossOptions&, int) { return 1; }
+
 constexpr auto kLosses = std::to_array<LossRow>({
     {"cross_entropy", "cross entropy of the softmax", cross_entropy, entropy_of_guessing, false},
     {"bce", "binary cross entropy of each class's sigmoid, mean over the classes as timm's", bce,
      bce_of_guessing, true},
     {kFocalLoss, "focal loss of each class's sigmoid as torchvision's, sum over the classes", focal,
      focal_of_guessing, true},
+    {kTwinsLoss, "Barlow Twins: two views of each image agree; reads no labels", barlow_twins,
+     twins_of_guessing, false, 2},
 });
 
 }  // namespace

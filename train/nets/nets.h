@@ -32,8 +32,9 @@ void check_ranges(const NetOptions& options);
 // A row of the table of nets. Every net's graph is forward only (see train/rewrites) and has:
 //
 // Inputs      "pixels" (u8 N,C,H,W), "targets" (N,K) and "weights" (N), to bind.
-//             With dropout also "keys" (u8 N,8).
+//             With dropout also "keys" (u8 N,8). No targets where the loss reads no labels.
 // Outputs     kLoss, kPerSampleLoss, kLogits. kMean and kVariance for each batch norm.
+//             Without labels the logits are what the projector makes its projections of.
 // Parameters  under torchvision's names.
 struct Net {
   std::string_view name;

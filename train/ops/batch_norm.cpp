@@ -21,10 +21,16 @@ std::string text(const Attributes& attributes) {
          (norm.relu ? " relu" : "");
 }
 
+// (N,C,H,W), or (N,C).
+const Shape& data_of(const ShapeInference& in) {
+  const Shape& x = in.value(0).shape;
+  return x.size() == 2 ? x : in.rank(0, 4);
+}
+
 // x and `vectors` inputs of C elements behind it.
 const Shape& check_norm(const ShapeInference& in, std::size_t vectors) {
   const auto& norm = in.attributes<NormAttributes>();
-  const Shape& x = in.rank(0, 4);
+  const Shape& x = data_of(in);
   in.storage(0, Storage::kCompute);
   if (!(norm.epsilon > 0)) in.fail("epsilon must be > 0");
   for (std::size_t i = 1; i <= vectors; ++i) in.same_as(i, {x[1]});
@@ -55,7 +61,7 @@ std::vector<Value> infer_backward(const ShapeInference& in) {
 std::vector<Value> infer_statistics(const ShapeInference& in) {
   in.no_attributes();
   in.arity(1);
-  const Shape& x = in.rank(0, 4);
+  const Shape& x = data_of(in);
   in.storage(0, Storage::kCompute);
   return {in.made(".mean", {x[1]}, Storage::kF32), in.made(".variance", {x[1]}, Storage::kF32)};
 }

@@ -5,7 +5,7 @@
 namespace winnow::train {
 
 // Batch norm (Ioffe and Szegedy 2015) over N, H, W, with what often follows it.
-// N batch, C channels, H W image. [x]: optional.
+// N batch, C channels, H W image, which vectors (N,C) have not. [x]: optional.
 
 struct NormAttributes {
   double epsilon = 1e-5;

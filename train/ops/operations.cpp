@@ -4,6 +4,7 @@
 
 #include "train/ops/activation.h"
 #include "train/ops/attention.h"
+#include "train/ops/barlow_twins.h"
 #include "train/ops/batch_norm.h"
 #include "train/ops/concat.h"
 #include "train/ops/conv2d.h"
@@ -73,6 +74,8 @@ constexpr auto kOperations = std::to_array<const Operation*>({
     &kBatchNormStatistics,
     &kBatchNormSums,
     &kBatchNormInputGradient,
+    &kBarlowTwins,
+    &kBarlowTwinsBackward,
 });
 
 }  // namespace

@@ -51,14 +51,22 @@ BatchLayout part_of(BatchLayout layout, int rank, int ranks) {
   return layout;
 }
 
-std::int64_t default_micro_batch(std::int64_t batch) {
-  constexpr std::int64_t kLargest = 64;
-  constexpr std::int64_t kParts = 4;  // so that a few ranks find work without further ado
-  for (std::int64_t m = std::min(batch / kParts, kLargest); m > 1; --m) {
+namespace {
+
+// Of at most `largest` samples, leaving at least so many parts; 1 where there is none.
+std::int64_t largest_divisor(std::int64_t batch, std::int64_t largest, std::int64_t parts) {
+  for (std::int64_t m = std::min(batch / parts, largest); m > 1; --m) {
     if (batch % m == 0) return m;
   }
   return 1;
 }
+
+}  // namespace
+
+// Four parts, so that a few ranks find work without further ado.
+std::int64_t default_micro_batch(std::int64_t batch) { return largest_divisor(batch, 64, 4); }
+
+std::int64_t micro_batch_of_views(std::int64_t batch) { return largest_divisor(batch, 256, 2); }
 
 std::vector<pipeline::Request> requests_of(const BatchLayout& layout,
                                            const pipeline::Sampler& sampler, std::int64_t step,

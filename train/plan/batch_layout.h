@@ -38,6 +38,10 @@ BatchLayout part_of(BatchLayout layout, int rank, int ranks);
 // computed.
 std::int64_t default_micro_batch(std::int64_t batch);
 
+// The same for losses that compare the samples of a micro-batch with each other: the largest
+// divisor of `batch` that is at most 256 and leaves at least two micro-batches.
+std::int64_t micro_batch_of_views(std::int64_t batch);
+
 // What a rank loads for a step: its part of the global batch.
 // `mixed`: samples are mixed with the one before them, so the one before its first comes as well,
 // as a partner; a rank with the whole batch has that already.

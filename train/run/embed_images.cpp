@@ -169,11 +169,13 @@ Embedded embed_images(const EmbedOptions& options, comm::Communicator& comm,
   net.about.net = net.config.setup.net.name;
   net.about.digest = digest_of(net.model);
   fill_what_nothing_reads(net.model);
-  net.config.setup.options.batch = micro_batch_for(net.config.setup.options);
-  const Graph graph = for_features(for_inference(forward_graph(net.config.setup)));
+  NetSetup& setup = net.config.setup;
+  setup.options.batch = micro_batch_for(setup.options) / views_of(setup);
+  const Graph graph = for_features(for_inference(forward_graph(setup)));
 
   const pipeline::SampleSet samples = pipeline::SampleSet{ids_of_all(*cache), {}};
-  const Shares shares{samples.size(), static_cast<std::size_t>(net.config.setup.options.batch), 1};
+  const Shares shares{samples.size(),
+                      static_cast<std::size_t>(graph.value(graph.find("pixels")).shape[0]), 1};
   const auto backend = make_backend(options.backend, {.device = comm.local_rank()});
   const auto weights = place_weights(*backend, net.model);
   const auto programs = compile(options, *backend, graph, shares.micro_batches());

@@ -111,6 +111,11 @@ EvalJob look_up_job(const EvalOptions& options, int rank,
   job.subject = std::filesystem::is_regular_file(options.run) ? stored_weights(options, info)
                                                               : stored_run(options, note);
   const StoredConfig& stored = job.subject.config;
+  if (!find_loss(stored.setup.options.loss.name).reads_labels()) {
+    throw UsageError(options.run.string() +
+                     " has learnt without labels and predicts no classes; winnow embed takes its "
+                     "features");
+  }
   if (static_cast<int>(info.classes.size()) != stored.setup.options.classes) {
     throw UsageError("the run was trained for " + std::to_string(stored.setup.options.classes) +
                      " classes, and " + options.data.cache.string() + " has " +

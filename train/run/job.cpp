@@ -15,6 +15,7 @@
 #include "train/run/build_name.h"
 #include "train/run/planning.h"
 #include "train/run/split_evaluation.h"
+#include "train/run/without_labels.h"
 
 namespace winnow::train {
 namespace {
@@ -33,9 +34,13 @@ void require_training_split(const DataOptions& options, const pipeline::DatasetI
 }
 
 // The training samples. The evaluation sets go into `data`.
-pipeline::SampleSet choose_samples(const DataOptions& options, JobData& data) {
+pipeline::SampleSet choose_samples(const DataOptions& options, bool reads_labels, JobData& data) {
   const pipeline::Cache& cache = *data.source.cache;
   pipeline::check_holds_images(cache);
+  if (!reads_labels) {
+    data.evaluation_sets = {{Split::kVal, {}}, {Split::kTest, {}}};
+    return pipeline::select_samples(cache, split_without_labels(options, data), options.selection);
+  }
   require_training_split(options, data.info);
   pipeline::SampleSet train = pipeline::select_samples(cache, Split::kTrain, options.selection);
   if (options.holdout > 0) {
@@ -93,7 +98,9 @@ Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
   JobData& data = job.data;
   data.source.cache = pipeline::open_cache(options.data.cache, options.data.placement, comm.rank());
   data.info = pipeline::describe(*data.source.cache);
-  pipeline::SampleSet train = weighed(options, data, choose_samples(options.data, data));
+  pipeline::SampleSet train =
+      weighed(options, data,
+              choose_samples(options.data, !learns_without_labels(options.recipe.loss), data));
   for (auto& [split, set] : data.evaluation_sets) {
     set.several_labels =
         several_labels(*data.source.cache, set.samples.ids, options.recipe.loss.name);
@@ -149,6 +156,7 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
     // Unknown names fail here, on all ranks alike.
     check_recipe(options.recipe.optimizer, options.recipe.rate.schedule, options.recipe.options);
     check_lengths(options.recipe);
+    check_without_labels(options, job);
     check_evaluation(options, job);
     const std::string& schedule = options.execution.all_reduce.schedule;
     if (schedule != comm::kAutoSchedule) comm::find_schedule(schedule);

@@ -1,6 +1,7 @@
 #include "train/run/loading.h"
 
 #include "pipeline/load/exchange.h"
+#include "train/run/without_labels.h"
 
 namespace winnow::train {
 
@@ -18,11 +19,13 @@ std::unique_ptr<pipeline::Loader> load_training_batches(const Job& job, const Tr
                                                         const comm::Communicator& comm,
                                                         StepRange steps, int batches_ahead) {
   const pipeline::Recipe recipe = recipe_of(options.data, job.data.info);
-  const auto requests = [&job, steps, ranks = comm.size(), mixed = pipeline::mixes(recipe)](
+  const auto requests = [&job, steps, ranks = comm.size(), mixed = pipeline::mixes(recipe),
+                         views = views_of(job.setup)](
                             int rank, std::uint64_t i) -> std::vector<pipeline::Request> {
     const std::int64_t step = steps.first + static_cast<std::int64_t>(i);
     if (step >= steps.last) return {};
-    return requests_of(part_of(job.batches, rank, ranks), *job.data.sampler, step, mixed);
+    return in_views(requests_of(part_of(job.batches, rank, ranks), *job.data.sampler, step, mixed),
+                    views);
   };
   pipeline::LoadOptions load = load_options(job, options, recipe, steps.first);
   load.batches_ahead = batches_ahead;

@@ -43,7 +43,8 @@ MemoryNeeds memory_needs(const TrainOptions& options, const Job& job, const JobG
   const auto image = static_cast<std::size_t>(geometry.height_px) *
                      static_cast<std::size_t>(geometry.width_px) *
                      static_cast<std::size_t>(geometry.channels);
-  const auto micro_batch = static_cast<std::size_t>(batches.micro_batch);
+  const auto micro_batch =
+      static_cast<std::size_t>(batches.micro_batch) * static_cast<std::size_t>(views_of(job.setup));
 
   MemoryNeeds needs{
       .program = memory_held() + kForLibraries,

@@ -34,6 +34,7 @@ Json to_json(const NetSetup& setup) {
     net["focal_gamma"] = o.loss.focal_gamma;
     net["focal_alpha"] = o.loss.focal_alpha;
   }
+  if (o.loss.name == kTwinsLoss) net["redundancy"] = o.loss.redundancy;
   if (!setup.net.description.empty()) net["description"] = setup.net.description;
   return net;
 }
@@ -69,23 +70,30 @@ Json execution_entries(const ExecutionOptions& execution) {
 }  // namespace
 
 NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info) {
-  if (info.classes.empty()) {
+  const bool reads_labels = find_loss(options.recipe.loss.name).reads_labels();
+  if (reads_labels && info.classes.empty()) {
     throw UsageError(options.data.cache.string() +
-                     " has no labels; ingest a data set with class folders to train on it");
+                     " has no labels; ingest a data set with class folders to train on it, or "
+                     "learn features without labels by --loss barlow_twins");
   }
   const int default_side = default_side_px(options.net);
   NetSetup setup{options.net, {}};
   NetOptions& o = setup.options;
   o.batch = options.batch.micro_batch > 0 ? options.batch.micro_batch
-                                          : default_micro_batch(options.batch.batch);
+            : reads_labels                ? default_micro_batch(options.batch.batch)
+                                          : micro_batch_of_views(options.batch.batch);
+  if (!reads_labels && o.batch < 2) {
+    throw UsageError("--loss " + options.recipe.loss.name +
+                     " correlates over the images of a micro-batch, and this has 1; take a larger "
+                     "--micro-batch, best of 64 or more");
+  }
   o.channels = info.channels;
   const int side = options.data.image_side_px;
   const bool uniform = info.height_px > 0 && info.width_px > 0;
   o.height_px = side > 0 ? side : uniform ? info.height_px : default_side;
   o.width_px = side > 0 ? side : uniform ? info.width_px : default_side;
-  o.classes = static_cast<int>(info.classes.size());
   o.loss = options.recipe.loss;
-  find_loss(o.loss.name);
+  o.classes = reads_labels ? static_cast<int>(info.classes.size()) : o.loss.projection;
   for (int c = 0; c < info.channels; ++c) {
     const auto i = static_cast<std::size_t>(c);
     o.mean.push_back(static_cast<float>(info.mean[i]));
@@ -139,7 +147,13 @@ pipeline::Recipe eval_recipe(int eval_resize_px) {
   return {{pipeline::CentreCropStep{eval_resize_px}}, 1};
 }
 
-Graph forward_graph(const NetSetup& setup) { return fuse(make_net(setup.net, setup.options)); }
+int views_of(const NetSetup& setup) { return find_loss(setup.options.loss.name).views; }
+
+Graph forward_graph(const NetSetup& setup) {
+  NetOptions options = setup.options;
+  options.batch *= views_of(setup);
+  return fuse(make_net(setup.net, options));
+}
 
 std::string config_text(const TrainOptions& options, const NetSetup& setup,
                         const pipeline::DatasetInfo& info, const std::string& selection_digest,
@@ -233,6 +247,10 @@ LossOptions parse_loss(const JsonReader& net) {
   if (loss.name == kFocalLoss) {
     loss.focal_gamma = net.at("focal_gamma").real(0, kMostFocalGamma);
     loss.focal_alpha = net.at("focal_alpha").real(-1, 1);
+  }
+  if (loss.name == kTwinsLoss) {
+    loss.redundancy = net.at("redundancy").real(kLeastRedundancy, kMostRedundancy);
+    loss.projection = net.at("classes").integer(1, kMostProjection);
   }
   return loss;
 }

@@ -40,7 +40,11 @@ int eval_resize_of(const DataOptions& options, const pipeline::DatasetInfo& info
 // The recipe for images in evaluation.
 pipeline::Recipe eval_recipe(int eval_resize_px);
 
-// The forward graph, fused.
+// How many views of each image the net is shown at once: a micro-batch of it has so many images
+// for each sample.
+int views_of(const NetSetup& setup);
+
+// The forward graph, fused, of views_of() images for each sample of a micro-batch.
 Graph forward_graph(const NetSetup& setup);
 
 // The text of RUN/config.json: everything that decides the numbers of a run. Compared between ranks

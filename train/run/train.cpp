@@ -29,6 +29,7 @@
 #include "train/run/run_log.h"
 #include "train/run/summary.h"
 #include "train/run/whiten.h"
+#include "train/run/without_labels.h"
 
 namespace winnow::train {
 namespace {
@@ -123,7 +124,8 @@ class Trainer {
 
   StepResult compute(pipeline::Batch& batch, std::int64_t done) {
     const std::int64_t step = done - 1;
-    const double weight = weight_of_batch(job_.batches, *job_.data.sampler, step);
+    const int views = views_of(job_.setup);
+    const double weight = views * weight_of_batch(job_.batches, *job_.data.sampler, step);
     const bool stop = options_.run.stop && options_.run.stop();
     StepResult result;
     try {
@@ -132,9 +134,11 @@ class Trainer {
       end_not_finite(error.findings(), done);
     }
     account(result, done);
-    census_.add(step, batch.ids);
+    census_.add(step, samples_of_views(batch.ids, views));
     if (options_.run.log.batches) {
-      log_.write_digest(done, pipeline::digest_of(batch, first_position(job_.batches, step)));
+      const std::uint64_t begin =
+          first_position(job_.batches, step) * static_cast<std::uint64_t>(views);
+      log_.write_digest(done, pipeline::digest_of(batch, begin));
     }
     return result;
   }
@@ -163,7 +167,6 @@ class Trainer {
   void log_interval(std::int64_t done) {
     std::map<std::string, double> values{
         {"train.loss", state_.losses.interval.value()},
-        {"train.top1", state_.interval_hits.top1()},
         {"train.lr", rate_at(lr_, done - 1)},
         {"train.weight_norm", engine_.weight_norm()},
         {"data.wait_time", loader_->waited_seconds()},
@@ -173,6 +176,9 @@ class Trainer {
         {"comm.exposed_wire", speed_.exposed.wire},
         {"comm.exposed_addition", speed_.exposed.addition},
         {"memory.peak", peak_memory()}};
+    if (!learns_without_labels(options_.recipe.loss)) {
+      values["train.top1"] = state_.interval_hits.top1();
+    }
     // A run that goes on may end before it did a step.
     if (done > first_) {
       values["train.gradient_norm"] = engine_.executor().gradient_norm();

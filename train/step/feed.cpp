@@ -91,15 +91,16 @@ Feed::Feed(Program& program)
       pixels_per_sample_(
           static_cast<std::size_t>(element_count(program.graph().value(pixels_).shape)) / size_) {
   const Graph& graph = program.graph();
-  const ValueId targets = graph.find("targets");
-  classes_ = static_cast<std::size_t>(graph.value(targets).shape[1]);
   several_labels_ = takes_several_labels(graph);
-  targets_.resize(size_ * classes_);
   weights_.resize(size_);
-  program.bind(targets, std::span(targets_));
   program.bind(graph.find("weights"), std::span(weights_));
   for (const ValueId id : graph.of_kind(ValueKind::kInput)) {
-    if (graph.value(id).name == "keys") keys_input_ = id;
+    const Value& input = graph.value(id);
+    if (input.name == "keys") keys_input_ = id;
+    if (input.name != "targets") continue;
+    classes_ = static_cast<std::size_t>(input.shape[1]);
+    targets_.resize(size_ * classes_);
+    program.bind(id, std::span(targets_));
   }
   if (!keys_input_) return;
   key_bytes_ = static_cast<std::size_t>(graph.value(*keys_input_).shape[1]);
@@ -113,7 +114,7 @@ void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight, cons
   for (std::size_t i = 0; i < size_; ++i) {
     const std::size_t row = m * size_ + i;
     weights_[i] = static_cast<float>(batch.weights[row] / total_weight * loss_scale);
-    if (batch.weights[row] > 0)
+    if (batch.weights[row] > 0 && classes_ > 0)
       set_target(batch, row, several_labels_, std::span(targets_).subspan(i * classes_, classes_));
     if (keys_input_)
       set_key(draw, batch.ids[row], std::span(keys_).subspan(i * key_bytes_, key_bytes_));

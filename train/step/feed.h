@@ -17,11 +17,11 @@ struct Draw {
 };
 
 // Gives a program its inputs, one micro-batch of a batch at a time: pixels by reference, targets
-// (one row of the label distribution a sample), weights, and keys of random numbers where the net
-// has dropout (train/ops/dropout.h) computed here.
+// (one row of the label distribution a sample) where its loss reads labels, weights, and keys of
+// random numbers where the net has dropout (train/ops/dropout.h) computed here.
 class Feed {
  public:
-  // The program's inputs "pixels", "targets" and "weights" are bound from now on.
+  // The program's inputs "pixels", "targets", if it has them, and "weights" are bound from now on.
   explicit Feed(Program& program);
 
   // Rows [m * size(), (m+1) * size()) of `batch`, which must stay until the program has run. A
@@ -33,8 +33,8 @@ class Feed {
   void bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw = {},
             double loss_scale = 1);
 
-  std::size_t size() const noexcept { return size_; }  // samples of a micro-batch
-  std::size_t classes() const noexcept { return classes_; }
+  std::size_t size() const noexcept { return size_; }                   // samples of a micro-batch
+  std::size_t classes() const noexcept { return classes_; }             // 0: no labels are read
   std::span<const float> targets() const noexcept { return targets_; }  // that were bound last
 
  private:
@@ -43,7 +43,7 @@ class Feed {
   std::optional<ValueId> keys_input_;
   std::size_t size_;
   std::size_t pixels_per_sample_;
-  std::size_t classes_;
+  std::size_t classes_ = 0;
   bool several_labels_;  // may be a sample's
   std::vector<float> targets_;
   std::vector<float> weights_;

@@ -19,6 +19,7 @@
 #include "tests/train/cudnn/host_kernels.h"
 #include "train/backend/cudnn/kernels_internal.h"
 #include "train/backend/reference/interpret.h"
+#include "train/ops/barlow_twins.h"
 #include "train/ops/batch_norm.h"
 #include "train/ops/conv2d.h"
 #include "train/ops/pooling.h"
@@ -842,6 +843,43 @@ TEST_P(Kernels, SigmoidLoss) {
     expect_near(loss, losses[0], kF32);
     expect_near(per_sample, losses[1], kF32);
     expect_near(dlogits, back[0], limit(type()));
+  }
+}
+
+TEST_P(Kernels, BarlowTwins) {
+  Random random(12);
+  struct Case {
+    std::int64_t pairs, features;
+    double redundancy;
+  };
+  for (const Case& c : {Case{4, 1, 0.5}, Case{5, 7, 0.1}, Case{3, 300, 0.01}, Case{200, 17, 1}}) {
+    SCOPED_TRACE(std::to_string(c.pairs) + " x " + std::to_string(c.features));
+    const std::int64_t samples = 2 * c.pairs;
+    const Numbers z = random.numbers(samples * c.features);
+    const Numbers weights = random.positive(samples);
+    const auto oracle = [&](const Operation& op) {
+      Oracle made;
+      return made.run(op, {made.data({samples, c.features}, z), made.parameter({samples}, weights)},
+                      BarlowTwinsAttributes{c.redundancy});
+    };
+    const auto losses = oracle(kBarlowTwins);
+    const auto back = oracle(kBarlowTwinsBackward);
+    Tensor tz(type(), z);
+    Tensor tw(Element::kF32, weights);
+    Tensor loss(Element::kF32, 1);
+    Tensor per_sample(Element::kF32, samples);
+    Tensor dz(type(), samples * c.features);
+    const train::kernels::TwinsLayer layer{type(), c.pairs, c.features, c.redundancy,
+                                           kTwinsEpsilon};
+    Tensor scratch(Element::kF32, train::kernels::twins_scratch_bytes(layer) / 4);
+    in_any_order({&loss, &per_sample, &dz}, [&](const Table& table, Stream& stream) {
+      const kernels::BarlowTwins a{layer, tz, tw, loss, per_sample, dz, scratch};
+      table.barlow_twins(a, stream);
+      table.barlow_twins_backward(a, stream);
+    });
+    expect_near(loss, losses[0], kF32);
+    expect_near(per_sample, losses[1], kF32);
+    expect_near(dz, back[0], limit(type()));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "train/backend/cudnn/device.h"
 #include "train/backend/lower/activation_kernels.h"
 #include "train/backend/lower/attention_kernels.h"
+#include "train/backend/lower/barlow_twins_kernels.h"
 #include "train/backend/lower/bias_kernels.h"
 #include "train/backend/lower/copy_channels_kernels.h"
 #include "train/backend/lower/dropout_kernels.h"
@@ -30,6 +31,7 @@ namespace winnow::train::cudnn::kernels {
 
 using train::kernels::Activate;
 using train::kernels::AddBias;
+using train::kernels::BarlowTwins;
 using train::kernels::BatchNorm;
 using train::kernels::BatchNormBackward;
 using train::kernels::BiasGradient;
@@ -210,6 +212,8 @@ struct Table {
   void (*sigmoid_loss_backward)(const SigmoidLoss&, Stream&);
   void (*local_response_norm)(const LocalResponseNorm&, Stream&);
   void (*local_response_norm_backward)(const LocalResponseNorm&, Stream&);
+  void (*barlow_twins)(const BarlowTwins&, Stream&);
+  void (*barlow_twins_backward)(const BarlowTwins&, Stream&);
 };
 
 }  // namespace winnow::train::cudnn::kernels

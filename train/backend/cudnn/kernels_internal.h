@@ -4,6 +4,7 @@
 
 #include "train/backend/cudnn/kernels_activation_internal.h"
 #include "train/backend/cudnn/kernels_attention_internal.h"
+#include "train/backend/cudnn/kernels_barlow_twins_internal.h"
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/backend/cudnn/kernels_concat_internal.h"
 #include "train/backend/cudnn/kernels_convolution_internal.h"
@@ -255,7 +256,9 @@ constexpr Table make_table(const char* name) noexcept {
           .sigmoid_loss = To::sigmoid_loss,
           .sigmoid_loss_backward = To::sigmoid_loss_backward,
           .local_response_norm = local_response_norm<Launcher, false>,
-          .local_response_norm_backward = local_response_norm<Launcher, true>};
+          .local_response_norm_backward = local_response_norm<Launcher, true>,
+          .barlow_twins = barlow_twins<Launcher>,
+          .barlow_twins_backward = barlow_twins_backward<Launcher>};
 }
 
 }  // namespace winnow::train::cudnn::kernels

@@ -7,6 +7,7 @@
 
 #include "train/backend/lower/activation_kernels.h"
 #include "train/backend/lower/attention_kernels.h"
+#include "train/backend/lower/barlow_twins_kernels.h"
 #include "train/backend/lower/bias_kernels.h"
 #include "train/backend/lower/copy_channels_kernels.h"
 #include "train/backend/lower/dropout_kernels.h"
@@ -88,6 +89,8 @@ struct Table {
   void (*batch_norm_statistics)(const BatchNorm&, int threads);
   void (*batch_norm_sums)(const BatchNormBackward&, int threads);
   void (*batch_norm_input_gradient)(const BatchNormBackward&, int threads);
+  void (*barlow_twins)(const BarlowTwins&, int threads);
+  void (*barlow_twins_backward)(const BarlowTwins&, int threads);
 };
 
 // The compilations of the kernels, from the most capable instruction set down to the generic one,

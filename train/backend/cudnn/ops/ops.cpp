@@ -50,6 +50,8 @@ constexpr EmitterRow<CudnnLowering> kRows[] = {
     {"batch_norm_statistics", ops::batch_norm_statistics},
     {"batch_norm_sums", ops::batch_norm_sums},
     {"batch_norm_input_gradient", ops::batch_norm_input_gradient},
+    {"barlow_twins", ops::barlow_twins},
+    {"barlow_twins_backward", ops::barlow_twins_backward},
 };
 
 }  // namespace

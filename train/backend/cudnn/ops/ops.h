@@ -57,6 +57,8 @@ void local_response_norm_backward(CudnnLowering& lowering, const Node& node);
 void batch_norm_statistics(CudnnLowering& lowering, const Node& node);
 void batch_norm_sums(CudnnLowering& lowering, const Node& node);
 void batch_norm_input_gradient(CudnnLowering& lowering, const Node& node);
+void barlow_twins(CudnnLowering& lowering, const Node& node);
+void barlow_twins_backward(CudnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::cudnn

@@ -41,6 +41,8 @@ void local_response_norm_backward(const LocalResponseNorm& a, int threads);
 void batch_norm_statistics(const BatchNorm& a, int threads);
 void batch_norm_sums(const BatchNormBackward& a, int threads);
 void batch_norm_input_gradient(const BatchNormBackward& a, int threads);
+void barlow_twins(const BarlowTwins& a, int threads);
+void barlow_twins_backward(const BarlowTwins& a, int threads);
 
 extern const Table kTable;
 

@@ -40,6 +40,8 @@ constinit const Table kTable = {
     .batch_norm_statistics = batch_norm_statistics,
     .batch_norm_sums = batch_norm_sums,
     .batch_norm_input_gradient = batch_norm_input_gradient,
+    .barlow_twins = barlow_twins,
+    .barlow_twins_backward = barlow_twins_backward,
 };
 
 }  // namespace winnow::train::kernels::WINNOW_ISA

@@ -51,6 +51,8 @@ constexpr EmitterRow<OneDnnLowering> kRows[] = {
     {"batch_norm_statistics", batch_norm_statistics},
     {"batch_norm_sums", batch_norm_sums},
     {"batch_norm_input_gradient", batch_norm_input_gradient},
+    {"barlow_twins", barlow_twins},
+    {"barlow_twins_backward", barlow_twins_backward},
 };
 
 }  // namespace

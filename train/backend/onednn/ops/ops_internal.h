@@ -57,6 +57,8 @@ void local_response_norm_backward(OneDnnLowering& lowering, const Node& node);
 void batch_norm_statistics(OneDnnLowering& lowering, const Node& node);
 void batch_norm_sums(OneDnnLowering& lowering, const Node& node);
 void batch_norm_input_gradient(OneDnnLowering& lowering, const Node& node);
+void barlow_twins(OneDnnLowering& lowering, const Node& node);
+void barlow_twins_backward(OneDnnLowering& lowering, const Node& node);
 }  // namespace ops
 
 }  // namespace winnow::train::onednn

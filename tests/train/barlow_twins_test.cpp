@@ -1,0 +1,59 @@
+#include "train/ops/barlow_twins.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+
+#include "tests/train/barlow_twins_golden.h"
+#include "tests/train/run_operation.h"
+
+namespace winnow::train {
+namespace {
+
+using testing::DoubleNear;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Pointwise;
+
+TEST(BarlowTwins, IsPytorchs) {
+  for (const test::TwinsGolden& golden : test::kTwinsGolden) {
+    SCOPED_TRACE(golden.redundancy);
+    const BarlowTwinsAttributes attributes{golden.redundancy};
+    const std::vector<double>& weights = golden.weights.numbers;
+    const auto y = outputs_of(kBarlowTwins, {golden.z, golden.weights}, attributes);
+    EXPECT_THAT(y[1], Each(DoubleNear(golden.loss, 1e-12)));
+    EXPECT_EQ(y[1].size(), weights.size());
+    EXPECT_NEAR(y[0][0], golden.loss * std::accumulate(weights.begin(), weights.end(), 0.0), 1e-11);
+    const auto d = outputs_of(kBarlowTwinsBackward, {golden.z, golden.weights}, attributes);
+    EXPECT_THAT(d[0], Pointwise(DoubleNear(1e-12), golden.dz.numbers));
+  }
+}
+
+TEST(BarlowTwins, IsNothingWhereViewsAgreeAndFeaturesDiffer) {
+  const Given weights{{8}, std::vector<double>(8, 0.125)};
+  // Two features that know nothing of one another, each view twice.
+  const Given z{{8, 2}, {9, 9, 9, 9, 9, -9, 9, -9, -9, 9, -9, 9, -9, -9, -9, -9}};
+  EXPECT_NEAR(outputs_of(kBarlowTwins, {z, weights}, BarlowTwinsAttributes{1})[0][0], 0, 1e-12);
+  // One feature twice.
+  const Given same{{8, 2}, {9, 9, 9, 9, 9, 9, 9, 9, -9, -9, -9, -9, -9, -9, -9, -9}};
+  EXPECT_NEAR(outputs_of(kBarlowTwins, {same, weights}, BarlowTwinsAttributes{0.25})[0][0], 0.25,
+              1e-6);
+}
+
+TEST(BarlowTwins, RefusesWhatIsNoPairs) {
+  const auto refusal = [](std::int64_t rows, double redundancy, const std::string& words) {
+    const auto count = static_cast<std::size_t>(rows);
+    const std::vector<Given> given = {{{rows, 1}, std::vector<double>(count)},
+                                      {{rows}, std::vector<double>(count)}};
+    EXPECT_THAT([&] { outputs_of(kBarlowTwins, given, BarlowTwinsAttributes{redundancy}); },
+                testing::ThrowsMessage<ShapeError>(HasSubstr(words)));
+  };
+  refusal(5, 1, "5 rows are not two views each of two images or more");
+  refusal(2, 1, "2 rows are not two views each");
+  refusal(4, 0, "redundancy 0 must be above 0");
+}
+
+}  // namespace
+}  // namespace winnow::train

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "train/backend/lower/kernel_arguments.h"
+#include "train/tensor/device_function.h"
+
+// Kernels of the loss of Barlow Twins, see train/ops/barlow_twins.h.
+namespace winnow::train::kernels {
+
+struct TwinsLayer {
+  Element type;  // of z and dz
+  std::int64_t pairs, features;
+  double redundancy;
+  double epsilon;
+};
+struct BarlowTwins {
+  TwinsLayer layer;
+  const void* z;
+  const float* weights;
+  float* loss;        // forward
+  float* per_sample;  // forward
+  void* dz;           // backward
+  void* scratch;      // twins_scratch_bytes()
+};
+
+// A row of the scratch's matrices has so many columns: whole vectors.
+static WINNOW_DEVICE_FN std::int64_t twins_width(const TwinsLayer& layer) {
+  return (layer.features + 15) / 16 * 16;
+}
+
+// The scratch of a node. Matrices have twins_width() columns, 0 behind the features in those that
+// are multiplied.
+struct TwinsScratch {
+  double* rows;        // a sum for each feature of the first view; one more
+  float* normal;       // of the first views, then of the second ones: (pairs, width) each
+  float* gradient;     // in `normal`
+  float* inverse;      // of the deviations: of the first views, then of the second ones
+  float* correlation;  // (width, width); backward: the gradient in it
+  float* transposed;   // of the gradient in it
+};
+static WINNOW_DEVICE_FN TwinsScratch twins_scratch(const TwinsLayer& layer, void* memory) {
+  const std::int64_t width = twins_width(layer);
+  const std::int64_t both = 2 * layer.pairs * width;
+  double* rows = static_cast<double*>(memory);
+  float* normal = reinterpret_cast<float*>(rows + width + 16);
+  float* correlation = normal + 2 * both + 2 * width;
+  return {rows, normal, normal + both, normal + 2 * both, correlation, correlation + width * width};
+}
+static inline std::int64_t twins_scratch_bytes(const TwinsLayer& layer) {
+  const std::int64_t width = twins_width(layer);
+  return 8 * (width + 16) + 4 * (4 * layer.pairs * width + 2 * width + 2 * width * width);
+}
+
+}  // namespace winnow::train::kernels
