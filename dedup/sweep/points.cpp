@@ -1,0 +1,91 @@
+#include "dedup/sweep/points.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "common/error.h"
+#include "dedup/hash/hashes.h"
+
+namespace winnow::dedup {
+namespace {
+
+// Six digits, none of them a zero at the end: "12.5".
+std::string short_text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", number);
+  return text;
+}
+
+// Ascending, each once.
+template <class T>
+std::vector<T> sorted_once(std::vector<T> values) {
+  std::ranges::sort(values);
+  values.erase(std::ranges::unique(values).begin(), values.end());
+  return values;
+}
+
+void check_axes(const SweepAxes& axes) {
+  if (axes.hashes.empty()) throw UsageError("there is no hash to sweep over; name one, as phash");
+  if (axes.thresholds.empty() && axes.removed.empty()) {
+    throw UsageError("say how hard to thin: thresholds in bits, or shares that are removed");
+  }
+  for (const double share : axes.removed) {
+    if (share >= 0 && share < 1) continue;
+    throw UsageError(short_text(share) +
+                     " cannot be the share that is removed: it is from 0 to below 1, 0.25 for a "
+                     "quarter");
+  }
+  for (const std::string& hash : axes.hashes) {
+    const int bits = find_hash(hash).row->bits;  // UsageError where there is none
+    for (const int threshold : axes.thresholds) {
+      if (threshold >= 0 && threshold <= bits) continue;
+      throw UsageError("a threshold of " + std::to_string(threshold) + " is not among the 0 to " +
+                       std::to_string(bits) + " bits of " + hash + "; leave it out, or the hash");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<SweepPoint> points_of(const SweepAxes& axes) {
+  check_axes(axes);
+  std::vector<SweepPoint> points{{.hash = ""}};
+  std::set<std::string> seen{name_of(points.front())};
+  const auto add = [&](SweepPoint point) {
+    if (seen.insert(name_of(point)).second) points.push_back(std::move(point));
+  };
+  for (const std::string& hash : axes.hashes) {
+    for (const SelectionMode mode : axes.modes) {
+      const bool by_policy = mode == SelectionMode::kKeep;
+      for (const KeepPolicy keep : by_policy ? axes.keeps : std::vector{KeepPolicy::kFirst}) {
+        SweepPoint point{.hash = hash, .keep = keep, .mode = mode};
+        for (const int threshold : sorted_once(axes.thresholds)) {
+          point.threshold = threshold;
+          add(point);
+        }
+        point.threshold.reset();
+        for (const double share : sorted_once(axes.removed)) {
+          if (share == 0) continue;
+          point.removed = share;
+          add(point);
+        }
+      }
+    }
+  }
+  return points;
+}
+
+std::string name_of(const SweepPoint& point) {
+  if (!point.thins()) return "all";
+  std::string hash = point.hash;
+  std::ranges::replace_if(
+      hash, [](char c) { return c == '@' || c == '/'; }, '.');
+  const std::string how = point.threshold ? "t" + std::to_string(*point.threshold)
+                                          : "r" + short_text(100 * point.removed.value_or(0));
+  return hash + "-" + how + "-" +
+         std::string(point.mode == SelectionMode::kKeep ? keep_policy_name(point.keep)
+                                                        : selection_mode_name(point.mode));
+}
+
+}  // namespace winnow::dedup

@@ -1,0 +1,2 @@
+winnow_test(dedup.sweep
+  SOURCES sweep_test.cpp DEPS winnow::dedup_sweep)

@@ -1,0 +1,230 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "dedup/deduplicate.h"
+#include "dedup/sweep/control.h"
+#include "dedup/sweep/points.h"
+#include "dedup/sweep/trim.h"
+#include "tests/dedup/tables.h"
+
+namespace winnow::dedup {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<std::string> names_of(const std::vector<SweepPoint>& points) {
+  std::vector<std::string> names;
+  for (const SweepPoint& point : points) names.push_back(name_of(point));
+  return names;
+}
+
+TEST(SweepPoints, AreAllOfTheAxesOnce) {
+  EXPECT_THAT(
+      names_of(points_of({.hashes = {"phash", "ahash"}, .thresholds = {6, 4, 6}})),
+      ElementsAre("all", "phash-t4-first", "phash-t6-first", "ahash-t4-first", "ahash-t6-first"));
+  // A share of 0 is the point that thins nothing; keep policies matter where samples are removed.
+  const SweepAxes modes{
+      .removed = {0, 0.25, 0.125},
+      .keeps = {KeepPolicy::kFirst, KeepPolicy::kLargest},
+      .modes = {SelectionMode::kKeep, SelectionMode::kWeight, SelectionMode::kOnePerGroup}};
+  EXPECT_THAT(names_of(points_of(modes)),
+              ElementsAre("all", "phash-r12.5-first", "phash-r25-first", "phash-r12.5-largest",
+                          "phash-r25-largest", "phash-r12.5-weight", "phash-r25-weight",
+                          "phash-r12.5-one_per_group", "phash-r25-one_per_group"));
+  const std::vector<SweepPoint> points = points_of(modes);
+  EXPECT_FALSE(points.front().thins());
+  EXPECT_TRUE(std::ranges::all_of(points, [](const SweepPoint& point) {
+    return !point.thins() || point.threshold.has_value() != point.removed.has_value();
+  }));
+}
+
+TEST(SweepPoints, WhatMakesNoSenseIsRefused) {
+  EXPECT_THROW(points_of({}), UsageError);
+  EXPECT_THROW(points_of({.hashes = {}, .thresholds = {4}}), UsageError);
+  EXPECT_THROW(points_of({.hashes = {"none"}, .thresholds = {4}}), UsageError);
+  EXPECT_THROW(points_of({.thresholds = {65}}), UsageError);
+  EXPECT_THROW(points_of({.thresholds = {-1}}), UsageError);
+  EXPECT_THROW(points_of({.removed = {1}}), UsageError);
+  EXPECT_THROW(points_of({.removed = {-0.1}}), UsageError);
+  EXPECT_THROW(points_of({.removed = {std::nan("")}}), UsageError);
+}
+
+// Groups of up to six near images, some alone; classes of unequal size; a part is val.
+Fingerprints world(std::uint64_t seed) {
+  CounterRng rng = test_rng(seed);
+  std::vector<TestImage> images;
+  for (std::uint64_t group = 0; group < 60; ++group) {
+    const std::uint64_t code = rng.next_u64();
+    const auto members = 1 + rng.below(6);
+    const auto label = static_cast<std::int32_t>(std::min(rng.below(4), rng.below(4)));
+    const Split split = rng.below(8) == 0 ? Split::kVal : Split::kTrain;
+    for (std::uint32_t i = 0; i < members; ++i) {
+      const std::uint64_t number = images.size() + 1;
+      images.push_back({.id = number,
+                        .split = split,
+                        .labels = {label},
+                        .code = code ^ random_flips(rng, static_cast<int>(rng.below(4))),
+                        .file = number,
+                        .pixels = number});
+    }
+  }
+  return make_table(images);
+}
+
+Selection thin(const Fingerprints& table, SelectionMode mode) {
+  return deduplicate(
+             table,
+             {.hash = "phash", .threshold = 6, .scope = Scope::kWithin, .policy = {.mode = mode}})
+      .selection;
+}
+
+double weight_of(const Selection& selection) {
+  double sum = 0;
+  for (const float weight : selection.weights) sum += weight;
+  return sum;
+}
+
+TEST(Trim, ThinsExactlySoManyAndTheNearest) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const Fingerprints table = world(seed);
+    const Selection full = thin(table, SelectionMode::kKeep);
+    const std::uint64_t most = count_thinned(full);
+    ASSERT_GT(most, 20U);
+    std::set<SampleId> before;
+    std::uint16_t furthest = 0;
+    for (std::uint64_t count = 0; count <= most; count += 7) {
+      const Selection trimmed = trim(full, count, 3);
+      check_selection(trimmed, "trimmed");
+      EXPECT_EQ(count_thinned(trimmed), count);
+      EXPECT_EQ(weight_of(trimmed), static_cast<double>(table.size() - count));
+      std::set<SampleId> thinned;
+      std::uint16_t now = 0;
+      for (std::size_t row = 0; row < trimmed.size(); ++row) {
+        EXPECT_EQ(trimmed.components[row], full.components[row]);
+        if (trimmed.rules[row] != Rule::kDuplicate) continue;
+        EXPECT_EQ(trimmed.kept[row], full.kept[row]);
+        thinned.insert(trimmed.ids[row]);
+        now = std::max(now, trimmed.distances[row]);
+      }
+      EXPECT_TRUE(std::ranges::includes(thinned, before)) << "less is among more";
+      EXPECT_GE(now, furthest);
+      before = thinned;
+      furthest = now;
+    }
+    EXPECT_EQ(trim(full, most, 3), full);
+    EXPECT_EQ(trim(full, most + 5, 3), full);
+    EXPECT_NE(trim(full, most / 2, 3), trim(full, most / 2, 4)) << "of equals a draw decides";
+  }
+}
+
+TEST(Trim, SharesWeightsAndTurnsAmongThoseLeftOfAGroup) {
+  const Fingerprints table = world(1);
+  const Selection full = thin(table, SelectionMode::kWeight);
+  const std::uint64_t most = count_thinned(full);
+  for (const std::uint64_t count : {std::uint64_t{0}, most / 3, most / 2, most}) {
+    const Selection trimmed = trim(full, count, 1);
+    check_selection(trimmed, "trimmed");
+    // Each group weighs as one sample: the sum is that of as many removed.
+    EXPECT_NEAR(weight_of(trimmed), static_cast<double>(table.size() - count), 1e-3);
+    std::map<SampleId, double> weight_of_group;
+    for (std::size_t row = 0; row < trimmed.size(); ++row) {
+      weight_of_group[trimmed.kept[row]] += trimmed.weights[row];
+    }
+    for (const auto& [kept, weight] : weight_of_group) EXPECT_NEAR(weight, 1, 1e-5) << kept;
+  }
+  const Selection turns = trim(thin(table, SelectionMode::kOnePerGroup), most / 2, 1);
+  std::set<SampleId> places(turns.kept.begin(), turns.kept.end());
+  EXPECT_EQ(places.size(), table.size() - most / 2);
+  EXPECT_EQ(weight_of(turns), static_cast<double>(table.size())) << "all are seen";
+}
+
+TEST(Control, RemovesAsManyOfEachClassFromTrain) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const Fingerprints table = world(seed);
+    const Selection base = keep_all(table.ids);
+    const ClassCounts counts = thinned_by_class(thin(table, SelectionMode::kKeep), table);
+    const Selection control = draw_control(base, table, counts, 5);
+    check_selection(control, "control");
+    const ClassCounts before = kept_by_class(base, table);
+    const ClassCounts after = kept_by_class(control, table);
+    for (const auto& [labels, count] : before) {
+      const std::uint64_t removed = counts.contains(labels) ? counts.at(labels) : 0;
+      EXPECT_EQ(count - (after.contains(labels) ? after.at(labels) : 0), removed);
+    }
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      if (table.splits[row] != Split::kTrain) {
+        EXPECT_EQ(control.weights[row], 1);
+      }
+    }
+    EXPECT_EQ(draw_control(base, table, counts, 5), control);
+    EXPECT_NE(draw_control(base, table, counts, 6), control);
+  }
+}
+
+TEST(Control, OfLessIsAmongThatOfMore) {
+  const Fingerprints table = world(2);
+  const Selection base = keep_all(table.ids);
+  const Selection full = thin(table, SelectionMode::kKeep);
+  const Selection more = draw_control(base, table, thinned_by_class(full, table), 1);
+  const Selection less =
+      draw_control(base, table, thinned_by_class(trim(full, count_thinned(full) / 2, 1), table), 1);
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    EXPECT_LE(more.weights[row], less.weights[row]);
+  }
+}
+
+// Of each sample drawn as often as any other of its class, over seeds.
+TEST(Control, DrawsEvenly) {
+  std::vector<TestImage> images;
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    images.push_back({.id = i, .labels = {i <= 10 ? 0 : 1}, .file = i, .pixels = i});
+  }
+  const Fingerprints table = make_table(images);
+  std::vector<int> removed(20);
+  constexpr int kDraws = 2000;
+  for (int seed = 0; seed < kDraws; ++seed) {
+    const Selection control = draw_control(keep_all(table.ids), table, {{{0}, 3}, {{1}, 5}},
+                                           static_cast<std::uint64_t>(seed));
+    for (std::size_t row = 0; row < 20; ++row) removed[row] += control.weights[row] > 0 ? 0 : 1;
+  }
+  for (std::size_t row = 0; row < 20; ++row) {
+    const double share = row < 10 ? 0.3 : 0.5;
+    EXPECT_NEAR(removed[row], kDraws * share, 4 * std::sqrt(kDraws * share * (1 - share))) << row;
+  }
+}
+
+TEST(Control, OfAClassThatHasNotSoManyIsRefused) {
+  const Fingerprints table = world(1);
+  EXPECT_THROW(draw_control(keep_all(table.ids), table, {{{0}, 10'000}}, 1), UsageError);
+  EXPECT_THROW(draw_control(keep_all(table.ids), table, {{{17}, 1}}, 1), UsageError);
+}
+
+TEST(Control, IsSharedByRemovalsThatAreAlike) {
+  const std::vector<ClassCounts> removals{{{{0}, 100}, {{1}, 100}},
+                                          {{{0}, 102}, {{1}, 98}},
+                                          {{{0}, 150}, {{1}, 50}},
+                                          {{{0}, 148}, {{1}, 52}},
+                                          {{{0}, 50}, {{1}, 50}}};
+  EXPECT_NEAR(counts_apart(removals[0], removals[1]), 0.01, 1e-12);
+  EXPECT_NEAR(counts_apart(removals[0], removals[4]), 0.5, 1e-12) << "size is not shared";
+  EXPECT_EQ(counts_apart({}, {}), 0);
+  EXPECT_EQ(counts_apart({{{0}, 5}}, {{{1}, 5}}), 1);
+  EXPECT_THAT(share_controls(removals, 0.02), ElementsAre(0, 0, 2, 2, 4));
+  EXPECT_THAT(share_controls(removals, 0), ElementsAre(0, 1, 2, 3, 4));
+}
+
+TEST(Control, SaysWhichClassesVanish) {
+  EXPECT_THAT(vanished({{{0}, 5}, {{1}, 3}, {{2}, 0}}, {{{0}, 1}}),
+              ElementsAre(std::vector<std::int32_t>{1}));
+}
+
+}  // namespace
+}  // namespace winnow::dedup
