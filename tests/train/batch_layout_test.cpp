@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.h"
+#include "train/run/without_labels.h"
 
 namespace winnow::train {
 namespace {
@@ -80,6 +81,32 @@ TEST(BatchLayout, DefaultMicroBatchDividesTheBatch) {
       EXPECT_NE(batch % larger, 0);
     }
   }
+}
+
+TEST(BatchLayout, MicroBatchOfViewsIsLarge) {
+  EXPECT_EQ(micro_batch_of_views(1024), 256);
+  EXPECT_EQ(micro_batch_of_views(256), 128);
+  EXPECT_EQ(micro_batch_of_views(90), 45);
+  EXPECT_EQ(micro_batch_of_views(7), 1);
+}
+
+// No two views of a sample in any epoch are drawn alike.
+TEST(Views, OfASampleLieBesideEachOtherAndDiffer) {
+  const std::vector<pipeline::Request> requests = {{.id = 7, .epoch = 0}, {.id = 3, .epoch = 5}};
+  const auto views = in_views(requests, 2);
+  ASSERT_EQ(views.size(), 4U);
+  const std::vector<SampleId> ids = {7, 7, 3, 3};
+  const std::vector<std::uint32_t> counts = {0, 1, 10, 11};
+  std::vector<SampleId> found;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    EXPECT_EQ(views[i].id, ids[i]);
+    EXPECT_EQ(views[i].epoch, counts[i]);
+    EXPECT_EQ(views[i].weight, 1);
+    found.push_back(views[i].id);
+  }
+  EXPECT_EQ(samples_of_views(found, 2), (std::vector<SampleId>{7, 3}));
+  EXPECT_EQ(in_views(requests, 1).size(), 2U);
+  EXPECT_EQ(in_views(requests, 1)[1].epoch, 5U);
 }
 
 TEST(BatchLayout, WeightOfABatchIsThatOfItsRequests) {
