@@ -14,9 +14,8 @@
 #include "tools/command.h"
 #include "tools/gallery_report.h"
 #include "tools/live_run.h"
+#include "tools/read_runs.h"
 #include "tools/run_page.h"
-#include "train/run/run_state.h"
-#include "train/run/setup.h"
 
 namespace winnow::tools {
 namespace {
@@ -31,36 +30,6 @@ struct ReportOptions {
   fs::path cache;  // empty: where the evaluation was
   bool live = false;
 };
-
-void require_run(const fs::path& path) {
-  if (fs::exists(path / "config.json")) return;
-  throw UsageError(path.string() + " holds no run; make one by winnow train");
-}
-
-// The metric that its newest checkpoint says is watched. Empty: none, or that is damaged, which
-// does not keep from looking at the run.
-std::string read_watched(const fs::path& run) {
-  const fs::path state = run / "checkpoints" / "latest" / "state.json";
-  try {
-    const auto best = train::parse_state(read_text(state), state.string()).best;
-    return best ? best->metric : "";
-  } catch (const Error&) {
-    return "";
-  }
-}
-
-RunView read_run(const fs::path& path) {
-  require_run(path);
-  RunView run{.name = name_of_folder(path),
-              .settings = train::config_facts(read_text(path / "config.json")),
-              .rows = train::MetricsTail(path / "metrics.jsonl").read().rows};
-  run.watched = read_watched(path);
-  const fs::path evaluation = path / "evaluation.json";
-  if (!fs::exists(evaluation)) return run;
-  run.evaluation = train::parse_evaluation(read_text(evaluation), evaluation.string());
-  for (const auto& mistake : run.evaluation->worst) run.mistakes.push_back({.mistake = mistake});
-  return run;
-}
 
 // Names and pictures of the mistakes, from the cache that they were made on.
 void look_at_mistakes(RunView& run, const fs::path& root, const pipeline::ThumbnailOptions& most) {
@@ -99,16 +68,6 @@ void add_pictures(RunView& run, const ReportOptions& o, const Session& session) 
     throw;
   } catch (const Error& error) {
     run.no_pictures = std::string("There are no pictures: ") + error.what() + ".";
-  }
-}
-
-// Runs of one name are told apart by the folders they are in.
-void name_apart(std::vector<RunView>& runs, const std::vector<fs::path>& paths) {
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (std::size_t k = 0; k < runs.size(); ++k) {
-      if (k == i || name_of_folder(paths[k]) != name_of_folder(paths[i])) continue;
-      runs[i].name = paths[i].string();
-    }
   }
 }
 

@@ -59,9 +59,13 @@ circle.curve { fill: var(--own); }
 @media print { figure, tr { break-inside: avoid; } }
 )";
 
+}  // namespace
+
 std::string run_key(std::size_t run, const std::string& name) {
   return fmt::format("<span class=\"key run{}\">{}</span> ", run % kColours, name_html(name));
 }
+
+namespace {
 
 // The last value of that name.
 std::optional<double> last_of(const RunView& run, const std::string& name) {
@@ -102,6 +106,8 @@ std::string chart_of(const std::vector<RunView>& runs, const std::string& title,
   return svg.empty() ? "" : figure(escaped(title), svg);
 }
 
+}  // namespace
+
 std::string curves_section(const std::vector<RunView>& runs) {
   std::string keys;
   for (std::size_t i = 0; i < runs.size(); ++i) keys += run_key(i, runs[i].name);
@@ -120,6 +126,8 @@ std::string curves_section(const std::vector<RunView>& runs) {
                                                   "once only")) +
                                figures(all));
 }
+
+namespace {
 
 std::string figure_html(const std::string& name, double value) {
   if (name.find(".top") != std::string::npos || name.ends_with(".map")) return percent(value);
@@ -176,12 +184,13 @@ std::string figures_section(const std::vector<RunView>& runs) {
       row_of(runs, "epochs",
              [](const RunView& run) { return fmt::format("{:.4g}", run.rows.back().epoch); }) +
       row_of(runs, "time", [](const RunView& run) { return in_seconds(run.rows.back().wall); });
-  constexpr std::array kNames{"test.top1",         "test.top5",          "test.top1_leak_free", "test.map", "val.map",
-                              "test.loss",         "test_ema.top1",      "val.top1",
-                              "val.top5",          "val.top1_leak_free", "val.loss",
-                              "val_ema.top1",      "train.top1",         "train.loss",
-                              "train.lr",          "train.total_ips",    "data.wait_time",
-                              "comm.exposed_time", "memory.peak"};
+  constexpr std::array kNames{"test.top1",          "test.top5",      "test.top1_leak_free",
+                              "test.map",           "val.map",        "test.loss",
+                              "test_ema.top1",      "val.top1",       "val.top5",
+                              "val.top1_leak_free", "val.loss",       "val_ema.top1",
+                              "train.top1",         "train.loss",     "train.lr",
+                              "train.total_ips",    "data.wait_time", "comm.exposed_time",
+                              "memory.peak"};
   for (const std::string name : kNames) {
     rows += row_of(runs, name, [&](const RunView& run) {
       const auto value = last_of(run, name);
@@ -251,8 +260,8 @@ std::string mean_html(const std::vector<const RunView*>& runs, const std::string
 std::string repetitions_section(const std::vector<RunView>& runs) {
   const auto groups = repetitions(runs);
   std::vector<std::string> names;
-  for (const std::string name : {"test.top1", "test.map", "test.loss", "test_ema.top1", "val.top1", "val.map", "val.loss",
-                                 "val_ema.top1", "train.loss"}) {
+  for (const std::string name : {"test.top1", "test.map", "test.loss", "test_ema.top1", "val.top1",
+                                 "val.map", "val.loss", "val_ema.top1", "train.loss"}) {
     const auto has = [&](const auto& group) { return !mean_html(group, name).empty(); };
     if (std::ranges::any_of(groups, has)) names.push_back(name);
   }
@@ -309,6 +318,8 @@ std::string settings_table(const std::vector<RunView>& runs, bool differing) {
          paragraph(aside(fmt::format("and {} more", grouped(count - kMostSettings))));
 }
 
+}  // namespace
+
 std::string settings_section(const std::vector<RunView>& runs) {
   std::string content;
   if (runs.size() > 1) {
@@ -319,6 +330,8 @@ std::string settings_section(const std::vector<RunView>& runs) {
   return section("Settings",
                  content + details("All settings", settings_table(runs, false), runs.size() == 1));
 }
+
+namespace {
 
 // Of each class: how many, and how many of them right.
 struct ClassCount {
@@ -507,6 +520,8 @@ std::string header_of(const std::vector<RunView>& runs) {
 }
 
 }  // namespace
+
+std::string_view run_style() noexcept { return kRunStyle; }
 
 std::string html_of(const std::vector<RunView>& runs, const std::string& made) {
   std::string body = header_of(runs) + curves_section(runs) + figures_section(runs) +

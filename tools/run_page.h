@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/bytes.h"
@@ -33,5 +35,12 @@ struct RunView {
 // A page of one run, or of several side by side, which are at least one. It needs nothing but
 // itself and is well-formed XML too. `made`: when, by what, on which machine. Pure.
 std::string html_of(const std::vector<RunView>& runs, const std::string& made);
+
+// Parts of it, for other pages of runs, which take run_style() into their style. Runs have the
+// colours of their places.
+std::string curves_section(const std::vector<RunView>& runs);
+std::string settings_section(const std::vector<RunView>& runs);
+std::string run_key(std::size_t run, const std::string& name);  // the name beside its colour
+std::string_view run_style() noexcept;
 
 }  // namespace winnow::tools

@@ -1,0 +1,108 @@
+"""winnow compare: runs side by side on the same images, as text, JSON and a page."""
+
+import csv
+import json
+import math
+import re
+import unittest
+import xml.etree.ElementTree as xml
+
+from program import ROOT, Case
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+RECIPE = ["--net", "lenet", "--image-size", 16, "--batch-size", 32, "--micro-batch", 16, "--warmup-epochs", 0, "--augment", "none"]  # fmt: skip
+SCHEMA = ROOT / "docs" / "schemas" / "compare.schema.json"
+
+
+def exact_mcnemar(a, b):
+    """Two-sided, summed up of binomials."""
+    n, fewer = a + b, min(a, b)
+    return min(1.0, 2 * sum(math.comb(n, k) for k in range(fewer + 1)) / 2**n)
+
+
+class Compare(Case):
+    def train(self, name, lr, seed, *more):
+        self.ok("train", self.cache, "--out", self.folder / name, *RECIPE, "--epochs", 2, "--lr", lr, "--seed", seed, *more)
+        return self.folder / name
+
+    def setUp(self):
+        super().setUp()
+        self.learnable_idx(self.folder / "set")
+        self.cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "set", "--out", self.cache)
+
+    def right(self, run):
+        """Of each image of test whether the run has it right, by `winnow eval`."""
+        path = self.folder / "predictions.csv"
+        self.ok("eval", run, self.cache, "--predictions", path)
+        with open(path, newline="") as file:
+            return [row["label"] == row["prediction"] for row in csv.DictReader(file)]
+
+    def json_of(self, *args):
+        value = self.ok("compare", *args, "--json").json()
+        if jsonschema:
+            jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(value)
+        return value
+
+    def test_two_runs(self):
+        a, b = self.train("a", 0.02, 1), self.train("b", 1e-6, 1)
+        page = self.folder / "page.html"
+        value = self.json_of(a, b, "--report", page, "--margin", 1)
+        first, other = self.right(a), self.right(b)
+        self.assertEqual((value["split"], value["images"], value["margin"]), ("test", len(first), 0.01))
+        self.assertEqual([run["right"] for run in value["runs"]], [sum(first), sum(other)])
+        (beside,) = value["others"]
+        (pair,) = beside["pairs"]
+        only_first = sum(x and not y for x, y in zip(first, other))
+        only_other = sum(y and not x for x, y in zip(first, other))
+        self.assertEqual((pair["only_first"], pair["only_other"]), (only_first, only_other))
+        self.assertGreater(only_first, only_other)
+        self.assertAlmostEqual(pair["p"] / exact_mcnemar(only_first, only_other), 1, 6)
+        self.assertEqual(beside["p_holm"], pair["p"])
+        self.assertIsNone(beside["over_seeds"])
+        self.assertEqual(beside["loss"], "some")
+
+        root = xml.parse(page).getroot()
+        text = " ".join("".join(root.itertext()).split())
+        for words in ("b beside a", "of these two nets", "recipe.lr 0.02, here 1e-06", "Right less often"):
+            self.assertIn(words, text)
+        pictures = re.findall(r'src="(data:image/jpeg;base64,[^"]+)"', page.read_text())
+        self.assertEqual(len(pictures), min(36, only_first) + min(36, only_other))
+        self.assertNotIn("<script", page.read_text())
+
+        said = self.ok("compare", a, b).err
+        self.assertIn("a loss", self.ok("compare", a, b, "--margin", 1).err)
+        self.assertNotIn("a loss of", said)
+        self.assertIn(f"a: recipe 1, seed 1: {sum(first)} of {len(first)} images of test right", said)
+
+    def test_recipes_over_seeds(self):
+        runs = [self.train(f"{name}-{seed}", lr, seed) for name, lr in (("a", 0.02), ("b", 0.002)) for seed in (1, 2)]
+        value = self.json_of(*runs, "--margin", 50)
+        self.assertEqual([(run["run"], run["recipe"], run["seed"]) for run in value["runs"]],
+                         [("a-1", 1, "1"), ("a-2", 1, "2"), ("b-1", 2, "1"), ("b-2", 2, "2")])  # fmt: skip
+        (beside,) = value["others"]
+        self.assertEqual([(pair["first"], pair["other"]) for pair in beside["pairs"]], [("a-1", "b-1"), ("a-2", "b-2")])
+        top1 = {run["run"]: run["top1"] for run in value["runs"]}
+        mean = (top1["b-1"] - top1["a-1"] + top1["b-2"] - top1["a-2"]) / 2
+        self.assertAlmostEqual(beside["over_seeds"]["mean"], mean, 9)
+        self.assertIn("over 2 seeds", self.ok("compare", *runs).err)
+
+    def test_refusals(self):
+        a, b = self.train("a", 0.05, 1, "--max-steps", 2), self.train("b", 0.05, 2, "--max-steps", 2)
+        self.refused(2, ["two runs or more"], "compare", a)
+        self.refused(2, ["holds no run"], "compare", a, self.folder / "set")
+        self.refused(2, ["no samples of split val"], "compare", a, b, "--split", "val")
+        self.refused(2, ["no folder"], "compare", a, b, "--report", self.folder / "none" / "page.html")
+        self.refused(2, ["no cache", "none"], "compare", a, b, "--cache", self.folder / "none")
+        (a / "evaluation.json").unlink()
+        (b / "evaluation.json").unlink()
+        self.refused(2, ["name it by --cache"], "compare", a, b)
+        self.assertIn("nothing but the seed differs", self.ok("compare", a, b, "--cache", self.cache).err)
+
+
+if __name__ == "__main__":
+    unittest.main()
