@@ -29,6 +29,7 @@ struct Outcome {
 class Claim {
  public:
   const std::string& key() const noexcept { return key_; }
+  const std::string& job() const noexcept { return job_; }
   // Its folder. What an earlier claim left of it, when its process died, is there.
   const std::filesystem::path& folder() const noexcept { return folder_; }
   // A process that is given this descriptor holds the claim as well, until it has ended.

@@ -1,0 +1,120 @@
+#include "tools/experiment/lanes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/error.h"
+#include "tests/common/temporary_folder.h"
+
+namespace winnow::tools {
+namespace {
+
+Child shell(const TemporaryFolder& folder, const std::string& script) {
+  return {.words = {"/bin/sh", "-c", script}, .out = folder / "out", .error = folder / "error"};
+}
+
+TEST(RunChild, SaysHowItEndedAndWhatItPrinted) {
+  const TemporaryFolder folder;
+  const ChildEnd end = run_child(shell(folder, "echo result; echo why >&2; exit 3"), {});
+  EXPECT_EQ(end.exit_code, 3);
+  EXPECT_EQ(end.signal, 0);
+  EXPECT_EQ(read_text(folder / "out"), "result\n");
+  EXPECT_EQ(read_text(folder / "error"), "why\n");
+  EXPECT_EQ(run_child(shell(folder, "kill -9 $$"), {}).signal, SIGKILL);
+  Child none = shell(folder, "");
+  none.words = {"/no/such/program"};
+  EXPECT_THROW(run_child(none, {}), SystemError);
+}
+
+TEST(RunChild, IsAskedToStop) {
+  const TemporaryFolder folder;
+  const ChildEnd end =
+      run_child(shell(folder, "trap 'exit 75' TERM; touch " + (folder / "ready").string() +
+                                  "; while :; do sleep 0.01; done"),
+                [&] { return std::filesystem::exists(folder / "ready"); });
+  EXPECT_EQ(end.exit_code, 75);
+}
+
+TEST(RunChild, HoldsItsClaimAlone) {
+  const TemporaryFolder folder;
+  JobQueue queue(folder / "queue", "x");
+  const std::vector<std::string> jobs{"a", "b"};
+  JobQueue::Next a = queue.claim_next(jobs);
+  JobQueue::Next b = queue.claim_next(jobs);
+  Child child = shell(folder, "sleep 0.4 &");  // what it leaves behind has its descriptors
+  child.keeps = a.claim->descriptor();
+  run_child(child, {});
+  a.claim.reset();
+  b.claim.reset();
+  const JobQueue::Next next = queue.claim_next(jobs);
+  ASSERT_TRUE(next.claim);
+  EXPECT_EQ(next.held, 1U);
+  EXPECT_EQ(next.claim->job(), "b");
+}
+
+std::vector<std::string> numbers(int count) {
+  std::vector<std::string> jobs;
+  for (int i = 0; i < count; ++i) jobs.push_back(std::to_string(i));
+  return jobs;
+}
+
+TEST(WorkOff, DoesEachJobOnceOnAllLanes) {
+  const TemporaryFolder folder;
+  JobQueue queue(folder / "queue", "x");
+  const std::vector<std::string> jobs = numbers(40);
+  std::atomic<int> done = 0;
+  std::atomic<int> at_once = 0;
+  std::atomic<int> most = 0;
+  work_off(queue, jobs, 4, {}, [&](const Claim& claim) {
+    const int now = ++at_once;
+    for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) continue;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    --at_once;
+    ++done;
+    return Outcome{false, claim.job() + "!"};
+  });
+  EXPECT_EQ(done, 40);
+  EXPECT_GT(most, 1);
+  for (const std::string& job : jobs) EXPECT_EQ(queue.outcome(job), (Outcome{false, job + "!"}));
+  work_off(queue, jobs, 4, {}, [&](const Claim&) -> std::optional<Outcome> {
+    ADD_FAILURE() << "nothing is done twice";
+    return std::nullopt;
+  });
+}
+
+TEST(WorkOff, KeepsWhatIsDoneWhenItEndsEarly) {
+  const TemporaryFolder folder;
+  JobQueue queue(folder / "queue", "x");
+  const std::vector<std::string> jobs = numbers(10);
+  std::atomic<int> done = 0;
+  const auto some = [&](const Claim& claim) -> std::optional<Outcome> {
+    if (done == 4) return std::nullopt;
+    ++done;
+    return Outcome{false, claim.job()};
+  };
+  EXPECT_THROW(work_off(queue, jobs, 1, {}, some), StoppedError);
+  EXPECT_THROW(work_off(queue, jobs, 1, {},
+                        [](const Claim&) -> std::optional<Outcome> {
+                          throw std::runtime_error("wrong options");
+                        }),
+               std::runtime_error);
+  EXPECT_THROW(work_off(
+                   queue, jobs, 2, [] { return true; }, some),
+               StoppedError);
+  done = 100;
+  work_off(queue, jobs, 2, {}, some);
+  EXPECT_EQ(done, 106);
+}
+
+}  // namespace
+}  // namespace winnow::tools
