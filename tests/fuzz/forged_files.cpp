@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -11,8 +12,10 @@
 #include "common/json_text.h"
 #include "common/lmdb/lmdb.h"
 #include "dedup/column_file.h"
+#include "dedup/fingerprints.h"
 #include "pipeline/store/manifest.h"
 #include "pipeline/store/shard_format.h"
+#include "tests/fuzz/coverage/seal.h"
 
 namespace winnow::test {
 namespace {
@@ -79,6 +82,23 @@ void seal_cache(const ForgeryPlaces& at) {
     }
   }
   replace(path, sealed(manifest, true));
+}
+
+void seal_pictured(const ForgeryPlaces& at) {
+  const fs::path path = at.pictured() / "manifest.json";
+  Json manifest = without_digest(path);
+  manifest["fingerprints_hash"] =
+      to_hex(dedup::hash_of_table(InputFile(at.pictured() / "fingerprints" / "table")));
+  replace(path, sealed(manifest, true));
+}
+
+void seal_folds(const ForgeryPlaces& at) {
+  const fs::path path = at.folds() / "out-of-fold.json";
+  Json json = Json::parse(read_text(path));
+  for (const std::string ending : {"npy", "csv"}) {
+    json[ending + "_xxh3_128"] = hash_of(at.folds() / ("out-of-fold." + ending));
+  }
+  replace(path, sealed(json, false));
 }
 
 void seal_index(const ForgeryPlaces& at) {
@@ -268,9 +288,7 @@ Forgery patch_of(const TableFile& file, const std::string& field, std::size_t pl
           [=](const ForgeryPlaces& at) {
             Bytes bytes = read_file(at.root / file.path);
             std::memcpy(bytes.data() + place, &number, width);
-            const std::uint64_t sum = xxh3_64(BytesView(bytes).first(bytes.size() - 8));
-            std::memcpy(bytes.data() + bytes.size() - 8, &sum, 8);
-            replace(at.root / file.path, bytes);
+            replace(at.root / file.path, fuzz::seal_column_file(bytes));
             file.seal(at);
           }};
 }
@@ -280,12 +298,14 @@ Forgery change_of(const TableFile& file, const std::string& what,
   return {std::string(file.what) + " " + what, file.read_by, [=](const ForgeryPlaces& at) {
             ColumnTable table = parse_table(read_file(at.root / file.path));
             change(table);
-            replace(at.root / file.path, bytes_of(table));
+            replace(at.root / file.path, fuzz::seal_column_file(bytes_of(table)));
             file.seal(at);
           }};
 }
 
-void add_table(const TableFile& file, const ForgeryPlaces& places, std::vector<Forgery>& out) {
+// Of columns whose names begin like this.
+void add_table(const TableFile& file, const ForgeryPlaces& places, std::vector<Forgery>& out,
+               std::string_view beginning = {}) {
   const Bytes bytes = read_file(places.root / file.path);
   const ColumnTable table = parse_table(bytes);
   for (const std::uint64_t number : kNumbers) {
@@ -296,6 +316,7 @@ void add_table(const TableFile& file, const ForgeryPlaces& places, std::vector<F
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Column& column = table.columns[i];
     const std::size_t at = kColumnsAt + kColumnBytes * i;
+    if (!column.name.starts_with(beginning)) continue;
     for (const std::uint64_t number : kNumbers) {
       out.push_back(patch_of(file, column.name + ".element_bytes", at + 40, 4, number));
       out.push_back(patch_of(file, column.name + ".count", at + 48, 8, number));
@@ -524,6 +545,56 @@ void add_ledgers(const ForgeryPlaces& places, std::vector<Forgery>& out) {
   add("long line", "{\"a\":\"" + std::string(10'000'000, 'a') + "\"}");
 }
 
+// --- Predictions of folds: what is in the .json by fields, in the others by their text.
+
+void add_predictions(const ForgeryPlaces& places, std::vector<Forgery>& out) {
+  add_json({"out-of-fold.json", Reads::kFolds, "folds/out-of-fold.json", false, sealed_already},
+           places, out);
+  const auto add = [&](const std::string& ending, const std::string& what,
+                       const std::function<std::string(std::string)>& change) {
+    out.push_back(
+        {"out-of-fold." + ending + " " + what, Reads::kFolds, [=](const ForgeryPlaces& at) {
+           const fs::path path = at.folds() / ("out-of-fold." + ending);
+           replace(path, change(read_text(path)));
+           seal_folds(at);
+         }});
+  };
+  constexpr std::size_t kHeader = 128;  // of the .npy
+  for (const auto& [what, number] :
+       {std::pair("NaN", std::nanf("")), {"infinity", HUGE_VALF}, {"-1", -1.0F}, {"2", 2.0F}}) {
+    add("npy", what, [number = number](std::string text) {
+      std::memcpy(text.data() + kHeader, &number, sizeof number);
+      return text;
+    });
+  }
+  const auto with = [](const char* from, const std::string& to) {
+    return [=](std::string text) {
+      const std::size_t at = text.find(from);
+      return at == text.npos ? text : text.replace(at, std::strlen(from), to);
+    };
+  };
+  add("npy", "Fortran", with("False", "True "));
+  add("npy", "of bytes", with("<f4", "|u1"));
+  add("npy", "many rows", with("(", "(9999999999"));
+  add("npy", "no dictionary", with("{", std::string(60'000, '{')));
+  for (const char* ending : {"npy", "csv"}) {
+    add(ending, "empty", [](const std::string&) { return std::string(); });
+    add(ending, "cut", [](const std::string& text) { return text.substr(0, text.size() / 2); });
+    add(ending, "longer", [](const std::string& text) { return text + text; });
+    add(ending, "zeros", [](const std::string& text) { return std::string(text.size(), '\0'); });
+  }
+  for (const auto& [what, line] : std::initializer_list<std::pair<const char*, std::string>>{
+           {"an open quote", "\n\"1,a"},
+           {"a long line", "\n" + std::string(10'000'000, '1')},
+           {"a negative id", "\n-1,a,b,c,1\n"},
+           {"a large id", "\n99999999999999999999999,a,b,c,1\n"},
+           {"another id", "\n5000,a,b,c,1\n"},
+           {"fold 0", "\n1,a,b,c,0\n"},
+           {"many fields", "\n" + std::string(500'000, ',') + "\n"}}) {
+    add("csv", what, with("\n", line));
+  }
+}
+
 }  // namespace
 
 std::vector<Forgery> forgeries(const ForgeryPlaces& places) {
@@ -554,6 +625,17 @@ std::vector<Forgery> forgeries(const ForgeryPlaces& places) {
       out.push_back(std::move(forgery));
     }
   }
+  add_table({"made.features", Reads::kFeatures, "cache/features/made.features", sealed_already},
+            places, out);
+  add_table({"pictured/table", Reads::kThumbnails, "pictured/fingerprints/table", seal_pictured},
+            places, out, "thumbnails:");
+  for (const auto& entry : fs::directory_iterator(places.pictured_index())) {
+    if (entry.path().extension() != ".landmarks") continue;
+    add_table({"landmarks", Reads::kLandmarks, "pictured-index" / entry.path().filename(),
+               sealed_already},
+              places, out);
+  }
+  add_predictions(places, out);
   add_records(out);
   add_pages(places, out);
   add_safetensors("model.safetensors", out);
