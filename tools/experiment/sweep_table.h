@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/statistics.h"
+#include "tools/experiment/job_queue.h"
+
+// What a sweep's runs come to. Pure functions.
+namespace winnow::tools {
+
+// A way to thin the training samples, or its control, trained with some seeds.
+struct SweepArm {
+  std::string name = {};    // "all", "phash-r25-first", "control-phash-r25-first"
+  std::string series = {};  // those that differ in how hard they thin have one: "phash first"
+  std::string budget = {};  // what it has in common with all: "epochs" or "steps"
+  std::uint64_t kept = 0;
+  std::uint64_t removed = 0;
+  double epochs = 0;
+  std::optional<std::size_t> control = {};  // its place; nothing: it is one, or thins nothing
+  std::vector<std::string> jobs = {};       // one a seed
+
+  bool is_control() const noexcept { return name.starts_with("control-"); }
+  double removed_share() const noexcept {
+    return static_cast<double>(removed) / static_cast<double>(removed + kept);
+  }
+};
+
+struct ArmResult {
+  std::vector<std::optional<double>> top1;  // on the hold-out, by seed; nothing: no such run
+  std::vector<std::string> failures;        // why runs failed
+  double mean = 0;                          // of those that there are
+  std::optional<double> deviation = {};     // of two or more, n - 1
+  // Of the seeds that both have, less: what thins nothing, and its control.
+  std::optional<PairedDifference> beside_all = {};
+  std::optional<PairedDifference> beside_control = {};
+  std::optional<Loss> loss = {};  // beside all; of two seeds or more
+
+  std::size_t runs() const noexcept;
+};
+
+struct SweepJudge {
+  double margin = 0.005;              // a share that may be lost
+  std::uint64_t held_out_images = 0;  // that accuracies are of
+};
+
+// In      The first arm thins nothing. Outcomes are `{"top1": ...}`, or failed.
+// Errors  FormatError: an outcome that is none of a sweep.
+std::vector<ArmResult> results_of(
+    const std::vector<SweepArm>& arms, const SweepJudge& judge,
+    const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of);
+
+// The arm that removes most of those that lose nothing, no control; nothing: none is known to.
+std::optional<std::size_t> recommend(const std::vector<SweepArm>& arms,
+                                     const std::vector<ArmResult>& results);
+// The same with its reason, in a sentence.
+std::string recommendation(const std::vector<SweepArm>& arms, const std::vector<ArmResult>& results,
+                           const SweepJudge& judge);
+
+}  // namespace winnow::tools
