@@ -14,6 +14,7 @@
 #include "common/file.h"
 #include "common/npy.h"
 #include "common/utf8.h"
+#include "dedup/features/whiten.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/features.h"
 #include "tools/checkpoint_flags.h"
@@ -36,6 +37,7 @@ struct EmbedFlags {
   std::string dtype = "f16";
   std::string compute_dtype = "f32";
   int threads = 0;
+  bool whiten = false;
   bool json = false;
 };
 
@@ -169,6 +171,12 @@ void run(const EmbedFlags& o, Session& session) {
   if (made.table.size() == 0) {
     throw RefusedError("no image has a vector with a direction, so there is nothing to compare");
   }
+  if (o.whiten) {
+    const std::size_t before = made.table.size();
+    made.table = dedup::whitened(made.table);
+    made.left_out += before - made.table.size();
+    made.source["whitened"] = true;
+  }
   made.table.name = o.name;
   made.table.source = made.source.dump();
   made.table.cache_digest = cache.digest();
@@ -205,6 +213,9 @@ Command add_embed(CLI::App& program) {
   app->add_option("--threads", o->threads, "Cores to use; 0: this process's share")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app->add_flag("--whiten", o->whiten,
+                "Take from the vectors what they have in common: less their mean, their numbers "
+                "made uncorrelated and of variance 1 over the images");
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
       R"(The vector of an image is what the net's last fully connected layer reads, with the image shown
@@ -216,6 +227,7 @@ Examples:
   winnow embed run cache --checkpoint best --name best
   winnow embed resnet50.safetensors cache --net resnet50 --dtype i8
   winnow embed vectors.npy cache --names names.txt --name clip
+  winnow embed twins cache --whiten                # a run of --loss barlow_twins
   winnow dedup cache --features default --cosine 0.97)");
   return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }

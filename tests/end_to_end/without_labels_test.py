@@ -17,16 +17,16 @@ def cosine(a, b):
 class WithoutLabels(Case):
     @classmethod
     def setUpClass(cls):
-        """96 pictures in one folder, of no class and no split; the last 8 show what the first 8 do, brighter."""
+        """136 pictures in one folder, of no class and no split; the last 8 show what the first 8 do, brighter."""
         case = cls("ok")
         case.setUp()
         cls.addClassCleanup(case.doCleanups)
         cls.made, cls.cache = case.folder, case.folder / "cache"
-        for i in range(96):
-            pixels = case.image(SIDE, seed=i % 88)
-            if i >= 88:
+        for i in range(136):
+            pixels = case.image(SIDE, seed=i % 128)
+            if i >= 128:
                 pixels = bytes(min(255, value * 17 // 16) for value in pixels)
-            case.write_ppm(case.folder / "pictures" / f"{i:02}.ppm", pixels, SIDE)
+            case.write_ppm(case.folder / "pictures" / f"{i:03}.ppm", pixels, SIDE)
         case.ok("ingest", case.folder / "pictures", "--out", cls.cache)
         cls.trained = case.folder / "trained"
         case.ok(*cls.command(case.folder / "trained"))
@@ -48,13 +48,22 @@ class WithoutLabels(Case):
 
     def test_features_are_those_of_the_net_before_the_projector(self):
         said = self.ok("embed", self.trained, self.cache, "--json").json()
-        self.assertEqual((said["images"], said["dimensions"]), (96, 64))
+        self.assertEqual((said["images"], said["dimensions"]), (136, 64))
         features = vectors(self.cache / "features" / "default.features")
-        one = [features[i] for i in range(96)]
-        twins = [cosine(one[i], one[88 + i]) for i in range(8)]
-        others = sorted(cosine(one[i], one[j]) for i in range(88) for j in range(i))
+
+        def cosines(features):
+            one = [features[i] for i in range(136)]
+            return [cosine(one[i], one[128 + i]) for i in range(8)], sorted(
+                cosine(one[i], one[j]) for i in range(128) for j in range(i))  # fmt: skip
+
+        twins, others = cosines(features)
         self.assertGreater(min(twins), 0.98)
         self.assertLess(others[len(others) // 2], min(twins) - 0.05)
+        said = self.ok("embed", self.trained, self.cache, "--whiten", "--name", "whitened", "--json").json()
+        self.assertTrue(said["source"]["whitened"])
+        twins, others = cosines(vectors(self.cache / "features" / "whitened.features"))
+        self.assertGreater(min(twins), others[-20])
+        self.assertLess(abs(others[len(others) // 2]), 0.05)
         groups = self.folder / "near.csv"
         self.ok("dedup", self.cache, "--features", "default", "--cosine", 0.98, "--name", "near", "--list-pairs", groups)
         with groups.open(newline="") as file:
@@ -72,7 +81,7 @@ class WithoutLabels(Case):
         self.ok(*cut, "--max-steps", 2)
         self.ok(*cut, ranks=2)
         batches = self.metrics(self.folder / "one", "data.digest")
-        self.assertEqual(len(set(batches)), 6)
+        self.assertEqual(len(set(batches)), 9)
         for other in ("two", "cut"):
             self.assertEqual(self.weights(self.folder / other), self.weights(self.folder / "one"), other)
             self.assertEqual(self.metrics(self.folder / other, "data.digest"), batches)
