@@ -246,6 +246,7 @@ class Embed(Case):
         whole = self.features("two").read_bytes()
         self.features("cut").write_bytes(whole[:-9])
         self.refused(1, ["cut.features", "damaged", "make it again"], *by, "cut", "--cosine", 0.9)
+        self.features("cut").unlink()
         self.ok("ingest", self.photos / "train", "--out", self.folder / "other")
         (self.folder / "other" / "features").mkdir()
         self.features("two", self.folder / "other").write_bytes(whole)
