@@ -170,7 +170,7 @@ TEST(Verify, IsTheSameForAnyNumberOfThreads) {
 
 // Whoever asks to stop does not wait for the end of what is done at the moment.
 TEST(Verify, StopsAtAnyMoment) {
-  const Pictures pictures(4);
+  const Pictures pictures(2);
   std::vector<Edge> near;  // so there is much to compare
   for (std::uint32_t row = 1; row < pictures.rows.size(); ++row) near.push_back({0, row, 4});
   std::atomic<std::size_t> asked = 0;
@@ -186,7 +186,7 @@ TEST(Verify, StopsAtAnyMoment) {
   run();
   const std::size_t times = asked;
   EXPECT_GT(times, 10 * pictures.rows.size());
-  for (std::size_t part = 0; part < 8; ++part) {
+  for (std::size_t part = 0; part < 8; part += 2) {
     stops_at = std::max<std::size_t>(1, times * part / 8);
     EXPECT_THROW(run(), StoppedError) << part;
     EXPECT_LE(asked, stops_at + 64);  // by the threads at work
