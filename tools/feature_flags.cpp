@@ -11,6 +11,19 @@
 #include "tools/dedup_search.h"
 
 namespace winnow::tools {
+namespace {
+
+// Has `columns` compare by these features.
+dedup::LinkSource links_by(const dedup::FeatureTable& table, const Session& session,
+                           dedup::ColumnSource& columns) {
+  const dedup::SearchOptions search = search_options(session);
+  dedup::FeatureLinks by = dedup::compare_by(table, std::move(columns),
+                                             {.progress = search.progress, .stop = search.stop});
+  columns = std::move(by.columns);
+  return std::move(by.links);
+}
+
+}  // namespace
 
 void add_feature_flags(CLI::App& app, FeatureFlags& flags) {
   app.add_option("--features", flags.name,
@@ -42,10 +55,16 @@ void check_features(const FeatureFlags& flags, const ChoiceFlags& choice) {
 dedup::LinkSource by_features(const Session& session, const FeatureFlags& flags,
                               const pipeline::Cache& cache, dedup::ColumnSource& columns,
                               dedup::Options& options) {
+  return by_features(session, flags, pipeline::read_features(cache, flags.name), columns, options);
+}
+
+dedup::LinkSource by_features(const Session& session, const FeatureFlags& flags,
+                              const dedup::FeatureTable& table, dedup::ColumnSource& columns,
+                              dedup::Options& options) {
   options.hash = dedup::kCosine;
   options.threshold = dedup::distance_of_cosine(*flags.cosine);
   options.matching.features = flags.name;
-  dedup::LinkSource links = by_features_of(options, session, cache, columns, {});
+  dedup::LinkSource links = links_by(table, session, columns);
   say(session, fmt::format("features '{}' from a cosine of {}; of pairs just so near 999 of 1,000 "
                            "are found",
                            flags.name, *flags.cosine));
@@ -56,12 +75,7 @@ dedup::LinkSource by_features_of(const dedup::Options& options, const Session& s
                                  const pipeline::Cache& cache, dedup::ColumnSource& columns,
                                  dedup::LinkSource links) {
   if (options.matching.features.empty()) return links;
-  const dedup::FeatureTable table = pipeline::read_features(cache, options.matching.features);
-  const dedup::SearchOptions search = search_options(session);
-  dedup::FeatureLinks by = dedup::compare_by(table, std::move(columns),
-                                             {.progress = search.progress, .stop = search.stop});
-  columns = std::move(by.columns);
-  return std::move(by.links);
+  return links_by(pipeline::read_features(cache, options.matching.features), session, columns);
 }
 
 }  // namespace winnow::tools

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "dedup/deduplicate.h"
+#include "dedup/features/feature_table.h"
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
 #include "tools/command.h"
@@ -27,7 +28,12 @@ void check_features(const FeatureFlags& flags, const ChoiceFlags& choice);
 dedup::LinkSource by_features(const Session& session, const FeatureFlags& flags,
                               const pipeline::Cache& cache, dedup::ColumnSource& columns,
                               dedup::Options& options);
-// The same where `options`, as a selection has them, are of features; else `links`. Says nothing.
+// The same by the features that are in `table`.
+dedup::LinkSource by_features(const Session& session, const FeatureFlags& flags,
+                              const dedup::FeatureTable& table, dedup::ColumnSource& columns,
+                              dedup::Options& options);
+// As the first where `options`, as a selection has them, are of features; else `links`. Says
+// nothing.
 dedup::LinkSource by_features_of(const dedup::Options& options, const Session& session,
                                  const pipeline::Cache& cache, dedup::ColumnSource& columns,
                                  dedup::LinkSource links);

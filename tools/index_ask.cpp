@@ -19,7 +19,10 @@
 #include "tools/dedup_flags.h"
 #include "tools/dedup_lists.h"
 #include "tools/dedup_search.h"
+#include "tools/feature_flags.h"
 #include "tools/gallery_report.h"
+#include "tools/in_place.h"
+#include "tools/index_features.h"
 #include "tools/index_inputs.h"
 #include "tools/index_pictures.h"
 #include "tools/index_verbs.h"
@@ -43,6 +46,7 @@ struct IndexPage {
 struct IndexDedupOptions {
   fs::path index;
   DedupFlags dedup;
+  FeatureFlags features;
   Obeyed obeyed;
   std::string name = "default";
   ListFlags lists;
@@ -66,27 +70,61 @@ dedup::LinkSource verified(const IndexDedupOptions& o, const dedup::StoredIndex&
                      options);
 }
 
-void deduplicate(const IndexDedupOptions& o, const Session& session) {
-  pipeline::check_selection_name(o.name);
-  check_choice(o.dedup.choice);
-  check_places(o.lists, o.page.report, o.json);
-  dedup::Options options = dedup_options(o.dedup);
-  const auto index = dedup::StoredIndex::open(o.index);
+// The links by codes, or by these and the pictures, as flags say.
+dedup::LinkSource links_of(const IndexDedupOptions& o, const dedup::StoredIndex& index,
+                           const dedup::ColumnSource& columns, dedup::Options& options,
+                           const Session& session) {
   index.check_quality(o.dedup.choice.least_quality);
-  const pipeline::PictureOf pictures =
-      pictures_of_index(index, o.page.sources, o.page.reading, session);
   ChoiceFlags choice = o.dedup.choice;
   if (choice.hash == kAuto) choice.hash = index.kind().hash;
-  const dedup::ColumnSource columns = stoppable(index.columns(), session);
   const dedup::LinkSource by_codes = settle(session, choice, columns, std::span(&choice.hash, 1),
                                             index.links(search_options(session)), options);
-  const dedup::LinkSource links =
-      choice.verify ? verified(o, index, columns, by_codes, options, session) : by_codes;
+  auto links = choice.verify ? verified(o, index, columns, by_codes, options, session) : by_codes;
   if (choice.threshold && options.hash == index.kind().hash &&
       options.threshold > index.kind().radius) {
     say(session, fmt::format("{} bits are beyond the {} up to which {} has links: all is searched, "
                              "as in a cache; an index made with a larger --radius is quicker",
                              options.threshold, index.kind().radius, o.index.string()));
+  }
+  return links;
+}
+
+void check(const IndexDedupOptions& o) {
+  pipeline::check_selection_name(o.name);
+  check_choice(o.dedup.choice);
+  check_features(o.features, o.dedup.choice);
+  check_places(o.lists, o.page.report, o.json);
+  if (!o.page.sources.empty() && o.page.report.empty() && !o.features.any()) {
+    throw UsageError("--source is of --report and --features; ask for one of them");
+  }
+}
+
+// Of --source those that have pictures: where features are asked for, a cache may be named for them
+// alone.
+std::vector<fs::path> with_pictures(const IndexDedupOptions& o) {
+  std::vector<fs::path> sources = o.page.sources;
+  if (!o.features.any()) return sources;
+  std::erase_if(sources, [](const fs::path& path) {
+    return !is_data_set(path) && pipeline::Cache::open(path).manifest().shards.empty();
+  });
+  return sources;
+}
+
+void deduplicate(const IndexDedupOptions& o, const Session& session) {
+  check(o);
+  dedup::Options options = dedup_options(o.dedup);
+  const auto index = dedup::StoredIndex::open(o.index);
+  pipeline::PictureOf pictures;
+  if (!o.page.report.empty()) {
+    pictures = pictures_of_index(index, with_pictures(o), o.page.reading, session);
+  }
+  dedup::ColumnSource columns = stoppable(index.columns(), session);
+  dedup::LinkSource links;
+  if (o.features.any()) {
+    const dedup::FeatureTable table = features_of_index(index, o.features.name, o.page.sources);
+    links = {by_features(session, o.features, table, columns, options)};
+  } else {
+    links = links_of(o, index, columns, options, session);
   }
   obey(session, o.obeyed, columns, index.names(), options);
   dedup::Result result = dedup::deduplicate(columns, options, links);
@@ -218,19 +256,27 @@ SubVerb add_index_dedup(CLI::App& index) {
           "Bits that may differ between duplicates; by default as many as have fewer than "
           "0.5 expected false pairs among these images");
   add_verify_flags(*app, o->dedup.choice);
+  add_feature_flags(*app, o->features);
   add_obeyed_flags(*app, o->obeyed);
   add_list_flags(*app, o->lists);
   add_report_flag(*app, o->page.report);
   add_pictures_flag(*app, o->page.sources);
+  app->get_option("--source")->remove_needs(app->get_option("--report"));
+  app->get_option("--source")
+      ->description(
+          "Of --report and --features: a cache or a data set that was added to the index, to take "
+          "its pictures or features from; repeatable");
   add_reading_flags(*app, o->page.reading);
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
       R"(The same as winnow dedup of one cache of all the images in the index, without a search at any
-threshold up to the index's radius. --hash is that of the index, or exact.
+threshold up to the index's radius. --hash is that of the index, or exact. An index keeps no
+features: with --features name each cache that was added to it with --source.
 
 Examples:
   winnow index dedup all.index --keep largest
   winnow index dedup all.index --verify     # crops, frames and turned copies, too
+  winnow index dedup all.index --features default --cosine 0.97 --source cache-a --source cache-b
   winnow index dedup all.index --report all.html --source cache --source photos/)");
   return {app, [o](Session& session) { deduplicate(*o, session); }};
 }

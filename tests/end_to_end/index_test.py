@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+import math
 import os
 import shutil
 import signal
@@ -12,6 +13,7 @@ import unittest
 
 import program
 import traces
+from embed_test import npy
 from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, tree
 from program import Case, run
 
@@ -72,6 +74,38 @@ class Index(Case):
         self.assertEqual((said["classes"], said["images"]), (["cat", "dog", "ant"], 39))
         self.assertEqual(said["selections"], [{"name": "default", "current": True}])
         self.assertIn("39 images", self.ok("index", "info", self.index).out)
+
+    def embed(self, cache, name="mine"):
+        """Vectors that are near where the number in the name is, in whatever source."""
+        rows = [json.loads(line) for line in (cache / "ledger.jsonl").read_text().splitlines()]
+        names = [row["name"] for row in rows if row["class"] == "ok"]
+        numbers = [int(name[-6:-4]) for name in names]
+        angles = [0.3 * number + 0.002 * len(name) for name, number in zip(names, numbers)]
+        (self.folder / "v.npy").write_bytes(npy([[math.cos(a), math.sin(a), 0.2] for a in angles]))
+        (self.folder / "n.txt").write_text("".join(f"{name}\n" for name in names))
+        self.ok("embed", self.folder / "v.npy", cache, "--names", self.folder / "n.txt", "--name", name)
+        return cache
+
+    def test_decides_by_features_as_one_cache_of_all_does(self):
+        full = self.embed(self.cache(*self.sources, name="full"))
+        caches = [self.embed(self.cache(source, name=f"cache {i}")) for i, source in enumerate(self.sources)]
+        self.ok("index", "add", self.index, *caches[:2])
+        self.ok("index", "add", self.index, caches[2])
+        by = ["--features", "mine", "--cosine", 0.999]
+        sources = [word for cache in caches for word in ("--source", cache)]
+        for more in ([], ["--scope", "within", "--keep", "sharpest"], ["--list-pairs", self.folder / "pairs.csv"]):
+            decided = self.ok("index", "dedup", self.index, *by, *more, *sources, "--json").json()
+            self.assertEqual(decided, self.ok("dedup", full, *by, *more, "--json").json())
+            self.assertGreater(decided["removed"], 3)
+            one, other = (place / "selections" / "default.csv" for place in (self.index, full))
+            self.assertEqual(one.read_bytes(), other.read_bytes())
+        self.ok("index", "dedup", self.index, *by, *sources, "--source", self.sources[0], "--report", self.folder / "page.html")
+        self.refused(2, ["three (source 2", "--source"], "index", "dedup", self.index, *by, *sources[:4])
+        self.refused(2, ["no features 'other'", "mine"], "index", "dedup", self.index, "--features", "other", "--cosine", 0.9, *sources)
+        self.refused(2, ["--cosine"], "index", "dedup", self.index, "--features", "mine", *sources)
+        self.refused(2, ["--report and --features"], "index", "dedup", self.index, *sources)
+        stranger = self.embed(self.cache(self.photos("four", ["cow"], 6), name="stranger"))
+        self.refused(2, ["no data set that is in"], "index", "dedup", self.index, *by, *sources, "--source", stranger)
 
     def test_a_new_one_compares_by_phash16_where_its_first_cache_has_it(self):
         self.ok("ingest", self.sources[0], "--out", self.folder / "old", "--store", "none", "--hash", "phash,dhash")

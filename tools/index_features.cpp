@@ -1,0 +1,46 @@
+#include "tools/index_features.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+
+#include "common/error.h"
+#include "dedup/index/index_features.h"
+#include "pipeline/store/cache.h"
+#include "pipeline/store/features.h"
+#include "tools/in_place.h"
+
+namespace winnow::tools {
+
+dedup::FeatureTable features_of_index(const dedup::StoredIndex& index, const std::string& name,
+                                      const std::vector<std::filesystem::path>& at) {
+  std::deque<dedup::FeatureTable> tables;  // where one is stays so
+  std::map<std::uint32_t, dedup::FeaturesOfSource> of_source;
+  for (const std::filesystem::path& path : at) {
+    if (is_data_set(path)) continue;
+    const pipeline::Cache cache =
+        pipeline::Cache::open(path, pipeline::OpenOptions::without_shards());
+    tables.push_back(pipeline::read_features(cache, name));
+    bool any = false;
+    const auto& sources = cache.manifest().sources;
+    for (std::uint32_t here = 0; here < sources.size(); ++here) {
+      for (std::uint32_t there = 0; there < index.sources().size(); ++there) {
+        const dedup::IndexSource& source = index.sources()[there];
+        if (source.format != sources[here].format ||
+            source.listing_hash != sources[here].listing_hash) {
+          continue;
+        }
+        of_source.try_emplace(there, dedup::FeaturesOfSource{&tables.back(), here, there});
+        any = true;
+      }
+    }
+    if (any) continue;
+    throw UsageError(path.string() + " has no data set that is in " + index.folder().string() +
+                     ", or it has changed since; see winnow index info");
+  }
+  std::vector<dedup::FeaturesOfSource> from;
+  for (const auto& [source, features] : of_source) from.push_back(features);
+  return dedup::join_features(index, from);
+}
+
+}  // namespace winnow::tools
