@@ -46,6 +46,7 @@ Command add_embed(CLI::App& program);
 Command add_eval(CLI::App& program);
 Command add_report(CLI::App& program);
 Command add_compare(CLI::App& program);
+Command add_sweep(CLI::App& program);
 Command add_export(CLI::App& program);
 Command add_onnx(CLI::App& program);
 Command add_info(CLI::App& program);

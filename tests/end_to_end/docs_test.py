@@ -110,11 +110,14 @@ class Docs(Case):
             for command in re.findall(r"\bwinnow (\w[^&|>#\n]*)", "\n".join(lines)):
                 verb, *words = command.split()
                 part = words[:1] if "Subcommands:" in self.help_of(verb) else []
-                for flag in re.findall(r"(?<= )--[a-z][a-z-]+", command):
-                    checked.add((verb, *part, flag))
+                own, _, passed_on = command.partition(" -- ")  # to `winnow train`
+                flags = [(flag, verb, *part) for flag in re.findall(r"(?<= )--[a-z][a-z-]+", own)]
+                flags += [(flag, "train") for flag in re.findall(r"(?<!\S)--[a-z][a-z-]+", passed_on)]
+                for flag, *of in flags:
+                    checked.add((*of, flag))
                     with self.subTest(where=name, command=command):
                         options = rf"^ *(-\w,)?(--[\w-]+,)?{flag}\b"
-                        self.assertTrue(re.search(options, self.help_of(verb, *part), re.MULTILINE), flag)
+                        self.assertTrue(re.search(options, self.help_of(*of), re.MULTILINE), flag)
         self.assertGreater(len(checked), 60)
 
     def test_glossary(self):

@@ -1,0 +1,114 @@
+"""winnow sweep: points and their controls, trained once whatever is killed; the same table."""
+
+import csv
+import json
+import random
+import signal
+import subprocess
+import time
+import unittest
+import xml.etree.ElementTree as xml
+
+from program import ROOT, WINNOW, Case
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+TRAIN = ["--", "--net", "lenet", "--image-size", 16, "--batch-size", 32, "--micro-batch", 16, "--warmup-epochs", 0,
+         "--augment", "none", "--lr", 0.02]  # fmt: skip
+
+
+class Sweep(Case):
+    def setUp(self):
+        super().setUp()
+        self.use_tmpfs()
+        # 120 pictures of two classes; half of the pictures of the first come three times, a little changed.
+        for i in range(120):
+            label = "ab"[i % 2]
+            pixels = bytearray(self.image(24, seed=i))
+            for copy in range(3 if i % 4 == 0 else 1):
+                pixels[copy] = (pixels[copy] + 40) % 256
+                self.write_ppm(self.folder / "set" / "train" / label / f"{i}-{copy}.ppm", bytes(pixels), 24)
+        for i in range(30):
+            self.write_ppm(self.folder / "set" / "test" / "ab"[i % 2] / f"{i}.ppm", self.image(24, seed=1000 + i), 24)
+        self.cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "set", "--out", self.cache)
+
+    def command(self, out, *more, seeds=2):
+        return ["sweep", self.cache, "--out", out, "--removed", "0.1,0.2", "--epochs", 1, "--seeds", seeds,
+                "--holdout", 0.2, *more, *TRAIN]  # fmt: skip
+
+    def test_points_and_controls(self):
+        out = self.folder / "sweep"
+        value = self.ok(*self.command(out, "--json", "--lanes", 2)).json()
+        if jsonschema:
+            schema = json.loads((ROOT / "docs" / "schemas" / "sweep.schema.json").read_text())
+            jsonschema.Draft202012Validator(schema).validate(value)
+        arms = {(arm["arm"], arm["equal"]): arm for arm in value["arms"]}
+        self.assertEqual(len(arms), 10)
+        whole = arms["all", "epochs"]
+        training = whole["kept"]
+        self.assertEqual(whole["removed"], 0)
+        for share in (10, 20):
+            for equal in ("epochs", "steps"):
+                arm = arms[f"phash-r{share}-first", equal]
+                self.assertEqual(arm["removed"], int(training * share / 100 + 0.5))
+                self.assertEqual(arm["removed"] + arm["kept"], training)
+                control = arms[arm["control"], equal]
+                self.assertEqual((control["removed"], control["kept"]), (arm["removed"], arm["kept"]))
+                self.assertIsNone(control["control"])
+                self.assertAlmostEqual(arm["epochs"], 1 if equal == "epochs" else training / arm["kept"], 5)
+        for arm in value["arms"]:
+            self.assertEqual((len(arm["top1"]), arm["failures"]), (2, []))
+            self.assertTrue(all(top1 is not None for top1 in arm["top1"]))
+        # What removes nothing has the same steps either way, and is trained once.
+        results = list((out / "results").iterdir())
+        self.assertEqual(len(results), 2 * 9)
+        # No run has seen test, and all are judged on the same images.
+        for run in (out / "runs").iterdir():
+            evaluation = json.loads((run / "run" / "evaluation.json").read_text())
+            self.assertEqual(evaluation["split"], "val")
+            self.assertEqual(sum(row[2] for row in evaluation["confusion"]), value["held_out"])
+        with open(out / "table.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([float(row["top1"]) for row in rows], [top1 for arm in value["arms"] for top1 in arm["top1"]])
+        text = " ".join("".join(xml.parse(out / "page.html").getroot().itertext()).split())
+        self.assertIn(value["recommendation"], text)
+        self.assertIn("winnow train", text)
+
+        # Again: nothing is trained, and the table is the same.
+        table, times = (out / "table.csv").read_bytes(), {path: path.stat().st_mtime_ns for path in results}
+        self.ok(*self.command(out))
+        self.assertEqual((out / "table.csv").read_bytes(), table)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in results}, times)
+        # More seeds: those that are there stay.
+        self.assertIn("27 runs", self.ok(*self.command(out, seeds=3)).err)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in results}, times)
+
+    def test_killed_it_gives_the_same_table(self):
+        self.ok(*self.command(self.folder / "whole", "--equal", "epochs"))
+        out, draw = self.folder / "killed", random.Random(1)
+        command = [WINNOW, *map(str, self.command(out, "--equal", "epochs", "--lanes", 2))]
+        for _ in range(6):
+            process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+            time.sleep(0.2 + 0.8 * draw.random())
+            process.send_signal(draw.choice([signal.SIGKILL, signal.SIGTERM]))
+            process.wait()
+        self.ok(*self.command(out, "--equal", "epochs", "--lanes", 2))
+        self.assertEqual((out / "table.csv").read_bytes(), (self.folder / "whole" / "table.csv").read_bytes())
+
+    def test_refusals(self):
+        out = self.folder / "sweep"
+        sweep = ["sweep", self.cache, "--out", out]
+        self.refused(2, ["say how hard to thin"], *sweep)
+        self.refused(2, ["cannot be the share"], *sweep, "--removed", 1.5)
+        self.refused(2, ["threshold of 65"], *sweep, "--threshold", 65)
+        self.refused(2, ["winnow train", "nonet"], *sweep, "--threshold", 4, "--seeds", 1, "--", "--net", "nonet")
+        self.assertIn("--seeds 3", self.ok(*self.command(self.folder / "one", "--equal", "epochs", seeds=1)).err)
+        self.refused(2, ["holds other things"], *self.command(self.folder / "set"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,287 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/json_reader.h"
+#include "tools/command.h"
+#include "tools/experiment/lanes.h"
+#include "tools/experiment/sweep_table.h"
+#include "tools/progress_bar.h"
+#include "tools/report/html.h"
+#include "tools/sweep_page.h"
+#include "tools/sweep_plan.h"
+
+namespace winnow::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct SweepFlags {
+  SweepOptions sweep;
+  fs::path out;
+  std::vector<std::string> keeps{"first"};
+  std::vector<std::string> modes{"keep"};
+  double margin_points = 0.5;
+  int lanes = 1;
+  int threads = 0;
+  bool json = false;
+};
+
+std::vector<std::string> child_words(const SweepFlags& o, const Claim& claim, int threads) {
+  std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(),
+                                 "train",
+                                 o.sweep.cache.string(),
+                                 "--out",
+                                 (claim.folder() / "run").string(),
+                                 "--resume",
+                                 "auto",
+                                 "--checkpoint-hist",
+                                 "1",
+                                 "--threads",
+                                 std::to_string(threads),
+                                 "--json"};
+  for (std::string& word : train_words(claim.job())) words.push_back(std::move(word));
+  return words;
+}
+
+// The last sentence that winnow said on a failure.
+std::string last_sentence(const fs::path& log) {
+  const std::string text = read_text(log);
+  const std::size_t at = text.rfind("winnow: ");
+  if (at == std::string::npos) return "it said nothing; see " + log.string();
+  const std::string line = text.substr(at + 8);
+  return line.substr(0, line.find('\n'));
+}
+
+// A run that diverged is an outcome; what else fails would fail all others as well, and ends it.
+std::optional<Outcome> train_one(const SweepFlags& o, const Claim& claim, int threads,
+                                 const Session& session) {
+  make_directories(claim.folder());
+  const Child child{.words = child_words(o, claim, threads),
+                    .out = claim.folder() / "result.json",
+                    .error = claim.folder() / "log",
+                    .keeps = claim.descriptor()};
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const ChildEnd end = run_child(child, session.stop);
+    if (session.stop && session.stop()) return std::nullopt;
+    if (end.signal != 0) continue;  // it goes on from its last checkpoint
+    if (end.exit_code == 75) return std::nullopt;
+    if (end.exit_code == 0) {
+      const JsonReader result(read_text(child.out), {.name = child.out.string()});
+      return Outcome{false, Json{{"top1", result.at("top1").real(0, 1)}}.dump()};
+    }
+    const std::string why = last_sentence(child.error);
+    if (end.exit_code == 1 && why.find("not finite") != std::string::npos) {
+      return Outcome{true, why};
+    }
+    if (end.exit_code == 2) throw UsageError("winnow train, as the sweep calls it: " + why);
+    throw Error("a run of the sweep failed: " + why);
+  }
+  throw Error("the run " + claim.folder().string() +
+              " was killed three times; where memory is short take fewer --lanes");
+}
+
+std::vector<std::string> jobs_of(const SweepPlan& plan) {
+  std::vector<std::string> jobs;
+  std::set<std::string> seen;
+  const std::size_t seeds = plan.arms.front().jobs.size();
+  // Seed by seed: the table is whole, if coarse, as soon as can be.
+  for (std::size_t seed = 0; seed < seeds; ++seed) {
+    for (const SweepArm& arm : plan.arms) {
+      if (seen.insert(arm.jobs[seed]).second) jobs.push_back(arm.jobs[seed]);
+    }
+  }
+  return jobs;
+}
+
+void train_all(const SweepFlags& o, const std::vector<std::string>& jobs, JobQueue& queue,
+               const Session& session) {
+  const int cores = thread_plan(session, o.threads).cores;
+  const int threads = std::max(1, cores / o.lanes);
+  const ProgressSink bar = make_progress_bar("sweep", "runs", true);
+  std::mutex mutex;
+  Progress progress{.done = 0, .total = jobs.size(), .note = {}};
+  for (const std::string& job : jobs) progress.done += queue.outcome(job) ? 1 : 0;
+  bar(progress);
+  work_off(queue, jobs, o.lanes, session.stop, [&](const Claim& claim) {
+    std::optional<Outcome> outcome = train_one(o, claim, threads, session);
+    const std::lock_guard guard(mutex);
+    ++progress.done;
+    if (outcome) bar(progress);
+    return outcome;
+  });
+}
+
+SweepView view_of(const SweepFlags& o, SweepPlan plan, const JobQueue& queue) {
+  SweepView view{.cache = o.sweep.cache.string(),
+                 .arms = std::move(plan.arms),
+                 .results = {},
+                 .judge = {.margin = o.margin_points / 100, .held_out_images = plan.held_out},
+                 .commands = {},
+                 .notes = std::move(plan.notes)};
+  view.results =
+      results_of(view.arms, view.judge, [&](const std::string& job) { return queue.outcome(job); });
+  for (const SweepArm& arm : view.arms) {
+    std::string command = "winnow train " + shell_word(view.cache) + " --out run";
+    for (const std::string& word : train_words(arm.jobs.front())) command += " " + shell_word(word);
+    view.commands.push_back(std::move(command));
+  }
+  return view;
+}
+
+Json to_json(const std::optional<PairedDifference>& difference) {
+  if (!difference) return nullptr;
+  Json json{{"mean", difference->mean}, {"least", nullptr}, {"most", nullptr}};
+  if (const auto& interval = difference->interval) {
+    json["least"] = interval->least;
+    json["most"] = interval->most;
+  }
+  return json;
+}
+
+Json to_json(const SweepView& view) {
+  Json arms = Json::array();
+  for (std::size_t i = 0; i < view.arms.size(); ++i) {
+    const SweepArm& arm = view.arms[i];
+    const ArmResult& result = view.results[i];
+    Json top1 = Json::array();
+    for (const auto& value : result.top1) top1.push_back(value ? Json(*value) : Json(nullptr));
+    arms.push_back({{"arm", arm.name},
+                    {"equal", arm.budget},
+                    {"kept", arm.kept},
+                    {"removed", arm.removed},
+                    {"epochs", arm.epochs},
+                    {"control", arm.control ? Json(view.arms[*arm.control].name) : Json(nullptr)},
+                    {"top1", std::move(top1)},
+                    {"failures", result.failures},
+                    {"beside_all", to_json(result.beside_all)},
+                    {"beside_control", to_json(result.beside_control)},
+                    {"loss", loss_in_words(result)}});
+  }
+  return {{"schema", "winnow.sweep/1"},
+          {"margin", view.judge.margin},
+          {"held_out", view.judge.held_out_images},
+          {"recommendation", recommendation(view.arms, view.results, view.judge)},
+          {"notes", view.notes},
+          {"arms", std::move(arms)}};
+}
+
+void run(const SweepFlags& flags, Session& session) {
+  SweepFlags o = flags;
+  o.sweep.axes.keeps.clear();
+  for (const std::string& name : o.keeps)
+    o.sweep.axes.keeps.push_back(dedup::parse_keep_policy(name));
+  o.sweep.axes.modes.clear();
+  for (const std::string& name : o.modes) {
+    o.sweep.axes.modes.push_back(dedup::parse_selection_mode(name));
+  }
+  SweepPlan plan = plan_sweep(o.sweep, session);
+  for (const std::string& note : plan.notes) say(session, note);
+  JobQueue queue(o.out, "cache " + plan.cache_digest);
+  const std::vector<std::string> jobs = jobs_of(plan);
+  say(session, fmt::format("{} runs of {} arms, judged on {} images held out", grouped(jobs.size()),
+                           grouped(plan.arms.size()), grouped(plan.held_out)));
+  train_all(o, jobs, queue, session);
+  const SweepView view = view_of(o, std::move(plan), queue);
+  write_file_durably(o.out / "table.csv", sweep_csv(view));
+  write_file_durably(o.out / "page.html", html_of(view, made_here()));
+  for (std::size_t i = 0; i < view.arms.size(); ++i) {
+    const ArmResult& result = view.results[i];
+    say(session,
+        fmt::format("{} ({} %, equal {}): {}{}", view.arms[i].name,
+                    fmt::format("{:.1f}", 100 * view.arms[i].removed_share()), view.arms[i].budget,
+                    result.runs() == 0 ? "no run" : percent(result.mean),
+                    result.loss ? ", " + loss_in_words(result) : ""));
+  }
+  say(session, recommendation(view.arms, view.results, view.judge));
+  say(session, fmt::format("page: {}, table: {}", (o.out / "page.html").string(),
+                           (o.out / "table.csv").string()));
+  if (o.json) fmt::print("{}\n", to_json(view).dump());
+}
+
+constexpr const char* kFooter =
+    R"(Words after -- go to winnow train, the same for all runs. Runs that are done are not done again: stop it
+at any time, and go on by the same command. The same command on another machine that sees the folder of
+--out helps. Each point is trained beside as many samples of each class removed at random.
+
+Examples:
+  winnow sweep cache --out sweep --removed 0.1,0.25,0.5 -- --net resnet20
+  winnow sweep cache --out sweep --hash phash,ahash --threshold 4,8,12 --seeds 5 --lanes 2
+  winnow sweep cache --out sweep --removed 0.25 --mode keep,weight,one_per_group --equal epochs)";
+
+}  // namespace
+
+Command add_sweep(CLI::App& program) {
+  auto o = std::make_shared<SweepFlags>();
+  CLI::App* app = program.add_subcommand(
+      "sweep", "Train on a cache thinned more and less, and say how much can go without loss");
+  app->add_option("cache", o->sweep.cache, "Cache made by winnow ingest")->required();
+  app->add_option("train", o->sweep.train, "After --: words for winnow train");
+  app->add_option("--out", o->out, "Folder of the sweep: runs, results, table.csv, page.html")
+      ->required();
+  app->add_option("--hash", o->sweep.axes.hashes, "Hashes to thin by")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  app->add_option("--threshold", o->sweep.axes.thresholds, "Thresholds in bits")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app->add_option("--removed", o->sweep.axes.removed,
+                  "Shares of the training samples to remove: the nearest duplicates first")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app->add_option("--keep", o->keeps, "Which of a group is kept, as of winnow dedup")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  app->add_option("--mode", o->modes, "What becomes of a group: keep, weight, one_per_group")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  app->add_option("--equal", o->sweep.equal,
+                  "What arms have in common with the one that removes nothing: epochs, steps or "
+                  "both")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"epochs", "steps"}))
+      ->capture_default_str();
+  app->add_option("--epochs", o->sweep.epochs, "Epochs on all training samples")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--seeds", o->sweep.seeds, "Runs of each arm; of one nothing can be said")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app->add_option("--holdout", o->sweep.holdout,
+                  "Share of the training samples that runs are judged on, cut by duplicate group; "
+                  "test is left alone")
+      ->check(CLI::Range(0.001, 0.9))
+      ->capture_default_str();
+  app->add_option("--margin", o->margin_points, "Points of accuracy that may be lost")
+      ->check(CLI::Range(1e-6, 100.0))
+      ->capture_default_str()
+      ->type_name("POINTS");
+  app->add_option("--lanes", o->lanes, "Runs at the same time, with a share of the cores each")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app->add_option("--threads", o->threads, "Cores of all lanes together; 0: this process's share")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app->add_flag("--json", o->json, "Print one JSON object on stdout");
+  app->footer(kFooter);
+  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dedup/sweep/points.h"
+#include "tools/command.h"
+#include "tools/experiment/sweep_table.h"
+
+namespace winnow::tools {
+
+struct SweepOptions {
+  std::filesystem::path cache;
+  dedup::SweepAxes axes;
+  double holdout = 0.1;  // share of the training samples that runs are judged on
+  int seeds = 3;
+  double epochs = 10;                                 // of what thins nothing
+  std::vector<std::string> equal{"epochs", "steps"};  // what all arms have alike
+  double control_tolerance = 0.02;  // that the classes of removals that share a control differ by
+  std::vector<std::string> train;   // further words of winnow train
+};
+
+// What is to be trained.
+struct SweepPlan {
+  std::string cache_digest;
+  std::uint64_t training = 0;  // samples
+  std::uint64_t held_out = 0;
+  std::vector<SweepArm> arms;      // that which thins nothing comes first
+  std::vector<std::string> notes;  // what people should know before anything is trained
+};
+
+// The words of `winnow train` that a job stands for, from --selection on.
+std::vector<std::string> train_words(const std::string& job);
+
+// Decides which samples each arm trains on, and writes that into the cache as selections
+// "sweep-DIGEST", each named by its content.
+//
+// Hold-out  Cut once, by the duplicates that `winnow split` takes for such, and the same for all
+//           arms. Test is in no arm.
+// Thinned   Train alone, at each point. Where a share is asked for, exactly that (dedup::trim).
+// Controls  As many of each class removed at random, drawn for each seed anew
+// (dedup::draw_control). Throws    UsageError: points that make no sense, a share that a hash
+// cannot remove; SystemError:
+//           a cache that cannot be written to.
+SweepPlan plan_sweep(const SweepOptions& options, const Session& session);
+
+}  // namespace winnow::tools
