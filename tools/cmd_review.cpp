@@ -15,6 +15,7 @@
 #include "common/json_reader.h"
 #include "common/utf8.h"
 #include "dedup/audit/issues.h"
+#include "dedup/features/feature_links.h"
 #include "dedup/pairs.h"
 #include "dedup/review/review_log.h"
 #include "dedup/review/sample.h"
@@ -254,10 +255,14 @@ void show_sample(const ReviewOptions& o, const Session& session, Subject& subjec
   show_pairs(sample, subject.table, subject.result);
   std::uint64_t pairs = sample.certain;
   for (const auto& stratum : sample.strata) pairs += stratum.pairs;
-  say(session, fmt::format("{} pairs to judge, drawn from {} within {} bits in {} strata; {} more "
-                           "are of equal files",
+  const std::string near =
+      subject.options.matching.features.empty()
+          ? fmt::format("within {} bits", sample.threshold)
+          : fmt::format("from a cosine of {}", dedup::cosine_of_distance(sample.threshold));
+  say(session, fmt::format("{} pairs to judge, drawn from {} {} in {} strata; {} more are of equal "
+                           "files",
                            grouped(subject.result.groups.size()), grouped(pairs - sample.certain),
-                           sample.threshold, sample.strata.size(), grouped(sample.certain)));
+                           near, sample.strata.size(), grouped(sample.certain)));
 }
 
 void serve(const ReviewOptions& o, const Session& session, const Subject& subject,

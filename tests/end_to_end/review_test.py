@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import math
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ import unittest
 
 from bad_use_test import inside_own_mounts
 from browser import Browser, needs_browser
+from embed_test import npy
 from program import Case
 from schemas_test import jsonschema, validator
 from served import Served, said_of
@@ -87,6 +89,36 @@ class Review(Case):
         again = self.serve()
         wanted = {str(first["number"]): "unsure", str(second["number"]): "different", str(third["number"]): "keep"}
         self.assertEqual(again.groups()["judged"], wanted)
+
+    def test_groups_that_were_found_by_features(self):
+        self.ok("ingest", self.photos, "--out", self.cache)
+        names = [json.loads(line)["name"] for line in (self.cache / "ledger.jsonl").read_text().splitlines()]
+        # The number of a picture turns its vector; copy.ppm is of number 9.
+        number = lambda name: int(re.search(r"(\d)b?\.ppm", name)[1]) if "copy" not in name else 9
+        turns = [0.3 * number(name) + 0.02 * ("b.ppm" in name) for name in names]
+        (self.folder / "v.npy").write_bytes(npy([[math.cos(a), math.sin(a)] for a in turns]))
+        (self.folder / "n.txt").write_text("".join(f"{name}\n" for name in names))
+        self.ok("embed", self.folder / "v.npy", self.cache, "--names", self.folder / "n.txt", "--name", "turns")
+        by = ["dedup", self.cache, "--features", "turns", "--cosine", 0.998, "--name", "near", "--json"]
+        decided = self.ok(*by).json()
+        self.assertEqual(decided["groups"], 6)
+        served = self.serve()
+        found = served.groups()["groups"]
+        self.assertEqual(len(found), 6)
+        first = next(group for group in found if len(group["members"]) == 2)
+        second = next(group for group in found if len(group["members"]) == 2 and group is not first)
+        self.assertEqual(served.judge(said_of(first, "different"), said_of(second, "duplicate"))[0], 200)
+        served.end()
+        obeyed = self.ok(*by, "--review", self.log).json()
+        self.assertEqual((obeyed["groups"], obeyed["conflicts"]), (5, decided["conflicts"] - 1))
+        # Those that are near by their features alone are drawn and judged as well.
+        sampled = self.serve("--sample", "3", "--review", self.folder / "sample.jsonl")
+        self.assertIn("from a cosine of 0.998", "".join(sampled.said))
+        self.assertEqual(len(sampled.groups()["groups"]), 3)
+        # Both images are one where people say so, however far apart their vectors are.
+        far = [self.lines()[1]["images"][0], self.lines()[2]["images"][0]]
+        self.log.write_text(HEADER + json.dumps({"verdict": "duplicate", "images": far}) + "\n")
+        self.assertEqual(self.ok(*by, "--review", self.log).json()["groups"], 5)
 
     def test_it_says_the_quality_that_the_selection_asked_for(self):
         self.ok("ingest", self.photos, "--out", self.cache)
