@@ -21,7 +21,6 @@
 #include "tools/dedup_search.h"
 #include "tools/feature_flags.h"
 #include "tools/gallery_report.h"
-#include "tools/in_place.h"
 #include "tools/index_features.h"
 #include "tools/index_inputs.h"
 #include "tools/index_pictures.h"
@@ -99,24 +98,15 @@ void check(const IndexDedupOptions& o) {
   }
 }
 
-// Of --source those that have pictures: where features are asked for, a cache may be named for them
-// alone.
-std::vector<fs::path> with_pictures(const IndexDedupOptions& o) {
-  std::vector<fs::path> sources = o.page.sources;
-  if (!o.features.any()) return sources;
-  std::erase_if(sources, [](const fs::path& path) {
-    return !is_data_set(path) && pipeline::Cache::open(path).manifest().shards.empty();
-  });
-  return sources;
-}
-
 void deduplicate(const IndexDedupOptions& o, const Session& session) {
   check(o);
   dedup::Options options = dedup_options(o.dedup);
   const auto index = dedup::StoredIndex::open(o.index);
   pipeline::PictureOf pictures;
   if (!o.page.report.empty()) {
-    pictures = pictures_of_index(index, with_pictures(o), o.page.reading, session);
+    pictures =
+        pictures_of_index(index, o.features.any() ? with_pictures(o.page.sources) : o.page.sources,
+                          o.page.reading, session);
   }
   dedup::ColumnSource columns = stoppable(index.columns(), session);
   dedup::LinkSource links;
@@ -261,11 +251,7 @@ SubVerb add_index_dedup(CLI::App& index) {
   add_list_flags(*app, o->lists);
   add_report_flag(*app, o->page.report);
   add_pictures_flag(*app, o->page.sources);
-  app->get_option("--source")->remove_needs(app->get_option("--report"));
-  app->get_option("--source")
-      ->description(
-          "Of --report and --features: a cache or a data set that was added to the index, to take "
-          "its pictures or features from; repeatable");
+  let_give_features(*app);
   add_reading_flags(*app, o->page.reading);
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(

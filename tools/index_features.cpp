@@ -1,5 +1,6 @@
 #include "tools/index_features.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -41,6 +42,21 @@ dedup::FeatureTable features_of_index(const dedup::StoredIndex& index, const std
   std::vector<dedup::FeaturesOfSource> from;
   for (const auto& [source, features] : of_source) from.push_back(features);
   return dedup::join_features(index, from);
+}
+
+void let_give_features(CLI::App& app) {
+  app.get_option("--source")->remove_needs(app.get_option("--report"));
+  app.get_option("--source")
+      ->description(
+          "Of --report and --features: a cache or a data set that was added to the index, to take "
+          "its pictures or features from; repeatable");
+}
+
+std::vector<std::filesystem::path> with_pictures(std::vector<std::filesystem::path> sources) {
+  std::erase_if(sources, [](const std::filesystem::path& path) {
+    return !is_data_set(path) && pipeline::Cache::open(path).manifest().shards.empty();
+  });
+  return sources;
 }
 
 }  // namespace winnow::tools

@@ -7,6 +7,10 @@
 #include "dedup/features/feature_table.h"
 #include "dedup/index/index.h"
 
+namespace CLI {
+class App;
+}
+
 namespace winnow::tools {
 
 // The features of that name of the images in an index, which keeps none: from the caches among
@@ -15,5 +19,11 @@ namespace winnow::tools {
 // join_features().
 dedup::FeatureTable features_of_index(const dedup::StoredIndex& index, const std::string& name,
                                       const std::vector<std::filesystem::path>& at);
+
+// Lets --source of `app` (add_pictures_flag) name caches for --features as well.
+void let_give_features(CLI::App& app);
+
+// Of what --source names what has pictures: a cache may be named for its features alone.
+std::vector<std::filesystem::path> with_pictures(std::vector<std::filesystem::path> sources);
 
 }  // namespace winnow::tools

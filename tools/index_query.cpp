@@ -16,14 +16,19 @@
 #include "common/csv.h"
 #include "common/error.h"
 #include "common/utf8.h"
+#include "dedup/features/feature_links.h"
 #include "dedup/index/index.h"
+#include "dedup/index/index_features.h"
 #include "dedup/index/picture_matches.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/features.h"
 #include "tools/choice_flags.h"
 #include "tools/compared.h"
 #include "tools/dedup_search.h"
+#include "tools/feature_flags.h"
 #include "tools/gallery_report.h"
 #include "tools/in_place.h"
+#include "tools/index_features.h"
 #include "tools/index_inputs.h"
 #include "tools/index_pictures.h"
 #include "tools/index_verbs.h"
@@ -39,16 +44,18 @@ struct IndexQueryOptions {
   fs::path index;
   IndexInputs inputs;
   ChoiceFlags choice;  // of the index's hash
+  FeatureFlags features;
   bool fail_on_match = false;
   fs::path report;
   std::vector<fs::path> sources;  // where pictures of the index are
   bool json = false;
 };
 
-// The bits that may differ: as is said, or as is allowed by chance among so many images as are in
-// the index.
+// How far duplicates may be: by features as they say, else the bits that may differ: as is said, or
+// as is allowed by chance among so many images as are in the index.
 int threshold_of(const IndexQueryOptions& o, const dedup::StoredIndex& index,
                  const Session& session) {
+  if (o.features.any()) return dedup::distance_of_cosine(*o.features.cosine);
   if (o.choice.threshold) {
     say_if_small(session, index.kind().hash, *o.choice.threshold);
     return *o.choice.threshold;
@@ -70,7 +77,13 @@ class Finder {
  public:
   Finder(const IndexQueryOptions& o, const dedup::StoredIndex& index, int threshold,
          const Session& session)
-      : index_(index), choice_(o.choice), threshold_(threshold), session_(session) {
+      : index_(index),
+        choice_(o.choice),
+        features_(o.features),
+        threshold_(threshold),
+        session_(session) {
+    if (o.features.any()) known_ = features_of_index(index, o.features.name, o.sources);
+    if (o.features.any()) return;
     if (!o.choice.verify) return;
     thumbnails_of(index);
     pictures_.emplace(
@@ -84,6 +97,7 @@ class Finder {
 
   std::vector<dedup::PictureMatch> find(const pipeline::Cache& cache, const fs::path& input) {
     const dedup::ColumnSource columns = cache.open_fingerprints();
+    if (features_.any()) return find_by_features(cache, columns);
     if (!pictures_) {
       std::vector<dedup::PictureMatch> nearest;
       for (const auto& [row, id, distance] : index_.find_matches(
@@ -99,8 +113,24 @@ class Finder {
   }
 
  private:
+  std::vector<dedup::PictureMatch> find_by_features(const pipeline::Cache& cache,
+                                                    const dedup::ColumnSource& columns) const {
+    const dedup::FeatureTable asked = pipeline::read_features(cache, features_.name);
+    const dedup::SearchOptions search = search_options(session_);
+    std::vector<dedup::PictureMatch> nearest;
+    for (const auto& [row, id, cosine] : dedup::find_by_features(
+             index_, columns, {known_, asked, *features_.cosine, choice_.least_quality},
+             {.progress = search.progress, .stop = search.stop})) {
+      const long distance = std::lround(1000 * (1 - double{cosine}));
+      nearest.push_back({row, id, static_cast<std::uint32_t>(distance), std::nullopt});
+    }
+    return nearest;
+  }
+
   const dedup::StoredIndex& index_;
   const ChoiceFlags& choice_;
+  const FeatureFlags& features_;
+  dedup::FeatureTable known_;
   int threshold_;
   const Session& session_;
   std::optional<dedup::PictureMatcher> pictures_;
@@ -137,11 +167,12 @@ class Answer {
 
   Json json(int threshold) && {
     Json out{{"schema", "winnow.index_query/1"},
-             {"hash", index_.kind().hash},
+             {"hash", o_.features.any() ? std::string(dedup::kCosine) : index_.kind().hash},
              {"threshold", threshold},
              {"images", asked_},
              {"known", known_}};
     if (o_.choice.verify) out["verified"] = o_.choice.least_probability.value_or(kLeastProbability);
+    if (o_.features.any()) out["features"] = o_.features.name;
     out["matches"] = std::move(matches_);
     return out;
   }
@@ -201,20 +232,43 @@ std::vector<dedup::Match> best_of(std::span<const dedup::PictureMatch> matches) 
   return best;
 }
 
-void query(const IndexQueryOptions& o, const Session& session) {
+void check(const IndexQueryOptions& o) {
   check_choice(o.choice);
+  check_features(o.features, o.choice);
   check_report_path(o.report);
-  const auto index = dedup::StoredIndex::open(o.index);
-  index.check_quality(o.choice.least_quality);
-  const pipeline::PictureOf pictures =
-      pictures_of_index(index, o.sources, o.inputs.reading, session);
+  if (!o.sources.empty() && o.report.empty() && !o.features.any()) {
+    throw UsageError("--source is of --report and --features; ask for one of them");
+  }
   for (const fs::path& input : o.inputs.paths) {
-    if (!is_data_set(input)) pipeline::Cache::open(input);
+    if (!is_data_set(input)) {
+      pipeline::Cache::open(input);
+    } else if (o.features.any()) {
+      throw UsageError("--features are of a cache, and " + input.string() +
+                       " is none; ingest it first, then give it features with winnow embed");
+    }
+  }
+}
+
+std::string how_in_words(const IndexQueryOptions& o, int threshold) {
+  if (o.features.any()) {
+    return fmt::format("by features '{}' from a cosine of {}", o.features.name, *o.features.cosine);
+  }
+  return o.choice.verify ? "by the pictures themselves" : fmt::format("within {} bits", threshold);
+}
+
+void query(const IndexQueryOptions& o, const Session& session) {
+  check(o);
+  const auto index = dedup::StoredIndex::open(o.index);
+  if (!o.features.any()) index.check_quality(o.choice.least_quality);
+  pipeline::PictureOf pictures;
+  if (!o.report.empty()) {
+    pictures = pictures_of_index(index, o.features.any() ? with_pictures(o.sources) : o.sources,
+                                 o.inputs.reading, session);
   }
   const int threshold = threshold_of(o, index, session);
   Finder finder(o, index, threshold, session);
   Answer answer(o, index);
-  QueryPage page(index, threshold, o.choice.verify);
+  QueryPage page(index, threshold, how_in_words(o, threshold));
   for (const fs::path& input : o.inputs.paths) {
     with_cache(
         input, o.inputs.reading, index.kind().hash, session, [&](const pipeline::Cache& cache) {
@@ -251,19 +305,23 @@ SubVerb add_index_query(CLI::App& index) {
       ->excludes(threshold);
   add_quality_flag(*app, "--", o->choice);
   add_verify_flags(*app, o->choice);
+  add_feature_flags(*app, o->features);
   app->add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 when there are any");
   add_report_flag(*app, o->report);
   add_pictures_flag(*app, o->sources);
+  let_give_features(*app);
   add_index_inputs(*app, o->inputs);
   app->add_flag("--json", o->json, "Print one JSON object on stdout, in place of CSV");
   app->footer(
       R"(With --verify all images of the index that show the same picture are printed, the most probable
 first. It needs landmarks of the index's images: the first --verify finds them, half a millisecond
-each, and keeps them in the index.
+each, and keeps them in the index. With --features both have them: what is asked, and each cache that
+was added to the index, which --source names. Distances are 1000 (1 - cosine) then.
 
 Examples:
   winnow index query all.index delivery.tar > known.csv
   winnow index query all.index delivery.tar --verify   # crops, frames and turned copies, too
+  winnow index query all.index new-cache --features default --cosine 0.97 --source cache
   winnow index query all.index new/ --report known.html --source cache   # to look at them)");
   return {app, [o](Session& session) { query(*o, session); }};
 }

@@ -92,10 +92,10 @@ std::string splits_table(const Fingerprints& shown, const dedup::Result& result)
 
 }  // namespace
 
-QueryPage::QueryPage(const dedup::StoredIndex& index, int threshold, bool by_pictures)
+QueryPage::QueryPage(const dedup::StoredIndex& index, int threshold, std::string how)
     : index_(index),
       threshold_(threshold),
-      by_pictures_(by_pictures),
+      how_(std::move(how)),
       next_source_(static_cast<std::uint32_t>(index.sources().size())),
       classes_(index.classes()) {}
 
@@ -153,10 +153,8 @@ pipeline::PictureOf QueryPage::pictures(const pipeline::PictureOf& of_index) con
 std::string QueryPage::verdict() const {
   std::uint64_t images = 0;
   for (const Input& input : inputs_) images += input.images;
-  return fmt::format(
-      "{} of {} images {} a duplicate in the index, {}.", grouped(matches_.size()), grouped(images),
-      matches_.size() == 1 ? "has" : "have",
-      by_pictures_ ? "by the pictures themselves" : fmt::format("within {} bits", threshold_));
+  return fmt::format("{} of {} images {} a duplicate in the index, {}.", grouped(matches_.size()),
+                     grouped(images), matches_.size() == 1 ? "has" : "have", how_);
 }
 
 std::string QueryPage::inputs_table() const {
@@ -201,7 +199,7 @@ void QueryPage::write(const Session& session, const pipeline::PictureOf& picture
                            .verdict = verdict(),
                            .tiles = tile(grouped(index_.live_rows()), "images in the index") +
                                     tile(grouped(matches_.size()), "asked and known") +
-                                    tile(grouped(equal), "of them 0 bits apart") +
+                                    tile(grouped(equal), "of them at distance 0") +
                                     tile(grouped(found), "images of the index found"),
                            .sections = sections,
                            .counts = false,

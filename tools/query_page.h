@@ -17,8 +17,8 @@ namespace winnow::tools {
 // The page of `winnow index query`: each image of the index that others look like, with those.
 class QueryPage {
  public:
-  // The index must outlive it. `threshold`: bits. `by_pictures`: it was settled by these.
-  QueryPage(const dedup::StoredIndex& index, int threshold, bool by_pictures);
+  // The index must outlive it. `how` duplicates were told, as "within 8 bits".
+  QueryPage(const dedup::StoredIndex& index, int threshold, std::string how);
 
   // What was found of an input: `matches` are of the cache's rows, each once. `picture_of`: by the
   // cache's ids.
@@ -43,7 +43,7 @@ class QueryPage {
 
   const dedup::StoredIndex& index_;
   int threshold_;
-  bool by_pictures_;
+  std::string how_;
   std::uint32_t next_source_;
   std::vector<std::string> classes_;  // those of the index, then others
   std::vector<Input> inputs_;

@@ -107,6 +107,30 @@ class Index(Case):
         stranger = self.embed(self.cache(self.photos("four", ["cow"], 6), name="stranger"))
         self.refused(2, ["no data set that is in"], "index", "dedup", self.index, *by, *sources, "--source", stranger)
 
+    def test_answers_by_features(self):
+        caches = [self.embed(self.cache(source, name=f"cache {i}")) for i, source in enumerate(self.sources)]
+        self.ok("index", "add", self.index, *caches[:2])
+        by = ["--features", "mine", "--cosine", 0.999]
+        ask = ["index", "query", self.index, caches[2], *by, "--source", caches[0], "--source", caches[1]]
+        told = self.ok(*ask, "--json").json()
+        self.assertEqual((told["hash"], told["features"], told["threshold"], told["images"]), ("cosine", "mine", 1, 9))
+        # Of the same number in the sources before, an image is 0.002 or none of a turn off.
+        self.assertEqual({int(row["name"][-6:-4]) for row in told["matches"]}, set(range(9)))
+        equal = {(row["name"], row["match_name"]) for row in told["matches"] if row["distance"] == 0}
+        self.assertGreater(len(equal), 3)
+        for row in told["matches"]:
+            self.assertEqual(row["name"][-6:-4], row["match_name"][-6:-4])
+        rows = list(csv.DictReader(io.StringIO(self.ok(*ask).out)))
+        self.assertEqual([(row["name"], row["match_name"], int(row["distance"])) for row in rows],
+                         [(row["name"], row["match_name"], row["distance"]) for row in told["matches"]])  # fmt: skip
+        self.refused(3, ["--fail-on-match"], *ask, "--fail-on-match")
+        self.ok(*ask, "--report", self.folder / "page.html")
+        self.assertIn("from a cosine of 0.999", (self.folder / "page.html").read_text())
+        self.refused(2, ["ingest it first"], *ask[:3], self.sources[2], *ask[4:])
+        self.refused(2, ["two (source 1", "--source"], *ask[:-2])
+        self.refused(2, ["in place of a hash"], *ask, "--threshold", 3)
+        self.refused(2, ["--report and --features"], "index", "query", self.index, caches[2], "--source", caches[0])
+
     def test_a_new_one_compares_by_phash16_where_its_first_cache_has_it(self):
         self.ok("ingest", self.sources[0], "--out", self.folder / "old", "--store", "none", "--hash", "phash,dhash")
         for hash_, cache in (("phash", self.folder / "old"), ("phash16", self.cache(self.sources[1], name="new"))):
