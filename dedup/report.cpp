@@ -48,6 +48,14 @@ std::vector<Json> decision_of(const Selection& selection, const Samples& samples
   return values;
 }
 
+// How probable a pair is, and the transformation; nothing where pictures did not tell.
+std::vector<Json> told_of(const VerifiedLinks& verified, const Fingerprints& sizes,
+                          const Edge& edge) {
+  const VerifiedPair* pair = find_pair(verified, edge.a, edge.b);
+  if (pair == nullptr) return {"", ""};
+  return {told_score(pair->probability), transformation_words(*pair, sizes, edge.a, edge.b)};
+}
+
 }  // namespace
 
 void list_removed(const Result& result, const Fingerprints& table, const NameOf& name_of,
@@ -79,20 +87,23 @@ void list_groups(const Result& result, const Fingerprints& table, const NameOf& 
   }
 }
 
-void list_pairs(const ColumnSource& columns, const Options& options, const LinkSource& links,
+void list_pairs(const ColumnSource& columns, const Options& options, const ToldLinks& links,
                 const Fingerprints& table, const NameOf& name_of, ListForm form,
                 const TextSink& out) {
   std::vector<std::string> names{"id",         "name",        "split",        "labels",  "other_id",
                                  "other_name", "other_split", "other_labels", "distance"};
   const bool by_features = !options.matching.features.empty();
   if (by_features) names.emplace_back("cosine");
+  if (links.verified) names.insert(names.end(), {"probability", "transformation"});
+  const Fingerprints sizes = links.verified ? columns({"widths_px", "heights_px"}) : Fingerprints{};
   List list(std::move(names), form, out);
   const Samples samples{table, name_of};
-  for_each_pair(columns, options, links, [&](const Edge& pair) {
+  for_each_pair(columns, options, links.source, [&](const Edge& pair) {
     std::vector<Json> values = samples.describe(pair.a);
     append(samples.describe(pair.b), values);
     values.emplace_back(pair.distance);
     if (by_features) values.emplace_back(cosine_of_distance(static_cast<int>(pair.distance)));
+    if (links.verified) append(told_of(*links.verified, sizes, pair), values);
     list.put(values);
   });
 }

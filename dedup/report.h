@@ -6,6 +6,7 @@
 
 #include "common/sample.h"
 #include "dedup/deduplicate.h"
+#include "dedup/verify/verified_links.h"
 
 namespace winnow::dedup {
 
@@ -36,10 +37,11 @@ void list_groups(const Result& result, const Fingerprints& table, const NameOf& 
 // All pairs of linked samples, in the order of their ids; those of one code too, so that n equal
 // images are n * (n - 1) / 2 lines:
 // id,name,split,labels,other_id,other_name,other_split,other_labels,distance; of features also
-// cosine.
+// cosine; of pictures also probability,transformation (what was done to the first to get the
+// other), both empty where these did not tell.
 // Of one split under kWithin, of two under kAcross. Beside the links it holds two columns of
 // `columns`, as deduplicate does; `table` as above.
-void list_pairs(const ColumnSource& columns, const Options& options, const LinkSource& links,
+void list_pairs(const ColumnSource& columns, const Options& options, const ToldLinks& links,
                 const Fingerprints& table, const NameOf& name_of, ListForm form,
                 const TextSink& out);
 
@@ -49,7 +51,8 @@ void list_low_quality(const Fingerprints& table, const Options& options, const N
                       ListForm form, const TextSink& out);
 
 // The samples that `of_row` says an issue of, issue after issue, the worst score first, of equal
-// ones the lowest id: id,name,split,labels,issue,score. `columns` and `hash` as of for_each_issue().
+// ones the lowest id: id,name,split,labels,issue,score. `columns` and `hash` as of
+// for_each_issue().
 void list_issues(const std::vector<IssueSet>& of_row, const ColumnSource& columns,
                  const std::string& hash, const NameOf& name_of, ListForm form,
                  const TextSink& out);

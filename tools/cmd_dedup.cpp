@@ -115,9 +115,9 @@ void deduplicate_cache(const DedupOptions& o, dedup::Options options, const Sess
     columns = dedup::with_splits_of(base, std::move(columns));
   }
   obey(session, o.deciding.obeyed, columns, names_in(cache), options);
-  const dedup::LinkSource links = settle_links(
-      session, o.deciding.flags.choice, o.deciding.features, cache, search, columns, options);
-  dedup::Result result = dedup::deduplicate(columns, options, links);
+  const dedup::ToldLinks links = settle_links(session, o.deciding.flags.choice, o.deciding.features,
+                                              cache, search, columns, options);
+  dedup::Result result = dedup::deduplicate(columns, options, links.source);
   if (o.deciding.self_check > 0 && options.hash == dedup::kExact) {
     say(session, "no self-check: codes are not compared, and only their search can be checked");
   } else if (o.deciding.self_check > 0) {
@@ -184,7 +184,8 @@ void decide(const DedupOptions& o, const Session& session, const dedup::LinkSour
 }
 
 void run(const DedupOptions& o, Session& session) {
-  const bool all_links = chooses(o.deciding.flags.choice) || o.deciding.flags.choice.verify ||
+  const ChoiceFlags& choice = o.deciding.flags.choice;
+  const bool all_links = chooses(choice) || choice.verify.value_or(false) ||
                          o.deciding.flags.groups != "components" || !o.lists.pairs.empty() ||
                          o.deciding.self_check > 0 || !o.deciding.obeyed.reviews.empty();
   with_search(session, all_links,

@@ -222,13 +222,13 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   options.decided = decided_by(session, o.reviews, columns);
   dedup::Options how{.matching = {.least_quality = o.compare.choice.least_quality}};
-  const dedup::LinkSource links =
+  const dedup::ToldLinks links =
       settle_links(session, o.compare.choice, o.compare.features, cache, search, columns, how);
   options.hash = how.hash;
   options.threshold = how.threshold;
   options.chosen_by = how.chosen_by;
   options.matching = how.matching;
-  const Task task{o, session, cache, columns, options, links};
+  const Task task{o, session, cache, columns, options, links.source};
   if (o.shares.folds > 0) {
     make_folds(task);
   } else {
@@ -249,7 +249,8 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
 
 void run(const SplitOptions& o, Session& session) {
   const ChoiceFlags& choice = o.compare.choice;
-  with_search(session, /*all_links=*/chooses(choice) || choice.verify || !o.reviews.empty(),
+  with_search(session,
+              /*all_links=*/chooses(choice) || choice.verify.value_or(false) || !o.reviews.empty(),
               [&](const dedup::LinkSource& links) { decide(o, session, links); });
 }
 

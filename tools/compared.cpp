@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "dedup/verify/verified_links.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_search.h"
 
@@ -22,6 +21,14 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
                   grouped(counts.verified), grouped(counts.candidates), hash, grouped(what.refused),
                   grouped(what.undecided)));
   const double strangers = static_cast<double>(counts.registered - counts.verified);
+  if (what.raised_by_labels) {
+    say(session,
+        fmt::format("verify: each with a probability of {:.4g} or more, for labels of less "
+                    "probable pairs differ: these pictures are alike without being one, so look "
+                    "at pairs with --report",
+                    least_probability));
+    return;
+  }
   say(session,
       fmt::format("verify: each with a probability of {:.4g} or more; {:.2g} false pairs "
                   "are expected among them, by {} pairs of different pictures",
@@ -34,10 +41,10 @@ dedup::VerifyOptions verify_options(const ChoiceFlags& choice) {
   return {.least_probability = kLeastProbability, .most_false = kMostFalsePairs};
 }
 
-dedup::LinkSource by_pictures(const Session& session, dedup::VerifyOptions how,
-                              const std::string& hash, const dedup::ColumnSource& columns,
-                              const dedup::ThumbnailSource& thumbnails,
-                              const dedup::LinkSource& links, dedup::Options& options) {
+dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
+                             const std::string& hash, const dedup::ColumnSource& columns,
+                             const dedup::ThumbnailSource& thumbnails,
+                             const dedup::LinkSource& links, dedup::Options& options) {
   if (options.hash == dedup::kExact) {  // no codes would do
     options.hash = hash;
     options.threshold = 0;
@@ -46,22 +53,51 @@ dedup::LinkSource by_pictures(const Session& session, dedup::VerifyOptions how,
   auto found = std::make_shared<dedup::VerifiedLinks>(
       dedup::verify_links(columns, thumbnails, options, links, how));
   const dedup::Verification& verification = found->verification;
-  tell_verified(session, {verification.counts, found->refused, verification.undecided.size()},
-                options.hash, found->calibration, found->least_probability);
+  tell_verified(
+      session,
+      {verification.counts, found->refused, verification.undecided.size(), found->raised_by_labels},
+      options.hash, found->calibration, found->least_probability);
   options.matching.verified = found->least_probability;
-  return dedup::links_of(std::move(found));
+  return {dedup::links_of(found), found};
 }
 
-dedup::LinkSource settle_links(const Session& session, const ChoiceFlags& choice,
-                               const FeatureFlags& features, const pipeline::Cache& cache,
-                               const dedup::LinkSource& search, dedup::ColumnSource& columns,
-                               dedup::Options& options) {
-  if (features.any()) return by_features(session, features, cache, columns, options);
+bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
+                      const dedup::ColumnSource& columns,
+                      const dedup::ThumbnailSource& thumbnails) {
+  if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision) return false;
+  const std::vector<std::uint32_t> rows =
+      dedup::matchable_rows(columns({"quality"}), dedup::kExact);
+  if (!thumbnails || rows.empty()) return false;
+  if (rows.size() > kMostUnasked) {
+    say(session, fmt::format("{} images are too many to look at unasked: crops, frames and turned "
+                             "copies are found with --verify, in some {} minutes of a core",
+                             grouped(rows.size()), grouped(rows.size() / 60'000)));
+    return false;
+  }
+  const double details = dedup::landmarks_a_picture(
+      rows, dedup::pictures_of(columns({"widths_px", "heights_px"}), thumbnails));
+  if (details >= kLeastDetails) return true;
+  say(session, fmt::format("pictures with so few details (some {:.0f} landmarks) are compared by "
+                           "codes alone unless --verify asks for more",
+                           details));
+  return false;
+}
+
+dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
+                              const FeatureFlags& features, const pipeline::Cache& cache,
+                              const dedup::LinkSource& search, dedup::ColumnSource& columns,
+                              dedup::Options& options) {
+  if (features.any()) {
+    return {by_features(session, features, cache, columns, options)};
+  }
   const std::vector<std::string> stored = stored_hashes(cache);
   dedup::LinkSource links = settle(session, choice, columns, stored, search, options);
-  if (!choice.verify) return links;
-  return by_pictures(session, verify_options(choice), stored.front(), columns,
-                     cache.open_thumbnails(), links, options);
+  const dedup::ThumbnailSource thumbnails = cache.open_thumbnails();
+  const bool looks =
+      choice.verify ? *choice.verify : verifies_unasked(session, choice, columns, thumbnails);
+  if (!looks) return {std::move(links)};
+  return by_pictures(session, verify_options(choice), stored.front(), columns, thumbnails, links,
+                     options);
 }
 
 }  // namespace winnow::tools

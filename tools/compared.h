@@ -5,6 +5,7 @@
 
 #include "dedup/deduplicate.h"
 #include "dedup/verify/calibrate.h"
+#include "dedup/verify/verified_links.h"
 #include "dedup/verify/verify.h"
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
@@ -20,10 +21,18 @@ namespace winnow::tools {
 // columns  those of the cache; with features they get these in place of codes
 // Returns the links to go by.
 // Throws   UsageError where there are no thumbnails or no such features; StoppedError
-dedup::LinkSource settle_links(const Session& session, const ChoiceFlags& choice,
-                               const FeatureFlags& features, const pipeline::Cache& cache,
-                               const dedup::LinkSource& search, dedup::ColumnSource& columns,
-                               dedup::Options& options);
+dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
+                              const FeatureFlags& features, const pipeline::Cache& cache,
+                              const dedup::LinkSource& search, dedup::ColumnSource& columns,
+                              dedup::Options& options);
+
+// Whether pictures are looked at where no flag says so: where none says what codes to compare, for
+// up to so many images, which take some 100 seconds of a core, with so many landmarks each. Photos
+// have about 45, digits 5. Of more and of others it says why not.
+inline constexpr std::uint64_t kMostUnasked = 100'000;
+inline constexpr double kLeastDetails = 16;
+bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
+                      const dedup::ColumnSource& columns, const dedup::ThumbnailSource& thumbnails);
 
 // How probable links must be, as --least-probability has it; the rest as it is by default.
 dedup::VerifyOptions verify_options(const ChoiceFlags& choice);
@@ -33,10 +42,10 @@ dedup::VerifyOptions verify_options(const ChoiceFlags& choice);
 // how    also how probable links must be; it lacks `search` alone
 // hash   a stored one, for where the images chose none
 // Throws UsageError where there are no thumbnails; StoppedError
-dedup::LinkSource by_pictures(const Session& session, dedup::VerifyOptions how,
-                              const std::string& hash, const dedup::ColumnSource& columns,
-                              const dedup::ThumbnailSource& thumbnails,
-                              const dedup::LinkSource& links, dedup::Options& options);
+dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
+                             const std::string& hash, const dedup::ColumnSource& columns,
+                             const dedup::ThumbnailSource& thumbnails,
+                             const dedup::LinkSource& links, dedup::Options& options);
 
 // Says what verification came to: of pairs near by a hash, how many were refused, and how many are
 // left to their codes.
@@ -44,6 +53,7 @@ struct Verified {
   dedup::VerifyCounts counts;
   std::uint64_t refused = 0;
   std::uint64_t undecided = 0;
+  bool raised_by_labels = false;
 };
 void tell_verified(const Session& session, const Verified& what, const std::string& hash,
                    const dedup::Calibration& calibration, double least_probability);

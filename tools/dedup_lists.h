@@ -44,7 +44,7 @@ struct Deduplicated {
   const dedup::Result& result;
   const dedup::Options& options;
   const dedup::ColumnSource& columns;
-  dedup::LinkSource links;
+  dedup::ToldLinks links;
   dedup::NameOf name_of;
 };
 

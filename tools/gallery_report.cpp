@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -27,6 +28,11 @@ bool is_page(const std::filesystem::path& path) {
   return std::string_view(begin.data(), static_cast<std::size_t>(file.gcount())) == kPageBegins;
 }
 
+std::string percent_sure(double probability) {
+  if (probability >= 0.999) return "over 99.9 % sure";
+  return fmt::format("{:.1f} % sure", 100 * probability);
+}
+
 // Those that went by themselves: for an issue, or as people said.
 std::vector<dedup::IssuePicture> dropped_pictures(const Deduplicated& what) {
   const std::vector<dedup::Rule>& rules = what.result.selection.rules;
@@ -41,6 +47,21 @@ std::vector<dedup::IssuePicture> dropped_pictures(const Deduplicated& what) {
   const dedup::IssueSet asked = what.options.policy.drop_issues;
   return dedup::issue_pictures(std::move(rows), dedup::find_issues(asked, what.columns, ""),
                                what.columns, "");
+}
+
+// What was done to the one that is kept for a row, where pictures told.
+std::function<std::string(std::uint32_t)> edits_of(const Deduplicated& what,
+                                                   const dedup::Fingerprints& table) {
+  const dedup::VerifiedLinks* verified = what.links.verified.get();
+  if (verified == nullptr) return {};
+  return [verified, &table, &selection = what.result.selection](std::uint32_t row) -> std::string {
+    const auto kept = static_cast<std::uint32_t>(
+        std::ranges::lower_bound(selection.ids, selection.kept[row]) - selection.ids.begin());
+    const dedup::VerifiedPair* pair = dedup::find_pair(*verified, row, kept);
+    if (pair == nullptr) return {};
+    return fmt::format("{} ({})", dedup::transformation_words(*pair, table, kept, row),
+                       percent_sure(pair->probability));
+  };
 }
 
 }  // namespace
@@ -93,7 +114,8 @@ void write_gallery(const Session& session, const Deduplicated& what,
                            .threshold = dedup::effective_threshold(what.options),
                            .classes = classes,
                            .name_of = what.name_of,
-                           .pictures = pictures};
+                           .pictures = pictures,
+                           .edit_of = edits_of(what, table)};
   write_gallery(session, input, subject, path);
 }
 

@@ -54,9 +54,9 @@ struct IndexDedupOptions {
 };
 
 // Puts links by codes to the pictures.
-dedup::LinkSource verified(const IndexDedupOptions& o, const dedup::StoredIndex& index,
-                           const dedup::ColumnSource& columns, const dedup::LinkSource& by_codes,
-                           dedup::Options& options, const Session& session) {
+dedup::ToldLinks verified(const IndexDedupOptions& o, const dedup::StoredIndex& index,
+                          const dedup::ColumnSource& columns, const dedup::LinkSource& by_codes,
+                          dedup::Options& options, const Session& session) {
   const dedup::ThumbnailSource thumbnails = thumbnails_of(index);
   const auto landmarks = [&](std::span<const std::uint32_t> rows) {
     dedup::StoredIndex::Landmarks found = index.landmarks(rows, search_options(session));
@@ -70,15 +70,17 @@ dedup::LinkSource verified(const IndexDedupOptions& o, const dedup::StoredIndex&
 }
 
 // The links by codes, or by these and the pictures, as flags say.
-dedup::LinkSource links_of(const IndexDedupOptions& o, const dedup::StoredIndex& index,
-                           const dedup::ColumnSource& columns, dedup::Options& options,
-                           const Session& session) {
+dedup::ToldLinks links_of(const IndexDedupOptions& o, const dedup::StoredIndex& index,
+                          const dedup::ColumnSource& columns, dedup::Options& options,
+                          const Session& session) {
   index.check_quality(o.dedup.choice.least_quality);
   ChoiceFlags choice = o.dedup.choice;
   if (choice.hash == kAuto) choice.hash = index.kind().hash;
   const dedup::LinkSource by_codes = settle(session, choice, columns, std::span(&choice.hash, 1),
                                             index.links(search_options(session)), options);
-  auto links = choice.verify ? verified(o, index, columns, by_codes, options, session) : by_codes;
+  auto links = choice.verify.value_or(false)
+                   ? verified(o, index, columns, by_codes, options, session)
+                   : dedup::ToldLinks{by_codes};
   if (choice.threshold && options.hash == index.kind().hash &&
       options.threshold > index.kind().radius) {
     say(session, fmt::format("{} bits are beyond the {} up to which {} has links: all is searched, "
@@ -109,7 +111,7 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
                           o.page.reading, session);
   }
   dedup::ColumnSource columns = stoppable(index.columns(), session);
-  dedup::LinkSource links;
+  dedup::ToldLinks links;
   if (o.features.any()) {
     const dedup::FeatureTable table = features_of_index(index, o.features.name, o.page.sources);
     links = {by_features(session, o.features, table, columns, options)};
@@ -117,7 +119,7 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
     links = links_of(o, index, columns, options, session);
   }
   obey(session, o.obeyed, columns, index.names(), options);
-  dedup::Result result = dedup::deduplicate(columns, options, links);
+  dedup::Result result = dedup::deduplicate(columns, options, links.source);
   result.selection.name = o.name;
   result.selection.cache_digest = index.digest();
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <string_view>
 #include <vector>
 
 namespace winnow::dedup {
@@ -51,18 +50,14 @@ SideShares shares_within(const Affine& map) {
 
 long percent(double share) { return std::lround(100 * share); }
 
-// "62 % of the width and 70 % of the height"; empty: all of it.
-std::string part(const SideShares& shares, std::string_view whose) {
-  std::string text;
-  const auto add = [&](double share, std::string_view side) {
-    if (share >= kWholeSide) return;
-    if (!text.empty()) text += " and ";
-    text += std::to_string(percent(share)) + " % of ";
-    text.append(whose).append(" ").append(side);
-  };
-  add(shares.width, "width");
-  add(shares.height, "height");
-  return text;
+bool is_whole(const SideShares& shares) {
+  return shares.width >= kWholeSide && shares.height >= kWholeSide;
+}
+
+// "62 × 70 %".
+std::string percent_of(const SideShares& shares) {
+  return std::to_string(percent(shares.width)) + " × " + std::to_string(percent(shares.height)) +
+         " %";
 }
 
 }  // namespace
@@ -87,11 +82,9 @@ std::string words_of(const Transformation& what) {
   if (what.is_mirrored) add("mirrored");
   const long degrees = std::lround(what.degrees);
   if (degrees != 0) add("turned " + std::to_string(degrees == -180 ? 180 : degrees) + "°");
-  const std::string shown = part(what.shown, "the");
-  if (!shown.empty()) add("crop, " + shown);
-  const std::string taken = part(what.taken, "its");
-  if (!taken.empty()) add("within a frame, " + taken);
-  return text.empty() ? "as it is" : text;
+  if (!is_whole(what.shown)) add("crop to " + percent_of(what.shown));
+  if (!is_whole(what.taken)) add("more around (" + percent_of(what.taken) + ")");
+  return text.empty() ? "whole" : text;
 }
 
 }  // namespace winnow::dedup

@@ -34,9 +34,9 @@ struct Transformation {
 // Source  turn: the rotation nearest to the map (orthogonal Procrustes); parts: Sutherland-Hodgman
 Transformation transformation_of(const Affine& map, PictureSides copy, PictureSides kept);
 
-// In words, in this order: "mirrored, turned 90°, crop, 62 % of the width and 70 % of the height,
-// within a frame, 80 % of its width"; or "as it is". Sides of 98 % or more are whole, and turns of
-// less than half a degree are none: registration is no more exact.
+// In words, in this order: "mirrored, turned 90°, crop to 62 × 70 %, more around (80 × 80 %)", or
+// "whole"; of the kept picture's width and height, and of the copy's. Sides of 98 % or more are
+// whole, and turns of less than half a degree are none: registration is no more exact.
 std::string words_of(const Transformation& what);
 
 }  // namespace winnow::dedup

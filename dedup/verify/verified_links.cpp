@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "dedup/verify/label_evidence.h"
+#include "dedup/verify/transformation.h"
+
 namespace winnow::dedup {
 namespace {
 
@@ -60,8 +63,11 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
   out.calibration = calibrate(rows, pictures, /*seed=*/0, how.search.stop);
   out.verification = verify(rows, pictures, near, out.calibration.model, how);
   if (how.most_false) {
-    out.least_probability =
+    const double by_chance =
         enough(out.verification, out.calibration, how.least_probability, *how.most_false);
+    out.least_probability =
+        probable_by_labels(out.verification.pairs, columns({"labels"}).labels, by_chance);
+    out.raised_by_labels = out.least_probability > by_chance;
     keep_probable(out.least_probability, out.verification);
   }
   for (const VerifiedPair& pair : out.verification.pairs) {
@@ -76,6 +82,25 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
   };
   out.refused = near.size() - static_cast<std::uint64_t>(std::ranges::count_if(near, is_linked));
   return out;
+}
+
+const VerifiedPair* find_pair(const VerifiedLinks& verified, std::uint32_t row,
+                              std::uint32_t other) {
+  const std::vector<VerifiedPair>& pairs = verified.verification.pairs;
+  const auto rows = [](const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b); };
+  const auto wanted = std::pair(std::min(row, other), std::max(row, other));
+  const auto at = std::ranges::lower_bound(pairs, wanted, {}, rows);
+  return at != pairs.end() && rows(*at) == wanted ? &*at : nullptr;
+}
+
+std::string transformation_words(const VerifiedPair& pair, const Fingerprints& sizes,
+                                 std::uint32_t kept, std::uint32_t copy) {
+  const auto sides = [&](std::uint32_t row) {
+    return PictureSides{static_cast<double>(sizes.widths_px[row]),
+                        static_cast<double>(sizes.heights_px[row])};
+  };
+  const Affine map = pair.row_a == copy ? pair.map : inverse(pair.map);
+  return words_of(transformation_of(map, sides(copy), sides(kept)));
 }
 
 LinkSource links_of(std::shared_ptr<const VerifiedLinks> verified) {

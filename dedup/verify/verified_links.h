@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "dedup/deduplicate.h"
 #include "dedup/verify/calibrate.h"
@@ -13,6 +15,7 @@ struct VerifiedLinks {
   Verification verification;
   Calibration calibration;
   double least_probability = 0;
+  bool raised_by_labels = false;  // see probable_by_labels
   // Both sorted: pairs that are one picture, and pairs near by codes that have too few details to
   // tell, which the codes decide.
   std::vector<Edge> edges;
@@ -25,12 +28,27 @@ struct VerifiedLinks {
 //          above 0
 // links    a search as deduplicate() takes it; empty: find_edges
 // how      with most_false: links must be so probable that no more pairs of strangers are expected
-//          among them, and as probable as least_probability
+//          among them, no more show by their labels, and as probable as least_probability
 // Memory   some 1.2 KB a picture, beside the thumbnails that are being compared
 // Throws   UsageError where there are no thumbnails; StoppedError
 VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,
                            const Options& options, const LinkSource& links,
                            const VerifyOptions& how);
+
+// The link of two rows that pictures told, in any order; nullptr where there is none.
+const VerifiedPair* find_pair(const VerifiedLinks& verified, std::uint32_t row,
+                              std::uint32_t other);
+
+// In words, what was done to the picture of row `kept` to get that of `copy`, which `pair` links.
+// `sizes` has widths_px and heights_px.
+std::string transformation_words(const VerifiedPair& pair, const Fingerprints& sizes,
+                                 std::uint32_t kept, std::uint32_t copy);
+
+// Links, and what told them.
+struct ToldLinks {
+  LinkSource source;
+  std::shared_ptr<const VerifiedLinks> verified = {};  // empty: codes or features did
+};
 
 // Gives deduplicate() these links, whatever it asks for, between the rows it asks for. They are as
 // far apart as their codes, and at most as the threshold.

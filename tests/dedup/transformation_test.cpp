@@ -39,12 +39,12 @@ constexpr PictureSides kWide{400, 200};
 constexpr PictureSides kTall{200, 400};
 
 TEST(Transformation, IsNoneOfAnEqualPictureOrOneOfAnotherSize) {
-  EXPECT_EQ(words({}, kWide, kWide), "as it is");
-  EXPECT_EQ(words({.xx = 0.3, .yy = 0.3}, {120, 60}, kWide), "as it is");
-  EXPECT_EQ(words({.xx = 0.3, .yy = 0.5}, {120, 100}, kWide), "as it is");  // squeezed
+  EXPECT_EQ(words({}, kWide, kWide), "whole");
+  EXPECT_EQ(words({.xx = 0.3, .yy = 0.3}, {120, 60}, kWide), "whole");
+  EXPECT_EQ(words({.xx = 0.3, .yy = 0.5}, {120, 100}, kWide), "whole");  // squeezed
   // As registration sees it: a third of a degree, 1 % of a side.
   Affine nearly = turn(0.3, {396, 200}, kWide);
-  EXPECT_EQ(words(nearly, {396, 200}, kWide), "as it is");
+  EXPECT_EQ(words(nearly, {396, 200}, kWide), "whole");
 }
 
 TEST(Transformation, TellsHowFarAPictureIsTurnedWhateverItsSides) {
@@ -81,27 +81,27 @@ TEST(Transformation, TellsWhatACropShows) {
   EXPECT_NEAR(what.shown.height, 0.7, 1e-9);
   EXPECT_NEAR(what.taken.width, 1, 1e-9);
   EXPECT_NEAR(what.taken.height, 1, 1e-9);
-  EXPECT_EQ(words_of(what), "crop, 62 % of the width and 70 % of the height");
-  EXPECT_EQ(words({.x0 = -80}, {248, 200}, kWide), "crop, 62 % of the width");
-  EXPECT_EQ(words({.y0 = -20}, {400, 140}, kWide), "crop, 70 % of the height");
+  EXPECT_EQ(words_of(what), "crop to 62 × 70 %");
+  EXPECT_EQ(words({.x0 = -80}, {248, 200}, kWide), "crop to 62 × 100 %");
+  EXPECT_EQ(words({.y0 = -20}, {400, 140}, kWide), "crop to 100 × 70 %");
 }
 
 TEST(Transformation, TellsSidesOfTheKeptPictureThatATurnedCropShows) {
   const Affine edit = turn(90, kWide, {200, 200});
-  EXPECT_EQ(words(edit, {400, 200}, {200, 200}), "turned 90°, within a frame, 50 % of its width");
+  EXPECT_EQ(words(edit, {400, 200}, {200, 200}), "turned 90°, more around (50 × 100 %)");
   EXPECT_EQ(words(turn(90, {200, 200}, {200, 200}), {200, 200}, kWide),
-            "turned 90°, crop, 50 % of the width");
+            "turned 90°, crop to 50 × 100 %");
 }
 
 TEST(Transformation, TellsWhatAPictureTakesOfItsFrame) {
   EXPECT_EQ(words({.x0 = 50, .y0 = 25}, {500, 250}, kWide),
-            "within a frame, 80 % of its width and 80 % of its height");
-  EXPECT_EQ(words({.y0 = 100}, {400, 400}, kWide), "within a frame, 50 % of its height");
+            "more around (80 × 80 %)");
+  EXPECT_EQ(words({.y0 = 100}, {400, 400}, kWide), "more around (100 × 50 %)");
 }
 
 TEST(Transformation, TellsACropWithinAFrame) {
   EXPECT_EQ(words({.x0 = -100, .y0 = 50}, {300, 300}, kWide),
-            "crop, 75 % of the width, within a frame, 67 % of its height");
+            "crop to 75 × 100 %, more around (100 × 67 %)");
   // Where two pictures overlap in part, both have something that the other lacks.
   const Transformation what = edited({.x0 = 100}, kWide, kWide);
   EXPECT_NEAR(what.shown.width, 0.75, 1e-9);

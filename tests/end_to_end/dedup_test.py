@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -61,16 +62,25 @@ class Dedup(Case):
         self.write_pgm(source / "test/a/barred 07.pgm", [[0] * 96] * 30 + self.detailed(7) + [[0] * 96] * 30)
         cache = self.folder / "verified"
         self.ok("ingest", source, "--out", cache)
-        plain = self.ok("dedup", cache, "--json", "--name", "plain").json()
+        plain = self.ok("dedup", cache, "--no-verify", "--json", "--name", "plain").json()
         self.assertEqual(plain["removed"], 0)
+        unasked = self.ok("dedup", cache, "--json", "--name", "unasked").json()
+        self.assertEqual((unasked["removed"], unasked["verified"]), (3, 0.9))
+        for said in (["--risk", 0.5], ["--hash", "phash16"], ["--threshold", 8]):
+            self.assertNotIn("verified", self.ok("dedup", cache, *said, "--json", "--name", "said").json())
         found = self.ok("dedup", cache, "--verify", "--list-pairs", self.folder / "pairs.csv", "--json", "--name", "looked")
         selection = (cache / "selections" / "looked.selection").read_bytes()
         self.assertEqual((found.json()["removed"], found.json()["verified"]), (3, 0.9))
         self.assertIn("verify: 3 pairs of", found.err)
         with open(self.folder / "pairs.csv", newline="") as file:
-            pairs = {frozenset((row["name"], row["other_name"])) for row in csv.DictReader(file)}
-        self.assertEqual(pairs, {frozenset((f"train/a/{i}.pgm", f"test/a/{edit} {i}.pgm"))
-                                 for edit, i in (("cropped", "03"), ("mirrored", "05"), ("barred", "07"))})
+            pairs = {(row["name"], row["other_name"]): row for row in csv.DictReader(file)}
+        self.assertEqual(set(pairs), {(f"test/a/{edit} {i}.pgm", f"train/a/{i}.pgm")
+                                      for edit, i in (("cropped", "03"), ("mirrored", "05"), ("barred", "07"))})
+        self.assertTrue(all(0.9 <= float(row["probability"]) <= 1 for row in pairs.values()))
+        told = {edit.split("/")[2].split()[0]: row["transformation"] for (edit, _), row in pairs.items()}
+        self.assertEqual(told["mirrored"], "mirrored")
+        self.near_shares(told["cropped"], "more around", 70 / 96, 54 / 72)
+        self.near_shares(told["barred"], "crop to", 1, 72 / 132)
         alone = subprocess.run(["taskset", "-c", "0", WINNOW, "dedup", cache, "--verify", "--name", "looked"], capture_output=True, check=False,
                                env={**os.environ, "WINNOW_SIMD": "none"})
         self.assertEqual(alone.returncode, 0, alone.stderr)
@@ -78,11 +88,27 @@ class Dedup(Case):
         leaks = self.ok("split", cache, "--verify", "--name", "apart", "--json").json()
         self.assertEqual(leaks["verified"], 0.9)
 
+    def near_shares(self, words, kind, *shares):
+        """`words` are of that kind, and their shares of width and height near these."""
+        self.assertTrue(words.startswith(kind), words)
+        for told, share in zip(re.findall(r"\d+", words), shares, strict=True):
+            self.assertAlmostEqual(int(told) / 100, share, delta=0.03, msg=words)
+
     def test_says_why_pictures_cannot_be_compared(self):
         self.refused(2, ["--verify", "--hash exact"], "dedup", self.source, "--verify", "--hash", "exact")
         cache = self.folder / "bare"
         self.ok("ingest", self.source, "--out", cache, "--thumbnails", "off")
         self.refused(2, ["no thumbnails", "ingest"], "dedup", cache, "--verify")
+        self.refused(2, ["--least-probability", "--no-verify"], "dedup", cache, "--no-verify", "--least-probability", 0.7)
+
+    def test_leaves_pictures_with_few_details_to_their_codes_unless_asked(self):
+        source = self.folder / "plain shapes"
+        for i in range(30):
+            self.write_pgm(source / f"{i:02}.pgm", [[40 + 5 * i if 20 < x < 60 + i and y > 30 else 10 for x in range(96)] for y in range(72)])
+        found = self.ok("dedup", source, "--list", self.folder / "removed.csv", "--json")
+        self.assertIn("so few details", found.err)
+        self.assertNotIn("verified", found.json())
+        self.assertIn("verified", self.ok("dedup", source, "--verify", "--list", self.folder / "removed.csv", "--json").json())
 
     def leaky_cache(self):
         """A cache of the photos, of which three of train are in test, and one image that is blank."""

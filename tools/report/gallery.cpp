@@ -67,6 +67,7 @@ GalleryMember describe_member(const GalleryInput& input, std::uint32_t row) {
   member.weight = selection.weights[row];
   member.hash = table.file_hashes[row];
   if (input.remark_of) member.remark = input.remark_of(row);
+  if (input.edit_of) member.edit = input.edit_of(row);
   return member;
 }
 
@@ -80,6 +81,7 @@ Json member_json(const GalleryMember& member) {
             {"weight", member.weight},           {"hash", to_hex(member.hash)},
             {"picture", member.picture}};
   if (!member.remark.empty()) json["remark"] = to_utf8(member.remark);
+  if (!member.edit.empty()) json["edit"] = member.edit;
   if (member.used_in != member.split) json["used_in"] = split_name(member.used_in);
   return json;
 }

@@ -39,6 +39,8 @@ struct GalleryInput {
   std::span<const dedup::IssuePicture> pictures = {};
   // What is said behind the labels of a row, "probably cat"; empty: nothing, of any.
   std::function<std::string(std::uint32_t row)> remark_of = {};
+  // What was done to the picture that is kept for a row's, "crop to 62 % of the width"; as above.
+  std::function<std::string(std::uint32_t row)> edit_of = {};
 };
 // Those of the result and the pictures. The rows of one ascend.
 std::size_t group_count(const GalleryInput& input) noexcept;
@@ -84,6 +86,7 @@ struct GalleryMember {
   float weight = 1;       // 0: removed
   Hash128 hash;           // of the file's bytes
   std::string remark{};   // behind the labels; any bytes
+  std::string edit{};     // of the one that is kept for it; empty: none is known
   std::string picture{};  // an address, UTF-8; the caller's to fill in, empty: there is none
 };
 

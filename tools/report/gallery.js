@@ -418,6 +418,7 @@
       fate,
       make("p", { class: "name", title: visible(member.name) }, isolated(baseName(member.name))),
       make("p", { class: odd ? "labels odd" : "labels" }, isolated(labels), ...(member.remark ? [", ", isolated(visible(member.remark))] : [])),
+      ...(member.edit ? [make("p", {}, member.edit)] : []),
       make("p", { class: "soft" }, `${splitWords(member.split)} · ${member.width} × ${member.height}`),
       make("p", { class: "soft" }, entry.group.folders.length > 1 ? isolated(folderWords(folder)) : ""),
     );
