@@ -185,7 +185,7 @@ void decide(const DedupOptions& o, const Session& session, const dedup::LinkSour
 
 void run(const DedupOptions& o, Session& session) {
   const ChoiceFlags& choice = o.deciding.flags.choice;
-  const bool all_links = chooses(choice) || choice.verify.value_or(false) ||
+  const bool all_links = chooses(choice) || choice.verify ||
                          o.deciding.flags.groups != "components" || !o.lists.pairs.empty() ||
                          o.deciding.self_check > 0 || !o.deciding.obeyed.reviews.empty();
   with_search(session, all_links,

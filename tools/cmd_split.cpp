@@ -250,7 +250,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
 void run(const SplitOptions& o, Session& session) {
   const ChoiceFlags& choice = o.compare.choice;
   with_search(session,
-              /*all_links=*/chooses(choice) || choice.verify.value_or(false) || !o.reviews.empty(),
+              /*all_links=*/chooses(choice) || choice.verify || !o.reviews.empty(),
               [&](const dedup::LinkSource& links) { decide(o, session, links); });
 }
 

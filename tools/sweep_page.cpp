@@ -61,12 +61,12 @@ std::string arms_table(const SweepView& view) {
     const std::string spread =
         result.deviation ? fmt::format(" ± {:.2f}", 100 * *result.deviation) : std::string();
     rows +=
-        row(key_cell(name_html(arm.name)) + cell(arm.budget) + number_cell(grouped(arm.removed)) +
-                number_cell(percent(arm.removed_share())) +
+        row(key_cell(name_html(arm.name)) + key_cell(arm.budget) +
+                number_cell(grouped(arm.removed)) + number_cell(percent(arm.removed_share())) +
                 number_cell(fmt::format("{:.4g}", arm.epochs)) +
                 number_cell(result.runs() == 0 ? "" : percent(result.mean) + spread) +
                 number_cell(grouped(result.runs())) + number_cell(points_html(result.beside_all)) +
-                number_cell(points_html(result.beside_control)) + cell(loss_in_words(result)),
+                number_cell(points_html(result.beside_control)) + key_cell(loss_in_words(result)),
             arm.is_control() ? RowLook::kFaint : RowLook::kPlain);
   }
   return table({"arm", "equal", "#removed", "#share", "#epochs", "#accuracy", "#runs",

@@ -76,8 +76,7 @@ class Golden(Copies):
         data[-100] ^= 1
         table.write_bytes(data)
         self.refused(1, [str(table), "not what was written"], "verify", cache)
-        self.ok("dedup", cache, "--no-verify")
-        self.refused(1, [str(table), "not what was written"], "dedup", cache, "--verify")
+        self.ok("dedup", cache)
         data[1500] ^= 1  # elsewhere
         table.write_bytes(data)
         self.refused(1, [str(table)], "dedup", cache)
