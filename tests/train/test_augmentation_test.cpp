@@ -133,6 +133,7 @@ TEST(ViewMeans, OfEqualPredictionsAreThatPrediction) {
 
 TEST(LossesOfLogits, AreThoseOfTheProgram) {
   for (const LossRow& row : losses()) {
+    if (!row.reads_labels()) continue;  // no image has such a loss, and runs of it none to evaluate
     SCOPED_TRACE(row.name);
     NetOptions options = square_images(16, 3);
     options.batch = 4;
