@@ -10,6 +10,7 @@
 #include "pipeline/store/cache.h"
 #include "pipeline/store/features.h"
 #include "tools/in_place.h"
+#include "tools/index_inputs.h"
 
 namespace winnow::tools {
 
@@ -22,20 +23,12 @@ dedup::FeatureTable features_of_index(const dedup::StoredIndex& index, const std
     const pipeline::Cache cache =
         pipeline::Cache::open(path, pipeline::OpenOptions::without_shards());
     tables.push_back(pipeline::read_features(cache, name));
-    bool any = false;
-    const auto& sources = cache.manifest().sources;
-    for (std::uint32_t here = 0; here < sources.size(); ++here) {
-      for (std::uint32_t there = 0; there < index.sources().size(); ++there) {
-        const dedup::IndexSource& source = index.sources()[there];
-        if (source.format != sources[here].format ||
-            source.listing_hash != sources[here].listing_hash) {
-          continue;
-        }
-        of_source.try_emplace(there, dedup::FeaturesOfSource{&tables.back(), here, there});
-        any = true;
-      }
+    const std::vector<SourceInIndex> sources = sources_in(index, sources_of(cache));
+    for (const SourceInIndex& source : sources) {
+      of_source.try_emplace(source.in_index,
+                            dedup::FeaturesOfSource{&tables.back(), source.there, source.in_index});
     }
-    if (any) continue;
+    if (!sources.empty()) continue;
     throw UsageError(path.string() + " has no data set that is in " + index.folder().string() +
                      ", or it has changed since; see winnow index info");
   }

@@ -21,6 +21,29 @@ void add_index_inputs(CLI::App& app, IndexInputs& inputs) {
   add_reading_flags(app, inputs.reading);
 }
 
+std::vector<KnownSource> sources_of(const pipeline::Cache& cache) {
+  std::vector<KnownSource> known;
+  for (const pipeline::SourceInfo& source : cache.manifest().sources) {
+    known.push_back({source.format, source.listing_hash});
+  }
+  return known;
+}
+
+std::vector<SourceInIndex> sources_in(const dedup::StoredIndex& index,
+                                      std::span<const KnownSource> known) {
+  std::vector<SourceInIndex> found;
+  for (std::uint32_t there = 0; there < known.size(); ++there) {
+    for (std::uint32_t in_index = 0; in_index < index.sources().size(); ++in_index) {
+      const dedup::IndexSource& source = index.sources()[in_index];
+      if (source.format == known[there].format &&
+          source.listing_hash == known[there].listing_hash) {
+        found.push_back({there, in_index});
+      }
+    }
+  }
+  return found;
+}
+
 dedup::ThumbnailSource thumbnails_of(const dedup::StoredIndex& index) {
   dedup::ThumbnailSource thumbnails = index.thumbnails();
   if (thumbnails || index.live_rows() == 0) return thumbnails;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,21 @@ struct IndexInputs {
 
 // `inputs` must live as long as `app`.
 void add_index_inputs(CLI::App& app, IndexInputs& inputs);
+
+// A data set as it tells itself from others, wherever it lies and whatever its folder is called.
+struct KnownSource {
+  std::string format;
+  std::string listing_hash;
+};
+std::vector<KnownSource> sources_of(const pipeline::Cache& cache);
+
+// A known source that the index has, too.
+struct SourceInIndex {
+  std::uint32_t there = 0;     // among the known ones
+  std::uint32_t in_index = 0;  // one may be in it several times
+};
+std::vector<SourceInIndex> sources_in(const dedup::StoredIndex& index,
+                                      std::span<const KnownSource> known);
 
 // The thumbnails of an index, and of a cache or data set `input`. UsageError, which says what to
 // do, where there are none.

@@ -12,6 +12,7 @@
 #include "pipeline/ingest/plan.h"
 #include "pipeline/store/cache.h"
 #include "tools/in_place.h"
+#include "tools/index_inputs.h"
 
 namespace winnow::tools {
 namespace {
@@ -41,21 +42,9 @@ pipeline::PictureOf pictures_of(const Opened& opened, const IngestFlags& reading
   };
 }
 
-// A data set as it tells itself from others, wherever it lies and whatever its folder is called.
-struct Known {
-  std::string format;
-  std::string listing_hash;
-};
-
-std::vector<Known> sources_of(const Opened& opened) {
-  if (opened.data_set) {
-    return {{std::string(opened.data_set->format()), pipeline::listing_hash(*opened.data_set)}};
-  }
-  std::vector<Known> known;
-  for (const pipeline::SourceInfo& source : opened.cache->manifest().sources) {
-    known.push_back({source.format, source.listing_hash});
-  }
-  return known;
+std::vector<KnownSource> sources_of(const Opened& opened) {
+  if (opened.cache) return tools::sources_of(*opened.cache);
+  return {{std::string(opened.data_set->format()), pipeline::listing_hash(*opened.data_set)}};
 }
 
 // Where the pictures of a source of the index are: of which source there.
@@ -94,14 +83,8 @@ pipeline::PictureOf pictures_of_index(const dedup::StoredIndex& index,
                        "--source");
     }
     const std::size_t before = places.size();
-    const std::vector<Known> known = sources_of(opened);
-    for (std::uint32_t here = 0; here < known.size(); ++here) {
-      for (std::uint32_t there = 0; there < index.sources().size(); ++there) {
-        const dedup::IndexSource& source = index.sources()[there];
-        if (source.format != known[here].format || source.listing_hash != known[here].listing_hash)
-          continue;
-        places.try_emplace(there, Place{picture_of, here});
-      }
+    for (const SourceInIndex& source : sources_in(index, sources_of(opened))) {
+      places.try_emplace(source.in_index, Place{picture_of, source.there});
     }
     if (places.size() == before) {
       throw UsageError(path.string() + " has no data set that is in " + index.folder().string() +
