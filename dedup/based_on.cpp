@@ -69,8 +69,7 @@ void put_upon(const Selection& base, std::span<const Split> own, Result& result)
   }
   // What one of these stood for has another to stand for it.
   for (std::size_t row = 0; row < selection.size(); ++row) {
-    const auto found = std::ranges::lower_bound(selection.ids, selection.kept[row]);
-    const auto kept = static_cast<std::size_t>(found - selection.ids.begin());
+    const std::size_t kept = selection.row_of(selection.kept[row]);
     if (base.weights[row] > 0 && !(base.weights[kept] > 0)) selection.kept[row] = base.kept[kept];
   }
   selection.splits.clear();

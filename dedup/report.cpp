@@ -39,10 +39,9 @@ void append(std::vector<Json> more, std::vector<Json>& to) {
 
 std::vector<Json> decision_of(const Selection& selection, const Samples& samples, std::size_t row,
                               std::size_t group) {
-  const auto kept = std::ranges::lower_bound(selection.ids, selection.kept[row]);
   std::vector<Json> values = samples.describe(row);
   values.emplace_back(group);
-  append(samples.describe(static_cast<std::size_t>(kept - selection.ids.begin())), values);
+  append(samples.describe(selection.row_of(selection.kept[row])), values);
   values.emplace_back(selection.distances[row]);
   values.emplace_back(rule_name(selection.rules[row]));
   return values;

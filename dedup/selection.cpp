@@ -105,6 +105,10 @@ std::string_view selection_mode_name(SelectionMode mode) noexcept { return name_
 
 std::string_view rule_name(Rule rule) noexcept { return name_in(kRules, rule); }
 
+std::size_t Selection::row_of(SampleId id) const noexcept {
+  return static_cast<std::size_t>(std::ranges::lower_bound(ids, id) - ids.begin());
+}
+
 Selection keep_all(std::span<const SampleId> ids) {
   Selection selection;
   selection.ids.assign(ids.begin(), ids.end());

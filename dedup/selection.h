@@ -49,6 +49,7 @@ struct Selection {
   friend bool operator==(const Selection&, const Selection&) = default;
 
   std::size_t size() const noexcept { return ids.size(); }
+  std::size_t row_of(SampleId id) const noexcept;  // of an id that is there
   // Of row `row`, whose split in the table is `own`.
   Split split_of(std::size_t row, Split own) const noexcept {
     return splits.empty() ? own : splits[row];

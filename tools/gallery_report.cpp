@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -55,8 +54,7 @@ std::function<std::string(std::uint32_t)> edits_of(const Deduplicated& what,
   const dedup::VerifiedLinks* verified = what.links.verified.get();
   if (verified == nullptr) return {};
   return [verified, &table, &selection = what.result.selection](std::uint32_t row) -> std::string {
-    const auto kept = static_cast<std::uint32_t>(
-        std::ranges::lower_bound(selection.ids, selection.kept[row]) - selection.ids.begin());
+    const auto kept = static_cast<std::uint32_t>(selection.row_of(selection.kept[row]));
     const dedup::VerifiedPair* pair = dedup::find_pair(*verified, row, kept);
     if (pair == nullptr) return {};
     return fmt::format("{} ({})", dedup::transformation_words(*pair, table, kept, row),

@@ -27,11 +27,6 @@ std::uint8_t reasons_of(const dedup::Group& group, std::uint32_t distance, int t
   return reasons;
 }
 
-std::size_t row_of(const dedup::Selection& selection, SampleId id) {
-  return static_cast<std::size_t>(std::ranges::lower_bound(selection.ids, id) -
-                                  selection.ids.begin());
-}
-
 bool stands_for_itself(const dedup::Selection& selection, std::uint32_t row) {
   return selection.kept[row] == selection.ids[row];
 }
@@ -43,7 +38,7 @@ std::uint32_t representative(const GalleryInput& input, std::size_t number) {
   const bool is_picture = number >= input.result.groups.size();
   for (const std::uint32_t row : rows) {
     if (!is_picture && !stands_for_itself(selection, row)) {
-      return static_cast<std::uint32_t>(row_of(selection, selection.kept[row]));
+      return static_cast<std::uint32_t>(selection.row_of(selection.kept[row]));
     }
   }
   return rows.front();
