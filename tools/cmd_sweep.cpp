@@ -1,10 +1,8 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -12,16 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "common/json_reader.h"
 #include "tools/command.h"
-#include "tools/experiment/lanes.h"
 #include "tools/experiment/sweep_table.h"
-#include "tools/progress_bar.h"
 #include "tools/report/html.h"
 #include "tools/sweep_page.h"
 #include "tools/sweep_plan.h"
+#include "tools/train_jobs.h"
 
 namespace winnow::tools {
 namespace {
@@ -40,60 +36,6 @@ struct SweepFlags {
   bool json = false;
 };
 
-std::vector<std::string> child_words(const SweepFlags& o, const Claim& claim, int threads) {
-  std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(),
-                                 "train",
-                                 o.sweep.cache.string(),
-                                 "--out",
-                                 (claim.folder() / "run").string(),
-                                 "--resume",
-                                 "auto",
-                                 "--checkpoint-hist",
-                                 "1",
-                                 "--threads",
-                                 std::to_string(threads),
-                                 "--json"};
-  for (std::string& word : train_words(claim.job())) words.push_back(std::move(word));
-  return words;
-}
-
-// The last sentence that winnow said on a failure.
-std::string last_sentence(const fs::path& log) {
-  const std::string text = read_text(log);
-  const std::size_t at = text.rfind("winnow: ");
-  if (at == std::string::npos) return "it said nothing; see " + log.string();
-  const std::string line = text.substr(at + 8);
-  return line.substr(0, line.find('\n'));
-}
-
-// A run that diverged is an outcome; what else fails would fail all others as well, and ends it.
-std::optional<Outcome> train_one(const SweepFlags& o, const Claim& claim, int threads,
-                                 const Session& session) {
-  make_directories(claim.folder());
-  const Child child{.words = child_words(o, claim, threads),
-                    .out = claim.folder() / "result.json",
-                    .error = claim.folder() / "log",
-                    .keeps = claim.descriptor()};
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    const ChildEnd end = run_child(child, session.stop);
-    if (session.stop && session.stop()) return std::nullopt;
-    if (end.signal != 0) continue;  // it goes on from its last checkpoint
-    if (end.exit_code == 75) return std::nullopt;
-    if (end.exit_code == 0) {
-      const JsonReader result(read_text(child.out), {.name = child.out.string()});
-      return Outcome{false, Json{{"top1", result.at("top1").real(0, 1)}}.dump()};
-    }
-    const std::string why = last_sentence(child.error);
-    if (end.exit_code == 1 && why.find("not finite") != std::string::npos) {
-      return Outcome{true, why};
-    }
-    if (end.exit_code == 2) throw UsageError("winnow train, as the sweep calls it: " + why);
-    throw Error("a run of the sweep failed: " + why);
-  }
-  throw Error("the run " + claim.folder().string() +
-              " was killed three times; where memory is short take fewer --lanes");
-}
-
 std::vector<std::string> jobs_of(const SweepPlan& plan) {
   std::vector<std::string> jobs;
   std::set<std::string> seen;
@@ -107,22 +49,8 @@ std::vector<std::string> jobs_of(const SweepPlan& plan) {
   return jobs;
 }
 
-void train_all(const SweepFlags& o, const std::vector<std::string>& jobs, JobQueue& queue,
-               const Session& session) {
-  const int cores = thread_plan(session, o.threads).cores;
-  const int threads = std::max(1, cores / o.lanes);
-  const ProgressSink bar = make_progress_bar("sweep", "runs", true);
-  std::mutex mutex;
-  Progress progress{.done = 0, .total = jobs.size(), .note = {}};
-  for (const std::string& job : jobs) progress.done += queue.outcome(job) ? 1 : 0;
-  bar(progress);
-  work_off(queue, jobs, o.lanes, session.stop, [&](const Claim& claim) {
-    std::optional<Outcome> outcome = train_one(o, claim, threads, session);
-    const std::lock_guard guard(mutex);
-    ++progress.done;
-    if (outcome) bar(progress);
-    return outcome;
-  });
+std::string top1_of(const Claim&, const JsonReader& printed) {
+  return Json{{"top1", printed.at("top1").real(0, 1)}}.dump();
 }
 
 SweepView view_of(const SweepFlags& o, SweepPlan plan, const JobQueue& queue) {
@@ -194,7 +122,13 @@ void run(const SweepFlags& flags, Session& session) {
   const std::vector<std::string> jobs = jobs_of(plan);
   say(session, fmt::format("{} runs of {} arms, judged on {} images held out", grouped(jobs.size()),
                            grouped(plan.arms.size()), grouped(plan.held_out)));
-  train_all(o, jobs, queue, session);
+  train_jobs({.verb = "sweep",
+              .cache = o.sweep.cache,
+              .lanes = o.lanes,
+              .threads = o.threads,
+              .words = train_words,
+              .outcome = top1_of},
+             jobs, queue, session);
   const SweepView view = view_of(o, std::move(plan), queue);
   write_file_durably(o.out / "table.csv", sweep_csv(view));
   write_file_durably(o.out / "page.html", html_of(view, made_here()));

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/json_reader.h"
+#include "tools/command.h"
+#include "tools/experiment/job_queue.h"
+
+namespace winnow::tools {
+
+// How the runs of an experiment are trained.
+struct TrainJobs {
+  std::string verb;  // whose runs they are: "sweep"
+  std::filesystem::path cache;
+  int lanes = 1;    // runs at the same time
+  int threads = 0;  // cores of all lanes together; 0: this process's share
+  // The words of `winnow train` that a job stands for, but for those that every run has.
+  std::function<std::vector<std::string>(const std::string& job)> words;
+  // The text of its outcome. `printed`: by `winnow train --json`.
+  std::function<std::string(const Claim& claim, const JsonReader& printed)> outcome;
+};
+
+// Trains those of the jobs that are not done, each as a `winnow train` of its own in runs/KEY/run,
+// which goes on from its last checkpoint. A bar shows how far it is.
+//
+// Diverged  A loss that is not finite is an outcome that failed.
+// Throws    UsageError: words that winnow train does not take; Error: what else fails would fail
+//           for the others as well; StoppedError.
+void train_jobs(const TrainJobs& how, const std::vector<std::string>& jobs, JobQueue& queue,
+                const Session& session);
+
+}  // namespace winnow::tools
