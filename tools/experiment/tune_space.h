@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The settings that a tuning tries. Pure functions.
+namespace winnow::tools {
+
+// A number that a tuning chooses, and what is tried of it: a list, or all between two ends.
+struct TuneAxis {
+  std::string flag;                 // of winnow train: "lr" is --lr
+  std::vector<double> values = {};  // ascending; empty: it is drawn
+  double least = 0;                 // where it is drawn
+  double most = 0;
+  bool logarithmic = true;  // it is drawn so; else evenly
+
+  bool is_drawn() const noexcept { return values.empty(); }
+  friend bool operator==(const TuneAxis&, const TuneAxis&) = default;
+};
+
+// A number for each axis, in their order.
+using TuneSetting = std::vector<double>;
+
+// What people say of an axis: "0.1,0.2,0.4" is a list, "0.01:1" are ends. "lars=4,8" is of one
+// optimiser alone.
+struct AxisWords {
+  std::string optimizer = {};  // empty: of all that have no words of their own
+  TuneAxis axis;
+};
+// Throws UsageError: no such words; a number below 0, or 0 where `above_0`; ends without order, or
+// that begin with 0 where the axis is logarithmic.
+AxisWords parse_axis(std::string_view flag, std::string_view words, bool above_0);
+
+// So many numbers from one to another, each as many times the one before; three digits each.
+std::vector<double> spaced_by_factor(double least, double most, int count);
+
+// Every combination of the values of the axes, none of which is drawn; the last axis varies most.
+// Throws UsageError where there are over 10,000.
+std::vector<TuneSetting> grid_of(const std::vector<TuneAxis>& axes);
+
+// The first `trials` of a sequence that fills the space evenly from its beginning on, and that
+// `seed` moves: the additive recurrence of Roberts 2018, whose points are nowhere as close, and
+// leave no gaps as wide, as independent draws. With more trials the first stay. Equal for all
+// spaces of as many axes but for the ranges. Numbers have three digits.
+std::vector<TuneSetting> drawn_of(const std::vector<TuneAxis>& axes, std::size_t trials,
+                                  std::uint64_t seed);
+
+// What the rates, decays and trust coefficients of an optimiser are looked for in where nobody
+// says.
+struct TuneRanges {
+  std::string_view optimizer;
+  double lr_least = 0;  // for a batch of `batch`
+  double lr_most = 0;
+  double batch = 0;  // rates follow the root of the batch; 0: they do not follow it
+  double decay_least = 0;
+  double decay_most = 0;
+};
+// Throws UsageError: an optimiser that has none.
+const TuneRanges& tune_ranges(std::string_view optimizer);
+TuneAxis default_lr(std::string_view optimizer, double batch);
+TuneAxis default_decay(std::string_view optimizer);
+// The table as text of help.
+std::string tune_ranges_help();
+
+}  // namespace winnow::tools
