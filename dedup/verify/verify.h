@@ -7,18 +7,11 @@
 #include <vector>
 
 #include "dedup/verify/candidates.h"
+#include "dedup/verify/judge.h"
 #include "dedup/verify/match_model.h"
+#include "dedup/verify/supports.h"
 
 namespace winnow::dedup {
-
-// Two rows that show one picture, or parts of it.
-struct VerifiedPair {
-  std::uint32_t row_a = 0;  // < row_b
-  std::uint32_t row_b = 0;
-  float probability = 0;
-  Affine map;                  // of a to b, both in shares of their width and height
-  bool lacks_details = false;  // and is near by codes, which decide where this does not
-};
 
 // What was looked at.
 struct VerifyCounts {
@@ -37,12 +30,30 @@ struct Verification {
   VerifyCounts counts;
 };
 
+// The steps of verify() that take long. Others than this process may take a share in them
+// (ranks/shared_work.h): each comes to the same.
+class VerifySteps {
+ public:
+  virtual ~VerifySteps() = default;
+  // LandmarkTable(rows, pictures)
+  virtual LandmarkTable landmarks(std::span<const std::uint32_t> rows,
+                                  const PictureSource& pictures) = 0;
+  // find_hits() and count_supports()
+  virtual SupportedHits hits(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
+                             int radius) = 0;
+  // judge()
+  virtual std::vector<VerifiedPair> judge(std::span<const Trial> trials,
+                                          const PictureSource& pictures,
+                                          const MatchModel& model) = 0;
+};
+
 struct VerifyOptions {
   double least_probability = 0.5;
   std::optional<double> most_false = {};  // see verify_links
   double hits_a_picture = 12;             // of strangers, at most, that the search may bring
   // Gives landmarks of rows that are known; empty: they are found.
   std::function<LandmarkTable(std::span<const std::uint32_t> rows)> landmarks = {};
+  VerifySteps* steps = nullptr;  // nullptr: this process takes them, as `search` says
   SearchOptions search = {};
 };
 
@@ -60,7 +71,7 @@ Verification verify(std::span<const std::uint32_t> rows, const PictureSource& pi
                     const VerifyOptions& options = {});
 
 // Steps 2 and 3, of pairs with these hits of landmarks (sorted) or near by codes (sorted). Of what
-// was looked at it counts the pairs.
+// was looked at it counts the pairs. This process counts the supports.
 Verification verify_hits(const LandmarkTable& landmarks, std::span<const Hit> hits,
                          const PictureSource& pictures, std::span<const Edge> near,
                          const MatchModel& model, const VerifyOptions& options = {});
