@@ -15,6 +15,7 @@
 #include "tools/command.h"
 #include "tools/experiment/sweep_table.h"
 #include "tools/report/html.h"
+#include "tools/sweep_look.h"
 #include "tools/sweep_page.h"
 #include "tools/sweep_plan.h"
 #include "tools/train_jobs.h"
@@ -53,21 +54,14 @@ std::string top1_of(const Claim&, const JsonReader& printed) {
   return Json{{"top1", printed.at("top1").real(0, 1)}}.dump();
 }
 
-SweepView view_of(const SweepFlags& o, SweepPlan plan, const JobQueue& queue) {
-  SweepView view{.cache = o.sweep.cache.string(),
-                 .arms = std::move(plan.arms),
-                 .results = {},
-                 .judge = {.margin = o.margin_points / 100, .held_out_images = plan.held_out},
-                 .commands = {},
-                 .notes = std::move(plan.notes)};
-  view.results =
-      results_of(view.arms, view.judge, [&](const std::string& job) { return queue.outcome(job); });
-  for (const SweepArm& arm : view.arms) {
-    std::string command = "winnow train " + shell_word(view.cache) + " --out run";
+std::vector<std::string> commands_of(const SweepFlags& o, const std::vector<SweepArm>& arms) {
+  std::vector<std::string> commands;
+  for (const SweepArm& arm : arms) {
+    std::string command = "winnow train " + shell_word(o.sweep.cache.string()) + " --out run";
     for (const std::string& word : train_words(arm.jobs.front())) command += " " + shell_word(word);
-    view.commands.push_back(std::move(command));
+    commands.push_back(std::move(command));
   }
-  return view;
+  return commands;
 }
 
 Json to_json(const std::optional<PairedDifference>& difference) {
@@ -80,20 +74,40 @@ Json to_json(const std::optional<PairedDifference>& difference) {
   return json;
 }
 
+Json to_json(const std::vector<std::optional<double>>& values) {
+  Json json = Json::array();
+  for (const auto& value : values) json.push_back(value ? Json(*value) : Json(nullptr));
+  return json;
+}
+
+Json to_json(const LastLook& look, const std::vector<SweepArm>& arms) {
+  Json tested = Json::array();
+  for (const TestedArm& arm : look.arms) {
+    tested.push_back({{"arm", arms[arm.arm].name},
+                      {"equal", arms[arm.arm].budget},
+                      {"top1", to_json(arm.top1)},
+                      {"top1_leak_free", to_json(arm.top1_leak_free)},
+                      {"beside_all", to_json(arm.beside_all)}});
+  }
+  return {{"images", look.images},
+          {"leaked", look.leaked},
+          {"looks", look.looks},
+          {"said", in_words(look, arms)},
+          {"arms", std::move(tested)}};
+}
+
 Json to_json(const SweepView& view) {
   Json arms = Json::array();
   for (std::size_t i = 0; i < view.arms.size(); ++i) {
     const SweepArm& arm = view.arms[i];
     const ArmResult& result = view.results[i];
-    Json top1 = Json::array();
-    for (const auto& value : result.top1) top1.push_back(value ? Json(*value) : Json(nullptr));
     arms.push_back({{"arm", arm.name},
                     {"equal", arm.budget},
                     {"kept", arm.kept},
                     {"removed", arm.removed},
                     {"epochs", arm.epochs},
                     {"control", arm.control ? Json(view.arms[*arm.control].name) : Json(nullptr)},
-                    {"top1", std::move(top1)},
+                    {"top1", to_json(result.top1)},
                     {"failures", result.failures},
                     {"beside_all", to_json(result.beside_all)},
                     {"beside_control", to_json(result.beside_control)},
@@ -104,34 +118,11 @@ Json to_json(const SweepView& view) {
           {"held_out", view.judge.held_out_images},
           {"recommendation", recommendation(view.arms, view.results, view.judge)},
           {"notes", view.notes},
-          {"arms", std::move(arms)}};
+          {"arms", std::move(arms)},
+          {"test", to_json(view.test, view.arms)}};
 }
 
-void run(const SweepFlags& flags, Session& session) {
-  SweepFlags o = flags;
-  o.sweep.axes.keeps.clear();
-  for (const std::string& name : o.keeps)
-    o.sweep.axes.keeps.push_back(dedup::parse_keep_policy(name));
-  o.sweep.axes.modes.clear();
-  for (const std::string& name : o.modes) {
-    o.sweep.axes.modes.push_back(dedup::parse_selection_mode(name));
-  }
-  SweepPlan plan = plan_sweep(o.sweep, session);
-  for (const std::string& note : plan.notes) say(session, note);
-  JobQueue queue(o.out, "cache " + plan.cache_digest);
-  const std::vector<std::string> jobs = jobs_of(plan);
-  say(session, fmt::format("{} runs of {} arms, judged on {} images held out", grouped(jobs.size()),
-                           grouped(plan.arms.size()), grouped(plan.held_out)));
-  train_jobs({.verb = "sweep",
-              .cache = o.sweep.cache,
-              .lanes = o.lanes,
-              .threads = o.threads,
-              .words = train_words,
-              .outcome = top1_of},
-             jobs, queue, session);
-  const SweepView view = view_of(o, std::move(plan), queue);
-  write_file_durably(o.out / "table.csv", sweep_csv(view));
-  write_file_durably(o.out / "page.html", html_of(view, made_here()));
+void tell(const SweepFlags& o, const SweepView& view, const Session& session) {
   for (std::size_t i = 0; i < view.arms.size(); ++i) {
     const ArmResult& result = view.results[i];
     say(session,
@@ -141,9 +132,53 @@ void run(const SweepFlags& flags, Session& session) {
                     result.loss ? ", " + loss_in_words(result) : ""));
   }
   say(session, recommendation(view.arms, view.results, view.judge));
+  say(session, in_words(view.test, view.arms));
   say(session, fmt::format("page: {}, table: {}", (o.out / "page.html").string(),
                            (o.out / "table.csv").string()));
   if (o.json) fmt::print("{}\n", to_json(view).dump());
+}
+
+SweepFlags with_axes(SweepFlags o) {
+  o.sweep.axes.keeps.clear();
+  for (const std::string& name : o.keeps) {
+    o.sweep.axes.keeps.push_back(dedup::parse_keep_policy(name));
+  }
+  o.sweep.axes.modes.clear();
+  for (const std::string& name : o.modes) {
+    o.sweep.axes.modes.push_back(dedup::parse_selection_mode(name));
+  }
+  return o;
+}
+
+void run(const SweepFlags& flags, Session& session) {
+  const SweepFlags o = with_axes(flags);
+  const SweepPlan plan = plan_sweep(o.sweep, session);
+  for (const std::string& note : plan.notes) say(session, note);
+  JobQueue queue(o.out, "cache " + plan.cache_digest);
+  const std::vector<std::string> jobs = jobs_of(plan);
+  say(session, fmt::format("{} runs of {} arms, judged on {} images held out", grouped(jobs.size()),
+                           grouped(plan.arms.size()), grouped(plan.held_out)));
+  const TrainJobs how{.verb = "sweep",
+                      .cache = o.sweep.cache,
+                      .lanes = o.lanes,
+                      .threads = o.threads,
+                      .words = train_words,
+                      .outcome = top1_of};
+  train_jobs(how, jobs, queue, session);
+  SweepView view{.cache = o.sweep.cache.string(),
+                 .arms = plan.arms,
+                 .results = {},
+                 .judge = {.margin = o.margin_points / 100, .held_out_images = plan.held_out},
+                 .test = {},
+                 .commands = commands_of(o, plan.arms),
+                 .notes = plan.notes};
+  view.results =
+      results_of(view.arms, view.judge, [&](const std::string& job) { return queue.outcome(job); });
+  view.test =
+      look_at_test(o.sweep, how, plan, recommend(view.arms, view.results), o.out, queue, session);
+  write_file_durably(o.out / "table.csv", sweep_csv(view));
+  write_file_durably(o.out / "page.html", html_of(view, made_here()));
+  tell(o, view, session);
 }
 
 constexpr const char* kFooter =
@@ -200,7 +235,7 @@ Command add_sweep(CLI::App& program) {
       ->capture_default_str();
   app->add_option("--holdout", o->sweep.holdout,
                   "Share of the training samples that runs are judged on, cut by duplicate group; "
-                  "test is left alone")
+                  "test is looked at when the choice is made")
       ->check(CLI::Range(0.001, 0.9))
       ->capture_default_str();
   app->add_option("--margin", o->margin_points, "Points of accuracy that may be lost")

@@ -74,6 +74,26 @@ std::string arms_table(const SweepView& view) {
                rows);
 }
 
+std::string test_section(const SweepView& view) {
+  std::string rows;
+  for (const TestedArm& tested : view.test.arms) {
+    const SweepArm& arm = view.arms[tested.arm];
+    const auto accuracy = [](const std::vector<std::optional<double>>& values) {
+      const std::optional<double> mean = mean_of(values);
+      return number_cell(mean ? percent(*mean) : "");
+    };
+    rows += row(key_cell(name_html(arm.name)) + key_cell(arm.budget) +
+                number_cell(percent(arm.removed_share())) + accuracy(tested.top1_leak_free) +
+                number_cell(points_html(tested.beside_all)) + accuracy(tested.top1));
+  }
+  const std::string said = paragraph(escaped(in_words(view.test, view.arms)) + ".");
+  if (rows.empty()) return section("Test", said);
+  return section("Test",
+                 said + table({"arm", "equal", "#removed", "#accuracy without leaked images",
+                               "#points beside all", "#with them"},
+                              rows));
+}
+
 std::string commands_section(const SweepView& view) {
   std::string all;
   for (std::size_t i = 0; i < view.arms.size(); ++i) {
@@ -104,15 +124,22 @@ std::string loss_in_words(const ArmResult& result) {
 }
 
 std::string sweep_csv(const SweepView& view) {
-  std::string csv = "arm,equal,kept,removed,epochs,control,loss,seed,top1\n";
+  std::string csv =
+      "arm,equal,kept,removed,epochs,control,loss,seed,top1,test_top1,test_top1_leak_free\n";
+  const auto number = [](const std::optional<double>& value) {
+    return value ? fmt::format("{}", *value) : std::string();
+  };
   for (std::size_t i = 0; i < view.arms.size(); ++i) {
     const SweepArm& arm = view.arms[i];
+    const auto tested = std::ranges::find(view.test.arms, i, &TestedArm::arm);
     for (std::size_t seed = 0; seed < view.results[i].top1.size(); ++seed) {
-      const auto& top1 = view.results[i].top1[seed];
       csv += fmt::format(
-          "{},{},{},{},{:.6g},{},{},{},{}\n", csv_field(arm.name), arm.budget, arm.kept,
-          arm.removed, arm.epochs, arm.control ? csv_field(view.arms[*arm.control].name) : "",
-          loss_in_words(view.results[i]), seed + 1, top1 ? fmt::format("{}", *top1) : "");
+          "{},{},{},{},{:.6g},{},{},{},{}", csv_field(arm.name), arm.budget, arm.kept, arm.removed,
+          arm.epochs, arm.control ? csv_field(view.arms[*arm.control].name) : "",
+          loss_in_words(view.results[i]), seed + 1, number(view.results[i].top1[seed]));
+      csv += tested == view.test.arms.end() ? ",,\n"
+                                            : "," + number(tested->top1[seed]) + "," +
+                                                  number(tested->top1_leak_free[seed]) + "\n";
     }
   }
   return csv;
@@ -121,7 +148,7 @@ std::string sweep_csv(const SweepView& view) {
 std::string html_of(const SweepView& view, const std::string& made) {
   const std::string verdict = recommendation(view.arms, view.results, view.judge);
   const std::string about = fmt::format(
-      "On {} images held out of the training samples, by duplicate group; test was not looked at. "
+      "On {} images held out of the training samples, by duplicate group. "
       "Ranges are Student's, over seeds, with 95 % confidence; a loss is one of {:.2f} points or "
       "more. Dashed: as many of each class removed at random.",
       grouped(view.judge.held_out_images), 100 * view.judge.margin);
@@ -130,7 +157,7 @@ std::string html_of(const SweepView& view, const std::string& made) {
       section("Accuracy", paragraph(escaped(about)) +
                               figures(sweep_chart(view, "epochs") + sweep_chart(view, "steps")) +
                               arms_table(view)) +
-      failures_section(view) + commands_section(view);
+      test_section(view) + failures_section(view) + commands_section(view);
   return html_page(
       {.title = "sweep of " + view.cache, .body = body, .made = made, .style = run_style()});
 }

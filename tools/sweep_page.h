@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/experiment/last_look.h"
 #include "tools/experiment/sweep_table.h"
 
 namespace winnow::tools {
@@ -13,6 +14,7 @@ struct SweepView {
   std::vector<SweepArm> arms;
   std::vector<ArmResult> results;
   SweepJudge judge;
+  LastLook test;
   std::vector<std::string> commands;  // that train each arm's first run
   std::vector<std::string> notes;
 };

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -40,32 +41,40 @@ struct SweepData {
   }
 };
 
+// The same columns with some splits changed.
+dedup::ColumnSource with_splits(const dedup::ColumnSource& columns,
+                                const std::function<Split(std::size_t row, Split own)>& split_of) {
+  return [columns, split_of](const dedup::ColumnNames& names) {
+    dedup::Fingerprints table = columns(names);
+    for (std::size_t row = 0; row < table.splits.size(); ++row) {
+      table.splits[row] = split_of(row, table.splits[row]);
+    }
+    return table;
+  };
+}
+
 Selection hold_out(const SweepOptions& o, const Session& session, const pipeline::Cache& cache,
-                   const dedup::ColumnSource& columns, const dedup::LinkSource& search,
-                   const dedup::Fingerprints& table) {
+                   const dedup::ColumnSource& columns, const dedup::LinkSource& search) {
   const Settled settled = settle_choice(session, {}, columns, stored_hashes(cache), search);
   dedup::SplitOptions how{.hash = settled.hash,
                           .threshold = settled.threshold,
                           .chosen_by = settled.chosen_by,
                           .shares = {0, 1 - o.holdout, o.holdout, 0},
                           .of = {false, true, false, false}};
-  Selection base = dedup::make_splits(columns, how, settled.links).selection;
-  if (base.splits.empty()) base.splits = table.splits;
-  for (Split& split : base.splits) {
-    if (split == Split::kTest) split = Split::kNone;
-  }
+  const auto without_test = [](std::size_t, Split own) {
+    return own == Split::kTest ? Split::kNone : own;
+  };
+  const dedup::ColumnSource apart = with_splits(columns, without_test);
+  Selection base = dedup::make_splits(apart, how, settled.links).selection;
+  if (base.splits.empty()) base.splits = apart({"splits"}).splits;
   return base;
 }
 
 // The training samples of the base, thinned as far as a threshold does.
 Selection thin(const SweepData& data, const SweepPoint& point, int threshold) {
-  const dedup::ColumnSource of_train = [&](const dedup::ColumnNames& names) {
-    dedup::Fingerprints table = data.columns(names);
-    for (std::size_t row = 0; row < table.splits.size(); ++row) {
-      table.splits[row] = data.trains(row) ? Split::kTrain : Split::kNone;
-    }
-    return table;
-  };
+  const dedup::ColumnSource of_train = with_splits(data.columns, [&](std::size_t row, Split) {
+    return data.trains(row) ? Split::kTrain : Split::kNone;
+  });
   const dedup::Options how{.hash = point.hash,
                            .threshold = threshold,
                            .scope = dedup::Scope::kWithin,
@@ -113,6 +122,27 @@ std::string write(const SweepData& data, Selection selection) {
     data.cache.write_selection(selection);
   }
   return selection.name;
+}
+
+// The base with test as it is in the cache.
+SweepTest plan_test(const SweepData& data) {
+  Selection selection = data.base;
+  std::vector<bool> trains(selection.size());  // by component
+  for (std::size_t row = 0; row < selection.size(); ++row) {
+    if (data.trains(row)) trains[selection.components[row]] = true;
+  }
+  SweepTest test;
+  for (std::size_t row = 0; row < selection.size(); ++row) {
+    if (data.table.splits[row] == Split::kTest) {
+      selection.splits[row] = Split::kTest;
+      ++test.images;
+      test.leaked += trains[selection.components[row]] ? 1 : 0;
+    } else if (!data.trains(row)) {
+      selection.splits[row] = Split::kNone;  // what is not trained on gives nothing away
+    }
+  }
+  if (test.images > 0) test.selection = write(data, selection);
+  return test;
 }
 
 std::string job_of(const SweepOptions& o, const SweepData& data, const std::string& selection,
@@ -217,6 +247,7 @@ SweepPlan plan_on(const SweepOptions& o, const Session& session, const SweepData
   SweepPlan plan{
       .cache_digest = data.cache.digest(), .training = data.training, .arms = {}, .notes = {}};
   for (const Split split : data.base.splits) plan.held_out += split == Split::kVal ? 1 : 0;
+  plan.test = plan_test(data);
   const std::vector<PlannedPoint> points = plan_points(o, session, data, plan);
   for (const PlannedPoint& point : points) {
     const std::uint64_t kept = data.training - point.removed;
@@ -260,7 +291,7 @@ SweepPlan plan_sweep(const SweepOptions& o, const Session& session) {
                    .search = search,
                    .table = columns({"splits", "labels"}),
                    .base = {}};
-    data.base = hold_out(o, session, cache, columns, search, data.table);
+    data.base = hold_out(o, session, cache, columns, search);
     for (std::size_t row = 0; row < data.base.size(); ++row) data.training += data.trains(row);
     plan = plan_on(o, session, data);
   });

@@ -22,11 +22,20 @@ struct SweepOptions {
   std::vector<std::string> train;   // further words of winnow train
 };
 
+// The test split of the cache, which no run and no choice sees.
+struct SweepTest {
+  std::string selection =
+      {};  // says which of its images have leaked; empty: there is no such split
+  std::uint64_t images = 0;
+  std::uint64_t leaked = 0;  // have a duplicate among the training samples, whatever arms remove
+};
+
 // What is to be trained.
 struct SweepPlan {
   std::string cache_digest;
   std::uint64_t training = 0;  // samples
   std::uint64_t held_out = 0;
+  SweepTest test = {};
   std::vector<SweepArm> arms;      // that which thins nothing comes first
   std::vector<std::string> notes;  // what people should know before anything is trained
 };
@@ -38,12 +47,13 @@ std::vector<std::string> train_words(const std::string& job);
 // "sweep-DIGEST", each named by its content.
 //
 // Hold-out  Cut once, by the duplicates that `winnow split` takes for such, and the same for all
-//           arms. Test is in no arm.
+//           arms. Test is in no arm. Training samples that have a duplicate in it stay: what
+//           they give away is told apart when test is looked at.
 // Thinned   Train alone, at each point. Where a share is asked for, exactly that (dedup::trim).
 // Controls  As many of each class removed at random, drawn for each seed anew
-// (dedup::draw_control). Throws    UsageError: points that make no sense, a share that a hash
-// cannot remove; SystemError:
-//           a cache that cannot be written to.
+//           (dedup::draw_control).
+// Throws    UsageError: points that make no sense, a share that a hash cannot remove;
+//           SystemError: a cache that cannot be written to.
 SweepPlan plan_sweep(const SweepOptions& options, const Session& session);
 
 }  // namespace winnow::tools

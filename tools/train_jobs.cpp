@@ -15,23 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> child_words(const TrainJobs& how, const Claim& claim, int threads) {
-  std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(),
-                                 "train",
-                                 how.cache.string(),
-                                 "--out",
-                                 (claim.folder() / "run").string(),
-                                 "--resume",
-                                 "auto",
-                                 "--checkpoint-hist",
-                                 "1",
-                                 "--threads",
-                                 std::to_string(threads),
-                                 "--json"};
-  for (std::string& word : how.words(claim.job())) words.push_back(std::move(word));
-  return words;
-}
-
 // The last sentence that winnow said on a failure.
 std::string last_sentence(const fs::path& log) {
   const std::string text = read_text(log);
@@ -42,10 +25,13 @@ std::string last_sentence(const fs::path& log) {
 }
 
 // A run that diverged is an outcome; what else fails would fail all others as well, and ends it.
-std::optional<Outcome> train_one(const TrainJobs& how, const Claim& claim, int threads,
-                                 const Session& session) {
+std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim, int threads,
+                              const Session& session) {
   make_directories(claim.folder());
-  const Child child{.words = child_words(how, claim, threads),
+  std::vector<std::string> words = how.words(claim, threads);
+  const std::string command = "winnow " + words.front();
+  words.insert(words.begin(), fs::read_symlink("/proc/self/exe").string());
+  const Child child{.words = std::move(words),
                     .out = claim.folder() / "result.json",
                     .error = claim.folder() / "log",
                     .keeps = claim.descriptor()};
@@ -63,7 +49,7 @@ std::optional<Outcome> train_one(const TrainJobs& how, const Claim& claim, int t
       return Outcome{true, why};
     }
     if (end.exit_code == 2) {
-      throw UsageError("winnow train, as winnow " + how.verb + " calls it: " + why);
+      throw UsageError(command + ", as winnow " + how.verb + " calls it: " + why);
     }
     throw Error("a run of winnow " + how.verb + " failed: " + why);
   }
@@ -73,22 +59,48 @@ std::optional<Outcome> train_one(const TrainJobs& how, const Claim& claim, int t
 
 }  // namespace
 
-void train_jobs(const TrainJobs& how, const std::vector<std::string>& jobs, JobQueue& queue,
-                const Session& session) {
+void do_jobs(const CommandJobs& how, const std::vector<std::string>& jobs, JobQueue& queue,
+             const Session& session) {
   const int cores = thread_plan(session, how.threads).cores;
   const int threads = std::max(1, cores / how.lanes);
-  const ProgressSink bar = make_progress_bar(how.verb, "runs", true);
+  const ProgressSink bar = make_progress_bar(how.verb, how.unit, true);
   std::mutex mutex;
   Progress progress{.done = 0, .total = jobs.size(), .note = {}};
   for (const std::string& job : jobs) progress.done += queue.outcome(job) ? 1 : 0;
   bar(progress);
   work_off(queue, jobs, how.lanes, session.stop, [&](const Claim& claim) {
-    std::optional<Outcome> outcome = train_one(how, claim, threads, session);
+    std::optional<Outcome> outcome = do_one(how, claim, threads, session);
     const std::lock_guard guard(mutex);
     ++progress.done;
     if (outcome) bar(progress);
     return outcome;
   });
+}
+
+void train_jobs(const TrainJobs& how, const std::vector<std::string>& jobs, JobQueue& queue,
+                const Session& session) {
+  const auto words = [&](const Claim& claim, int threads) {
+    std::vector<std::string> all{"train",
+                                 how.cache.string(),
+                                 "--out",
+                                 (claim.folder() / "run").string(),
+                                 "--resume",
+                                 "auto",
+                                 "--checkpoint-hist",
+                                 "1",
+                                 "--threads",
+                                 std::to_string(threads),
+                                 "--json"};
+    for (std::string& word : how.words(claim.job())) all.push_back(std::move(word));
+    return all;
+  };
+  do_jobs({.verb = how.verb,
+           .unit = "runs",
+           .lanes = how.lanes,
+           .threads = how.threads,
+           .words = words,
+           .outcome = how.outcome},
+          jobs, queue, session);
 }
 
 }  // namespace winnow::tools

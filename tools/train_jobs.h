@@ -23,6 +23,22 @@ struct TrainJobs {
   std::function<std::string(const Claim& claim, const JsonReader& printed)> outcome;
 };
 
+// How jobs are done of which each is one command of winnow.
+struct CommandJobs {
+  std::string verb;  // for which they are done
+  std::string unit;  // what they are: "runs"
+  int lanes = 1;
+  int threads = 0;
+  // The command, from its verb on, on so many cores.
+  std::function<std::vector<std::string>(const Claim& claim, int threads)> words;
+  std::function<std::string(const Claim& claim, const JsonReader& printed)> outcome;
+};
+
+// Does those of the jobs that are not done, each by a process of its own. A bar shows how far it
+// is. What is said of failures below holds.
+void do_jobs(const CommandJobs& how, const std::vector<std::string>& jobs, JobQueue& queue,
+             const Session& session);
+
 // Trains those of the jobs that are not done, each as a `winnow train` of its own in runs/KEY/run,
 // which goes on from its last checkpoint. A bar shows how far it is.
 //

@@ -19,6 +19,8 @@ except ImportError:
 TRAIN = ["--", "--net", "lenet", "--image-size", 16, "--batch-size", 32, "--micro-batch", 16, "--warmup-epochs", 0,
          "--augment", "none", "--lr", 0.02]  # fmt: skip
 
+TEST, LEAKED = 36, 6
+
 
 class Sweep(Case):
     def setUp(self):
@@ -31,8 +33,10 @@ class Sweep(Case):
             for copy in range(3 if i % 4 == 0 else 1):
                 pixels[copy] = (pixels[copy] + 40) % 256
                 self.write_ppm(self.folder / "set" / "train" / label / f"{i}-{copy}.ppm", bytes(pixels), 24)
-        for i in range(30):
+        for i in range(TEST - LEAKED):
             self.write_ppm(self.folder / "set" / "test" / "ab"[i % 2] / f"{i}.ppm", self.image(24, seed=1000 + i), 24)
+        for i in range(LEAKED):  # pictures of train that are in test as well
+            self.write_ppm(self.folder / "set" / "test" / "ab"[i % 2] / f"leak-{i}.ppm", self.image(24, seed=i), 24)
         self.cache = self.folder / "cache"
         self.ok("ingest", self.folder / "set", "--out", self.cache)
 
@@ -78,6 +82,10 @@ class Sweep(Case):
         self.assertIn(value["recommendation"], text)
         self.assertIn("winnow train", text)
 
+        # With two seeds and few images nothing is recommended, and so nobody has looked at test.
+        self.assertEqual((value["test"]["images"], value["test"]["looks"], value["test"]["arms"]), (TEST, 0, []))
+        self.assertFalse((out / "looks.json").exists())
+
         # Again: nothing is trained, and the table is the same.
         table, times = (out / "table.csv").read_bytes(), {path: path.stat().st_mtime_ns for path in results}
         self.ok(*self.command(out))
@@ -86,6 +94,40 @@ class Sweep(Case):
         # More seeds: those that are there stay.
         self.assertIn("27 runs", self.ok(*self.command(out, seeds=3)).err)
         self.assertEqual({path: path.stat().st_mtime_ns for path in results}, times)
+
+    def test_looks_at_test_once(self):
+        out = self.folder / "sweep"
+        command = self.command(out, "--equal", "epochs", "--margin", 99, "--json")
+        value = self.ok(*command).json()
+        test = value["test"]
+        # The harder point is recommended, whatever it loses.
+        names = ["all", "phash-r20-first", next(a["control"] for a in value["arms"] if a["arm"] == "phash-r20-first")]
+        self.assertEqual([arm["arm"] for arm in test["arms"]], names)
+        self.assertEqual((test["images"], test["leaked"], test["looks"]), (TEST, LEAKED, 1))
+        self.assertIn(f"without the {LEAKED} that have a duplicate in training", test["said"])
+        # It is what winnow eval says of the runs, one of each seed.
+        evaluations = []
+        for path in sorted((out / "results").iterdir()):
+            job = json.loads(json.loads(path.read_text())["job"])
+            if "test" in job:
+                evaluations.append(path)
+                run, result = out / "runs" / job["run"] / "run", json.loads(json.loads(path.read_text())["result"])
+                told = self.ok("eval", run, self.cache, "--selection", job["test"], "--json").json()
+                self.assertEqual((told["split"], told["samples"], told["leaked"]), ("test", TEST, LEAKED))
+                self.assertEqual((told["top1"], told["top1_leak_free"]), (result["top1"], result["top1_leak_free"]))
+        self.assertEqual(len(evaluations), 2 * 3)
+        with open(out / "table.csv", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["test_top1"]]
+        self.assertEqual([float(row["test_top1_leak_free"]) for row in rows],
+                         [top1 for arm in test["arms"] for top1 in arm["top1_leak_free"]])  # fmt: skip
+        self.assertIn(test["said"], " ".join("".join(xml.parse(out / "page.html").getroot().itertext()).split()))
+        # Again: nobody looks again. Where another point is recommended it is said that test is unseen no more.
+        times = {path: path.stat().st_mtime_ns for path in evaluations}
+        self.ok(*command)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in evaluations}, times)
+        again = self.ok(*command[:5], "0.1", *command[6:]).json()["test"]
+        self.assertEqual((again["looks"], again["arms"][1]["arm"]), (2, "phash-r10-first"))
+        self.assertIn("2 different choices", again["said"])
 
     def test_killed_it_gives_the_same_table(self):
         self.ok(*self.command(self.folder / "whole", "--equal", "epochs"))
