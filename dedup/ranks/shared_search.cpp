@@ -11,6 +11,7 @@
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
 #include "dedup/cluster/cluster.h"
+#include "dedup/ranks/shared_steps.h"
 #include "dedup/search/scan.h"
 #include "dedup/search/search.h"
 
@@ -20,9 +21,11 @@ namespace {
 // So many links travel at once.
 constexpr std::size_t kLinksAtOnce = std::size_t{1} << 20;
 
-// What rank 0 asks for, the codes themselves apart.
+// What rank 0 asks for.
+enum class Ask : std::uint32_t { kNothing, kLinks, kLandmarks, kHits, kVerdicts };
+
+// Which links it asks for, the codes themselves apart.
 struct Question {
-  std::uint64_t is_last = 1;
   std::uint64_t codes = 0;
   std::uint32_t bits = 0;
   std::uint32_t radius = 0;
@@ -44,10 +47,13 @@ std::string_view common_kernel(comm::Communicator& comm) {
   return kernels[slowest].name;
 }
 
-class Searchers {
+class Searchers final : public VerifySteps {
  public:
   Searchers(comm::Communicator& comm, const SharedSearchOptions& options)
-      : comm_(comm), options_(options), kernel_(common_kernel(comm)) {}
+      : comm_(comm), options_(options) {
+    options_.search.kernel = common_kernel(comm);
+    if (comm.rank() != 0) options_.search.progress = {};
+  }
 
   // On rank 0.
   void find(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
@@ -60,53 +66,98 @@ class Searchers {
       const auto code = codes.code(row);
       asked.words.insert(asked.words.end(), code.begin(), code.end());
     }
-    Question question{0, sorted.size(), static_cast<std::uint32_t>(codes.bits),
+    Question question{sorted.size(), static_cast<std::uint32_t>(codes.bits),
                       static_cast<std::uint32_t>(radius)};
-    broken_ = true;  // unless all goes well
-    send(question, asked);
     const EdgeSink to_rows = [&](std::span<const Edge> edges) {
       std::vector<Edge> of_rows(edges.begin(), edges.end());
       for (Edge& edge : of_rows) edge = {sorted[edge.a], sorted[edge.b], edge.distance};
       sink(of_rows);
     };
+    begin(Ask::kLinks);
+    send(question, asked);
     search(asked, radius, to_rows);
     asked = {};
     for (int rank = 1; rank < comm_.size(); ++rank) gather(rank, {}, to_rows);
-    broken_ = false;
+    end();
   }
-  // Whether the others were told by the failure of a search already.
+  LandmarkTable landmarks(std::span<const std::uint32_t> rows,
+                          const PictureSource& pictures) override {
+    begin(Ask::kLandmarks);
+    LandmarkTable found = share_landmarks(comm_, rows, pictures, options_.search);
+    end();
+    return found;
+  }
+  SupportedHits hits(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
+                     int radius) override {
+    begin(Ask::kHits);
+    SupportedHits found = share_hits(comm_, landmarks, some, radius, options_.search);
+    end();
+    return found;
+  }
+  std::vector<VerifiedPair> judge(std::span<const Trial> trials, const PictureSource& pictures,
+                                  const MatchModel& model) override {
+    begin(Ask::kVerdicts);
+    std::vector<VerifiedPair> judged =
+        share_judging(comm_, trials, pictures, model, options_.search);
+    end();
+    return judged;
+  }
+  // Whether the others were told by the failure of a step already.
   bool is_broken() const noexcept { return broken_; }
-  void dismiss() {
-    Question last;
-    broadcast(comm_, std::span(&last, 1), 0);
-  }
+  void dismiss() { ask(Ask::kNothing); }
 
   // On the others, until they are dismissed.
   void serve() {
-    Question question;
     for (;;) {
-      broadcast(comm_, std::span(&question, 1), 0);
-      if (question.is_last != 0) return;
-      CodeColumn codes;
-      receive(question, codes);
-      std::vector<Edge> links;
-      std::optional<UnionFind> linked;
-      if (!options_.all_links) linked.emplace(question.codes);
-      search(codes, static_cast<int>(question.radius), [&](std::span<const Edge> edges) {
-        for (const Edge& edge : edges) {
-          if (!linked || linked->unite(edge)) links.push_back(edge);
-        }
-      });
-      codes = {};
-      linked.reset();
-      for (int rank = 1; rank < comm_.size(); ++rank) {
-        gather(rank, rank == comm_.rank() ? std::span<const Edge>(links) : std::span<const Edge>(),
-               [](std::span<const Edge>) {});
+      switch (static_cast<Ask>(comm::broadcast(comm_, std::uint32_t{0}, 0))) {
+        case Ask::kNothing:
+          return;
+        case Ask::kLinks:
+          serve_links();
+          break;
+        case Ask::kLandmarks:
+          share_landmarks(comm_, {}, {}, options_.search);
+          break;
+        case Ask::kHits:
+          share_hits(comm_, {}, {}, 0, options_.search);
+          break;
+        case Ask::kVerdicts:
+          share_judging(comm_, {}, {}, {}, options_.search);
+          break;
       }
     }
   }
 
  private:
+  void ask(Ask what) { comm::broadcast(comm_, static_cast<std::uint32_t>(what), 0); }
+  // What comes between these two is a step that all take together.
+  void begin(Ask what) {
+    broken_ = true;  // unless all goes well
+    ask(what);
+  }
+  void end() noexcept { broken_ = false; }
+
+  void serve_links() {
+    Question question;
+    broadcast(comm_, std::span(&question, 1), 0);
+    CodeColumn codes;
+    receive(question, codes);
+    std::vector<Edge> links;
+    std::optional<UnionFind> linked;
+    if (!options_.all_links) linked.emplace(question.codes);
+    search(codes, static_cast<int>(question.radius), [&](std::span<const Edge> edges) {
+      for (const Edge& edge : edges) {
+        if (!linked || linked->unite(edge)) links.push_back(edge);
+      }
+    });
+    codes = {};
+    linked.reset();
+    for (int rank = 1; rank < comm_.size(); ++rank) {
+      gather(rank, rank == comm_.rank() ? std::span<const Edge>(links) : std::span<const Edge>(),
+             [](std::span<const Edge>) {});
+    }
+  }
+
   void send(Question& question, CodeColumn& codes) {
     broadcast(comm_, std::span(&question, 1), 0);
     comm::broadcast_text(comm_, codes.hash);
@@ -124,11 +175,8 @@ class Searchers {
     comm::on_all(comm_, [&] {
       std::vector<std::uint32_t> rows(codes.words.size() / codes.words_per_code());
       std::iota(rows.begin(), rows.end(), std::uint32_t{0});
-      SearchOptions options = options_.search;
-      options.kernel = kernel_;
-      if (comm_.rank() != 0) options.progress = {};
-      division =
-          find_edges_of_part(codes, rows, radius, {comm_.rank(), comm_.size()}, sink, options);
+      division = find_edges_of_part(codes, rows, radius, {comm_.rank(), comm_.size()}, sink,
+                                    options_.search);
     });
     comm::require_agreement(comm_, {{"how the search is divided", to_hex(division)}});
   }
@@ -148,19 +196,18 @@ class Searchers {
 
   comm::Communicator& comm_;
   SharedSearchOptions options_;
-  std::string_view kernel_;
   bool broken_ = false;
 };
 
 }  // namespace
 
-void with_shared_search(comm::Communicator& comm,
-                        const std::function<void(const LinkSource& links)>& decide,
-                        const SharedSearchOptions& options) {
+void with_shared_work(comm::Communicator& comm,
+                      const std::function<void(const SharedWork& work)>& decide,
+                      const SharedSearchOptions& options) {
   if (comm.size() == 1) {
     return decide(
-        [&](const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold,
-            const EdgeSink& sink) { find_edges(codes, rows, threshold, sink, options.search); });
+        {[&](const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold,
+             const EdgeSink& sink) { find_edges(codes, rows, threshold, sink, options.search); }});
   }
   Searchers searchers(comm, options);
   if (comm.rank() != 0) {
@@ -170,8 +217,9 @@ void with_shared_search(comm::Communicator& comm,
   }
   std::exception_ptr error;
   try {
-    decide([&](const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold,
-               const EdgeSink& sink) { searchers.find(codes, rows, threshold, sink); });
+    decide({[&](const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold,
+                const EdgeSink& sink) { searchers.find(codes, rows, threshold, sink); },
+            &searchers});
   } catch (...) {
     if (searchers.is_broken()) throw;
     error = std::current_exception();
@@ -180,6 +228,13 @@ void with_shared_search(comm::Communicator& comm,
   comm::on_root(comm, [&] {
     if (error) std::rethrow_exception(error);
   });
+}
+
+void with_shared_search(comm::Communicator& comm,
+                        const std::function<void(const LinkSource& links)>& decide,
+                        const SharedSearchOptions& options) {
+  with_shared_work(
+      comm, [&](const SharedWork& work) { decide(work.links); }, options);
 }
 
 }  // namespace winnow::dedup

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/rng.h"
+#include "dedup/search/between_part.h"
 #include "dedup/search/join.h"
 
 namespace winnow::dedup {
@@ -253,6 +254,13 @@ std::vector<Edge> edges_within(const CodeColumn& codes, std::span<const std::uin
 void find_edges_between(const CodeColumn& a, std::span<const std::uint32_t> rows_a,
                         const CodeColumn& b, std::span<const std::uint32_t> rows_b, int radius,
                         const EdgeSink& sink, const SearchOptions& options) {
+  find_edges_between_part(a, rows_a, b, rows_b, radius, {}, sink, options);
+}
+
+std::uint64_t find_edges_between_part(const CodeColumn& a, std::span<const std::uint32_t> rows_a,
+                                      const CodeColumn& b, std::span<const std::uint32_t> rows_b,
+                                      int radius, const SearchPart& part, const EdgeSink& sink,
+                                      const SearchOptions& options) {
   const SortedCodes sorted_a = sort_codes(a, rows_a);
   const SortedCodes sorted_b = sort_codes(b, rows_b);
   const auto numbered = [](const CodeColumn& codes, const SortedCodes& sorted, int orientation) {
@@ -261,6 +269,7 @@ void find_edges_between(const CodeColumn& a, std::span<const std::uint32_t> rows
     return distinct;
   };
   const int orientations = a.orientations;
+  std::uint64_t division = 0;
   for (std::size_t way = 0; way < ways_of(orientations); ++way) {
     const auto [orientation, turns_b] = kWays[way];
     const DistinctCodes distinct_a = numbered(a, sorted_a, turns_b ? 0 : orientation);
@@ -280,8 +289,9 @@ void find_edges_between(const CodeColumn& a, std::span<const std::uint32_t> rows
       }
       out.flush();
     };
-    join(distinct_a.side(), distinct_b.side(), radius, {}, options, to_rows);
+    division += join(distinct_a.side(), distinct_b.side(), radius, part, options, to_rows);
   }
+  return division;
 }
 
 std::vector<Neighbour> neighbours_of(std::span<const std::uint64_t> code, const CodeColumn& codes,

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <utility>
 
+#include "dedup/search/between_part.h"
+
 namespace winnow::dedup {
 namespace {
 
@@ -25,22 +27,6 @@ void take(const LandmarkTable& landmarks, const Edge& edge, bool is_mirrored,
   if (landmarks.owner(a) > landmarks.owner(b)) std::swap(a, b);
   if (landmarks.owner(a) == landmarks.owner(b)) return;
   hits.push_back({landmarks.owner(a), landmarks.owner(b), edge.distance, a, b, is_mirrored});
-}
-
-// The nearest of each pair of pictures.
-std::vector<Hit> nearest_of_pairs(std::vector<Hit> hits) {
-  tbb::parallel_sort(hits.begin(), hits.end());
-  hits.erase(std::unique(hits.begin(), hits.end()), hits.end());
-  std::size_t kept = 0;
-  int of_pair = 0;
-  for (std::size_t i = 0; i < hits.size(); ++i) {
-    const bool is_new =
-        i == 0 || hits[i].row_a != hits[i - 1].row_a || hits[i].row_b != hits[i - 1].row_b;
-    of_pair = is_new ? 0 : of_pair + 1;
-    if (of_pair < kMostHitsOfPair) hits[kept++] = hits[i];
-  }
-  hits.resize(kept);
-  return hits;
 }
 
 void append_mirrored(const LandmarkCode& code, std::vector<std::uint64_t>& words) {
@@ -128,13 +114,33 @@ std::vector<std::uint32_t> searched_landmarks(const LandmarkTable& landmarks, st
   return some;
 }
 
+std::vector<Hit> merge_hits(std::vector<Hit> hits) {
+  tbb::parallel_sort(hits.begin(), hits.end());
+  hits.erase(std::unique(hits.begin(), hits.end()), hits.end());
+  std::size_t kept = 0;
+  int of_pair = 0;
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    const bool is_new =
+        i == 0 || hits[i].row_a != hits[i - 1].row_a || hits[i].row_b != hits[i - 1].row_b;
+    of_pair = is_new ? 0 : of_pair + 1;
+    if (of_pair < kMostHitsOfPair) hits[kept++] = hits[i];
+  }
+  hits.resize(kept);
+  return hits;
+}
+
 std::vector<Hit> find_hits(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
                            int radius, const SearchOptions& options) {
-  std::vector<Hit> hits;
+  return find_hits_of_part(landmarks, some, radius, {}, options).hits;
+}
+
+HitsOfPart find_hits_of_part(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
+                             int radius, const SearchPart& part, const SearchOptions& options) {
+  HitsOfPart found;
   const auto sink = [&](std::span<const Edge> edges) {
-    for (const Edge& edge : edges) take(landmarks, edge, /*is_mirrored=*/false, hits);
+    for (const Edge& edge : edges) take(landmarks, edge, /*is_mirrored=*/false, found.hits);
   };
-  find_edges(landmarks.codes(), some, radius, sink, options);
+  found.division = find_edges_of_part(landmarks.codes(), some, radius, part, sink, options);
   CodeColumn seen_in_mirror = LandmarkTable().codes();
   for (const std::uint32_t landmark : some)
     append_mirrored(landmarks.code(landmark), seen_in_mirror.words);
@@ -142,11 +148,13 @@ std::vector<Hit> find_hits(const LandmarkTable& landmarks, std::span<const std::
   std::iota(all.begin(), all.end(), std::uint32_t{0});
   const auto mirror_sink = [&](std::span<const Edge> edges) {
     for (const Edge& edge : edges) {
-      take(landmarks, {edge.a, some[edge.b], edge.distance}, /*is_mirrored=*/true, hits);
+      take(landmarks, {edge.a, some[edge.b], edge.distance}, /*is_mirrored=*/true, found.hits);
     }
   };
-  find_edges_between(landmarks.codes(), some, seen_in_mirror, all, radius, mirror_sink, options);
-  return nearest_of_pairs(std::move(hits));
+  found.division += find_edges_between_part(landmarks.codes(), some, seen_in_mirror, all, radius,
+                                            part, mirror_sink, options);
+  found.hits = merge_hits(std::move(found.hits));
+  return found;
 }
 
 std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t first, int radius,
@@ -179,7 +187,7 @@ std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t 
         },
         options_of_part(options, {at, part.size(), known.size()}));
   }
-  return nearest_of_pairs(std::move(hits));
+  return merge_hits(std::move(hits));
 }
 
 }  // namespace winnow::dedup

@@ -52,8 +52,18 @@ HitRadius hit_radius(std::size_t landmarks, double most_hits,
 std::vector<Hit> find_hits(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
                            int radius, const SearchOptions& options = {});
 
-// Likewise, by searched_landmarks(), of pairs of a picture whose landmarks are before the one of
-// this number, and of one whose are not. Its rows are the larger ones.
+// What a part of that search finds, as find_edges_of_part() says; merge_hits() of all parts
+// together is what find_hits() finds.
+struct HitsOfPart {
+  std::vector<Hit> hits;       // the three nearest of a pair of pictures
+  std::uint64_t division = 0;  // the same in all parts
+};
+HitsOfPart find_hits_of_part(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
+                             int radius, const SearchPart& part, const SearchOptions& options = {});
+std::vector<Hit> merge_hits(std::vector<Hit> hits);
+
+// As find_hits(), by searched_landmarks(), of pairs of a picture whose landmarks are before the one
+// of this number, and of one whose are not. Its rows are the larger ones.
 std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t first, int radius,
                                   const SearchOptions& options = {});
 

@@ -80,6 +80,14 @@ LandmarkTable::LandmarkTable(std::span<const std::uint32_t> rows, const PictureS
   }
 }
 
+LandmarkTable::LandmarkTable(std::vector<std::uint64_t> codes, std::vector<PackedPlace> places,
+                             std::vector<std::uint32_t> owners)
+    : LandmarkTable() {
+  codes_.words = std::move(codes);
+  places_ = std::move(places);
+  owners_ = std::move(owners);
+}
+
 void LandmarkTable::append(std::uint32_t owner, std::span<const std::uint64_t> codes,
                            std::span<const PackedPlace> places) {
   codes_.words.insert(codes_.words.end(), codes.begin(), codes.end());

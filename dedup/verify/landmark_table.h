@@ -38,6 +38,10 @@ class LandmarkTable {
   LandmarkTable(std::span<const std::uint32_t> rows, const PictureSource& pictures,
                 const SearchOptions& options = {});
 
+  // In the form of codes(), places() and owners().
+  LandmarkTable(std::vector<std::uint64_t> codes, std::vector<PackedPlace> places,
+                std::vector<std::uint32_t> owners);
+
   // Those of another picture, in the form of codes() and places().
   void append(std::uint32_t owner, std::span<const std::uint64_t> codes,
               std::span<const PackedPlace> places);
@@ -55,6 +59,7 @@ class LandmarkTable {
   }
   std::span<const PackedPlace> places() const noexcept { return places_; }
   Place place(std::uint32_t landmark) const noexcept;
+  std::span<const std::uint32_t> owners() const noexcept { return owners_; }
   // The row of the table of pictures it is in.
   std::uint32_t owner(std::uint32_t landmark) const noexcept { return owners_[landmark]; }
 
