@@ -104,8 +104,7 @@ void show(const DedupOptions& o, const Session& session, const pipeline::Cache& 
 }
 
 void deduplicate_cache(const DedupOptions& o, dedup::Options options, const Session& session,
-                       const pipeline::Cache& cache, bool in_place,
-                       const dedup::LinkSource& search) {
+                       const pipeline::Cache& cache, bool in_place, const dedup::SharedWork& work) {
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   std::shared_ptr<const dedup::Selection> base;
   std::vector<Split> own;
@@ -116,12 +115,12 @@ void deduplicate_cache(const DedupOptions& o, dedup::Options options, const Sess
   }
   obey(session, o.deciding.obeyed, columns, names_in(cache), options);
   const dedup::ToldLinks links = settle_links(session, o.deciding.flags.choice, o.deciding.features,
-                                              cache, search, columns, options);
+                                              cache, work, columns, options);
   dedup::Result result = dedup::deduplicate(columns, options, links.source);
   if (o.deciding.self_check > 0 && options.hash == dedup::kExact) {
     say(session, "no self-check: codes are not compared, and only their search can be checked");
   } else if (o.deciding.self_check > 0) {
-    check_search(o, session, columns, options, search);
+    check_search(o, session, columns, options, work.links);
   }
   if (base) dedup::put_upon(*base, own, result);
   result.selection.name = o.name;
@@ -165,7 +164,7 @@ dedup::Options checked(const DedupOptions& o) {
   return options;
 }
 
-void decide(const DedupOptions& o, const Session& session, const dedup::LinkSource& links) {
+void decide(const DedupOptions& o, const Session& session, const dedup::SharedWork& work) {
   const dedup::Options options = checked(o);
   if (!is_data_set(o.cache)) {
     const pipeline::Cache cache = pipeline::Cache::open(o.cache);
@@ -174,13 +173,13 @@ void decide(const DedupOptions& o, const Session& session, const dedup::LinkSour
                         " cannot be written to, so it keeps no selection; say where lists go, as "
                         "in --list removed.csv or --list -, or deduplicate a copy of it");
     }
-    deduplicate_cache(o, options, session, cache, false, links);
+    deduplicate_cache(o, options, session, cache, false, work);
     return;
   }
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
   fingerprint_in_place(o.cache, o.reading, hashes_for(o.deciding.flags.choice), session,
                        folder.path());
-  deduplicate_cache(o, options, session, pipeline::Cache::open(folder.path()), true, links);
+  deduplicate_cache(o, options, session, pipeline::Cache::open(folder.path()), true, work);
 }
 
 void run(const DedupOptions& o, Session& session) {
@@ -188,8 +187,8 @@ void run(const DedupOptions& o, Session& session) {
   const bool all_links = chooses(choice) || choice.verify ||
                          o.deciding.flags.groups != "components" || !o.lists.pairs.empty() ||
                          o.deciding.self_check > 0 || !o.deciding.obeyed.reviews.empty();
-  with_search(session, all_links,
-              [&](const dedup::LinkSource& links) { decide(o, session, links); });
+  with_shared_work(session, all_links,
+                   [&](const dedup::SharedWork& work) { decide(o, session, work); });
 }
 
 }  // namespace

@@ -207,7 +207,7 @@ void check_folds(const SplitOptions& o) {
   }
 }
 
-void decide(const SplitOptions& o, const Session& session, const dedup::LinkSource& search) {
+void decide(const SplitOptions& o, const Session& session, const dedup::SharedWork& work) {
   pipeline::check_selection_name(o.name);
   check_choice(o.compare.choice);
   check_features(o.compare.features, o.compare.choice);
@@ -223,7 +223,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
   options.decided = decided_by(session, o.reviews, columns);
   dedup::Options how{.matching = {.least_quality = o.compare.choice.least_quality}};
   const dedup::ToldLinks links =
-      settle_links(session, o.compare.choice, o.compare.features, cache, search, columns, how);
+      settle_links(session, o.compare.choice, o.compare.features, cache, work, columns, how);
   options.hash = how.hash;
   options.threshold = how.threshold;
   options.chosen_by = how.chosen_by;
@@ -249,9 +249,9 @@ void decide(const SplitOptions& o, const Session& session, const dedup::LinkSour
 
 void run(const SplitOptions& o, Session& session) {
   const ChoiceFlags& choice = o.compare.choice;
-  with_search(session,
-              /*all_links=*/chooses(choice) || choice.verify || !o.reviews.empty(),
-              [&](const dedup::LinkSource& links) { decide(o, session, links); });
+  with_shared_work(session,
+                   /*all_links=*/chooses(choice) || choice.verify || !o.reviews.empty(),
+                   [&](const dedup::SharedWork& work) { decide(o, session, work); });
 }
 
 }  // namespace

@@ -63,16 +63,18 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
 
 dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
                               const FeatureFlags& features, const pipeline::Cache& cache,
-                              const dedup::LinkSource& search, dedup::ColumnSource& columns,
+                              const dedup::SharedWork& work, dedup::ColumnSource& columns,
                               dedup::Options& options) {
   if (features.any()) {
     return {by_features(session, features, cache, columns, options)};
   }
   const std::vector<std::string> stored = stored_hashes(cache);
-  dedup::LinkSource links = settle(session, choice, columns, stored, search, options);
+  dedup::LinkSource links = settle(session, choice, columns, stored, work.links, options);
   if (!choice.verify) return {std::move(links)};
-  return by_pictures(session, verify_options(choice), stored.front(), columns,
-                     cache.open_thumbnails(), links, options);
+  dedup::VerifyOptions how = verify_options(choice);
+  how.steps = work.steps;
+  return by_pictures(session, std::move(how), stored.front(), columns, cache.open_thumbnails(),
+                     links, options);
 }
 
 }  // namespace winnow::tools

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "dedup/deduplicate.h"
+#include "dedup/ranks/shared_search.h"
 #include "dedup/verify/calibrate.h"
 #include "dedup/verify/verified_links.h"
 #include "dedup/verify/verify.h"
@@ -17,13 +18,13 @@ namespace winnow::tools {
 // the images choose (settle), which --verify puts to the pictures. Puts it to `options`, and says
 // what was chosen and what came of it.
 //
-// search   of codes, as with_search() gives it
+// work     as with_shared_work() gives it
 // columns  those of the cache; with features they get these in place of codes
 // Returns the links to go by.
 // Throws   UsageError where there are no thumbnails or no such features; StoppedError
 dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
                               const FeatureFlags& features, const pipeline::Cache& cache,
-                              const dedup::LinkSource& search, dedup::ColumnSource& columns,
+                              const dedup::SharedWork& work, dedup::ColumnSource& columns,
                               dedup::Options& options);
 
 // How probable links must be, as --least-probability has it; the rest as it is by default.

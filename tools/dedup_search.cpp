@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "common/error.h"
-#include "dedup/ranks/shared_search.h"
 #include "pipeline/parallel/worker_limit.h"
 #include "tools/progress_bar.h"
 
@@ -40,11 +39,16 @@ dedup::SearchOptions search_options(const Session& session) {
   return options;
 }
 
+void with_shared_work(const Session& session, bool all_links,
+                      const std::function<void(const dedup::SharedWork& work)>& decide) {
+  const pipeline::WorkerLimit limit(session.comm.size() > 1 ? thread_plan(session, 0).decode : 0);
+  dedup::with_shared_work(session.comm, decide,
+                          {.all_links = all_links, .search = search_options(session)});
+}
+
 void with_search(const Session& session, bool all_links,
                  const std::function<void(const dedup::LinkSource& links)>& decide) {
-  const pipeline::WorkerLimit limit(session.comm.size() > 1 ? thread_plan(session, 0).decode : 0);
-  dedup::with_shared_search(session.comm, decide,
-                            {.all_links = all_links, .search = search_options(session)});
+  with_shared_work(session, all_links, [&](const dedup::SharedWork& work) { decide(work.links); });
 }
 
 dedup::ColumnSource stoppable(dedup::ColumnSource columns, const Session& session) {

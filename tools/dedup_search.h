@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dedup/deduplicate.h"
+#include "dedup/ranks/shared_search.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 
@@ -13,7 +14,11 @@ namespace winnow::tools {
 // A search with a progress bar, ended with StoppedError by a signal.
 dedup::SearchOptions search_options(const Session& session);
 
-// Calls `decide` on rank 0 with such a search, which all ranks share (with_shared_search).
+// Calls `decide` on rank 0 with such a search, and with steps of comparing pictures, which all
+// ranks share (with_shared_work).
+void with_shared_work(const Session& session, bool all_links,
+                      const std::function<void(const dedup::SharedWork& work)>& decide);
+// The same of the search alone.
 void with_search(const Session& session, bool all_links,
                  const std::function<void(const dedup::LinkSource& links)>& decide);
 

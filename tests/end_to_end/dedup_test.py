@@ -83,6 +83,21 @@ class Dedup(Case):
         self.assertEqual((cache / "selections" / "looked.selection").read_bytes(), selection)
         leaks = self.ok("split", cache, "--verify", "--name", "apart", "--json").json()
         self.assertEqual(leaks["verified"], 0.9)
+        self.verifies_the_same_on_any_number_of_ranks(cache, source)
+
+    def verifies_the_same_on_any_number_of_ranks(self, cache, source):
+        want = (self.folder / "pairs.csv").read_bytes(), (cache / "selections" / "looked.selection").read_bytes()
+        for ranks in (1, 2, 3):
+            pairs = self.folder / f"pairs of {ranks}.csv"
+            (cache / "selections" / "looked.selection").unlink()
+            self.ok("dedup", cache, "--verify", "--list-pairs", pairs, "--name", "looked", ranks=ranks)
+            self.assertEqual((pairs.read_bytes(), (cache / "selections" / "looked.selection").read_bytes()), want)
+        # A data set, which only rank 0 looks at, and splits.
+        self.assertEqual(*[self.ok("dedup", source, "--verify", ranks=ranks).out for ranks in (0, 2)])
+        apart = (cache / "selections" / "apart.selection").read_bytes()
+        (cache / "selections" / "apart.selection").unlink()
+        self.ok("split", cache, "--verify", "--name", "apart", ranks=3)
+        self.assertEqual((cache / "selections" / "apart.selection").read_bytes(), apart)
 
     def near_shares(self, words, kind, *shares):
         """`words` are of that kind, and their shares of width and height near these."""
