@@ -47,6 +47,7 @@ Command add_eval(CLI::App& program);
 Command add_report(CLI::App& program);
 Command add_compare(CLI::App& program);
 Command add_sweep(CLI::App& program);
+Command add_tune_lr(CLI::App& program);
 Command add_export(CLI::App& program);
 Command add_onnx(CLI::App& program);
 Command add_info(CLI::App& program);

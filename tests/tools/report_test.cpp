@@ -268,6 +268,27 @@ TEST(Curves, WideRangesAreLogarithmicWhereThatIsWanted) {
   EXPECT_NE(curves_svg(chart).find(">80<"), std::string::npos);
 }
 
+TEST(Curves, RatesAreShownByTheirLogarithms) {
+  CurveChart chart{
+      .name = "accuracy",
+      .x_name = "rate",
+      .log_x = true,
+      .curves = {{.name = "a", .points = {{0.01, 1}, {0.1, 2}, {1, 3}}, .scattered = true}}};
+  const std::string svg = curves_svg(chart);
+  EXPECT_EQ(fault_of(svg), "");
+  EXPECT_EQ(count_of(svg, "<circle "), 3U);
+  EXPECT_EQ(count_of(svg, "<path "), 0U);
+  EXPECT_NE(svg.find("cx=\"238.0\""), std::string::npos) << "in the middle" << svg;
+  for (const char* const tick : {">0.01<", ">0.02<", ">0.05<", ">0.1<", ">0.5<", ">1<"}) {
+    EXPECT_NE(svg.find(tick), std::string::npos) << tick;
+  }
+  chart.curves[0].points = {{1e-5, 1}, {10, 2}};  // six decades: powers of ten alone
+  EXPECT_EQ(curves_svg(chart).find(">0.02<"), std::string::npos);
+  EXPECT_NE(curves_svg(chart).find(">0.001<"), std::string::npos);
+  chart.curves[0].points = {{0.3, 1}};
+  EXPECT_NE(curves_svg(chart).find(">0.3<"), std::string::npos);
+}
+
 TEST(Curves, OfTheLargestAndTheSmallestNumbersAreDrawnInNumbers) {
   for (const bool log : {false, true}) {
     CurveChart chart{.name = "loss",

@@ -100,6 +100,27 @@ TEST(TuneTable, DrawsAreLookedAtInThirds) {
   EXPECT_FALSE(findings_of(arm, scores({0.5, 0.1, 0.3, 0.2, 0.6}), 4)[0].at_stake);
 }
 
+TEST(TuneTable, AnEndOfWhatWasDrawnIsNotThatOfTheRange) {
+  TuneArm arm{.optimizer = "sgd",
+              .batch = 1,
+              .axes = {{.flag = "lr", .least = 0.01, .most = 100}},
+              .settings = {{0.1}, {50}, {10}}};
+  const auto advice = [&](const std::vector<double>& top1, std::size_t best) {
+    const auto findings = findings_of(arm, scores(top1), best);
+    return advice_of(arm, {.best = best, .findings = findings}, kJudge);
+  };
+  EXPECT_THAT(advice({0.9, 0.1, 0.1}, 0), ElementsAre(HasSubstr("more --trials")));
+  EXPECT_THAT(advice({0.1, 0.9, 0.1}, 1), ElementsAre(HasSubstr("up to 150")));
+  EXPECT_THAT(advice({0.1, 0.1, 0.9}, 2), IsEmpty());
+}
+
+TEST(TuneTable, AMeanIsAShare) {
+  const auto rows =
+      rows_of({grid_arm()}, {runs_of({0.5, 0.6, 0.5, 0.5, 0.5, 0.5}, {0.9, 0.99})}, kJudge);
+  EXPECT_EQ(rows[0].interval->most, 1);
+  EXPECT_GT(rows[0].interval->least, 0);
+}
+
 TEST(TuneTable, RowsHaveTheFinalsAndAreComparedBySeed) {
   const TuneArm sgd = grid_arm();
   TuneArm lars = sgd;

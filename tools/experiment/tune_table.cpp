@@ -83,7 +83,7 @@ void put_finals(const ArmRuns& runs, const TuneJudge& judge, TuneRow& row) {
   row.mean = from_0.mean;
   if (from_0.pairs < 2) return;
   row.deviation = from_0.deviation;
-  row.interval = from_0.interval;
+  row.interval = {std::max(0.0, from_0.interval->least), std::min(1.0, from_0.interval->most)};
 }
 
 std::optional<PairedDifference> beside(const TuneRow& first, const TuneRow& row,
@@ -138,10 +138,23 @@ double beyond(const AxisFinding& finding) {
     return std::max(0.0, finding.best + (up ? step : -step));
   }
   double factor = 3;
-  if (count > 1 && axis.values.front() > 0) {
+  if (count > 1) {
     factor = up ? axis.values[count - 1] / axis.values[count - 2] : axis.values[1] / axis.values[0];
   }
   return up ? finding.best * factor : finding.best / factor;
+}
+
+std::string at_an_end(const TuneArm& arm, const AxisFinding& finding) {
+  const TuneAxis& axis = finding.axis;
+  const double next = beyond(finding);
+  const std::string what =
+      fmt::format("{}: the best --{}, {:.6g}, is the {} that was tried", arm.name(), axis.flag,
+                  finding.best, finding.is_highest ? "highest" : "lowest");
+  if (axis.is_drawn() && axis.least < next && next < axis.most) {  // which no draw came near
+    return what + "; more --trials, or ends about it, tell";
+  }
+  return what +
+         fmt::format("; widen it, {} {:.3g}", finding.is_highest ? "up to" : "down to", next);
 }
 
 }  // namespace
@@ -206,11 +219,7 @@ std::vector<std::string> advice_of(const TuneArm& arm, const TuneRow& row, const
           "{}: --{} mattered little: {:.2f} points between its best and its worst {}", arm.name(),
           flag, 100 * *finding.at_stake, finding.axis.is_drawn() ? "third" : "value"));
     } else if (finding.is_lowest || finding.is_highest) {
-      advice.push_back(
-          fmt::format("{}: the best --{}, {:.6g}, is the {} that was tried; widen it, "
-                      "{} {:.3g}",
-                      arm.name(), flag, finding.best, finding.is_highest ? "highest" : "lowest",
-                      finding.is_highest ? "up to" : "down to", beyond(finding)));
+      advice.push_back(at_an_end(arm, finding));
     }
   }
   return advice;

@@ -68,6 +68,37 @@ Axis log_axis(const Range& range) {
   return axis;
 }
 
+// Ticks at 1, 2 and 5 times powers of ten, or at powers alone where these would be many.
+Axis log_x_axis(const Range& range) {
+  Axis axis{
+      .range = {std::log10(range.least), std::log10(range.most)}, .ticks = {}, .logarithmic = true};
+  const double room = std::max(0.02, 0.03 * (axis.range.most - axis.range.least));
+  axis.range = {axis.range.least - room, axis.range.most + room};
+  const bool many = axis.range.most - axis.range.least > 2.5;
+  const double step = std::max(1.0, std::ceil((axis.range.most - axis.range.least) / 8));
+  for (double power = std::floor(axis.range.least); power <= axis.range.most; power += step) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double tick = factor * std::pow(10.0, power);
+      const double at = std::log10(tick);
+      if (at < axis.range.least || at > axis.range.most || (many && factor > 1)) continue;
+      axis.ticks.push_back(tick);
+    }
+  }
+  if (axis.ticks.empty()) axis.ticks.push_back(range.least);
+  return axis;
+}
+
+Axis x_axis_of(const CurveChart& chart, Range xs) {
+  if (chart.log_x) return log_x_axis(xs);
+  xs.add(0);
+  Axis x = linear_axis(xs, 6);
+  if (xs.most > 0) {  // a run ends where the picture does
+    x.range = xs;
+    std::erase_if(x.ticks, [&](double tick) { return tick > xs.most * (1 + 1e-9); });
+  }
+  return x;
+}
+
 Axis y_axis_of(const CurveChart& chart) {
   Range range;
   for (const Curve& curve : chart.curves) {
@@ -98,7 +129,7 @@ std::vector<Curve::Point> thinned(const std::vector<Curve::Point>& points) {
 }
 
 double x_px(const Axis& axis, double x) {
-  return kLeft + (kWidth - kLeft - kRight) * axis.range.share(x);
+  return kLeft + (kWidth - kLeft - kRight) * axis.place(x);
 }
 double y_px(const Axis& axis, double y) { return kTop + kHeight * (1 - axis.place(y)); }
 
@@ -107,10 +138,15 @@ std::string line_of(const Curve& curve, const Axis& x, const Axis& y) {
                                        curve.dashed ? " dashed" : "");
   const std::string title = fmt::format("<title>{}: {:.4g} at {:.4g}</title>", escaped(curve.name),
                                         curve.points.back().y, curve.points.back().x);
-  if (curve.points.size() == 1) {  // a line would not be seen
-    const Curve::Point& only = curve.points.front();
-    return fmt::format("<circle {} cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\">{}</circle>\n", look,
-                       x_px(x, only.x), y_px(y, only.y), title);
+  if (curve.points.size() == 1 || curve.scattered) {  // a line of one would not be seen
+    std::string circles;
+    for (const Curve::Point& point : curve.points) {
+      circles += fmt::format(
+          "<circle {} cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}: {:.4g} at "
+          "{:.4g}</title></circle>\n",
+          look, x_px(x, point.x), y_px(y, point.y), escaped(curve.name), point.y, point.x);
+    }
+    return circles;
   }
   std::string path;
   for (const Curve::Point& point : thinned(curve.points)) {
@@ -147,12 +183,7 @@ std::string curves_svg(const CurveChart& chart) {
     for (const Curve::Point& point : curve.points) xs.add(point.x);
   }
   if (xs.most < xs.least) return "";
-  xs.add(0);
-  Axis x = linear_axis(xs, 6);
-  if (xs.most > 0) {  // a run ends where the picture does
-    x.range = xs;
-    std::erase_if(x.ticks, [&](double tick) { return tick > xs.most * (1 + 1e-9); });
-  }
+  const Axis x = x_axis_of(chart, xs);
   const Axis y = y_axis_of(chart);
   std::string out =
       fmt::format("<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n",

@@ -15,6 +15,7 @@ struct Curve {
   std::vector<Point> points;  // by ascending x
   int colour = 0;             // class run0 to run7
   bool dashed = false;
+  bool scattered = false;  // points without a line
 };
 
 struct CurveChart {
@@ -22,6 +23,7 @@ struct CurveChart {
   std::string x_name;
   bool percent = false;      // y is a share, 0 to 1
   bool log_if_wide = false;  // a logarithmic axis where numbers above 0 differ by a factor of 50
+  bool log_x = false;        // points are above 0 there; else the axis begins at 0
   std::vector<Curve> curves;
 };
 

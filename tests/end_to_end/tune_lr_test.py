@@ -1,0 +1,147 @@
+"""winnow tune-lr: as many trials for each optimiser at each batch size, once whatever is killed; the same table."""
+
+import csv
+import json
+import random
+import signal
+import subprocess
+import time
+import unittest
+import xml.etree.ElementTree as xml
+
+from program import ROOT, WINNOW, Case
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+TRAIN = ["--", "--net", "lenet", "--micro-batch", 16, "--augment", "none"]
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class TuneLr(Case):
+    def setUp(self):
+        super().setUp()
+        self.use_tmpfs()
+        self.learnable_idx(self.folder / "set", train=256, test=32)
+        self.cache = self.folder / "cache"
+        self.ok("ingest", self.folder / "set", "--out", self.cache)
+
+    def command(self, out, *more):
+        return ["tune-lr", self.cache, "--out", out, "--holdout", 0.25, *more, *TRAIN]
+
+    # The last rate of SGD diverges.
+    GRID = ["--optimizers", "sgd,lars", "--batch-sizes", "32,64", "--lr", "sgd=0.01,0.1,1e6", "--lr", "lars=0.5,2,8",
+            "--epochs", 2, "--seeds", 2]  # fmt: skip
+
+    def test_large_batches(self):
+        out = self.folder / "tuning"
+        value = self.ok(*self.command(out, *self.GRID, "--lanes", 2, "--json")).json()
+        if jsonschema:
+            schema = json.loads((ROOT / "docs" / "schemas" / "tune_lr.schema.json").read_text())
+            jsonschema.Draft202012Validator(schema).validate(value)
+        names = [(arm["optimizer"], arm["batch_size"]) for arm in value["arms"]]
+        self.assertEqual(names, [("sgd", 32), ("lars", 32), ("sgd", 64), ("lars", 64)])
+        self.assertEqual(value["rungs"], [{"trials": 3, "epochs": 2}])
+        for arm in value["arms"]:
+            # As many trials, of as many samples; the best of those that did not diverge.
+            self.assertEqual(len(arm["trials"]), 3)
+            trained = [trial for trial in arm["trials"] if trial["top1"] is not None]
+            best = min(trained, key=lambda trial: (-trial["top1"], trial["loss"]))
+            self.assertEqual(arm["setting"], best["setting"])
+            self.assertEqual(arm["trials_diverged"], 1 if arm["optimizer"] == "sgd" else 0)
+            self.assertEqual(arm["steps"], round(2 * value["training"] / arm["batch_size"]))
+            self.assertEqual(len(arm["top1"]), 2)
+            self.assertAlmostEqual(arm["mean"], sum(arm["top1"]) / 2)
+        diverged = [trial for trial in value["arms"][0]["trials"] if trial["top1"] is None]
+        self.assertEqual(diverged[0]["setting"]["lr"], 1e6)
+        self.assertIn("not finite", diverged[0]["why"])
+        # 12 trials and 8 finals, each once; the finals' seeds are no trial's; no run has seen test.
+        seeds = set()
+        for run in (out / "runs").iterdir():
+            config = json.loads((run / "run" / "config.json").read_text())
+            seeds.add(config["recipe"]["seed"])
+            self.assertEqual(config["data"]["holdout"], 0.25)
+            if (run / "run" / "evaluation.json").exists():
+                evaluation = json.loads((run / "run" / "evaluation.json").read_text())
+                self.assertEqual(evaluation["split"], "val")
+                self.assertEqual(sum(row[2] for row in evaluation["confusion"]), value["held_out"])
+        self.assertEqual(seeds, {1, 2, 3})
+        results = {path: path.stat().st_mtime_ns for path in (out / "results").iterdir()}
+        self.assertEqual(len(results), 20)
+        # Tables and page say the same.
+        table = rows_of(out / "table.csv")
+        self.assertEqual([float(row["mean"]) for row in table], [arm["mean"] for arm in value["arms"]])
+        self.assertEqual([float(row["lr"]) for row in table], [arm["setting"]["lr"] for arm in value["arms"]])
+        trials = rows_of(out / "trials.csv")
+        self.assertEqual([row["diverged"] for row in trials].count("1"), 2)
+        text = " ".join("".join(xml.parse(out / "page.html").getroot().itertext()).split())
+        for sentence in value["advice"]:
+            self.assertIn(sentence, text)
+        for arm in value["arms"]:
+            self.assertIn(arm["command"], text)
+
+        # The command trains what the table says: the first of the final runs.
+        arm = value["arms"][0]
+        words = [word if word != "run" else str(self.folder / "again") for word in arm["command"].split()[1:]]
+        self.assertEqual(self.ok(*words, "--json").json()["top1"], arm["top1"][0])
+
+        # Again, on more batch sizes: what is there stays.
+        more = [word if word != "32,64" else "32,64,96" for word in self.GRID]
+        self.ok(*self.command(out, *more))
+        self.assertEqual(len(list((out / "results").iterdir())), 30)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in results}, results)
+
+    def test_killed_it_gives_the_same_table(self):
+        halving = ["--trials", 9, "--halving", "--epochs", 9, "--lr", "0.001:1000", "--seeds", 2, "--batch-sizes", 64,
+                   "--lanes", 2]  # fmt: skip
+        value = self.ok(*self.command(self.folder / "whole", *halving, "--json")).json()
+        self.assertEqual(value["rungs"], [{"trials": n, "epochs": e} for n, e in [(9, 1), (3, 3), (1, 9)]])
+        trials = value["arms"][0]["trials"]
+        by_length = {e: [trial for trial in trials if trial["epochs"] == e] for e in (1, 3, 9)}
+        self.assertEqual(len(by_length[1]), 9)
+        self.assertTrue(any(trial["top1"] is None for trial in by_length[1]))
+        for shorter, longer in [(1, 3), (3, 9)]:
+            trained = [trial for trial in by_length[shorter] if trial["top1"] is not None]
+            order = sorted(trained, key=lambda trial: (-trial["top1"], trial["loss"]))
+            left = {trial["trial"] for trial in order[: len(by_length[longer])]}
+            self.assertEqual({trial["trial"] for trial in by_length[longer]}, left)
+        out, draw = self.folder / "killed", random.Random(1)
+        command = [WINNOW, *map(str, self.command(out, *halving))]
+        for _ in range(6):
+            process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+            time.sleep(0.2 + 0.8 * draw.random())
+            process.send_signal(draw.choice([signal.SIGKILL, signal.SIGTERM]))
+            process.wait()
+        self.ok(*command[1:])
+        for name in ("table.csv", "trials.csv"):
+            self.assertEqual((out / name).read_bytes(), (self.folder / "whole" / name).read_bytes())
+
+    def test_refusals(self):
+        out = self.folder / "tuning"
+
+        def refused(words, *more):
+            self.refused(2, words, *self.command(out, *more))
+
+        refused(["unknown optimizer 'foo'", "lion"], "--optimizers", "sgd,foo")
+        refused(["a batch of 512", "--batch-sizes"], "--batch-sizes", "32,512")
+        refused(["--lr 0.1,x", "'x' is no number"], "--lr", "0.1,x")
+        refused(["-0.1 is not above 0"], "--lr=-0.1,0.1")
+        refused(["--trials 12"], "--lr", "0.1:1")
+        refused(["sgd would get 1 trials and lars 2"], "--optimizers", "sgd,lars", "--lr", 1, "--lars-eta", "0.001,0.01")
+        refused(["warm-up of 3 epochs", "leaves nothing of 2"], "--warmup-epochs", 3, "--epochs", 2)
+        self.refused(2, ["--batch-size", "give --batch-sizes before --"], *self.command(out), "--batch-size=64")
+        self.refused(2, ["holds other things"], *self.command(self.folder / "set", "--lr", 0.1))
+        self.refused(2, ["winnow train", "nonet"], "tune-lr", self.cache, "--out", out, "--lr", 0.1, "--batch-sizes", 32,
+                     "--", "--net", "nonet")  # fmt: skip
+        self.refused(1, ["No space left on device"], *self.command(self.folder / "full", "--lr", 0.1, "--epochs", 1, "--batch-sizes", 32),
+                     env={"WINNOW_FAILPOINTS": "enospc=file.write.before:model.safetensors:1"})  # fmt: skip
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,217 @@
+#include "tools/tune_lr_plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "common/error.h"
+#include "common/json_reader.h"
+#include "pipeline/load/dataset.h"
+#include "pipeline/load/samples.h"
+#include "pipeline/store/cache.h"
+#include "tools/report/words.h"
+#include "train/optim/optimizer.h"
+
+namespace winnow::tools {
+namespace {
+
+// A flag of winnow train among the words behind --, and what to do in its place.
+struct DecidedFlag {
+  std::string_view flag;
+  std::string_view instead;
+};
+constexpr std::array kDecided{
+    DecidedFlag{"--lr", "give it before --"},
+    DecidedFlag{"--weight-decay", "give it before --"},
+    DecidedFlag{"--warmup-epochs", "give it before --"},
+    DecidedFlag{"--lars-eta", "give it before --"},
+    DecidedFlag{"--epochs", "give it before --"},
+    DecidedFlag{"--seed", "give it before --"},
+    DecidedFlag{"--holdout", "give it before --"},
+    DecidedFlag{"--selection", "give it before --"},
+    DecidedFlag{"--threads", "give it before --"},
+    DecidedFlag{"--json", "give it before --"},
+    DecidedFlag{"--optimizer", "give --optimizers before --"},
+    DecidedFlag{"--batch-size", "give --batch-sizes before --"},
+    DecidedFlag{"--out", "give --out before --"},
+    DecidedFlag{"--resume", "the same command goes on by itself"},
+    DecidedFlag{"--checkpoint-hist", "runs keep their last checkpoint"},
+    DecidedFlag{"--folds", "runs are judged on a hold-out"},
+};
+
+std::string flag_of_word(const std::string& word) { return word.substr(0, word.find('=')); }
+
+void check_train_words(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    const std::string flag = flag_of_word(word);
+    const auto* const decided = std::ranges::find(kDecided, flag, &DecidedFlag::flag);
+    if (decided == kDecided.end()) continue;
+    throw UsageError(
+        fmt::format("{} stands among the words for winnow train, and tuning decides "
+                    "it; {}",
+                    flag, decided->instead));
+  }
+}
+
+bool names_recipe(const std::vector<std::string>& words) {
+  return std::ranges::any_of(
+      words, [](const std::string& word) { return flag_of_word(word) == "--recipe"; });
+}
+
+template <class T>
+void check_once(const std::vector<T>& values, std::string_view flag) {
+  std::set<T> seen;
+  for (const T& value : values) {
+    if (!seen.insert(value).second) {
+      throw UsageError(fmt::format("{} has {} twice; name each once", flag, value));
+    }
+  }
+}
+
+TunedOptimizer look_up(const std::string& name) {
+  const std::span<const train::Option> options = train::find_optimizer(name).options;
+  const auto has = [&](std::string_view key) {
+    return std::ranges::find(options, key, &train::Option::key) != options.end();
+  };
+  return {.name = name, .has_decay = has("weight_decay"), .has_eta = has("lars_eta")};
+}
+
+void check_batches(const TunePlan& plan) {
+  for (const std::uint64_t batch : plan.options.arms.batches) {
+    if (batch <= plan.training) continue;
+    throw UsageError(fmt::format(
+        "a batch of {} is larger than the {} training samples that {} held out leave; take it out "
+        "of --batch-sizes",
+        grouped(batch), grouped(plan.training), grouped(plan.held_out)));
+  }
+}
+
+std::string number(double value) { return fmt::format("{:.6g}", value); }
+
+std::string job_of(const TunePlan& plan, std::size_t arm_place, std::size_t setting, double epochs,
+                   std::uint64_t seed) {
+  const TuneArm& arm = plan.arms[arm_place];
+  const TuneLrOptions& o = plan.options;
+  std::vector<std::string> words{"--optimizer", arm.optimizer, "--batch-size",
+                                 std::to_string(arm.batch)};
+  for (std::size_t axis = 0; axis < arm.axes.size(); ++axis) {
+    double value = arm.settings[setting][axis];
+    // A short run is a shorter version of the recipe.
+    if (arm.axes[axis].flag == "warmup-epochs") value *= epochs / o.arms.epochs;
+    words.insert(words.end(), {"--" + arm.axes[axis].flag, number(value)});
+  }
+  words.insert(words.end(), {"--epochs", number(epochs), "--seed", std::to_string(seed),
+                             "--holdout", number(o.holdout)});
+  if (!o.selection.empty()) words.insert(words.end(), {"--selection", o.selection});
+  // That of the net would go with one optimiser alone.
+  if (!o.arms.has_recipe) words.insert(words.end(), {"--recipe", "none"});
+  words.insert(words.end(), o.train.begin(), o.train.end());
+  return nlohmann::ordered_json{
+      {"cache", plan.cache_digest}, {"selection", plan.selection_digest}, {"train", words}}
+      .dump();
+}
+
+TunedRun run_of(const Outcome& outcome) {
+  if (outcome.failed) return {.score = {.failed = true}, .why = outcome.text};
+  const JsonReader read(outcome.text, {.name = "the result of a run"});
+  TunedRun run{.score = {.top1 = read.at("top1").real(0, 1)},
+               .steps = read.at("steps").number(),
+               .seconds = read.at("seconds").real_from_0()};
+  if (!read.at("loss").is_null()) {
+    run.score.loss = read.at("loss").real();
+  } else {  // its last steps led to it, and no step after them could say so
+    run.score.failed = true;
+    run.why = "the loss on the hold-out is not finite";
+  }
+  return run;
+}
+
+}  // namespace
+
+TunePlan plan_tuning(TuneLrOptions options) {
+  check_train_words(options.train);
+  check_once(options.optimizers, "--optimizers");
+  check_once(options.arms.batches, "--batch-sizes");
+  options.arms.has_recipe = names_recipe(options.train);
+  options.arms.optimizers.clear();
+  for (const std::string& name : options.optimizers) {
+    options.arms.optimizers.push_back(look_up(name));
+  }
+  const pipeline::Cache cache = pipeline::Cache::open(options.cache);
+  const pipeline::HeldOut cut =
+      pipeline::hold_out(cache, pipeline::select_samples(cache, Split::kTrain, options.selection),
+                         options.selection, options.holdout);
+  TunePlan plan{.options = std::move(options),
+                .cache_digest = cache.digest(),
+                .selection_digest = {},
+                .training = cut.train.size(),
+                .held_out = cut.held.size(),
+                .arms = {},
+                .rungs = {}};
+  const TuneLrOptions& o = plan.options;
+  plan.selection_digest = pipeline::selection_digest(cache, o.selection);
+  check_batches(plan);
+  plan.arms = arms_of(o.arms);
+  const std::size_t trials = plan.arms.front().settings.size();
+  plan.rungs =
+      o.halving ? halving_rungs(trials, o.arms.epochs) : std::vector<Rung>{{trials, o.arms.epochs}};
+  return plan;
+}
+
+std::string trial_job(const TunePlan& plan, std::size_t arm, std::size_t setting,
+                      std::size_t rung) {
+  return job_of(plan, arm, setting, plan.rungs[rung].epochs, plan.options.arms.seed);
+}
+
+std::string final_job(const TunePlan& plan, std::size_t arm, std::size_t setting, int seed) {
+  return job_of(plan, arm, setting, plan.options.arms.epochs,
+                plan.options.arms.seed + static_cast<std::uint64_t>(seed));
+}
+
+std::vector<std::string> tuned_words(const std::string& job) {
+  return JsonReader(job, {.name = "a job of the tuning"}).at("train").texts();
+}
+
+TuneState state_of(
+    const TunePlan& plan,
+    const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of) {
+  TuneState state{.runs = {}, .jobs = {}, .ended = true};
+  std::vector<std::vector<std::string>> stages(plan.rungs.size() + 1);  // rungs, finals
+  for (std::size_t arm = 0; arm < plan.arms.size(); ++arm) {
+    ArmRuns runs;
+    const auto run = [&](std::size_t stage, std::string job) {
+      const std::optional<Outcome> outcome = outcome_of(job);
+      stages[stage].push_back(std::move(job));
+      state.ended = state.ended && outcome.has_value();
+      return outcome ? std::optional(run_of(*outcome)) : std::nullopt;
+    };
+    runs.halving = halving_so_far(plan.rungs, [&](std::size_t rung, std::size_t setting) {
+      const std::optional<Outcome> outcome = outcome_of(trial_job(plan, arm, setting, rung));
+      return outcome ? std::optional(run_of(*outcome).score) : std::nullopt;
+    });
+    for (std::size_t rung = 0; rung < runs.halving.trials.size(); ++rung) {
+      runs.rungs.emplace_back();
+      for (const std::size_t setting : runs.halving.trials[rung]) {
+        runs.rungs[rung].push_back(run(rung, trial_job(plan, arm, setting, rung)));
+      }
+    }
+    if (runs.halving.best) {
+      for (int seed = 1; seed <= plan.options.seeds; ++seed) {
+        runs.finals.push_back(
+            run(plan.rungs.size(), final_job(plan, arm, *runs.halving.best, seed)));
+      }
+    }
+    state.ended = state.ended && runs.halving.ended;
+    state.runs.push_back(std::move(runs));
+  }
+  for (std::vector<std::string>& stage : stages) {
+    for (std::string& job : stage) state.jobs.push_back(std::move(job));
+  }
+  return state;
+}
+
+}  // namespace winnow::tools
