@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,14 +12,17 @@
 #include <vector>
 
 #include "common/file.h"
-#include "common/json_reader.h"
+#include "common/memory_left.h"
 #include "tools/command.h"
+#include "tools/experiment/sweep_cost.h"
 #include "tools/experiment/sweep_table.h"
 #include "tools/report/html.h"
+#include "tools/run_outcome.h"
 #include "tools/sweep_look.h"
 #include "tools/sweep_page.h"
 #include "tools/sweep_plan.h"
 #include "tools/train_jobs.h"
+#include "tools/train_trial.h"
 
 namespace winnow::tools {
 namespace {
@@ -34,6 +38,7 @@ struct SweepFlags {
   double margin_points = 0.5;
   int lanes = 1;
   int threads = 0;
+  bool estimate = false;
   bool json = false;
 };
 
@@ -48,10 +53,6 @@ std::vector<std::string> jobs_of(const SweepPlan& plan) {
     }
   }
   return jobs;
-}
-
-std::string top1_of(const Claim&, const JsonReader& printed) {
-  return Json{{"top1", printed.at("top1").real(0, 1)}}.dump();
 }
 
 std::vector<std::string> commands_of(const SweepFlags& o, const std::vector<SweepArm>& arms) {
@@ -150,20 +151,87 @@ SweepFlags with_axes(SweepFlags o) {
   return o;
 }
 
+std::uint64_t memory_left() { return std::min(machine_memory_left(), group_memory_left()); }
+
+// What it will take, by runs that are done, or else by a few steps of the first one. `queue`: null
+// where there is none yet.
+Foretold foretell_it(const SweepFlags& o, const SweepPlan& plan, const JobQueue* queue,
+                     const Session& session) {
+  const auto outcome_of = [&](const std::string& job) {
+    return queue == nullptr ? std::nullopt : queue->outcome(job);
+  };
+  const auto is_done = [&](const std::string& job) { return outcome_of(job).has_value(); };
+  std::optional<RunSpeed> speed = speed_of(plan.arms, plan.held_out, [&](const std::string& job) {
+    const std::optional<Outcome> outcome = outcome_of(job);
+    return outcome ? cost_of(*outcome) : std::nullopt;
+  });
+  const int cores = thread_plan(session, o.threads).cores;
+  const int at_once = std::min(o.lanes, cores);
+  const Foretold blind = foretell(plan.arms, plan.held_out, at_once, {}, is_done);
+  if (!speed && blind.done < blind.runs) {
+    std::vector<std::string> words{o.sweep.cache.string()};
+    for (std::string& word : train_words(plan.arms.front().jobs.front())) {
+      words.push_back(std::move(word));
+    }
+    const fs::path beside = fs::absolute(o.out).parent_path();
+    const TrialResult tried =
+        try_training("sweep", words, plan.training, std::max(1, cores / o.lanes),
+                     queue == nullptr ? beside : o.out, session);
+    speed = {.seconds_per_image = tried.seconds_per_image, .peak_bytes = tried.peak_bytes};
+  }
+  return foretell(plan.arms, plan.held_out, at_once, speed.value_or(RunSpeed{}), is_done);
+}
+
+Json to_json(const Foretold& foretold, const SweepPlan& plan, std::uint64_t memory_left) {
+  Json arms = Json::array();
+  for (const SweepArm& arm : plan.arms) {
+    arms.push_back({{"arm", arm.name},
+                    {"equal", arm.budget},
+                    {"kept", arm.kept},
+                    {"removed", arm.removed},
+                    {"epochs", arm.epochs},
+                    {"control", arm.control ? Json(plan.arms[*arm.control].name) : Json(nullptr)}});
+  }
+  return {{"schema", "winnow.sweep-estimate/1"},
+          {"runs", foretold.runs},
+          {"shared", foretold.shared},
+          {"done", foretold.done},
+          {"images", static_cast<std::uint64_t>(foretold.images + 0.5)},
+          {"seconds", foretold.seconds},
+          {"lane_bytes", foretold.lane_bytes},
+          {"free_bytes", memory_left == kNoMemoryLimit ? Json(nullptr) : Json(memory_left)},
+          {"held_out", plan.held_out},
+          {"notes", plan.notes},
+          {"arms", std::move(arms)}};
+}
+
+void tell_plan(const SweepFlags& o, const SweepPlan& plan, const JobQueue* queue,
+               const Session& session) {
+  for (const std::string& note : plan.notes) say(session, note);
+  const Foretold foretold = foretell_it(o, plan, queue, session);
+  const std::uint64_t left = memory_left();
+  say(session, fmt::format("{} arms, judged on {} images held out", grouped(plan.arms.size()),
+                           grouped(plan.held_out)));
+  for (const std::string& line : in_words(foretold, o.lanes, left)) say(session, line);
+  check_memory(foretold, o.lanes, left);
+  if (o.estimate && o.json) fmt::print("{}\n", to_json(foretold, plan, left).dump());
+}
+
 void run(const SweepFlags& flags, Session& session) {
   const SweepFlags o = with_axes(flags);
-  const SweepPlan plan = plan_sweep(o.sweep, session);
-  for (const std::string& note : plan.notes) say(session, note);
-  JobQueue queue(o.out, "cache " + plan.cache_digest);
+  const SweepPlan plan = plan_sweep(o.sweep, o.estimate, session);
+  const std::string of = "cache " + plan.cache_digest;
+  if (o.estimate && !fs::exists(o.out)) return tell_plan(o, plan, nullptr, session);
+  JobQueue queue(o.out, of);
+  tell_plan(o, plan, &queue, session);
+  if (o.estimate) return;
   const std::vector<std::string> jobs = jobs_of(plan);
-  say(session, fmt::format("{} runs of {} arms, judged on {} images held out", grouped(jobs.size()),
-                           grouped(plan.arms.size()), grouped(plan.held_out)));
   const TrainJobs how{.verb = "sweep",
                       .cache = o.sweep.cache,
                       .lanes = o.lanes,
                       .threads = o.threads,
                       .words = train_words,
-                      .outcome = top1_of};
+                      .outcome = text_of_run};
   train_jobs(how, jobs, queue, session);
   SweepView view{.cache = o.sweep.cache.string(),
                  .arms = plan.arms,
@@ -191,6 +259,28 @@ Examples:
   winnow sweep cache --out sweep --hash phash,ahash --threshold 4,8,12 --seeds 5 --lanes 2
   winnow sweep cache --out sweep --removed 0.25 --mode keep,weight,one_per_group --equal epochs)";
 
+void add_axes_flags(CLI::App& app, SweepFlags& o) {
+  app.add_option("--hash", o.sweep.axes.hashes, "Hashes to thin by")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  app.add_option("--threshold", o.sweep.axes.thresholds, "Thresholds in bits")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--removed", o.sweep.axes.removed,
+                 "Shares of the training samples to remove: the nearest duplicates first")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--keep", o.keeps, "Which of a group is kept, as of winnow dedup")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  app.add_option("--mode", o.modes, "What becomes of a group: keep, weight, one_per_group")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+}
+
 }  // namespace
 
 Command add_sweep(CLI::App& program) {
@@ -201,25 +291,7 @@ Command add_sweep(CLI::App& program) {
   app->add_option("train", o->sweep.train, "After --: words for winnow train");
   app->add_option("--out", o->out, "Folder of the sweep: runs, results, table.csv, page.html")
       ->required();
-  app->add_option("--hash", o->sweep.axes.hashes, "Hashes to thin by")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  app->add_option("--threshold", o->sweep.axes.thresholds, "Thresholds in bits")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app->add_option("--removed", o->sweep.axes.removed,
-                  "Shares of the training samples to remove: the nearest duplicates first")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app->add_option("--keep", o->keeps, "Which of a group is kept, as of winnow dedup")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  app->add_option("--mode", o->modes, "What becomes of a group: keep, weight, one_per_group")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
+  add_axes_flags(*app, *o);
   app->add_option("--equal", o->sweep.equal,
                   "What arms have in common with the one that removes nothing: epochs, steps or "
                   "both")
@@ -248,6 +320,9 @@ Command add_sweep(CLI::App& program) {
   app->add_option("--threads", o->threads, "Cores of all lanes together; 0: this process's share")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app->add_flag("--estimate", o->estimate,
+                "Say how many runs that would be, how long they would take and how much memory, by "
+                "a few steps of the first; train nothing");
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(kFooter);
   return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -35,6 +36,7 @@ struct SweepData {
   dedup::Fingerprints table;  // splits, labels
   Selection base;             // thins nothing; val is held out, test is in no split
   std::uint64_t training = 0;
+  bool estimates = false;  // nothing but the base is written
 
   bool trains(std::size_t row) const noexcept {
     return base.splits[row] == Split::kTrain && base.weights[row] > 0;
@@ -93,30 +95,57 @@ Selection thin(const SweepData& data, const SweepPoint& point, int threshold) {
   return out;
 }
 
+// Images that a hash tells something of, whatever the threshold.
+std::uint64_t most_removable(const SweepData& data, const std::string& hash) {
+  const dedup::Fingerprints table = data.columns({"quality"});
+  std::uint64_t matchable = 0;
+  for (const std::uint32_t row : dedup::matchable_rows(table, hash)) {
+    matchable += data.trains(row) ? 1 : 0;
+  }
+  return matchable;
+}
+
 Selection selection_of(const SweepData& data, const SweepPoint& point) {
   if (!point.thins()) return data.base;
   if (point.threshold) return thin(data, point, *point.threshold);
   const auto wanted =
       static_cast<std::uint64_t>(*point.removed * static_cast<double>(data.training) + 0.5);
   const int bits = dedup::find_hash(point.hash).row->bits;
+  const std::uint64_t able = most_removable(data, point.hash);
   std::uint64_t most = 0;
   // Upwards, as each search costs more than the one before.
   for (int threshold = 0; threshold <= bits / 2; threshold += std::max(1, bits / 32)) {
     const Selection thinned = thin(data, point, threshold);
     most = dedup::count_thinned(thinned);
     if (most >= wanted) return dedup::trim(thinned, wanted, /*seed=*/0);
+    if (most + able < wanted) {  // equal images, and those that codes tell something of
+      most += able;
+      break;
+    }
   }
   throw UsageError(fmt::format(
-      "{} cannot remove {:.4g} % of the training samples: {:.4g} % at most", point.hash,
-      100 * *point.removed, 100 * static_cast<double>(most) / static_cast<double>(data.training)));
+      "{} cannot remove {:.4g} % of the training samples: {:.4g} % at most; give a smaller "
+      "--removed, or another --hash",
+      point.hash, 100 * *point.removed,
+      100 * static_cast<double>(most) / static_cast<double>(data.training)));
 }
 
-// Named by what is in it.
+// What training obeys of a selection: of two that differ in nothing else one is trained on.
+Selection effect_of(Selection selection) {
+  selection.settings.clear();
+  std::ranges::fill(selection.distances, std::uint16_t{0});
+  if (dedup::count_thinned(selection) == 0) selection.mode = dedup::SelectionMode::kKeep;
+  if (selection.mode == dedup::SelectionMode::kKeep) selection.kept = selection.ids;
+  return selection;
+}
+
+// Named by its effect.
 std::string write(const SweepData& data, Selection selection) {
   selection.name.clear();
   selection.cache_digest.clear();
-  selection.name = "sweep-" + to_hex(xxh3_64(dedup::serialize(selection)));
+  selection.name = "sweep-" + to_hex(xxh3_64(dedup::serialize(effect_of(selection))));
   selection.cache_digest = data.cache.digest();
+  if (data.estimates) return selection.name;
   const std::vector<std::string> known = data.cache.selections();
   if (std::ranges::find(known, selection.name) == known.end()) {
     data.cache.write_selection(selection);
@@ -155,12 +184,27 @@ std::string job_of(const SweepOptions& o, const SweepData& data, const std::stri
       .dump();
 }
 
+// Flags of winnow train that a sweep gives itself.
+void check_train_words(const std::vector<std::string>& words) {
+  constexpr std::array kOwn{
+      "--out",     "--selection", "--epochs",          "--seed", "--threads", "--resume",
+      "--holdout", "--folds",     "--checkpoint-hist", "--json", "--live",    "--max-steps"};
+  for (const std::string& word : words) {
+    const std::string flag = word.substr(0, word.find('='));
+    if (std::ranges::find(kOwn, flag) == kOwn.end()) continue;
+    throw UsageError(flag +
+                     " stands among the words for winnow train, and the sweep decides it; "
+                     "leave it out there, and see winnow help sweep for what is said before --");
+  }
+}
+
 // Its arms, one for each budget; `selections`: one for all seeds, or one a seed.
 void add_arms(const SweepOptions& o, const SweepData& data, SweepArm arm,
               const std::vector<std::string>& selections, std::uint64_t epoch_size,
               std::vector<SweepArm>& arms) {
   for (const std::string& budget : o.equal) {
     arm.budget = budget;
+    arm.epoch_images = epoch_size;
     arm.epochs = budget == "epochs" ? o.epochs
                                     : o.epochs * static_cast<double>(data.training) /
                                           static_cast<double>(epoch_size);
@@ -174,11 +218,55 @@ void add_arms(const SweepOptions& o, const SweepData& data, SweepArm arm,
   }
 }
 
+// "'a', 'b' and 3 more".
+std::string names_of(const std::vector<std::vector<std::int32_t>>& classes,
+                     const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(classes.size(), kMost); ++i) {
+    text += text.empty() ? "'" : ", '";
+    for (std::size_t k = 0; k < classes[i].size(); ++k) {
+      text += (k == 0 ? "" : "|") + names.at(static_cast<std::size_t>(classes[i][k]));
+    }
+    text += "'";
+  }
+  if (classes.size() > kMost) text += " and " + grouped(classes.size() - kMost) + " more";
+  return text;
+}
+
+std::string in_number(std::size_t classes) {
+  return classes == 1 ? "the class" : grouped(classes) + " classes:";
+}
+
+// What the hold-out does to small classes.
+void note_hold_out(const SweepData& data, SweepPlan& plan) {
+  const std::vector<std::string>& names = data.cache.manifest().classes;
+  Selection as_it_is = data.base;
+  as_it_is.splits = data.table.splits;
+  const dedup::ClassCounts before = dedup::kept_by_class(as_it_is, data.table);
+  const auto unseen =
+      dedup::vanished(before, dedup::kept_by_class(data.base, data.table, Split::kVal));
+  if (!unseen.empty()) {
+    plan.notes.push_back(
+        fmt::format("the hold-out has no image of {} {}, so nothing is said of what it loses; a "
+                    "larger --holdout may have one",
+                    in_number(unseen.size()), names_of(unseen, names)));
+  }
+  const auto untrained = dedup::vanished(before, dedup::kept_by_class(data.base, data.table));
+  if (!untrained.empty()) {
+    plan.notes.push_back(
+        fmt::format("the hold-out leaves nothing to train on of {} {}; a smaller --holdout may "
+                    "leave some",
+                    in_number(untrained.size()), names_of(untrained, names)));
+  }
+}
+
 struct PlannedPoint {
   SweepPoint point;
   std::string selection;
   std::uint64_t removed = 0;
   dedup::ClassCounts classes;  // of what is removed
+  std::size_t classes_gone = 0;
 };
 
 std::vector<PlannedPoint> plan_points(const SweepOptions& o, const Session& session,
@@ -191,11 +279,14 @@ std::vector<PlannedPoint> plan_points(const SweepOptions& o, const Session& sess
                      .selection = write(data, selection),
                      .removed = dedup::count_thinned(selection),
                      .classes = dedup::thinned_by_class(selection, data.table)};
-    const auto gone = dedup::vanished(before, dedup::kept_by_class(selection, data.table)).size();
-    if (gone > 0) {
-      plan.notes.push_back(fmt::format("{} leaves nothing to train on of {} {}",
-                                       dedup::name_of(point), gone,
-                                       gone == 1 ? "class" : "classes"));
+    const auto gone = dedup::vanished(before, dedup::kept_by_class(selection, data.table));
+    one.classes_gone = gone.size();
+    if (!gone.empty()) {
+      plan.notes.push_back(fmt::format(
+          "{} leaves nothing to train on of {} {}, and is not recommended, whatever it loses; thin "
+          "less to keep it",
+          dedup::name_of(point), in_number(gone.size()),
+          names_of(gone, data.cache.manifest().classes)));
     }
     say(session, fmt::format("{}: {} of {} training samples removed", dedup::name_of(point),
                              grouped(one.removed), grouped(data.training)));
@@ -248,6 +339,7 @@ SweepPlan plan_on(const SweepOptions& o, const Session& session, const SweepData
       .cache_digest = data.cache.digest(), .training = data.training, .arms = {}, .notes = {}};
   for (const Split split : data.base.splits) plan.held_out += split == Split::kVal ? 1 : 0;
   plan.test = plan_test(data);
+  note_hold_out(data, plan);
   const std::vector<PlannedPoint> points = plan_points(o, session, data, plan);
   for (const PlannedPoint& point : points) {
     const std::uint64_t kept = data.training - point.removed;
@@ -256,7 +348,8 @@ SweepPlan plan_on(const SweepOptions& o, const Session& session, const SweepData
              {.name = dedup::name_of(point.point),
               .series = point.point.thins() ? series_of(point.point) : "all",
               .kept = kept,
-              .removed = point.removed},
+              .removed = point.removed,
+              .classes_gone = point.classes_gone},
              {point.selection}, weighs ? data.training : kept, plan.arms);
   }
   add_controls(o, data, points, plan);
@@ -275,8 +368,9 @@ std::vector<std::string> train_words(const std::string& job) {
   return words;
 }
 
-SweepPlan plan_sweep(const SweepOptions& o, const Session& session) {
+SweepPlan plan_sweep(const SweepOptions& o, bool estimates, const Session& session) {
   dedup::points_of(o.axes);  // or they make no sense
+  check_train_words(o.train);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   if (!can_keep_selections(cache.paths())) {
     throw SystemError(o.cache.string() +
@@ -292,6 +386,8 @@ SweepPlan plan_sweep(const SweepOptions& o, const Session& session) {
                    .table = columns({"splits", "labels"}),
                    .base = {}};
     data.base = hold_out(o, session, cache, columns, search);
+    write(data, data.base);
+    data.estimates = estimates;
     for (std::size_t row = 0; row < data.base.size(); ++row) data.training += data.trains(row);
     plan = plan_on(o, session, data);
   });

@@ -44,7 +44,8 @@ struct SweepPlan {
 std::vector<std::string> train_words(const std::string& job);
 
 // Decides which samples each arm trains on, and writes that into the cache as selections
-// "sweep-DIGEST", each named by its content.
+// "sweep-DIGEST", each named by its effect: of two that training sees no difference between there
+// is one. Where it only `estimates`, the one that thins nothing alone is written.
 //
 // Hold-out  Cut once, by the duplicates that `winnow split` takes for such, and the same for all
 //           arms. Test is in no arm. Training samples that have a duplicate in it stay: what
@@ -54,6 +55,6 @@ std::vector<std::string> train_words(const std::string& job);
 //           (dedup::draw_control).
 // Throws    UsageError: points that make no sense, a share that a hash cannot remove;
 //           SystemError: a cache that cannot be written to.
-SweepPlan plan_sweep(const SweepOptions& options, const Session& session);
+SweepPlan plan_sweep(const SweepOptions& options, bool estimates, const Session& session);
 
 }  // namespace winnow::tools

@@ -29,7 +29,7 @@ std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim, int th
                               const Session& session) {
   make_directories(claim.folder());
   std::vector<std::string> words = how.words(claim, threads);
-  const std::string command = "winnow " + words.front();
+  const std::string command = words.front();
   words.insert(words.begin(), fs::read_symlink("/proc/self/exe").string());
   const Child child{.words = std::move(words),
                     .out = claim.folder() / "result.json",
@@ -48,16 +48,26 @@ std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim, int th
     if (end.exit_code == 1 && why.find("not finite") != std::string::npos) {
       return Outcome{true, why};
     }
-    if (end.exit_code == 2) {
-      throw UsageError(command + ", as winnow " + how.verb + " calls it: " + why);
-    }
-    throw Error("a run of winnow " + how.verb + " failed: " + why);
+    refuse_failure(how.verb, command, end, child.error);
   }
   throw Error("the run " + claim.folder().string() +
               " was killed three times; where memory is short take fewer --lanes");
 }
 
 }  // namespace
+
+void refuse_failure(const std::string& verb, const std::string& command, const ChildEnd& end,
+                    const fs::path& log) {
+  if (end.signal != 0) {
+    throw Error("winnow " + command + " was killed by signal " + std::to_string(end.signal) +
+                "; where memory is short it takes a smaller --batch-size");
+  }
+  const std::string why = last_sentence(log);
+  if (end.exit_code == 2) {
+    throw UsageError("winnow " + command + ", as winnow " + verb + " calls it: " + why);
+  }
+  throw Error("a run of winnow " + verb + " failed: " + why);
+}
 
 void do_jobs(const CommandJobs& how, const std::vector<std::string>& jobs, JobQueue& queue,
              const Session& session) {

@@ -8,6 +8,7 @@
 #include "common/json_reader.h"
 #include "tools/command.h"
 #include "tools/experiment/job_queue.h"
+#include "tools/experiment/lanes.h"
 
 namespace winnow::tools {
 
@@ -47,5 +48,9 @@ void do_jobs(const CommandJobs& how, const std::vector<std::string>& jobs, JobQu
 //           for the others as well; StoppedError.
 void train_jobs(const TrainJobs& how, const std::vector<std::string>& jobs, JobQueue& queue,
                 const Session& session);
+
+// Says what a `winnow COMMAND` that failed said last, in `log`. Throws UsageError or Error.
+[[noreturn]] void refuse_failure(const std::string& verb, const std::string& command,
+                                 const ChildEnd& end, const std::filesystem::path& log);
 
 }  // namespace winnow::tools

@@ -10,11 +10,11 @@
 namespace winnow::dedup {
 namespace {
 
-ClassCounts count_classes(const Selection& selection, const Fingerprints& table,
+ClassCounts count_classes(const Selection& selection, const Fingerprints& table, Split split,
                           const auto& counts) {
   ClassCounts out;
   for (std::uint32_t row = 0; row < selection.size(); ++row) {
-    if (selection.split_of(row, table.splits[row]) != Split::kTrain || !counts(row)) continue;
+    if (selection.split_of(row, table.splits[row]) != split || !counts(row)) continue;
     ++out[label_set(table.labels, row)];
   }
   return out;
@@ -29,12 +29,12 @@ std::uint64_t sum_of(const ClassCounts& counts) noexcept {
 }  // namespace
 
 ClassCounts thinned_by_class(const Selection& selection, const Fingerprints& table) {
-  return count_classes(selection, table,
+  return count_classes(selection, table, Split::kTrain,
                        [&](std::uint32_t row) { return selection.rules[row] == Rule::kDuplicate; });
 }
 
-ClassCounts kept_by_class(const Selection& selection, const Fingerprints& table) {
-  return count_classes(selection, table,
+ClassCounts kept_by_class(const Selection& selection, const Fingerprints& table, Split split) {
+  return count_classes(selection, table, split,
                        [&](std::uint32_t row) { return selection.weights[row] > 0; });
 }
 

@@ -17,10 +17,11 @@ namespace winnow::dedup {
 // How many of each set of labels, which ascend.
 using ClassCounts = std::map<std::vector<std::int32_t>, std::uint64_t>;
 
-// Of the samples used in train: those that a selection thins (count_thinned), and those that it
-// leaves with a weight. `table` has splits and labels, of the selection's rows.
+// Of the samples used in train those that a selection thins (count_thinned), and of those used in a
+// split those that it leaves with a weight. `table` has splits and labels, of the selection's rows.
 ClassCounts thinned_by_class(const Selection& selection, const Fingerprints& table);
-ClassCounts kept_by_class(const Selection& selection, const Fingerprints& table);
+ClassCounts kept_by_class(const Selection& selection, const Fingerprints& table,
+                          Split split = Split::kTrain);
 
 // Classes that `before` has samples of, and `after` none.
 std::vector<std::vector<std::int32_t>> vanished(const ClassCounts& before,

@@ -95,6 +95,36 @@ class Sweep(Case):
         self.assertIn("27 runs", self.ok(*self.command(out, seeds=3)).err)
         self.assertEqual({path: path.stat().st_mtime_ns for path in results}, times)
 
+    def test_estimate(self):
+        out, before = self.folder / "sweep", sorted(self.folder.rglob("*"))
+        value = self.ok(*self.command(out, "--estimate", "--json", "--lanes", 2)).json()
+        if jsonschema:
+            schema = json.loads((ROOT / "docs" / "schemas" / "sweep-estimate.schema.json").read_text())
+            jsonschema.Draft202012Validator(schema).validate(value)
+        # Nothing was made but the selection of what all runs have in common.
+        made = set(self.folder.rglob("*")) - set(before)
+        self.assertEqual([path.parent.name for path in made if path.is_file()], ["selections"], made)
+        self.assertEqual((value["runs"], value["shared"], value["done"]), (18, 2, 0))
+        self.assertGreater(value["seconds"], 0)
+        self.assertEqual(value["images"], 2 * sum(round(arm["epochs"] * arm["kept"]) for arm in value["arms"][1:]))
+        # What is done is counted, and tells how fast runs are.
+        self.ok(*self.command(out, "--equal", "epochs"))
+        said = self.ok(*self.command(out, "--estimate")).err
+        self.assertIn("18 runs (2 more would equal one of them, and are not done again), 10 of them done", said)
+        self.assertIn("about", said)
+
+    def test_says_what_becomes_of_small_classes(self):
+        self.write_ppm(self.folder / "set" / "train" / "rare" / "1.ppm", self.image(24, seed=2000), 24)
+        for i in range(8):
+            self.write_ppm(self.folder / "set" / "train" / "twin" / f"{i}.ppm", self.image(24, seed=0), 24)
+        self.cache = self.folder / "more"
+        self.ok("ingest", self.folder / "set", "--out", self.cache)
+        notes = self.ok(*self.command(self.folder / "sweep", "--estimate", "--json")).json()["notes"]
+        # All of a class lies on one side: an image alone, or pictures that are one.
+        self.assertEqual(len(notes), 2, notes)
+        self.assertRegex(notes[0], r"the hold-out has no image of the class '(rare|twin)', .*; a larger --holdout")
+        self.assertRegex(notes[1], r"the hold-out leaves nothing to train on of the class '(rare|twin)'; a smaller --holdout")
+
     def test_looks_at_test_once(self):
         out = self.folder / "sweep"
         command = self.command(out, "--equal", "epochs", "--margin", 99, "--json")
@@ -149,6 +179,8 @@ class Sweep(Case):
         self.refused(2, ["threshold of 65"], *sweep, "--threshold", 65)
         self.refused(2, ["winnow train", "nonet"], *sweep, "--threshold", 4, "--seeds", 1, "--", "--net", "nonet")
         self.assertIn("--seeds 3", self.ok(*self.command(self.folder / "one", "--equal", "epochs", seeds=1)).err)
+        self.refused(2, ["--seed stands among", "the sweep decides it"], *sweep, "--threshold", 4, "--", "--seed", 3)
+        self.refused(2, ["cannot remove 99.99 %", "% at most", "smaller --removed"], *sweep, "--removed", 0.9999)
         self.refused(2, ["holds other things"], *self.command(self.folder / "set"))
 
 

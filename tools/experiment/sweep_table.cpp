@@ -72,6 +72,7 @@ std::vector<ArmResult> results_of(
   for (const SweepArm& arm : arms) results.push_back(runs_of(arm, outcome_of));
   for (std::size_t i = 1; i < arms.size(); ++i) {
     ArmResult& result = results[i];
+    if (arms[i].jobs == arms.front().jobs) continue;  // it is the first, with another budget
     result.beside_all = difference(results.front(), result, judge, kSure);
     if (arms[i].control) {
       result.beside_control = difference(results[*arms[i].control], result, judge, kSure);
@@ -90,7 +91,9 @@ std::optional<std::size_t> recommend(const std::vector<SweepArm>& arms,
                                      const std::vector<ArmResult>& results) {
   std::optional<std::size_t> best;
   for (std::size_t i = 1; i < arms.size(); ++i) {
-    if (arms[i].is_control() || results[i].loss != Loss::kNone) continue;
+    if (arms[i].removed == 0 || arms[i].is_control() || results[i].loss != Loss::kNone ||
+        arms[i].classes_gone > 0)
+      continue;
     if (!best || arms[i].removed > arms[*best].removed) best = i;
   }
   return best;

@@ -20,7 +20,9 @@ struct SweepArm {
   std::string budget = {};  // what it has in common with all: "epochs" or "steps"
   std::uint64_t kept = 0;
   std::uint64_t removed = 0;
+  std::size_t classes_gone = 0;  // of which nothing is left to train on
   double epochs = 0;
+  std::uint64_t epoch_images = 0;           // that an epoch sees
   std::optional<std::size_t> control = {};  // its place; nothing: it is one, or thins nothing
   std::vector<std::string> jobs = {};       // one a seed
 
@@ -54,7 +56,8 @@ std::vector<ArmResult> results_of(
     const std::vector<SweepArm>& arms, const SweepJudge& judge,
     const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of);
 
-// The arm that removes most of those that lose nothing, no control; nothing: none is known to.
+// The arm that removes most of those that lose nothing, neither classes; no control. Nothing: none
+// is known to.
 std::optional<std::size_t> recommend(const std::vector<SweepArm>& arms,
                                      const std::vector<ArmResult>& results);
 // The same with its reason, in a sentence.

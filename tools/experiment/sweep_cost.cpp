@@ -1,0 +1,98 @@
+#include "tools/experiment/sweep_cost.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "common/error.h"
+#include "common/memory_left.h"
+#include "tools/report/words.h"
+
+namespace winnow::tools {
+
+double work_of(const SweepArm& arm, std::uint64_t held_out) {
+  return arm.epochs * (static_cast<double>(arm.epoch_images) + static_cast<double>(held_out) / 3);
+}
+
+std::optional<RunSpeed> speed_of(
+    const std::vector<SweepArm>& arms, std::uint64_t held_out,
+    const std::function<std::optional<RunCost>(const std::string& job)>& cost_of) {
+  double seconds = 0;
+  double work = 0;
+  RunSpeed speed;
+  for (const SweepArm& arm : arms) {
+    for (const std::string& job : arm.jobs) {
+      const std::optional<RunCost> cost = cost_of(job);
+      if (!cost || !(cost->seconds > 0)) continue;
+      seconds += cost->seconds;
+      work += work_of(arm, held_out);
+      speed.peak_bytes = std::max(speed.peak_bytes, cost->peak_bytes);
+    }
+  }
+  if (!(work > 0)) return std::nullopt;
+  speed.seconds_per_image = seconds / work;
+  return speed;
+}
+
+Foretold foretell(const std::vector<SweepArm>& arms, std::uint64_t held_out, int lanes,
+                  const RunSpeed& speed,
+                  const std::function<bool(const std::string& job)>& is_done) {
+  Foretold told{.lane_bytes = speed.peak_bytes};
+  std::set<std::string> seen;
+  double work = 0;
+  for (const SweepArm& arm : arms) {
+    for (const std::string& job : arm.jobs) {
+      if (!seen.insert(job).second) {
+        ++told.shared;
+      } else if (is_done(job)) {
+        ++told.done;
+      } else {
+        told.images += arm.epochs * static_cast<double>(arm.epoch_images);
+        work += work_of(arm, held_out);
+      }
+    }
+  }
+  told.runs = seen.size();
+  const auto left = static_cast<double>(told.runs - told.done);
+  // The last ones leave lanes idle.
+  const double at_once = std::clamp(left, 1.0, static_cast<double>(lanes));
+  told.seconds = work * speed.seconds_per_image / at_once;
+  return told;
+}
+
+std::vector<std::string> in_words(const Foretold& foretold, int lanes, std::uint64_t memory_left) {
+  const std::size_t left = foretold.runs - foretold.done;
+  std::string runs =
+      fmt::format("{} {}", grouped(foretold.runs), foretold.runs == 1 ? "run" : "runs");
+  if (foretold.shared > 0) {
+    runs += fmt::format(" ({} more would equal one of them, and are not done again)",
+                        grouped(foretold.shared));
+  }
+  if (left == 0) return {runs + ", all of them done"};
+  if (foretold.done > 0) runs += fmt::format(", {} of them done", grouped(foretold.done));
+  const std::string time =
+      fmt::format("{} images to train on, about {} on {} {}",
+                  grouped(static_cast<std::uint64_t>(foretold.images + 0.5)),
+                  in_seconds(foretold.seconds), lanes, lanes == 1 ? "lane" : "lanes");
+  std::string memory = fmt::format("memory: about {} a lane", in_bytes(foretold.lane_bytes));
+  if (lanes > 1) {
+    memory += fmt::format(", {} in all",
+                          in_bytes(foretold.lane_bytes * static_cast<std::uint64_t>(lanes)));
+  }
+  if (memory_left != kNoMemoryLimit) memory += fmt::format(", of {}", in_bytes(memory_left));
+  return {runs, time, memory};
+}
+
+void check_memory(const Foretold& foretold, int lanes, std::uint64_t memory_left) {
+  if (memory_left == kNoMemoryLimit || foretold.done == foretold.runs) return;
+  if (foretold.lane_bytes * static_cast<std::uint64_t>(lanes) <= memory_left) return;
+  const std::uint64_t fit = memory_left / foretold.lane_bytes;
+  const std::string needed = fmt::format("{} {} of about {} each do not fit into {} of memory",
+                                         lanes, lanes == 1 ? "lane" : "lanes",
+                                         in_bytes(foretold.lane_bytes), in_bytes(memory_left));
+  throw UsageError(fit == 0 ? needed + "; take a smaller --batch-size, behind --"
+                            : fmt::format("{}; take --lanes {}", needed, fit));
+}
+
+}  // namespace winnow::tools

@@ -1,0 +1,59 @@
+#include "tools/run_outcome.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/file.h"
+#include "train/run/metrics.h"
+#include "train/run/stored_evaluation.h"
+
+namespace winnow::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+RunCost cost_by(const std::vector<train::MetricsRow>& rows) {
+  RunCost cost;
+  for (const train::MetricsRow& row : rows) {
+    cost.seconds = std::max(cost.seconds, row.wall);
+    const auto peak = row.values.find("memory.peak");
+    if (peak == row.values.end()) continue;
+    cost.peak_bytes = std::max(cost.peak_bytes, static_cast<std::uint64_t>(peak->second));
+  }
+  return cost;
+}
+
+Json hits_by_class(const train::StoredEvaluation& evaluation) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> hits(evaluation.classes.size());
+  for (const auto& cell : evaluation.confusion) {
+    auto& [right, images] = hits.at(static_cast<std::size_t>(cell.label));
+    images += cell.samples;
+    if (cell.label == cell.prediction) right += cell.samples;
+  }
+  return hits;
+}
+
+}  // namespace
+
+std::string text_of_run(const Claim& claim, const JsonReader& printed) {
+  const fs::path run = claim.folder() / "run";
+  const RunCost cost = cost_by(train::read_metrics(run / "metrics.jsonl"));
+  Json json{{"top1", printed.at("top1").real(0, 1)},
+            {"seconds", cost.seconds},
+            {"peak_bytes", cost.peak_bytes}};
+  const fs::path evaluation = run / "evaluation.json";
+  json["classes"] =
+      hits_by_class(train::parse_evaluation(read_text(evaluation), evaluation.string()));
+  return json.dump();
+}
+
+std::optional<RunCost> cost_of(const Outcome& outcome) {
+  if (outcome.failed) return std::nullopt;
+  const JsonReader result(outcome.text, {.name = "the result of a run"});
+  if (!result.has("seconds")) return std::nullopt;
+  return RunCost{.seconds = result.at("seconds").real_from_0(),
+                 .peak_bytes = result.at("peak_bytes").number()};
+}
+
+}  // namespace winnow::tools

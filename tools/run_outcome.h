@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/json_reader.h"
+#include "tools/experiment/job_queue.h"
+#include "tools/experiment/sweep_cost.h"
+
+namespace winnow::tools {
+
+// What a queue keeps of a run that is done: {"top1": 0.91, "seconds": 12.5, "peak_bytes":
+// 135843840, "classes": [[right, images], ...]}, by class of the cache. `printed`: by `winnow train
+// --json`.
+std::string text_of_run(const Claim& claim, const JsonReader& printed);
+
+// What it took. Nothing: it failed, or an earlier version kept it, which did not say.
+std::optional<RunCost> cost_of(const Outcome& outcome);
+
+}  // namespace winnow::tools

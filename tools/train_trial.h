@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/command.h"
+
+namespace winnow::tools {
+
+// What the first steps of a training took.
+struct TrialResult {
+  double seconds_per_image = 0;  // without what comes before the first step
+  std::uint64_t peak_bytes = 0;
+};
+
+// Begins a `winnow train` with these words, the cache first, and ends it after some twenty steps,
+// or after three of long ones: it evaluates nothing. Nothing stays in `folder`.
+// In      `epoch_images`: that an epoch has
+// Throws  as train_jobs()
+TrialResult try_training(const std::string& verb, const std::vector<std::string>& words,
+                         std::uint64_t epoch_images, int threads,
+                         const std::filesystem::path& folder, const Session& session);
+
+}  // namespace winnow::tools
