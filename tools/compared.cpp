@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,28 +13,45 @@
 
 namespace winnow::tools {
 
-void tell_verified(const Session& session, const Verified& what, const std::string& hash,
-                   const dedup::Calibration& calibration, double least_probability) {
+namespace {
+
+// With as many digits as tell it from 1.
+std::string in_digits(double probability) {
+  const double doubt = 1 - probability;
+  if (doubt >= 1e-3) return fmt::format("{:.4g}", probability);
+  return fmt::format("{:.{}f}", probability, static_cast<int>(std::ceil(-std::log10(doubt))));
+}
+
+std::string why(const dedup::LeastProbability& least, const std::string& hash) {
+  if (least.raised_by_labels) {
+    return ", for labels of less probable pairs differ: these pictures are alike without being "
+           "one, so look at pairs with --report";
+  }
+  if (least.raised_by_look_alikes) {
+    return fmt::format(
+        ", and {}, for many of these pictures are alike without being one",
+        least.far ? fmt::format("{} where they are not near by {}", in_digits(*least.far), hash)
+                  : fmt::format("only where they are near by {}", hash));
+  }
+  return {};
+}
+
+}  // namespace
+
+void tell_verified(const Session& session, const Verified& what, const std::string& hash) {
   const dedup::VerifyCounts& counts = what.counts;
   say(session,
       fmt::format("verify: {} pairs of {} candidates show one picture; of those near by {}, {} are "
                   "refused and {} have too few details to tell, so codes decide",
                   grouped(counts.verified), grouped(counts.candidates), hash, grouped(what.refused),
                   grouped(what.undecided)));
-  const double strangers = static_cast<double>(counts.registered - counts.verified);
-  if (what.raised_by_labels) {
-    say(session,
-        fmt::format("verify: each with a probability of {:.4g} or more, for labels of less "
-                    "probable pairs differ: these pictures are alike without being one, so look "
-                    "at pairs with --report",
-                    least_probability));
-    return;
-  }
+  say(session, fmt::format("verify: each with a probability of {} or more{}",
+                           in_digits(what.least.near), why(what.least, hash)));
+  if (what.least.raised_by_labels) return;
   say(session,
-      fmt::format("verify: each with a probability of {:.4g} or more; {:.2g} false pairs "
-                  "are expected among them, by {} pairs of different pictures",
-                  least_probability, calibration.expected_false(strangers, least_probability),
-                  grouped(calibration.strangers)));
+      fmt::format("verify: {:.2g} false pairs are expected among them, by {} pairs of different "
+                  "pictures",
+                  what.expected_false, grouped(what.strangers)));
 }
 
 dedup::VerifyOptions verify_options(const ChoiceFlags& choice) {
@@ -53,11 +71,11 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
   auto found = std::make_shared<dedup::VerifiedLinks>(
       dedup::verify_links(columns, thumbnails, options, links, how));
   const dedup::Verification& verification = found->verification;
-  tell_verified(
-      session,
-      {verification.counts, found->refused, verification.undecided.size(), found->raised_by_labels},
-      options.hash, found->calibration, found->least_probability);
-  options.matching.verified = found->least_probability;
+  tell_verified(session,
+                {verification.counts, found->refused, verification.undecided.size(), found->least,
+                 found->expected_false, found->calibration.strangers},
+                options.hash);
+  options.matching.verified = found->least.near;
   return {dedup::links_of(found), found};
 }
 

@@ -41,14 +41,15 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
                              const dedup::LinkSource& links, dedup::Options& options);
 
 // Says what verification came to: of pairs near by a hash, how many were refused, and how many are
-// left to their codes.
+// left to their codes; how probable the rest are, and how many false ones to expect.
 struct Verified {
   dedup::VerifyCounts counts;
   std::uint64_t refused = 0;
   std::uint64_t undecided = 0;
-  bool raised_by_labels = false;
+  dedup::LeastProbability least;
+  double expected_false = 0;
+  std::uint64_t strangers = 0;  // pairs of different pictures that say so
 };
-void tell_verified(const Session& session, const Verified& what, const std::string& hash,
-                   const dedup::Calibration& calibration, double least_probability);
+void tell_verified(const Session& session, const Verified& what, const std::string& hash);
 
 }  // namespace winnow::tools

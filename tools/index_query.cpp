@@ -107,8 +107,17 @@ class Finder {
       return nearest;
     }
     dedup::PictureMatches found = pictures_->find(columns, thumbnails_of(cache, input));
-    tell_verified(session_, {found.counts, found.refused, found.undecided}, index_.kind().hash,
-                  pictures_->calibration(), choice_.least_probability.value_or(kLeastProbability));
+    const dedup::Calibration& known = pictures_->calibration();
+    const double least = choice_.least_probability.value_or(kLeastProbability);
+    const auto strangers = static_cast<double>(found.counts.registered - found.counts.verified);
+    tell_verified(session_,
+                  {found.counts,
+                   found.refused,
+                   found.undecided,
+                   {.near = least, .far = least},
+                   known.expected_false(strangers, least),
+                   known.strangers},
+                  index_.kind().hash);
     return std::move(found.matches);
   }
 

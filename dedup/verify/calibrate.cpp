@@ -169,6 +169,12 @@ void measure_tail(std::vector<double> scores, Calibration& result) {
   result.tail_scale = std::max(excess / static_cast<double>(count), 1e-3);
 }
 
+double median(std::vector<double> scores) {
+  const auto middle = scores.begin() + static_cast<std::ptrdiff_t>(scores.size() / 2);
+  std::ranges::nth_element(scores, middle);
+  return *middle;
+}
+
 }  // namespace
 
 double Calibration::expected_false(double registered, double least_probability) const noexcept {
@@ -230,11 +236,13 @@ Calibration calibrate(std::span<const std::uint32_t> rows, const PictureSource& 
     ++result.strangers;
   }
   if (result.same >= kFewPictures) result.model = fit_model(examples, /*hold=*/10);
-  std::vector<double> scores;
+  std::vector<double> of_same;
+  std::vector<double> of_strangers;
   for (const MatchExample& example : examples) {
-    if (!example.is_same) scores.push_back(result.model.score(example.features));
+    (example.is_same ? of_same : of_strangers).push_back(result.model.score(example.features));
   }
-  measure_tail(std::move(scores), result);
+  if (result.same >= kFewPictures) result.copies = median(std::move(of_same));
+  measure_tail(std::move(of_strangers), result);
   return result;
 }
 

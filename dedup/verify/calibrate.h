@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct Calibration {
   MatchModel model;
   std::uint64_t same = 0;       // examples of edited pictures
   std::uint64_t strangers = 0;  // examples of different pictures
+  // The median score of `same`; nothing where they are too few to tell.
+  std::optional<double> copies = {};
   // Scores of strangers beyond `tail_from` fall off by the factor e every `tail_scale`.
   double tail_from = 0;
   double tail_share = 0;  // of strangers that were registered, those beyond it

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dedup/verify/label_evidence.h"
+#include "dedup/verify/look_alikes.h"
 #include "dedup/verify/transformation.h"
 
 namespace winnow::dedup {
@@ -22,6 +23,12 @@ std::vector<Edge> near_by_codes(const ColumnSource& columns, const Options& opti
   return near;
 }
 
+// Pairs that were laid upon each other and are no copies.
+double strangers_of(const Verification& verification) {
+  return static_cast<double>(verification.counts.registered) -
+         static_cast<double>(verification.pairs.size());
+}
+
 // How probable pairs must be, at least `least`, for no more than `most_false` strangers to be among
 // them. The more it asks for, the more strangers there are.
 double enough(const Verification& verification, const Calibration& calibration, double least,
@@ -37,9 +44,18 @@ double enough(const Verification& verification, const Calibration& calibration, 
   }
 }
 
+bool is_among(std::span<const Edge> sorted, const VerifiedPair& pair) {
+  const auto rows = [](const Edge& edge) { return std::pair(edge.a, edge.b); };
+  return std::ranges::binary_search(sorted, std::pair(pair.row_a, pair.row_b), {}, rows);
+}
+
 // Leaves out what is less probable, or leaves it to the codes.
-void keep_probable(double least, Verification& verification) {
-  const auto is_too_doubtful = [&](const VerifiedPair& pair) { return pair.probability < least; };
+void keep_probable(const LeastProbability& least, std::span<const Edge> near,
+                   Verification& verification) {
+  const auto is_too_doubtful = [&](const VerifiedPair& pair) {
+    if (is_among(near, pair)) return pair.probability < least.near;
+    return !least.far || pair.probability < *least.far;
+  };
   for (const VerifiedPair& pair : verification.pairs) {
     if (!is_too_doubtful(pair) || !pair.lacks_details) continue;
     verification.undecided.push_back({pair.row_a, pair.row_b, 0});
@@ -47,6 +63,42 @@ void keep_probable(double least, Verification& verification) {
   std::erase_if(verification.pairs, is_too_doubtful);
   std::ranges::sort(verification.undecided);
   verification.counts.verified = verification.pairs.size();
+}
+
+std::vector<double> far_probabilities(const Verification& verification,
+                                      std::span<const Edge> near) {
+  std::vector<double> far;
+  for (const VerifiedPair& pair : verification.pairs) {
+    if (!is_among(near, pair)) far.push_back(pair.probability);
+  }
+  return far;
+}
+
+// Asks for more until few pairs are expected to be false, and leaves out what is less probable.
+void leave_out_false(const Ragged<std::int32_t>& labels, std::span<const Edge> near,
+                     double most_false, VerifiedLinks& out) {
+  Verification& verification = out.verification;
+  LeastProbability& least = out.least;
+  least.near = enough(verification, out.calibration, least.near, most_false);
+  least.far = least.near;
+  keep_probable(least, near, verification);
+  out.expected_false = out.calibration.expected_false(strangers_of(verification), least.near);
+  const std::optional<double>& copies = out.calibration.copies;
+  if (const auto look_alikes =
+          copies ? find_look_alikes(verification.far_scores, *copies) : std::nullopt) {
+    const std::vector<double> far = far_probabilities(verification, near);
+    least.far = probable_beside(*look_alikes, far, least.near, most_false);
+    least.raised_by_look_alikes = !least.far || *least.far > least.near;
+    if (least.far) {
+      out.expected_false = std::max(out.expected_false, look_alikes->expected(*least.far));
+    }
+    keep_probable(least, near, verification);
+  }
+  const double by_labels = probable_by_labels(verification.pairs, labels, least.near);
+  least.raised_by_labels = by_labels > least.near;
+  least.near = by_labels;
+  if (least.far) least.far = std::max(*least.far, by_labels);
+  keep_probable(least, near, verification);
 }
 
 }  // namespace
@@ -59,16 +111,14 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
       matchable_rows(columns({"quality"}), options.hash, options.matching.least_quality);
   const std::vector<Edge> near = near_by_codes(columns, options, links, rows);
   VerifiedLinks out;
-  out.least_probability = how.least_probability;
+  out.least = {.near = how.least_probability, .far = how.least_probability};
   out.calibration = calibrate(rows, pictures, /*seed=*/0, how.search.stop);
   out.verification = verify(rows, pictures, near, out.calibration.model, how);
   if (how.most_false) {
-    const double by_chance =
-        enough(out.verification, out.calibration, how.least_probability, *how.most_false);
-    out.least_probability =
-        probable_by_labels(out.verification.pairs, columns({"labels"}).labels, by_chance);
-    out.raised_by_labels = out.least_probability > by_chance;
-    keep_probable(out.least_probability, out.verification);
+    leave_out_false(columns({"labels"}).labels, near, *how.most_false, out);
+  } else {
+    out.expected_false =
+        out.calibration.expected_false(strangers_of(out.verification), how.least_probability);
   }
   for (const VerifiedPair& pair : out.verification.pairs) {
     out.edges.push_back({pair.row_a, pair.row_b, 0});

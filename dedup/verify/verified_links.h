@@ -10,12 +10,21 @@
 
 namespace winnow::dedup {
 
+// How probable pairs must be.
+struct LeastProbability {
+  double near = 0;                     // where codes are near
+  std::optional<double> far = {};      // where they are not: more, if pictures are alike; nothing:
+                                       // no probability is enough
+  bool raised_by_labels = false;       // see probable_by_labels
+  bool raised_by_look_alikes = false;  // see look_alikes.h; of `far`
+};
+
 // Links between rows that show one picture, in place of links by codes.
 struct VerifiedLinks {
   Verification verification;
   Calibration calibration;
-  double least_probability = 0;
-  bool raised_by_labels = false;  // see probable_by_labels
+  LeastProbability least;
+  double expected_false = 0;  // pairs of different pictures, as far as the scores tell
   // Both sorted: pairs that are one picture, and pairs near by codes that have too few details to
   // tell, which the codes decide.
   std::vector<Edge> edges;
@@ -28,7 +37,8 @@ struct VerifiedLinks {
 //          above 0
 // links    a search as deduplicate() takes it; empty: find_edges
 // how      with most_false: links must be so probable that no more pairs of strangers are expected
-//          among them, no more show by their labels, and as probable as least_probability
+//          among them, no more show by their labels, and as probable as least_probability; and
+//          those that codes do not bring together so probable that look-alikes are left out
 // Memory   some 1.2 KB a picture, beside the thumbnails that are being compared
 // Throws   UsageError where there are no thumbnails; StoppedError
 VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,

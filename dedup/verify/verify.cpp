@@ -74,8 +74,11 @@ Trials trials_of(const LandmarkTable& landmarks, const SupportedHits& found,
 }
 
 // Puts what a block of trials came to behind what those before did.
-void add_up(std::span<const VerifiedPair> judged, double least, Verification& out) {
-  for (const VerifiedPair& pair : judged) {
+void add_up(std::span<const Trial> trials, std::span<const VerifiedPair> judged, double least,
+            Verification& out) {
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const VerifiedPair& pair = judged[i];
+    if (!trials[i].is_near) out.far_scores.add(pair.probability);
     if (pair.probability >= least) {
       out.pairs.push_back(pair);
     } else if (pair.lacks_details) {
@@ -93,8 +96,8 @@ Verification judge_all(const Trials& what, const PictureSource& pictures, const 
   out.counts.registered = trials.size();
   for (std::size_t begin = 0; begin < trials.size(); begin += kAtOnce) {
     const std::size_t count = std::min(kAtOnce, trials.size() - begin);
-    add_up(steps.judge(trials.subspan(begin, count), pictures, model), options.least_probability,
-           out);
+    const std::span<const Trial> some = trials.subspan(begin, count);
+    add_up(some, steps.judge(some, pictures, model), options.least_probability, out);
     if (options.search.progress) options.search.progress({begin + count, trials.size(), {}});
   }
   out.counts.verified = out.pairs.size();

@@ -8,6 +8,7 @@
 
 #include "dedup/verify/candidates.h"
 #include "dedup/verify/judge.h"
+#include "dedup/verify/look_alikes.h"
 #include "dedup/verify/match_model.h"
 #include "dedup/verify/supports.h"
 
@@ -28,6 +29,7 @@ struct Verification {
   // Pairs near by codes that are not in `pairs` for want of details to compare: codes decide.
   std::vector<Edge> undecided;
   VerifyCounts counts;
+  ScoreCounts far_scores;  // of pairs laid upon each other that codes do not bring together
 };
 
 // The steps of verify() that take long. Others than this process may take a share in them

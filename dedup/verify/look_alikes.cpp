@@ -1,0 +1,118 @@
+#include "dedup/verify/look_alikes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace winnow::dedup {
+namespace {
+
+constexpr std::uint64_t kFewPairs = 30;  // in the step of a lump that has most
+constexpr double kMostShare = 0.01;      // of false pairs
+
+double score_of(double probability) noexcept { return std::log(probability / (1 - probability)); }
+double probability_of(double score) noexcept { return 1 / (1 + std::exp(-score)); }
+
+// The first step from below that has most before there are half as many.
+std::optional<int> lump_of(const ScoreCounts& counts) {
+  std::uint64_t most = 0;
+  int mode = 0;
+  for (int score = ScoreCounts::kLeast; score <= ScoreCounts::kMost + 1; ++score) {
+    const std::uint64_t here = counts.at(score);
+    if (here > most) {
+      most = here;
+      mode = score;
+    } else if (most >= kFewPairs && 2 * here <= most) {
+      return mode;
+    }
+  }
+  return std::nullopt;
+}
+
+// Where a lump has fallen off: the step with fewest before there are more again.
+int valley_after(const ScoreCounts& counts, int mode) {
+  int valley = mode;
+  auto fewest = static_cast<double>(counts.at(mode));
+  for (int score = mode + 1; score <= ScoreCounts::kMost && fewest > 0; ++score) {
+    const auto here = static_cast<double>(counts.at(score));
+    if (here < fewest) {
+      fewest = here;
+      valley = score;
+    } else if (here > fewest + 3 * std::sqrt(fewest) + 3) {
+      break;
+    }
+  }
+  return valley;
+}
+
+// The scale of an exponential that is cut off at `end`, by its mean. Nothing where it does not
+// fall.
+std::optional<double> scale_of(double mean, double end) {
+  if (mean >= 0.49 * end) return std::nullopt;
+  double least = 0.05;
+  double most = 100 * end;
+  for (int round = 0; round < 60; ++round) {
+    const double scale = std::sqrt(least * most);
+    const double mean_of_scale = scale - end / std::expm1(end / scale);
+    (mean_of_scale > mean ? most : least) = scale;
+  }
+  return least;
+}
+
+}  // namespace
+
+void ScoreCounts::add(double probability) noexcept {
+  if (probability <= 0) return;
+  const double score = std::clamp<double>(std::floor(score_of(probability)), kLeast, kMost);
+  ++counts_[static_cast<std::size_t>(static_cast<int>(score) - kLeast)];
+}
+
+std::uint64_t ScoreCounts::at(int score) const noexcept {
+  if (score < kLeast || score > kMost) return 0;
+  return counts_[static_cast<std::size_t>(score - kLeast)];
+}
+
+double LookAlikes::expected(double least_probability) const noexcept {
+  return pairs * std::exp(-(std::max(score_of(least_probability), from) - from) / scale);
+}
+
+std::optional<LookAlikes> find_look_alikes(const ScoreCounts& counts, double copies) {
+  const std::optional<int> mode = lump_of(counts);
+  if (!mode || *mode + 0.5 > copies) return std::nullopt;
+  const int valley = valley_after(counts, *mode);
+  int from = *mode + 1;
+  while (from <= valley && 5 * counts.at(from) > 3 * counts.at(*mode)) ++from;
+  // Nearer to the valley there may be copies.
+  const int steps = (2 * (valley + 1 - from) + 2) / 3;
+  if (steps < 2) return std::nullopt;
+  double pairs = 0;
+  double sum = 0;
+  for (int step = 0; step < steps; ++step) {
+    const auto here = static_cast<double>(counts.at(from + step));
+    pairs += here;
+    sum += here * (step + 0.5);
+  }
+  const std::optional<double> scale = scale_of(sum / pairs, steps);
+  if (!scale) return std::nullopt;
+  const double seen = -std::expm1(-steps / *scale);
+  return LookAlikes{.from = static_cast<double>(from), .pairs = pairs / seen, .scale = *scale};
+}
+
+std::optional<double> probable_beside(const LookAlikes& look_alikes,
+                                      std::span<const double> probabilities, double least,
+                                      double most_false) {
+  constexpr double kMostScore = 16.1;
+  constexpr double kStep = 0.1;
+  std::vector<double> sorted(probabilities.begin(), probabilities.end());
+  std::ranges::sort(sorted);
+  double probability = least;
+  for (double score = score_of(least); score < kMostScore; score += kStep) {
+    probability = probability_of(score);
+    const auto left = sorted.end() - std::ranges::lower_bound(sorted, probability);
+    const double enough = std::max(most_false, kMostShare * static_cast<double>(left));
+    if (look_alikes.expected(probability) <= enough) return std::max(least, probability);
+  }
+  return std::nullopt;
+}
+
+}  // namespace winnow::dedup
