@@ -96,7 +96,7 @@ class Docs(Case):
         return self.ok(*verb, "--help-all" if verb else "--help").out
 
     def verbs(self):
-        return re.findall(r"^  (\w+)  ", self.help_of().partition("Subcommands:")[2], re.MULTILINE)
+        return re.findall(r"^  ([\w-]+)  ", self.help_of().partition("Subcommands:")[2], re.MULTILINE)
 
     def test_examples(self):
         """Every `winnow VERB ...` that a page or a help has on a line of its own is of a verb that there is, with options it has."""

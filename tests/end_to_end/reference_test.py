@@ -42,7 +42,7 @@ def paths():
 
     def below(*path):
         listed = run(*path, "--help").out.partition("Subcommands:\n")[2].partition("\n\n")[0]
-        return [(*path, verb) for verb in re.findall(r"^  ([a-z]+)  ", listed, re.MULTILINE)]
+        return [(*path, verb) for verb in re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE)]
 
     verbs = below()
     return [(), *(path for verb in verbs for path in [verb, *below(*verb)])]
