@@ -8,9 +8,11 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include "dedup/search/between_part.h"
+#include "dedup/search/scan.h"
 
 namespace winnow::dedup {
 namespace {
@@ -32,6 +34,64 @@ void take(const LandmarkTable& landmarks, const Edge& edge, bool is_mirrored,
 void append_mirrored(const LandmarkCode& code, std::vector<std::uint64_t>& words) {
   const LandmarkCode mirror = mirrored(code);
   words.insert(words.end(), mirror.begin(), mirror.end());
+}
+
+// At most so many of them, evenly.
+std::vector<std::uint32_t> grid_of(std::span<const std::uint32_t> some, std::size_t most) {
+  std::vector<std::uint32_t> grid(std::min(most, some.size()));
+  for (std::size_t i = 0; i < grid.size(); ++i) grid[i] = some[i * some.size() / grid.size()];
+  return grid;
+}
+
+// How many pairs of the one and the other are of two pictures.
+std::uint64_t pairs_of_strangers(const LandmarkTable& landmarks,
+                                 std::span<const std::uint32_t> asked,
+                                 std::span<const std::uint32_t> others) {
+  std::unordered_map<std::uint32_t, std::uint64_t> of_picture;
+  for (const std::uint32_t landmark : others) ++of_picture[landmarks.owner(landmark)];
+  std::uint64_t pairs = 0;
+  for (const std::uint32_t landmark : asked) {
+    const auto own = of_picture.find(landmarks.owner(landmark));
+    pairs += others.size() - (own == of_picture.end() ? 0 : own->second);
+  }
+  return pairs;
+}
+
+// Of these pairs, one seen in a mirror, those within a radius: how many are how far apart.
+using DistanceCounts = std::array<std::uint64_t, kLandmarkBits + 1>;
+DistanceCounts distances_within(const LandmarkTable& landmarks,
+                                std::span<const std::uint32_t> asked,
+                                std::span<const std::uint32_t> others, std::uint32_t radius) {
+  const std::size_t count = others.size();
+  std::vector<std::uint64_t> planes(2 * count);
+  for (std::size_t j = 0; j < count; ++j) {
+    const LandmarkCode code = landmarks.code(others[j]);
+    for (std::size_t w = 0; w < code.size(); ++w) planes[w * count + j] = code[w];
+  }
+  const ScanKernel& kernel = best_scan_kernel();
+  struct Found {
+    DistanceCounts counts{};
+    std::vector<std::uint32_t> hits, distances;
+  };
+  tbb::enumerable_thread_specific<Found> of_thread;
+  tbb::parallel_for(std::size_t{0}, asked.size(), [&](std::size_t i) {
+    Found& found = of_thread.local();
+    found.hits.resize(count);
+    found.distances.resize(count);
+    const LandmarkCode mirror = mirrored(landmarks.code(asked[i]));
+    const std::size_t hits =
+        kernel.scan({planes.data(), count, mirror.size(), count}, {mirror.data(), radius, {}},
+                    found.hits.data(), found.distances.data());
+    for (std::size_t hit = 0; hit < hits; ++hit) {
+      if (landmarks.owner(asked[i]) == landmarks.owner(others[found.hits[hit]])) continue;
+      ++found.counts[found.distances[hit]];
+    }
+  });
+  DistanceCounts counts{};
+  for (const Found& found : of_thread) {
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += found.counts[i];
+  }
+  return counts;
 }
 
 // Of a search of `count` from `at` on, of `all`: tells of the whole.
@@ -59,34 +119,21 @@ double stranger_distance(const LandmarkTable& landmarks, std::span<const std::ui
   constexpr double kShare = 1e-3;
   constexpr double kLeast = 22;  // where most pictures are copies of few
   constexpr std::uint64_t kFewPairs = 100'000;
-  const std::size_t asked = std::min(kMostAsked, some.size());
-  const std::size_t others = std::min(kMostOther, some.size());
-  using Counts = std::array<std::uint64_t, kLandmarkBits + 1>;
-  tbb::enumerable_thread_specific<Counts> of_thread(Counts{});
-  tbb::parallel_for(std::size_t{0}, asked, [&](std::size_t i) {
-    Counts& counts = of_thread.local();
-    const std::uint32_t a = some[i * some.size() / asked];
-    const LandmarkCode mirror = mirrored(landmarks.code(a));
-    for (std::size_t j = 0; j < others; ++j) {
-      const std::uint32_t b = some[j * some.size() / others];
-      if (landmarks.owner(a) == landmarks.owner(b)) continue;
-      ++counts[static_cast<std::size_t>(distance(mirror, landmarks.code(b)))];
-    }
-  });
-  Counts counts{};
-  for (const Counts& some_counts : of_thread) {
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += some_counts[i];
-  }
-  const std::uint64_t all = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  const std::vector<std::uint32_t> asked = grid_of(some, kMostAsked);
+  const std::vector<std::uint32_t> others = grid_of(some, kMostOther);
+  const std::uint64_t all = pairs_of_strangers(landmarks, asked, others);
   if (all < kFewPairs) return kStrangersOfPhotos;
   const double wanted = kShare * static_cast<double>(all);
-  double within = 0;
-  for (std::size_t bits = 0;; ++bits) {
-    const auto here = static_cast<double>(counts[bits]);
-    if (within + here >= wanted) {
-      return std::max(kLeast, static_cast<double>(bits) - 1 + (wanted - within) / here);
+  for (std::uint32_t radius = kLandmarkBits / 4;; radius *= 2) {
+    const DistanceCounts counts = distances_within(landmarks, asked, others, radius);
+    double within = 0;
+    for (std::size_t bits = 0; bits <= radius; ++bits) {
+      const auto here = static_cast<double>(counts[bits]);
+      if (within + here >= wanted) {
+        return std::max(kLeast, static_cast<double>(bits) - 1 + (wanted - within) / here);
+      }
+      within += here;
     }
-    within += here;
   }
 }
 

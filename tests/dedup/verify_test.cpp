@@ -250,6 +250,31 @@ TEST(HitRadius, FollowsHowNearStrangersAre) {
   EXPECT_EQ(distance_of(100, 0), kStrangersOfPhotos);  // too few
 }
 
+TEST(HitRadius, KnowsHowNearOneOfAThousandIs) {
+  for (const std::uint64_t mask : {~std::uint64_t{0}, std::uint64_t{0xffff'ffff}}) {
+    CounterRng rng(6, 0, mask, RandomUse::kTest);
+    LandmarkTable landmarks;
+    std::vector<std::uint32_t> all(800);  // all pairs of which are looked at
+    std::iota(all.begin(), all.end(), std::uint32_t{0});
+    for (const std::uint32_t i : all) {
+      const std::vector<std::uint64_t> code{rng.next_u64() & mask, rng.next_u64() & mask};
+      landmarks.append(i / 8, code, std::vector<PackedPlace>(1));
+    }
+    std::vector<int> distances;
+    for (const std::uint32_t a : all) {
+      for (const std::uint32_t b : all) {
+        if (a / 8 == b / 8) continue;
+        distances.push_back(distance(mirrored(landmarks.code(a)), landmarks.code(b)));
+      }
+    }
+    std::ranges::sort(distances);
+    const auto nearest = distances[distances.size() / 1000 - 1];
+    const double found = stranger_distance(landmarks, all);
+    EXPECT_GT(found, nearest - 1 - 1e-9);
+    EXPECT_LE(found, nearest);
+  }
+}
+
 TEST(Calibration, AsksForWhatLeavesFewFalsePairs) {
   const Calibration calibration{
       .model = known_model(), .tail_from = -2, .tail_share = 0.1, .tail_scale = 0.8};
