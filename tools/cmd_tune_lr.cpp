@@ -26,7 +26,8 @@ struct TuneLrFlags {
   std::vector<std::string> weight_decay;
   std::vector<std::string> warmup_epochs;
   std::vector<std::string> lars_eta;
-  TrainJobs jobs{.verb = "tune-lr"};
+  int lanes = 1;
+  int threads = 0;
   fs::path out;
   double margin_points = 0.5;
   bool json = false;
@@ -88,10 +89,12 @@ void run(const TuneLrFlags& flags, Session& session) {
   const TunePlan plan = plan_tuning(with_axes(flags));
   JobQueue queue(flags.out, "cache " + plan.cache_digest);
   say(session, announcement(plan));
-  TrainJobs how = flags.jobs;
-  how.cache = plan.options.cache;
-  how.words = tuned_words;
-  how.outcome = outcome_of_run;
+  const TrainJobs how{.verb = "tune-lr",
+                      .cache = plan.options.cache,
+                      .lanes = flags.lanes,
+                      .threads = flags.threads,
+                      .words = tuned_words,
+                      .outcome = outcome_of_run};
   const auto outcome_of = [&](const std::string& job) { return queue.outcome(job); };
   TuneState state = state_of(plan, outcome_of);
   for (; !state.ended; state = state_of(plan, outcome_of)) {
@@ -181,11 +184,10 @@ void add_run_flags(CLI::App& app, TuneLrFlags& o) {
       ->check(CLI::Range(1e-6, 100.0))
       ->capture_default_str()
       ->type_name("POINTS");
-  app.add_option("--lanes", o.jobs.lanes, "Runs at the same time, with a share of the cores each")
+  app.add_option("--lanes", o.lanes, "Runs at the same time, with a share of the cores each")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  app.add_option("--threads", o.jobs.threads,
-                 "Cores of all lanes together; 0: this process's share")
+  app.add_option("--threads", o.threads, "Cores of all lanes together; 0: this process's share")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_flag("--json", o.json, "Print one JSON object on stdout");

@@ -13,14 +13,14 @@
 namespace winnow::tools {
 
 struct TuneLrOptions {
-  std::filesystem::path cache;
-  std::string selection;                // that is obeyed; empty: none
+  std::filesystem::path cache = {};
+  std::string selection = {};           // that is obeyed; empty: none
   std::vector<std::string> optimizers;  // names
   TuneArmOptions arms;  // but for `optimizers` and `has_recipe`, which are found out
   bool halving = false;
-  double holdout = 0.1;            // share of the training samples that runs are judged on
-  int seeds = 3;                   // final runs of the best setting
-  std::vector<std::string> train;  // further words of winnow train
+  double holdout = 0.1;                 // share of the training samples that runs are judged on
+  int seeds = 3;                        // final runs of the best setting
+  std::vector<std::string> train = {};  // further words of winnow train
 };
 
 // What is to be trained.

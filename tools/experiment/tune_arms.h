@@ -16,10 +16,10 @@ struct TunedOptimizer {
 };
 
 struct TuneArmOptions {
-  std::vector<TunedOptimizer> optimizers;
+  std::vector<TunedOptimizer> optimizers = {};
   std::vector<std::uint64_t> batches;
-  std::vector<AxisWords>
-      axes;                // what people say of "lr", "weight-decay", "warmup-epochs", "lars-eta"
+  // What people say of "lr", "weight-decay", "warmup-epochs", "lars-eta".
+  std::vector<AxisWords> axes = {};
   std::size_t trials = 0;  // drawn; 0: every combination
   std::uint64_t seed = 1;  // of what is drawn
   double epochs = 10;
