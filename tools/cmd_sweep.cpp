@@ -18,6 +18,7 @@
 #include "tools/experiment/sweep_table.h"
 #include "tools/report/html.h"
 #include "tools/run_outcome.h"
+#include "tools/sweep_json.h"
 #include "tools/sweep_look.h"
 #include "tools/sweep_page.h"
 #include "tools/sweep_plan.h"
@@ -65,64 +66,6 @@ std::vector<std::string> commands_of(const SweepFlags& o, const std::vector<Swee
   return commands;
 }
 
-Json to_json(const std::optional<PairedDifference>& difference) {
-  if (!difference) return nullptr;
-  Json json{{"mean", difference->mean}, {"least", nullptr}, {"most", nullptr}};
-  if (const auto& interval = difference->interval) {
-    json["least"] = interval->least;
-    json["most"] = interval->most;
-  }
-  return json;
-}
-
-Json to_json(const std::vector<std::optional<double>>& values) {
-  Json json = Json::array();
-  for (const auto& value : values) json.push_back(value ? Json(*value) : Json(nullptr));
-  return json;
-}
-
-Json to_json(const LastLook& look, const std::vector<SweepArm>& arms) {
-  Json tested = Json::array();
-  for (const TestedArm& arm : look.arms) {
-    tested.push_back({{"arm", arms[arm.arm].name},
-                      {"equal", arms[arm.arm].budget},
-                      {"top1", to_json(arm.top1)},
-                      {"top1_leak_free", to_json(arm.top1_leak_free)},
-                      {"beside_all", to_json(arm.beside_all)}});
-  }
-  return {{"images", look.images},
-          {"leaked", look.leaked},
-          {"looks", look.looks},
-          {"said", in_words(look, arms)},
-          {"arms", std::move(tested)}};
-}
-
-Json to_json(const SweepView& view) {
-  Json arms = Json::array();
-  for (std::size_t i = 0; i < view.arms.size(); ++i) {
-    const SweepArm& arm = view.arms[i];
-    const ArmResult& result = view.results[i];
-    arms.push_back({{"arm", arm.name},
-                    {"equal", arm.budget},
-                    {"kept", arm.kept},
-                    {"removed", arm.removed},
-                    {"epochs", arm.epochs},
-                    {"control", arm.control ? Json(view.arms[*arm.control].name) : Json(nullptr)},
-                    {"top1", to_json(result.top1)},
-                    {"failures", result.failures},
-                    {"beside_all", to_json(result.beside_all)},
-                    {"beside_control", to_json(result.beside_control)},
-                    {"loss", loss_in_words(result)}});
-  }
-  return {{"schema", "winnow.sweep/1"},
-          {"margin", view.judge.margin},
-          {"held_out", view.judge.held_out_images},
-          {"recommendation", recommendation(view.arms, view.results, view.judge)},
-          {"notes", view.notes},
-          {"arms", std::move(arms)},
-          {"test", to_json(view.test, view.arms)}};
-}
-
 void tell(const SweepFlags& o, const SweepView& view, const Session& session) {
   for (std::size_t i = 0; i < view.arms.size(); ++i) {
     const ArmResult& result = view.results[i];
@@ -136,7 +79,7 @@ void tell(const SweepFlags& o, const SweepView& view, const Session& session) {
   say(session, in_words(view.test, view.arms));
   say(session, fmt::format("page: {}, table: {}", (o.out / "page.html").string(),
                            (o.out / "table.csv").string()));
-  if (o.json) fmt::print("{}\n", to_json(view).dump());
+  if (o.json) fmt::print("{}\n", sweep_json(view));
 }
 
 SweepFlags with_axes(SweepFlags o) {
@@ -239,12 +182,15 @@ void run(const SweepFlags& flags, Session& session) {
                  .judge = {.margin = o.margin_points / 100, .held_out_images = plan.held_out},
                  .test = {},
                  .commands = commands_of(o, plan.arms),
-                 .notes = plan.notes};
+                 .notes = plan.notes,
+                 .classes = plan.classes,
+                 .class_samples = plan.class_samples};
   view.results =
       results_of(view.arms, view.judge, [&](const std::string& job) { return queue.outcome(job); });
   view.test =
       look_at_test(o.sweep, how, plan, recommend(view.arms, view.results), o.out, queue, session);
   write_file_durably(o.out / "table.csv", sweep_csv(view));
+  write_file_durably(o.out / "classes.csv", classes_csv(view));
   write_file_durably(o.out / "page.html", html_of(view, made_here()));
   tell(o, view, session);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "common/csv.h"
@@ -74,6 +75,120 @@ std::string arms_table(const SweepView& view) {
                rows);
 }
 
+// Arms whose data differ: of one budget.
+std::vector<std::size_t> arms_of_data(const SweepView& view) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < view.arms.size(); ++i) {
+    if (view.arms[i].budget == view.arms.front().budget) places.push_back(i);
+  }
+  return places;
+}
+
+std::string data_section(const SweepView& view) {
+  std::string rows;
+  for (const std::size_t i : arms_of_data(view)) {
+    const SweepArm& arm = view.arms[i];
+    const ArmFacts& facts = arm.facts;
+    rows += row(key_cell(name_html(arm.name)) + number_cell(grouped(arm.kept)) +
+                    number_cell(grouped(arm.removed)) + number_cell(percent(arm.removed_share())) +
+                    number_cell(facts.bits ? fmt::format("{}", *facts.bits) : "") +
+                    number_cell(facts.precision ? percent(*facts.precision) : "") +
+                    number_cell(fmt::format("{:.4g}", facts.leaks)) +
+                    number_cell(fmt::format("{:.4g}", facts.conflicts)) +
+                    number_cell(facts.classes_gone > 0 ? grouped(facts.classes_gone) : ""),
+                arm.is_control() ? RowLook::kFaint : RowLook::kPlain);
+  }
+  const std::string about =
+      "Precision: the share of the pairs within so many bits that are expected to be duplicates, "
+      "as winnow tune "
+      "estimates it. Leaks: test images that still have a duplicate in training. Conflicts: groups "
+      "of duplicates in training whose labels differ. Of what is removed at random: means over "
+      "seeds.";
+  return section("What they do to the training samples",
+                 paragraph(about) + table({"arm", "#kept", "#removed", "#share", "#within bits",
+                                           "#expected precision", "#leaks left", "#conflicts left",
+                                           "#classes lost"},
+                                          rows));
+}
+
+std::string cost_section(const SweepView& view) {
+  const auto whole = static_cast<double>(view.arms.front().images_seen());
+  const std::optional<double> seconds = view.results.front().seconds;
+  std::string rows;
+  for (std::size_t i = 0; i < view.arms.size(); ++i) {
+    const SweepArm& arm = view.arms[i];
+    const std::optional<double> taken = view.results[i].seconds;
+    if (arm.is_control()) continue;
+    const auto saved = [](double part, double all) {
+      return number_cell(fmt::format("{:.1f} %", 100 * (1 - part / all)));
+    };
+    const auto images = static_cast<double>(arm.images_seen());
+    rows += row(key_cell(name_html(arm.name)) + key_cell(arm.budget) +
+                number_cell(grouped(arm.images_seen())) + saved(images, whole) +
+                number_cell(taken ? in_seconds(*taken) : "") +
+                (taken && seconds ? saved(*taken, *seconds) : number_cell("")));
+  }
+  return section("What they cost", table({"arm", "equal", "#images a run trains on", "#saved",
+                                          "#time of a run", "#saved"},
+                                         rows));
+}
+
+// Those that lost most come first.
+std::string classes_table(const SweepView& view, std::size_t place) {
+  constexpr std::size_t kMost = 200;
+  const std::vector<ClassHits>& all = view.results.front().classes;
+  const std::vector<ClassHits>& here = view.results[place].classes;
+  const auto gain = [&](std::size_t i) -> std::optional<double> {
+    if (i >= all.size() || i >= here.size() || !all[i].share() || !here[i].share()) {
+      return std::nullopt;
+    }
+    return *here[i].share() - *all[i].share();
+  };
+  std::vector<std::size_t> order(view.classes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return gain(i).value_or(2); });
+  std::string rows;
+  for (std::size_t k = 0; k < std::min(order.size(), kMost); ++k) {
+    const std::size_t i = order[k];
+    const std::uint64_t removed = view.arms[place].facts.removed.at(i);
+    const std::uint64_t samples = view.class_samples[i];
+    const auto share = [](const std::vector<ClassHits>& hits, std::size_t of) {
+      return number_cell(of < hits.size() && hits[of].share() ? percent(*hits[of].share()) : "");
+    };
+    rows +=
+        row(key_cell(name_html(view.classes[i])) + number_cell(grouped(samples)) +
+            number_cell(grouped(removed)) +
+            number_cell(samples > 0
+                            ? percent(static_cast<double>(removed) / static_cast<double>(samples))
+                            : "") +
+            share(all, i) + share(here, i) +
+            number_cell(gain(i) ? fmt::format("{:+.2f}", 100 * *gain(i)) : ""));
+  }
+  return table({"class", "#training samples", "#removed", "#share", "#accuracy of all", "#here",
+                "#points"},
+               rows) +
+         (order.size() > kMost
+              ? paragraph(grouped(order.size() - kMost) + " more are in classes.csv.")
+              : "");
+}
+
+std::string classes_section(const SweepView& view) {
+  const std::optional<std::size_t> best = recommend(view.arms, view.results);
+  const std::string& budget = view.arms[best.value_or(0)].budget;
+  std::string all;
+  for (std::size_t i = 0; i < view.arms.size(); ++i) {
+    const SweepArm& arm = view.arms[i];
+    if (arm.removed == 0 || arm.is_control() || arm.budget != budget) continue;
+    all += details(name_html(arm.name) + (i == best ? ", which is recommended" : ""),
+                   classes_table(view, i), i == best);
+  }
+  const std::string about =
+      "At equal " + budget +
+      ". Accuracies are of all runs of an arm together, and of few images each: classes "
+      "that lost most come first, and some of that is chance.";
+  return section("By class", paragraph(escaped(about)) + all);
+}
+
 std::string test_section(const SweepView& view) {
   std::string rows;
   for (const TestedArm& tested : view.test.arms) {
@@ -123,23 +238,46 @@ std::string loss_in_words(const ArmResult& result) {
                                        : "not shown";
 }
 
+namespace {
+
+std::string csv_number(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : std::string();
+}
+
+}  // namespace
+
 std::string sweep_csv(const SweepView& view) {
   std::string csv =
-      "arm,equal,kept,removed,epochs,control,loss,seed,top1,test_top1,test_top1_leak_free\n";
-  const auto number = [](const std::optional<double>& value) {
-    return value ? fmt::format("{}", *value) : std::string();
-  };
+      "arm,equal,kept,removed,bits,precision,leaks,conflicts,epochs,images,control,loss,seed,top1,"
+      "test_top1,test_top1_leak_free\n";
   for (std::size_t i = 0; i < view.arms.size(); ++i) {
     const SweepArm& arm = view.arms[i];
+    const ArmFacts& facts = arm.facts;
     const auto tested = std::ranges::find(view.test.arms, i, &TestedArm::arm);
+    const bool is_tested = tested != view.test.arms.end();
     for (std::size_t seed = 0; seed < view.results[i].top1.size(); ++seed) {
       csv += fmt::format(
-          "{},{},{},{},{:.6g},{},{},{},{}", csv_field(arm.name), arm.budget, arm.kept, arm.removed,
-          arm.epochs, arm.control ? csv_field(view.arms[*arm.control].name) : "",
-          loss_in_words(view.results[i]), seed + 1, number(view.results[i].top1[seed]));
-      csv += tested == view.test.arms.end() ? ",,\n"
-                                            : "," + number(tested->top1[seed]) + "," +
-                                                  number(tested->top1_leak_free[seed]) + "\n";
+          "{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{},{},{},{},{},{},{}\n", csv_field(arm.name),
+          arm.budget, arm.kept, arm.removed, facts.bits ? fmt::format("{}", *facts.bits) : "",
+          csv_number(facts.precision), facts.leaks, facts.conflicts, arm.epochs, arm.images_seen(),
+          arm.control ? csv_field(view.arms[*arm.control].name) : "",
+          loss_in_words(view.results[i]), seed + 1, csv_number(view.results[i].top1[seed]),
+          is_tested ? csv_number(tested->top1[seed]) : "",
+          is_tested ? csv_number(tested->top1_leak_free[seed]) : "");
+    }
+  }
+  return csv;
+}
+
+std::string classes_csv(const SweepView& view) {
+  std::string csv = "arm,equal,class,samples,removed,top1\n";
+  for (std::size_t i = 0; i < view.arms.size(); ++i) {
+    const std::vector<ClassHits>& hits = view.results[i].classes;
+    for (std::size_t k = 0; k < view.classes.size(); ++k) {
+      csv += fmt::format("{},{},{},{},{},{}\n", csv_field(view.arms[i].name), view.arms[i].budget,
+                         csv_field(view.classes[k]), view.class_samples[k],
+                         view.arms[i].facts.removed.at(k),
+                         k < hits.size() ? csv_number(hits[k].share()) : "");
     }
   }
   return csv;
@@ -157,7 +295,8 @@ std::string html_of(const SweepView& view, const std::string& made) {
       section("Accuracy", paragraph(escaped(about)) +
                               figures(sweep_chart(view, "epochs") + sweep_chart(view, "steps")) +
                               arms_table(view)) +
-      test_section(view) + failures_section(view) + commands_section(view);
+      test_section(view) + data_section(view) + cost_section(view) + classes_section(view) +
+      failures_section(view) + commands_section(view);
   return html_page(
       {.title = "sweep of " + view.cache, .body = body, .made = made, .style = run_style()});
 }

@@ -8,6 +8,7 @@
 #include "dedup/sweep/points.h"
 #include "tools/command.h"
 #include "tools/experiment/sweep_table.h"
+#include "tools/sweep_samples.h"
 
 namespace winnow::tools {
 
@@ -22,22 +23,16 @@ struct SweepOptions {
   std::vector<std::string> train;   // further words of winnow train
 };
 
-// The test split of the cache, which no run and no choice sees.
-struct SweepTest {
-  std::string selection =
-      {};  // says which of its images have leaked; empty: there is no such split
-  std::uint64_t images = 0;
-  std::uint64_t leaked = 0;  // have a duplicate among the training samples, whatever arms remove
-};
-
 // What is to be trained.
 struct SweepPlan {
   std::string cache_digest;
   std::uint64_t training = 0;  // samples
   std::uint64_t held_out = 0;
   SweepTest test = {};
-  std::vector<SweepArm> arms;      // that which thins nothing comes first
-  std::vector<std::string> notes;  // what people should know before anything is trained
+  std::vector<std::string> classes;          // names, any bytes
+  std::vector<std::uint64_t> class_samples;  // training samples of each
+  std::vector<SweepArm> arms;                // that which thins nothing comes first
+  std::vector<std::string> notes;            // what people should know before anything is trained
 };
 
 // The words of `winnow train` that a job stands for, from --selection on.

@@ -12,6 +12,7 @@
 #include "dedup/deduplicate.h"
 #include "dedup/sweep/control.h"
 #include "dedup/sweep/points.h"
+#include "dedup/sweep/remains.h"
 #include "dedup/sweep/trim.h"
 #include "tests/dedup/tables.h"
 
@@ -219,6 +220,54 @@ TEST(Control, IsSharedByRemovalsThatAreAlike) {
   EXPECT_EQ(counts_apart({{{0}, 5}}, {{{1}, 5}}), 1);
   EXPECT_THAT(share_controls(removals, 0.02), ElementsAre(0, 0, 2, 2, 4));
   EXPECT_THAT(share_controls(removals, 0), ElementsAre(0, 1, 2, 3, 4));
+}
+
+// Leaks and conflicts by all pairs of rows.
+Remains remains_by_pairs(const Selection& selection, const Fingerprints& table,
+                         const std::vector<std::uint32_t>& duplicates) {
+  const auto trains = [&](std::size_t row) {
+    return selection.split_of(row, table.splits[row]) == Split::kTrain &&
+           selection.weights[row] > 0;
+  };
+  Remains remains;
+  std::set<std::uint32_t> conflicts;
+  for (std::uint32_t a = 0; a < table.size(); ++a) {
+    bool leaks = false;
+    for (std::uint32_t b = 0; b < table.size(); ++b) {
+      if (duplicates[a] != duplicates[b] || !trains(b)) continue;
+      leaks |= table.splits[a] == Split::kTest;
+      if (trains(a) && label_set(table.labels, a) != label_set(table.labels, b)) {
+        conflicts.insert(duplicates[a]);
+      }
+    }
+    remains.leaks += leaks ? 1 : 0;
+  }
+  remains.conflicts = conflicts.size();
+  return remains;
+}
+
+TEST(Remains, AreLeaksAndConflictsOfWhatIsTrainedOn) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    Fingerprints table = world(seed);
+    CounterRng rng = test_rng(100 + seed);
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      if (table.splits[row] == Split::kVal) table.splits[row] = Split::kTest;
+      if (rng.below(5) == 0) table.labels.values[row] = static_cast<std::int32_t>(rng.below(4));
+      if (rng.below(9) == 0) table.splits[row] = Split::kTest;
+    }
+    const Selection all = keep_all(table.ids);
+    const std::vector<std::uint32_t> duplicates = thin(table, SelectionMode::kKeep).components;
+    const Remains before = remains_of(all, table, duplicates);
+    EXPECT_EQ(before, remains_by_pairs(all, table, duplicates));
+    EXPECT_GT(before.leaks, 5U);
+    EXPECT_GT(before.conflicts, 5U);
+    const Selection control =
+        draw_control(all, table, thinned_by_class(thin(table, SelectionMode::kKeep), table), seed);
+    const Remains after = remains_of(control, table, duplicates);
+    EXPECT_EQ(after, remains_by_pairs(control, table, duplicates));
+    EXPECT_LT(after.conflicts, before.conflicts);
+    EXPECT_LE(after.leaks, before.leaks);
+  }
 }
 
 TEST(Control, SaysWhichClassesVanish) {

@@ -4,6 +4,7 @@ import csv
 import json
 import random
 import signal
+import statistics
 import subprocess
 import time
 import unittest
@@ -64,9 +65,24 @@ class Sweep(Case):
                 self.assertEqual((control["removed"], control["kept"]), (arm["removed"], arm["kept"]))
                 self.assertIsNone(control["control"])
                 self.assertAlmostEqual(arm["epochs"], 1 if equal == "epochs" else training / arm["kept"], 5)
+        confusion = json.loads(next(out.glob("runs/*/run/evaluation.json")).read_text())["confusion"]
+        held_out = [sum(row[2] for row in confusion if row[0] == label) for label in range(2)]
         for arm in value["arms"]:
             self.assertEqual((len(arm["top1"]), arm["failures"]), (2, []))
             self.assertTrue(all(top1 is not None for top1 in arm["top1"]))
+            self.assertEqual(sum(arm["removed_by_class"]), arm["removed"])
+            self.assertEqual(arm["images"], round(arm["epochs"] * arm["kept"]))
+            self.assertGreater(arm["seconds"], 0)
+            # By class all that was right together is what was right.
+            right = sum(share * images for share, images in zip(arm["top1_by_class"], held_out))
+            self.assertAlmostEqual(right / sum(held_out), statistics.mean(arm["top1"]), 6)
+        # Copies in test, but for those of images that are held out.
+        self.assertTrue(0 < whole["leaks"] <= LEAKED, whole)
+        self.assertEqual([(c["class"]) for c in value["classes"]], ["a", "b"])
+        self.assertEqual(sum(c["samples"] for c in value["classes"]), training)
+        self.assertEqual((whole["precision"], whole["bits"]), (None, None))
+        self.assertGreater(arms["phash-r20-first", "steps"]["precision"], 0.9)
+        self.assertIsNone(arms[arms["phash-r20-first", "steps"]["control"], "steps"]["precision"])
         # What removes nothing has the same steps either way, and is trained once.
         results = list((out / "results").iterdir())
         self.assertEqual(len(results), 2 * 9)
@@ -133,8 +149,10 @@ class Sweep(Case):
         # The harder point is recommended, whatever it loses.
         names = ["all", "phash-r20-first", next(a["control"] for a in value["arms"] if a["arm"] == "phash-r20-first")]
         self.assertEqual([arm["arm"] for arm in test["arms"]], names)
-        self.assertEqual((test["images"], test["leaked"], test["looks"]), (TEST, LEAKED, 1))
-        self.assertIn(f"without the {LEAKED} that have a duplicate in training", test["said"])
+        leaked = test["leaked"]
+        self.assertEqual(leaked, next(arm["leaks"] for arm in value["arms"] if arm["arm"] == "all"))
+        self.assertEqual((test["images"], test["looks"]), (TEST, 1))
+        self.assertIn(f"without the {leaked} that have a duplicate in training", test["said"])
         # It is what winnow eval says of the runs, one of each seed.
         evaluations = []
         for path in sorted((out / "results").iterdir()):
@@ -143,7 +161,7 @@ class Sweep(Case):
                 evaluations.append(path)
                 run, result = out / "runs" / job["run"] / "run", json.loads(json.loads(path.read_text())["result"])
                 told = self.ok("eval", run, self.cache, "--selection", job["test"], "--json").json()
-                self.assertEqual((told["split"], told["samples"], told["leaked"]), ("test", TEST, LEAKED))
+                self.assertEqual((told["split"], told["samples"], told["leaked"]), ("test", TEST, leaked))
                 self.assertEqual((told["top1"], told["top1_leak_free"]), (result["top1"], result["top1_leak_free"]))
         self.assertEqual(len(evaluations), 2 * 3)
         with open(out / "table.csv", newline="") as file:

@@ -33,20 +33,38 @@ std::optional<PairedDifference> difference(const ArmResult& a, const ArmResult& 
                            1 / static_cast<double>(judge.held_out_images));
 }
 
+void add_classes(const JsonReader& classes, std::vector<ClassHits>& sums) {
+  const std::vector<JsonReader> all = classes.items();
+  sums.resize(std::max(sums.size(), all.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::vector<std::uint64_t> hits = all[i].numbers(2);
+    sums[i].right += hits[0];
+    sums[i].images += hits[1];
+  }
+}
+
 ArmResult runs_of(const SweepArm& arm,
                   const std::function<std::optional<Outcome>(const std::string&)>& outcome_of) {
   ArmResult result;
+  double seconds = 0;
+  double timed = 0;
   for (const std::string& job : arm.jobs) {
     const std::optional<Outcome> outcome = outcome_of(job);
     result.top1.emplace_back();
     if (!outcome) continue;
     if (outcome->failed) {
       result.failures.push_back(outcome->text);
-    } else {
-      result.top1.back() =
-          JsonReader(outcome->text, {.name = "the result of a run"}).at("top1").real(0, 1);
+      continue;
+    }
+    const JsonReader run(outcome->text, {.name = "the result of a run"});
+    result.top1.back() = run.at("top1").real(0, 1);
+    if (const auto classes = run.find("classes")) add_classes(*classes, result.classes);
+    if (const auto taken = run.find("seconds")) {
+      seconds += taken->real_from_0();
+      timed += 1;
     }
   }
+  if (timed > 0) result.seconds = seconds / timed;
   const auto count = static_cast<double>(result.runs());
   for (const auto& top1 : result.top1) result.mean += top1.value_or(0) / std::max(1.0, count);
   if (count < 2) return result;
@@ -92,7 +110,7 @@ std::optional<std::size_t> recommend(const std::vector<SweepArm>& arms,
   std::optional<std::size_t> best;
   for (std::size_t i = 1; i < arms.size(); ++i) {
     if (arms[i].removed == 0 || arms[i].is_control() || results[i].loss != Loss::kNone ||
-        arms[i].classes_gone > 0)
+        arms[i].facts.classes_gone > 0)
       continue;
     if (!best || arms[i].removed > arms[*best].removed) best = i;
   }

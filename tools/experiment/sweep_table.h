@@ -13,6 +13,17 @@
 // What a sweep's runs come to. Pure functions.
 namespace winnow::tools {
 
+// What an arm does to the data, whatever is trained on it.
+struct ArmFacts {
+  std::optional<int> bits = {};  // that what is removed lies apart, at most; nothing: no duplicates
+  // The share of the pairs within them that are expected to be duplicates.
+  std::optional<double> precision = {};
+  double leaks = 0;      // test images that still have a duplicate in training; of controls means
+  double conflicts = 0;  // groups of duplicates in training whose labels differ
+  std::size_t classes_gone = 0;             // of which nothing is left to train on
+  std::vector<std::uint64_t> removed = {};  // by class; one of several labels counts in each
+};
+
 // A way to thin the training samples, or its control, trained with some seeds.
 struct SweepArm {
   std::string name = {};    // "all", "phash-r25-first", "control-phash-r25-first"
@@ -20,15 +31,29 @@ struct SweepArm {
   std::string budget = {};  // what it has in common with all: "epochs" or "steps"
   std::uint64_t kept = 0;
   std::uint64_t removed = 0;
-  std::size_t classes_gone = 0;  // of which nothing is left to train on
+  ArmFacts facts = {};
   double epochs = 0;
   std::uint64_t epoch_images = 0;           // that an epoch sees
   std::optional<std::size_t> control = {};  // its place; nothing: it is one, or thins nothing
   std::vector<std::string> jobs = {};       // one a seed
 
   bool is_control() const noexcept { return name.starts_with("control-"); }
+  std::uint64_t images_seen() const noexcept {  // in a run, by training
+    return static_cast<std::uint64_t>(epochs * static_cast<double>(epoch_images) + 0.5);
+  }
   double removed_share() const noexcept {
     return static_cast<double>(removed) / static_cast<double>(removed + kept);
+  }
+};
+
+// Of the images of a class, over all runs of an arm.
+struct ClassHits {
+  std::uint64_t right = 0;
+  std::uint64_t images = 0;
+
+  std::optional<double> share() const noexcept {
+    if (images == 0) return std::nullopt;
+    return static_cast<double>(right) / static_cast<double>(images);
   }
 };
 
@@ -40,7 +65,9 @@ struct ArmResult {
   // Of the seeds that both have, less: what thins nothing, and its control.
   std::optional<PairedDifference> beside_all = {};
   std::optional<PairedDifference> beside_control = {};
-  std::optional<Loss> loss = {};  // beside all; of two seeds or more
+  std::optional<Loss> loss = {};        // beside all; of two seeds or more
+  std::vector<ClassHits> classes = {};  // empty: its runs do not say
+  std::optional<double> seconds = {};   // of a run, their mean
 
   std::size_t runs() const noexcept;
 };
@@ -50,7 +77,8 @@ struct SweepJudge {
   std::uint64_t held_out_images = 0;  // that accuracies are of
 };
 
-// In      The first arm thins nothing. Outcomes are `{"top1": ...}`, or failed.
+// In      The first arm thins nothing. Outcomes are `{"top1": ..., "seconds": ..., "classes":
+//         [[right, images], ...]}`, of which the first must be there, or failed.
 // Errors  FormatError: an outcome that is none of a sweep.
 std::vector<ArmResult> results_of(
     const std::vector<SweepArm>& arms, const SweepJudge& judge,
