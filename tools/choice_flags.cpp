@@ -74,20 +74,25 @@ CLI::Option* add_quality_flag(CLI::App& app, const std::string& prefix, ChoiceFl
 }
 
 void add_verify_flags(CLI::App& app, ChoiceFlags& flags) {
-  CLI::Option* verify = app.add_flag(
-      "--verify", flags.verify,
-      "Look at the pictures: find cropped, framed, turned and partly covered copies too, and leave "
-      "out what only has near codes");
+  app.add_flag_function(
+         "--verify,!--no-verify", [&flags](std::int64_t count) { flags.verify = count > 0; },
+         "Look at the pictures: find cropped, framed, turned and partly covered copies too, "
+         "and leave out what only has near codes; by default of up to 100,000 images that "
+         "have details, where no other flag says what to compare")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.add_option("--least-probability", flags.least_probability,
                  "Of --verify: how probable it must be that two images show one picture; by "
                  "default 0.9, and where all images are compared as much more, up to 0.9999, as "
                  "leaves half a false pair to be expected")
       ->check(CLI::Range(0.5, 0.9999))
-      ->needs(verify);
+      ->each([&flags](const std::string&) { flags.verify = flags.verify.value_or(true); });
 }
 
 void check_choice(const ChoiceFlags& flags, const std::string& prefix) {
-  if (flags.verify && flags.hash == dedup::kExact) {
+  if (flags.least_probability && !flags.verify.value_or(true)) {
+    throw UsageError("--least-probability is of --verify; leave --no-verify out");
+  }
+  if (flags.verify.value_or(false) && flags.hash == dedup::kExact) {
     throw UsageError("--verify looks for pictures that are not equal, and " + prefix +
                      "hash exact for equal ones; leave one out");
   }

@@ -24,7 +24,7 @@ struct ChoiceFlags {
   std::optional<double> risk;
   std::optional<double> precision;
   std::optional<double> least_quality;
-  bool verify = false;
+  std::optional<bool> verify;               // not said: verifies_unasked()
   std::optional<double> least_probability;  // of pairs that are verified
 };
 
@@ -38,8 +38,9 @@ std::vector<CLI::Option*> add_demand_flags(CLI::App& app, const std::string& pre
 // --least-quality alone.
 CLI::Option* add_quality_flag(CLI::App& app, const std::string& prefix, ChoiceFlags& flags);
 
-// --verify and --least-probability, of verbs that have thumbnails. Without the latter links must be
-// this probable, or more where that leaves too many to expect among them that are false.
+// --verify, --no-verify and --least-probability, which is of --verify, for verbs that have
+// thumbnails. Without the last links must be this probable, or more where that leaves too many to
+// expect among them that are false.
 inline constexpr double kLeastProbability = 0.9;
 inline constexpr double kMostFalsePairs = 0.5;
 void add_verify_flags(CLI::App& app, ChoiceFlags& flags);

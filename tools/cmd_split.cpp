@@ -250,7 +250,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::SharedWo
 void run(const SplitOptions& o, Session& session) {
   const ChoiceFlags& choice = o.compare.choice;
   with_shared_work(session,
-                   /*all_links=*/chooses(choice) || choice.verify || !o.reviews.empty(),
+                   /*all_links=*/chooses(choice) || choice.verify.value_or(false) || !o.reviews.empty(),
                    [&](const dedup::SharedWork& work) { decide(o, session, work); });
 }
 

@@ -79,6 +79,28 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
   return {dedup::links_of(found), found};
 }
 
+bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
+                      const dedup::ColumnSource& columns,
+                      const dedup::ThumbnailSource& thumbnails) {
+  if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision) return false;
+  const std::vector<std::uint32_t> rows =
+      dedup::matchable_rows(columns({"quality"}), dedup::kExact);
+  if (!thumbnails || rows.empty()) return false;
+  if (rows.size() > kMostUnasked) {
+    say(session, fmt::format("{} images are too many to look at unasked: crops, frames and turned "
+                             "copies are found with --verify, in some {} minutes of a core",
+                             grouped(rows.size()), grouped(rows.size() / 60'000)));
+    return false;
+  }
+  const double details = dedup::landmarks_a_picture(
+      rows, dedup::pictures_of(columns({"widths_px", "heights_px"}), thumbnails));
+  if (details >= kLeastDetails) return true;
+  say(session, fmt::format("pictures with so few details (some {:.0f} landmarks) are compared by "
+                           "codes alone unless --verify asks for more",
+                           details));
+  return false;
+}
+
 dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
                               const FeatureFlags& features, const pipeline::Cache& cache,
                               const dedup::SharedWork& work, dedup::ColumnSource& columns,
@@ -88,11 +110,13 @@ dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
   }
   const std::vector<std::string> stored = stored_hashes(cache);
   dedup::LinkSource links = settle(session, choice, columns, stored, work.links, options);
-  if (!choice.verify) return {std::move(links)};
+  const dedup::ThumbnailSource thumbnails = cache.open_thumbnails();
+  const bool looks =
+      choice.verify ? *choice.verify : verifies_unasked(session, choice, columns, thumbnails);
+  if (!looks) return {std::move(links)};
   dedup::VerifyOptions how = verify_options(choice);
   how.steps = work.steps;
-  return by_pictures(session, std::move(how), stored.front(), columns, cache.open_thumbnails(),
-                     links, options);
+  return by_pictures(session, std::move(how), stored.front(), columns, thumbnails, links, options);
 }
 
 }  // namespace winnow::tools

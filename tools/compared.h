@@ -27,6 +27,14 @@ dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
                               const dedup::SharedWork& work, dedup::ColumnSource& columns,
                               dedup::Options& options);
 
+// Whether pictures are looked at where no flag says so: where none says what codes to compare, for
+// up to so many images, which take some 100 seconds of a core, with so many landmarks each. Photos
+// have about 45, digits 5. Of more and of others it says why not.
+inline constexpr std::uint64_t kMostUnasked = 100'000;
+inline constexpr double kLeastDetails = 16;
+bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
+                      const dedup::ColumnSource& columns, const dedup::ThumbnailSource& thumbnails);
+
 // How probable links must be, as --least-probability has it; the rest as it is by default.
 dedup::VerifyOptions verify_options(const ChoiceFlags& choice);
 

@@ -45,7 +45,7 @@ void check_features(const FeatureFlags& flags, const ChoiceFlags& choice) {
   }
   dedup::distance_of_cosine(*flags.cosine);
   if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision ||
-      choice.verify) {
+      choice.verify.value_or(false)) {
     throw UsageError(
         "--features are compared in place of a hash; leave --hash, --threshold, --risk, "
         "--precision and --verify out");

@@ -78,8 +78,9 @@ dedup::ToldLinks links_of(const IndexDedupOptions& o, const dedup::StoredIndex& 
   if (choice.hash == kAuto) choice.hash = index.kind().hash;
   const dedup::LinkSource by_codes = settle(session, choice, columns, std::span(&choice.hash, 1),
                                             index.links(search_options(session)), options);
-  auto links = choice.verify ? verified(o, index, columns, by_codes, options, session)
-                             : dedup::ToldLinks{by_codes};
+  auto links = choice.verify.value_or(false)
+                   ? verified(o, index, columns, by_codes, options, session)
+                   : dedup::ToldLinks{by_codes};
   if (choice.threshold && options.hash == index.kind().hash &&
       options.threshold > index.kind().radius) {
     say(session, fmt::format("{} bits are beyond the {} up to which {} has links: all is searched, "

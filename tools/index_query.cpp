@@ -84,7 +84,7 @@ class Finder {
         session_(session) {
     if (o.features.any()) known_ = features_of_index(index, o.features.name, o.sources);
     if (o.features.any()) return;
-    if (!o.choice.verify) return;
+    if (!o.choice.verify.value_or(false)) return;
     thumbnails_of(index);
     pictures_.emplace(
         index, dedup::PictureMatchOptions{
@@ -180,7 +180,8 @@ class Answer {
              {"threshold", threshold},
              {"images", asked_},
              {"known", known_}};
-    if (o_.choice.verify) out["verified"] = o_.choice.least_probability.value_or(kLeastProbability);
+    if (o_.choice.verify.value_or(false))
+      out["verified"] = o_.choice.least_probability.value_or(kLeastProbability);
     if (o_.features.any()) out["features"] = o_.features.name;
     out["matches"] = std::move(matches_);
     return out;
@@ -199,13 +200,13 @@ class Answer {
   void print_header() {
     if (std::exchange(has_header_, true)) return;
     fmt::print("input,id,name,split,match_id,match_name,match_source,distance{}\n",
-               o_.choice.verify ? ",probability" : "");
+               o_.choice.verify.value_or(false) ? ",probability" : "");
   }
   void print(const Line& line, const dedup::PictureMatch& match) const {
     fmt::print("{},{},{},{},{},{},{},{}", csv_field(line.input), line.id, csv_field(line.name),
                line.split, match.id, csv_field(line.match_name), csv_field(line.match_source),
                match.distance);
-    if (o_.choice.verify) {
+    if (o_.choice.verify.value_or(false)) {
       fmt::print(",{}", match.probability ? fmt::format("{:.4f}", *match.probability) : "");
     }
     fmt::print("\n");
@@ -262,7 +263,8 @@ std::string how_in_words(const IndexQueryOptions& o, int threshold) {
   if (o.features.any()) {
     return fmt::format("by features '{}' from a cosine of {}", o.features.name, *o.features.cosine);
   }
-  return o.choice.verify ? "by the pictures themselves" : fmt::format("within {} bits", threshold);
+  return o.choice.verify.value_or(false) ? "by the pictures themselves"
+                                         : fmt::format("within {} bits", threshold);
 }
 
 void query(const IndexQueryOptions& o, const Session& session) {

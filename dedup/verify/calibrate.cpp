@@ -246,4 +246,12 @@ Calibration calibrate(std::span<const std::uint32_t> rows, const PictureSource& 
   return result;
 }
 
+double landmarks_a_picture(std::span<const std::uint32_t> rows, const PictureSource& pictures,
+                           std::uint64_t seed) {
+  const std::vector<std::uint32_t> drawn = draw_rows(rows, seed);
+  if (drawn.empty()) return 0;
+  return static_cast<double>(LandmarkTable(drawn, pictures).size()) /
+         static_cast<double>(drawn.size());
+}
+
 }  // namespace winnow::dedup

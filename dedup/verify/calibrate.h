@@ -41,4 +41,8 @@ struct Calibration {
 Calibration calibrate(std::span<const std::uint32_t> rows, const PictureSource& pictures,
                       std::uint64_t seed = 0, const StopRequested& stop = {});
 
+// How many landmarks pictures have, on average of those that calibrate() draws; 0 of none.
+double landmarks_a_picture(std::span<const std::uint32_t> rows, const PictureSource& pictures,
+                           std::uint64_t seed = 0);
+
 }  // namespace winnow::dedup

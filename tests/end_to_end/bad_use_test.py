@@ -180,9 +180,10 @@ class Sources(BadUse):
         self.assertIn("3 images are to be turned", told.err)
         self.assertIn("--hash phash_dihedral", told.err)
         self.assertIn("without another ingest", told.err)
-        told = self.ok("dedup", root)
+        told = self.ok("dedup", root, "--no-verify")
         self.assertIn("--hash phash_dihedral", told.err)
         self.assertEqual(len(told.out.splitlines()), 1)
+        self.assertEqual(len(self.ok("dedup", root).out.splitlines()), 4)  # by the pictures
         # As hinted: of the data set itself, and of a cache made so.
         told = self.ok("dedup", root, "--hash", "phash_dihedral")
         self.assertNotIn("to be turned", told.err)

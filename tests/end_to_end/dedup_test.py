@@ -62,8 +62,12 @@ class Dedup(Case):
         self.write_pgm(source / "test/a/barred 07.pgm", [[0] * 96] * 30 + self.detailed(7) + [[0] * 96] * 30)
         cache = self.folder / "verified"
         self.ok("ingest", source, "--out", cache)
-        plain = self.ok("dedup", cache, "--json", "--name", "plain").json()
+        plain = self.ok("dedup", cache, "--no-verify", "--json", "--name", "plain").json()
         self.assertEqual(plain["removed"], 0)
+        unasked = self.ok("dedup", cache, "--json", "--name", "unasked").json()
+        self.assertEqual((unasked["removed"], unasked["verified"]), (3, 0.9))
+        for said in (["--risk", 0.5], ["--hash", "phash16"], ["--threshold", 8]):
+            self.assertNotIn("verified", self.ok("dedup", cache, *said, "--json", "--name", "said").json())
         found = self.ok("dedup", cache, "--verify", "--list-pairs", self.folder / "pairs.csv", "--json", "--name", "looked")
         selection = (cache / "selections" / "looked.selection").read_bytes()
         self.assertEqual((found.json()["removed"], found.json()["verified"]), (3, 0.9))
@@ -110,6 +114,16 @@ class Dedup(Case):
         cache = self.folder / "bare"
         self.ok("ingest", self.source, "--out", cache, "--thumbnails", "off")
         self.refused(2, ["no thumbnails", "ingest"], "dedup", cache, "--verify")
+        self.refused(2, ["--least-probability", "--no-verify"], "dedup", cache, "--no-verify", "--least-probability", 0.7)
+
+    def test_leaves_pictures_with_few_details_to_their_codes_unless_asked(self):
+        source = self.folder / "plain shapes"
+        for i in range(30):
+            self.write_pgm(source / f"{i:02}.pgm", [[40 + 5 * i if 20 < x < 60 + i and y > 30 else 10 for x in range(96)] for y in range(72)])
+        found = self.ok("dedup", source, "--list", self.folder / "removed.csv", "--json")
+        self.assertIn("so few details", found.err)
+        self.assertNotIn("verified", found.json())
+        self.assertIn("verified", self.ok("dedup", source, "--verify", "--list", self.folder / "removed.csv", "--json").json())
 
     def leaky_cache(self):
         """A cache of the photos, of which three of train are in test, and one image that is blank."""

@@ -76,7 +76,8 @@ class Golden(Copies):
         data[-100] ^= 1
         table.write_bytes(data)
         self.refused(1, [str(table), "not what was written"], "verify", cache)
-        self.ok("dedup", cache)
+        self.ok("dedup", cache, "--no-verify")
+        self.refused(1, [str(table), "not what was written"], "dedup", cache, "--verify")
         data[1500] ^= 1  # elsewhere
         table.write_bytes(data)
         self.refused(1, [str(table)], "dedup", cache)

@@ -264,7 +264,7 @@ class Index(Case):
         full = self.folder / "full.index"
         self.ok("index", "add", full, self.sources[1])
         self.refused(2, [f"{bare} has no thumbnails", "--thumbnails on"], "index", "query", full, bare, "--verify")
-        self.refused(2, ["--verify"], "index", "query", full, self.sources[0], "--least-probability", 0.95)
+        self.refused(2, ["--no-verify"], "index", "query", full, self.sources[0], "--no-verify", "--least-probability", 0.95)
 
     def test_refuses(self):
         self.refused(2, ["winnow index add"], "index", "info", self.index)
