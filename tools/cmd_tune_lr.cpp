@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -8,9 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "common/error.h"
 #include "common/file.h"
+#include "common/memory_left.h"
 #include "tools/command.h"
+#include "tools/experiment/sweep_cost.h"
 #include "tools/train_jobs.h"
+#include "tools/train_trial.h"
+#include "tools/tune_lr_look.h"
 #include "tools/tune_lr_page.h"
 #include "train/run/metrics.h"
 
@@ -30,6 +37,8 @@ struct TuneLrFlags {
   int threads = 0;
   fs::path out;
   double margin_points = 0.5;
+  bool test = false;
+  bool estimate = false;
   bool json = false;
 };
 
@@ -62,65 +71,121 @@ std::string outcome_of_run(const Claim& claim, const JsonReader& printed) {
 }
 
 std::string announcement(const TunePlan& plan) {
-  double epochs = 0;
-  for (const Rung& rung : plan.rungs) epochs += static_cast<double>(rung.trials) * rung.epochs;
   const TuneLrOptions& o = plan.options;
-  const auto arms = static_cast<double>(plan.arms.size());
+  const std::size_t trials = plan.rungs.front().trials;
   return fmt::format(
-      "{} of each of {} {}, then {} {} of the best: up to {:.4g} epochs in all; judged on {} "
-      "images "
-      "held out, {} are trained on",
-      plan.rungs.front().trials == 1 ? "1 trial" : grouped(plan.rungs.front().trials) + " trials",
-      grouped(plan.arms.size()),
+      "{} {} of each of {} {}, then {} {} of the best; judged on {} images held out, {} are "
+      "trained "
+      "on",
+      grouped(trials), trials == 1 ? "trial" : "trials", grouped(plan.arms.size()),
       plan.arms.size() == 1 ? "optimiser and batch size" : "optimisers and batch sizes", o.seeds,
-      o.seeds == 1 ? "run" : "runs", arms * (epochs + o.seeds * o.arms.epochs),
-      grouped(plan.held_out), grouped(plan.training));
+      o.seeds == 1 ? "run" : "runs", grouped(plan.held_out), grouped(plan.training));
+}
+
+// What is left, by a few steps of the first trial at the largest batch, with its lowest rate.
+Foretold foretell_it(const TuneLrFlags& flags, const TunePlan& plan, const TuneState& state,
+                     const Session& session) {
+  const TuneWork work = work_of(plan, state);
+  Foretold told{.runs = work.runs, .done = work.done};
+  if (work.done == work.runs) return told;
+  const std::vector<TuneSetting>& settings = plan.arms.back().settings;
+  const auto lowest = std::ranges::min_element(settings) - settings.begin();
+  std::vector<std::string> words = tuned_words(trial_job(
+      plan, plan.arms.size() - 1, static_cast<std::size_t>(lowest), plan.rungs.size() - 1));
+  words.insert(words.begin(), plan.options.cache.string());
+  const int cores = thread_plan(session, flags.threads).cores;
+  const fs::path place = fs::exists(flags.out) ? flags.out : fs::absolute(flags.out).parent_path();
+  const TrialResult tried = try_training("tune-lr", words, plan.training,
+                                         std::max(1, cores / flags.lanes), place, session);
+  told.images = work.epochs * static_cast<double>(plan.training);
+  // An image that is evaluated counts a third, as it goes forward alone.
+  const double evaluated = work.epochs * static_cast<double>(plan.held_out) / 3;
+  told.seconds = (told.images + evaluated) * tried.seconds_per_image /
+                 std::min(flags.lanes, static_cast<int>(work.runs - work.done));
+  told.lane_bytes = tried.peak_bytes;
+  return told;
+}
+
+void estimate(const TuneLrFlags& flags, const TunePlan& plan, const TuneState& state,
+              const Session& session) {
+  const Foretold told = foretell_it(flags, plan, state, session);
+  const std::uint64_t left = std::min(machine_memory_left(), group_memory_left());
+  for (const std::string& line : in_words(told, flags.lanes, left)) say(session, line);
+  if (flags.json) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"schema", "winnow.tune_lr_estimate/1"},
+                                              {"runs", told.runs},
+                                              {"done", told.done},
+                                              {"images", std::llround(told.images)},
+                                              {"seconds", told.seconds},
+                                              {"lane_bytes", told.lane_bytes}}
+                           .dump());
+  }
+  check_memory(told, flags.lanes, left);
 }
 
 void tell(const TuneLrFlags& flags, const TuneView& view, const Session& session) {
   for (std::size_t i = 0; i < view.rows.size(); ++i) say(session, in_words(view, i));
-  for (const std::string& sentence : advice_of(view)) say(session, sentence);
+  for (const std::string& sentence : advice_of(view)) {
+    // Notes were said at the start.
+    if (std::ranges::find(view.plan.notes, sentence) == view.plan.notes.end())
+      say(session, sentence);
+  }
   say(session, fmt::format("page: {}, table: {}", (flags.out / "page.html").string(),
                            (flags.out / "table.csv").string()));
   if (flags.json) fmt::print("{}\n", json_of(view));
 }
 
+void write_tables(const TuneLrFlags& flags, const TuneView& view) {
+  write_file_durably(flags.out / "table.csv", table_csv(view));
+  write_file_durably(flags.out / "trials.csv", trials_csv(view));
+  write_file_durably(flags.out / "page.html", html_of(view, made_here()));
+}
+
 void run(const TuneLrFlags& flags, Session& session) {
   const TunePlan plan = plan_tuning(with_axes(flags));
-  JobQueue queue(flags.out, "cache " + plan.cache_digest);
+  if (flags.test && plan.test == 0) {
+    throw UsageError(plan.options.cache.string() + " has no test split; leave out --test");
+  }
   say(session, announcement(plan));
+  for (const std::string& note : plan.notes) say(session, note);
+  if (flags.estimate && !fs::exists(flags.out)) {
+    const auto nothing = [](const std::string&) { return std::optional<Outcome>(); };
+    return estimate(flags, plan, state_of(plan, nothing), session);
+  }
+  JobQueue queue(flags.out, "cache " + plan.cache_digest);
+  const auto outcome_of = [&](const std::string& job) { return queue.outcome(job); };
+  TuneState state = state_of(plan, outcome_of);
+  if (flags.estimate) return estimate(flags, plan, state, session);
   const TrainJobs how{.verb = "tune-lr",
                       .cache = plan.options.cache,
                       .lanes = flags.lanes,
                       .threads = flags.threads,
                       .words = tuned_words,
                       .outcome = outcome_of_run};
-  const auto outcome_of = [&](const std::string& job) { return queue.outcome(job); };
-  TuneState state = state_of(plan, outcome_of);
   for (; !state.ended; state = state_of(plan, outcome_of)) {
     train_jobs(how, state.jobs, queue, session);
   }
   const TuneJudge judge{.margin = flags.margin_points / 100, .held_out_images = plan.held_out};
   const std::vector<TuneRow> rows = rows_of(plan.arms, state.runs, judge);
-  const TuneView view{.plan = plan, .state = state, .rows = rows, .judge = judge};
-  write_file_durably(flags.out / "table.csv", table_csv(view));
-  write_file_durably(flags.out / "trials.csv", trials_csv(view));
-  write_file_durably(flags.out / "page.html", html_of(view, made_here()));
+  TuneView view{.plan = plan, .state = state, .rows = rows, .judge = judge};
+  if (flags.test) {
+    view.test = look_at_test(plan, state, flags.lanes, flags.threads, flags.out, queue, session);
+  }
+  write_tables(flags, view);
   tell(flags, view, session);
 }
 
 std::string footer() {
-  return "What is tried: a list, --lr 0.1,0.2,0.4; between two ends, --lr 0.01:1, of which "
-         "--trials\n"
-         "draws; of one optimiser alone, --lr lars=2,8,32. Each optimiser has as many trials at "
-         "each\n"
-         "batch size, and as many epochs. Not given, without --trials: seven rates, a warm-up of "
-         "a\n"
-         "tenth of the epochs, and each optimiser's own decay; with --trials: rates and decays\n"
-         "between the ends below, and a warm-up of up to a fifth of the epochs.\n\n"
-         "Ends where none are given; rates are for a batch of 512 and follow its root, but for\n"
-         "those of lars and lars_paper:" +
-         tune_ranges_help() +
+  constexpr const char* kTried =
+      R"(What is tried: a list, --lr 0.1,0.2,0.4; between two ends, --lr 0.01:1, of which --trials draws;
+of one optimiser alone, --lr lars=2,8,32. Each optimiser has as many trials at each batch size, and as
+many epochs. Not given, without --trials: seven rates, a warm-up of a tenth of the epochs, and each
+optimiser's own decay; with --trials: rates and decays between the ends below, and a warm-up of up to
+a fifth of the epochs.
+
+Ends where none are given; rates are for a batch of 512 and follow its root, but for those of lars and
+lars_paper:)";
+  return kTried + tune_ranges_help() +
          R"(
 
 Words after -- go to winnow train, the same for all runs. Unless they name a --recipe, all runs have
@@ -177,7 +242,7 @@ void add_run_flags(CLI::App& app, TuneLrFlags& o) {
   app.add_option("--selection", o.tune.selection, "Selection made by winnow dedup to obey");
   app.add_option("--holdout", o.tune.holdout,
                  "Share of the training samples that runs are judged on, cut by duplicate group; "
-                 "test is left alone")
+                 "test is left alone, but for --test")
       ->check(CLI::Range(0.001, 0.9))
       ->capture_default_str();
   app.add_option("--margin", o.margin_points, "Points of accuracy that matter little")
@@ -190,6 +255,11 @@ void add_run_flags(CLI::App& app, TuneLrFlags& o) {
   app.add_option("--threads", o.threads, "Cores of all lanes together; 0: this process's share")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_flag("--test", o.test,
+               "Evaluate the final runs on test, too: do so once, when nothing is left to choose");
+  app.add_flag("--estimate", o.estimate,
+               "Say how many runs that would be, how long they would take and how much memory, by "
+               "a few steps of one; train nothing");
   app.add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 

@@ -21,6 +21,12 @@ Json setting_json(const TuneArm& arm, std::size_t setting) {
   return json;
 }
 
+Json values_json(const std::vector<std::optional<double>>& values) {
+  Json json = Json::array();
+  for (const std::optional<double>& value : values) json.push_back(or_null(value));
+  return json;
+}
+
 Json difference_json(const std::optional<PairedDifference>& difference) {
   if (!difference) return nullptr;
   const std::optional<Interval>& interval = difference->interval;
@@ -62,13 +68,11 @@ Json findings_json(const TuneRow& row) {
 Json arm_json(const TuneView& view, std::size_t i) {
   const TuneArm& arm = view.plan.arms[i];
   const TuneRow& row = view.rows[i];
-  Json top1 = Json::array();
-  for (const auto& value : row.top1) top1.push_back(or_null(value));
   Json json{{"optimizer", arm.optimizer}, {"batch_size", arm.batch}};
   json["setting"] = row.best ? setting_json(arm, *row.best) : Json(nullptr);
   json["command"] =
       row.best ? Json(command_of(view, final_job(view.plan, i, *row.best, 1))) : Json(nullptr);
-  json["top1"] = std::move(top1);
+  json["top1"] = values_json(row.top1);
   json["mean"] = or_null(row.mean);
   json["deviation"] = or_null(row.deviation);
   json["least"] = row.interval ? Json(row.interval->least) : Json(nullptr);
@@ -79,6 +83,11 @@ Json arm_json(const TuneView& view, std::size_t i) {
   json["finals_diverged"] = row.finals_diverged;
   json["beside_first"] = difference_json(row.beside_first);
   json["p"] = or_null(row.p);
+  json["test"] = nullptr;
+  if (!view.test.arms.empty()) {
+    json["test"] = {{"top1", values_json(view.test.arms[i].top1)},
+                    {"top1_leak_free", values_json(view.test.arms[i].top1_leak_free)}};
+  }
   json["axes"] = findings_json(row);
   json["trials"] = trials_json(view, i);
   return json;
@@ -93,9 +102,13 @@ std::string json_of(const TuneView& view) {
   }
   Json arms = Json::array();
   for (std::size_t i = 0; i < view.rows.size(); ++i) arms.push_back(arm_json(view, i));
-  return Json{{"schema", "winnow.tune_lr/1"},   {"training", view.plan.training},
-              {"held_out", view.plan.held_out}, {"epochs", view.plan.options.arms.epochs},
-              {"rungs", std::move(rungs)},      {"advice", advice_of(view)},
+  return Json{{"schema", "winnow.tune_lr/1"},
+              {"training", view.plan.training},
+              {"held_out", view.plan.held_out},
+              {"epochs", view.plan.options.arms.epochs},
+              {"rungs", std::move(rungs)},
+              {"test", {{"images", view.plan.test}, {"looks", view.test.looks}}},
+              {"advice", advice_of(view)},
               {"arms", std::move(arms)}}
       .dump();
 }

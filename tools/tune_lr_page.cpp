@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/csv.h"
+#include "tools/experiment/last_look.h"
 #include "tools/report/curves.h"
 #include "tools/report/html.h"
 #include "tools/report/page.h"
@@ -46,6 +47,17 @@ std::string points(double share) { return fmt::format("{:.2f}", 100 * share); }
 
 std::string interval_html(const TuneRow& row) {
   return row.interval ? points(row.interval->least) + " to " + points(row.interval->most) : "";
+}
+
+std::string mean_html(const std::vector<std::optional<double>>& values) {
+  const std::optional<double> mean = mean_of(values);
+  return mean ? percent(*mean) : "";
+}
+
+bool knows_leaks(const TuneView& view) {
+  return std::ranges::any_of(view.test.arms, [](const TunedOnTest& arm) {
+    return mean_of(arm.top1_leak_free).has_value();
+  });
 }
 
 std::string beside_html(const TuneRow& row) {
@@ -89,6 +101,8 @@ std::string arms_table(const TuneView& view) {
              number_cell(row.steps > 0 ? in_seconds(row.seconds) : "") +
              number_cell(fmt::format("{} of {}", row.diverged, arm.settings.size())) +
              number_cell(fmt::format("{} of {}", row.finals_diverged, row.top1.size()));
+    if (!view.test.arms.empty()) cells += number_cell(mean_html(view.test.arms[i].top1));
+    if (knows_leaks(view)) cells += number_cell(mean_html(view.test.arms[i].top1_leak_free));
     rows += tools::row(cells);
   }
   std::vector<std::string> columns{"#batch", "optimiser", "#accuracy", "#its mean, 95 %",
@@ -97,6 +111,8 @@ std::string arms_table(const TuneView& view) {
   for (const char* const title : {"#steps", "#time", "#trials diverged", "#finals diverged"}) {
     columns.emplace_back(title);
   }
+  if (!view.test.arms.empty()) columns.emplace_back("#on test");
+  if (knows_leaks(view)) columns.emplace_back("#without leaked images");
   return table(columns, rows);
 }
 
@@ -238,6 +254,9 @@ std::string in_words(const TuneView& view, std::size_t arm_place) {
   if (row.finals_diverged > 0) {
     text += fmt::format(", {} of {} finals diverged", row.finals_diverged, row.top1.size());
   }
+  if (!view.test.arms.empty() && row.mean) {
+    text += ", on test " + mean_html(view.test.arms[arm_place].top1);
+  }
   if (const std::string words = beside_in_words(row); !words.empty()) {
     text += fmt::format("; beside {}: {}", view.plan.arms.front().optimizer, beside_html(row));
   }
@@ -245,7 +264,13 @@ std::string in_words(const TuneView& view, std::size_t arm_place) {
 }
 
 std::vector<std::string> advice_of(const TuneView& view) {
-  std::vector<std::string> all;
+  std::vector<std::string> all = view.plan.notes;
+  if (view.test.looks > 1) {
+    all.push_back(
+        fmt::format("test was looked at for {} choices by now: of the best of them it says "
+                    "too much",
+                    view.test.looks));
+  }
   for (std::size_t i = 0; i < view.plan.arms.size(); ++i) {
     for (std::string& sentence : advice_of(view.plan.arms[i], view.rows[i], view.judge)) {
       all.push_back(std::move(sentence));
@@ -257,7 +282,8 @@ std::vector<std::string> advice_of(const TuneView& view) {
 std::string table_csv(const TuneView& view) {
   std::string csv =
       "optimizer,batch_size,runs,mean,deviation,least,most,lr,weight_decay,warmup_epochs,lars_eta,"
-      "steps,trials,trials_diverged,finals_diverged,beside_first,beside\n";
+      "steps,trials,trials_diverged,finals_diverged,beside_first,beside,"
+      "test_top1,test_top1_leak_free\n";
   for (std::size_t i = 0; i < view.rows.size(); ++i) {
     const TuneArm& arm = view.plan.arms[i];
     const TuneRow& row = view.rows[i];
@@ -265,11 +291,15 @@ std::string table_csv(const TuneView& view) {
     const auto most = row.interval ? std::optional(row.interval->most) : std::nullopt;
     const auto beside =
         row.beside_first ? std::optional(row.beside_first->mean) : std::optional<double>();
-    csv += fmt::format("{},{},{},{},{},{},{}{},{},{},{},{},{},{}\n", csv_field(arm.optimizer),
+    const bool looked = !view.test.arms.empty();
+    const auto test = looked ? mean_of(view.test.arms[i].top1) : std::nullopt;
+    const auto leak_free = looked ? mean_of(view.test.arms[i].top1_leak_free) : std::nullopt;
+    csv += fmt::format("{},{},{},{},{},{},{}{},{},{},{},{},{},{},{},{}\n", csv_field(arm.optimizer),
                        arm.batch, row.top1.size() - row.finals_diverged, exactly(row.mean),
                        exactly(row.deviation), exactly(least), exactly(most),
                        values_csv(arm, row.best), row.steps, arm.settings.size(), row.diverged,
-                       row.finals_diverged, exactly(beside), beside_in_words(row));
+                       row.finals_diverged, exactly(beside), beside_in_words(row), exactly(test),
+                       exactly(leak_free));
   }
   return csv;
 }
@@ -299,18 +329,20 @@ std::string html_of(const TuneView& view, const std::string& made) {
   const TuneLrOptions& o = view.plan.options;
   std::string about = fmt::format(
       "Each optimiser had {} trials at each batch size, judged on {} images held out of the "
-      "training samples, by duplicate group; test was not looked at. Then the best setting was "
+      "training samples, by duplicate group. Then the best setting was "
       "trained with {} other {}, {:.4g} epochs each: that is what the table says, with Student's "
       "range of the mean. Differences are paired by seed.",
       grouped(view.plan.arms.front().settings.size()), grouped(view.judge.held_out_images), o.seeds,
       o.seeds == 1 ? "seed" : "seeds", o.arms.epochs);
+  about += view.test.arms.empty() ? " Test was not looked at."
+                                  : " Test was looked at when that was done: it decided nothing.";
   if (view.plan.rungs.size() > 1) {
     about += " Of the trials the best third was trained three times as long, and so on.";
   }
   std::string trials;
   for (std::size_t i = 0; i < view.plan.arms.size(); ++i) trials += trials_of(view, i);
   const std::string body = page_header("winnow tune-lr", name_html(o.cache.string()),
-                                       escaped(in_words(view, 0)) + ".", "") +
+                                       escaped(verdict_of(view)) + ".", "") +
                            section("Accuracy", paragraph(escaped(about)) + arms_table(view)) +
                            advice_section(view) + section("Trials over their rates", charts(view)) +
                            commands_section(view) + section("All trials", trials);

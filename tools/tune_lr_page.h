@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/tune_lr_look.h"
 #include "tools/tune_lr_plan.h"
 
 namespace winnow::tools {
@@ -13,13 +14,14 @@ struct TuneView {
   const TuneState& state;  // ended
   const std::vector<TuneRow>& rows;
   TuneJudge judge;
+  TuneLook test = {};
 };
 
 // The command that trains a job's run, anywhere.
 std::string command_of(const TuneView& view, const std::string& job);
 // In a sentence without its full stop: the best setting of an arm and what it comes to.
 std::string in_words(const TuneView& view, std::size_t arm);
-// advice_of() all arms.
+// The plan's notes, and advice_of() all arms.
 std::vector<std::string> advice_of(const TuneView& view);
 
 // A row for each arm: the table of large batches. Nothing of it depends on how long runs took.

@@ -41,6 +41,8 @@ constexpr std::array kDecided{
     DecidedFlag{"--resume", "the same command goes on by itself"},
     DecidedFlag{"--checkpoint-hist", "runs keep their last checkpoint"},
     DecidedFlag{"--folds", "runs are judged on a hold-out"},
+    DecidedFlag{"--max-steps", "runs are as long as --epochs, before --, says"},
+    DecidedFlag{"--live", "nobody would see it"},
 };
 
 std::string flag_of_word(const std::string& word) { return word.substr(0, word.find('=')); }
@@ -87,6 +89,21 @@ void check_batches(const TunePlan& plan) {
         "a batch of {} is larger than the {} training samples that {} held out leave; take it out "
         "of --batch-sizes",
         grouped(batch), grouped(plan.training), grouped(plan.held_out)));
+  }
+}
+
+constexpr double kFewSteps = 10;
+
+void note_short_trials(TunePlan& plan) {
+  const double epochs = plan.rungs.front().epochs;
+  for (const std::uint64_t batch : plan.options.arms.batches) {
+    const double steps = epochs * static_cast<double>(plan.training) / static_cast<double>(batch);
+    if (steps >= kFewSteps) continue;
+    plan.notes.push_back(fmt::format(
+        "at batch {} a trial of {:.4g} {} is {:.0f} {}, which may be too few to tell rates apart; "
+        "take more --epochs{}",
+        grouped(batch), epochs, epochs == 1 ? "epoch" : "epochs", steps,
+        steps < 1.5 ? "step" : "steps", plan.rungs.size() > 1 ? ", or fewer --trials" : ""));
   }
 }
 
@@ -151,14 +168,17 @@ TunePlan plan_tuning(TuneLrOptions options) {
                 .training = cut.train.size(),
                 .held_out = cut.held.size(),
                 .arms = {},
-                .rungs = {}};
+                .rungs = {},
+                .test = {}};
   const TuneLrOptions& o = plan.options;
+  plan.test = pipeline::evaluation_samples(cache, Split::kTest, o.selection).all.size();
   plan.selection_digest = pipeline::selection_digest(cache, o.selection);
   check_batches(plan);
   plan.arms = arms_of(o.arms);
   const std::size_t trials = plan.arms.front().settings.size();
   plan.rungs =
       o.halving ? halving_rungs(trials, o.arms.epochs) : std::vector<Rung>{{trials, o.arms.epochs}};
+  note_short_trials(plan);
   return plan;
 }
 

@@ -31,7 +31,9 @@ struct TunePlan {
   std::uint64_t training = 0;  // samples
   std::uint64_t held_out = 0;
   std::vector<TuneArm> arms;
-  std::vector<Rung> rungs;  // the same for all arms: one without halving
+  std::vector<Rung> rungs;              // the same for all arms: one without halving
+  std::uint64_t test = 0;               // images of the test split, which no run sees
+  std::vector<std::string> notes = {};  // what people should know before anything is trained
 };
 
 // Throws UsageError: an optimiser that there is not, a batch larger than the training samples,

@@ -35,6 +35,11 @@ class TuneLr(Case):
     def command(self, out, *more):
         return ["tune-lr", self.cache, "--out", out, "--holdout", 0.25, *more, *TRAIN]
 
+    def check_schema(self, name, value):
+        if jsonschema:
+            schema = json.loads((ROOT / "docs" / "schemas" / f"{name}.schema.json").read_text())
+            jsonschema.Draft202012Validator(schema).validate(value)
+
     # The last rate of SGD diverges.
     GRID = ["--optimizers", "sgd,lars", "--batch-sizes", "32,64", "--lr", "sgd=0.01,0.1,1e6", "--lr", "lars=0.5,2,8",
             "--epochs", 2, "--seeds", 2]  # fmt: skip
@@ -42,9 +47,8 @@ class TuneLr(Case):
     def test_large_batches(self):
         out = self.folder / "tuning"
         value = self.ok(*self.command(out, *self.GRID, "--lanes", 2, "--json")).json()
-        if jsonschema:
-            schema = json.loads((ROOT / "docs" / "schemas" / "tune_lr.schema.json").read_text())
-            jsonschema.Draft202012Validator(schema).validate(value)
+        self.check_schema("tune_lr", value)
+        self.assertEqual(value["test"], {"images": 32, "looks": 0})
         names = [(arm["optimizer"], arm["batch_size"]) for arm in value["arms"]]
         self.assertEqual(names, [("sgd", 32), ("lars", 32), ("sgd", 64), ("lars", 64)])
         self.assertEqual(value["rungs"], [{"trials": 3, "epochs": 2}])
@@ -91,10 +95,21 @@ class TuneLr(Case):
         words = [word if word != "run" else str(self.folder / "again") for word in arm["command"].split()[1:]]
         self.assertEqual(self.ok(*words, "--json").json()["top1"], arm["top1"][0])
 
-        # Again, on more batch sizes: what is there stays.
+        # Again, on more batch sizes: what is there stays. Test is looked at when asked, by all final runs.
         more = [word if word != "32,64" else "32,64,96" for word in self.GRID]
-        self.ok(*self.command(out, *more))
-        self.assertEqual(len(list((out / "results").iterdir())), 30)
+        foretold = self.ok(*self.command(out, *more, "--estimate", "--json")).json()
+        self.check_schema("tune_lr_estimate", foretold)
+        self.assertEqual((foretold["runs"], foretold["done"]), (30, 20))
+        self.assertEqual(foretold["images"], 10 * 2 * value["training"])
+        self.assertEqual(len(list((out / "results").iterdir())), 20)
+        value = self.ok(*self.command(out, *more, "--test", "--json")).json()
+        self.check_schema("tune_lr", value)
+        self.assertEqual(value["test"], {"images": 32, "looks": 1})
+        self.assertEqual(len(list((out / "results").iterdir())), 30 + 12)
+        arm = value["arms"][0]
+        self.assertEqual(len(arm["test"]["top1"]), 2)
+        evaluated = self.ok("eval", self.folder / "again", self.cache, "--split", "test", "--json").json()
+        self.assertEqual(arm["test"]["top1"][0], evaluated["top1"])
         self.assertEqual({path: path.stat().st_mtime_ns for path in results}, results)
 
     def test_killed_it_gives_the_same_table(self):
@@ -121,6 +136,14 @@ class TuneLr(Case):
         self.ok(*command[1:])
         for name in ("table.csv", "trials.csv"):
             self.assertEqual((out / name).read_bytes(), (self.folder / "whole" / name).read_bytes())
+
+    def test_every_optimizer_has_ranges(self):
+        listed = self.ok("train", "--help-all").out.partition("\nOptimizers:\n")[2].partition("\nLosses:")[0]
+        helped = self.ok("tune-lr", "--help").out.partition("Ends where none are given")[2]
+        names = [line.split()[0] for line in listed.splitlines()]
+        self.assertIn("lamb", names)
+        self.assertEqual(sorted(names), sorted(line.split()[0] for line in helped.splitlines()
+                                               if line.startswith("  ") and line.count(":") == 2))  # fmt: skip
 
     def test_refusals(self):
         out = self.folder / "tuning"
