@@ -11,11 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "common/error.h"
 #include "common/file.h"
 #include "common/memory_left.h"
 #include "tools/command.h"
 #include "tools/experiment/sweep_cost.h"
 #include "tools/experiment/sweep_table.h"
+#include "tools/experiment/sweep_verdict.h"
 #include "tools/report/html.h"
 #include "tools/run_outcome.h"
 #include "tools/sweep_json.h"
@@ -37,23 +39,41 @@ struct SweepFlags {
   std::vector<std::string> keeps{"first"};
   std::vector<std::string> modes{"keep"};
   double margin_points = 0.5;
+  std::uint64_t most_images = 0;  // 0: the choice is what loses nothing
+  bool all_seeds = false;
   int lanes = 1;
   int threads = 0;
   bool estimate = false;
   bool json = false;
 };
 
-std::vector<std::string> jobs_of(const SweepPlan& plan) {
+// Of the first `seeds` of each arm, seed by seed: the table is whole, if coarse, as soon as can be.
+std::vector<std::string> jobs_of(const std::vector<SweepArm>& arms, std::size_t seeds) {
   std::vector<std::string> jobs;
   std::set<std::string> seen;
-  const std::size_t seeds = plan.arms.front().jobs.size();
-  // Seed by seed: the table is whole, if coarse, as soon as can be.
   for (std::size_t seed = 0; seed < seeds; ++seed) {
-    for (const SweepArm& arm : plan.arms) {
-      if (seen.insert(arm.jobs[seed]).second) jobs.push_back(arm.jobs[seed]);
+    for (const SweepArm& arm : arms) {
+      if (seed < arm.jobs.size() && seen.insert(arm.jobs[seed]).second) {
+        jobs.push_back(arm.jobs[seed]);
+      }
     }
   }
   return jobs;
+}
+
+// Trains the runs of all arms, of which it leaves those that matter.
+std::vector<SweepArm> train_arms(const SweepFlags& o, const TrainJobs& how, const SweepJudge& judge,
+                                 std::vector<SweepArm> arms, JobQueue& queue,
+                                 const Session& session) {
+  const std::size_t seeds = arms.front().jobs.size();
+  const auto outcome_of = [&](const std::string& job) { return queue.outcome(job); };
+  std::size_t done = o.all_seeds ? seeds : std::min(seeds, kFirstSeeds);
+  train_jobs(how, jobs_of(arms, done), queue, session);
+  for (; done < seeds; ++done) {
+    arms = without_lost(std::move(arms), judge, done, outcome_of);
+    train_jobs(how, jobs_of(arms, done + 1), queue, session);
+  }
+  return arms;
 }
 
 std::vector<std::string> commands_of(const SweepFlags& o, const std::vector<SweepArm>& arms) {
@@ -73,7 +93,7 @@ void tell(const SweepFlags& o, const SweepView& view, const Session& session) {
         fmt::format("{} ({} %, equal {}): {}{}", view.arms[i].name,
                     fmt::format("{:.1f}", 100 * view.arms[i].removed_share()), view.arms[i].budget,
                     result.runs() == 0 ? "no run" : percent(result.mean),
-                    result.loss ? ", " + loss_in_words(result) : ""));
+                    result.loss ? ", " + verdict_in_words(view.arms[i], result) : ""));
   }
   say(session, recommendation(view.arms, view.results, view.judge));
   say(session, in_words(view.test, view.arms));
@@ -160,26 +180,42 @@ void tell_plan(const SweepFlags& o, const SweepPlan& plan, const JobQueue* queue
   if (o.estimate && o.json) fmt::print("{}\n", to_json(foretold, plan, left).dump());
 }
 
+SweepJudge judge_of(const SweepFlags& o, const SweepPlan& plan) {
+  SweepJudge judge{.margin = o.margin_points / 100, .held_out_images = plan.held_out};
+  if (o.most_images > 0) judge.most_images = o.most_images;
+  return judge;
+}
+
+void check_most_images(const SweepFlags& o, const SweepPlan& plan) {
+  const auto least = std::ranges::min_element(plan.arms, {}, &SweepArm::kept)->kept;
+  if (o.most_images == 0 || o.most_images >= least) return;
+  throw UsageError(fmt::format(
+      "no point keeps at most {} of the {} training samples: the least is {}; add a larger "
+      "--removed",
+      grouped(o.most_images), grouped(plan.training), grouped(least)));
+}
+
 void run(const SweepFlags& flags, Session& session) {
   const SweepFlags o = with_axes(flags);
-  const SweepPlan plan = plan_sweep(o.sweep, o.estimate, session);
+  SweepPlan plan = plan_sweep(o.sweep, o.estimate, session);
+  check_most_images(o, plan);
   const std::string of = "cache " + plan.cache_digest;
   if (o.estimate && !fs::exists(o.out)) return tell_plan(o, plan, nullptr, session);
   JobQueue queue(o.out, of);
   tell_plan(o, plan, &queue, session);
   if (o.estimate) return;
-  const std::vector<std::string> jobs = jobs_of(plan);
   const TrainJobs how{.verb = "sweep",
                       .cache = o.sweep.cache,
                       .lanes = o.lanes,
                       .threads = o.threads,
                       .words = train_words,
                       .outcome = text_of_run};
-  train_jobs(how, jobs, queue, session);
+  const SweepJudge judge = judge_of(o, plan);
+  plan.arms = train_arms(o, how, judge, std::move(plan.arms), queue, session);
   SweepView view{.cache = o.sweep.cache.string(),
                  .arms = plan.arms,
                  .results = {},
-                 .judge = {.margin = o.margin_points / 100, .held_out_images = plan.held_out},
+                 .judge = judge,
                  .test = {},
                  .commands = commands_of(o, plan.arms),
                  .notes = plan.notes,
@@ -187,8 +223,8 @@ void run(const SweepFlags& flags, Session& session) {
                  .class_samples = plan.class_samples};
   view.results =
       results_of(view.arms, view.judge, [&](const std::string& job) { return queue.outcome(job); });
-  view.test =
-      look_at_test(o.sweep, how, plan, recommend(view.arms, view.results), o.out, queue, session);
+  view.test = look_at_test(o.sweep, how, plan, recommend(view.arms, view.results, judge), o.out,
+                           queue, session);
   write_file_durably(o.out / "table.csv", sweep_csv(view));
   write_file_durably(o.out / "classes.csv", classes_csv(view));
   write_file_durably(o.out / "page.html", html_of(view, made_here()));
@@ -256,10 +292,18 @@ Command add_sweep(CLI::App& program) {
                   "test is looked at when the choice is made")
       ->check(CLI::Range(0.001, 0.9))
       ->capture_default_str();
-  app->add_option("--margin", o->margin_points, "Points of accuracy that may be lost")
+  app->add_option("--margin", o->margin_points,
+                  "Points of accuracy that may be lost: a loss below it is none")
       ->check(CLI::Range(1e-6, 100.0))
       ->capture_default_str()
       ->type_name("POINTS");
+  app->add_option("--most-images", o->most_images,
+                  "Recommend the most accurate point that keeps at most so many training samples, "
+                  "not the one that removes most without loss")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  app->add_flag("--all-seeds", o->all_seeds,
+                "Train all seeds of points that have lost by the first three, too");
   app->add_option("--lanes", o->lanes, "Runs at the same time, with a share of the cores each")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();

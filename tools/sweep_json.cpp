@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/utf8.h"
+#include "tools/experiment/sweep_verdict.h"
 
 namespace winnow::tools {
 namespace {
@@ -90,11 +91,20 @@ std::string sweep_json(const SweepView& view) {
                     {"failures", utf8_of(result.failures)},
                     {"beside_all", to_json(result.beside_all)},
                     {"beside_control", to_json(result.beside_control)},
-                    {"loss", loss_in_words(result)}});
+                    {"p_control", to_json(result.p_control)},
+                    {"p_no_loss", to_json(result.p_no_loss)},
+                    {"loss", loss_in_words(result)},
+                    {"stopped_after", to_json(arm.stopped_after)}});
+  }
+  const auto best = recommend(view.arms, view.results, view.judge);
+  Json recommended = nullptr;
+  if (best) {
+    recommended = {{"arm", view.arms[*best].name}, {"equal", view.arms[*best].budget}};
   }
   const Json json{{"schema", "winnow.sweep/1"},
                   {"margin", view.judge.margin},
                   {"held_out", view.judge.held_out_images},
+                  {"recommended", std::move(recommended)},
                   {"recommendation", recommendation(view.arms, view.results, view.judge)},
                   {"notes", utf8_of(view.notes)},
                   {"classes", std::move(classes)},

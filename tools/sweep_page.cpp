@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/csv.h"
+#include "tools/experiment/sweep_verdict.h"
 #include "tools/report/curves.h"
 #include "tools/report/html.h"
 #include "tools/report/page.h"
@@ -67,7 +68,8 @@ std::string arms_table(const SweepView& view) {
                 number_cell(fmt::format("{:.4g}", arm.epochs)) +
                 number_cell(result.runs() == 0 ? "" : percent(result.mean) + spread) +
                 number_cell(grouped(result.runs())) + number_cell(points_html(result.beside_all)) +
-                number_cell(points_html(result.beside_control)) + key_cell(loss_in_words(result)),
+                number_cell(points_html(result.beside_control)) +
+                key_cell(verdict_in_words(arm, result)),
             arm.is_control() ? RowLook::kFaint : RowLook::kPlain);
   }
   return table({"arm", "equal", "#removed", "#share", "#epochs", "#accuracy", "#runs",
@@ -173,7 +175,7 @@ std::string classes_table(const SweepView& view, std::size_t place) {
 }
 
 std::string classes_section(const SweepView& view) {
-  const std::optional<std::size_t> best = recommend(view.arms, view.results);
+  const std::optional<std::size_t> best = recommend(view.arms, view.results, view.judge);
   const std::string& budget = view.arms[best.value_or(0)].budget;
   std::string all;
   for (std::size_t i = 0; i < view.arms.size(); ++i) {
@@ -238,6 +240,13 @@ std::string loss_in_words(const ArmResult& result) {
                                        : "not shown";
 }
 
+std::string verdict_in_words(const SweepArm& arm, const ArmResult& result) {
+  const std::string loss = loss_in_words(result);
+  if (!arm.stopped_after) return loss;
+  return fmt::format("{}{}stopped after {} seeds", loss, loss.empty() ? "" : ", ",
+                     *arm.stopped_after);
+}
+
 namespace {
 
 std::string csv_number(const std::optional<double>& value) {
@@ -287,9 +296,12 @@ std::string html_of(const SweepView& view, const std::string& made) {
   const std::string verdict = recommendation(view.arms, view.results, view.judge);
   const std::string about = fmt::format(
       "On {} images held out of the training samples, by duplicate group. "
-      "Ranges are Student's, over seeds, with 95 % confidence; a loss is one of {:.2f} points or "
-      "more. Dashed: as many of each class removed at random.",
-      grouped(view.judge.held_out_images), 100 * view.judge.margin);
+      "Ranges are Student's, over seeds, with 95 % confidence, each for itself; a loss is one of "
+      "{:.2f} points or "
+      "more, and verdicts are corrected for {} points (Holm), so that one false one among all is "
+      "as rare as 5 %. "
+      "Dashed: as many of each class removed at random.",
+      grouped(view.judge.held_out_images), 100 * view.judge.margin, grouped(points_of(view.arms)));
   const std::string body =
       page_header("winnow sweep", name_html(view.cache), escaped(verdict) + ".", "") +
       section("Accuracy", paragraph(escaped(about)) +

@@ -25,6 +25,9 @@ struct SweepView {
 // "no loss", "a loss", "not shown"; empty where nothing can be said.
 std::string loss_in_words(const ArmResult& result);
 
+// The same with why an arm has fewer runs than others: "a loss, stopped after 3 seeds".
+std::string verdict_in_words(const SweepArm& arm, const ArmResult& result);
+
 // A row for each run. Nothing in it tells of times. Pure, as all here.
 std::string sweep_csv(const SweepView& view);
 // A row for each class of each arm.

@@ -177,6 +177,37 @@ class Sweep(Case):
         self.assertEqual((again["looks"], again["arms"][1]["arm"]), (2, "phash-r10-first"))
         self.assertIn("2 different choices", again["said"])
 
+    def test_stops_what_has_lost_early(self):
+        # Pictures that are learnt in an epoch, and not from a tenth of them or less.
+        self.learnable_idx(self.folder / "easy", train=512)
+        self.ok("ingest", self.folder / "easy", "--out", self.folder / "easy-cache")
+        out = self.folder / "sweep"
+        command = ["sweep", self.folder / "easy-cache", "--out", out, "--removed", "0.9,0.95", "--equal", "epochs",
+                   "--holdout", 0.2, "--epochs", 2, "--seeds", 4, "--lanes", 2, "--json"]  # fmt: skip
+        value = self.ok(*command, *TRAIN).json()
+        arms = {arm["arm"]: arm for arm in value["arms"]}
+        for name, seeds in ("all", 4), ("phash-r90-first", 4), ("phash-r95-first", 3), (arms["phash-r95-first"]["control"], 3):
+            self.assertEqual((len(arms[name]["top1"]), arms[name]["stopped_after"]), (seeds, seeds if seeds < 4 else None), value)
+        self.assertEqual(arms["phash-r95-first"]["loss"], "a loss")
+        self.assertIsNone(value["recommended"])
+        # What was left out is done where it is asked for, and makes no difference without that.
+        table = (out / "table.csv").read_bytes()
+        whole = self.ok(*command, "--all-seeds", *TRAIN).json()
+        self.assertEqual({len(arm["top1"]) for arm in whole["arms"]}, {4})
+        self.ok(*command, *TRAIN)
+        self.assertEqual((out / "table.csv").read_bytes(), table)
+
+    def test_most_images(self):
+        out = self.folder / "sweep"
+        command = self.command(out, "--equal", "epochs", "--json", seeds=1)
+        value = self.ok(*command[:-len(TRAIN)], "--most-images", 140, *TRAIN).json()
+        small = [arm for arm in value["arms"] if arm["kept"] <= 140 and not arm["arm"].startswith("control")]
+        best = max(small, key=lambda arm: (arm["top1"][0], -arm["kept"]))
+        self.assertEqual(value["recommended"], {"arm": best["arm"], "equal": "epochs"})
+        self.assertIn("it is the most accurate", value["recommendation"])
+        self.assertEqual([arm["arm"] for arm in value["test"]["arms"]][:2], ["all", best["arm"]])
+        self.refused(2, ["no point keeps at most 10", "larger --removed"], *command[:-len(TRAIN)], "--most-images", 10, *TRAIN)
+
     def test_killed_it_gives_the_same_table(self):
         self.ok(*self.command(self.folder / "whole", "--equal", "epochs"))
         out, draw = self.folder / "killed", random.Random(1)

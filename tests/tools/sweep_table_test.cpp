@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "common/rng.h"
+#include "tools/experiment/sweep_verdict.h"
 
 namespace winnow::tools {
 namespace {
@@ -56,7 +57,7 @@ TEST(SweepTable, RecommendsTheHardestThatLosesNothing) {
   const std::vector<ArmResult> results = run_all(arms, means, 0.0005, 1);
   EXPECT_EQ(results[1].loss, Loss::kNone);
   EXPECT_EQ(results[2].loss, Loss::kSome);
-  EXPECT_EQ(recommend(arms, results), 1U);
+  EXPECT_EQ(recommend(arms, results, kJudge), 1U);
   EXPECT_NEAR(results[1].mean, 0.931, 0.001);
   EXPECT_EQ(results[1].runs(), 4U);
   EXPECT_TRUE(results[1].deviation);
@@ -65,7 +66,8 @@ TEST(SweepTable, RecommendsTheHardestThatLosesNothing) {
   EXPECT_THAT(said, HasSubstr("phash-r25-first at equal epochs: it removes 25.0 %"));
   EXPECT_THAT(said, HasSubstr("it is better than removing as many at random"));
   // A control is never recommended.
-  EXPECT_EQ(recommend(arms, run_all(arms, {0.93, 0.9, 0.9, 0.93, 0.93}, 0.0005, 1)), std::nullopt);
+  EXPECT_EQ(recommend(arms, run_all(arms, {0.93, 0.9, 0.9, 0.93, 0.93}, 0.0005, 1), kJudge),
+            std::nullopt);
 }
 
 TEST(SweepTable, SaysNothingOfOneSeedOrOfMuchNoise) {
@@ -104,7 +106,7 @@ TEST(SweepTable, SeldomRecommendsWhatLosesTwiceTheMargin) {
   int recommended = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const auto results = run_all(arms, {0.93, 0.92, 0.92, 0.92, 0.92}, 0.002, seed);
-    recommended += recommend(arms, results) ? 1 : 0;
+    recommended += recommend(arms, results, kJudge) ? 1 : 0;
   }
   EXPECT_LT(recommended, 0.03 * 400);
 }

@@ -1,7 +1,5 @@
 #include "tools/experiment/sweep_table.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -76,6 +74,63 @@ ArmResult runs_of(const SweepArm& arm,
   return result;
 }
 
+// The p-values by Holm, in the places of `family`; nothing where there is none.
+std::vector<std::optional<double>> corrected(const std::vector<std::optional<double>>& single) {
+  std::vector<double> known;
+  for (const auto& p : single) {
+    if (p) known.push_back(*p);
+  }
+  const std::vector<double> all = holm(known);
+  std::vector<std::optional<double>> out(single.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < single.size(); ++i) {
+    if (single[i]) out[i] = all[next++];
+  }
+  return out;
+}
+
+// The probability of a difference as high as this one if it were the margin that is lost.
+std::optional<double> p_no_loss(const ArmResult& all, const ArmResult& arm,
+                                const SweepJudge& judge) {
+  auto [first, other] = common_seeds(all, arm);
+  if (first.size() < 2) return std::nullopt;
+  for (double& top1 : first) top1 -= judge.margin;
+  const PairedDifference above =
+      paired_difference(first, other, kSure, 1 / static_cast<double>(judge.held_out_images));
+  return above.mean > 0 ? *above.p / 2 : 1 - *above.p / 2;
+}
+
+void judge_family(const std::vector<std::size_t>& family, const SweepJudge& judge,
+                  std::vector<ArmResult>& results) {
+  constexpr double kLevel = 1 - kSure;
+  std::vector<std::optional<double>> none;
+  std::vector<std::optional<double>> some;
+  std::vector<std::optional<double>> control;
+  for (const std::size_t i : family) {
+    const ArmResult& arm = results[i];
+    none.emplace_back();
+    some.emplace_back();
+    control.push_back(arm.beside_control ? arm.beside_control->p : std::nullopt);
+    if (!arm.beside_all) continue;
+    none.back() = p_no_loss(results.front(), arm, judge);
+    if (none.back()) some.back() = 1 - *none.back();
+  }
+  const auto none_of_all = corrected(none);
+  const auto some_of_all = corrected(some);
+  const auto control_of_all = corrected(control);
+  for (std::size_t k = 0; k < family.size(); ++k) {
+    ArmResult& arm = results[family[k]];
+    arm.p_control = control_of_all[k];
+    // A recipe of which a run diverged may not be said to lose nothing.
+    if (!none[k] || !arm.failures.empty()) continue;
+    arm.p_no_loss = none_of_all[k];
+    arm.passes_alone = *none[k] <= kLevel;
+    arm.loss = *none_of_all[k] <= kLevel   ? Loss::kNone
+               : *some_of_all[k] <= kLevel ? Loss::kSome
+                                           : Loss::kUnknown;
+  }
+}
+
 }  // namespace
 
 std::size_t ArmResult::runs() const noexcept {
@@ -95,58 +150,20 @@ std::vector<ArmResult> results_of(
     if (arms[i].control) {
       result.beside_control = difference(results[*arms[i].control], result, judge, kSure);
     }
-    // Of two sides, of which a loss is one.
-    const auto narrow = difference(results.front(), result, judge, 1 - 2 * (1 - kSure));
-    // A recipe of which a run diverged may not be said to lose nothing.
-    if (narrow && narrow->interval && result.failures.empty()) {
-      result.loss = loss_by(*narrow->interval, judge.margin);
+  }
+  for (const bool controls : {false, true}) {
+    std::vector<std::size_t> family;
+    for (std::size_t i = 1; i < arms.size(); ++i) {
+      if (arms[i].is_control() == controls) family.push_back(i);
     }
+    judge_family(family, judge, results);
   }
   return results;
 }
 
-std::optional<std::size_t> recommend(const std::vector<SweepArm>& arms,
-                                     const std::vector<ArmResult>& results) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 1; i < arms.size(); ++i) {
-    if (arms[i].removed == 0 || arms[i].is_control() || results[i].loss != Loss::kNone ||
-        arms[i].facts.classes_gone > 0)
-      continue;
-    if (!best || arms[i].removed > arms[*best].removed) best = i;
-  }
-  return best;
-}
-
-std::string recommendation(const std::vector<SweepArm>& arms, const std::vector<ArmResult>& results,
-                           const SweepJudge& judge) {
-  const bool judged =
-      std::ranges::any_of(results, [](const ArmResult& result) { return result.loss.has_value(); });
-  if (!judged) {
-    return "nothing is recommended: of one seed nobody can say whether a difference is more than "
-           "chance; give --seeds 3 or more";
-  }
-  const std::optional<std::size_t> best = recommend(arms, results);
-  if (!best) {
-    return fmt::format(
-        "keep all: of no point a loss of {:.2f} points or more is excluded; more "
-        "seeds, or a wider --margin, may tell",
-        100 * judge.margin);
-  }
-  const ArmResult& result = results[*best];
-  std::string text = fmt::format(
-      "{} at equal {}: it removes {:.1f} % and loses less than {:.2f} points ({:+.2f}, {:+.2f} to "
-      "{:+.2f}, {} seeds)",
-      arms[*best].name, arms[*best].budget, 100 * arms[*best].removed_share(), 100 * judge.margin,
-      100 * result.beside_all->mean, 100 * result.beside_all->interval->least,
-      100 * result.beside_all->interval->most, result.beside_all->pairs);
-  if (result.beside_control && result.beside_control->interval) {
-    const Interval& interval = *result.beside_control->interval;
-    text += interval.least > 0 ? "; it is better than removing as many at random"
-            : interval.most < 0
-                ? "; removing as many at random is better"
-                : "; that it is better than removing as many at random is not shown";
-  }
-  return text;
+std::size_t points_of(const std::vector<SweepArm>& arms) noexcept {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      arms, [](const SweepArm& arm) { return arm.removed > 0 && !arm.is_control(); }));
 }
 
 }  // namespace winnow::tools

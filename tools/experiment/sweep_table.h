@@ -33,9 +33,10 @@ struct SweepArm {
   std::uint64_t removed = 0;
   ArmFacts facts = {};
   double epochs = 0;
-  std::uint64_t epoch_images = 0;           // that an epoch sees
-  std::optional<std::size_t> control = {};  // its place; nothing: it is one, or thins nothing
-  std::vector<std::string> jobs = {};       // one a seed
+  std::uint64_t epoch_images = 0;                 // that an epoch sees
+  std::optional<std::size_t> control = {};        // its place; nothing: it is one, or thins nothing
+  std::vector<std::string> jobs = {};             // one a seed
+  std::optional<std::size_t> stopped_after = {};  // seeds, for more of them cannot matter
 
   bool is_control() const noexcept { return name.starts_with("control-"); }
   std::uint64_t images_seen() const noexcept {  // in a run, by training
@@ -65,9 +66,13 @@ struct ArmResult {
   // Of the seeds that both have, less: what thins nothing, and its control.
   std::optional<PairedDifference> beside_all = {};
   std::optional<PairedDifference> beside_control = {};
-  std::optional<Loss> loss = {};        // beside all; of two seeds or more
-  std::vector<ClassHits> classes = {};  // empty: its runs do not say
-  std::optional<double> seconds = {};   // of a run, their mean
+  // Beside all, of two seeds or more; of several points corrected, as the numbers below.
+  std::optional<Loss> loss = {};
+  std::optional<double> p_no_loss = {};  // of a difference as high if the margin were lost
+  std::optional<double> p_control = {};  // of one as large beside the control if there were none
+  bool passes_alone = false;             // it would lose nothing if no other point had been tried
+  std::vector<ClassHits> classes = {};   // empty: its runs do not say
+  std::optional<double> seconds = {};    // of a run, their mean
 
   std::size_t runs() const noexcept;
 };
@@ -75,21 +80,21 @@ struct ArmResult {
 struct SweepJudge {
   double margin = 0.005;              // a share that may be lost
   std::uint64_t held_out_images = 0;  // that accuracies are of
+  // The choice is the most accurate point that keeps at most so many; nothing: see recommend().
+  std::optional<std::uint64_t> most_images = {};
 };
 
-// In      The first arm thins nothing. Outcomes are `{"top1": ..., "seconds": ..., "classes":
-//         [[right, images], ...]}`, of which the first must be there, or failed.
-// Errors  FormatError: an outcome that is none of a sweep.
+// How many verdicts are corrected for: points, without their controls and what removes nothing.
+std::size_t points_of(const std::vector<SweepArm>& arms) noexcept;
+
+// In        The first arm thins nothing. Outcomes are `{"top1": ..., "seconds": ..., "classes":
+//           [[right, images], ...]}`, of which the first must be there, or failed.
+// Verdicts  One-sided tests of Student's t over seeds with the margin as the limit, at 5 % for all
+//           points together (Holm); controls by themselves. Differences and their intervals are
+//           those of each arm alone.
+// Errors    FormatError: an outcome that is none of a sweep.
 std::vector<ArmResult> results_of(
     const std::vector<SweepArm>& arms, const SweepJudge& judge,
     const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of);
-
-// The arm that removes most of those that lose nothing, neither classes; no control. Nothing: none
-// is known to.
-std::optional<std::size_t> recommend(const std::vector<SweepArm>& arms,
-                                     const std::vector<ArmResult>& results);
-// The same with its reason, in a sentence.
-std::string recommendation(const std::vector<SweepArm>& arms, const std::vector<ArmResult>& results,
-                           const SweepJudge& judge);
 
 }  // namespace winnow::tools
