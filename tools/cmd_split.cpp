@@ -249,9 +249,10 @@ void decide(const SplitOptions& o, const Session& session, const dedup::SharedWo
 
 void run(const SplitOptions& o, Session& session) {
   const ChoiceFlags& choice = o.compare.choice;
-  with_shared_work(session,
-                   /*all_links=*/chooses(choice) || choice.verify.value_or(false) || !o.reviews.empty(),
-                   [&](const dedup::SharedWork& work) { decide(o, session, work); });
+  with_shared_work(
+      session,
+      /*all_links=*/chooses(choice) || choice.verify.value_or(false) || !o.reviews.empty(),
+      [&](const dedup::SharedWork& work) { decide(o, session, work); });
 }
 
 }  // namespace
@@ -300,7 +301,7 @@ Command add_split(CLI::App& program) {
       "Shares are of the samples dealt out. What belongs to a sample of a split that stays as it\n"
       "is joins that split if it gets a share, and is left out if not. The result is a selection:\n"
       "train, eval and export use the splits that it says; one of the same name before is kept as\n"
-      "NAME.previous. Under mpirun ranks share the search.\n\n"
+      "NAME.previous. Under mpirun ranks share the search and the looking at pictures.\n\n"
       "With --folds each sample that is dealt out is val in one of K selections and train in the\n"
       "others, and test stays as it is: what belongs to a sample of test is left out. Classes are\n"
       "alike in all folds. If it is interrupted while it writes them, call it again: the same\n"
