@@ -77,13 +77,13 @@ void add_verify_flags(CLI::App& app, ChoiceFlags& flags) {
   app.add_flag_function(
          "--verify,!--no-verify", [&flags](std::int64_t count) { flags.verify = count > 0; },
          "Look at the pictures: find cropped, framed, turned and partly covered copies too, "
-         "and leave out what only has near codes; by default of up to 100,000 images that "
-         "have details, where no other flag says what to compare")
+         "and leave out what only has near codes. winnow dedup and split do so by default, of "
+         "up to 100,000 images that have details, where no other flag says what to compare")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.add_option("--least-probability", flags.least_probability,
                  "Of --verify: how probable it must be that two images show one picture; by "
-                 "default 0.9, and where all images are compared as much more, up to 0.9999, as "
-                 "leaves half a false pair to be expected")
+                 "default 0.9, and where all images are compared as much more as leaves few false "
+                 "pairs to be expected")
       ->check(CLI::Range(0.5, 0.9999))
       ->each([&flags](const std::string&) { flags.verify = flags.verify.value_or(true); });
 }
