@@ -88,23 +88,22 @@ Ending ending_of(const DedupOptions& o, const Session& session, const pipeline::
   return ending;
 }
 
-// Writes the page of it. Pictures are of the cache, or of the data set that was looked at in place.
-void show(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
-          bool in_place, const Deduplicated& what) {
-  const pipeline::Manifest& manifest = cache.manifest();
-  const auto source = in_place ? datasets::open_source(o.cache, open_options(o.reading)) : nullptr;
+// Writes the page of it.
+void show(const DedupOptions& o, const Session& session, const Images& images,
+          const Deduplicated& what) {
+  const pipeline::Manifest& manifest = images.cache.manifest();
   write_gallery(session, what, manifest.classes,
                 {.title = title_of(manifest),
                  .made = made_here(),
-                 .picture_of = source ? pipeline::pictures_of(*source, manifest.settings.decode)
-                                      : pipeline::pictures_of(cache),
+                 .picture_of = images.picture_of,
                  .no_pictures = "There are no pictures: the cache holds fingerprints only. Ingest "
                                 "with --store original, or deduplicate the data set in place."},
                 o.report);
 }
 
-void deduplicate_cache(const DedupOptions& o, dedup::Options options, const Session& session,
-                       const pipeline::Cache& cache, bool in_place, const dedup::SharedWork& work) {
+void deduplicate_images(const DedupOptions& o, dedup::Options options, const Session& session,
+                        const Images& images, bool in_place, const dedup::SharedWork& work) {
+  const pipeline::Cache& cache = images.cache;
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   std::shared_ptr<const dedup::Selection> base;
   std::vector<Split> own;
@@ -115,7 +114,7 @@ void deduplicate_cache(const DedupOptions& o, dedup::Options options, const Sess
   }
   obey(session, o.deciding.obeyed, columns, names_in(cache), options);
   const dedup::ToldLinks links = settle_links(session, o.deciding.flags.choice, o.deciding.features,
-                                              cache, work, columns, options);
+                                              images, work, columns, options);
   dedup::Result result = dedup::deduplicate(columns, options, links.source);
   if (o.deciding.self_check > 0 && options.hash == dedup::kExact) {
     say(session, "no self-check: codes are not compared, and only their search can be checked");
@@ -128,7 +127,7 @@ void deduplicate_cache(const DedupOptions& o, dedup::Options options, const Sess
   const pipeline::LedgerNames names = cache.read_names();
   Ending ending = ending_of(o, session, cache, in_place, result.selection);
   const Deduplicated what{result, options, columns, links, std::cref(names)};
-  if (!o.report.empty()) ending.show = [&] { show(o, session, cache, in_place, what); };
+  if (!o.report.empty()) ending.show = [&] { show(o, session, images, what); };
   conclude(session, what, o.lists, ending);
 }
 
@@ -173,13 +172,17 @@ void decide(const DedupOptions& o, const Session& session, const dedup::SharedWo
                         " cannot be written to, so it keeps no selection; say where lists go, as "
                         "in --list removed.csv or --list -, or deduplicate a copy of it");
     }
-    deduplicate_cache(o, options, session, cache, false, work);
+    deduplicate_images(o, options, session, {cache, pipeline::pictures_of(cache)}, false, work);
     return;
   }
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
   fingerprint_in_place(o.cache, o.reading, hashes_for(o.deciding.flags.choice), session,
                        folder.path());
-  deduplicate_cache(o, options, session, pipeline::Cache::open(folder.path()), true, work);
+  const pipeline::Cache cache = pipeline::Cache::open(folder.path());
+  const auto source = datasets::open_source(o.cache, open_options(o.reading));
+  deduplicate_images(o, options, session,
+                     {cache, pipeline::pictures_of(*source, cache.manifest().settings.decode)},
+                     true, work);
 }
 
 void run(const DedupOptions& o, Session& session) {

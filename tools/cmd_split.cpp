@@ -223,7 +223,8 @@ void decide(const SplitOptions& o, const Session& session, const dedup::SharedWo
   options.decided = decided_by(session, o.reviews, columns);
   dedup::Options how{.matching = {.least_quality = o.compare.choice.least_quality}};
   const dedup::ToldLinks links =
-      settle_links(session, o.compare.choice, o.compare.features, cache, work, columns, how);
+      settle_links(session, o.compare.choice, o.compare.features,
+                   {cache, pipeline::pictures_of(cache)}, work, columns, how);
   options.hash = how.hash;
   options.threshold = how.threshold;
   options.chosen_by = how.chosen_by;

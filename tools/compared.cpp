@@ -45,6 +45,11 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
                   "refused and {} have too few details to tell, so codes decide",
                   grouped(counts.verified), grouped(counts.candidates), hash, grouped(what.refused),
                   grouped(what.undecided)));
+  if (what.looked_closer > 0) {
+    say(session, fmt::format("verify: {} pairs that thumbnails left in doubt were compared by "
+                             "larger pictures",
+                             grouped(what.looked_closer)));
+  }
   say(session, fmt::format("verify: each with a probability of {} or more{}",
                            in_digits(what.least.near), why(what.least, hash)));
   if (what.least.raised_by_labels) return;
@@ -73,7 +78,7 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
   const dedup::Verification& verification = found->verification;
   tell_verified(session,
                 {verification.counts, found->refused, verification.undecided.size(), found->least,
-                 found->expected_false, found->calibration.strangers},
+                 found->expected_false, found->calibration.strangers, found->looked_closer},
                 options.hash);
   options.matching.verified = found->least.near;
   return {dedup::links_of(found), found};
@@ -101,21 +106,37 @@ bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
   return false;
 }
 
+namespace {
+
+// Twice this is longer than what is compared, so that a JPEG's scaled decoding does not show.
+constexpr int kCloserSide = 160;
+
+dedup::CloserSource closer_pictures(const Images& images, std::vector<SampleId> ids) {
+  if (!images.picture_of) return {};
+  return [picture_of = images.picture_of, ids = std::move(ids)](std::uint32_t row) {
+    const auto picture = picture_of(ids[row], kCloserSide);
+    return picture ? dedup::closer_picture(picture->view()) : std::nullopt;
+  };
+}
+
+}  // namespace
+
 dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
-                              const FeatureFlags& features, const pipeline::Cache& cache,
+                              const FeatureFlags& features, const Images& images,
                               const dedup::SharedWork& work, dedup::ColumnSource& columns,
                               dedup::Options& options) {
   if (features.any()) {
-    return {by_features(session, features, cache, columns, options)};
+    return {by_features(session, features, images.cache, columns, options)};
   }
-  const std::vector<std::string> stored = stored_hashes(cache);
+  const std::vector<std::string> stored = stored_hashes(images.cache);
   dedup::LinkSource links = settle(session, choice, columns, stored, work.links, options);
-  const dedup::ThumbnailSource thumbnails = cache.open_thumbnails();
+  const dedup::ThumbnailSource thumbnails = images.cache.open_thumbnails();
   const bool looks =
       choice.verify ? *choice.verify : verifies_unasked(session, choice, columns, thumbnails);
   if (!looks) return {std::move(links)};
   dedup::VerifyOptions how = verify_options(choice);
   how.steps = work.steps;
+  how.closer = closer_pictures(images, columns({}).ids);
   return by_pictures(session, std::move(how), stored.front(), columns, thumbnails, links, options);
 }
 

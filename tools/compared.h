@@ -8,11 +8,19 @@
 #include "dedup/verify/calibrate.h"
 #include "dedup/verify/verified_links.h"
 #include "dedup/verify/verify.h"
+#include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
 #include "tools/feature_flags.h"
 
 namespace winnow::tools {
+
+// Images to compare: what is kept of them, and their pictures, those of the data set where this was
+// looked at in place. `picture_of` is empty where there are none; then thumbnails decide alone.
+struct Images {
+  const pipeline::Cache& cache;
+  pipeline::PictureOf picture_of;
+};
 
 // What the images of a cache are compared by, as flags say: features, or codes that the flags or
 // the images choose (settle), which --verify puts to the pictures. Puts it to `options`, and says
@@ -23,7 +31,7 @@ namespace winnow::tools {
 // Returns the links to go by.
 // Throws   UsageError where there are no thumbnails or no such features; StoppedError
 dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
-                              const FeatureFlags& features, const pipeline::Cache& cache,
+                              const FeatureFlags& features, const Images& images,
                               const dedup::SharedWork& work, dedup::ColumnSource& columns,
                               dedup::Options& options);
 
@@ -57,6 +65,7 @@ struct Verified {
   dedup::LeastProbability least;
   double expected_false = 0;
   std::uint64_t strangers = 0;  // pairs of different pictures that say so
+  std::uint64_t looked_closer = 0;
 };
 void tell_verified(const Session& session, const Verified& what, const std::string& hash);
 

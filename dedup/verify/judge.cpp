@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "dedup/verify/compared_internal.h"
 
 namespace winnow::dedup {
 namespace {
@@ -32,34 +33,6 @@ std::array<Affine, 8> whole_upon_whole(const Plane& a, const Plane& b) {
   return maps;
 }
 
-// A picture that is compared: the content of a thumbnail.
-struct Compared {
-  explicit Compared(const Image& thumbnail)
-      : box(content_of(thumbnail.view())),
-        width_px(thumbnail.width_px),
-        height_px(thumbnail.height_px),
-        picture(plane_of(part_of(thumbnail.view(), box))) {}
-
-  // From shares of the sides of the whole picture to pixels of the plane.
-  Affine from_shares() const {
-    const double across = static_cast<double>(picture.picture().width) / box.width_px;
-    const double down = static_cast<double>(picture.picture().height) / box.height_px;
-    return {.xx = across * width_px,
-            .x0 = -across * box.left - 0.5,
-            .yy = down * height_px,
-            .y0 = -down * box.top - 0.5};
-  }
-
-  Box box;
-  int width_px;
-  int height_px;
-  Registrable picture;
-};
-
-Affine in_shares(const Affine& map, const Compared& a, const Compared& b) {
-  return after(inverse(b.from_shares()), after(map, a.from_shares()));
-}
-
 // The best registration so far.
 struct Best {
   std::optional<Registration> registration;
@@ -75,12 +48,10 @@ struct Best {
   bool is_sure() const { return probability > 0.99; }
 };
 
-void take_whole(const Registrable& a, const Registrable& b, const MatchModel& model, Best& best) {
-  const Place middle{.x = static_cast<float>(a.picture().width - 1) / 2,
-                     .y = static_cast<float>(a.picture().height - 1) / 2};
-  for (const Affine& map : whole_upon_whole(a.picture(), b.picture())) {
+void take_whole(const Compared& a, const Compared& b, const MatchModel& model, Best& best) {
+  for (const Affine& map : whole_upon_whole(a.picture.picture(), b.picture.picture())) {
     if (best.is_sure()) return;
-    best.take(register_pictures(a, b, map, middle), model);
+    best.take(register_pictures(a.picture, b.picture, map, a.middle()), model);
   }
 }
 
@@ -111,7 +82,7 @@ class Judge {
           register_pictures(a_->picture, b.picture, map_between(of_a, of_b, is_mirrored), of_a),
           model_);
     }
-    if (trial.is_near && !best.is_sure()) take_whole(a_->picture, b.picture, model_, best);
+    if (trial.is_near && !best.is_sure()) take_whole(*a_, b, model_, best);
     VerifiedPair pair{.row_a = trial.row_a, .row_b = trial.row_b, .map = {}};
     pair.probability = static_cast<float>(best.probability);
     if (best.registration) pair.map = in_shares(best.registration->map, *a_, b);

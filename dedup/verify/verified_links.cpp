@@ -113,10 +113,16 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
   VerifiedLinks out;
   out.least = {.near = how.least_probability, .far = how.least_probability};
   out.calibration = calibrate(rows, pictures, /*seed=*/0, how.search.stop);
-  out.verification = verify(rows, pictures, near, out.calibration.model, how);
+  VerifyOptions with_doubtful = how;
+  if (how.closer) with_doubtful.least_probability = std::min(how.least_probability, kLeastDoubtful);
+  out.verification = verify(rows, pictures, near, out.calibration.model, with_doubtful);
+  if (how.closer) {
+    out.looked_closer = look_closer(out.verification.pairs, how.closer, how.search.stop);
+  }
   if (how.most_false) {
     leave_out_false(columns({"labels"}).labels, near, *how.most_false, out);
   } else {
+    keep_probable(out.least, near, out.verification);
     out.expected_false =
         out.calibration.expected_false(strangers_of(out.verification), how.least_probability);
   }

@@ -28,7 +28,8 @@ struct VerifiedLinks {
   // Both sorted: pairs that are one picture, and pairs near by codes that have too few details to
   // tell, which the codes decide.
   std::vector<Edge> edges;
-  std::uint64_t refused = 0;  // pairs near by codes that are different pictures
+  std::uint64_t looked_closer = 0;  // pairs that larger pictures decided
+  std::uint64_t refused = 0;        // pairs near by codes that are different pictures
 };
 
 // Verifies what is near by codes, as `options` has it, and finds what is not.
@@ -39,6 +40,7 @@ struct VerifiedLinks {
 // how      with most_false: links must be so probable that no more pairs of strangers are expected
 //          among them, no more show by their labels, and as probable as least_probability; and
 //          those that codes do not bring together so probable that look-alikes are left out
+//          with closer: pairs in doubt are compared by its pictures, too (look_closer)
 // Memory   some 1.2 KB a picture, beside the thumbnails that are being compared
 // Throws   UsageError where there are no thumbnails; StoppedError
 VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dedup/verify/candidates.h"
+#include "dedup/verify/closer_look.h"
 #include "dedup/verify/judge.h"
 #include "dedup/verify/look_alikes.h"
 #include "dedup/verify/match_model.h"
@@ -55,6 +56,7 @@ struct VerifyOptions {
   double hits_a_picture = 12;             // of strangers, at most, that the search may bring
   // Gives landmarks of rows that are known; empty: they are found.
   std::function<LandmarkTable(std::span<const std::uint32_t> rows)> landmarks = {};
+  CloserSource closer = {};      // see verify_links
   VerifySteps* steps = nullptr;  // nullptr: this process takes them, as `search` says
   SearchOptions search = {};
 };

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "common/image.h"
+#include "dedup/verify/affine.h"
+#include "dedup/verify/plane.h"
+#include "dedup/verify/registration.h"
+
+namespace winnow::dedup {
+
+// A gray picture that is compared: its content.
+struct Compared {
+  explicit Compared(const Image& gray)
+      : box(content_of(gray.view())),
+        width_px(gray.width_px),
+        height_px(gray.height_px),
+        picture(plane_of(part_of(gray.view(), box))) {}
+
+  // From shares of the sides of the whole picture to pixels of the plane.
+  Affine from_shares() const {
+    const double across = static_cast<double>(picture.picture().width) / box.width_px;
+    const double down = static_cast<double>(picture.picture().height) / box.height_px;
+    return {.xx = across * width_px,
+            .x0 = -across * box.left - 0.5,
+            .yy = down * height_px,
+            .y0 = -down * box.top - 0.5};
+  }
+  Place middle() const {
+    return {.x = static_cast<float>(picture.picture().width - 1) / 2,
+            .y = static_cast<float>(picture.picture().height - 1) / 2};
+  }
+
+  Box box;
+  int width_px;
+  int height_px;
+  Registrable picture;
+};
+
+// Of a map between the planes of two, what it is between shares of their sides; and back.
+inline Affine in_shares(const Affine& map, const Compared& a, const Compared& b) {
+  return after(inverse(b.from_shares()), after(map, a.from_shares()));
+}
+inline Affine in_pixels(const Affine& map, const Compared& a, const Compared& b) {
+  return after(b.from_shares(), after(map, inverse(a.from_shares())));
+}
+
+}  // namespace winnow::dedup
