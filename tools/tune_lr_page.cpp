@@ -83,8 +83,7 @@ std::vector<std::string> flags_of(const TuneView& view) {
   return flags;
 }
 
-std::string arms_table(const TuneView& view) {
-  const std::vector<std::string> flags = flags_of(view);
+std::string accuracy_table(const TuneView& view) {
   std::string rows;
   for (std::size_t i = 0; i < view.rows.size(); ++i) {
     const TuneArm& arm = view.plan.arms[i];
@@ -93,38 +92,55 @@ std::string arms_table(const TuneView& view) {
     std::string cells = number_cell(grouped(arm.batch)) + key_cell(escaped(arm.optimizer)) +
                         number_cell(row.mean ? percent(*row.mean) + spread : "") +
                         number_cell(interval_html(row)) + number_cell(beside_html(row));
-    for (const std::string& flag : flags) {
-      cells += number_cell(row.best ? number(value_of(arm, arm.settings[*row.best], flag))
-                                    : std::string());
-    }
-    cells += number_cell(row.steps > 0 ? grouped(row.steps) : "") +
-             number_cell(row.steps > 0 ? in_seconds(row.seconds) : "") +
-             number_cell(fmt::format("{} of {}", row.diverged, arm.settings.size())) +
-             number_cell(fmt::format("{} of {}", row.finals_diverged, row.top1.size()));
     if (!view.test.arms.empty()) cells += number_cell(mean_html(view.test.arms[i].top1));
     if (knows_leaks(view)) cells += number_cell(mean_html(view.test.arms[i].top1_leak_free));
+    cells += number_cell(row.steps > 0 ? grouped(row.steps) : "") +
+             number_cell(row.steps > 0 ? in_seconds(row.seconds) : "") +
+             number_cell(grouped(row.finals_diverged));
     rows += tools::row(cells);
   }
   std::vector<std::string> columns{"#batch", "optimiser", "#accuracy", "#its mean, 95 %",
                                    "#beside " + escaped(view.plan.arms.front().optimizer)};
-  for (const std::string& flag : flags) columns.push_back("#--" + flag);
-  for (const char* const title : {"#steps", "#time", "#trials diverged", "#finals diverged"}) {
-    columns.emplace_back(title);
-  }
   if (!view.test.arms.empty()) columns.emplace_back("#on test");
   if (knows_leaks(view)) columns.emplace_back("#without leaked images");
+  for (const char* const title : {"#steps", "#time", "#diverged"}) columns.emplace_back(title);
   return table(columns, rows);
+}
+
+std::string settings_table(const TuneView& view) {
+  const std::vector<std::string> flags = flags_of(view);
+  std::vector<std::string> columns{"#batch", "optimiser"};
+  for (const std::string& flag : flags) columns.push_back("#--" + flag);
+  columns.emplace_back("#trials");
+  columns.emplace_back("#diverged");
+  std::string rows;
+  for (std::size_t i = 0; i < view.rows.size(); ++i) {
+    const TuneArm& arm = view.plan.arms[i];
+    const TuneRow& row = view.rows[i];
+    std::string cells = number_cell(grouped(arm.batch)) + key_cell(escaped(arm.optimizer));
+    for (const std::string& flag : flags) {
+      cells += number_cell(row.best ? number(value_of(arm, arm.settings[*row.best], flag))
+                                    : std::string());
+    }
+    rows += tools::row(cells + number_cell(grouped(arm.settings.size())) +
+                       number_cell(grouped(row.diverged)));
+  }
+  return table(columns, rows);
+}
+
+std::string in_epochs(double epochs) {
+  return fmt::format("{:.4g} {}", epochs, epochs == 1 ? "epoch" : "epochs");
 }
 
 // The trials of a batch size over their rates, all trained equally long; where rates are a list, a
 // line goes through the best of each.
 std::string chart_of(const TuneView& view, std::uint64_t batch) {
-  CurveChart chart{.name = fmt::format("Batch {}, {:.4g} epochs", grouped(batch),
-                                       view.plan.rungs.front().epochs),
-                   .x_name = "--lr",
-                   .percent = true,
-                   .log_x = true,
-                   .curves = {}};
+  CurveChart chart{
+      .name = "Batch " + grouped(batch) + ", " + in_epochs(view.plan.rungs.front().epochs),
+      .x_name = "--lr",
+      .percent = true,
+      .log_x = true,
+      .curves = {}};
   std::string keys;
   int colour = 0;
   for (std::size_t i = 0; i < view.plan.arms.size(); ++i) {
@@ -159,13 +175,14 @@ std::string charts(const TuneView& view) {
   return all.empty() ? "" : figures(all);
 }
 
-// The arm with the highest mean, in a sentence.
+// The arm with the highest mean, of those whose finals all came to an end, in a sentence.
 std::string verdict_of(const TuneView& view) {
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < view.rows.size(); ++i) {
-    if (view.rows[i].mean.value_or(-1) > view.rows[best].mean.value_or(-1)) best = i;
-  }
-  return (view.rows.size() > 1 ? "highest: " : "") + in_words(view, best);
+  const auto rank = [](const TuneRow& row) {
+    return std::pair(row.mean && row.finals_diverged == 0, row.mean.value_or(-1));
+  };
+  const auto best = std::ranges::max_element(view.rows, {}, rank) - view.rows.begin();
+  return (view.rows.size() > 1 ? "The highest: " : "") +
+         in_words(view, static_cast<std::size_t>(best));
 }
 
 std::string advice_section(const TuneView& view) {
@@ -185,10 +202,10 @@ std::string trials_of(const TuneView& view, std::size_t arm_place) {
   const ArmRuns& runs = view.state.runs[arm_place];
   std::vector<std::string> columns{"setting"};
   for (const Rung& rung : view.plan.rungs) {
-    columns.push_back("#" + fmt::format("{:.4g} epochs", rung.epochs));
+    columns.push_back("#" + in_epochs(rung.epochs));
   }
-  columns.emplace_back("command");
   std::string rows;
+  std::string commands;
   for (std::size_t setting = 0; setting < arm.settings.size(); ++setting) {
     std::string cells = key_cell(escaped(in_words(arm, arm.settings[setting])));
     std::size_t last = 0;
@@ -205,13 +222,13 @@ std::string trials_of(const TuneView& view, std::size_t arm_place) {
       }
       cells += number_cell(outcome);
     }
-    cells += cell(command_line(command_of(view, trial_job(view.plan, arm_place, setting, last))));
+    commands += command_of(view, trial_job(view.plan, arm_place, setting, last)) + "\n";
     rows += row(cells, setting == runs.halving.best ? RowLook::kMarked : RowLook::kPlain);
   }
-  return details(escaped(arm.name()), table(columns, rows), false);
+  return details(escaped(arm.name()), table(columns, rows) + preformatted(commands), false);
 }
 
-std::string commands_section(const TuneView& view) {
+std::string settings_section(const TuneView& view) {
   std::string all;
   for (std::size_t i = 0; i < view.plan.arms.size(); ++i) {
     if (!view.rows[i].best) continue;
@@ -220,13 +237,10 @@ std::string commands_section(const TuneView& view) {
                    false);
   }
   const std::string about = fmt::format(
-      "Without --holdout {:.6g} they train on all samples, and are evaluated on test: do that "
-      "once, "
-      "with what you chose.",
+      "Without --holdout {:.6g} these commands train on all samples, and evaluate on test: do that "
+      "once, with what you chose.",
       view.plan.options.holdout);
-  return all.empty()
-             ? ""
-             : section("Commands that train the best settings", paragraph(escaped(about)) + all);
+  return section("Best settings", settings_table(view) + paragraph(escaped(about)) + all);
 }
 
 }  // namespace
@@ -343,9 +357,9 @@ std::string html_of(const TuneView& view, const std::string& made) {
   for (std::size_t i = 0; i < view.plan.arms.size(); ++i) trials += trials_of(view, i);
   const std::string body = page_header("winnow tune-lr", name_html(o.cache.string()),
                                        escaped(verdict_of(view)) + ".", "") +
-                           section("Accuracy", paragraph(escaped(about)) + arms_table(view)) +
+                           section("Accuracy", paragraph(escaped(about)) + accuracy_table(view)) +
                            advice_section(view) + section("Trials over their rates", charts(view)) +
-                           commands_section(view) + section("All trials", trials);
+                           settings_section(view) + section("All trials", trials);
   return html_page(
       {.title = "tuning on " + o.cache.string(), .body = body, .made = made, .style = run_style()});
 }

@@ -144,6 +144,21 @@ TEST(TuneTable, RowsHaveTheFinalsAndAreComparedBySeed) {
   EXPECT_EQ(beside_in_words(rows[0]), "");
 }
 
+TEST(TuneTable, ASettingThatDivergesNowAndThenIsNotJudgedByTheOtherRuns) {
+  const std::vector<double> trials{0.5, 0.6, 0.5, 0.5, 0.5, 0.5};
+  for (const bool first : {false, true}) {
+    const ArmRuns whole = runs_of(trials, {0.7, 0.7, 0.7, 0.7});
+    const ArmRuns some = runs_of(trials, {0.9, 0.9, -1, 0.9});
+    const auto rows =
+        rows_of({grid_arm(), grid_arm()}, {first ? some : whole, first ? whole : some}, kJudge);
+    EXPECT_NEAR(rows[1].beside_first->mean, first ? -0.2 : 0.2, 1e-9);
+    EXPECT_EQ(rows[1].beside_first->pairs, 3U);
+    EXPECT_EQ(beside_in_words(rows[1]), "");
+    EXPECT_THAT(advice_of(grid_arm(), rows[first ? 0 : 1], kJudge),
+                ::testing::Contains(HasSubstr("1 of 4 final runs")));
+  }
+}
+
 TEST(TuneTable, AnArmThatDiverged) {
   const TuneArm arm = grid_arm();
   const auto rows = rows_of(

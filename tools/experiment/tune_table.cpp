@@ -118,7 +118,9 @@ void compare(const std::vector<TuneArm>& arms, const TuneJudge& judge, std::vect
     const auto [first, is_first] = first_of.try_emplace(arms[i].batch, i);
     if (is_first) continue;
     rows[i].beside_first = beside(rows[first->second], rows[i], judge);
-    if (!rows[i].beside_first || !rows[i].beside_first->p) continue;
+    // Of those that diverge now and then the others alone would be judged.
+    const bool whole = rows[i].finals_diverged == 0 && rows[first->second].finals_diverged == 0;
+    if (!whole || !rows[i].beside_first || !rows[i].beside_first->p) continue;
     compared.push_back(i);
     p.push_back(*rows[i].beside_first->p);
   }
@@ -211,6 +213,12 @@ std::vector<std::string> advice_of(const TuneArm& arm, const TuneRow& row, const
                       arm.name(), row.diverged));
     }
     return advice;
+  }
+  if (row.finals_diverged > 0) {
+    advice.push_back(
+        fmt::format("{}: {} of {} final runs of the best setting diverged, so it is at "
+                    "the brink; take a lower rate than its, or a longer warm-up",
+                    arm.name(), row.finals_diverged, row.top1.size()));
   }
   for (const AxisFinding& finding : row.findings) {
     const std::string& flag = finding.axis.flag;

@@ -61,7 +61,8 @@ struct TuneRow {
   std::optional<Interval> interval = {};  // of the mean: Student's, 95 %
   std::uint64_t steps = 0;
   double seconds = 0;  // mean of the finals
-  // Of equal seeds: this less the first optimiser at its batch size; p by Holm, of all such pairs.
+  // Of equal seeds: this less the first optimiser at its batch size; p by Holm, of all such pairs,
+  // and not where a final of one diverged.
   std::optional<PairedDifference> beside_first = {};
   std::optional<double> p = {};
 };
