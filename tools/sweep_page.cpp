@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -28,52 +29,79 @@ std::string points_html(const std::optional<PairedDifference>& difference) {
   return text;
 }
 
+// Half of Student's interval of the mean accuracy.
+double spread_of(const ArmResult& result) {
+  if (!result.deviation) return 0;
+  const auto runs = static_cast<double>(result.runs());
+  return student_t_bound(0.05, runs - 1) * *result.deviation / std::sqrt(runs);
+}
+
 std::string sweep_chart(const SweepView& view, const std::string& budget) {
-  std::map<std::string, Curve> curves;
+  std::map<std::pair<std::string, bool>, Curve> curves;  // by series; controls are dashed
+  std::map<std::string, int> colours;
   for (std::size_t i = 0; i < view.arms.size(); ++i) {
     const SweepArm& arm = view.arms[i];
     if (arm.budget != budget || arm.series == "all" || view.results[i].runs() == 0) continue;
-    Curve& curve = curves[arm.series];
-    curve.name = arm.series;
+    Curve& curve = curves[{arm.series, arm.is_control()}];
+    curve.name = arm.series + (arm.is_control() ? ", as many at random" : "");
     curve.dashed = arm.is_control();
-    curve.points.push_back({100 * arm.removed_share(), view.results[i].mean});
+    curve.colour = colours.try_emplace(arm.series, colours.size() % 8).first->second;
+    curve.points.push_back({100 * arm.removed_share(), view.results[i].mean,
+                            arm.is_control() ? 0 : spread_of(view.results[i])});
   }
   CurveChart chart{.name = "Accuracy over the share removed, equal " + budget,
                    .x_name = "% removed",
                    .percent = true,
                    .curves = {}};
+  const ArmResult& all = view.results.front();
   for (auto& [series, curve] : curves) {
-    if (view.results.front().runs() > 0) curve.points.push_back({0, view.results.front().mean});
+    if (all.runs() > 0) curve.points.push_back({0, all.mean, curve.dashed ? 0 : spread_of(all)});
     std::ranges::sort(curve.points, {}, &Curve::Point::x);
-    curve.colour = static_cast<int>(chart.curves.size() % 8);
     chart.curves.push_back(std::move(curve));
   }
   const std::string svg = curves_svg(chart);
   if (svg.empty()) return "";
   std::string keys;
-  for (std::size_t i = 0; i < chart.curves.size(); ++i) keys += run_key(i, chart.curves[i].name);
+  for (const auto& [series, colour] : colours) {
+    keys += run_key(static_cast<std::size_t>(colour), series);
+  }
   return figure(escaped(chart.name), svg + paragraph(keys));
 }
 
-std::string arms_table(const SweepView& view) {
+// Whether an arm is the first, with another budget: it has the same runs.
+bool is_first_again(const SweepView& view, std::size_t place) {
+  return place > 0 && view.arms[place].jobs == view.arms.front().jobs;
+}
+
+std::string budget_of(const SweepView& view, std::size_t place) {
+  if (place > 0 || view.arms.size() < 2 || !is_first_again(view, 1)) return view.arms[place].budget;
+  return view.arms[0].budget + ", " + view.arms[1].budget;
+}
+
+// Accuracy with its deviation over seeds.
+std::string accuracy_cell(const ArmResult& result) {
+  if (result.runs() == 0) return number_cell("");
+  return number_cell(percent(result.mean) +
+                     (result.deviation ? fmt::format(" ± {:.2f}", 100 * *result.deviation) : ""));
+}
+
+std::string points_table(const SweepView& view) {
+  const auto best = recommend(view.arms, view.results, view.judge);
   std::string rows;
   for (std::size_t i = 0; i < view.arms.size(); ++i) {
     const SweepArm& arm = view.arms[i];
+    if (arm.is_control() || is_first_again(view, i)) continue;
     const ArmResult& result = view.results[i];
-    const std::string spread =
-        result.deviation ? fmt::format(" ± {:.2f}", 100 * *result.deviation) : std::string();
-    rows +=
-        row(key_cell(name_html(arm.name)) + key_cell(arm.budget) +
-                number_cell(grouped(arm.removed)) + number_cell(percent(arm.removed_share())) +
-                number_cell(fmt::format("{:.4g}", arm.epochs)) +
-                number_cell(result.runs() == 0 ? "" : percent(result.mean) + spread) +
-                number_cell(grouped(result.runs())) + number_cell(points_html(result.beside_all)) +
-                number_cell(points_html(result.beside_control)) +
-                key_cell(verdict_in_words(arm, result)),
-            arm.is_control() ? RowLook::kFaint : RowLook::kPlain);
+    rows += row(key_cell(name_html(arm.name)) + key_cell(budget_of(view, i)) +
+                    number_cell(percent(arm.removed_share())) + accuracy_cell(result) +
+                    number_cell(points_html(result.beside_all)) +
+                    key_cell(verdict_in_words(arm, result)) +
+                    (arm.control ? accuracy_cell(view.results[*arm.control]) : number_cell("")) +
+                    number_cell(points_html(result.beside_control)),
+                i == best ? RowLook::kMarked : RowLook::kPlain);
   }
-  return table({"arm", "equal", "#removed", "#share", "#epochs", "#accuracy", "#runs",
-                "#points beside all", "#beside its control", ""},
+  return table({"arm", "equal", "#removed", "#accuracy", "#points beside all", "verdict",
+                "#as many at random", "#points beside that"},
                rows);
 }
 
@@ -120,19 +148,23 @@ std::string cost_section(const SweepView& view) {
   for (std::size_t i = 0; i < view.arms.size(); ++i) {
     const SweepArm& arm = view.arms[i];
     const std::optional<double> taken = view.results[i].seconds;
-    if (arm.is_control()) continue;
+    if (arm.is_control() || is_first_again(view, i)) continue;
     const auto saved = [](double part, double all) {
       return number_cell(fmt::format("{:.1f} %", 100 * (1 - part / all)));
     };
     const auto images = static_cast<double>(arm.images_seen());
-    rows += row(key_cell(name_html(arm.name)) + key_cell(arm.budget) +
+    rows += row(key_cell(name_html(arm.name)) + key_cell(budget_of(view, i)) +
+                number_cell(fmt::format("{:.4g}", arm.epochs)) +
                 number_cell(grouped(arm.images_seen())) + saved(images, whole) +
                 number_cell(taken ? in_seconds(*taken) : "") +
                 (taken && seconds ? saved(*taken, *seconds) : number_cell("")));
   }
-  return section("What they cost", table({"arm", "equal", "#images a run trains on", "#saved",
-                                          "#time of a run", "#saved"},
-                                         rows));
+  return section(
+      "What they cost",
+      paragraph("Times are means of runs, as they were: other work on the machine is in them.") +
+          table({"arm", "equal", "#epochs", "#images a run trains on", "#saved", "#time of a run",
+                 "#saved"},
+                rows));
 }
 
 // Those that lost most come first.
@@ -212,12 +244,20 @@ std::string test_section(const SweepView& view) {
 }
 
 std::string commands_section(const SweepView& view) {
+  std::string recommended;
+  if (const auto best = recommend(view.arms, view.results, view.judge)) {
+    recommended = paragraph(name_html(view.arms[*best].name) + ", equal " +
+                            view.arms[*best].budget + ", which is recommended:") +
+                  command_line(view.commands[*best]);
+  }
   std::string all;
   for (std::size_t i = 0; i < view.arms.size(); ++i) {
-    all += details(name_html(view.arms[i].name) + ", equal " + view.arms[i].budget,
-                   command_line(view.commands[i]), false);
+    if (is_first_again(view, i)) continue;
+    all += paragraph(name_html(view.arms[i].name) + ", equal " + budget_of(view, i)) +
+           command_line(view.commands[i]);
   }
-  return section("Commands that train them", all);
+  return section("Commands that train them",
+                 recommended + details("Of all arms, each with its first seed", all, false));
 }
 
 std::string failures_section(const SweepView& view) {
@@ -300,13 +340,13 @@ std::string html_of(const SweepView& view, const std::string& made) {
       "{:.2f} points or "
       "more, and verdicts are corrected for {} points (Holm), so that one false one among all is "
       "as rare as 5 %. "
-      "Dashed: as many of each class removed at random.",
+      "Dashed: as many of each class removed at random. Bars: of the mean, over seeds.",
       grouped(view.judge.held_out_images), 100 * view.judge.margin, grouped(points_of(view.arms)));
   const std::string body =
       page_header("winnow sweep", name_html(view.cache), escaped(verdict) + ".", "") +
       section("Accuracy", paragraph(escaped(about)) +
                               figures(sweep_chart(view, "epochs") + sweep_chart(view, "steps")) +
-                              arms_table(view)) +
+                              points_table(view)) +
       test_section(view) + data_section(view) + cost_section(view) + classes_section(view) +
       failures_section(view) + commands_section(view);
   return html_page(

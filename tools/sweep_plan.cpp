@@ -177,6 +177,13 @@ PlannedPoint plan_point(const SweepSamples& samples, const SweepPoint& point, bo
   return one;
 }
 
+std::string series_of(const SweepPoint& point) {
+  return point.hash + " " +
+         std::string(point.mode == dedup::SelectionMode::kKeep
+                         ? dedup::keep_policy_name(point.keep)
+                         : dedup::selection_mode_name(point.mode));
+}
+
 struct PlannedControl {
   std::vector<std::string> selections;  // one a seed
   ArmFacts facts;
@@ -214,7 +221,7 @@ void add_controls(const SweepOptions& o, const SweepSamples& samples,
       const std::uint64_t kept = plan.training - points[i].removed;
       add_arms(o,
                {.name = "control-" + dedup::name_of(points[i].point),
-                .series = "removed at random",
+                .series = series_of(points[i].point),
                 .kept = kept,
                 .removed = points[i].removed,
                 .facts = control.facts},
@@ -224,13 +231,6 @@ void add_controls(const SweepOptions& o, const SweepSamples& samples,
       plan.arms[i * budgets + budget].control = place->second + budget;
     }
   }
-}
-
-std::string series_of(const SweepPoint& point) {
-  return point.hash + " " +
-         std::string(point.mode == dedup::SelectionMode::kKeep
-                         ? dedup::keep_policy_name(point.keep)
-                         : dedup::selection_mode_name(point.mode));
 }
 
 SweepPlan plan_on(const SweepOptions& o, bool estimates, const Session& session,

@@ -305,6 +305,20 @@ TEST(Curves, OfTheLargestAndTheSmallestNumbersAreDrawnInNumbers) {
   }
 }
 
+TEST(Curves, HaveBarsThatStayInThePicture) {
+  CurveChart chart{
+      .name = "accuracy",
+      .x_name = "% removed",
+      .percent = true,
+      .curves = {{.name = "phash", .points = {{0, 0.9, 0.2}, {10, 0.85, 0}, {20, 0.8, 0.05}}}}};
+  const std::string svg = curves_svg(chart);
+  EXPECT_EQ(count_of(svg, "stroke-opacity"), 2U) << "one without a spread has none";
+  EXPECT_NE(svg.find("phash: 0.75 to 0.85 at 20"), std::string::npos);
+  EXPECT_NE(svg.find(">70 %<"), std::string::npos) << "the axis holds them";
+  EXPECT_EQ(svg.find(">110 %<"), std::string::npos);
+  EXPECT_NE(svg.find("y1=\"200.0\" x2=\"46.0\" y2=\"10.0\""), std::string::npos) << "cut at 100 %";
+}
+
 TEST(Names, AreCutBetweenCharacters) {
   EXPECT_EQ(shown_short("a name"), "a name");
   EXPECT_EQ(shown_short(std::string(100, 'a')), std::string(100, 'a'));

@@ -34,7 +34,7 @@ std::vector<SweepArm> arms_of(std::size_t points, int seeds) {
   }
   for (std::size_t i = 1; i <= points; ++i) {
     arms.push_back({.name = "control-r" + std::to_string(10 * i),
-                    .series = "removed at random",
+                    .series = "phash first",
                     .budget = "epochs",
                     .kept = 1000 - 100 * i,
                     .removed = 100 * i});

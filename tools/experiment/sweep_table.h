@@ -26,8 +26,9 @@ struct ArmFacts {
 
 // A way to thin the training samples, or its control, trained with some seeds.
 struct SweepArm {
-  std::string name = {};    // "all", "phash-r25-first", "control-phash-r25-first"
-  std::string series = {};  // those that differ in how hard they thin have one: "phash first"
+  std::string name = {};  // "all", "phash-r25-first", "control-phash-r25-first"
+  // Those that differ in how hard they thin have one: "phash first". A control: that of its point.
+  std::string series = {};
   std::string budget = {};  // what it has in common with all: "epochs" or "steps"
   std::uint64_t kept = 0;
   std::uint64_t removed = 0;

@@ -78,7 +78,7 @@ std::string why_small(const std::vector<SweepArm>& arms, const std::vector<ArmRe
   }
   const std::size_t best = places.front();
   std::string text = fmt::format(
-      "{} at equal {}: with {} images it is the most accurate, {}, of "
+      "take {} at equal {}: with {} images it is the most accurate, {}, of "
       "the {} that keep at most {}",
       arms[best].name, arms[best].budget, grouped(arms[best].kept), percent(results[best].mean),
       grouped(places.size()), grouped(*judge.most_images));
@@ -133,10 +133,10 @@ std::string recommendation(const std::vector<SweepArm>& arms, const std::vector<
   const std::optional<std::size_t> best = hardest(arms, results);
   if (!best) return why_none(arms, results, judge);
   const ArmResult& result = results[*best];
-  return fmt::format("{} at equal {}: it removes {:.1f} % and loses less than {:.2f} points{}{}{}",
-                     arms[*best].name, arms[*best].budget, 100 * arms[*best].removed_share(),
-                     100 * judge.margin, in_points(*result.beside_all), of_points(points_of(arms)),
-                     beside_control(result));
+  return fmt::format(
+      "take {} at equal {}: it removes {:.1f} % and loses less than {:.2f} points{}{}{}",
+      arms[*best].name, arms[*best].budget, 100 * arms[*best].removed_share(), 100 * judge.margin,
+      in_points(*result.beside_all), of_points(points_of(arms)), beside_control(result));
 }
 
 std::vector<SweepArm> without_lost(

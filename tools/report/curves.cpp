@@ -102,7 +102,10 @@ Axis x_axis_of(const CurveChart& chart, Range xs) {
 Axis y_axis_of(const CurveChart& chart) {
   Range range;
   for (const Curve& curve : chart.curves) {
-    for (const Curve::Point& point : curve.points) range.add(point.y);
+    for (const Curve::Point& point : curve.points) {
+      range.add(point.y - point.spread);
+      range.add(point.y + point.spread);
+    }
   }
   if (chart.percent) return linear_axis({std::max(0.0, range.least), std::min(1.0, range.most)}, 5);
   constexpr double kLeastLog = 1e-100;
@@ -132,6 +135,23 @@ double x_px(const Axis& axis, double x) {
   return kLeft + (kWidth - kLeft - kRight) * axis.place(x);
 }
 double y_px(const Axis& axis, double y) { return kTop + kHeight * (1 - axis.place(y)); }
+
+// Those of several curves lie beside each other.
+std::string bars_of(const Curve& curve, const Axis& x, const Axis& y) {
+  const auto aside = static_cast<double>(curve.colour % kColours) * 2 + (curve.dashed ? 1 : 0);
+  std::string bars;
+  for (const Curve::Point& point : curve.points) {
+    if (!(point.spread > 0)) continue;
+    const auto end = [&](double value) { return std::clamp(y_px(y, value), kTop, kTop + kHeight); };
+    bars += fmt::format(
+        "<line class=\"curve run{}{}\" stroke-opacity=\"0.45\" x1=\"{:.1f}\" y1=\"{:.1f}\" "
+        "x2=\"{:.1f}\" y2=\"{:.1f}\"><title>{}: {:.4g} to {:.4g} at {:.4g}</title></line>\n",
+        curve.colour % kColours, curve.dashed ? " dashed" : "", x_px(x, point.x) - aside,
+        end(point.y - point.spread), x_px(x, point.x) - aside, end(point.y + point.spread),
+        escaped(curve.name), point.y - point.spread, point.y + point.spread, point.x);
+  }
+  return bars;
+}
 
 std::string line_of(const Curve& curve, const Axis& x, const Axis& y) {
   const std::string look = fmt::format("class=\"curve run{}{}\"", curve.colour % kColours,
@@ -190,7 +210,7 @@ std::string curves_svg(const CurveChart& chart) {
                   kWidth, kTop + kHeight + kBottom, escaped(chart.name));
   out += axes_of(chart, x, y);
   for (const Curve& curve : chart.curves) {
-    if (!curve.points.empty()) out += line_of(curve, x, y);
+    if (!curve.points.empty()) out += bars_of(curve, x, y) + line_of(curve, x, y);
   }
   return out + "</svg>\n";
 }

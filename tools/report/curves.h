@@ -9,7 +9,8 @@ namespace winnow::tools {
 struct Curve {
   struct Point {
     double x = 0;
-    double y = 0;  // both at most 1e100 in size
+    double y = 0;       // both at most 1e100 in size
+    double spread = 0;  // half the length of a bar there; 0: none
   };
   std::string name;           // shown when pointed at
   std::vector<Point> points;  // by ascending x
