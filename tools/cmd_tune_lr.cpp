@@ -70,16 +70,14 @@ std::string outcome_of_run(const Claim& claim, const JsonReader& printed) {
   return json.dump();
 }
 
-std::string announcement(const TunePlan& plan) {
+std::string announcement(const TunePlan& plan, const TuneState& state) {
   const TuneLrOptions& o = plan.options;
   const std::size_t trials = plan.rungs.front().trials;
   return fmt::format(
-      "{} {} of each of {} {}, then {} {} of the best; judged on {} images held out, {} are "
-      "trained "
-      "on",
-      grouped(trials), trials == 1 ? "trial" : "trials", grouped(plan.arms.size()),
-      plan.arms.size() == 1 ? "optimiser and batch size" : "optimisers and batch sizes", o.seeds,
-      o.seeds == 1 ? "run" : "runs", grouped(plan.held_out), grouped(plan.training));
+      "{} {} of each optimiser at each batch size, then {} {} of its best setting: {} runs; judged "
+      "on {} images held out, {} are trained on",
+      grouped(trials), trials == 1 ? "trial" : "trials", o.seeds, o.seeds == 1 ? "run" : "runs",
+      grouped(work_of(plan, state).runs), grouped(plan.held_out), grouped(plan.training));
 }
 
 // What is left, by a few steps of the first trial at the largest batch, with its lowest rate.
@@ -146,16 +144,19 @@ void run(const TuneLrFlags& flags, Session& session) {
   if (flags.test && plan.test == 0) {
     throw UsageError(plan.options.cache.string() + " has no test split; leave out --test");
   }
-  say(session, announcement(plan));
   for (const std::string& note : plan.notes) say(session, note);
+  const auto tell_plan = [&](const TuneState& state) {
+    say(session, announcement(plan, state));
+    if (flags.estimate) estimate(flags, plan, state, session);
+  };
   if (flags.estimate && !fs::exists(flags.out)) {
-    const auto nothing = [](const std::string&) { return std::optional<Outcome>(); };
-    return estimate(flags, plan, state_of(plan, nothing), session);
+    return tell_plan(state_of(plan, [](const std::string&) { return std::optional<Outcome>(); }));
   }
   JobQueue queue(flags.out, "cache " + plan.cache_digest);
   const auto outcome_of = [&](const std::string& job) { return queue.outcome(job); };
   TuneState state = state_of(plan, outcome_of);
-  if (flags.estimate) return estimate(flags, plan, state, session);
+  tell_plan(state);
+  if (flags.estimate) return;
   const TrainJobs how{.verb = "tune-lr",
                       .cache = plan.options.cache,
                       .lanes = flags.lanes,

@@ -94,6 +94,15 @@ TEST(TuneSpace, DrawsStayWhereTheyAreAndFillTheRange) {
   }
 }
 
+TEST(TuneSpace, NoSettingIsDrawnTwice) {
+  const std::vector<TuneAxis> axes{{.flag = "lr", .values = {0.1, 0.2, 0.4}},
+                                   {.flag = "weight-decay", .values = {1e-4, 1e-3}}};
+  auto all = drawn_of(axes, 6, 3);
+  std::ranges::sort(all);
+  EXPECT_EQ(all, grid_of(axes));
+  EXPECT_THAT(refusal([&] { drawn_of(axes, 7, 3); }), HasSubstr("make 6 settings"));
+}
+
 TEST(TuneSpace, AllSpacesHaveTheSamePlaces) {
   const TuneAxis sgd{.flag = "lr", .least = 0.01, .most = 1};
   const TuneAxis lars{.flag = "lr", .least = 0.5, .most = 50};

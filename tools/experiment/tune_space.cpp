@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "common/error.h"
 #include "common/rng.h"
@@ -15,6 +16,7 @@ namespace winnow::tools {
 namespace {
 
 constexpr std::size_t kMostSettings = 10'000;
+constexpr std::size_t kMostDraws = 100;  // for a trial, most of which others had
 
 // Two decades about the rates that were published; seeds of LARS: NVCaffe's and MLPerf's 4 to 25
 // for batches from 512 to 65,536; of LAMB: 0.04 sqrt(B / 32,768), You et al. 2019.
@@ -139,13 +141,20 @@ std::vector<TuneSetting> drawn_of(const std::vector<TuneAxis>& axes, std::size_t
   std::vector<double> shares;
   for (std::size_t i = 0; i < axes.size(); ++i) shares.push_back(rng.uniform());
   std::vector<TuneSetting> settings;
-  for (std::size_t trial = 0; trial < trials; ++trial) {
+  std::set<TuneSetting> seen;
+  for (std::size_t draw = 0; settings.size() < trials; ++draw) {
+    if (draw == kMostDraws * trials) {
+      throw UsageError(
+          fmt::format("--trials {} draws from lists that make {} settings; leave --trials "
+                      "out to try them all",
+                      trials, settings.size()));
+    }
     TuneSetting setting;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       setting.push_back(at(axes[i], shares[i]));
       shares[i] = std::fmod(shares[i] + std::pow(root, -static_cast<double>(i + 1)), 1.0);
     }
-    settings.push_back(std::move(setting));
+    if (seen.insert(setting).second) settings.push_back(std::move(setting));
   }
   return settings;
 }

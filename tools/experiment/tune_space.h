@@ -44,7 +44,8 @@ std::vector<TuneSetting> grid_of(const std::vector<TuneAxis>& axes);
 // The first `trials` of a sequence that fills the space evenly from its beginning on, and that
 // `seed` moves: the additive recurrence of Roberts 2018, whose points are nowhere as close, and
 // leave no gaps as wide, as independent draws. With more trials the first stay. Equal for all
-// spaces of as many axes but for the ranges. Numbers have three digits.
+// spaces of as many axes but for the ranges. Numbers have three digits. No setting comes twice.
+// Throws UsageError where there are not so many.
 std::vector<TuneSetting> drawn_of(const std::vector<TuneAxis>& axes, std::size_t trials,
                                   std::uint64_t seed);
 
