@@ -114,7 +114,11 @@ SweepFlags with_axes(SweepFlags o) {
   return o;
 }
 
-std::uint64_t memory_left() { return std::min(machine_memory_left(), group_memory_left()); }
+std::uint64_t disk_left(const fs::path& out) {
+  fs::path there = fs::absolute(out);
+  while (!fs::exists(there)) there = there.parent_path();
+  return free_bytes(there);
+}
 
 // What it will take, by runs that are done, or else by a few steps of the first one. `queue`: null
 // where there is none yet.
@@ -140,12 +144,15 @@ Foretold foretell_it(const SweepFlags& o, const SweepPlan& plan, const JobQueue*
     const TrialResult tried =
         try_training("sweep", words, plan.training, std::max(1, cores / o.lanes),
                      queue == nullptr ? beside : o.out, session);
-    speed = {.seconds_per_image = tried.seconds_per_image, .peak_bytes = tried.peak_bytes};
+    speed = {.seconds_per_image = tried.seconds_per_image,
+             .peak_bytes = tried.peak_bytes,
+             .disk_bytes = tried.disk_bytes};
   }
   return foretell(plan.arms, plan.held_out, at_once, speed.value_or(RunSpeed{}), is_done);
 }
 
-Json to_json(const Foretold& foretold, const SweepPlan& plan, std::uint64_t memory_left) {
+Json to_json(const Foretold& foretold, const SweepPlan& plan, std::uint64_t memory,
+             std::uint64_t disk) {
   Json arms = Json::array();
   for (const SweepArm& arm : plan.arms) {
     arms.push_back({{"arm", arm.name},
@@ -162,7 +169,9 @@ Json to_json(const Foretold& foretold, const SweepPlan& plan, std::uint64_t memo
           {"images", static_cast<std::uint64_t>(foretold.images + 0.5)},
           {"seconds", foretold.seconds},
           {"lane_bytes", foretold.lane_bytes},
-          {"free_bytes", memory_left == kNoMemoryLimit ? Json(nullptr) : Json(memory_left)},
+          {"memory_bytes", memory == kNoMemoryLimit ? Json(nullptr) : Json(memory)},
+          {"disk_bytes", foretold.disk_bytes},
+          {"free_bytes", disk},
           {"held_out", plan.held_out},
           {"notes", plan.notes},
           {"arms", std::move(arms)}};
@@ -172,12 +181,15 @@ void tell_plan(const SweepFlags& o, const SweepPlan& plan, const JobQueue* queue
                const Session& session) {
   for (const std::string& note : plan.notes) say(session, note);
   const Foretold foretold = foretell_it(o, plan, queue, session);
-  const std::uint64_t left = memory_left();
+  const std::uint64_t memory = std::min(machine_memory_left(), group_memory_left());
+  const std::uint64_t disk = disk_left(o.out);
   say(session, fmt::format("{} arms, judged on {} images held out", grouped(plan.arms.size()),
                            grouped(plan.held_out)));
-  for (const std::string& line : in_words(foretold, o.lanes, left)) say(session, line);
-  check_memory(foretold, o.lanes, left);
-  if (o.estimate && o.json) fmt::print("{}\n", to_json(foretold, plan, left).dump());
+  for (const std::string& line : in_words(foretold, o.lanes, memory)) say(session, line);
+  if (foretold.done < foretold.runs) say(session, disk_in_words(foretold, disk));
+  check_memory(foretold, o.lanes, memory);
+  check_disk(foretold, disk);
+  if (o.estimate && o.json) fmt::print("{}\n", to_json(foretold, plan, memory, disk).dump());
 }
 
 SweepJudge judge_of(const SweepFlags& o, const SweepPlan& plan) {

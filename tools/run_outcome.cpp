@@ -1,7 +1,9 @@
 #include "tools/run_outcome.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "common/file.h"
 #include "train/run/metrics.h"
@@ -36,12 +38,25 @@ Json hits_by_class(const train::StoredEvaluation& evaluation) {
 
 }  // namespace
 
+std::uint64_t bytes_below(const fs::path& folder) {
+  std::uint64_t bytes = 0;
+  std::error_code gone;  // a run that ends removes its last checkpoint but one
+  for (fs::recursive_directory_iterator file(folder, gone), end; !gone && file != end;
+       file.increment(gone)) {
+    std::error_code unknown;
+    const std::uint64_t size = file->is_regular_file(unknown) ? file->file_size(unknown) : 0;
+    if (!unknown) bytes += size;
+  }
+  return bytes;
+}
+
 std::string text_of_run(const Claim& claim, const JsonReader& printed) {
   const fs::path run = claim.folder() / "run";
   const RunCost cost = cost_by(train::read_metrics(run / "metrics.jsonl"));
   Json json{{"top1", printed.at("top1").real(0, 1)},
             {"seconds", cost.seconds},
-            {"peak_bytes", cost.peak_bytes}};
+            {"peak_bytes", cost.peak_bytes},
+            {"disk_bytes", bytes_below(run)}};
   const fs::path evaluation = run / "evaluation.json";
   json["classes"] =
       hits_by_class(train::parse_evaluation(read_text(evaluation), evaluation.string()));
@@ -51,9 +66,10 @@ std::string text_of_run(const Claim& claim, const JsonReader& printed) {
 std::optional<RunCost> cost_of(const Outcome& outcome) {
   if (outcome.failed) return std::nullopt;
   const JsonReader result(outcome.text, {.name = "the result of a run"});
-  if (!result.has("seconds")) return std::nullopt;
+  if (!result.has("disk_bytes")) return std::nullopt;
   return RunCost{.seconds = result.at("seconds").real_from_0(),
-                 .peak_bytes = result.at("peak_bytes").number()};
+                 .peak_bytes = result.at("peak_bytes").number(),
+                 .disk_bytes = result.at("disk_bytes").number()};
 }
 
 }  // namespace winnow::tools

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,9 @@ namespace winnow::tools {
 // 135843840, "classes": [[right, images], ...]}, by class of the cache. `printed`: by `winnow train
 // --json`.
 std::string text_of_run(const Claim& claim, const JsonReader& printed);
+
+// Of all files in a folder and in those in it.
+std::uint64_t bytes_below(const std::filesystem::path& folder);
 
 // What it took. Nothing: it failed, or an earlier version kept it, which did not say.
 std::optional<RunCost> cost_of(const Outcome& outcome);

@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "tools/experiment/lanes.h"
+#include "tools/run_outcome.h"
 #include "tools/temporary_folder.h"
 #include "tools/train_jobs.h"
 #include "train/run/metrics.h"
@@ -78,7 +79,9 @@ TrialResult try_training(const std::string& verb, const std::vector<std::string>
   if (end.signal != 0 || (end.exit_code != 0 && end.exit_code != 75)) {
     refuse_failure(verb, "train", end, child.error);
   }
-  return result_of(run / "metrics.jsonl", epoch_images);
+  TrialResult result = result_of(run / "metrics.jsonl", epoch_images);
+  result.disk_bytes = bytes_below(run);
+  return result;
 }
 
 }  // namespace winnow::tools

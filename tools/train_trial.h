@@ -13,6 +13,7 @@ namespace winnow::tools {
 struct TrialResult {
   double seconds_per_image = 0;  // without what comes before the first step
   std::uint64_t peak_bytes = 0;
+  std::uint64_t disk_bytes = 0;  // of the run's folder, with one checkpoint
 };
 
 // Begins a `winnow train` with these words, the cache first, and ends it after some twenty steps,

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import random
 import signal
 import statistics
@@ -128,6 +129,10 @@ class Sweep(Case):
         said = self.ok(*self.command(out, "--estimate")).err
         self.assertIn("18 runs (2 more would equal one of them, and are not done again), 10 of them done", said)
         self.assertIn("about", said)
+        # Points that remove the same are trained once: distances of this hash are even.
+        value = self.ok("sweep", self.cache, "--out", self.folder / "even", "--threshold", "4,5", "--equal", "steps", "--seeds", 2,
+                        "--estimate", "--json", *TRAIN).json()  # fmt: skip
+        self.assertEqual((len(value["arms"]), value["runs"], value["shared"]), (4, 6, 2))
 
     def test_says_what_becomes_of_small_classes(self):
         self.write_ppm(self.folder / "set" / "train" / "rare" / "1.ppm", self.image(24, seed=2000), 24)
@@ -212,13 +217,37 @@ class Sweep(Case):
         self.ok(*self.command(self.folder / "whole", "--equal", "epochs"))
         out, draw = self.folder / "killed", random.Random(1)
         command = [WINNOW, *map(str, self.command(out, "--equal", "epochs", "--lanes", 2))]
-        for _ in range(6):
+        for _ in range(int(os.environ.get("WINNOW_SWEEP_KILLS", 4))):
             process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
             time.sleep(0.2 + 0.8 * draw.random())
             process.send_signal(draw.choice([signal.SIGKILL, signal.SIGTERM]))
             process.wait()
         self.ok(*self.command(out, "--equal", "epochs", "--lanes", 2))
         self.assertEqual((out / "table.csv").read_bytes(), (self.folder / "whole" / "table.csv").read_bytes())
+
+    def test_a_disk_that_is_really_full(self):
+        script = """
+            mount -t tmpfs -o size=${SIZE}k winnow /mnt
+            "$@"; echo "exit $?"
+            mount -o remount,size=200m /mnt
+            "$@" || exit 10
+            cp /mnt/sweep/table.csv "$TABLE"
+        """
+        if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "winnow", "/mnt"], capture_output=True).returncode:
+            self.skipTest("a small tmpfs cannot be mounted here")
+        self.ok(*self.command(self.folder / "whole", "--equal", "epochs"))
+        size = sum(path.stat().st_size for path in (self.folder / "whole").rglob("*") if path.is_file()) >> 10
+        command = [WINNOW, *map(str, self.command("/mnt/sweep", "--equal", "epochs"))]
+        for part in (0.02, 0.5):
+            table = self.folder / f"table-{part}"
+            done = subprocess.run(["unshare", "-rm", "bash", "-c", "set -u\n" + script, "_", *command], capture_output=True, text=True,
+                                  env={**os.environ, "SIZE": str(int(size * part)), "TABLE": str(table)})  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"exit [12]\n")
+            said = [line for line in done.stderr.splitlines() if line.startswith("winnow: ")]
+            self.assertEqual(len(said), 1, done.stderr)
+            self.assertRegex(said[0], "o space|do not fit")
+            self.assertEqual(table.read_bytes(), (self.folder / "whole" / "table.csv").read_bytes())
 
     def test_refusals(self):
         out = self.folder / "sweep"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ std::vector<SweepArm> arms() {
 }
 
 TEST(SweepCost, CountsEqualRunsOnceAndLeavesOutWhatIsDone) {
-  const RunSpeed speed{.seconds_per_image = 0.001, .peak_bytes = 100 << 20};
+  const RunSpeed speed{.seconds_per_image = 0.001, .peak_bytes = 100 << 20, .disk_bytes = 10 << 20};
   const Foretold all = foretell(arms(), 300, 1, speed, [](const std::string&) { return false; });
   EXPECT_EQ(all.runs, 6U);
   EXPECT_EQ(all.shared, 2U);
@@ -43,6 +44,7 @@ TEST(SweepCost, CountsEqualRunsOnceAndLeavesOutWhatIsDone) {
                                     "again), 5 of them done"),
                           HasSubstr("9,000 images to train on, about 11 s on 2 lanes"),
                           "memory: about 100 MiB a lane, 200 MiB in all"));
+  EXPECT_EQ(disk_in_words(last, 30 << 20), "disk: about 10 MiB, of 30 MiB");
   const Foretold none = foretell(arms(), 300, 2, {}, [](const std::string&) { return true; });
   EXPECT_THAT(in_words(none, 2, 1), ElementsAre(HasSubstr("all of them done")));
   EXPECT_NO_THROW(check_memory(none, 2, 1));
@@ -63,20 +65,23 @@ TEST(SweepCost, KnowsTheSpeedByRunsThatAreDone) {
   EXPECT_FALSE(speed_of(arms(), 300, [](const std::string&) { return std::nullopt; }));
 }
 
-TEST(SweepCost, SaysHowManyLanesFit) {
-  const Foretold foretold{.runs = 6, .lane_bytes = 300};
+TEST(SweepCost, SaysWhatDoesNotFit) {
+  const Foretold foretold{.runs = 6, .done = 1, .lane_bytes = 300, .disk_bytes = 500};
   EXPECT_NO_THROW(check_memory(foretold, 3, 900));
   EXPECT_NO_THROW(check_memory(foretold, 300, kNoMemoryLimit));
-  const auto said = [&](int lanes, std::uint64_t left) {
+  EXPECT_NO_THROW(check_disk(foretold, 500));
+  const auto said = [](const std::function<void()>& check) {
     try {
-      check_memory(foretold, lanes, left);
+      check();
     } catch (const UsageError& error) {
       return std::string(error.what());
     }
     return std::string();
   };
-  EXPECT_THAT(said(4, 900), HasSubstr("take --lanes 3"));
-  EXPECT_THAT(said(1, 200), HasSubstr("smaller --batch-size"));
+  EXPECT_THAT(said([&] { check_memory(foretold, 4, 900); }), HasSubstr("take --lanes 3"));
+  EXPECT_THAT(said([&] { check_memory(foretold, 1, 200); }), HasSubstr("smaller --batch-size"));
+  EXPECT_THAT(said([&] { check_disk(foretold, 499); }),
+              HasSubstr("5 runs of about 100 B each do not fit into 499 B of disk"));
 }
 
 }  // namespace

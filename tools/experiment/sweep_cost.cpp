@@ -28,6 +28,7 @@ std::optional<RunSpeed> speed_of(
       seconds += cost->seconds;
       work += work_of(arm, held_out);
       speed.peak_bytes = std::max(speed.peak_bytes, cost->peak_bytes);
+      speed.disk_bytes = std::max(speed.disk_bytes, cost->disk_bytes);
     }
   }
   if (!(work > 0)) return std::nullopt;
@@ -54,6 +55,7 @@ Foretold foretell(const std::vector<SweepArm>& arms, std::uint64_t held_out, int
     }
   }
   told.runs = seen.size();
+  told.disk_bytes = (told.runs - told.done) * speed.disk_bytes;
   const auto left = static_cast<double>(told.runs - told.done);
   // The last ones leave lanes idle.
   const double at_once = std::clamp(left, 1.0, static_cast<double>(lanes));
@@ -84,6 +86,10 @@ std::vector<std::string> in_words(const Foretold& foretold, int lanes, std::uint
   return {runs, time, memory};
 }
 
+std::string disk_in_words(const Foretold& foretold, std::uint64_t disk_left) {
+  return fmt::format("disk: about {}, of {}", in_bytes(foretold.disk_bytes), in_bytes(disk_left));
+}
+
 void check_memory(const Foretold& foretold, int lanes, std::uint64_t memory_left) {
   if (memory_left == kNoMemoryLimit || foretold.done == foretold.runs) return;
   if (foretold.lane_bytes * static_cast<std::uint64_t>(lanes) <= memory_left) return;
@@ -93,6 +99,14 @@ void check_memory(const Foretold& foretold, int lanes, std::uint64_t memory_left
                                          in_bytes(foretold.lane_bytes), in_bytes(memory_left));
   throw UsageError(fit == 0 ? needed + "; take a smaller --batch-size, behind --"
                             : fmt::format("{}; take --lanes {}", needed, fit));
+}
+
+void check_disk(const Foretold& foretold, std::uint64_t disk_left) {
+  if (foretold.done == foretold.runs || foretold.disk_bytes <= disk_left) return;
+  const std::size_t runs = foretold.runs - foretold.done;
+  throw UsageError(fmt::format(
+      "{} runs of about {} each do not fit into {} of disk; free some, or choose another --out",
+      grouped(runs), in_bytes(foretold.disk_bytes / runs), in_bytes(disk_left)));
 }
 
 }  // namespace winnow::tools

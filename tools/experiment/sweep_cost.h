@@ -16,12 +16,14 @@ namespace winnow::tools {
 struct RunCost {
   double seconds = 0;
   std::uint64_t peak_bytes = 0;
+  std::uint64_t disk_bytes = 0;  // of its folder
 };
 
 // How fast runs are on this machine.
 struct RunSpeed {
   double seconds_per_image = 0;  // trained on; one that is evaluated counts a third
-  std::uint64_t peak_bytes = 0;  // the most of a run
+  std::uint64_t peak_bytes = 0;  // the most of a run, as below
+  std::uint64_t disk_bytes = 0;
 };
 
 // Images that a run trains on, and a third of those it is evaluated on after each epoch.
@@ -39,6 +41,7 @@ struct Foretold {
   double images = 0;   // that those not done train on
   double seconds = 0;  // until all are done
   std::uint64_t lane_bytes = 0;
+  std::uint64_t disk_bytes = 0;  // of all that are not done
 };
 Foretold foretell(const std::vector<SweepArm>& arms, std::uint64_t held_out, int lanes,
                   const RunSpeed& speed,
@@ -46,8 +49,11 @@ Foretold foretell(const std::vector<SweepArm>& arms, std::uint64_t held_out, int
 
 // In sentences, a line each, without their full stops. `memory_left`: kNoMemoryLimit: not known.
 std::vector<std::string> in_words(const Foretold& foretold, int lanes, std::uint64_t memory_left);
+std::string disk_in_words(const Foretold& foretold, std::uint64_t disk_left);
 
 // Throws UsageError where lanes need more memory than is left; says how many would fit.
 void check_memory(const Foretold& foretold, int lanes, std::uint64_t memory_left);
+// The same of the disk.
+void check_disk(const Foretold& foretold, std::uint64_t disk_left);
 
 }  // namespace winnow::tools

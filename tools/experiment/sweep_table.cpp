@@ -100,6 +100,12 @@ std::optional<double> p_no_loss(const ArmResult& all, const ArmResult& arm,
   return above.mean > 0 ? *above.p / 2 : 1 - *above.p / 2;
 }
 
+// The first arm that has the same runs.
+std::size_t first_of_equal(const std::vector<SweepArm>& arms, std::size_t place) {
+  const auto equal = std::ranges::find(arms, arms[place].jobs, &SweepArm::jobs);
+  return static_cast<std::size_t>(equal - arms.begin());
+}
+
 void judge_family(const std::vector<std::size_t>& family, const SweepJudge& judge,
                   std::vector<ArmResult>& results) {
   constexpr double kLevel = 1 - kSure;
@@ -154,16 +160,26 @@ std::vector<ArmResult> results_of(
   for (const bool controls : {false, true}) {
     std::vector<std::size_t> family;
     for (std::size_t i = 1; i < arms.size(); ++i) {
-      if (arms[i].is_control() == controls) family.push_back(i);
+      if (arms[i].is_control() == controls && first_of_equal(arms, i) == i) family.push_back(i);
     }
     judge_family(family, judge, results);
+  }
+  for (std::size_t i = 1; i < arms.size(); ++i) {
+    const ArmResult& equal = results[first_of_equal(arms, i)];
+    results[i].loss = equal.loss;
+    results[i].p_no_loss = equal.p_no_loss;
+    results[i].p_control = equal.p_control;
+    results[i].passes_alone = equal.passes_alone;
   }
   return results;
 }
 
-std::size_t points_of(const std::vector<SweepArm>& arms) noexcept {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      arms, [](const SweepArm& arm) { return arm.removed > 0 && !arm.is_control(); }));
+std::size_t points_of(const std::vector<SweepArm>& arms) {
+  std::size_t points = 0;
+  for (std::size_t i = 1; i < arms.size(); ++i) {
+    points += !arms[i].is_control() && first_of_equal(arms, i) == i ? 1 : 0;
+  }
+  return points;
 }
 
 }  // namespace winnow::tools

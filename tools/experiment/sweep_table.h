@@ -85,8 +85,8 @@ struct SweepJudge {
   std::optional<std::uint64_t> most_images = {};
 };
 
-// How many verdicts are corrected for: points, without their controls and what removes nothing.
-std::size_t points_of(const std::vector<SweepArm>& arms) noexcept;
+// How many verdicts are corrected for: points, but for those that have the runs of another.
+std::size_t points_of(const std::vector<SweepArm>& arms);
 
 // In        The first arm thins nothing. Outcomes are `{"top1": ..., "seconds": ..., "classes":
 //           [[right, images], ...]}`, of which the first must be there, or failed.
