@@ -244,32 +244,39 @@ void run(const SweepFlags& flags, Session& session) {
 }
 
 constexpr const char* kFooter =
-    R"(Words after -- go to winnow train, the same for all runs. Runs that are done are not done again: stop it
-at any time, and go on by the same command. The same command on another machine that sees the folder of
---out helps. Each point is trained beside as many samples of each class removed at random.
+    R"(Say how hard to thin by --threshold, --removed or both. Words after -- go to winnow train, the same for
+all runs. Each point is trained beside as many samples of each class removed at random, its control. Runs
+are judged on a hold-out of the training samples; test is looked at once, when the choice is made. Runs that
+are done are not done again: stop it at any time, and go on by the same command. The same command on another
+machine that sees the folder of --out helps.
 
 Examples:
+  winnow sweep cache --out sweep --removed 0.1,0.25,0.5 --estimate -- --net resnet20
   winnow sweep cache --out sweep --removed 0.1,0.25,0.5 -- --net resnet20
   winnow sweep cache --out sweep --hash phash,ahash --threshold 4,8,12 --seeds 5 --lanes 2
   winnow sweep cache --out sweep --removed 0.25 --mode keep,weight,one_per_group --equal epochs)";
 
 void add_axes_flags(CLI::App& app, SweepFlags& o) {
-  app.add_option("--hash", o.sweep.axes.hashes, "Hashes to thin by")
+  app.add_option("--hash", o.sweep.axes.hashes, "Hashes to thin by: phash,ahash")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  app.add_option("--threshold", o.sweep.axes.thresholds, "Thresholds in bits")
+  app.add_option("--threshold", o.sweep.axes.thresholds, "Thresholds in bits: 4,6,8")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--removed", o.sweep.axes.removed,
-                 "Shares of the training samples to remove: the nearest duplicates first")
+                 "Shares of the training samples to remove, the nearest duplicates first: 0.1,0.25")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--keep", o.keeps, "Which of a group is kept, as of winnow dedup")
+  app.add_option("--keep", o.keeps,
+                 "Which of a group is kept, as winnow dedup has it: first,largest")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  app.add_option("--mode", o.modes, "What becomes of a group: keep, weight, one_per_group")
+  app.add_option("--mode", o.modes,
+                 "What becomes of a group: keep one, let them share a weight, or take one of them "
+                 "an epoch: "
+                 "keep,weight,one_per_group")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
@@ -283,12 +290,14 @@ Command add_sweep(CLI::App& program) {
       "sweep", "Train on a cache thinned more and less, and say how much can go without loss");
   app->add_option("cache", o->sweep.cache, "Cache made by winnow ingest")->required();
   app->add_option("train", o->sweep.train, "After --: words for winnow train");
-  app->add_option("--out", o->out, "Folder of the sweep: runs, results, table.csv, page.html")
+  app->add_option("--out", o->out,
+                  "Folder of the sweep: page.html, table.csv, classes.csv, its runs")
       ->required();
   add_axes_flags(*app, *o);
-  app->add_option("--equal", o->sweep.equal,
-                  "What arms have in common with the one that removes nothing: epochs, steps or "
-                  "both")
+  app->add_option(
+         "--equal", o->sweep.equal,
+         "What a point has as many of as all samples: epochs, which is less work, or steps, which "
+         "is as much")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"epochs", "steps"}))

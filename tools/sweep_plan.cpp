@@ -290,8 +290,8 @@ SweepPlan plan_sweep(const SweepOptions& o, bool estimates, const Session& sessi
                       "on a copy of it");
   }
   SweepPlan plan;
-  with_search(session, /*all_links=*/true, [&](const dedup::LinkSource& search) {
-    const SweepSamples samples(cache, o.holdout, search, session);
+  with_shared_work(session, /*all_links=*/true, [&](const dedup::SharedWork& work) {
+    const SweepSamples samples(cache, o.holdout, work, session);
     plan = plan_on(o, estimates, session, cache, samples);
   });
   return plan;

@@ -14,7 +14,7 @@
 #include "dedup/split/split.h"
 #include "dedup/sweep/trim.h"
 #include "dedup/tune/curve.h"
-#include "tools/choice_flags.h"
+#include "tools/compared.h"
 #include "tools/dedup_search.h"
 
 namespace winnow::tools {
@@ -34,17 +34,19 @@ dedup::ColumnSource with_splits(const dedup::ColumnSource& columns,
   };
 }
 
-Selection hold_out(double share, const Settled& settled, const dedup::ColumnSource& columns) {
-  const dedup::SplitOptions how{.hash = settled.hash,
-                                .threshold = settled.threshold,
-                                .chosen_by = settled.chosen_by,
+Selection hold_out(double share, const dedup::Options& duplicates, const dedup::LinkSource& links,
+                   const dedup::ColumnSource& columns) {
+  const dedup::SplitOptions how{.hash = duplicates.hash,
+                                .threshold = duplicates.threshold,
+                                .chosen_by = duplicates.chosen_by,
                                 .shares = {0, 1 - share, share, 0},
-                                .of = {false, true, false, false}};
+                                .of = {false, true, false, false},
+                                .matching = duplicates.matching};
   const auto without_test = [](std::size_t, Split own) {
     return own == Split::kTest ? Split::kNone : own;
   };
   const dedup::ColumnSource apart = with_splits(columns, without_test);
-  Selection base = dedup::make_splits(apart, how, settled.links).selection;
+  Selection base = dedup::make_splits(apart, how, links).selection;
   if (base.splits.empty()) base.splits = apart({"splits"}).splits;
   return base;
 }
@@ -72,17 +74,18 @@ int furthest(const Selection& selection, int threshold) {
 
 }  // namespace
 
-SweepSamples::SweepSamples(const pipeline::Cache& cache, double holdout, dedup::LinkSource search,
-                           const Session& session)
+SweepSamples::SweepSamples(const pipeline::Cache& cache, double holdout,
+                           const dedup::SharedWork& work, const Session& session)
     : cache_(cache),
       columns_(stoppable(cache.open_fingerprints(), session)),
-      search_(std::move(search)),
+      search_(work.links),
       table_(columns_({"splits", "labels"})) {
-  const Settled settled = settle_choice(session, {}, columns_, stored_hashes(cache), search_);
-  base_ = hold_out(holdout, settled, columns_);
-  const dedup::Options how{
-      .hash = settled.hash, .threshold = settled.threshold, .scope = dedup::Scope::kWithin};
-  duplicates_ = dedup::deduplicate(columns_, how, settled.links).selection.components;
+  dedup::Options how{.scope = dedup::Scope::kWithin};
+  dedup::ColumnSource columns = columns_;
+  const dedup::ToldLinks links =
+      settle_links(session, {}, {}, {cache, pipeline::pictures_of(cache)}, work, columns, how);
+  base_ = hold_out(holdout, how, links.source, columns);
+  duplicates_ = dedup::deduplicate(columns, how, links.source).selection.components;
   for (std::size_t row = 0; row < base_.size(); ++row) {
     training_ += trains(row) ? 1 : 0;
     held_out_ += base_.splits[row] == Split::kVal ? 1 : 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dedup/deduplicate.h"
+#include "dedup/ranks/shared_search.h"
 #include "dedup/sweep/points.h"
 #include "dedup/sweep/remains.h"
 #include "pipeline/store/cache.h"
@@ -31,8 +32,8 @@ struct ThinnedPoint {
 // The samples of a cache as the arms of a sweep have them. Selections are of its rows.
 class SweepSamples {
  public:
-  // Cuts the hold-out by the duplicates that `winnow split` takes for such. `search`: of all links.
-  SweepSamples(const pipeline::Cache& cache, double holdout, dedup::LinkSource search,
+  // Cuts the hold-out by the duplicates that `winnow split` takes for such. `work`: of all links.
+  SweepSamples(const pipeline::Cache& cache, double holdout, const dedup::SharedWork& work,
                const Session& session);
 
   // Thins nothing; what is held out is in val, and test in no split.
