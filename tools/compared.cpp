@@ -51,12 +51,12 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
                              grouped(what.looked_closer)));
   }
   say(session, fmt::format("verify: each with a probability of {} or more{}",
-                           in_digits(what.least.near), why(what.least, hash)));
-  if (what.least.raised_by_labels) return;
+                           in_digits(what.kept.least.near), why(what.kept.least, hash)));
+  if (what.kept.least.raised_by_labels) return;
   say(session,
       fmt::format("verify: {:.2g} false pairs are expected among them, by {} pairs of different "
                   "pictures",
-                  what.expected_false, grouped(what.strangers)));
+                  what.kept.expected_false, grouped(what.strangers)));
 }
 
 dedup::VerifyOptions verify_options(const ChoiceFlags& choice) {
@@ -77,10 +77,10 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
       dedup::verify_links(columns, thumbnails, options, links, how));
   const dedup::Verification& verification = found->verification;
   tell_verified(session,
-                {verification.counts, found->refused, verification.undecided.size(), found->least,
-                 found->expected_false, found->calibration.strangers, found->looked_closer},
+                {verification.counts, found->refused, verification.undecided.size(), found->kept,
+                 found->calibration.strangers, found->looked_closer},
                 options.hash);
-  options.matching.verified = found->least.near;
+  options.matching.verified = found->kept.least.near;
   return {dedup::links_of(found), found};
 }
 

@@ -62,8 +62,7 @@ struct Verified {
   dedup::VerifyCounts counts;
   std::uint64_t refused = 0;
   std::uint64_t undecided = 0;
-  dedup::LeastProbability least;
-  double expected_false = 0;
+  dedup::KeptPairs kept;
   std::uint64_t strangers = 0;  // pairs of different pictures that say so
   std::uint64_t looked_closer = 0;
 };

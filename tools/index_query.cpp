@@ -86,12 +86,12 @@ class Finder {
     if (o.features.any()) return;
     if (!o.choice.verify.value_or(false)) return;
     thumbnails_of(index);
+    const dedup::VerifyOptions asked = verify_options(o.choice);
     pictures_.emplace(
-        index, dedup::PictureMatchOptions{
-                   .threshold = threshold,
-                   .least_quality = o.choice.least_quality,
-                   .least_probability = o.choice.least_probability.value_or(kLeastProbability),
-                   .search = search_options(session)});
+        index, dedup::PictureMatchOptions{.threshold = threshold,
+                                          .least_quality = o.choice.least_quality,
+                                          .demand = {asked.least_probability, asked.most_false},
+                                          .search = search_options(session)});
     tell(session, pictures_->landmarks());
   }
 
@@ -107,19 +107,17 @@ class Finder {
       return nearest;
     }
     dedup::PictureMatches found = pictures_->find(columns, thumbnails_of(cache, input));
-    const dedup::Calibration& known = pictures_->calibration();
-    const double least = choice_.least_probability.value_or(kLeastProbability);
-    const auto strangers = static_cast<double>(found.counts.registered - found.counts.verified);
+    least_probability_ =
+        std::min(found.kept.least.near, least_probability_.value_or(found.kept.least.near));
     tell_verified(session_,
-                  {found.counts,
-                   found.refused,
-                   found.undecided,
-                   {.near = least, .far = least},
-                   known.expected_false(strangers, least),
-                   known.strangers},
+                  {found.counts, found.refused, found.undecided, found.kept,
+                   pictures_->calibration().strangers},
                   index_.kind().hash);
     return std::move(found.matches);
   }
+
+  // Of pairs that pictures told so far, what each had at least.
+  std::optional<double> least_probability() const { return least_probability_; }
 
  private:
   std::vector<dedup::PictureMatch> find_by_features(const pipeline::Cache& cache,
@@ -143,6 +141,7 @@ class Finder {
   int threshold_;
   const Session& session_;
   std::optional<dedup::PictureMatcher> pictures_;
+  std::optional<double> least_probability_;
 };
 
 // Prints what was found as CSV, or gathers it as JSON.
@@ -174,14 +173,13 @@ class Answer {
   std::uint64_t asked() const { return asked_; }
   std::uint64_t known() const { return known_; }
 
-  Json json(int threshold) && {
+  Json json(int threshold, std::optional<double> verified) && {
     Json out{{"schema", "winnow.index_query/1"},
              {"hash", o_.features.any() ? std::string(dedup::kCosine) : index_.kind().hash},
              {"threshold", threshold},
              {"images", asked_},
              {"known", known_}};
-    if (o_.choice.verify.value_or(false))
-      out["verified"] = o_.choice.least_probability.value_or(kLeastProbability);
+    if (verified) out["verified"] = *verified;
     if (o_.features.any()) out["features"] = o_.features.name;
     out["matches"] = std::move(matches_);
     return out;
@@ -294,7 +292,8 @@ void query(const IndexQueryOptions& o, const Session& session) {
   const std::uint64_t known = answer.known();
   say(session, fmt::format("{} of {} images have a duplicate in the index", grouped(known),
                            grouped(answer.asked())));
-  if (o.json) fmt::print("{}\n", std::move(answer).json(threshold).dump());
+  if (o.json)
+    fmt::print("{}\n", std::move(answer).json(threshold, finder.least_probability()).dump());
   if (o.fail_on_match && known > 0) {
     throw RefusedError("some of the images are in the index already and --fail-on-match is set");
   }

@@ -107,9 +107,10 @@ PictureMatches PictureMatcher::find(const ColumnSource& source, const ThumbnailS
     const EqualPixels equal(source({"pixel_hashes"}).pixel_hashes,
                             matchable_rows(asked, hash, options_.least_quality));
     const std::vector<Edge> near = near_pairs(table_.codes.front(), equal_, codes, equal, options_);
-    const Verification verification = query_->ask(
+    Verification verification = query_->ask(
         equal.firsts(), pictures_of(source({"widths_px", "heights_px"}), thumbnails), near,
-        {.least_probability = options_.least_probability, .search = options_.search});
+        {.least_probability = options_.demand.least_probability, .search = options_.search});
+    out.kept = leave_out_false({calibration_, near}, options_.demand, verification);
     const auto take = [&](std::uint32_t known, std::uint32_t of_asked,
                           std::optional<float> probability) {
       for (const std::uint32_t row : equal.rows_like(of_asked)) {

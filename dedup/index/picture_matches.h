@@ -9,6 +9,7 @@
 
 #include "dedup/index/index.h"
 #include "dedup/verify/calibrate.h"
+#include "dedup/verify/false_pairs.h"
 #include "dedup/verify/verify.h"
 
 namespace winnow::dedup {
@@ -29,6 +30,7 @@ struct PictureMatch {
 struct PictureMatches {
   std::vector<PictureMatch> matches;  // by row, the most probable first, of these by id
   VerifyCounts counts;
+  KeptPairs kept;
   std::uint64_t refused = 0;    // pairs near by codes that are different pictures
   std::uint64_t undecided = 0;  // and that have too few details to tell
 };
@@ -51,7 +53,7 @@ class EqualPixels {
 struct PictureMatchOptions {
   int threshold = 0;  // bits between codes that are near
   LeastQuality least_quality = {};
-  double least_probability = 0.9;
+  PairDemand demand = {};
   SearchOptions search = {};
 };
 

@@ -24,6 +24,7 @@ struct Compared {
             .yy = down * height_px,
             .y0 = -down * box.top - 0.5};
   }
+  bool is_cut() const { return box.width_px < width_px || box.height_px < height_px; }
   Place middle() const {
     return {.x = static_cast<float>(picture.picture().width - 1) / 2,
             .y = static_cast<float>(picture.picture().height - 1) / 2};

@@ -48,11 +48,14 @@ struct Best {
   bool is_sure() const { return probability > 0.99; }
 };
 
+// The content upon the content; and where one was cut, the whole picture upon the whole one: a
+// smooth ground may pass for a frame, and in a brighter copy not.
 void take_whole(const Compared& a, const Compared& b, const MatchModel& model, Best& best) {
-  for (const Affine& map : whole_upon_whole(a.picture.picture(), b.picture.picture())) {
-    if (best.is_sure()) return;
-    best.take(register_pictures(a.picture, b.picture, map, a.middle()), model);
-  }
+  const auto take = [&](const Affine& map) {
+    if (!best.is_sure()) best.take(register_pictures(a.picture, b.picture, map, a.middle()), model);
+  };
+  for (const Affine& map : whole_upon_whole(a.picture.picture(), b.picture.picture())) take(map);
+  if (a.is_cut() || b.is_cut()) take(in_pixels({.xx = 1, .yy = 1}, a, b));
 }
 
 // Whether there is enough in a picture for a difference to show.

@@ -59,6 +59,21 @@ std::optional<double> scale_of(double mean, double end) {
   return least;
 }
 
+// The least probability of which few enough are expected to be false, beside those that are left.
+template <class Expected, class Left>
+std::optional<double> least_with_few(double least, double most_false, const Expected& expected,
+                                     const Left& left) {
+  constexpr double kMostScore = 16.1;
+  constexpr double kStep = 0.1;
+  for (double score = score_of(least); score < kMostScore; score += kStep) {
+    const double probability = std::max(least, probability_of(score));
+    if (expected(probability) <= std::max(most_false, kMostShare * left(probability))) {
+      return probability;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void ScoreCounts::add(double probability) noexcept {
@@ -72,8 +87,24 @@ std::uint64_t ScoreCounts::at(int score) const noexcept {
   return counts_[static_cast<std::size_t>(score - kLeast)];
 }
 
+double ScoreCounts::between(double least, double most) const noexcept {
+  double sum = 0;
+  for (int score = kLeast; score <= kMost; ++score) {
+    const double share = std::min(most, score + 1.0) - std::max<double>(least, score);
+    if (share > 0) sum += share * static_cast<double>(at(score));
+  }
+  return sum;
+}
+
 double LookAlikes::expected(double least_probability) const noexcept {
   return pairs * std::exp(-(std::max(score_of(least_probability), from) - from) / scale);
+}
+
+double LookAlikes::expected_of(const ScoreCounts& others, double least_probability) const noexcept {
+  const double score = score_of(least_probability);
+  if (score <= from) return others.between(score, ScoreCounts::kMost + 1);
+  const double beyond = std::exp(-(score - from) / scale);
+  return others.between(from, score) * beyond / (1 - beyond);
 }
 
 std::optional<LookAlikes> find_look_alikes(const ScoreCounts& counts, double copies) {
@@ -101,18 +132,20 @@ std::optional<LookAlikes> find_look_alikes(const ScoreCounts& counts, double cop
 std::optional<double> probable_beside(const LookAlikes& look_alikes,
                                       std::span<const double> probabilities, double least,
                                       double most_false) {
-  constexpr double kMostScore = 16.1;
-  constexpr double kStep = 0.1;
   std::vector<double> sorted(probabilities.begin(), probabilities.end());
   std::ranges::sort(sorted);
-  double probability = least;
-  for (double score = score_of(least); score < kMostScore; score += kStep) {
-    probability = probability_of(score);
-    const auto left = sorted.end() - std::ranges::lower_bound(sorted, probability);
-    const double enough = std::max(most_false, kMostShare * static_cast<double>(left));
-    if (look_alikes.expected(probability) <= enough) return std::max(least, probability);
-  }
-  return std::nullopt;
+  return least_with_few(
+      least, most_false, [&](double p) { return look_alikes.expected(p); },
+      [&](double p) {
+        return static_cast<double>(sorted.end() - std::ranges::lower_bound(sorted, p));
+      });
+}
+
+std::optional<double> probable_when_near(const LookAlikes& look_alikes, const ScoreCounts& near,
+                                         double least, double most_false) {
+  return least_with_few(
+      least, most_false, [&](double p) { return look_alikes.expected_of(near, p); },
+      [&](double p) { return near.between(score_of(p), ScoreCounts::kMost + 1); });
 }
 
 }  // namespace winnow::dedup

@@ -16,6 +16,8 @@ class ScoreCounts {
 
   void add(double probability) noexcept;       // 0, too little in common, is not counted
   std::uint64_t at(int score) const noexcept;  // from `score` to the next; 0 beyond
+  // As if those of a step lay evenly in it.
+  double between(double least, double most) const noexcept;
 
  private:
   std::array<std::uint64_t, kMost - kLeast + 1> counts_{};
@@ -30,6 +32,9 @@ struct LookAlikes {
 
   // How many are expected to be this probable.
   double expected(double least_probability) const noexcept;
+  // The same of other pairs: those with scores between `from` and this are look-alikes, and as many
+  // are beyond as the scale says.
+  double expected_of(const ScoreCounts& others, double least_probability) const noexcept;
 };
 
 // Look-alikes among pairs that were laid upon each other: clothes of one cut, digits of one hand.
@@ -45,5 +50,9 @@ std::optional<LookAlikes> find_look_alikes(const ScoreCounts& counts, double cop
 std::optional<double> probable_beside(const LookAlikes& look_alikes,
                                       std::span<const double> probabilities, double least,
                                       double most_false);
+
+// The same of pairs that codes bring together.
+std::optional<double> probable_when_near(const LookAlikes& look_alikes, const ScoreCounts& near,
+                                         double least, double most_false);
 
 }  // namespace winnow::dedup

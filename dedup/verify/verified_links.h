@@ -6,25 +6,16 @@
 
 #include "dedup/deduplicate.h"
 #include "dedup/verify/calibrate.h"
+#include "dedup/verify/false_pairs.h"
 #include "dedup/verify/verify.h"
 
 namespace winnow::dedup {
-
-// How probable pairs must be.
-struct LeastProbability {
-  double near = 0;                     // where codes are near
-  std::optional<double> far = {};      // where they are not: more, if pictures are alike; nothing:
-                                       // no probability is enough
-  bool raised_by_labels = false;       // see probable_by_labels
-  bool raised_by_look_alikes = false;  // see look_alikes.h; of `far`
-};
 
 // Links between rows that show one picture, in place of links by codes.
 struct VerifiedLinks {
   Verification verification;
   Calibration calibration;
-  LeastProbability least;
-  double expected_false = 0;  // pairs of different pictures, as far as the scores tell
+  KeptPairs kept;
   // Both sorted: pairs that are one picture, and pairs near by codes that have too few details to
   // tell, which the codes decide.
   std::vector<Edge> edges;

@@ -79,6 +79,7 @@ void add_up(std::span<const Trial> trials, std::span<const VerifiedPair> judged,
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const VerifiedPair& pair = judged[i];
     if (!trials[i].is_near) out.far_scores.add(pair.probability);
+    if (trials[i].is_near && !pair.lacks_details) out.near_scores.add(pair.probability);
     if (pair.probability >= least) {
       out.pairs.push_back(pair);
     } else if (pair.lacks_details) {

@@ -30,7 +30,9 @@ struct Verification {
   // Pairs near by codes that are not in `pairs` for want of details to compare: codes decide.
   std::vector<Edge> undecided;
   VerifyCounts counts;
-  ScoreCounts far_scores;  // of pairs laid upon each other that codes do not bring together
+  // Of pairs that were laid upon each other: those near by codes and with details, and the others.
+  ScoreCounts near_scores;
+  ScoreCounts far_scores;
 };
 
 // The steps of verify() that take long. Others than this process may take a share in them

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -108,6 +109,24 @@ TEST(LookAlikes, AreNotSeenInFewPairs) {
   scores.add_lump(40, -3, 1);
   EXPECT_FALSE(scores.look_alikes());
   EXPECT_FALSE(Scores(5).look_alikes());
+}
+
+TEST(ProbableWhenNear, LeavesOutLookAlikesThatFallOffAsOthersDo) {
+  const LookAlikes look_alikes{.from = 1, .pairs = 1000, .scale = 1.5};
+  ScoreCounts near;
+  Scores alike(6);
+  alike.add_lump(400, 1, 1.5);
+  Scores copies(7);
+  copies.add_normal(300, 16, 2);
+  for (const double probability : alike.probabilities()) near.add(probability);
+  for (const double probability : copies.probabilities()) near.add(probability);
+  const double least = probable_when_near(look_alikes, near, 0.9, 0.5).value();
+  const auto left = [&](const Scores& scores) {
+    return std::ranges::count_if(scores.probabilities(), [&](double p) { return p >= least; });
+  };
+  EXPECT_LE(left(alike), 9);  // three are foretold
+  EXPECT_GE(left(copies), 295);
+  EXPECT_NEAR(look_alikes.expected_of(near, least), 3, 1);
 }
 
 TEST(ProbableBeside, KeepsTheLeastWhereFewAreExpected) {

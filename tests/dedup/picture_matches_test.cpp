@@ -142,7 +142,7 @@ class PictureMatcherTest : public testing::Test {
   // What is found, by what an image of the index is called.
   PictureMatches find() {
     PictureMatcher matcher(StoredIndex::open(path_),
-                           {.threshold = kThreshold, .least_probability = kLeast});
+                           {.threshold = kThreshold, .demand = {.least_probability = kLeast}});
     made_ = matcher.landmarks().made;
     not_kept_ = matcher.landmarks().not_kept;
     const Table table = table_of(asked_);

@@ -1,0 +1,117 @@
+#include "dedup/verify/false_pairs.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "dedup/verify/label_evidence.h"
+#include "dedup/verify/look_alikes.h"
+
+namespace winnow::dedup {
+namespace {
+
+constexpr double kSurest = 1 - 1e-7;
+
+// Pairs that were laid upon each other and are no copies.
+double strangers_of(const Verification& verification) {
+  return static_cast<double>(verification.counts.registered) -
+         static_cast<double>(verification.pairs.size());
+}
+
+// How probable pairs must be, at least `least`, for no more than `most_false` strangers to be among
+// them. The more it asks for, the more strangers there are.
+double enough(const Verification& verification, const Calibration& calibration, double least,
+              double most_false) {
+  for (;;) {
+    const auto verified = std::ranges::count_if(
+        verification.pairs, [&](const VerifiedPair& pair) { return pair.probability >= least; });
+    const double strangers =
+        static_cast<double>(verification.counts.registered) - static_cast<double>(verified);
+    const double more = calibration.least_probability(strangers, most_false);
+    if (more <= least) return least;
+    least = more;
+  }
+}
+
+bool is_among(std::span<const Edge> sorted, const VerifiedPair& pair) {
+  const auto rows = [](const Edge& edge) { return std::pair(edge.a, edge.b); };
+  return std::ranges::binary_search(sorted, std::pair(pair.row_a, pair.row_b), {}, rows);
+}
+
+// Leaves out what is less probable, or leaves it to the codes.
+void keep_probable(const LeastProbability& least, std::span<const Edge> near,
+                   Verification& verification) {
+  const auto is_too_doubtful = [&](const VerifiedPair& pair) {
+    if (is_among(near, pair)) return pair.probability < least.near;
+    return !least.far || pair.probability < *least.far;
+  };
+  for (const VerifiedPair& pair : verification.pairs) {
+    if (!is_too_doubtful(pair) || !pair.lacks_details) continue;
+    verification.undecided.push_back({pair.row_a, pair.row_b, 0});
+  }
+  std::erase_if(verification.pairs, is_too_doubtful);
+  std::ranges::sort(verification.undecided);
+  verification.counts.verified = verification.pairs.size();
+}
+
+std::vector<double> far_probabilities(const Verification& verification,
+                                      std::span<const Edge> near) {
+  std::vector<double> far;
+  for (const VerifiedPair& pair : verification.pairs) {
+    if (!is_among(near, pair)) far.push_back(pair.probability);
+  }
+  return far;
+}
+
+// Asks for more, and of those that codes do not bring together for more than of the others.
+void leave_out_look_alikes(const FalsePairEvidence& evidence, double most_false,
+                           Verification& verification, KeptPairs& kept) {
+  const std::optional<double>& copies = evidence.calibration.copies;
+  if (!copies) return;
+  const auto look_alikes = find_look_alikes(verification.far_scores, *copies);
+  if (!look_alikes) return;
+  LeastProbability& least = kept.least;
+  const double by_chance = least.near;
+  least.far = probable_beside(*look_alikes, far_probabilities(verification, evidence.near),
+                              by_chance, most_false);
+  least.near = probable_when_near(*look_alikes, verification.near_scores, by_chance, most_false)
+                   .value_or(kSurest);
+  if (least.far) least.far = std::max(*least.far, least.near);
+  least.raised_by_look_alikes = !least.far || *least.far > by_chance;
+  const double expected = look_alikes->expected_of(verification.near_scores, least.near) +
+                          (least.far ? look_alikes->expected(*least.far) : 0);
+  kept.expected_false = std::max(kept.expected_false, expected);
+  keep_probable(least, evidence.near, verification);
+}
+
+void leave_out_what_labels_tell(const FalsePairEvidence& evidence, Verification& verification,
+                                LeastProbability& least) {
+  if (evidence.labels == nullptr) return;
+  const double by_labels = probable_by_labels(verification.pairs, *evidence.labels, least.near);
+  least.raised_by_labels = by_labels > least.near;
+  least.near = by_labels;
+  if (least.far) least.far = std::max(*least.far, by_labels);
+  keep_probable(least, evidence.near, verification);
+}
+
+}  // namespace
+
+KeptPairs leave_out_false(const FalsePairEvidence& evidence, const PairDemand& demand,
+                          Verification& verification) {
+  KeptPairs kept;
+  kept.least.near = demand.least_probability;
+  if (demand.most_false) {
+    kept.least.near =
+        enough(verification, evidence.calibration, demand.least_probability, *demand.most_false);
+  }
+  kept.least.far = kept.least.near;
+  keep_probable(kept.least, evidence.near, verification);
+  kept.expected_false =
+      evidence.calibration.expected_false(strangers_of(verification), kept.least.near);
+  if (!demand.most_false) return kept;
+  leave_out_look_alikes(evidence, *demand.most_false, verification, kept);
+  leave_out_what_labels_tell(evidence, verification, kept.least);
+  return kept;
+}
+
+}  // namespace winnow::dedup

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "dedup/fingerprints.h"
+#include "dedup/verify/calibrate.h"
+#include "dedup/verify/verify.h"
+
+namespace winnow::dedup {
+
+// How probable pairs must be.
+struct LeastProbability {
+  double near = 0;                     // where codes are near
+  std::optional<double> far = {};      // where they are not: more, if pictures are alike; nothing:
+                                       // no probability is enough
+  bool raised_by_labels = false;       // see probable_by_labels
+  bool raised_by_look_alikes = false;  // see look_alikes.h; of `far`
+};
+
+// What tells how many pairs are false.
+struct FalsePairEvidence {
+  const Calibration& calibration;
+  std::span<const Edge> near;                    // pairs near by codes; sorted
+  const Ragged<std::int32_t>* labels = nullptr;  // by row; nullptr: they tell nothing
+};
+
+// What is asked of pairs.
+struct PairDemand {
+  double least_probability = 0.9;
+  std::optional<double> most_false = {};  // expected; then more is asked where that needs it
+};
+
+// What was asked of those that were kept.
+struct KeptPairs {
+  LeastProbability least;
+  double expected_false = 0;  // pairs of different pictures, as far as the scores tell
+};
+
+// Leaves out pairs that are less probable, or leaves them to their codes where they lack details.
+// With most_false: no more pairs of strangers are expected among those kept; those that codes do
+// not bring together are so probable that look-alikes are left out (look_alikes.h); and no more of
+// them differ in label (label_evidence.h).
+KeptPairs leave_out_false(const FalsePairEvidence& evidence, const PairDemand& demand,
+                          Verification& verification);
+
+}  // namespace winnow::dedup
