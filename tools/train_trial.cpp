@@ -64,11 +64,11 @@ TrialResult try_training(const std::string& verb, const std::vector<std::string>
   const fs::path run = place.path() / "run";
   std::vector<std::string> all{fs::read_symlink("/proc/self/exe").string(), "train"};
   all.insert(all.end(), words.begin(), words.end());
-  for (const std::string& word :
-       {std::string("--out"), run.string(), std::string("--threads"), std::to_string(threads),
-        std::string("--log-interval"), std::string("1"), std::string("--json")}) {
-    all.push_back(word);
-  }
+  // Its steps are few even if nobody is left to end it.
+  const std::vector<std::string> own{
+      "--out",          run.string(), "--threads", std::to_string(threads), "--max-steps", "25",
+      "--log-interval", "1",          "--json"};
+  all.insert(all.end(), own.begin(), own.end());
   Enough enough(run / "metrics.jsonl");
   const Child child{.words = all, .out = place.path() / "out", .error = place.path() / "log"};
   const ChildEnd end =

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <numbers>
@@ -56,7 +57,8 @@ OutcomeOf outcomes(const std::map<std::string, double>& means, double noise, std
     const std::size_t slash = job.find('/');
     const int seed = std::stoi(job.substr(slash + 1));
     if (seed > most) throw std::logic_error(job + " was asked for");
-    CounterRng rng(draw, std::hash<std::string>()(job), 0, RandomUse::kTest);
+    CounterRng rng(draw, static_cast<std::uint32_t>(std::hash<std::string>()(job)), 0,
+                   RandomUse::kTest);
     const double normal = std::sqrt(-2 * std::log(1 - rng.uniform())) *
                           std::cos(2 * std::numbers::pi * rng.uniform());
     const double top1 = means.at(job.substr(0, slash)) + noise * normal;

@@ -56,10 +56,11 @@ Foretold foretell(const std::vector<SweepArm>& arms, std::uint64_t held_out, int
   }
   told.runs = seen.size();
   told.disk_bytes = (told.runs - told.done) * speed.disk_bytes;
-  const auto left = static_cast<double>(told.runs - told.done);
-  // The last ones leave lanes idle.
-  const double at_once = std::clamp(left, 1.0, static_cast<double>(lanes));
-  told.seconds = work * speed.seconds_per_image / at_once;
+  const std::size_t left = told.runs - told.done;
+  if (left == 0) return told;
+  const auto at_once = static_cast<std::size_t>(lanes);
+  const auto rounds = static_cast<double>((left + at_once - 1) / at_once);  // the last has fewer
+  told.seconds = rounds * work / static_cast<double>(left) * speed.seconds_per_image;
   return told;
 }
 
