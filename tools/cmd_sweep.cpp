@@ -209,11 +209,12 @@ void check_most_images(const SweepFlags& o, const SweepPlan& plan) {
 
 void run(const SweepFlags& flags, Session& session) {
   const SweepFlags o = with_axes(flags);
-  SweepPlan plan = plan_sweep(o.sweep, o.estimate, session);
+  SweepPlan plan = plan_sweep(o.sweep, o.estimate, o.out / "hold-out.json", session);
   check_most_images(o, plan);
   const std::string of = "cache " + plan.cache_digest;
   if (o.estimate && !fs::exists(o.out)) return tell_plan(o, plan, nullptr, session);
   JobQueue queue(o.out, of);
+  if (!o.estimate) keep_hold_out(o.out / "hold-out.json", o.sweep, plan);
   tell_plan(o, plan, &queue, session);
   if (o.estimate) return;
   const TrainJobs how{.verb = "sweep",

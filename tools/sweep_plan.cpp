@@ -6,9 +6,11 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "common/json_reader.h"
 #include "dedup/sweep/control.h"
 #include "dedup/sweep/trim.h"
@@ -238,6 +240,7 @@ SweepPlan plan_on(const SweepOptions& o, bool estimates, const Session& session,
   SweepPlan plan{.cache_digest = cache.digest(),
                  .training = samples.training(),
                  .held_out = samples.held_out(),
+                 .base = samples.keep(samples.base(), false),
                  .test = samples.keep_test(estimates),
                  .classes = cache.manifest().classes,
                  .class_samples = {},
@@ -268,6 +271,22 @@ SweepPlan plan_on(const SweepOptions& o, bool estimates, const Session& session,
   return plan;
 }
 
+// Nothing: it is not there, of another size, or its selections are gone.
+std::optional<CutHoldOut> read_hold_out(const std::filesystem::path& file, const SweepOptions& o,
+                                        const pipeline::Cache& cache) {
+  if (!std::filesystem::exists(file)) return std::nullopt;
+  const JsonReader stored(read_text(file), {.name = file.string()});
+  if (stored.at("version").number() != 1) stored.fail("is of a newer winnow");
+  if (stored.at("holdout").real() != o.holdout) return std::nullopt;
+  CutHoldOut cut{.base = stored.at("base").text(), .test = stored.at("test").text()};
+  const std::vector<std::string> known = cache.selections();
+  const auto is_there = [&](const std::string& name) {
+    return std::ranges::find(known, name) != known.end();
+  };
+  if (!is_there(cut.base) || !is_there(cut.test)) return std::nullopt;
+  return cut;
+}
+
 }  // namespace
 
 std::vector<std::string> train_words(const std::string& job) {
@@ -280,7 +299,16 @@ std::vector<std::string> train_words(const std::string& job) {
   return words;
 }
 
-SweepPlan plan_sweep(const SweepOptions& o, bool estimates, const Session& session) {
+void keep_hold_out(const std::filesystem::path& file, const SweepOptions& o,
+                   const SweepPlan& plan) {
+  const nlohmann::ordered_json json{
+      {"version", 1}, {"holdout", o.holdout}, {"base", plan.base}, {"test", plan.test.selection}};
+  const std::string text = json.dump() + "\n";
+  if (!std::filesystem::exists(file) || read_text(file) != text) write_file_durably(file, text);
+}
+
+SweepPlan plan_sweep(const SweepOptions& o, bool estimates, const std::filesystem::path& hold_out,
+                     const Session& session) {
   dedup::points_of(o.axes);  // or they make no sense
   check_train_words(o.train);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
@@ -291,7 +319,9 @@ SweepPlan plan_sweep(const SweepOptions& o, bool estimates, const Session& sessi
   }
   SweepPlan plan;
   with_shared_work(session, /*all_links=*/true, [&](const dedup::SharedWork& work) {
-    const SweepSamples samples(cache, o.holdout, work, session);
+    const std::optional<CutHoldOut> cut = read_hold_out(hold_out, o, cache);
+    const SweepSamples samples = cut ? SweepSamples(cache, *cut, work, session)
+                                     : SweepSamples(cache, o.holdout, work, session);
     plan = plan_on(o, estimates, session, cache, samples);
   });
   return plan;

@@ -28,6 +28,7 @@ struct SweepPlan {
   std::string cache_digest;
   std::uint64_t training = 0;  // samples
   std::uint64_t held_out = 0;
+  std::string base;  // the selection that thins nothing
   SweepTest test = {};
   std::vector<std::string> classes;          // names, any bytes
   std::vector<std::uint64_t> class_samples;  // training samples of each
@@ -38,11 +39,17 @@ struct SweepPlan {
 // The words of `winnow train` that a job stands for, from --selection on.
 std::vector<std::string> train_words(const std::string& job);
 
+// A hold-out is cut once for all sweeps in a folder: what finds duplicates may be another winnow
+// when one goes on. Keeps that of a plan in a file, where it is not there.
+void keep_hold_out(const std::filesystem::path& file, const SweepOptions& options,
+                   const SweepPlan& plan);
+
 // Decides which samples each arm trains on, and writes that into the cache as selections
 // "sweep-DIGEST", each named by its effect: of two that training sees no difference between there
 // is one. Where it only `estimates`, the one that thins nothing alone is written.
 //
-// Hold-out  Cut once, by the duplicates that `winnow split` takes for such, and the same for all
+// Hold-out  That of the file `hold_out`, where it is there and as large. Else cut, by the
+// duplicates that `winnow split` takes for such, and the same for all
 //           arms. Test is in no arm. Training samples that have a duplicate in it stay: what
 //           they give away is told apart when test is looked at.
 // Thinned   Train alone, at each point. Where a share is asked for, exactly that (dedup::trim).
@@ -50,6 +57,7 @@ std::vector<std::string> train_words(const std::string& job);
 //           (dedup::draw_control).
 // Throws    UsageError: points that make no sense, a share that a hash cannot remove;
 //           SystemError: a cache that cannot be written to.
-SweepPlan plan_sweep(const SweepOptions& options, bool estimates, const Session& session);
+SweepPlan plan_sweep(const SweepOptions& options, bool estimates,
+                     const std::filesystem::path& hold_out, const Session& session);
 
 }  // namespace winnow::tools

@@ -86,6 +86,21 @@ SweepSamples::SweepSamples(const pipeline::Cache& cache, double holdout,
       settle_links(session, {}, {}, {cache, pipeline::pictures_of(cache)}, work, columns, how);
   base_ = hold_out(holdout, how, links.source, columns);
   duplicates_ = dedup::deduplicate(columns, how, links.source).selection.components;
+  count();
+}
+
+SweepSamples::SweepSamples(const pipeline::Cache& cache, const CutHoldOut& cut,
+                           const dedup::SharedWork& work, const Session& session)
+    : cache_(cache),
+      columns_(stoppable(cache.open_fingerprints(), session)),
+      search_(work.links),
+      table_(columns_({"splits", "labels"})),
+      base_(cache.read_selection(cut.base)),
+      duplicates_(cache.read_selection(cut.test).components) {
+  count();
+}
+
+void SweepSamples::count() {
   for (std::size_t row = 0; row < base_.size(); ++row) {
     training_ += trains(row) ? 1 : 0;
     held_out_ += base_.splits[row] == Split::kVal ? 1 : 0;
@@ -192,7 +207,7 @@ SweepTest SweepSamples::keep_test(bool estimates) const {
       selection.splits[row] = Split::kNone;  // what is not trained on gives nothing away
     }
   }
-  if (test.images > 0) test.selection = keep(std::move(selection), estimates);
+  test.selection = keep(std::move(selection), estimates);
   return test;
 }
 

@@ -22,6 +22,12 @@ struct SweepTest {
   std::uint64_t leaked = 0;  // have a duplicate among the training samples, whatever arms remove
 };
 
+// A hold-out that was cut: selections of the cache that have it, and which samples are duplicates.
+struct CutHoldOut {
+  std::string base;
+  std::string test;  // of the same groups of duplicates
+};
+
 // A point as a selection.
 struct ThinnedPoint {
   dedup::Selection selection;
@@ -34,6 +40,9 @@ class SweepSamples {
  public:
   // Cuts the hold-out by the duplicates that `winnow split` takes for such. `work`: of all links.
   SweepSamples(const pipeline::Cache& cache, double holdout, const dedup::SharedWork& work,
+               const Session& session);
+  // As it was cut before.
+  SweepSamples(const pipeline::Cache& cache, const CutHoldOut& cut, const dedup::SharedWork& work,
                const Session& session);
 
   // Thins nothing; what is held out is in val, and test in no split.
@@ -55,6 +64,7 @@ class SweepSamples {
   SweepTest keep_test(bool estimates) const;
 
  private:
+  void count();
   bool trains(std::size_t row) const noexcept {
     return base_.splits[row] == Split::kTrain && base_.weights[row] > 0;
   }
