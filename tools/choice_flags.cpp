@@ -82,8 +82,7 @@ void add_verify_flags(CLI::App& app, ChoiceFlags& flags) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.add_option("--least-probability", flags.least_probability,
                  "Of --verify: how probable it must be that two images show one picture; by "
-                 "default 0.9, and where all images are compared as much more as leaves few false "
-                 "pairs to be expected")
+                 "default 0.9, or as much more as leaves few false pairs to be expected")
       ->check(CLI::Range(0.5, 0.9999))
       ->each([&flags](const std::string&) { flags.verify = flags.verify.value_or(true); });
 }
