@@ -9,6 +9,7 @@ import bench
 
 SUBSET = 10_000
 SAME_HASH = ("--hash", "imagededup_phash", "--threshold", 10)
+CODES = "winnow, codes alone"
 
 
 def judged_pairs(data):
@@ -71,6 +72,7 @@ def told(b, result, pairs):
 
 def measure(b):
     contenders = {"winnow": lambda f: told(b, *by_winnow(b, f / "some")),
+                  CODES: lambda f: told(b, *by_winnow(b, f / "some", "--no-verify")),
                   "winnow, same hash": lambda f: told(b, *by_winnow(b, f / "some", *SAME_HASH))}  # fmt: skip
     if "imagededup" in b.pythons:
         contenders["imagededup"] = lambda f: told(b, *by_imagededup(b, f / "some", "PHash"))
@@ -79,7 +81,7 @@ def measure(b):
     rounds = b.rounds_of("duplicates", lambda folder: unpack(b.data, folder), contenders)
     lines = list(bench.HEAD)
     for own, peer, flags in (("winnow, same hash", "imagededup", "the same hash and threshold"),
-                             ("winnow", "imagededup", "defaults (256 bits)"), ("winnow", "fastdup", "defaults (256 bits)")):  # fmt: skip
+                             (CODES, "imagededup", "codes alone (256 bits)"), (CODES, "fastdup", "codes alone (256 bits)")):  # fmt: skip
         if peer in contenders:
             beside = "imagededup PHash, defaults (64 bits, within 10)" if peer == "imagededup" else "fastdup, defaults"
             for key, of in (("seconds", "time"), ("peak_mb", "memory")):
