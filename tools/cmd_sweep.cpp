@@ -326,12 +326,7 @@ Command add_sweep(CLI::App& program) {
       ->type_name("N");
   app->add_flag("--all-seeds", o->all_seeds,
                 "Train all seeds of points that have lost by the first three, too");
-  app->add_option("--lanes", o->lanes, "Runs at the same time, with a share of the cores each")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  app->add_option("--threads", o->threads, "Cores of all lanes together; 0: this process's share")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_lane_flags(*app, o->lanes, o->threads);
   app->add_flag("--estimate", o->estimate,
                 "Say how many runs that would be, how long they would take and how much memory, by "
                 "a few steps of the first; train nothing");

@@ -250,12 +250,7 @@ void add_run_flags(CLI::App& app, TuneLrFlags& o) {
       ->check(CLI::Range(1e-6, 100.0))
       ->capture_default_str()
       ->type_name("POINTS");
-  app.add_option("--lanes", o.lanes, "Runs at the same time, with a share of the cores each")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  app.add_option("--threads", o.threads, "Cores of all lanes together; 0: this process's share")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_lane_flags(app, o.lanes, o.threads);
   app.add_flag("--test", o.test,
                "Evaluate the final runs on test, too: do so once, when nothing is left to choose");
   app.add_flag("--estimate", o.estimate,

@@ -1,5 +1,6 @@
 #include "tools/train_jobs.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <mutex>
 #include <optional>
@@ -58,6 +59,15 @@ std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim, int th
 }
 
 }  // namespace
+
+void add_lane_flags(CLI::App& app, int& lanes, int& threads) {
+  app.add_option("--lanes", lanes, "Runs at the same time, with a share of the cores each")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--threads", threads, "Cores of all lanes together; 0: this process's share")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
 
 void refuse_failure(const std::string& verb, const std::string& command, const ChildEnd& end,
                     const fs::path& log) {

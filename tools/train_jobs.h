@@ -12,6 +12,9 @@
 
 namespace winnow::tools {
 
+// --lanes and --threads, as TrainJobs has them.
+void add_lane_flags(CLI::App& app, int& lanes, int& threads);
+
 // How the runs of an experiment are trained.
 struct TrainJobs {
   std::string verb;  // whose runs they are: "sweep"
