@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -28,11 +29,8 @@ namespace fs = std::filesystem;
 
 struct TuneLrFlags {
   TuneLrOptions tune{.optimizers = {"sgd"}, .arms = {.batches = {128}}};
-  // What is tried of each, as people say it.
-  std::vector<std::string> lr;
-  std::vector<std::string> weight_decay;
-  std::vector<std::string> warmup_epochs;
-  std::vector<std::string> lars_eta;
+  // What is tried of each of kTuneFlags, as people say it.
+  std::array<std::vector<std::string>, kTuneFlags.size()> axes;
   int lanes = 1;
   int threads = 0;
   fs::path out;
@@ -44,15 +42,11 @@ struct TuneLrFlags {
 
 TuneLrOptions with_axes(const TuneLrFlags& flags) {
   TuneLrOptions o = flags.tune;
-  const auto add = [&](std::string_view flag, const std::vector<std::string>& all, bool above_0) {
-    for (const std::string& words : all) {
-      o.arms.axes.push_back(parse_axis(flag, words, above_0));
+  for (std::size_t i = 0; i < kTuneFlags.size(); ++i) {
+    for (const std::string& words : flags.axes[i]) {
+      o.arms.axes.push_back(parse_axis(kTuneFlags[i].flag, words));
     }
-  };
-  add("lr", flags.lr, true);
-  add("weight-decay", flags.weight_decay, true);
-  add("warmup-epochs", flags.warmup_epochs, false);
-  add("lars-eta", flags.lars_eta, true);
+  }
   return o;
 }
 
@@ -212,13 +206,12 @@ void add_space_flags(CLI::App& app, TuneLrFlags& o) {
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  const auto add = [&](const char* flag, std::vector<std::string>& into, const char* what) {
-    app.add_option(flag, into, what)->allow_extra_args(false)->type_name("[OPTIMIZER=]LIST|A:B");
-  };
-  add("--lr", o.lr, "Learning rates");
-  add("--weight-decay", o.weight_decay, "Weight decays");
-  add("--warmup-epochs", o.warmup_epochs, "Epochs of warm-up; of shorter runs as large a share");
-  add("--lars-eta", o.lars_eta, "Trust coefficients (lars, lars_paper, larc)");
+  for (std::size_t i = 0; i < kTuneFlags.size(); ++i) {
+    app.add_option("--" + std::string(kTuneFlags[i].flag), o.axes[i],
+                   std::string(kTuneFlags[i].help))
+        ->allow_extra_args(false)
+        ->type_name("[OPTIMIZER=]LIST|A:B");
+  }
   app.add_option("--trials", o.tune.arms.trials,
                  "Settings to draw; 0: every combination of the lists")
       ->check(CLI::Range(0, 10'000))

@@ -18,8 +18,6 @@
 namespace winnow::tools {
 namespace {
 
-constexpr std::array kFlags{"lr", "weight-decay", "warmup-epochs", "lars-eta"};
-
 // The value of an axis; nothing: the arm has no such axis.
 std::optional<double> value_of(const TuneArm& arm, const TuneSetting& setting,
                                std::string_view flag) {
@@ -37,9 +35,17 @@ std::string exactly(const std::optional<double>& value) {
 
 std::string values_csv(const TuneArm& arm, const std::optional<std::size_t>& setting) {
   std::string text;
-  for (const char* const flag : kFlags) {
-    text += "," + (setting ? number(value_of(arm, arm.settings[*setting], flag)) : "");
+  for (const TuneFlag& flag : kTuneFlags) {
+    text += "," + (setting ? number(value_of(arm, arm.settings[*setting], flag.flag)) : "");
   }
+  return text;
+}
+
+// ",lr,weight_decay,...": the columns of values_csv().
+std::string columns_csv() {
+  std::string text;
+  for (const TuneFlag& flag : kTuneFlags) text += "," + std::string(flag.flag);
+  std::ranges::replace(text, '-', '_');
   return text;
 }
 
@@ -73,11 +79,11 @@ std::string beside_html(const TuneRow& row) {
 // The flags that some arm tunes, in their order.
 std::vector<std::string> flags_of(const TuneView& view) {
   std::vector<std::string> flags;
-  for (const char* const flag : kFlags) {
+  for (const TuneFlag& flag : kTuneFlags) {
     if (std::ranges::any_of(view.plan.arms, [&](const TuneArm& arm) {
-          return std::ranges::find(arm.axes, flag, &TuneAxis::flag) != arm.axes.end();
+          return std::ranges::find(arm.axes, flag.flag, &TuneAxis::flag) != arm.axes.end();
         })) {
-      flags.emplace_back(flag);
+      flags.emplace_back(flag.flag);
     }
   }
   return flags;
@@ -294,10 +300,9 @@ std::vector<std::string> advice_of(const TuneView& view) {
 }
 
 std::string table_csv(const TuneView& view) {
-  std::string csv =
-      "optimizer,batch_size,runs,mean,deviation,least,most,lr,weight_decay,warmup_epochs,lars_eta,"
-      "steps,trials,trials_diverged,finals_diverged,beside_first,beside,"
-      "test_top1,test_top1_leak_free\n";
+  std::string csv = "optimizer,batch_size,runs,mean,deviation,least,most" + columns_csv() +
+                    ",steps,trials,trials_diverged,finals_diverged,beside_first,beside,"
+                    "test_top1,test_top1_leak_free\n";
   for (std::size_t i = 0; i < view.rows.size(); ++i) {
     const TuneArm& arm = view.plan.arms[i];
     const TuneRow& row = view.rows[i];
@@ -319,9 +324,7 @@ std::string table_csv(const TuneView& view) {
 }
 
 std::string trials_csv(const TuneView& view) {
-  std::string csv =
-      "optimizer,batch_size,trial,epochs,lr,weight_decay,warmup_epochs,lars_eta,top1,loss,"
-      "diverged\n";
+  std::string csv = "optimizer,batch_size,trial,epochs" + columns_csv() + ",top1,loss,diverged\n";
   for (std::size_t i = 0; i < view.plan.arms.size(); ++i) {
     const TuneArm& arm = view.plan.arms[i];
     const ArmRuns& runs = view.state.runs[i];

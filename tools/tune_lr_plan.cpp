@@ -29,6 +29,7 @@ constexpr std::array kDecided{
     DecidedFlag{"--weight-decay", "give it before --"},
     DecidedFlag{"--warmup-epochs", "give it before --"},
     DecidedFlag{"--lars-eta", "give it before --"},
+    DecidedFlag{"--momentum", "give it before --"},
     DecidedFlag{"--epochs", "give it before --"},
     DecidedFlag{"--seed", "give it before --"},
     DecidedFlag{"--holdout", "give it before --"},
@@ -76,10 +77,15 @@ void check_once(const std::vector<T>& values, std::string_view flag) {
 
 TunedOptimizer look_up(const std::string& name) {
   const std::span<const train::Option> options = train::find_optimizer(name).options;
-  const auto has = [&](std::string_view key) {
-    return std::ranges::find(options, key, &train::Option::key) != options.end();
-  };
-  return {.name = name, .has_decay = has("weight_decay"), .has_eta = has("lars_eta")};
+  TunedOptimizer optimizer{.name = name, .flags = {}};
+  for (const TuneFlag& flag : kTuneFlags) {
+    std::string key(flag.flag);
+    std::ranges::replace(key, '-', '_');
+    if (!flag.is_option || std::ranges::find(options, key, &train::Option::key) != options.end()) {
+      optimizer.flags.emplace_back(flag.flag);
+    }
+  }
+  return optimizer;
 }
 
 void check_batches(const TunePlan& plan) {

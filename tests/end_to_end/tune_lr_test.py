@@ -113,14 +113,17 @@ class TuneLr(Case):
         self.assertEqual({path: path.stat().st_mtime_ns for path in results}, results)
 
     def test_killed_it_gives_the_same_table(self):
-        halving = ["--trials", 9, "--halving", "--epochs", 9, "--lr", "0.001:1000", "--seeds", 2, "--batch-sizes", 64,
-                   "--lanes", 2]  # fmt: skip
+        halving = ["--trials", 9, "--halving", "--epochs", 9, "--lr", "0.001:1000", "--momentum", "0.5:0.95", "--seeds", 2,
+                   "--batch-sizes", 64, "--lanes", 2]  # fmt: skip
         value = self.ok(*self.command(self.folder / "whole", *halving, "--json")).json()
         self.assertEqual(value["rungs"], [{"trials": n, "epochs": e} for n, e in [(9, 1), (3, 3), (1, 9)]])
         trials = value["arms"][0]["trials"]
         by_length = {e: [trial for trial in trials if trial["epochs"] == e] for e in (1, 3, 9)}
         self.assertEqual(len(by_length[1]), 9)
         self.assertTrue(any(trial["top1"] is None for trial in by_length[1]))
+        momenta = [trial["setting"]["momentum"] for trial in by_length[1]]
+        self.assertTrue(len(set(momenta)) == 9 and min(momenta) >= 0.5 and max(momenta) <= 0.95, momenta)
+        self.assertEqual([float(row["momentum"]) for row in rows_of(self.folder / "whole" / "trials.csv")[:9]], momenta)
         for shorter, longer in [(1, 3), (3, 9)]:
             trained = [trial for trial in by_length[shorter] if trial["top1"] is not None]
             order = sorted(trained, key=lambda trial: (-trial["top1"], trial["loss"]))
@@ -156,6 +159,8 @@ class TuneLr(Case):
         refused(["--lr 0.1,x", "'x' is no number"], "--lr", "0.1,x")
         refused(["-0.1 is not above 0"], "--lr=-0.1,0.1")
         refused(["--trials 12"], "--lr", "0.1:1")
+        refused(["--momentum 1", "from 0 to below 1"], "--momentum", 1)
+        refused(["--momentum is no option of lamb"], "--momentum", "lamb=0.9", "--optimizers", "sgd,lamb")
         refused(["sgd would get 1 trials and lars 2"], "--optimizers", "sgd,lars", "--lr", 1, "--lars-eta", "0.001,0.01")
         refused(["warm-up of 3 epochs", "leaves nothing of 2"], "--warmup-epochs", 3, "--epochs", 2)
         self.refused(2, ["--batch-size", "give --batch-sizes before --"], *self.command(out), "--batch-size=64")

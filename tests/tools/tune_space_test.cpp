@@ -1,5 +1,6 @@
 #include "tools/experiment/tune_space.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,27 +33,31 @@ std::string refusal(const std::function<void()>& act) {
 }
 
 TEST(TuneSpace, ReadsListsAndEnds) {
-  const AxisWords list = parse_axis("lr", "0.4,0.1,0.1,2e-1", true);
+  const AxisWords list = parse_axis("lr", "0.4,0.1,0.1,2e-1");
   EXPECT_THAT(list.axis.values, ElementsAre(0.1, 0.2, 0.4));
   EXPECT_EQ(list.optimizer, "");
-  EXPECT_TRUE(list.axis.logarithmic);
-  const AxisWords ends = parse_axis("lr", "lars=0.5:50", true);
+  EXPECT_EQ(list.axis.scale, AxisScale::kLogarithmic);
+  const AxisWords ends = parse_axis("lr", "lars=0.5:50");
   EXPECT_EQ(ends.optimizer, "lars");
   EXPECT_TRUE(ends.axis.is_drawn());
   EXPECT_EQ(ends.axis.least, 0.5);
   EXPECT_EQ(ends.axis.most, 50);
-  EXPECT_THAT(parse_axis("warmup-epochs", "0", false).axis.values, ElementsAre(0));
-  EXPECT_EQ(parse_axis("warmup-epochs", "0:3", false).axis.most, 3);
+  EXPECT_THAT(parse_axis("warmup-epochs", "0").axis.values, ElementsAre(0));
+  EXPECT_EQ(parse_axis("warmup-epochs", "0:3").axis.most, 3);
+  EXPECT_THAT(parse_axis("momentum", "0.9,0").axis.values, ElementsAre(0, 0.9));
 }
 
 TEST(TuneSpace, SaysWhatIsNoListAndNoRange) {
   for (const char* const words : {"", "0.1,", "0.1,,0.2", "0.1,abc", "nan", "inf", "1:2:3", "0.1:",
                                   "2:1", "1:1", "=0.1", "0.1 ,0.2", "1e999", "-0.1", "0", "0:1"}) {
-    const std::string why = refusal([&] { parse_axis("lr", words, true); });
+    const std::string why = refusal([&] { parse_axis("lr", words); });
     EXPECT_THAT(why, AllOf(HasSubstr("--lr"), HasSubstr("write a list as"))) << words;
   }
-  EXPECT_THAT(refusal([] { parse_axis("lr", "0.1,abc", true); }), HasSubstr("'abc' is no number"));
-  EXPECT_THAT(refusal([] { parse_axis("warmup-epochs", "-1", false); }), HasSubstr("0 or more"));
+  EXPECT_THAT(refusal([] { parse_axis("lr", "0.1,abc"); }), HasSubstr("'abc' is no number"));
+  EXPECT_THAT(refusal([] { parse_axis("warmup-epochs", "-1"); }), HasSubstr("0 or more"));
+  for (const char* const words : {"1", "0.9,1", "0.5:1", "-0.1", "0.9,1e3"}) {
+    EXPECT_THAT(refusal([&] { parse_axis("momentum", words); }), HasSubstr("from 0 to below 1"));
+  }
 }
 
 TEST(TuneSpace, AGridHasEveryCombination) {
@@ -72,7 +77,7 @@ TEST(TuneSpace, DrawsStayWhereTheyAreAndFillTheRange) {
   const std::vector<TuneAxis> axes{
       {.flag = "lr", .least = 0.001, .most = 10},
       {.flag = "weight-decay", .values = {1e-5, 1e-4, 1e-3}},
-      {.flag = "warmup-epochs", .least = 0, .most = 2, .logarithmic = false}};
+      {.flag = "warmup-epochs", .least = 0, .most = 2, .scale = AxisScale::kEven}};
   const auto draws = drawn_of(axes, 64, 7);
   EXPECT_EQ(drawn_of(axes, 64, 7), draws);
   EXPECT_NE(drawn_of(axes, 64, 8), draws);
@@ -92,6 +97,18 @@ TEST(TuneSpace, DrawsStayWhereTheyAreAndFillTheRange) {
     for (const int count : eighths) EXPECT_THAT(count, AllOf(Ge(6), Le(10)));
     for (const int count : values) EXPECT_THAT(count, AllOf(Ge(18), Le(25)));
   }
+}
+
+TEST(TuneSpace, DrawsAsManyBelowEachDecadeToOne) {
+  const TuneAxis momentum{
+      .flag = "momentum", .least = 0.9, .most = 0.999, .scale = AxisScale::kToOne};
+  int below_99 = 0;
+  for (const TuneSetting& setting : drawn_of({momentum}, 40, 5)) {
+    EXPECT_THAT(setting[0], AllOf(Ge(0.9), Le(0.999)));
+    EXPECT_EQ(std::stod(fmt::format("{:.6g}", setting[0])), setting[0]) << "as a command says it";
+    below_99 += setting[0] < 0.99 ? 1 : 0;
+  }
+  EXPECT_THAT(below_99, AllOf(Ge(19), Le(21)));
 }
 
 TEST(TuneSpace, NoSettingIsDrawnTwice) {
@@ -121,13 +138,16 @@ TEST(TuneSpace, RatesFollowTheRootOfTheBatch) {
 }
 
 TuneArmOptions options_of(std::vector<std::string> axes) {
-  TuneArmOptions options{.optimizers = {{.name = "sgd"}, {.name = "lars", .has_eta = true}},
-                         .batches = {512, 2048},
-                         .axes = {}};
+  TuneArmOptions options{
+      .optimizers = {{.name = "sgd", .flags = {"lr", "weight-decay", "warmup-epochs", "momentum"}},
+                     {.name = "lars",
+                      .flags = {"lr", "weight-decay", "warmup-epochs", "momentum", "lars-eta"}}},
+      .batches = {512, 2048},
+      .axes = {}};
   for (const std::string& words : axes) {
     const std::size_t space = words.find(' ');
     const std::string flag = words.substr(0, space);
-    options.axes.push_back(parse_axis(flag, words.substr(space + 1), flag != "warmup-epochs"));
+    options.axes.push_back(parse_axis(flag, words.substr(space + 1)));
   }
   return options;
 }
@@ -161,6 +181,19 @@ TEST(TuneArms, DrawsAsManyOfEach) {
   EXPECT_EQ(arms[1].axes.size(), 4U);
   EXPECT_EQ(arms[1].axes[3].flag, "lars-eta");
   EXPECT_THAT(arms[1].axes[2].most, DoubleEq(2));
+}
+
+TEST(TuneArms, MomentumIsTriedWhereItIsNamed) {
+  const auto arms = arms_of(options_of({"lr 0.1", "momentum 0.9,0.95"}));
+  EXPECT_THAT(arms[0].settings, ElementsAre(ElementsAre(0.1, 1, 0.9), ElementsAre(0.1, 1, 0.95)));
+  TuneArmOptions options = options_of({"momentum sgd=0.8:0.99"});
+  options.trials = 8;
+  const auto drawn = arms_of(options);
+  EXPECT_EQ(drawn[0].axes.back().flag, "momentum");
+  EXPECT_EQ(drawn[1].axes.back().flag, "warmup-epochs");
+  options = options_of({"momentum 0.9"});
+  options.optimizers = {{.name = "adamw", .flags = {"lr", "weight-decay", "warmup-epochs"}}};
+  EXPECT_THAT(refusal([&] { arms_of(options); }), HasSubstr("--momentum is no option of any"));
 }
 
 TEST(TuneArms, RefusesWhatIsUnequalOrMakesNoSense) {

@@ -78,13 +78,33 @@ TEST(TuneTable, WhatDivergedBeyondIsAnEnd) {
 TEST(TuneTable, NothingLiesBelowNothing) {
   TuneArm arm{.optimizer = "sgd",
               .batch = 1,
-              .axes = {{.flag = "warmup-epochs", .values = {0, 1, 2}, .logarithmic = false}},
+              .axes = {{.flag = "warmup-epochs", .values = {0, 1, 2}, .scale = AxisScale::kEven}},
               .settings = {{0}, {1}, {2}}};
   EXPECT_FALSE(findings_of(arm, scores({0.9, 0.5, 0.4}), 0)[0].is_lowest);
   const auto highest = findings_of(arm, scores({0.4, 0.5, 0.9}), 2);
   EXPECT_TRUE(highest[0].is_highest);
   EXPECT_THAT(advice_of(arm, {.best = 2, .findings = highest}, kJudge),
               ElementsAre(HasSubstr("up to 3")));
+}
+
+TEST(TuneTable, MomentumIsWidenedTowardsOne) {
+  const auto advice = [](std::vector<double> values, double least, double most, bool highest) {
+    const double best = highest ? 0.99 : 0.9;
+    AxisFinding finding{.axis = {.flag = "momentum",
+                                 .values = std::move(values),
+                                 .least = least,
+                                 .most = most,
+                                 .scale = AxisScale::kToOne},
+                        .best = best,
+                        .is_lowest = !highest,
+                        .is_highest = highest};
+    const TuneArm arm{.optimizer = "sgd", .batch = 1, .axes = {finding.axis}, .settings = {}};
+    return advice_of(arm, {.best = 0, .findings = {finding}}, kJudge);
+  };
+  EXPECT_THAT(advice({0.9, 0.99}, 0, 0, true), ElementsAre(HasSubstr("up to 0.999")));
+  EXPECT_THAT(advice({0.9, 0.95, 0.99}, 0, 0, false), ElementsAre(HasSubstr("down to 0.8")));
+  EXPECT_THAT(advice({}, 0.9, 0.99, true), ElementsAre(HasSubstr("up to 0.997")));
+  EXPECT_THAT(advice({}, 0.9, 0.99, false), ElementsAre(HasSubstr("down to 0.7")));
 }
 
 TEST(TuneTable, DrawsAreLookedAtInThirds) {

@@ -27,32 +27,37 @@ std::optional<TuneAxis> named(const TuneArmOptions& o, std::string_view optimize
   return std::nullopt;
 }
 
+// What is tried where nobody says; nothing: the optimiser's own, or the recipe's.
+std::optional<TuneAxis> default_axis(const TuneArmOptions& o, std::string_view optimizer,
+                                     std::string_view flag, std::uint64_t batch) {
+  const bool draws = o.trials > 0;
+  if (flag == "lr") {
+    TuneAxis lr = default_lr(optimizer, static_cast<double>(batch));
+    if (!draws) lr.values = spaced_by_factor(lr.least, lr.most, kRates);
+    return lr;
+  }
+  if (flag == "weight-decay" && draws) return default_decay(optimizer);
+  if (flag == "warmup-epochs" && (draws || !o.has_recipe)) {
+    TuneAxis warmup{.flag = std::string(flag), .scale = AxisScale::kEven};
+    if (draws) {
+      warmup.most = o.epochs / 5;
+    } else {
+      warmup.values = {o.epochs / 10};
+    }
+    return warmup;
+  }
+  return std::nullopt;
+}
+
 std::vector<TuneAxis> axes_of(const TuneArmOptions& o, const TunedOptimizer& optimizer,
                               std::uint64_t batch) {
-  const bool draws = o.trials > 0;
   std::vector<TuneAxis> axes;
-  const auto add = [&](std::optional<TuneAxis> axis) {
+  for (const TuneFlag& flag : kTuneFlags) {
+    if (!optimizer.has(flag.flag)) continue;
+    std::optional<TuneAxis> axis = named(o, optimizer.name, flag.flag);
+    if (!axis) axis = default_axis(o, optimizer.name, flag.flag, batch);
     if (axis) axes.push_back(std::move(*axis));
-  };
-  std::optional<TuneAxis> lr = named(o, optimizer.name, "lr");
-  if (!lr) {
-    lr = default_lr(optimizer.name, static_cast<double>(batch));
-    if (!draws) lr->values = spaced_by_factor(lr->least, lr->most, kRates);
   }
-  add(lr);
-  if (optimizer.has_decay) {
-    std::optional<TuneAxis> decay = named(o, optimizer.name, "weight-decay");
-    if (!decay && draws) decay = default_decay(optimizer.name);
-    add(decay);
-  }
-  std::optional<TuneAxis> warmup = named(o, optimizer.name, "warmup-epochs");
-  if (!warmup && draws) {
-    warmup = TuneAxis{.flag = "warmup-epochs", .most = o.epochs / 5, .logarithmic = false};
-  } else if (!warmup && !o.has_recipe) {
-    warmup = TuneAxis{.flag = "warmup-epochs", .values = {o.epochs / 10}, .logarithmic = false};
-  }
-  add(warmup);
-  if (optimizer.has_eta) add(named(o, optimizer.name, "lars-eta"));
   return axes;
 }
 
@@ -70,9 +75,7 @@ void check_named_once(const TuneArmOptions& o) {
 void check_words(const TuneArmOptions& o, const AxisWords& words) {
   const std::string& flag = words.axis.flag;
   const auto has_it = [&](const TunedOptimizer& optimizer) {
-    return (words.optimizer.empty() || words.optimizer == optimizer.name) &&
-           (flag != "lars-eta" || optimizer.has_eta) &&
-           (flag != "weight-decay" || optimizer.has_decay);
+    return (words.optimizer.empty() || words.optimizer == optimizer.name) && optimizer.has(flag);
   };
   if (!words.optimizer.empty() && std::ranges::find(o.optimizers, words.optimizer,
                                                     &TunedOptimizer::name) == o.optimizers.end()) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/experiment/tune_space.h"
@@ -11,17 +13,17 @@ namespace winnow::tools {
 // An optimiser, as far as tuning must know it.
 struct TunedOptimizer {
   std::string name;
-  bool has_decay = true;
-  bool has_eta = false;  // a trust coefficient
+  std::vector<std::string> flags;  // those of kTuneFlags that it has
+
+  bool has(std::string_view flag) const { return std::ranges::count(flags, flag) > 0; }
 };
 
 struct TuneArmOptions {
   std::vector<TunedOptimizer> optimizers = {};
   std::vector<std::uint64_t> batches;
-  // What people say of "lr", "weight-decay", "warmup-epochs", "lars-eta".
-  std::vector<AxisWords> axes = {};
-  std::size_t trials = 0;  // drawn; 0: every combination
-  std::uint64_t seed = 1;  // of what is drawn
+  std::vector<AxisWords> axes = {};  // what people say of kTuneFlags
+  std::size_t trials = 0;            // drawn; 0: every combination
+  std::uint64_t seed = 1;            // of what is drawn
   double epochs = 10;
   bool has_recipe = false;  // one that says what axes are that nobody names
 };

@@ -50,10 +50,35 @@ double at(const TuneAxis& axis, double share) {
     const auto place = static_cast<std::size_t>(share * static_cast<double>(axis.values.size()));
     return axis.values[std::min(place, axis.values.size() - 1)];
   }
-  if (!axis.logarithmic) return three_digits(axis.least + share * (axis.most - axis.least));
-  const double drawn = axis.least * std::exp(share * std::log(axis.most / axis.least));
+  const auto by_factor = [&](double from, double to) {
+    return three_digits(from * std::exp(share * std::log(to / from)));
+  };
+  double drawn = 0;
+  switch (axis.scale) {
+    case AxisScale::kEven:
+      return three_digits(axis.least + share * (axis.most - axis.least));
+    case AxisScale::kLogarithmic:
+      drawn = by_factor(axis.least, axis.most);
+      break;
+    case AxisScale::kToOne:
+      drawn = std::stod(fmt::format("{:.6g}", 1 - by_factor(1 - axis.least, 1 - axis.most)));
+      break;
+  }
   // Rounding may not lead out of the range.
-  return std::clamp(three_digits(drawn), axis.least, axis.most);
+  return std::clamp(drawn, axis.least, axis.most);
+}
+
+// Why an axis cannot have this number; empty: it can.
+std::string_view why_not(AxisScale scale, double number) {
+  switch (scale) {
+    case AxisScale::kLogarithmic:
+      return number > 0 ? "" : "is not above 0";
+    case AxisScale::kEven:
+      return number >= 0 ? "" : "is not 0 or more";
+    case AxisScale::kToOne:
+      return number >= 0 && number < 1 ? "" : "is not from 0 to below 1";
+  }
+  return "";
 }
 
 // The root above 1 of x^(n + 1) = x + 1: the golden ratio for one axis (Roberts 2018).
@@ -65,12 +90,13 @@ double generalised_golden_ratio(std::size_t axes) {
 
 }  // namespace
 
-AxisWords parse_axis(std::string_view flag, std::string_view words, bool above_0) {
+AxisWords parse_axis(std::string_view flag, std::string_view words) {
   const auto fail = [&](const std::string& why) {
     throw UsageError(fmt::format("--{} {}: {}; write a list as 0.1,0.2,0.4, or two ends as 0.01:1",
                                  flag, words, why));
   };
-  AxisWords out{.axis = {.flag = std::string(flag), .logarithmic = above_0}};
+  const AxisScale scale = std::ranges::find(kTuneFlags, flag, &TuneFlag::flag)->scale;
+  AxisWords out{.axis = {.flag = std::string(flag), .scale = scale}};
   std::string_view rest = words;
   if (const std::size_t equals = rest.find('='); equals != std::string_view::npos) {
     out.optimizer = rest.substr(0, equals);
@@ -84,8 +110,8 @@ AxisWords parse_axis(std::string_view flag, std::string_view words, bool above_0
     const std::string_view word = rest.substr(0, length);
     const std::optional<double> number = number_of(word);
     if (!number) fail(fmt::format("'{}' is no number", word));
-    if (*number < 0 || (above_0 && *number == 0)) {
-      fail(fmt::format("{} is not {}", word, above_0 ? "above 0" : "0 or more"));
+    if (const auto why = why_not(scale, *number); !why.empty()) {
+      fail(fmt::format("{} {}", word, why));
     }
     numbers.push_back(*number);
     more = length < rest.size();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,13 +10,38 @@
 // The settings that a tuning tries. Pure functions.
 namespace winnow::tools {
 
+// Which numbers an axis has, and how they are spread where they are drawn.
+enum class AxisScale {
+  kLogarithmic,  // above 0
+  kEven,         // 0 or more
+  kToOne,        // below 1; 1 less the number is spread logarithmically
+};
+
+// A flag of winnow train that can be an axis.
+struct TuneFlag {
+  std::string_view flag;  // without dashes
+  AxisScale scale;
+  std::string_view help;
+  bool is_option = false;  // of some optimisers, not of all
+};
+inline constexpr std::array kTuneFlags{
+    TuneFlag{"lr", AxisScale::kLogarithmic, "Learning rates"},
+    TuneFlag{"weight-decay", AxisScale::kLogarithmic, "Weight decays", true},
+    TuneFlag{"warmup-epochs", AxisScale::kEven,
+             "Epochs of warm-up; of shorter runs as large a share"},
+    TuneFlag{"lars-eta", AxisScale::kLogarithmic, "Trust coefficients (lars, lars_paper, larc)",
+             true},
+    TuneFlag{"momentum", AxisScale::kToOne,
+             "Momentum (sgd, lars, lars_paper, larc, rmsprop, rmsprop_tf)", true},
+};
+
 // A number that a tuning chooses, and what is tried of it: a list, or all between two ends.
 struct TuneAxis {
   std::string flag;                 // of winnow train: "lr" is --lr
   std::vector<double> values = {};  // ascending; empty: it is drawn
   double least = 0;                 // where it is drawn
   double most = 0;
-  bool logarithmic = true;  // it is drawn so; else evenly
+  AxisScale scale = AxisScale::kLogarithmic;
 
   bool is_drawn() const noexcept { return values.empty(); }
   friend bool operator==(const TuneAxis&, const TuneAxis&) = default;
@@ -30,9 +56,9 @@ struct AxisWords {
   std::string optimizer = {};  // empty: of all that have no words of their own
   TuneAxis axis;
 };
-// Throws UsageError: no such words; a number below 0, or 0 where `above_0`; ends without order, or
-// that begin with 0 where the axis is logarithmic.
-AxisWords parse_axis(std::string_view flag, std::string_view words, bool above_0);
+// In      `flag`: one of kTuneFlags
+// Throws  UsageError: no such words; a number that the flag's scale has not; ends without order
+AxisWords parse_axis(std::string_view flag, std::string_view words);
 
 // So many numbers from one to another, each as many times the one before; three digits each.
 std::vector<double> spaced_by_factor(double least, double most, int count);

@@ -133,17 +133,23 @@ double beyond(const AxisFinding& finding) {
   const TuneAxis& axis = finding.axis;
   const std::size_t count = axis.values.size();
   const bool up = finding.is_highest;
-  if (!axis.logarithmic) {
+  if (axis.scale == AxisScale::kEven) {
     const double step = count > 1 ? up ? axis.values[count - 1] - axis.values[count - 2]
                                        : axis.values[1] - axis.values[0]
                                   : axis.most - axis.least;
     return std::max(0.0, finding.best + (up ? step : -step));
   }
+  // What is spread logarithmically, and back.
+  const auto turned = [&](double x) { return axis.scale == AxisScale::kToOne ? 1 - x : x; };
   double factor = 3;
   if (count > 1) {
-    factor = up ? axis.values[count - 1] / axis.values[count - 2] : axis.values[1] / axis.values[0];
+    const double last = turned(axis.values[up ? count - 1 : 0]);
+    const double before = turned(axis.values[up ? count - 2 : 1]);
+    factor = std::max(last / before, before / last);
   }
-  return up ? finding.best * factor : finding.best / factor;
+  const bool grows = up == (axis.scale == AxisScale::kLogarithmic);
+  const double best = turned(finding.best);
+  return std::max(0.0, turned(grows ? best * factor : best / factor));
 }
 
 std::string at_an_end(const TuneArm& arm, const AxisFinding& finding) {
