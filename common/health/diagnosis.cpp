@@ -1,0 +1,281 @@
+#include "common/health/diagnosis.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <tuple>
+
+namespace winnow::health {
+namespace {
+
+// A disk that is waited for leaves most of a core idle.
+constexpr float kDecodingCores = 0.3F;
+// All ranks compute as much for a step: one that takes more time of its cores has slow ones.
+constexpr double kMoreCpu = 1.3;
+
+const Seen& at(std::span<const Seen> seen, int rank) {
+  return seen[static_cast<std::size_t>(rank)];
+}
+
+bool is_over(const Seen& s) { return s.heard && s.last.stage == Stage::kLeaving; }
+bool is_alive(const Seen& s) { return s.heard && !is_over(s) && s.silent_s < kSilentSeconds; }
+
+std::vector<int> ranks_where(std::span<const Seen> seen, const auto& condition) {
+  std::vector<int> ranks;
+  for (int r = 0; r < static_cast<int>(seen.size()); ++r) {
+    if (condition(r, at(seen, r))) ranks.push_back(r);
+  }
+  return ranks;
+}
+
+// One look at all ranks.
+class Look {
+ public:
+  Look(int me, std::span<const Seen> seen, const std::vector<Member>& members, double stall_s)
+      : me_(me), seen_(seen), members_(members), stall_s_(stall_s) {}
+
+  std::optional<Finding> find() const {
+    if (auto found = silent_ranks()) return found;
+    return late_ranks();
+  }
+
+ private:
+  int machine_of(int rank) const { return members_[static_cast<std::size_t>(rank)].machine; }
+
+  // Of ranks that are alive, and wait for others since `seconds`.
+  std::vector<int> blocked_for(double seconds) const {
+    return ranks_where(seen_, [&](int, const Seen& s) {
+      return is_alive(s) && is_blocked(s.last) && s.idle_s >= seconds;
+    });
+  }
+
+  Finding finding(Trouble trouble, std::vector<int> ranks, double waited_s) const {
+    const std::vector<int> blocked = blocked_for(std::min(stall_s_, 1.0));
+    const auto others = std::ranges::count_if(
+        blocked, [&](int r) { return r != me_ && std::ranges::find(ranks, r) == ranks.end(); });
+    return {trouble, std::move(ranks), waited_s, static_cast<int>(others)};
+  }
+
+  std::optional<Finding> silent_ranks() const {
+    const std::vector<int> silent = ranks_where(seen_, [&](int r, const Seen& s) {
+      return r != me_ && s.heard && !is_over(s) && s.silent_s >= std::max(stall_s_, kSilentSeconds);
+    });
+    if (silent.empty()) return std::nullopt;
+    double longest = 0;
+    for (const int r : silent) longest = std::max(longest, at(seen_, r).silent_s);
+    // A step that was done without it would not be done.
+    if (at(seen_, me_).last.step > at(seen_, silent.front()).last.step + 1) {
+      return finding(Trouble::kUnheard, silent, longest);
+    }
+    // Those of one trouble at a time, the first rank's.
+    const Trouble trouble = trouble_of_silent(silent.front());
+    if (trouble == Trouble::kLostAll) return finding(trouble, silent, longest);
+    std::vector<int> same;
+    for (const int r : silent) {
+      if (trouble_of_silent(r) == trouble) same.push_back(r);
+    }
+    return finding(trouble, std::move(same), longest);
+  }
+
+  Trouble trouble_of_silent(int rank) const {
+    const Seen& s = at(seen_, rank);
+    if (s.refused) return Trouble::kDead;
+    const auto lives = [&](const auto& where) {
+      return !ranks_where(seen_, [&](int r, const Seen& other) {
+                return where(machine_of(r)) &&
+                       (is_alive(other) || other.refused || other.machine_answers);
+              }).empty();
+    };
+    const int machine = machine_of(rank);
+    if (s.machine_answers || lives([&](int m) { return m == machine; })) return Trouble::kFrozen;
+    const int mine = machine_of(me_);
+    const bool several = std::ranges::any_of(
+        members_, [&](const Member& m) { return m.machine != mine && m.machine != machine; });
+    if (several && !lives([&](int m) { return m != mine; })) return Trouble::kLostAll;
+    return Trouble::kLostMachine;
+  }
+
+  std::optional<Finding> late_ranks() const {
+    double typical = 0;
+    for (const Seen& s : seen_) {
+      if (is_alive(s)) typical = std::max<double>(typical, s.last.seconds.step);
+    }
+    const double in_step = std::max(stall_s_, 3 * typical);
+    const std::vector<int> working =
+        ranks_where(seen_, [&](int, const Seen& s) { return is_alive(s) && !is_blocked(s.last); });
+    const std::vector<int> blocked = blocked_for(stall_s_);
+    double waited = 0;
+    for (const int r : blocked) waited = std::max(waited, at(seen_, r).idle_s);
+    if (working.empty()) {
+      if (blocked.size() < alive() || waited < in_step) return std::nullopt;
+      return all_wait(blocked, waited);
+    }
+    const int last = last_of(working);
+    const Seen& s = at(seen_, last);
+    if (is_in_step(s.last.stage) && !s.last.is_first_step) {
+      if (s.last.stage == Stage::kReading) waited = std::max(waited, s.idle_s);
+      if (waited < in_step) return std::nullopt;
+    } else {
+      if (s.idle_s < stall_s_ || is_over(s)) return std::nullopt;
+      waited = std::max(waited, s.idle_s);
+    }
+    const Trouble trouble = trouble_of(s.last);
+    return finding(trouble, same_trouble(working, trouble, s.last), waited);
+  }
+
+  std::size_t alive() const {
+    return ranks_where(seen_, [](int, const Seen& s) { return is_alive(s); }).size();
+  }
+
+  // The one that is least far, of equals the first.
+  int last_of(const std::vector<int>& ranks) const {
+    return *std::ranges::min_element(ranks, {}, [&](int r) {
+      const Status& s = at(seen_, r).last;
+      return std::tuple(s.step, s.collectives, s.stage, s.bucket);
+    });
+  }
+
+  std::vector<int> same_trouble(const std::vector<int>& ranks, Trouble trouble,
+                                const Status& first) const {
+    std::vector<int> same;
+    for (const int r : ranks) {
+      const Status& s = at(seen_, r).last;
+      if (s.step == first.step && s.stage == first.stage && trouble_of(s) == trouble) {
+        same.push_back(r);
+      }
+    }
+    return same;
+  }
+
+  // Of a rank that waits for no other.
+  static Trouble trouble_of(const Status& s) {
+    if (s.stage == Stage::kReading) {
+      return s.cpu > kDecodingCores ? Trouble::kDecoding : Trouble::kDisk;
+    }
+    return is_in_step(s.stage) ? Trouble::kCompute : Trouble::kStuck;
+  }
+
+  // A rank that waits for data of others holds up those that wait for its gradients.
+  Finding all_wait(const std::vector<int>& blocked, double waited) const {
+    const int last = last_of(blocked);
+    const Status& s = at(seen_, last).last;
+    if (s.wait != Wait::kNone) return finding(Trouble::kMessages, blocked, waited);
+    std::vector<int> readers;
+    for (const int r : blocked) {
+      const Status& other = at(seen_, r).last;
+      if (other.wait == Wait::kNone && other.step == s.step) readers.push_back(r);
+    }
+    return finding(Trouble::kExchange, std::move(readers), waited);
+  }
+
+  const int me_;
+  const std::span<const Seen> seen_;
+  const std::vector<Member>& members_;
+  const double stall_s_;
+};
+
+std::string_view reason_of(Trouble trouble, bool several) {
+  using Pair = std::array<std::string_view, 2>;
+  constexpr std::array<Pair, kTroubles> kReasons{{
+      {"its process is frozen, its machine answers", "their processes are frozen, machines answer"},
+      {"its process is gone", "their processes are gone"},
+      {"nothing comes from its machine: the link is down, or the machine is",
+       "nothing comes from their machines: links are down, or the machines are"},
+      {"nothing comes from any other machine: the link of this one is down",
+       "nothing comes from any other machine: the link of this one is down"},
+      {"it says nothing", "they say nothing"},
+      {"heartbeats do not arrive, though it takes part: is UDP held up between the machines?",
+       "heartbeats do not arrive, though they take part: is UDP held up between the machines?"},
+      {"its disk gives it no data", "their disks give them no data"},
+      {"it still decodes its batch", "they still decode their batches"},
+      {"it waits for data that other ranks have", "they wait for data that other ranks have"},
+      {"it still computes", "they still compute"},
+      {"it neither computes nor reads nor writes: does its disk answer?",
+       "they neither compute nor read nor write: do their disks answer?"},
+      {"", "all wait for one another: messages of MPI do not arrive"},
+  }};
+  return kReasons.at(static_cast<std::size_t>(trouble)).at(several ? 1 : 0);
+}
+
+// Three digits, for people.
+std::string seconds_in_words(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g", seconds < 1 ? seconds * 1000 : seconds);
+  return std::string(text.data()) + (seconds < 1 ? " ms" : " s");
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+}  // namespace
+
+std::optional<Finding> diagnose(int me, std::span<const Seen> seen,
+                                const std::vector<Member>& members, double stall_s) {
+  return Look(me, seen, members, stall_s).find();
+}
+
+std::string in_words(const Finding& finding, std::span<const Seen> seen,
+                     const std::vector<Member>& members) {
+  const bool several = finding.ranks.size() > 1;
+  std::string words = "waiting " + std::to_string(std::lround(finding.waited_s)) + " s for " +
+                      names_of(finding.ranks, members) + ", last seen in " +
+                      in_words(at(seen, finding.ranks.front()).last);
+  const bool all = finding.trouble == Trouble::kMessages;
+  words += ": " + std::string(reason_of(finding.trouble, several || all));
+  if (finding.waiting > 0) {
+    words += "; " + std::to_string(finding.waiting) +
+             (finding.waiting == 1 ? " other waits too" : " others wait too");
+  }
+  return words;
+}
+
+int speaker(int me, std::span<const Seen> seen, const std::vector<Member>& members,
+            std::optional<int> machine) {
+  const std::vector<int> may = ranks_where(seen, [&](int r, const Seen& s) {
+    const bool here = !machine || members[static_cast<std::size_t>(r)].machine == *machine;
+    return here && (r == me || is_alive(s));
+  });
+  return may.empty() ? me : may.front();
+}
+
+std::optional<Straggler> find_straggler(std::span<const Seen> seen, double share) {
+  const std::vector<int> ranks =
+      ranks_where(seen, [](int, const Seen& s) { return is_alive(s) && s.last.seconds.step > 0; });
+  if (ranks.size() < 2) return std::nullopt;
+  const auto median_of = [&](const auto& value) {
+    std::vector<double> values;
+    for (const int r : ranks) values.push_back(value(at(seen, r).last));
+    return median(std::move(values));
+  };
+  const auto own = [](const Status& s) {
+    return double{s.seconds.work} + s.seconds.batch - s.seconds.exchange;
+  };
+  const int slowest =
+      *std::ranges::max_element(ranks, {}, [&](int r) { return own(at(seen, r).last); });
+  const StepSeconds& s = at(seen, slowest).last.seconds;
+  const double middle = median_of(own);
+  if (own(at(seen, slowest).last) - middle <= share * s.step) return std::nullopt;
+  const double computes =
+      s.work - median_of([](const Status& t) { return double{t.seconds.work}; });
+  const double cpu = median_of([](const Status& t) { return double{t.cpu}; });
+  auto reason = Straggler::Reason::kCompute;
+  if (2 * computes < own(at(seen, slowest).last) - middle) {
+    reason = at(seen, slowest).last.cpu > kMoreCpu * cpu ? Straggler::Reason::kDecoding
+                                                         : Straggler::Reason::kDisk;
+  }
+  return Straggler{slowest, reason, own(at(seen, slowest).last), middle};
+}
+
+std::string in_words(const Straggler& straggler, const std::vector<Member>& members) {
+  constexpr std::array<std::string_view, 3> kReasons{
+      "it computes slowly", "it decodes its images slowly", "its disk gives it data slowly"};
+  return names_of({straggler.rank}, members) + " holds up every step: it needs " +
+         seconds_in_words(straggler.own_s) + ", others " + seconds_in_words(straggler.median_s) +
+         "; " + std::string(kReasons.at(static_cast<std::size_t>(straggler.reason)));
+}
+
+}  // namespace winnow::health

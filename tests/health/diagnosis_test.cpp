@@ -1,0 +1,386 @@
+#include "common/health/diagnosis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace winnow::health {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kStall = 10;
+
+// Four ranks on h1 .. h4, in step 17, each in the midst of its backward pass.
+struct Job {
+  std::vector<Member> members{{"h1", 0}, {"h2", 1}, {"h3", 2}, {"h4", 3}};
+  std::vector<Seen> seen{4};
+
+  Job() {
+    for (int r = 0; r < 4; ++r) {
+      Seen& s = of(r);
+      s.heard = true;
+      s.last = {.rank = r, .stage = Stage::kBackward, .bucket = 3, .step = 17};
+      s.last.seconds.step = 0.1F;
+    }
+  }
+
+  Seen& of(int rank) { return seen[static_cast<std::size_t>(rank)]; }
+  // All but `rank` wait for its gradients.
+  void wait_for(int rank, double seconds) {
+    for (int r = 0; r < 4; ++r) {
+      if (r == rank) continue;
+      of(r).last.stage = Stage::kGradients;
+      of(r).last.wait = Wait::kGradients;
+      of(r).idle_s = seconds;
+    }
+  }
+  void silence(int rank, double seconds) {
+    of(rank).silent_s = seconds;
+    of(rank).idle_s = seconds;
+  }
+  std::optional<Finding> seen_by(int me) const { return diagnose(me, seen, members, kStall); }
+  std::string words(int me) const {
+    const auto found = seen_by(me);
+    return found ? in_words(*found, seen, members) : "";
+  }
+};
+
+struct Situation {
+  std::string name;
+  std::function<void(Job&)> happens;
+  Trouble trouble;
+  std::vector<int> ranks;
+  int waiting;  // besides rank 0
+};
+
+const std::vector<Situation> kSituations{
+    {"frozen, as its machine answers",
+     [](Job& j) {
+       j.wait_for(1, 12);
+       j.silence(1, 12);
+       j.of(1).machine_answers = true;
+     },
+     Trouble::kFrozen,
+     {1},
+     2},
+    {"frozen, as another rank of its machine lives",
+     [](Job& j) {
+       j.members[2] = {"h2", 1};
+       j.wait_for(1, 12);
+       j.silence(1, 12);
+     },
+     Trouble::kFrozen,
+     {1},
+     2},
+    {"two are frozen",
+     [](Job& j) {
+       j.wait_for(1, 12);
+       for (const int r : {1, 3}) {
+         j.silence(r, 12);
+         j.of(r).machine_answers = true;
+       }
+     },
+     Trouble::kFrozen,
+     {1, 3},
+     1},
+    {"dead",
+     [](Job& j) {
+       j.wait_for(2, 12);
+       j.silence(2, 12);
+       j.of(2).refused = true;
+     },
+     Trouble::kDead,
+     {2},
+     2},
+    {"a lost link",
+     [](Job& j) {
+       j.wait_for(3, 12);
+       j.silence(3, 12);
+     },
+     Trouble::kLostMachine,
+     {3},
+     2},
+    {"its own link",
+     [](Job& j) {
+       j.wait_for(0, 12);
+       j.of(0).last.wait = Wait::kGradients;
+       j.of(0).idle_s = 12;
+       for (const int r : {1, 2, 3}) j.silence(r, 12);
+     },
+     Trouble::kLostAll,
+     {1, 2, 3},
+     0},
+    {"a slow disk",
+     [](Job& j) {
+       j.wait_for(1, 12);
+       j.of(1).last.stage = Stage::kReading;
+       j.of(1).last.cpu = 0.05F;
+     },
+     Trouble::kDisk,
+     {1},
+     2},
+    {"slow decoding",
+     [](Job& j) {
+       j.wait_for(1, 12);
+       j.of(1).last.stage = Stage::kReading;
+       j.of(1).last.cpu = 0.9F;
+     },
+     Trouble::kDecoding,
+     {1},
+     2},
+    {"slow compute", [](Job& j) { j.wait_for(1, 12); }, Trouble::kCompute, {1}, 2},
+    {"a data exchange that waits, and so do the gradients",
+     [](Job& j) {
+       j.wait_for(2, 12);
+       j.of(2).last.stage = Stage::kReading;
+       j.of(2).last.awaits_data = true;
+       j.of(2).idle_s = 12;
+     },
+     Trouble::kExchange,
+     {2},
+     2},
+    {"messages that do not arrive",
+     [](Job& j) {
+       j.wait_for(-1, 12);
+       for (int r = 0; r < 4; ++r) j.of(r).idle_s = 12;
+     },
+     Trouble::kMessages,
+     {0, 1, 2, 3},
+     0},
+    {"a checkpoint on a disk that hangs",
+     [](Job& j) {
+       for (int r = 0; r < 4; ++r) {
+         j.of(r).last.stage = Stage::kSaving;
+         j.of(r).last.wait = r == 0 ? Wait::kNone : Wait::kOthers;
+         j.of(r).idle_s = 12;
+       }
+     },
+     Trouble::kStuck,
+     {0},
+     3},
+    {"heartbeats alone are held up",
+     [](Job& j) {
+       j.silence(1, 12);
+       for (const int r : {0, 2, 3}) j.of(r).last.step = 20;
+     },
+     Trouble::kUnheard,
+     {1},
+     0},
+};
+
+TEST(Diagnosis, NamesWhatIsWrongAndWhoIsWaitedFor) {
+  for (const Situation& s : kSituations) {
+    Job job;
+    s.happens(job);
+    const auto found = job.seen_by(0);
+    ASSERT_TRUE(found) << s.name;
+    EXPECT_EQ(found->trouble, s.trouble) << s.name << ": " << job.words(0);
+    EXPECT_EQ(found->ranks, s.ranks) << s.name;
+    EXPECT_EQ(found->waiting, s.waiting) << s.name;
+    if (s.trouble == Trouble::kUnheard) continue;
+    EXPECT_EQ(found->waited_s, 12) << s.name;
+  }
+}
+
+TEST(Diagnosis, SaysNothingBeforeItsTime) {
+  for (const Situation& s : kSituations) {
+    Job job;
+    s.happens(job);
+    for (Seen& seen : job.seen) {
+      if (seen.silent_s > 0) seen.silent_s = 9;
+      if (seen.idle_s > 0) seen.idle_s = 9;
+    }
+    EXPECT_FALSE(job.seen_by(0)) << s.name << ": " << job.words(0);
+  }
+}
+
+TEST(Diagnosis, IsTheSameForAllThatSeeTheSame) {
+  for (const Situation& s : kSituations) {
+    if (s.trouble == Trouble::kLostAll || s.trouble == Trouble::kUnheard) continue;
+    Job job;
+    s.happens(job);
+    for (int me = 0; me < 4; ++me) {
+      if (job.of(me).silent_s > 0) continue;
+      const auto found = job.seen_by(me);
+      ASSERT_TRUE(found) << s.name << " by " << me;
+      EXPECT_EQ(found->trouble, s.trouble) << s.name << " by " << me;
+      EXPECT_EQ(found->ranks, s.ranks) << s.name << " by " << me;
+    }
+  }
+}
+
+const std::vector<std::pair<std::string, std::function<void(Job&)>>> kOrdinary{
+    {"all compute",
+     [](Job& j) {
+       for (Seen& s : j.seen) s.idle_s = 300;
+     }},
+    {"a short wait", [](Job& j) { j.wait_for(1, 4); }},
+    {"steps of a minute, one rank slower",
+     [](Job& j) {
+       for (Seen& s : j.seen) s.last.seconds.step = 60;
+       j.wait_for(1, 100);
+     }},
+    {"all evaluate",
+     [](Job& j) {
+       for (Seen& s : j.seen) {
+         s.last.stage = Stage::kEvaluating;
+         s.idle_s = 2;
+       }
+     }},
+    {"rank 0 writes a checkpoint, and gets on",
+     [](Job& j) {
+       for (int r = 0; r < 4; ++r) {
+         j.of(r).last.stage = Stage::kSaving;
+         j.of(r).last.wait = r == 0 ? Wait::kNone : Wait::kOthers;
+         j.of(r).idle_s = r == 0 ? 1 : 100;
+       }
+     }},
+    {"rank 2 compiles for long",
+     [](Job& j) {
+       for (int r = 0; r < 4; ++r) {
+         j.of(r).last = {.rank = r, .wait = r == 2 ? Wait::kNone : Wait::kOthers};
+         j.of(r).idle_s = r == 2 ? 0 : 100;
+       }
+     }},
+    {"the first step takes its time",
+     [](Job& j) {
+       j.wait_for(1, 40);
+       for (Seen& s : j.seen) s.last.is_first_step = true;
+       j.of(1).idle_s = 1;
+     }},
+    {"one has left, its job being over",
+     [](Job& j) {
+       j.wait_for(-1, 1);
+       j.silence(1, 100);
+       j.of(1).last.stage = Stage::kLeaving;
+     }},
+    {"one was never heard",
+     [](Job& j) {
+       j.of(1) = {};
+       j.silence(1, 100);
+     }},
+    {"a batch is read, others read ahead",
+     [](Job& j) {
+       j.wait_for(1, 3);
+       j.of(1).last.stage = Stage::kReading;
+       j.of(1).idle_s = 3;
+     }},
+};
+
+TEST(Diagnosis, OrdinaryTrainingIsNoTrouble) {
+  for (const auto& [name, happens] : kOrdinary) {
+    Job job;
+    happens(job);
+    EXPECT_FALSE(job.seen_by(0)) << name << ": " << job.words(0);
+  }
+}
+
+TEST(Diagnosis, ASentenceNamesRankMachineStepAndStage) {
+  Job job;
+  job.wait_for(1, 12);
+  job.silence(1, 12);
+  job.of(1).machine_answers = true;
+  EXPECT_EQ(job.words(0),
+            "waiting 12 s for rank 1 (h2), last seen in step 17, backward, bucket 3: its process "
+            "is frozen, its machine answers; 2 others wait too");
+  EXPECT_EQ(job.words(2), job.words(0));
+  job.of(1).refused = true;
+  EXPECT_THAT(job.words(0), HasSubstr("its process is gone"));
+}
+
+TEST(Diagnosis, OneRankAloneSeesItsOwnDisk) {
+  const std::vector<Member> members{{"h1", 0}};
+  std::vector<Seen> seen{{.last = {.stage = Stage::kReading, .step = 3}, .heard = true}};
+  seen[0].idle_s = 9;
+  EXPECT_FALSE(diagnose(0, seen, members, kStall));
+  seen[0].idle_s = 11;
+  const auto found = diagnose(0, seen, members, kStall);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->trouble, Trouble::kDisk);
+  seen[0].last.stage = Stage::kForward;  // it may compute as long as it wants
+  EXPECT_FALSE(diagnose(0, seen, members, kStall));
+}
+
+TEST(Diagnosis, TheLowestRankThatLivesSpeaks) {
+  Job job;
+  EXPECT_EQ(speaker(2, job.seen, job.members), 0);
+  job.silence(0, 6);
+  EXPECT_EQ(speaker(2, job.seen, job.members), 1);
+  EXPECT_EQ(speaker(2, job.seen, job.members, 3), 3);
+  EXPECT_EQ(speaker(2, job.seen, job.members, 2), 2);
+  for (Seen& s : job.seen) s.silent_s = 30;
+  EXPECT_EQ(speaker(2, job.seen, job.members), 2);
+}
+
+TEST(Diagnosis, GettingOnIsMoreThanBeingThere) {
+  const Status before{.stage = Stage::kBackward, .step = 5, .io_kib = 1000, .cpu = 1};
+  Status now = before;
+  EXPECT_FALSE(progressed(before, now));  // in a step computing alone does not count
+  now.marks = 1;
+  EXPECT_TRUE(progressed(before, now));
+  now = before;
+  now.added_ms = 1;
+  EXPECT_TRUE(progressed(before, now));
+  now = before;
+  now.wait = Wait::kGradients;
+  Status waiting = now;
+  EXPECT_FALSE(progressed(now, waiting));
+  waiting.io_kib += 64;  // messages arrive
+  EXPECT_TRUE(progressed(now, waiting));
+  for (const Stage stage : {Stage::kStarting, Stage::kEvaluating, Stage::kSaving}) {
+    Status long_work{.stage = stage, .io_kib = 1000, .cpu = 0.1F};
+    Status later = long_work;
+    EXPECT_FALSE(progressed(long_work, later));
+    later.cpu = 0.9F;
+    EXPECT_TRUE(progressed(long_work, later));
+    later.cpu = 0.1F;
+    later.io_kib += 64;
+    EXPECT_TRUE(progressed(long_work, later));
+  }
+}
+
+TEST(Straggler, IsNamedWithItsReason) {
+  Job job;
+  for (Seen& s : job.seen) {
+    s.last.seconds = {.step = 0.3F, .work = 0.1F, .batch = 0.001F};
+    s.last.cpu = 1;
+  }
+  EXPECT_FALSE(find_straggler(job.seen, 0.25));
+  job.of(2).last.seconds.work = 0.25F;
+  const auto slow = find_straggler(job.seen, 0.25);
+  ASSERT_TRUE(slow);
+  EXPECT_EQ(slow->rank, 2);
+  EXPECT_EQ(slow->reason, Straggler::Reason::kCompute);
+  EXPECT_EQ(in_words(*slow, job.members),
+            "rank 2 (h3) holds up every step: it needs 251 ms, others 101 ms; it computes slowly");
+  job.of(2).last.seconds = {.step = 0.3F, .work = 0.1F, .batch = 0.15F};
+  EXPECT_EQ(find_straggler(job.seen, 0.25)->reason, Straggler::Reason::kDisk);
+  job.of(2).last.cpu = 2;
+  EXPECT_EQ(find_straggler(job.seen, 0.25)->reason, Straggler::Reason::kDecoding);
+  job.of(2).last.seconds.exchange = 0.15F;  // it waited for others
+  EXPECT_FALSE(find_straggler(job.seen, 0.25));
+}
+
+TEST(Straggler, OfTwoRanksTheSlowerOneIs) {
+  Job job;
+  job.seen.resize(2);
+  job.of(0).last.seconds = {.step = 0.3F, .work = 0.29F};
+  job.of(1).last.seconds = {.step = 0.3F, .work = 0.1F};
+  EXPECT_EQ(find_straggler(job.seen, 0.25)->rank, 0);
+}
+
+TEST(Names, AreShortForManyRanks) {
+  const std::vector<Member> members(20, Member{"h", 0});
+  EXPECT_EQ(names_of({1}, members), "rank 1 (h)");
+  EXPECT_EQ(names_of({1, 2, 5}, members), "ranks 1, 2 and 5 (h)");
+  std::vector<int> many;
+  for (int r = 0; r < 20; ++r) many.push_back(r);
+  EXPECT_EQ(names_of(many, members), "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 12 more (h)");
+}
+
+}  // namespace
+}  // namespace winnow::health
