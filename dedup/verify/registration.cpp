@@ -359,6 +359,32 @@ Plane details_at(const Registrable& from, double zoom) {
   return difference(softened, blurred(softened, static_cast<float>(kCoarseSigma / zoom)));
 }
 
+// What a block counts: little where its slopes all go one way, as along the edge of a frame or of a
+// trouser leg, which fits upon any other such edge. 1 - coherence^2 of the structure tensor (Bigun
+// and Granlund 1987): 0 of an edge, 1 of a corner or a texture.
+double two_ways(const Grid& grid, int block) {
+  constexpr double kOfAnEdge = 0.02;
+  const Plane& plane = grid.plane;
+  const int right_end = std::min(plane.width - 1, grid.left_of(block) + grid.side);
+  const int bottom = std::min(plane.height - 1, grid.top_of(block) + grid.side);
+  double xx = 0;
+  double yy = 0;
+  double xy = 0;
+  for (int y = std::max(1, grid.top_of(block)); y < bottom; ++y) {
+    for (int x = std::max(1, grid.left_of(block)); x < right_end; ++x) {
+      const double across = (plane.at(x + 1, y) - plane.at(x - 1, y)) / 2;
+      const double down = (plane.at(x, y + 1) - plane.at(x, y - 1)) / 2;
+      xx += across * across;
+      yy += down * down;
+      xy += across * down;
+    }
+  }
+  const double trace = xx + yy;
+  if (trace <= 0) return kOfAnEdge;
+  const double coherence2 = ((xx - yy) * (xx - yy) + 4 * xy * xy) / (trace * trace);
+  return kOfAnEdge + (1 - kOfAnEdge) * (1 - coherence2);
+}
+
 // `map` does not enlarge.
 Evidence gather(const Registrable& from, const Registrable& to, const Affine& map) {
   constexpr double kNoise = 1.5;
@@ -383,7 +409,7 @@ Evidence gather(const Registrable& from, const Registrable& to, const Affine& ma
     }
     if (std::max(block.variance_a, block.variance_b) < kNoise) continue;
     const double contrast = std::sqrt(std::max(block.variance_a, block.variance_b));
-    const double weight = 1 + std::min(contrast, kSharpest);
+    const double weight = (1 + std::min(contrast, kSharpest)) * two_ways(grid, i);
     blocks.emplace_back(block.correlation, weight);
     evidence.weight += weight;
     sum += weight * block.correlation;
