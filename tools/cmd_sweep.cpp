@@ -114,12 +114,6 @@ SweepFlags with_axes(SweepFlags o) {
   return o;
 }
 
-std::uint64_t disk_left(const fs::path& out) {
-  fs::path there = fs::absolute(out);
-  while (!fs::exists(there)) there = there.parent_path();
-  return free_bytes(there);
-}
-
 // What it will take, by runs that are done, or else by a few steps of the first one. `queue`: null
 // where there is none yet.
 Foretold foretell_it(const SweepFlags& o, const SweepPlan& plan, const JobQueue* queue,
@@ -151,8 +145,7 @@ Foretold foretell_it(const SweepFlags& o, const SweepPlan& plan, const JobQueue*
   return foretell(plan.arms, plan.held_out, at_once, speed.value_or(RunSpeed{}), is_done);
 }
 
-Json to_json(const Foretold& foretold, const SweepPlan& plan, std::uint64_t memory,
-             std::uint64_t disk) {
+Json to_json(const Foretold& foretold, const SweepPlan& plan, const Room& room) {
   Json arms = Json::array();
   for (const SweepArm& arm : plan.arms) {
     arms.push_back({{"arm", arm.name},
@@ -169,9 +162,9 @@ Json to_json(const Foretold& foretold, const SweepPlan& plan, std::uint64_t memo
           {"images", static_cast<std::uint64_t>(foretold.images + 0.5)},
           {"seconds", foretold.seconds},
           {"lane_bytes", foretold.lane_bytes},
-          {"memory_bytes", memory == kNoMemoryLimit ? Json(nullptr) : Json(memory)},
+          {"memory_bytes", room.memory == kNoMemoryLimit ? Json(nullptr) : Json(room.memory)},
           {"disk_bytes", foretold.disk_bytes},
-          {"free_bytes", disk},
+          {"free_bytes", room.disk},
           {"held_out", plan.held_out},
           {"notes", plan.notes},
           {"arms", std::move(arms)}};
@@ -181,15 +174,11 @@ void tell_plan(const SweepFlags& o, const SweepPlan& plan, const JobQueue* queue
                const Session& session) {
   for (const std::string& note : plan.notes) say(session, note);
   const Foretold foretold = foretell_it(o, plan, queue, session);
-  const std::uint64_t memory = std::min(machine_memory_left(), group_memory_left());
-  const std::uint64_t disk = disk_left(o.out);
   say(session, fmt::format("{} arms, judged on {} images held out", grouped(plan.arms.size()),
                            grouped(plan.held_out)));
-  for (const std::string& line : in_words(foretold, o.lanes, memory)) say(session, line);
-  if (foretold.done < foretold.runs) say(session, disk_in_words(foretold, disk));
-  check_memory(foretold, o.lanes, memory);
-  check_disk(foretold, disk);
-  if (o.estimate && o.json) fmt::print("{}\n", to_json(foretold, plan, memory, disk).dump());
+  const Room room = room_for_runs(o.out);
+  tell_cost(foretold, o.lanes, room, session);
+  if (o.estimate && o.json) fmt::print("{}\n", to_json(foretold, plan, room).dump());
 }
 
 SweepJudge judge_of(const SweepFlags& o, const SweepPlan& plan) {
@@ -221,8 +210,7 @@ void run(const SweepFlags& flags, Session& session) {
                       .cache = o.sweep.cache,
                       .lanes = o.lanes,
                       .threads = o.threads,
-                      .words = train_words,
-                      .outcome = text_of_run};
+                      .words = train_words};
   const SweepJudge judge = judge_of(o, plan);
   plan.arms = train_arms(o, how, judge, std::move(plan.arms), queue, session);
   SweepView view{.cache = o.sweep.cache.string(),

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,7 +21,6 @@
 #include "tools/train_trial.h"
 #include "tools/tune_lr_look.h"
 #include "tools/tune_lr_page.h"
-#include "train/run/metrics.h"
 
 namespace winnow::tools {
 namespace {
@@ -50,20 +50,6 @@ TuneLrOptions with_axes(const TuneLrFlags& flags) {
   return o;
 }
 
-// What is kept of a run: metrics.jsonl has what --json does not print.
-std::string outcome_of_run(const Claim& claim, const JsonReader& printed) {
-  nlohmann::ordered_json json{
-      {"top1", printed.at("top1").real(0, 1)}, {"loss", nullptr}, {"steps", 0}, {"seconds", 0}};
-  for (const train::MetricsRow& row :
-       train::read_metrics(claim.folder() / "run" / "metrics.jsonl")) {
-    json["steps"] = row.step;
-    json["seconds"] = row.wall;
-    const auto loss = row.values.find("val.loss");
-    if (loss != row.values.end()) json["loss"] = loss->second;
-  }
-  return json.dump();
-}
-
 std::string announcement(const TunePlan& plan, const TuneState& state) {
   const TuneLrOptions& o = plan.options;
   const std::size_t trials = plan.rungs.front().trials;
@@ -74,45 +60,65 @@ std::string announcement(const TunePlan& plan, const TuneState& state) {
       grouped(work_of(plan, state).runs), grouped(plan.held_out), grouped(plan.training));
 }
 
-// What is left, by a few steps of the first trial at the largest batch, with its lowest rate.
+using OutcomeOf = std::function<std::optional<Outcome>(const std::string& job)>;
+
+// What is left, by runs at the largest batch that are done, or else by a few steps of that with its
+// lowest rate. `place`: a folder that is there.
 Foretold foretell_it(const TuneLrFlags& flags, const TunePlan& plan, const TuneState& state,
-                     const Session& session) {
+                     const OutcomeOf& outcome_of, const fs::path& place, const Session& session) {
   const TuneWork work = work_of(plan, state);
   Foretold told{.runs = work.runs, .done = work.done};
-  if (work.done == work.runs) return told;
-  const std::vector<TuneSetting>& settings = plan.arms.back().settings;
-  const auto lowest = std::ranges::min_element(settings) - settings.begin();
-  std::vector<std::string> words = tuned_words(trial_job(
-      plan, plan.arms.size() - 1, static_cast<std::size_t>(lowest), plan.rungs.size() - 1));
-  words.insert(words.begin(), plan.options.cache.string());
-  const int cores = thread_plan(session, flags.threads).cores;
-  const fs::path place = fs::exists(flags.out) ? flags.out : fs::absolute(flags.out).parent_path();
-  const TrialResult tried = try_training("tune-lr", words, plan.training,
-                                         std::max(1, cores / flags.lanes), place, session);
+  const std::size_t left = work.runs - work.done;
+  if (left == 0) return told;
+  const auto arm = static_cast<std::size_t>(
+      std::ranges::max_element(plan.arms, {}, &TuneArm::batch) - plan.arms.begin());
+  std::optional<RunSpeed> speed = speed_of(plan, state, arm, outcome_of);
+  if (!speed) {
+    const std::vector<TuneSetting>& settings = plan.arms[arm].settings;
+    const auto lowest = std::ranges::min_element(settings) - settings.begin();
+    std::vector<std::string> words =
+        tuned_words(trial_job(plan, arm, static_cast<std::size_t>(lowest), plan.rungs.size() - 1));
+    words.insert(words.begin(), plan.options.cache.string());
+    const int cores = thread_plan(session, flags.threads).cores;
+    const TrialResult tried = try_training("tune-lr", words, plan.training,
+                                           std::max(1, cores / flags.lanes), place, session);
+    speed = {.seconds_per_image = tried.seconds_per_image,
+             .peak_bytes = tried.peak_bytes,
+             .disk_bytes = tried.disk_bytes};
+  }
   told.images = work.epochs * static_cast<double>(plan.training);
-  // An image that is evaluated counts a third, as it goes forward alone.
-  const double evaluated = work.epochs * static_cast<double>(plan.held_out) / 3;
-  told.seconds = (told.images + evaluated) * tried.seconds_per_image /
-                 std::min(flags.lanes, static_cast<int>(work.runs - work.done));
-  told.lane_bytes = tried.peak_bytes;
+  told.seconds = work.epochs * work_of_epoch(plan) * speed->seconds_per_image /
+                 static_cast<double>(std::min(static_cast<std::size_t>(flags.lanes), left));
+  told.lane_bytes = speed->peak_bytes;
+  told.disk_bytes = left * speed->disk_bytes;
   return told;
 }
 
-void estimate(const TuneLrFlags& flags, const TunePlan& plan, const TuneState& state,
-              const Session& session) {
-  const Foretold told = foretell_it(flags, plan, state, session);
-  const std::uint64_t left = std::min(machine_memory_left(), group_memory_left());
-  for (const std::string& line : in_words(told, flags.lanes, left)) say(session, line);
-  if (flags.json) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"schema", "winnow.tune_lr_estimate/1"},
-                                              {"runs", told.runs},
-                                              {"done", told.done},
-                                              {"images", std::llround(told.images)},
-                                              {"seconds", told.seconds},
-                                              {"lane_bytes", told.lane_bytes}}
-                           .dump());
-  }
-  check_memory(told, flags.lanes, left);
+void print_estimate(const Foretold& told, const Room& room) {
+  fmt::print("{}\n",
+             nlohmann::ordered_json{{"schema", "winnow.tune_lr_estimate/1"},
+                                    {"runs", told.runs},
+                                    {"done", told.done},
+                                    {"images", std::llround(told.images)},
+                                    {"seconds", told.seconds},
+                                    {"lane_bytes", told.lane_bytes},
+                                    {"memory_bytes", room.memory == kNoMemoryLimit
+                                                         ? nlohmann::ordered_json(nullptr)
+                                                         : nlohmann::ordered_json(room.memory)},
+                                    {"disk_bytes", told.disk_bytes},
+                                    {"free_bytes", room.disk}}
+                 .dump());
+}
+
+// Says what is to be done and what that takes, and refuses what does not fit.
+void tell_plan(const TuneLrFlags& flags, const TunePlan& plan, const TuneState& state,
+               const OutcomeOf& outcome_of, const Session& session) {
+  say(session, announcement(plan, state));
+  const fs::path place = fs::exists(flags.out) ? flags.out : fs::absolute(flags.out).parent_path();
+  const Foretold told = foretell_it(flags, plan, state, outcome_of, place, session);
+  const Room room = room_for_runs(flags.out);
+  tell_cost(told, flags.lanes, room, session);
+  if (flags.estimate && flags.json) print_estimate(told, room);
 }
 
 void tell(const TuneLrFlags& flags, const TuneView& view, const Session& session) {
@@ -139,24 +145,20 @@ void run(const TuneLrFlags& flags, Session& session) {
     throw UsageError(plan.options.cache.string() + " has no test split; leave out --test");
   }
   for (const std::string& note : plan.notes) say(session, note);
-  const auto tell_plan = [&](const TuneState& state) {
-    say(session, announcement(plan, state));
-    if (flags.estimate) estimate(flags, plan, state, session);
-  };
   if (flags.estimate && !fs::exists(flags.out)) {
-    return tell_plan(state_of(plan, [](const std::string&) { return std::optional<Outcome>(); }));
+    const OutcomeOf none = [](const std::string&) { return std::optional<Outcome>(); };
+    return tell_plan(flags, plan, state_of(plan, none), none, session);
   }
   JobQueue queue(flags.out, "cache " + plan.cache_digest);
-  const auto outcome_of = [&](const std::string& job) { return queue.outcome(job); };
+  const OutcomeOf outcome_of = [&](const std::string& job) { return queue.outcome(job); };
   TuneState state = state_of(plan, outcome_of);
-  tell_plan(state);
+  tell_plan(flags, plan, state, outcome_of, session);
   if (flags.estimate) return;
   const TrainJobs how{.verb = "tune-lr",
                       .cache = plan.options.cache,
                       .lanes = flags.lanes,
                       .threads = flags.threads,
-                      .words = tuned_words,
-                      .outcome = outcome_of_run};
+                      .words = tuned_words};
   for (; !state.ended; state = state_of(plan, outcome_of)) {
     train_jobs(how, state.jobs, queue, session);
   }

@@ -50,17 +50,27 @@ std::uint64_t bytes_below(const fs::path& folder) {
   return bytes;
 }
 
-std::string text_of_run(const Claim& claim, const JsonReader& printed) {
+Outcome outcome_of_run(const Claim& claim, const JsonReader& printed) {
   const fs::path run = claim.folder() / "run";
-  const RunCost cost = cost_by(train::read_metrics(run / "metrics.jsonl"));
+  const std::vector<train::MetricsRow> rows = train::read_metrics(run / "metrics.jsonl");
+  // Numbers that are none are left out of a row.
+  const auto judged = std::ranges::find_if(
+      rows.rbegin(), rows.rend(),
+      [](const train::MetricsRow& row) { return row.values.contains("val.top1"); });
+  if (judged == rows.rend() || !judged->values.contains("val.loss")) {
+    return {.failed = true, .text = "the loss on the hold-out is not finite"};
+  }
+  const RunCost cost = cost_by(rows);
   Json json{{"top1", printed.at("top1").real(0, 1)},
+            {"loss", judged->values.at("val.loss")},
+            {"steps", judged->step},
             {"seconds", cost.seconds},
             {"peak_bytes", cost.peak_bytes},
             {"disk_bytes", bytes_below(run)}};
   const fs::path evaluation = run / "evaluation.json";
   json["classes"] =
       hits_by_class(train::parse_evaluation(read_text(evaluation), evaluation.string()));
-  return json.dump();
+  return {.failed = false, .text = json.dump()};
 }
 
 std::optional<RunCost> cost_of(const Outcome& outcome) {

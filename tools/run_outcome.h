@@ -13,10 +13,14 @@
 
 namespace winnow::tools {
 
-// What a queue keeps of a run that is done: {"top1": 0.91, "seconds": 12.5, "peak_bytes":
-// 135843840, "classes": [[right, images], ...]}, by class of the cache. `printed`: by `winnow train
-// --json`.
-std::string text_of_run(const Claim& claim, const JsonReader& printed);
+// What a queue keeps of a run that is done.
+//
+// In        `printed`: by `winnow train --json`
+// Out       {"top1": 0.91, "loss": 0.31, "steps": 7030, "seconds": 12.5, "peak_bytes": 135843840,
+//           "disk_bytes": 4194304, "classes": [[right, images], ...]}, by class of the cache
+// Diverged  A loss on the images that it is judged on which is not finite is a failure: the last
+//           steps led to it, and none after them could say so.
+Outcome outcome_of_run(const Claim& claim, const JsonReader& printed);
 
 // Of all files in a folder and in those in it.
 std::uint64_t bytes_below(const std::filesystem::path& folder);

@@ -10,6 +10,7 @@
 #include "common/file.h"
 #include "tools/experiment/lanes.h"
 #include "tools/progress_bar.h"
+#include "tools/run_outcome.h"
 
 namespace winnow::tools {
 namespace {
@@ -46,12 +47,9 @@ std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim, int th
     if (end.exit_code == 75) return std::nullopt;
     if (end.exit_code == 0) {
       const JsonReader printed(read_text(child.out), {.name = child.out.string()});
-      return Outcome{false, how.outcome(claim, printed)};
+      return how.outcome(claim, printed);
     }
-    const std::string why = last_sentence(child.error);
-    if (end.exit_code == 1 && why.find("not finite") != std::string::npos) {
-      return Outcome{true, why};
-    }
+    if (has_diverged(end, child.error)) return Outcome{true, last_sentence(child.error)};
     refuse_failure(how.verb, command, end, child.error);
   }
   throw Error("the run " + claim.folder().string() +
@@ -67,6 +65,11 @@ void add_lane_flags(CLI::App& app, int& lanes, int& threads) {
   app.add_option("--threads", threads, "Cores of all lanes together; 0: this process's share")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+}
+
+bool has_diverged(const ChildEnd& end, const fs::path& log) {
+  return end.signal == 0 && end.exit_code == 1 &&
+         last_sentence(log).find("not finite") != std::string::npos;
 }
 
 void refuse_failure(const std::string& verb, const std::string& command, const ChildEnd& end,
@@ -122,7 +125,7 @@ void train_jobs(const TrainJobs& how, const std::vector<std::string>& jobs, JobQ
            .lanes = how.lanes,
            .threads = how.threads,
            .words = words,
-           .outcome = how.outcome},
+           .outcome = outcome_of_run},
           jobs, queue, session);
 }
 

@@ -23,8 +23,6 @@ struct TrainJobs {
   int threads = 0;  // cores of all lanes together; 0: this process's share
   // The words of `winnow train` that a job stands for, but for those that every run has.
   std::function<std::vector<std::string>(const std::string& job)> words;
-  // The text of its outcome. `printed`: by `winnow train --json`.
-  std::function<std::string(const Claim& claim, const JsonReader& printed)> outcome;
 };
 
 // How jobs are done of which each is one command of winnow.
@@ -35,7 +33,8 @@ struct CommandJobs {
   int threads = 0;
   // The command, from its verb on, on so many cores.
   std::function<std::vector<std::string>(const Claim& claim, int threads)> words;
-  std::function<std::string(const Claim& claim, const JsonReader& printed)> outcome;
+  // `printed`: what it said on stdout.
+  std::function<Outcome(const Claim& claim, const JsonReader& printed)> outcome;
 };
 
 // Does those of the jobs that are not done, each by a process of its own. A bar shows how far it
@@ -46,11 +45,15 @@ void do_jobs(const CommandJobs& how, const std::vector<std::string>& jobs, JobQu
 // Trains those of the jobs that are not done, each as a `winnow train` of its own in runs/KEY/run,
 // which goes on from its last checkpoint. A bar shows how far it is.
 //
-// Diverged  A loss that is not finite is an outcome that failed.
-// Throws    UsageError: words that winnow train does not take; Error: what else fails would fail
+// Out       outcome_of_run(). A loss that is not finite, of training too, is an outcome that
+// failed. Throws    UsageError: words that winnow train does not take; Error: what else fails would
+// fail
 //           for the others as well; StoppedError.
 void train_jobs(const TrainJobs& how, const std::vector<std::string>& jobs, JobQueue& queue,
                 const Session& session);
+
+// Whether a `winnow train` ended since its loss was not finite, by what it said in `log`.
+bool has_diverged(const ChildEnd& end, const std::filesystem::path& log);
 
 // Says what a `winnow COMMAND` that failed said last, in `log`. Throws UsageError or Error.
 [[noreturn]] void refuse_failure(const std::string& verb, const std::string& command,

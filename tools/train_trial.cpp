@@ -5,6 +5,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/memory_left.h"
 #include "tools/experiment/lanes.h"
 #include "tools/run_outcome.h"
 #include "tools/temporary_folder.h"
@@ -38,13 +39,14 @@ class Enough {
   Clock::time_point read_{};
 };
 
+// Nothing where no step was measured.
 TrialResult result_of(const fs::path& metrics, std::uint64_t epoch_images) {
   std::vector<train::MetricsRow> rows = train::read_metrics(metrics);
   // Lines of evaluations are of time that is none of a step's.
   const auto first_evaluation = std::ranges::find_if(
       rows, [](const train::MetricsRow& row) { return !row.values.contains("memory.peak"); });
   rows.erase(first_evaluation, rows.end());
-  if (rows.empty()) throw Error("the first steps of a training left no measure; try again");
+  if (rows.empty()) return {};
   const train::MetricsRow& last = rows.back();
   // The first step makes programs ready.
   const bool alone = rows.size() == 1;
@@ -76,12 +78,31 @@ TrialResult try_training(const std::string& verb, const std::vector<std::string>
   if (session.stop && session.stop()) {
     throw StoppedError("stopped before anything was trained");
   }
-  if (end.signal != 0 || (end.exit_code != 0 && end.exit_code != 75)) {
+  // A run that diverges is a row of the table: its steps until then are measured.
+  const bool diverged = has_diverged(end, child.error);
+  if (!diverged && (end.signal != 0 || (end.exit_code != 0 && end.exit_code != 75))) {
     refuse_failure(verb, "train", end, child.error);
   }
   TrialResult result = result_of(run / "metrics.jsonl", epoch_images);
+  if (result.peak_bytes == 0 && !diverged) {
+    throw Error("the first steps of a training left no measure; try again");
+  }
   result.disk_bytes = bytes_below(run);
   return result;
+}
+
+Room room_for_runs(const fs::path& out) {
+  fs::path there = fs::absolute(out);
+  while (!fs::exists(there)) there = there.parent_path();
+  return {.memory = std::min(machine_memory_left(), group_memory_left()),
+          .disk = free_bytes(there)};
+}
+
+void tell_cost(const Foretold& foretold, int lanes, const Room& room, const Session& session) {
+  for (const std::string& line : in_words(foretold, lanes, room.memory)) say(session, line);
+  if (foretold.done < foretold.runs) say(session, disk_in_words(foretold, room.disk));
+  check_memory(foretold, lanes, room.memory);
+  check_disk(foretold, room.disk);
 }
 
 }  // namespace winnow::tools

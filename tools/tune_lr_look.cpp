@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common/json_reader.h"
+#include "tools/run_outcome.h"
 #include "tools/test_look.h"
 
 namespace winnow::tools {
@@ -85,6 +86,25 @@ TuneWork work_of(const TunePlan& plan, const TuneState& state) {
           plan.options.arms.epochs);
   }
   return work;
+}
+
+double work_of_epoch(const TunePlan& plan) {
+  return static_cast<double>(plan.training) + static_cast<double>(plan.held_out) / 3;
+}
+
+std::optional<RunSpeed> speed_of(
+    const TunePlan& plan, const TuneState& state, std::size_t arm,
+    const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of) {
+  SpeedMeter meter;
+  const std::vector<std::vector<std::size_t>>& trials = state.runs[arm].halving.trials;
+  for (std::size_t rung = 0; rung < trials.size(); ++rung) {
+    for (const std::size_t trial : trials[rung]) {
+      const std::optional<Outcome> outcome = outcome_of(trial_job(plan, arm, trial, rung));
+      const std::optional<RunCost> cost = outcome ? cost_of(*outcome) : std::nullopt;
+      if (cost) meter.add(*cost, plan.rungs[rung].epochs * work_of_epoch(plan));
+    }
+  }
+  return meter.speed();
 }
 
 }  // namespace winnow::tools

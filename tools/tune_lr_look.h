@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tools/command.h"
 #include "tools/experiment/job_queue.h"
+#include "tools/experiment/sweep_cost.h"
 #include "tools/tune_lr_plan.h"
 
 namespace winnow::tools {
@@ -34,5 +37,13 @@ struct TuneWork {
   double epochs = 0;  // of those that are not done
 };
 TuneWork work_of(const TunePlan& plan, const TuneState& state);
+
+// Of one epoch, as RunSpeed counts: an image that is evaluated counts a third.
+double work_of_epoch(const TunePlan& plan);
+
+// How fast runs of an arm are, by its trials that are done; nothing where none is.
+std::optional<RunSpeed> speed_of(
+    const TunePlan& plan, const TuneState& state, std::size_t arm,
+    const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of);
 
 }  // namespace winnow::tools

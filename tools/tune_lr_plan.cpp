@@ -141,16 +141,9 @@ std::string job_of(const TunePlan& plan, std::size_t arm_place, std::size_t sett
 TunedRun run_of(const Outcome& outcome) {
   if (outcome.failed) return {.score = {.failed = true}, .why = outcome.text};
   const JsonReader read(outcome.text, {.name = "the result of a run"});
-  TunedRun run{.score = {.top1 = read.at("top1").real(0, 1)},
-               .steps = read.at("steps").number(),
-               .seconds = read.at("seconds").real_from_0()};
-  if (!read.at("loss").is_null()) {
-    run.score.loss = read.at("loss").real();
-  } else {  // its last steps led to it, and no step after them could say so
-    run.score.failed = true;
-    run.why = "the loss on the hold-out is not finite";
-  }
-  return run;
+  return {.score = {.top1 = read.at("top1").real(0, 1), .loss = read.at("loss").real()},
+          .steps = read.at("steps").number(),
+          .seconds = read.at("seconds").real_from_0()};
 }
 
 }  // namespace

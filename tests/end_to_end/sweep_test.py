@@ -202,6 +202,17 @@ class Sweep(Case):
         self.ok(*command, *TRAIN)
         self.assertEqual((out / "table.csv").read_bytes(), table)
 
+    def test_a_loss_that_is_not_finite_on_the_hold_out_alone_is_a_row(self):
+        # One step, whose own loss is that of the initial weights.
+        words = ["--", "--net", "lenet", "--image-size", 16, "--batch-size", 128, "--micro-batch", 16, "--warmup-epochs", 0,
+                 "--augment", "none", "--lr", 1e30]  # fmt: skip
+        command = self.command(self.folder / "sweep", "--equal", "epochs", "--json", seeds=1)[: -len(TRAIN)]
+        value = self.ok(*command, *words).json()
+        self.assertIsNone(value["recommended"])
+        for arm in value["arms"]:
+            self.assertEqual(arm["top1"], [None])
+            self.assertEqual(arm["failures"], ["the loss on the hold-out is not finite"])
+
     def test_most_images(self):
         out = self.folder / "sweep"
         command = self.command(out, "--equal", "epochs", "--json", seeds=1)

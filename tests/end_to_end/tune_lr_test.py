@@ -140,6 +140,31 @@ class TuneLr(Case):
         for name in ("table.csv", "trials.csv"):
             self.assertEqual((out / name).read_bytes(), (self.folder / "whole" / name).read_bytes())
 
+    def test_a_loss_that_is_not_finite_on_the_hold_out_alone_is_a_row(self):
+        # One step, whose own loss is that of the initial weights.
+        value = self.ok(*self.command(self.folder / "tuning", "--lr", "1e-3,1e30", "--warmup-epochs", 0, "--epochs", 1,
+                                      "--batch-sizes", 128, "--seeds", 1, "--json")).json()  # fmt: skip
+        self.check_schema("tune_lr", value)
+        finite, diverged = value["arms"][0]["trials"]
+        self.assertGreater(finite["loss"], 0)
+        self.assertEqual((diverged["top1"], diverged["loss"]), (None, None))
+        self.assertIn("hold-out is not finite", diverged["why"])
+        self.assertEqual(value["arms"][0]["setting"]["lr"], 1e-3)
+
+    def test_a_disk_too_small_is_said_before_anything_is_trained(self):
+        if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "winnow", "/mnt"], capture_output=True).returncode:
+            self.skipTest("a small tmpfs cannot be mounted here")
+        # The lowest diverges already, which is no reason to know nothing of the disk.
+        rates = ",".join(str(rate) for rate in range(1, 101))
+        command = map(str, self.command("/mnt/tuning", "--lr", rates, "--batch-sizes", 32))
+        done = subprocess.run(
+            ["unshare", "-rm", "bash", "-c", 'mount -t tmpfs -o size=8m winnow /mnt; "$@"; echo "exit $?"; ls -A /mnt/tuning/results',
+             "_", WINNOW, *command], capture_output=True, text=True)  # fmt: skip
+        self.assertEqual(done.stdout, "exit 2\n", done.stderr)
+        said = [line for line in done.stderr.splitlines() if line.startswith("winnow: ")]
+        self.assertEqual(len(said), 1, done.stderr)
+        self.assertRegex(said[0], "103 runs of about .* each do not fit into .* of disk; free some, or choose another --out")
+
     def test_every_optimizer_has_ranges(self):
         listed = self.ok("train", "--help-all").out.partition("\nOptimizers:\n")[2].partition("\nLosses:")[0]
         helped = self.ok("tune-lr", "--help").out.partition("Ends where none are given")[2]

@@ -65,6 +65,18 @@ TEST(SweepCost, KnowsTheSpeedByRunsThatAreDone) {
   EXPECT_FALSE(speed_of(arms(), 300, [](const std::string&) { return std::nullopt; }));
 }
 
+TEST(SweepCost, RunsThatSayNothingTellNoSpeed) {
+  SpeedMeter meter;
+  EXPECT_FALSE(meter.speed());
+  meter.add({.seconds = 0, .peak_bytes = 9, .disk_bytes = 9}, 100);
+  EXPECT_FALSE(meter.speed());
+  meter.add({.seconds = 3, .peak_bytes = 4, .disk_bytes = 8}, 200);
+  meter.add({.seconds = 1, .peak_bytes = 5, .disk_bytes = 7}, 200);
+  EXPECT_DOUBLE_EQ(meter.speed()->seconds_per_image, 0.01);
+  EXPECT_EQ(meter.speed()->peak_bytes, 5U);
+  EXPECT_EQ(meter.speed()->disk_bytes, 8U);
+}
+
 TEST(SweepCost, SaysWhatDoesNotFit) {
   const Foretold foretold{.runs = 6, .done = 1, .lane_bytes = 300, .disk_bytes = 500};
   EXPECT_NO_THROW(check_memory(foretold, 3, 900));
@@ -79,7 +91,7 @@ TEST(SweepCost, SaysWhatDoesNotFit) {
     return std::string();
   };
   EXPECT_THAT(said([&] { check_memory(foretold, 4, 900); }), HasSubstr("take --lanes 3"));
-  EXPECT_THAT(said([&] { check_memory(foretold, 1, 200); }), HasSubstr("smaller --batch-size"));
+  EXPECT_THAT(said([&] { check_memory(foretold, 1, 200); }), HasSubstr("smaller --micro-batch"));
   EXPECT_THAT(said([&] { check_disk(foretold, 499); }),
               HasSubstr("5 runs of about 100 B each do not fit into 499 B of disk"));
 }

@@ -30,7 +30,7 @@ std::vector<Rung> halving_rungs(std::size_t trials, double epochs);
 struct TrialScore {
   bool failed = false;
   double top1 = 0;
-  std::optional<double> loss = {};  // nothing: it is not finite
+  std::optional<double> loss = {};  // nothing: it failed
 };
 
 // The places of those that did not fail, the best first.

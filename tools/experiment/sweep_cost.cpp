@@ -15,25 +15,33 @@ double work_of(const SweepArm& arm, std::uint64_t held_out) {
   return arm.epochs * (static_cast<double>(arm.epoch_images) + static_cast<double>(held_out) / 3);
 }
 
+void SpeedMeter::add(const RunCost& cost, double work) {
+  if (!(cost.seconds > 0)) return;
+  seconds_ += cost.seconds;
+  work_ += work;
+  most_.peak_bytes = std::max(most_.peak_bytes, cost.peak_bytes);
+  most_.disk_bytes = std::max(most_.disk_bytes, cost.disk_bytes);
+}
+
+std::optional<RunSpeed> SpeedMeter::speed() const {
+  if (!(work_ > 0)) return std::nullopt;
+  RunSpeed speed = most_;
+  speed.seconds_per_image = seconds_ / work_;
+  return speed;
+}
+
 std::optional<RunSpeed> speed_of(
     const std::vector<SweepArm>& arms, std::uint64_t held_out,
     const std::function<std::optional<RunCost>(const std::string& job)>& cost_of) {
-  double seconds = 0;
-  double work = 0;
-  RunSpeed speed;
+  SpeedMeter meter;
   for (const SweepArm& arm : arms) {
     for (const std::string& job : arm.jobs) {
-      const std::optional<RunCost> cost = cost_of(job);
-      if (!cost || !(cost->seconds > 0)) continue;
-      seconds += cost->seconds;
-      work += work_of(arm, held_out);
-      speed.peak_bytes = std::max(speed.peak_bytes, cost->peak_bytes);
-      speed.disk_bytes = std::max(speed.disk_bytes, cost->disk_bytes);
+      if (const std::optional<RunCost> cost = cost_of(job)) {
+        meter.add(*cost, work_of(arm, held_out));
+      }
     }
   }
-  if (!(work > 0)) return std::nullopt;
-  speed.seconds_per_image = seconds / work;
-  return speed;
+  return meter.speed();
 }
 
 Foretold foretell(const std::vector<SweepArm>& arms, std::uint64_t held_out, int lanes,
@@ -98,7 +106,7 @@ void check_memory(const Foretold& foretold, int lanes, std::uint64_t memory_left
   const std::string needed = fmt::format("{} {} of about {} each do not fit into {} of memory",
                                          lanes, lanes == 1 ? "lane" : "lanes",
                                          in_bytes(foretold.lane_bytes), in_bytes(memory_left));
-  throw UsageError(fit == 0 ? needed + "; take a smaller --batch-size, behind --"
+  throw UsageError(fit == 0 ? needed + "; take a smaller --micro-batch, behind --"
                             : fmt::format("{}; take --lanes {}", needed, fit));
 }
 

@@ -29,6 +29,19 @@ struct RunSpeed {
 // Images that a run trains on, and a third of those it is evaluated on after each epoch.
 double work_of(const SweepArm& arm, std::uint64_t held_out);
 
+// How fast runs are by those that are done.
+class SpeedMeter {
+ public:
+  // `work`: as of work_of(). One that does not say what it took counts for nothing.
+  void add(const RunCost& cost, double work);
+  std::optional<RunSpeed> speed() const;  // nothing where none was added
+
+ private:
+  RunSpeed most_;
+  double seconds_ = 0;
+  double work_ = 0;
+};
+
 // By runs that are done; nothing where none is, or none says what it took.
 std::optional<RunSpeed> speed_of(
     const std::vector<SweepArm>& arms, std::uint64_t held_out,
