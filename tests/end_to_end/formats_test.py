@@ -7,7 +7,7 @@ import shutil
 import struct
 import unittest
 
-from golden import (GOLDEN, fill_safetensors, mixed_set, momentum, pixels, seal_checkpoint, square_variant, squares, weight,
+from golden import (GOLDEN, TUNING, fill_safetensors, mixed_set, momentum, pixels, seal_checkpoint, square_variant, squares, weight,
                     with_digest, xxh3_128, xxh3_64)
 from program import ROOT, Case, tensors
 
@@ -146,6 +146,34 @@ class Golden(Copies):
                 count = len(data) // 4
                 self.assertEqual(struct.unpack(f"<{count}f", data), tuple(value(name, i) for i in range(count)), name)
 
+    def test_queue(self):
+        """By the page on the format alone, and by the program, which does nothing again."""
+        queue = self.copy("queue")
+        manifest = json.loads((V1 / "raw" / "manifest.json").read_text())
+        self.assertEqual(json.loads((queue / "queue.json").read_text()), {"version": 1, "of": "cache " + manifest["digest"]})
+        failed, keys = 0, {path.stem for path in (queue / "results").iterdir()}
+        for path in (queue / "results").iterdir():
+            result = json.loads(path.read_text())
+            self.assertEqual(xxh3_128(result["job"].encode()), path.stem)
+            self.assertEqual((queue / "claims" / path.stem).read_bytes(), b"done\n")
+            job = json.loads(result["job"])
+            self.assertEqual(job["cache"], manifest["digest"])
+            failed += result["failed"]
+            if result["failed"]:
+                self.assertIn("not finite", result["why"])
+            elif "run" in job:
+                self.assertIn(job["run"], keys)
+                self.assertEqual(set(json.loads(result["result"])), {"top1", "top1_leak_free"})
+            else:
+                run = json.loads(result["result"])
+                self.assertEqual(run["top1"], sum(right for right, _ in run["classes"]) / sum(images for _, images in run["classes"]))
+        self.assertEqual((failed, len(keys)), (1, 4))
+        value = self.ok("tune-lr", V1 / "raw", "--out", queue, "--json", *TUNING).json()
+        self.assertEqual(list((queue / "runs").iterdir()), [])
+        (arm,) = value["arms"]
+        self.assertEqual((arm["setting"]["lr"], arm["trials_diverged"], arm["top1"], arm["test"]["top1"], value["test"]["looks"]),
+                         (0.05, 1, [1 / 3], [0.5], 1))  # fmt: skip
+
     def test_run_is_evaluated_and_goes_on(self):
         found = self.ok("eval", V1 / "run", V1 / "raw", "--json").json()
         self.assertEqual((found["samples"], found["leaked"], found["split"]), (8, 1, "test"))
@@ -195,6 +223,14 @@ class Newer(Copies):
         for verb in (["info", cache], ["verify", cache], ["dedup", cache], ["train", cache, "--out", self.folder / "run"]):
             self.refuses(cache / "manifest.json", *verb)
         self.assertFalse((self.folder / "run").exists())
+
+    def test_queue(self):
+        for name in ("queue.json", "looks.json", "results/*.json"):
+            queue = self.copy("queue")
+            file = sorted(queue.glob(name))[0]
+            file.write_text(json.dumps({**json.loads(file.read_text()), "version": 2}))
+            self.refuses(file, "tune-lr", V1 / "raw", "--out", queue, *TUNING)
+            shutil.rmtree(queue)
 
     def test_fingerprints(self):
         cache = self.copy("original")

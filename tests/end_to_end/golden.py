@@ -11,6 +11,10 @@ import struct
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data" / "golden"
 
+# Words of winnow tune-lr that v1/queue was made with.
+TUNING = ["--selection", "golden", "--lr", "0.05,1e30", "--weight-decay", "1e-4", "--warmup-epochs", "0", "--batch-sizes", "8", "--epochs", "1",
+          "--seeds", "1", "--holdout", "0.25", "--test", "--", "--net", "lenet", "--micro-batch", "8", "--augment", "none"]  # fmt: skip
+
 
 def pixels(k, width, height, channels):
     return bytes(
