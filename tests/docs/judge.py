@@ -3,7 +3,8 @@
 
     judge.py CACHE
 
-Talks to `winnow review` as its page does: all groups are duplicates (keys a a 1).
+Talks to `winnow review` as its page does: the group that reaches 60 bits is no duplicate (key 2), all others are
+(keys a a 1).
 """
 
 import http.client
@@ -29,6 +30,7 @@ def ask(address, path, value):
 def main():
     server = subprocess.Popen(["winnow", "review", sys.argv[1]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     address = next(found[0] for text in server.stdout if (found := re.search(r"http://\S+", text)))
+    ask(address, "judgements/all?least=60", {"verdict": "different"})
     ask(address, "judgements/all", {"verdict": "duplicate"})
     server.send_signal(signal.SIGINT)
     print(server.communicate(timeout=60)[0], end="")
