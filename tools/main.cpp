@@ -18,6 +18,7 @@
 #include "tools/command.h"
 #include "tools/help.h"
 #include "tools/openmp_waiting.h"
+#include "tools/require_ranks.h"
 #include "tools/stop_signals.h"
 
 namespace winnow::tools {
@@ -57,11 +58,8 @@ void say_failure(const std::string& why) {
 int run(const Command& command, comm::Communicator& comm) {
   Session session{comm, detect_threads(comm.size(), comm.local_size()), &stop_requested};
   try {
-    comm::on_all(comm, [&] {
-      if (comm.size() == 1 || command.uses_ranks) return;
-      throw UsageError("winnow " + command.app->get_name() +
-                       " runs as one process; start it without mpirun");
-    });
+    const bool has_verbs = command.app->get_require_subcommand_min() > 0;  // they ask themselves
+    if (!has_verbs) require_ranks(comm, "winnow " + command.app->get_name(), command.uses_ranks);
     command.run(session);
     flush_report();
     return 0;
@@ -161,7 +159,8 @@ int main_of(int argc, char** argv) {
   stop_on_signals(chosen->stops);
   std::unique_ptr<comm::Communicator> comm;
   try {
-    comm = comm::launched_by_mpi() ? comm::make_mpi(&say_failure) : comm::make_single();
+    const bool joins = comm::mpi_built() && comm::launched_by_mpi();
+    comm = joins ? comm::make_mpi(&say_failure) : comm::make_single();
   } catch (const std::exception& error) {
     fmt::print(stderr, "winnow: {}\n", error.what());
     return 1;

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/comm/agreement.h"
-#include "common/error.h"
+#include "tools/require_ranks.h"
 
 namespace winnow::tools {
 
@@ -15,11 +14,7 @@ Command command_of(CLI::App& app, std::vector<SubVerb> verbs) {
   const auto run = [name = app.get_name(), verbs = std::move(verbs)](Session& session) {
     const SubVerb& chosen =
         *std::ranges::find_if(verbs, [](const SubVerb& verb) { return verb.app->parsed(); });
-    comm::on_all(session.comm, [&] {
-      if (session.comm.size() == 1 || chosen.uses_ranks) return;
-      throw UsageError("winnow " + name + " " + chosen.app->get_name() +
-                       " runs as one process; start it without mpirun");
-    });
+    require_ranks(session.comm, "winnow " + name + " " + chosen.app->get_name(), chosen.uses_ranks);
     chosen.run(session);
   };
   return {&app, uses_ranks, run, /*stops=*/true};
