@@ -1,0 +1,110 @@
+"""Large batches: SGD with Nesterov's momentum, LARS, LAMB and AdamW, tuned alike; scaling and warm-up; the ratios of LARS's layers."""
+
+import json
+import math
+import shutil
+import struct
+
+import chart
+import images
+
+
+SIZES = [512, 2048, 8192]
+OPTIMIZERS = "sgd,lars,lamb,adamw"
+STAGES = [["ratios"], ["scaling"], ["tuned"]]
+REDUCED = ["ratios", "scaling", "tuned"]
+SEEDS = range(1, 4)
+
+
+def setting(bench):
+    """cache, epochs, batch sizes."""
+    return ("fashion-mnist", 2, [64, 256]) if bench.reduced else ("cifar10", 6, SIZES)
+
+
+def tuned(bench):
+    """winnow tune-lr: seven rates each at each batch size, then three seeds of the best."""
+    cache, epochs, sizes = setting(bench)
+    optimizers = "sgd,lars" if bench.reduced else OPTIMIZERS
+    few = ["--lr", "sgd=0.1,0.4", "--lr", "lars=2,8"] if bench.reduced else []
+
+    def keep(printed):
+        files = {file: (bench.work / "tuned" / file).read_text() for file in ("table.csv", "trials.csv")}
+        return {"found": printed[-1], "files": files}
+
+    kept = bench.once("tune-lr", cache, "--out", "tuned", "--optimizers", optimizers, "--batch-sizes", ",".join(map(str, sizes)), *few,
+                      "--epochs", epochs, "--seeds", 2 if bench.reduced else 3, "--lanes", bench.lanes, "--threads", bench.lanes, "--json",
+                      "--", "--net", "small.toml", "--nesterov", then=keep)  # fmt: skip
+    for file, content in kept["files"].items():
+        (bench.folder("batches") / f"tuned-{file}").write_text(content)
+
+
+def scaling(bench):
+    """SGD at a rate that was chosen for the smallest batch: in proportion to the batch or not, warmed up or not."""
+    cache, epochs, sizes = setting(bench)
+    base = ["--net", "small.toml", "--recipe", "none", "--nesterov", "--weight-decay", 5e-4, "--sched", "poly", "--power", 1, "--epochs", epochs]
+    for size in sizes:
+        arms = {}
+        for scaled in (True, False) if size != sizes[0] else (True,):
+            for warmup in (1, 0):
+                name = ("scaled" if scaled else "not scaled") + (", warmed up" if warmup else ", not warmed up")
+                rate = 0.4 * size / sizes[0] if scaled else 0.4
+                arms[name] = [*base, "--batch-size", size, "--lr", rate, "--warmup-epochs", warmup]
+        seeds = range(1, 3) if bench.reduced else SEEDS
+        titles = {name: f"{size}-{name}".replace(",", "") for name in arms}
+        folders = bench.arms(cache, {titles[name]: words for name, words in arms.items()}, seeds)
+        table = bench.compare({name: folders[titles[name]] for name in arms})
+        bench.table("batches", f"scaling-{size}.csv", table)
+        chart.differences(bench.folder("batches") / f"scaling-{size}.svg", f"SGD, a batch of {size}", table)
+
+
+def tensors(file):
+    """name: numbers, of a safetensors file of f32."""
+    data = file.read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    for name, entry in json.loads(data[8 : 8 + length]).items():
+        if name != "__metadata__" and entry["dtype"] == "F32":
+            begin, end = (8 + length + at for at in entry["data_offsets"])
+            yield name, struct.unpack(f"<{(end - begin) // 4}f", data[begin:end])
+
+
+def norm(values):
+    return math.sqrt(sum(value * value for value in values))
+
+
+def ratios(bench):
+    """|w| / |g| of each layer at the end of each epoch of a run by LARS: the gradient is what one step of plain SGD at a rate of 1,
+    without momentum and decay, takes from the weights."""
+    cache, epochs, sizes = setting(bench)
+    size = sizes[-1]
+    run = f"runs/ratios-{size}"
+    bench.train([(run, cache, ["--net", "small.toml", "--recipe", "none", "--optimizer", "lars", "--lr", 8, "--weight-decay", 5e-4,
+                               "--sched", "poly", "--batch-size", size, "--epochs", epochs, "--checkpoint-hist", 100], 1)])  # fmt: skip
+    table = []
+    for checkpoint in sorted((bench.work / run / "checkpoints").glob("step-*"), key=lambda path: int(path.name[5:])):
+        step = f"{run}-{checkpoint.name}"
+        weights = checkpoint / "model.safetensors"
+
+        def measure(_, step=step, weights=weights):
+            after = next((bench.work / step / "checkpoints").glob("step-1")) / "model.safetensors"
+            moved = dict(tensors(after))
+            found = {name: norm(w) / norm(a - b for a, b in zip(w, moved[name]))
+                     for name, w in tensors(weights) if name.endswith(".weight") and len(w) > 100}  # fmt: skip
+            shutil.rmtree(bench.work / step)
+            return found
+
+        found = bench.once("train", cache, "--out", step, "--net", "small.toml", "--recipe", "none", "--init-from",
+                           weights.relative_to(bench.work), "--lr", 1, "--momentum", 0, "--weight-decay", 0, "--warmup-epochs", 0,
+                           "--sched", "constant", "--batch-size", size, "--augment", "none", "--max-steps", 1, "--threads", bench.lanes,
+                           "--resume", "auto", "--json", then=measure)  # fmt: skip
+        table += [{"step": int(checkpoint.name[5:]), "layer": name, "weight_norm_by_gradient_norm": f"{ratio:.4g}"} for name, ratio in found.items()]
+    bench.table("batches", "ratios.csv", table)
+    names = list(dict.fromkeys(row["layer"] for row in table))
+    chart.curves(bench.folder("batches") / "ratios.svg", f"LARS, a batch of {size}: log10 of |w| / |g| of each layer", "step",
+                 "log10 |w| / |g|",
+                 [{"name": name, "points": [(row["step"], math.log10(float(row["weight_norm_by_gradient_norm"])), None, None)
+                                            for row in table if row["layer"] == name]} for name in names])  # fmt: skip
+
+
+def make(bench, part):
+    images.cache(bench, setting(bench)[0])
+    {"scaling": scaling, "ratios": ratios, "tuned": tuned}[part](bench)

@@ -1,0 +1,183 @@
+"""What the experiments share: calls of winnow whose results are kept, runs of several lanes, tables."""
+
+import concurrent.futures
+import csv
+import ctypes
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+
+HERE = pathlib.Path(__file__).resolve().parent
+FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
+
+
+class Stopped(Exception):
+    """A signal came. What was being made is made anew, or gone on with, by the next call."""
+
+
+def die_with_parent():
+    """In a child: it ends when the driver does, however that ends, so that no two work in one folder."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+
+
+@dataclasses.dataclass
+class Bench:
+    """Work is done in `work`, where all commands run, so that what they are told is the same wherever that lies."""
+
+    winnow: pathlib.Path
+    data: pathlib.Path
+    work: pathlib.Path
+    results: pathlib.Path
+    reduced: bool
+    lanes: int
+
+    def __post_init__(self):
+        self.work.mkdir(parents=True, exist_ok=True)
+        shutil.copy(HERE / "small.toml", self.work / "small.toml")
+        self.program = hashlib.sha256(self.winnow.read_bytes()).hexdigest()[:16]
+        self.said = {}  # experiment: the commands that it ran
+        self.programs = set()
+        self.experiment = ""
+        self.children = set()
+        self.stopped = False
+        self.lock = threading.Lock()
+
+    def stop(self, *_):
+        """Of a signal: ends the children, which keep what they have."""
+        self.stopped = True
+        for child in list(self.children):
+            child.terminate()
+
+    def call(self, *words):
+        """What winnow prints, its JSON objects. What it says goes to work/log."""
+        words = [str(self.winnow), *map(str, words)]
+        with (self.work / "log").open("a") as log:
+            with self.lock:
+                if self.stopped:
+                    raise Stopped
+                child = subprocess.Popen(words, cwd=self.work, stdout=subprocess.PIPE, stderr=log, text=True,
+                                         preexec_fn=die_with_parent)  # fmt: skip
+                self.children.add(child)
+            printed = child.communicate()[0]
+            self.children.discard(child)
+        if self.stopped:
+            raise Stopped
+        if child.returncode:
+            raise SystemExit(f"{shlex.join(words)} ended with {child.returncode}: see {self.work / 'log'}")
+        return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+
+    def once(self, *words, then=None):
+        """What `call` returns; of equal words only the first time. `then` makes more of it, before it is kept."""
+        words = [str(word) for word in words]
+        key = hashlib.sha256(json.dumps(words).encode()).hexdigest()[:24]
+        kept = self.work / "done" / f"{key}.json"
+        if not kept.exists():
+            printed = self.call(*words)
+            value = {"program": self.program, "words": words, "printed": then(printed) if then else printed}
+            kept.parent.mkdir(exist_ok=True)
+            part = kept.with_name(f"{key}.{threading.get_ident()}.part")
+            part.write_text(json.dumps(value))
+            os.replace(part, kept)
+        value = json.loads(kept.read_text())
+        self.note(words)
+        self.programs.add(value.get("program", ""))
+        return value["printed"]
+
+    def train(self, runs):
+        """Trains these runs, (folder, cache, words, seed) each, one a lane at a time. Returns what each printed."""
+
+        def one(run):
+            folder, cache, words, seed = run
+            return self.once("train", cache, "--out", folder, *words, "--seed", seed, "--threads", 1, "--resume", "auto", "--json")[-1]
+
+        (self.work / "runs").mkdir(exist_ok=True)
+        with concurrent.futures.ThreadPoolExecutor(self.lanes) as pool:
+            futures = [pool.submit(one, run) for run in runs]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                self.stop()
+                raise
+
+    def arms(self, cache, arms, seeds):
+        """Trains each arm, name: words, with each seed. Returns name: folders of its runs."""
+        folders = {name: [f"runs/{cache}-{name}-{seed}".replace(" ", "-") for seed in seeds] for name in arms}
+        self.train([(folders[name][i], cache, words, seed) for i, seed in enumerate(seeds) for name, words in arms.items()])
+        return folders
+
+    def compare(self, folders, split="test", more=()):
+        """Rows of a table: each arm beside the first, by winnow compare, paired by seed on the same images."""
+        runs = [folder for of in folders.values() for folder in of]
+        arm_of = {pathlib.PurePath(folder).name: name for name, of in folders.items() for folder in of}
+        found = self.once("compare", *runs, "--split", split, *more, "--margin", 0.5, "--threads", self.lanes, "--json")[-1]
+        top1, name_of = {name: [] for name in folders}, {}
+        for run in found["runs"]:
+            top1[arm_of[run["run"]]].append(run["top1"])
+            name_of[run["recipe"]] = arm_of[run["run"]]
+        if len(name_of) != len(folders):
+            raise SystemExit(f"winnow compare tells {len(name_of)} recipes where these were trained: {', '.join(folders)}")
+        others = {name_of[other["recipe"]]: other for other in found["others"]}
+        return [row_of(name, of, others.get(name)) for name, of in top1.items()]
+
+    def folder(self, name):
+        path = self.results / name
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def note(self, words):
+        with self.lock:
+            self.said.setdefault(self.experiment, set()).add(without_seed([str(word) for word in words]))
+
+    def say_how(self):
+        """commands.txt of the experiment: what was run for it, and by which programs."""
+        name = self.experiment
+        version = subprocess.run([self.winnow, "--version"], capture_output=True, text=True).stdout.strip()
+        lines = [f"# {version}, of a digest (SHA-256) that begins with {', '.join(sorted(self.programs - {''}))}", *sorted(self.said[name])]
+        (self.folder(name) / "commands.txt").write_text("\n".join(lines) + "\n")
+
+    def table(self, name, file, rows):
+        """Rows, dictionaries of equal keys, as a CSV in the folder of an experiment."""
+        with (self.folder(name) / file).open("w", newline="") as out:
+            writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+def without_seed(words):
+    """A command line; runs that differ by the seed alone have one."""
+    words = list(words)
+    if words[0] == "train" and "--seed" in words:
+        seed = words[words.index("--seed") + 1]
+        words[words.index("--seed") + 1] = "SEED"
+        out = words.index("--out") + 1
+        words[out] = words[out].removesuffix(f"-{seed}") + "-SEED"
+    elif words[0] == "compare":
+        words = [word for word in words if not word.startswith("runs/")]
+        words.insert(1, "RUNS")
+    return "winnow " + shlex.join(words)
+
+
+def points(share, digits=2):
+    """A share as points of a hundred; empty where there is none."""
+    return "" if share is None else f"{100 * share:.{digits}f}"
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def row_of(name, top1, other):
+    seeds = (other or {}).get("over_seeds") or {}
+    apart = seeds.get("difference") or {}
+    return {"arm": name, "seeds": len(top1), "top1": points(mean(top1)), "difference": points(seeds.get("mean")),
+            "least": points(apart.get("least")), "most": points(apart.get("most")),
+            "p": "" if not other or other["p_holm"] is None else f"{other['p_holm']:.3g}",
+            "loss": (other or {}).get("loss") or "", "top1_by_seed": " ".join(points(value) for value in top1)}  # fmt: skip

@@ -1,0 +1,55 @@
+"""Duplicates where the truth is known: in half of the classes one image in twenty is there ten times.
+
+So deduplication has something to gain, and its control, as much at random, has not. Beside it: which copies were found.
+"""
+
+import csv
+import io
+
+import chart
+import images
+import sweep
+from bench import points
+
+THRESHOLDS = [2, 6, 10]
+STAGES, REDUCED = [[3], [8]], [2]  # seeds
+
+
+def settings(bench, seeds):
+    epochs, thresholds = (2, "6") if bench.reduced else (10, ",".join(map(str, THRESHOLDS)))
+    return ["sweep", "planted", "--out", "sweep-planted", "--hash", "phash", "--threshold", thresholds,
+            "--mode", "keep,weight,one_per_group", "--equal", "epochs", "--epochs", epochs, "--holdout", 0.001,
+            "--seeds", seeds, "--all-seeds", "--lanes", bench.lanes, "--threads", bench.lanes,
+            "--json", "--", "--net", "small.toml", "--recipe", "small-images", "--batch-size", 128]  # fmt: skip
+
+
+def found_by(bench, threshold):
+    """What is removed within train at a threshold, beside what was planted."""
+    list_ = bench.work / f"planted-{threshold}.csv"
+
+    def count(_):
+        removed = [row["name"] for row in csv.DictReader(io.StringIO(list_.read_text()))]
+        copies = sum(images.truth(name) == "copy" for name in removed)
+        return {"threshold": threshold, "removed": len(removed), "copies": copies}
+
+    return bench.once("dedup", "planted", "--name", f"found-{threshold}", "--hash", "phash", "--threshold", threshold, "--scope", "within",
+                      "--list", list_.name, "--json", then=count)  # fmt: skip
+
+
+def make(bench, seeds):
+    images.cache(bench, "planted")
+    train = images.sizes(bench)[0]
+    there = 5 * (train // 20) * 9
+    table = []
+    for threshold in THRESHOLDS:
+        found = found_by(bench, threshold)
+        table.append({**found, "planted": there, "found_percent": points(found["copies"] / there, 1),
+                      "right_percent": points(found["copies"] / max(1, found["removed"]), 1)})  # fmt: skip
+    bench.table("planted", "found.csv", table)
+    found = bench.once(*settings(bench, seeds))[-1]
+    table = list(sweep.rows(found))
+    bench.table("planted", "arms.csv", table)
+    chart.rows(bench.folder("planted") / "beside-all.svg", "Planted copies removed, or weighed less: beside all samples",
+               "points of accuracy on images without copies",
+               [(row["arm"], *(float(row[key]) for key in ("beside_all", "all_least", "all_most")))
+                for row in table[1:] if row["all_least"]])  # fmt: skip
