@@ -7,7 +7,7 @@ import chart
 import images
 from bench import points
 
-FEW = "0.1,0.25,0.5,0.75"
+FEW = "0.25,0.75"
 ALL = "0.05,0.1,0.25,0.375,0.5,0.625,0.75"
 THREE = "0.25,0.5,0.75"
 CIFAR10 = ["phash,phash16,ahash", 5]
