@@ -219,7 +219,7 @@ void run(const CompareOptions& o, Session& session) {
   evaluate_runs(o, session, page);
   if (const std::size_t left_out = keep_common_images(page.runs); left_out > 0) {
     say(session, fmt::format("compared on the images that all runs have; {} of one run's are left "
-                             "out, as selections put them into other splits",
+                             "out, as others have them elsewhere",
                              grouped(left_out)));
   }
   page.comparison = compare(page.runs, page.margin);
@@ -245,8 +245,9 @@ Command add_compare(CLI::App& program) {
   app->add_option("--cache", o->eval.data.cache,
                   "Cache to evaluate on (default: that which the first run was evaluated on)");
   app->add_option("--split", o->eval.data.split,
-                  "train, val or test (default: test, else val). Choose by val: what was chosen by "
-                  "test is better there than elsewhere");
+                  "train, val or test, or holdout: what the runs held out by --holdout (default: "
+                  "test, else val, else holdout). Choose by val or holdout: what was chosen by test "
+                  "is better there than elsewhere");
   app->add_option("--margin", o->margin_points,
                   "Points of accuracy that a recipe may lose and be said to lose nothing; say it "
                   "before you look. Without it no verdict is given")
@@ -270,7 +271,9 @@ p-values of several recipes are corrected by Holm's method.
 Examples:
   winnow compare plain deduplicated --report compared.html
   winnow compare plain-1 plain-2 plain-3 lars-1 lars-2 lars-3 --margin 0.5
-  winnow compare sgd lars lamb --split val --json)");
+  winnow compare sgd lars lamb --split val --json
+  winnow compare tuning/runs/*/run --split holdout --report compared.html
+  winnow compare sgd/fold-1 lars/fold-1 --split val)");
   return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 

@@ -232,7 +232,8 @@ Command add_eval(CLI::App& program) {
   add_checkpoint_flags(*app, o->eval.checkpoint);
   add_file_net_flags(*app, "a file", o->eval.file);
   app->add_option("--split", o->splits,
-                  "train, val or test (default: test, else val); give it again for another one")
+                  "train, val or test, or holdout: what the run held out by --holdout (default: "
+                  "test, else val, else holdout); give it again for another one")
       ->allow_extra_args(false);
   app->add_option("--selection", o->eval.data.selection,
                   "Selection that says what has leaked (default: the one trained with)");

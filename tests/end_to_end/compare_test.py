@@ -91,6 +91,38 @@ class Compare(Case):
         self.assertAlmostEqual(beside["over_seeds"]["mean"], mean, 9)
         self.assertIn("over 2 seeds", self.ok("compare", *runs).err)
 
+    def test_on_what_runs_held_out(self):
+        self.ok("dedup", self.cache, "--name", "few", "--hash", "exact")
+        a, b = self.train("a", 0.02, 1, "--holdout", 0.25), self.train("b", 0.002, 1, "--holdout", 0.25)
+        more = self.train("c", 0.02, 2, "--holdout", 0.4, "--selection", "few")
+        value = self.json_of(a, b, "--split", "holdout")
+        told = [json.loads((run / "evaluation.json").read_text())["confusion"] for run in (a, b)]
+        self.assertEqual((value["split"], value["images"]), ("holdout", sum(row[2] for row in told[0])))
+        self.assertEqual([run["right"] for run in value["runs"]],
+                         [sum(row[2] for row in rows if row[0] == row[1]) for rows in told])  # fmt: skip
+        # Of a larger hold-out, by a selection that keeps all: what is held out by all runs.
+        result = self.ok("compare", a, b, more, "--split", "holdout")
+        self.assertIn(f"of {value['images']} images of holdout right", result.err)
+        self.assertIn("of one run's are left out, as others have them elsewhere", result.err)
+        evaluated = self.ok("eval", a, self.cache, "--split", "holdout", "--json").json()
+        self.assertEqual((evaluated["split"], evaluated["samples"]), ("holdout", value["images"]))
+        plain = self.train("plain", 0.02, 1, "--max-steps", 2)
+        self.refused(2, ["plain held nothing out"], "compare", plain, a, "--split", "holdout")
+        self.refused(2, ["leave --selection out"], "eval", a, self.cache, "--split", "holdout", "--selection", "few")
+        self.learnable_idx(self.folder / "other-set")
+        self.ok("ingest", self.folder / "other-set", "--out", self.folder / "other", "--hash", "ahash")
+        self.refused(2, ["another cache"], "eval", a, self.folder / "other", "--split", "holdout")
+
+    def test_folds(self):
+        for name, lr in ("a", 0.02), ("b", 0.002):
+            self.ok("train", self.cache, "--out", self.folder / name, *RECIPE, "--epochs", 1, "--lr", lr, "--folds", 2)
+        value = self.json_of(self.folder / "a" / "fold-1", self.folder / "b" / "fold-1", "--split", "val")
+        self.assertEqual(value["split"], "val")
+        told = json.loads((self.folder / "a" / "fold-1" / "evaluation.json").read_text())["confusion"]
+        self.assertEqual(value["images"], sum(row[2] for row in told))
+        self.refused(2, ["no image of that split in common"], "compare", self.folder / "a" / "fold-1",
+                     self.folder / "b" / "fold-2", "--split", "val")  # fmt: skip
+
     def test_refusals(self):
         a, b = self.train("a", 0.05, 1, "--max-steps", 2), self.train("b", 0.05, 2, "--max-steps", 2)
         self.refused(2, ["two runs or more"], "compare", a)

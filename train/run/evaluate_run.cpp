@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,26 +19,61 @@
 namespace winnow::train {
 namespace {
 
-// The split that is asked for, and its samples; else the first of test and val that has any.
-std::pair<Split, pipeline::EvaluationSamples> choose_split(const EvalOptions& options,
-                                                           const pipeline::Cache& cache,
-                                                           const std::string& selection) {
+constexpr const char* kHoldout = "holdout";
+
+// What an evaluation is of.
+struct Judged {
+  std::string split;
+  pipeline::EvaluationSamples samples;
+};
+
+// What the run held out of training, as it was cut then: no group is cut, so nothing has leaked.
+Judged held_out(const EvalOptions& options, const StoredConfig& stored,
+                const pipeline::Cache& cache) {
+  const std::string run = options.run.string();
+  if (stored.holdout == 0) {
+    throw UsageError(run + " held nothing out of training; name another --split");
+  }
+  if (stored.cache_digest != pipeline::describe(cache).digest) {
+    throw UsageError(run + " held out images of another cache than " + options.data.cache.string() +
+                     "; name that one, or another --split");
+  }
+  if (!options.data.selection.empty()) {
+    throw UsageError("what " + run +
+                     " held out was cut by the selection that it was trained with; leave "
+                     "--selection out");
+  }
+  pipeline::HeldOut cut =
+      pipeline::hold_out(cache, pipeline::select_samples(cache, Split::kTrain, stored.selection),
+                         stored.selection, stored.holdout);
+  return {kHoldout, {.all = std::move(cut.held), .leaked = {}}};
+}
+
+// The split that is asked for, and its samples; else the first of test, val and hold-out that has
+// any.
+Judged choose_split(const EvalOptions& options, const StoredConfig& stored,
+                    const pipeline::Cache& cache, const std::string& selection) {
+  const std::string& wanted = options.data.split;
+  if (wanted == kHoldout) return held_out(options, stored, cache);
   std::vector<Split> splits{Split::kTest, Split::kVal};
-  if (!options.data.split.empty()) {
-    const auto split = parse_split(options.data.split);
+  if (!wanted.empty()) {
+    const auto split = parse_split(wanted);
     if (!split) {
-      throw UsageError("unknown split '" + options.data.split + "'; known: train, val, test, none");
+      throw UsageError("unknown split '" + wanted +
+                       "'; known: train, val, test, none, and holdout for what a run held out");
     }
     splits = {*split};
   }
   for (const Split split : splits) {
     auto samples = pipeline::evaluation_samples(cache, split, selection);
-    if (samples.all.size() > 0) return {split, std::move(samples)};
+    if (samples.all.size() > 0) return {std::string(split_name(split)), std::move(samples)};
   }
-  throw UsageError(options.data.split.empty()
-                       ? "the cache has neither a test nor a val split; name one by --split"
-                       : "the cache has no samples of split " + options.data.split +
-                             "; winnow info shows what there is");
+  if (!wanted.empty()) {
+    throw UsageError("the cache has no samples of split " + wanted +
+                     "; winnow info shows what there is");
+  }
+  if (stored.holdout > 0) return held_out(options, stored, cache);
+  throw UsageError("the cache has neither a test nor a val split; name one by --split");
 }
 
 // A net with its numbers.
@@ -80,8 +114,7 @@ struct EvalJob {
   std::shared_ptr<const pipeline::Cache> cache;
   std::vector<std::string> classes;
   Subject subject;
-  Split split = Split::kTest;
-  pipeline::EvaluationSamples samples;
+  Judged of;
   bool judged = false;  // by a selection, which says what has leaked
   ViewMean view_mean;
   std::optional<pipeline::SampleLabels> several_labels;
@@ -124,9 +157,9 @@ EvalJob look_up_job(const EvalOptions& options, int rank,
   job.view_mean.sigmoid = find_loss(stored.setup.options.loss.name).sigmoid;
   const std::string selection = choose_selection(options, stored, *job.cache, info.digest);
   job.judged = !selection.empty();
-  std::tie(job.split, job.samples) = choose_split(options, *job.cache, selection);
+  job.of = choose_split(options, stored, *job.cache, selection);
   job.several_labels =
-      several_labels(*job.cache, job.samples.all.ids, stored.setup.options.loss.name);
+      several_labels(*job.cache, job.of.samples.all.ids, stored.setup.options.loss.name);
   job.classes = info.classes;
   return job;
 }
@@ -157,14 +190,14 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
                                 pipeline::spread(*job.cache, comm, options.data.placement)};
   EvalResult result;
   result.epoch = job.subject.epoch;
-  result.split = std::string(split_name(job.split));
+  result.split = std::move(job.of.split);
   result.classes = std::move(job.classes);
   const auto begin = std::chrono::steady_clock::now();
   result.evaluation =
       evaluate(programs,
                {.source = source,
-                .samples = job.samples.all,
-                .leaked = job.judged ? &job.samples.leaked : nullptr,
+                .samples = job.of.samples.all,
+                .leaked = job.judged ? &job.of.samples.leaked : nullptr,
                 .with_logits = options.with_logits,
                 .view_mean = job.view_mean,
                 .several_labels = job.several_labels ? &*job.several_labels : nullptr},
@@ -175,7 +208,7 @@ EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Comm
   result.images_per_second =
       static_cast<double>(result.evaluation.samples) /
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  result.ids = std::move(job.samples.all.ids);
+  result.ids = std::move(job.of.samples.all.ids);
   result.several_labels = std::move(job.several_labels);
   return result;
 }

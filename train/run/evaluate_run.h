@@ -24,7 +24,9 @@ struct EvalDataOptions {
   std::filesystem::path cache;
   pipeline::Placement placement;  // of its shards
   std::string selection;  // for the leak-free figure; empty: the one the run was trained with
-  std::string split;      // "train", "val", "test", "none"; empty: test, else val
+  // "train", "val", "test", "none"; "holdout": what the run held out of training. Empty: the first
+  // of test, val and the hold-out that there is.
+  std::string split;
   std::string tta;        // as test_augmentation.h names it; empty: each image as it is
 };
 

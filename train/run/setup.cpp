@@ -314,8 +314,10 @@ StoredConfig parse_config(const std::string& text, const std::string& where) {
                       .cache_digest = data.at("cache_digest").text(),
                       .selection = parse_selection_name(data.at("selection")),
                       .selection_digest = data.at("selection_digest").text(),
+                      .holdout = 0,
                       .eval_resize_px = 0,
                       .own_recipe = {}};
+  if (const auto share = data.find("holdout")) config.holdout = share->real(0, 1);
   config.eval_resize_px = parse_eval_resize(data, config.setup.options);
   if (const auto name = in.find("own_recipe")) config.own_recipe = name->text();
   return config;

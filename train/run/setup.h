@@ -62,6 +62,7 @@ struct StoredConfig {
   std::string cache_digest;
   std::string selection;
   std::string selection_digest;
+  double holdout = 0;  // as DataOptions has it
   int eval_resize_px = 0;
   std::string own_recipe;  // as RecipeOptions::own
 };
