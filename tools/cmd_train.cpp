@@ -18,6 +18,7 @@
 #include "tools/recipe_flags.h"
 #include "tools/shuffle_flags.h"
 #include "tools/train_folds.h"
+#include "tools/train_health.h"
 #include "tools/training_recipe_flags.h"
 #include "tools/training_recipes.h"
 #include "train/backend/backend.h"
@@ -49,6 +50,7 @@ struct Given {
 struct Output {
   bool live = false;
   bool json = false;
+  HealthFlags health;
 };
 
 struct TrainOptions {
@@ -158,13 +160,13 @@ nlohmann::ordered_json to_json(const train::TrainResult& result, const std::stri
 
 // With its progress on stderr, as a view of the whole run where that is asked for and can be.
 train::TrainResult train_shown(const TrainOptions& o, const train::TrainOptions& options,
-                               Session& session) {
+                               Session& session, health::Board* board) {
   const bool shown = session.comm.rank() == 0;
   if (o.output.live && shown && can_show_live()) {
     LiveRun live(options.run.out, options.batch.batch, session.stop);
     return train::train(
         options, session.comm, [&](const Progress& progress) { live.show(progress); },
-        [&](const std::string& sentence) { live.say(sentence); });
+        [&](const std::string& sentence) { live.say(sentence); }, board);
   }
   if (o.output.live) {
     say(session,
@@ -172,8 +174,9 @@ train::TrainResult train_shown(const TrainOptions& o, const train::TrainOptions&
         "winnow report RUN --live draws it from another terminal");
   }
   const ProgressSink bar = make_progress_bar("train", "images", shown);
-  return train::train(options, session.comm, bar,
-                      [&](const std::string& sentence) { say(session, sentence); });
+  return train::train(
+      options, session.comm, bar, [&](const std::string& sentence) { say(session, sentence); },
+      board);
 }
 
 // What became of a run, for people.
@@ -200,7 +203,9 @@ void tell(const train::TrainOptions& options, const train::TrainResult& result,
   say(session, fmt::format("run: {}", options.run.out.string()));
 }
 
-void run(const TrainOptions& o, Session& session) {
+void run(const TrainOptions& o, Session& unwatched) {
+  TrainHealth health(o.output.health, o.train.run.out, unwatched);
+  Session& session = health.session();
   train::TrainOptions options = train_options(o, session);
   say(session, fmt::format("{} {}, each with {}", session.comm.size(),
                            session.comm.size() == 1 ? "rank" : "ranks",
@@ -214,7 +219,7 @@ void run(const TrainOptions& o, Session& session) {
   const pipeline::PlacedShards placed = place_shards(options.data.cache, memory, session);
   options.data.placement = placed.placement;
   const auto train_one = [&](const train::TrainOptions& one) {
-    train::TrainResult result = train_shown(o, one, session);
+    train::TrainResult result = train_shown(o, one, session, health.board());
     tell(one, result, session);
     return result;
   };
@@ -499,6 +504,7 @@ void add_run_flags(CLI::App& app, TrainOptions& o) {
                       "Draw the run in the terminal: curves, speed, time left and what the time "
                       "goes into; where stderr is none, the usual lines");
   run_group->add_flag("--json", o.output.json, "Print one JSON object on stdout");
+  add_health_flags(*run_group, o.output.health);
 }
 
 constexpr const char* kMatters = R"(

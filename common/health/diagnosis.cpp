@@ -35,9 +35,12 @@ class Look {
   Look(int me, std::span<const Seen> seen, const std::vector<Member>& members, double stall_s)
       : me_(me), seen_(seen), members_(members), stall_s_(stall_s) {}
 
-  std::optional<Finding> find() const {
-    if (auto found = silent_ranks()) return found;
-    return late_ranks();
+  std::vector<Finding> find() const {
+    std::vector<Finding> found = silent_ranks();
+    if (found.empty()) {
+      if (auto late = late_ranks()) found.push_back(*std::move(late));
+    }
+    return found;
   }
 
  private:
@@ -50,36 +53,41 @@ class Look {
     });
   }
 
-  Finding finding(Trouble trouble, std::vector<int> ranks, double waited_s) const {
+  int waiting_besides(const std::vector<int>& ranks) const {
     const std::vector<int> blocked = blocked_for(std::min(stall_s_, 1.0));
-    const auto others = std::ranges::count_if(
-        blocked, [&](int r) { return r != me_ && std::ranges::find(ranks, r) == ranks.end(); });
-    return {trouble, std::move(ranks), waited_s, static_cast<int>(others)};
+    return static_cast<int>(std::ranges::count_if(
+        blocked, [&](int r) { return r != me_ && std::ranges::find(ranks, r) == ranks.end(); }));
   }
 
-  std::optional<Finding> silent_ranks() const {
+  Finding finding(Trouble trouble, std::vector<int> ranks, double waited_s) const {
+    const int waiting = waiting_besides(ranks);
+    return {trouble, std::move(ranks), waited_s, waiting};
+  }
+
+  std::vector<Finding> silent_ranks() const {
     const std::vector<int> silent = ranks_where(seen_, [&](int r, const Seen& s) {
       return r != me_ && s.heard && !is_over(s) && s.silent_s >= std::max(stall_s_, kSilentSeconds);
     });
-    if (silent.empty()) return std::nullopt;
-    double longest = 0;
-    for (const int r : silent) longest = std::max(longest, at(seen_, r).silent_s);
-    // A step that was done without it would not be done.
-    if (at(seen_, me_).last.step > at(seen_, silent.front()).last.step + 1) {
-      return finding(Trouble::kUnheard, silent, longest);
-    }
-    // Those of one trouble at a time, the first rank's.
-    const Trouble trouble = trouble_of_silent(silent.front());
-    if (trouble == Trouble::kLostAll) return finding(trouble, silent, longest);
-    std::vector<int> same;
+    std::vector<Finding> found;
     for (const int r : silent) {
-      if (trouble_of_silent(r) == trouble) same.push_back(r);
+      const Trouble trouble = trouble_of_silent(r);
+      const double silent_s = at(seen_, r).silent_s;
+      const auto same = std::ranges::find(found, trouble, &Finding::trouble);
+      if (same == found.end()) {
+        found.push_back({trouble, {r}, silent_s});
+      } else {
+        same->ranks.push_back(r);
+        same->waited_s = std::max(same->waited_s, silent_s);
+      }
     }
-    return finding(trouble, std::move(same), longest);
+    for (Finding& one : found) one.waiting = waiting_besides(one.ranks);
+    return found;
   }
 
   Trouble trouble_of_silent(int rank) const {
     const Seen& s = at(seen_, rank);
+    // A step that was done without it would not be done.
+    if (at(seen_, me_).last.step > s.last.step + 1) return Trouble::kUnheard;
     if (s.refused) return Trouble::kDead;
     const auto lives = [&](const auto& where) {
       return !ranks_where(seen_, [&](int r, const Seen& other) {
@@ -117,7 +125,8 @@ class Look {
       if (s.last.stage == Stage::kReading) waited = std::max(waited, s.idle_s);
       if (waited < in_step) return std::nullopt;
     } else {
-      if (s.idle_s < stall_s_ || is_over(s)) return std::nullopt;
+      const bool computes = is_in_step(s.last.stage) && s.last.stage != Stage::kReading;
+      if (s.idle_s < stall_s_ || (computes && blocked.empty())) return std::nullopt;
       waited = std::max(waited, s.idle_s);
     }
     const Trouble trouble = trouble_of(s.last);
@@ -213,17 +222,18 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-std::optional<Finding> diagnose(int me, std::span<const Seen> seen,
-                                const std::vector<Member>& members, double stall_s) {
+std::vector<Finding> diagnose(int me, std::span<const Seen> seen,
+                              const std::vector<Member>& members, double stall_s) {
   return Look(me, seen, members, stall_s).find();
 }
 
 std::string in_words(const Finding& finding, std::span<const Seen> seen,
                      const std::vector<Member>& members) {
   const bool several = finding.ranks.size() > 1;
+  const Status& first = at(seen, finding.ranks.front()).last;
   std::string words = "waiting " + std::to_string(std::lround(finding.waited_s)) + " s for " +
-                      names_of(finding.ranks, members) + ", last seen in " +
-                      in_words(at(seen, finding.ranks.front()).last);
+                      names_of(finding.ranks, members) + ", last seen " +
+                      (first.step > 0 ? "in " : "") + in_words(first);
   const bool all = finding.trouble == Trouble::kMessages;
   words += ": " + std::string(reason_of(finding.trouble, several || all));
   if (finding.waiting > 0) {

@@ -53,13 +53,13 @@ inline constexpr double kSilentSeconds = 5;
 // Who waits for whom, and what is wrong with that one: what rank `me` makes of all that it has
 // seen. Pure.
 //
-// Out   none: nobody is silent, and nobody has waited, for `stall_s`, or in a step for three
-// typical
-//       ones where these are longer; or those waited for get on in work that has no steps
+// Out   one of each trouble, that of the lowest rank first. None: nobody is silent, and nobody has
+//       waited, for `stall_s`, or in a step for three typical ones where these are longer; or those
+//       waited for get on in work that has no steps
 // In    `seen`, `members`: of each rank
 // Ranks that were never heard are not accused: nothing is known of them
-std::optional<Finding> diagnose(int me, std::span<const Seen> seen,
-                                const std::vector<Member>& members, double stall_s);
+std::vector<Finding> diagnose(int me, std::span<const Seen> seen,
+                              const std::vector<Member>& members, double stall_s);
 
 // The finding in a sentence: "waiting 12 s for rank 1 (h2), last seen in step 17, backward, bucket
 // 3: its process is frozen, its machine answers; 2 others wait too".

@@ -65,7 +65,8 @@ struct Status {
 
 // Whether a rank can do nothing before others have done something.
 constexpr bool is_blocked(const Status& s) noexcept {
-  return s.wait != Wait::kNone || (s.stage == Stage::kReading && s.awaits_data);
+  const bool needs_data = s.stage == Stage::kReading || s.stage == Stage::kStarting;
+  return s.wait != Wait::kNone || (s.awaits_data && needs_data);
 }
 
 // Whether a rank whose status was `before` has got on since. While it waits for others, messages of

@@ -42,7 +42,10 @@ struct Job {
     of(rank).silent_s = seconds;
     of(rank).idle_s = seconds;
   }
-  std::optional<Finding> seen_by(int me) const { return diagnose(me, seen, members, kStall); }
+  std::optional<Finding> seen_by(int me) const {
+    const std::vector<Finding> found = diagnose(me, seen, members, kStall);
+    return found.empty() ? std::nullopt : std::optional(found.front());
+  }
   std::string words(int me) const {
     const auto found = seen_by(me);
     return found ? in_words(*found, seen, members) : "";
@@ -186,6 +189,18 @@ TEST(Diagnosis, NamesWhatIsWrongAndWhoIsWaitedFor) {
   }
 }
 
+TEST(Diagnosis, TwoTroublesAtOnceAreTwoFindings) {
+  Job job;
+  job.wait_for(1, 12);
+  job.silence(1, 12);
+  job.silence(3, 14);
+  job.of(1).refused = true;
+  job.of(3).machine_answers = true;
+  const auto found = diagnose(0, job.seen, job.members, kStall);
+  EXPECT_EQ(found,
+            (std::vector<Finding>{{Trouble::kDead, {1}, 12, 1}, {Trouble::kFrozen, {3}, 14, 1}}));
+}
+
 TEST(Diagnosis, SaysNothingBeforeItsTime) {
   for (const Situation& s : kSituations) {
     Job job;
@@ -252,6 +267,13 @@ const std::vector<std::pair<std::string, std::function<void(Job&)>>> kOrdinary{
        for (Seen& s : j.seen) s.last.is_first_step = true;
        j.of(1).idle_s = 1;
      }},
+    {"all are long in the first step",
+     [](Job& j) {
+       for (Seen& s : j.seen) {
+         s.last.is_first_step = true;
+         s.idle_s = 300;
+       }
+     }},
     {"one has left, its job being over",
      [](Job& j) {
        j.wait_for(-1, 1);
@@ -296,13 +318,13 @@ TEST(Diagnosis, OneRankAloneSeesItsOwnDisk) {
   const std::vector<Member> members{{"h1", 0}};
   std::vector<Seen> seen{{.last = {.stage = Stage::kReading, .step = 3}, .heard = true}};
   seen[0].idle_s = 9;
-  EXPECT_FALSE(diagnose(0, seen, members, kStall));
+  EXPECT_TRUE(diagnose(0, seen, members, kStall).empty());
   seen[0].idle_s = 11;
   const auto found = diagnose(0, seen, members, kStall);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->trouble, Trouble::kDisk);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].trouble, Trouble::kDisk);
   seen[0].last.stage = Stage::kForward;  // it may compute as long as it wants
-  EXPECT_FALSE(diagnose(0, seen, members, kStall));
+  EXPECT_TRUE(diagnose(0, seen, members, kStall).empty());
 }
 
 TEST(Diagnosis, TheLowestRankThatLivesSpeaks) {

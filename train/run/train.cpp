@@ -43,6 +43,24 @@ double peak_memory() {
   return static_cast<double>(read_memory_field("/proc/self/status", "VmHWM:", 1024).value_or(0));
 }
 
+void add_waits(const pipeline::Loader& loader, const ExposedSeconds& seconds,
+               std::map<std::string, double>& values) {
+  values["data.wait_time"] = loader.waited_seconds();
+  values["data.received"] = static_cast<double>(loader.received_bytes());
+  values["comm.exposed_time"] = seconds.total();
+  values["comm.exposed_late"] = seconds.late;
+  values["comm.exposed_wire"] = seconds.wire;
+  values["comm.exposed_addition"] = seconds.addition;
+}
+
+// Steps [0, first) of [0, last) are done, each of so many images.
+Progress progress_of(const StepRange& steps, std::int64_t images, std::int64_t epoch,
+                     const LossMean& loss) {
+  return {.done = static_cast<std::uint64_t>(steps.first * images),
+          .total = static_cast<std::uint64_t>(steps.last * images),
+          .note = "epoch " + std::to_string(epoch) + ", loss " + std::to_string(loss.value())};
+}
+
 LearningRate learning_rate(const RecipeOptions& recipe, const BatchLayout& batches) {
   const double steps_per_epoch =
       static_cast<double>(batches.samples) / static_cast<double>(batches.batch);
@@ -72,13 +90,15 @@ StepRange steps_to_do(const Job& job, const RunOptions& run, const RunState& sta
 class Trainer {
  public:
   Trainer(const TrainOptions& options, const Job& job, Engine& engine, RunDirectory& directory,
-          comm::Communicator& comm, const Note& note, RunState state, StepRange steps)
+          comm::Communicator& comm, const Note& note, RunState state, StepRange steps,
+          health::Board& board)
       : options_(options),
         job_(job),
         engine_(engine),
         directory_(directory),
         comm_(comm),
         note_(note),
+        board_(board),
         state_(std::move(state)),
         steps_(steps),
         lr_(learning_rate(options.recipe, job.batches)),
@@ -91,9 +111,14 @@ class Trainer {
     begin();
     pipeline::Batch batch;
     for (std::int64_t done = steps_.first + 1; done <= steps_.last; ++done) {
+      board_.begin_step(done);
       batch = loader_->next(std::move(batch));
       const StepResult step = compute(batch, done);
-      show(progress, done);
+      board_.end_step(loader_->waited_seconds());
+      if (progress) {
+        const LossMean& loss = state_.losses.interval;
+        progress(progress_of({done, steps_.last}, job_.batches.batch, epoch_, loss));
+      }
       if (done % options_.run.log.interval == 0 || done == steps_.last) log_interval(done);
       const bool stopping = step.stop && done < steps_.last;
       if (stopping || is_due(done) || has_to_save(done)) pause(done, stopping);
@@ -154,28 +179,13 @@ class Trainer {
     if (const auto warning = loss_watch_.warning(done, loss)) note_(*warning);
   }
 
-  void show(const ProgressSink& progress, std::int64_t done) const {
-    if (!progress) return;
-    const std::int64_t images = job_.batches.batch;
-    progress({.done = static_cast<std::uint64_t>(done * images),
-              .total = static_cast<std::uint64_t>(steps_.last * images),
-              .note = "epoch " + std::to_string(epoch_) + ", loss " +
-                      std::to_string(state_.losses.interval.value())});
-  }
-
   // Norms cost a look at every gradient and weight, so they are taken here and not each step.
   void log_interval(std::int64_t done) {
-    std::map<std::string, double> values{
-        {"train.loss", state_.losses.interval.value()},
-        {"train.lr", rate_at(lr_, done - 1)},
-        {"train.weight_norm", engine_.weight_norm()},
-        {"data.wait_time", loader_->waited_seconds()},
-        {"data.received", static_cast<double>(loader_->received_bytes())},
-        {"comm.exposed_time", speed_.exposed.total()},
-        {"comm.exposed_late", speed_.exposed.late},
-        {"comm.exposed_wire", speed_.exposed.wire},
-        {"comm.exposed_addition", speed_.exposed.addition},
-        {"memory.peak", peak_memory()}};
+    std::map<std::string, double> values{{"train.loss", state_.losses.interval.value()},
+                                         {"train.lr", rate_at(lr_, done - 1)},
+                                         {"train.weight_norm", engine_.weight_norm()},
+                                         {"memory.peak", peak_memory()}};
+    add_waits(*loader_, speed_.exposed, values);
     if (!learns_without_labels(options_.recipe.loss)) {
       values["train.top1"] = state_.interval_hits.top1();
     }
@@ -229,7 +239,7 @@ class Trainer {
     if (due && !stopping && evaluate(done)) saves = true;
     if (saves) save(done);
     if (stopping) {
-      loader_->settle();  // with the others, or one would wait for another that has left
+      settle(health::Stage::kEnding);  // all together, or one would wait for another that left
       throw_stopped(comm_, options_.run.out, {done, steps_.last});
     }
     require_unchanged_cache(job_, options_, {done, steps_.last}, comm_, note_);
@@ -238,7 +248,7 @@ class Trainer {
 
   // Evaluates val after `done` steps. True: its checkpoint has to be saved.
   bool evaluate(std::int64_t done) {
-    loader_->settle();
+    settle(health::Stage::kEvaluating);
     const bool is_best = evaluations_.evaluate_due(done, state_.best);
     if (done == steps_.last || !is_over(options_.run.evaluation, state_.best)) return is_best;
     note_("ended after step " + std::to_string(done) + ": " + in_words(*state_.best));
@@ -247,7 +257,15 @@ class Trainer {
     return true;
   }
 
+  // Waits until nothing is prepared ahead; data of others may still be on their way.
+  void settle(health::Stage next) {
+    board_.mark(health::Stage::kReading);
+    loader_->settle();
+    board_.mark(next);
+  }
+
   void save(std::int64_t done) {
+    board_.mark(health::Stage::kSaving);
     census_.gather(state_.census, done, comm_);
     on_root(comm_, [&] {
       const std::string census =
@@ -265,13 +283,14 @@ class Trainer {
     state_.loss_scale = scale.adapts ? std::optional(scale) : std::nullopt;
     engine_.executor().forget_errors();  // as who goes on from this checkpoint has
     directory_.save_checkpoint(state_, engine_.model(), options_.run.checkpoints.kept);
+    board_.set_saved(done);
     state_.evaluated = true;
   }
 
   // Step `done` is not finite. Parameters are those of the step before: they are kept.
   [[noreturn]] void end_not_finite(const NotFiniteFindings& mine, std::int64_t done) {
     const std::string diagnosis = diagnose_not_finite(mine, done, comm_);
-    loader_->settle();
+    settle(health::Stage::kEnding);
     log_.write(done, {{"train.lr", rate_at(lr_, done - 1)}}, {{"train.not_finite", diagnosis}});
     if (done - 1 > state_.step) save(done - 1);
     on_root(comm_, [&] { log_.sync(); });
@@ -282,8 +301,9 @@ class Trainer {
   TrainResult finish() {
     speed_.images_per_second = log_.throughput().of_run(steps_.last);
     speed_.data_wait_seconds = loader_->waited_seconds();
-    loader_->settle();
+    settle(health::Stage::kEvaluating);
     evaluations_.evaluate_end(steps_.last);
+    board_.mark(health::Stage::kEnding);
     on_root(comm_, [&] {
       log_.sync();
       write_file_durably(directory_.summary(), summary_csv(read_metrics(directory_.metrics())));
@@ -303,6 +323,7 @@ class Trainer {
   RunDirectory& directory_;
   comm::Communicator& comm_;
   const Note& note_;
+  health::Board& board_;
   RunState state_;
   StepRange steps_;
   const std::int64_t first_ = steps_.first;  // steps done before this start
@@ -319,15 +340,17 @@ class Trainer {
 }  // namespace
 
 TrainResult train(const TrainOptions& options, comm::Communicator& comm,
-                  const ProgressSink& progress, const std::function<void(std::string)>& note) {
+                  const ProgressSink& progress, const std::function<void(std::string)>& note,
+                  health::Board* board) {
   std::unique_ptr<Backend> backend;
   on_all(comm,
          [&] { backend = make_backend(options.execution.backend, {.device = comm.local_rank()}); });
-  return train(options, *backend, comm, progress, note);
+  return train(options, *backend, comm, progress, note, board);
 }
 
 TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicator& comm,
-                  const ProgressSink& progress, const std::function<void(std::string)>& note) {
+                  const ProgressSink& progress, const std::function<void(std::string)>& note,
+                  health::Board* board) {
   TrainOptions options = given;
   comm.use_checksums(options.execution.all_reduce.checksums);
   options.net = choose_net(given, comm, note);
@@ -358,7 +381,11 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   if (state.loss_scale && engine.executor().loss_scale().adapts) {
     engine.executor().set_loss_scale(*state.loss_scale);
   }
-  Trainer trainer(options, job, engine, directory, comm, note, std::move(state), steps);
+  health::Board unseen;
+  if (board == nullptr) board = &unseen;
+  board->set_saved(state.step);
+  engine.executor().marks().set_board(board);
+  Trainer trainer(options, job, engine, directory, comm, note, std::move(state), steps, *board);
   return trainer.run(progress);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/comm/communicator.h"
+#include "common/health/board.h"
 #include "common/progress.h"
 #include "train/run/best.h"
 #include "train/run/options.h"
@@ -52,14 +53,17 @@ struct TrainResult {
 // Collective   Equal for any number of ranks: the global batches, and with options.execution
 //              .reproducible every bit of the weights.
 // note         Takes sentences for people.
+// board        Where this rank marks what it does; null: nowhere.
 // Throws       UsageError: options that do not fit the data or each other.
 //              comm::AgreedError, exit code 75: stopped as asked, after a checkpoint.
 //              Error: the loss is not finite, or ranks differ.
 TrainResult train(const TrainOptions& options, comm::Communicator& comm,
-                  const ProgressSink& progress, const std::function<void(std::string)>& note);
+                  const ProgressSink& progress, const std::function<void(std::string)>& note,
+                  health::Board* board = nullptr);
 
 // The same on `backend`, which options.execution.backend names.
 TrainResult train(const TrainOptions& options, Backend& backend, comm::Communicator& comm,
-                  const ProgressSink& progress, const std::function<void(std::string)>& note);
+                  const ProgressSink& progress, const std::function<void(std::string)>& note,
+                  health::Board* board = nullptr);
 
 }  // namespace winnow::train

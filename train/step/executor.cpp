@@ -118,6 +118,14 @@ bool may_repeat(GradientSum::Outcome outcome, const GradientSum& sum, const Grad
   return sum.is_finite(layout.tensors.size() + kLoss) && lower(scale);
 }
 
+// That a lane works on; -1: none.
+int first_micro_batch(const StepTasks& tasks, std::size_t lane) {
+  const auto first = std::ranges::find_if(tasks.tasks, [&](const Task& task) {
+    return task.kind == Task::Kind::kBind && static_cast<std::size_t>(task.lane) == lane;
+  });
+  return first == tasks.tasks.end() ? -1 : first->micro_batch;
+}
+
 std::vector<std::span<float>> written_by_lanes(GradientSum& sum, std::size_t lanes) {
   std::vector<std::span<float>> written;
   for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -152,15 +160,11 @@ StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs
   for (const std::unique_ptr<Program>& program : programs) {
     const std::span<float> written = sum_->written(static_cast<int>(lanes_.size()));
     Lane& lane = lanes_.emplace_back(*program);
+    lane.first_micro_batch = first_micro_batch(execution_.tasks, lanes_.size() - 1);
     for (const GradientLayout::Tensor& tensor : execution_.gradients.tensors) {
       lane.program.bind(graph_.outputs[tensor.output].value,
                         written.subspan(tensor.offset, tensor.count));
     }
-  }
-  for (const Task& task : execution_.tasks.tasks) {
-    if (task.kind != Task::Kind::kBind) continue;
-    int& first = lanes_[static_cast<std::size_t>(task.lane)].first_micro_batch;
-    if (first < 0) first = task.micro_batch;
   }
 }
 
@@ -197,6 +201,7 @@ double StepExecutor::gradient_norm() const {
 }
 
 void StepExecutor::execute(const Task& task, const Inputs& inputs) {
+  marks_.begin(task);
   const auto lane = static_cast<std::size_t>(std::max(0, task.lane));
   const auto bucket = static_cast<std::size_t>(std::max(0, task.bucket));
   switch (task.kind) {

@@ -21,6 +21,7 @@
 #include "train/step/feed.h"
 #include "train/step/loss_scale.h"
 #include "train/step/not_finite.h"
+#include "train/step/step_marks.h"
 #include "train/step/task_runner.h"
 
 namespace winnow::train {
@@ -59,6 +60,7 @@ class StepExecutor {
 
   // What random numbers of the net (dropout) follow from, besides step and sample; 0 at first.
   void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
+  StepMarks& marks() noexcept { return marks_; }  // where it marks how far a step is
 
   // Between steps. None is scaled at first.
   void set_loss_scale(const LossScale& scale) noexcept { loss_scale_ = scale; }
@@ -107,6 +109,7 @@ class StepExecutor {
   WeightStore& weights_;
   const Execution execution_;
   std::uint64_t seed_ = 0;
+  StepMarks marks_;
   LossScale loss_scale_{};
   std::unique_ptr<GradientSum> sum_;
   std::vector<Lane> lanes_;

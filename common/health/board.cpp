@@ -1,0 +1,89 @@
+#include "common/health/board.h"
+
+#include <algorithm>
+
+namespace winnow::health {
+namespace {
+
+// A typical step follows the last ones: each weighs a tenth of what the mean was before.
+constexpr float kNewest = 0.1F;
+
+void follow(std::atomic<float>& mean, double value, bool first) noexcept {
+  const auto now = static_cast<float>(std::max(0.0, value));
+  const float before = mean.load(std::memory_order_relaxed);
+  mean.store(first ? now : before + kNewest * (now - before), std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void Board::mark(Stage stage, std::size_t bucket) noexcept {
+  constexpr std::size_t kMost = 0xFFFF;
+  place_.store(
+      static_cast<std::uint32_t>(std::min(bucket, kMost) << 8) | static_cast<std::uint32_t>(stage),
+      kRelaxed);
+  marks_.fetch_add(1, kRelaxed);
+}
+
+void Board::begin_step(std::int64_t step) noexcept {
+  step_.store(step, kRelaxed);
+  is_first_.store(under_way_.done == 0, kRelaxed);
+  under_way_.begin = Clock::now();
+  under_way_.waited_ns = waited_ns_.load(kRelaxed);
+  under_way_.exchange_ns = exchange_ns_.load(kRelaxed);
+  mark(Stage::kReading);
+}
+
+void Board::end_step(double batch_wait_s) noexcept {
+  const double step = std::chrono::duration<double>(Clock::now() - under_way_.begin).count();
+  const auto since = [](const std::atomic<std::int64_t>& now, std::int64_t before) {
+    return static_cast<double>(now.load(kRelaxed) - before) * 1e-9;
+  };
+  const bool goes_on = batch_wait_s >= under_way_.batch_wait_s;  // or another loader has begun
+  const double batch = batch_wait_s - (goes_on ? under_way_.batch_wait_s : 0);
+  const double exchange = std::min(batch, since(exchange_ns_, under_way_.exchange_ns));
+  under_way_.batch_wait_s = batch_wait_s;
+  if (++under_way_.done == 1) return;  // what is slow once is not typical
+  const bool first = under_way_.done == 2;
+  follow(step_s_, step, first);
+  follow(work_s_, step - batch - since(waited_ns_, under_way_.waited_ns), first);
+  follow(batch_s_, batch, first);
+  follow(exchange_s_, exchange, first);
+}
+
+Status Board::read() const noexcept {
+  const std::uint32_t place = place_.load(kRelaxed);
+  return {.stage = static_cast<Stage>(place & 0xFF),
+          .wait = wait_.load(kRelaxed),
+          .awaits_data = awaits_data_.load(kRelaxed),
+          .is_first_step = is_first_.load(kRelaxed),
+          .bucket = static_cast<std::uint16_t>(place >> 8),
+          .step = step_.load(kRelaxed),
+          .marks = marks_.load(kRelaxed),
+          .collectives = collectives_.load(kRelaxed),
+          .exchanges = exchanges_.load(kRelaxed),
+          .seconds = {.step = step_s_.load(kRelaxed),
+                      .work = work_s_.load(kRelaxed),
+                      .batch = batch_s_.load(kRelaxed),
+                      .exchange = exchange_s_.load(kRelaxed)}};
+}
+
+Board::Waiting::Waiting(Board& board, Wait wait) noexcept : board_(board), wait_(wait) {
+  if (wait_ == Wait::kNone) {
+    board_.awaits_data_.store(true, kRelaxed);
+  } else {
+    board_.wait_.store(wait_, kRelaxed);
+  }
+}
+
+Board::Waiting::~Waiting() {
+  const auto waited = std::chrono::nanoseconds(Clock::now() - begin_).count();
+  if (wait_ == Wait::kNone) {
+    board_.awaits_data_.store(false, kRelaxed);
+    board_.exchange_ns_.fetch_add(waited, kRelaxed);
+  } else {
+    board_.wait_.store(Wait::kNone, kRelaxed);
+    board_.waited_ns_.fetch_add(waited, kRelaxed);
+  }
+}
+
+}  // namespace winnow::health

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "common/health/status.h"
+
+namespace winnow::health {
+
+// Where a rank's threads mark what they do, for the thread that tells the others.
+//
+// Threads  marks from any; begin_step() and end_step() from one. All are stores, none waits
+class Board {
+ public:
+  void mark(Stage stage, std::size_t bucket = 0) noexcept;
+
+  // Step `step`, counted from 1: the rank waits for its batch. `batch_wait_s`: waited for batches
+  // so far, in all steps.
+  void begin_step(std::int64_t step) noexcept;
+  void end_step(double batch_wait_s) noexcept;
+
+  // A collective begins; one is waited for, until it is over. `data`: an exchange of data.
+  void begin_collective() noexcept { collectives_.fetch_add(1, kRelaxed); }
+  void begin_exchange() noexcept { exchanges_.fetch_add(1, kRelaxed); }
+  class Waiting;
+
+  // Checkpoint `step` is durable; the run may go on from it.
+  void set_saved(std::int64_t step) noexcept { saved_.store(step, kRelaxed); }
+  std::int64_t saved() const noexcept { return saved_.load(kRelaxed); }
+
+  // All that is marked here. Not one moment's, as threads go on meanwhile.
+  Status read() const noexcept;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr auto kRelaxed = std::memory_order_relaxed;
+
+  // Seconds and counts up to the step under way; its thread's only.
+  struct Step {
+    Clock::time_point begin{};
+    std::int64_t waited_ns = 0;
+    std::int64_t exchange_ns = 0;
+    double batch_wait_s = 0;
+    int done = 0;  // steps
+  };
+
+  std::atomic<std::uint32_t> place_ = 0;  // bucket << 8 | stage
+  std::atomic<std::uint32_t> marks_ = 0;
+  std::atomic<std::int64_t> step_ = 0;
+  std::atomic<bool> is_first_ = false;
+  std::atomic<Wait> wait_ = Wait::kNone;
+  std::atomic<bool> awaits_data_ = false;
+  std::atomic<std::uint64_t> collectives_ = 0;
+  std::atomic<std::uint64_t> exchanges_ = 0;
+  std::atomic<std::int64_t> waited_ns_ = 0;    // for collectives
+  std::atomic<std::int64_t> exchange_ns_ = 0;  // for data
+  std::atomic<std::int64_t> saved_ = 0;
+  std::atomic<float> step_s_ = 0;
+  std::atomic<float> work_s_ = 0;
+  std::atomic<float> batch_s_ = 0;
+  std::atomic<float> exchange_s_ = 0;
+  Step under_way_;
+};
+
+// While it lives the rank waits for a collective, or for an exchange of data.
+class Board::Waiting {
+ public:
+  Waiting(Board& board, Wait wait) noexcept;  // kNone: for data
+  ~Waiting();
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  Board& board_;
+  const Wait wait_;
+  const Clock::time_point begin_ = Clock::now();
+};
+
+}  // namespace winnow::health

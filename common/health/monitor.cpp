@@ -1,0 +1,236 @@
+#include "common/health/monitor.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <ctime>
+#include <deque>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace winnow::health {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kBeat = std::chrono::milliseconds(1000);
+constexpr auto kLastWords = std::chrono::seconds(2);
+
+double seconds_of(Clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+double cpu_seconds() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+// Of all calls and of mapped files. 0 where the system does not say.
+std::uint64_t io_kib() {
+  std::ifstream in("/proc/self/io");
+  std::uint64_t bytes = 0;
+  std::string name;
+  std::uint64_t value = 0;
+  while (in >> name >> value) {
+    if (name == "rchar:" || name == "wchar:" || name == "read_bytes:") bytes += value;
+  }
+  return bytes >> 10;
+}
+
+// Signals are for the threads that know what to do with them.
+std::thread start_thread(std::function<void()> work) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(std::move(work));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+// Says sentences one after the other, on a thread of its own.
+class Speaker {
+ public:
+  explicit Speaker(std::function<void(const Sentence&)> say)
+      : shared_(std::make_shared<Shared>(std::move(say))),
+        thread_(start_thread([shared = shared_] { shared->run(); })) {}
+
+  void say(Sentence sentence) {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->sentences.push_back(std::move(sentence));
+    shared_->changed.notify_all();
+  }
+
+  // Returns when all is said, or after so long.
+  void flush(Clock::duration patience) {
+    std::unique_lock lock(shared_->mutex);
+    shared_->ending = true;
+    shared_->changed.notify_all();
+    shared_->changed.wait_for(lock, patience, [&] { return shared_->ended; });
+  }
+
+  ~Speaker() {
+    flush(kLastWords);
+    std::unique_lock lock(shared_->mutex);
+    const bool ended = shared_->ended;
+    lock.unlock();
+    if (ended) {
+      thread_.join();
+    } else {  // a terminal or a disk takes nothing; it would hold up the process's end
+      thread_.detach();
+    }
+  }
+  Speaker(const Speaker&) = delete;
+  Speaker& operator=(const Speaker&) = delete;
+
+ private:
+  struct Shared {
+    explicit Shared(std::function<void(const Sentence&)> sink) : say(std::move(sink)) {}
+
+    void run() {
+      std::unique_lock lock(mutex);
+      for (;;) {
+        changed.wait(lock, [&] { return ending || !sentences.empty(); });
+        if (sentences.empty()) break;
+        const Sentence sentence = std::move(sentences.front());
+        sentences.pop_front();
+        lock.unlock();
+        say(sentence);
+        lock.lock();
+      }
+      ended = true;
+      changed.notify_all();
+    }
+
+    const std::function<void(const Sentence&)> say;
+    std::mutex mutex;  // guards what follows
+    std::condition_variable changed;
+    std::deque<Sentence> sentences;
+    bool ending = false;
+    bool ended = false;
+  };
+
+  std::shared_ptr<Shared> shared_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+struct Monitor::State {
+  State(Pulse known, std::unique_ptr<Transport> by, const Board& of, MonitorSinks to)
+      : pulse(std::move(known)),
+        transport(std::move(by)),
+        board(of),
+        sinks(std::move(to)),
+        speaker(sinks.say),
+        thread(start_thread([this] { run(); })) {}
+
+  ~State() {
+    {
+      const std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    changed.notify_all();
+    if (transport) transport->wake();
+    thread.join();
+  }
+
+  void run() {
+    Clock::time_point next = Clock::now();
+    while (!is_stopping()) {
+      const auto now = Clock::now();
+      if (now < next) {
+        listen(std::chrono::ceil<std::chrono::milliseconds>(next - now));
+        continue;
+      }
+      next = std::max(next + kBeat, now);
+      do_beat();
+    }
+    tell_all(pulse.farewell(0), true);
+  }
+
+  bool is_stopping() {
+    const std::lock_guard lock(mutex);
+    return stopping;
+  }
+
+  double now() const { return seconds_of(Clock::now() - begin); }
+
+  void listen(std::chrono::milliseconds patience) {
+    if (!transport) {
+      std::unique_lock lock(mutex);
+      changed.wait_for(lock, patience, [&] { return stopping; });
+      return;
+    }
+    for (const Heard& heard : transport->receive(patience)) {
+      const std::optional<int> rank = pulse.hear(heard, now());
+      if (rank) transport->confirm(*rank, heard.from);
+    }
+  }
+
+  void do_beat() {
+    const Beat beat = pulse.beat(own_status(), board.saved(), now());
+    if (transport) {
+      std::vector<bool> is_far(static_cast<std::size_t>(pulse.size()));
+      for (const int rank : beat.far) is_far[static_cast<std::size_t>(rank)] = true;
+      for (int r = 0; r < pulse.size(); ++r) {
+        transport->send(r, beat.message, is_far[static_cast<std::size_t>(r)]);
+      }
+      for (const int rank : beat.probes) transport->probe(rank);
+    }
+    for (const Sentence& sentence : beat.sentences) speaker.say(sentence);
+    if (!beat.exit_code) return;
+    tell_all(pulse.farewell(*beat.exit_code), true);
+    speaker.flush(kLastWords);
+    sinks.end_process(*beat.exit_code);
+  }
+
+  void tell_all(const Bytes& message, bool everywhere) {
+    if (!transport) return;
+    for (int times = 0; times < 3; ++times) {  // one may be lost
+      for (int r = 0; r < pulse.size(); ++r) transport->send(r, message, everywhere);
+    }
+  }
+
+  Status own_status() {
+    Status status = board.read();
+    const Clock::time_point at = Clock::now();
+    const double cpu = cpu_seconds();
+    const double passed = std::max(1e-3, seconds_of(at - looked_at));
+    status.cpu = static_cast<float>(std::max(0.0, (cpu - cpu_before) / passed));
+    cpu_before = cpu;
+    looked_at = at;
+    status.io_kib = io_kib();
+    if (sinks.adding_seconds) {
+      status.added_ms = static_cast<std::uint32_t>(sinks.adding_seconds() * 1000);
+    }
+    return status;
+  }
+
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point looked_at = begin;
+  double cpu_before = cpu_seconds();
+  Pulse pulse;
+  const std::unique_ptr<Transport> transport;
+  const Board& board;
+  const MonitorSinks sinks;
+  Speaker speaker;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool stopping = false;
+  std::thread thread;  // last: it uses all of the above
+};
+
+Monitor::Monitor(Pulse pulse, std::unique_ptr<Transport> transport, const Board& board,
+                 MonitorSinks sinks)
+    : state_(std::make_unique<State>(std::move(pulse), std::move(transport), board,
+                                     std::move(sinks))) {}
+Monitor::~Monitor() = default;
+
+}  // namespace winnow::health

@@ -1,0 +1,210 @@
+#include "common/health/pulse.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace winnow::health {
+namespace {
+
+constexpr double kLongestBeat = 2;       // between two beats of a process that runs
+constexpr double kProbeAfter = 3;        // of silence
+constexpr double kAnswerHolds = 10;      // a machine that answered is there
+constexpr double kUnheardAfter = 20;     // a rank is known to be out of reach
+constexpr double kClearFor = 2;          // a trouble is over
+constexpr double kBetweenSentences = 5;  // about one trouble that changes
+constexpr double kStragglesFor = 30;
+constexpr double kStragglerAgain = 1800;
+constexpr int kRestartMe = 75;  // EX_TEMPFAIL
+
+bool are_same(const std::vector<Finding>& a, const std::vector<Finding>& b) {
+  return std::ranges::equal(a, b, [](const Finding& one, const Finding& other) {
+    return one.trouble == other.trouble && one.ranks == other.ranks;
+  });
+}
+
+// The longest of waits that may last; 0: of none.
+double waited_of(const std::vector<Finding>& findings) {
+  double waited = 0;
+  for (const Finding& f : findings) {
+    if (may_last(f.trouble)) waited = std::max(waited, f.waited_s);
+  }
+  return waited;
+}
+
+std::vector<int> ranks_of(const std::vector<Finding>& findings) {
+  std::vector<int> ranks;
+  for (const Finding& f : findings) {
+    if (may_last(f.trouble)) ranks.insert(ranks.end(), f.ranks.begin(), f.ranks.end());
+  }
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
+std::string whole_seconds(double seconds) { return std::to_string(std::lround(seconds)) + " s"; }
+
+}  // namespace
+
+Pulse::Pulse(int me, std::vector<Member> members, const JobSecret& secret, const Limits& limits)
+    : me_(me),
+      members_(std::move(members)),
+      secret_(secret),
+      limits_(limits),
+      known_(members_.size()) {}
+
+double Pulse::awake_at(double now) const {
+  if (!last_beat_) return 0;
+  return awake_s_ + std::clamp(now - *last_beat_, 0.0, kLongestBeat);
+}
+
+std::optional<int> Pulse::hear(const Heard& heard, double now) {
+  const double at = awake_at(now);
+  if (heard.kind != Heard::Kind::kMessage) {
+    Known& known = known_[static_cast<std::size_t>(heard.rank)];
+    (heard.kind == Heard::Kind::kRefused ? known.refused_at : known.answered_at) = at;
+    return std::nullopt;
+  }
+  const std::optional<Status> status = decode(heard.bytes, secret_, size());
+  if (!status || status->rank == me_) return std::nullopt;
+  learn(*status, at);
+  if (status->stage == Stage::kLeaving && status->exit_code != 0) {
+    told_to_leave_ = status->exit_code;
+  }
+  return status->rank;
+}
+
+void Pulse::learn(const Status& status, double at) {
+  Known& known = known_[static_cast<std::size_t>(status.rank)];
+  if (!known.heard || progressed(known.last, status)) known.progress_at = at;
+  known.last = status;
+  known.heard = true;
+  known.heard_at = at;
+}
+
+std::vector<Seen> Pulse::look(double at) const {
+  std::vector<Seen> seen;
+  for (const Known& k : known_) {
+    const double answered = std::max(k.answered_at, k.refused_at);
+    seen.push_back({.last = k.last,
+                    .heard = k.heard,
+                    .silent_s = at - k.heard_at,
+                    .idle_s = at - k.progress_at,
+                    .refused = k.refused_at > k.heard_at,
+                    .machine_answers = answered > k.heard_at && at - answered < kAnswerHolds});
+  }
+  return seen;
+}
+
+Beat Pulse::beat(Status own, std::int64_t saved, double now) {
+  awake_s_ = awake_at(now);
+  last_beat_ = now;
+  own.rank = me_;
+  learn(own, awake_s_);
+  const std::vector<Seen> seen = look(awake_s_);
+  Beat beat{.message = encode(own, secret_)};
+  for (int r = 0; r < size(); ++r) {
+    const Seen& s = seen[static_cast<std::size_t>(r)];
+    if (r == me_ || s.last.stage == Stage::kLeaving) continue;
+    if (s.silent_s < kProbeAfter) continue;
+    beat.far.push_back(r);
+    if (s.heard) beat.probes.push_back(r);
+  }
+  findings_ = diagnose(me_, seen, members_, limits_.stall_s);
+  tell_findings(beat, seen, awake_s_);
+  tell_unheard(beat, seen, awake_s_);
+  tell_straggler(beat, seen, awake_s_);
+  decide_end(beat, seen, saved, awake_s_);
+  return beat;
+}
+
+void Pulse::say(Beat& beat, const std::vector<Seen>& seen, std::string text) const {
+  const int machine = members_[static_cast<std::size_t>(me_)].machine;
+  const bool to_people = speaker(me_, seen, members_) == me_;
+  const bool to_log = speaker(me_, seen, members_, machine) == me_;
+  if (to_people || to_log) beat.sentences.push_back({std::move(text), to_people, to_log});
+}
+
+// A trouble is told when it is found, when it becomes another one, and again each time it has
+// lasted twice as long; then that it is over.
+void Pulse::tell_findings(Beat& beat, const std::vector<Seen>& seen, double at) {
+  if (findings_.empty()) {
+    if (told_.empty()) return;
+    if (clear_since_ < 0) clear_since_ = at;
+    if (at - clear_since_ < kClearFor) return;
+    if (longest_s_ > 0) {
+      say(beat, seen,
+          "all go on, after " + whole_seconds(longest_s_) + " of waiting for " +
+              names_of(ranks_of(told_), members_));
+    }
+    told_.clear();
+    return;
+  }
+  clear_since_ = -1;
+  const double waited = waited_of(findings_);
+  longest_s_ = told_.empty() ? waited : std::max(longest_s_, waited);
+  if (!told_.empty()) {
+    const bool lasts = waited > 0 && waited >= 2 * waited_of(told_);
+    if (are_same(told_, findings_) && !lasts) return;
+    if (at - told_at_ < kBetweenSentences) return;
+  }
+  for (const Finding& finding : findings_) say(beat, seen, in_words(finding, seen, members_));
+  told_ = findings_;
+  told_at_ = at;
+}
+
+void Pulse::tell_unheard(Beat& beat, const std::vector<Seen>& seen, double at) {
+  if (told_unheard_ || at < kUnheardAfter) return;
+  told_unheard_ = true;
+  std::vector<int> unheard;
+  for (int r = 0; r < size(); ++r) {
+    if (!seen[static_cast<std::size_t>(r)].heard) unheard.push_back(r);
+  }
+  if (unheard.empty()) return;
+  say(beat, seen,
+      "no heartbeats from " + names_of(unheard, members_) + " reach " +
+          members_[static_cast<std::size_t>(me_)].host +
+          ": the run goes on, and nobody is told if they hang; let UDP pass between the machines");
+}
+
+void Pulse::tell_straggler(Beat& beat, const std::vector<Seen>& seen, double at) {
+  const std::optional<Straggler> now = find_straggler(seen, limits_.straggler);
+  const bool lasts =
+      now && straggler_ && now->rank == straggler_->rank && now->reason == straggler_->reason;
+  straggler_ = now;
+  if (!lasts) straggler_since_ = at;
+  if (!now || at - straggler_since_ < kStragglesFor) return;
+  if (straggler_told_at_ >= 0 && at - straggler_told_at_ < kStragglerAgain) return;
+  straggler_told_at_ = at;
+  say(beat, seen, in_words(*now, members_));
+}
+
+void Pulse::decide_end(Beat& beat, const std::vector<Seen>& seen, std::int64_t saved, double at) {
+  if (told_to_leave_) {
+    beat.exit_code = told_to_leave_;
+    return;
+  }
+  const double waited = waited_of(findings_);
+  if (limits_.hang_s <= 0 || waited == 0) return;
+  double latest = 0;
+  for (const Known& k : known_) latest = std::max(latest, k.progress_at);
+  const bool dead = std::ranges::any_of(findings_, [&](const Finding& f) {
+    return f.trouble == Trouble::kDead && f.waited_s >= std::min(limits_.hang_s, limits_.dead_s);
+  });
+  if (!dead && at - latest < limits_.hang_s) return;
+  beat.exit_code = saved > 0 ? kRestartMe : 1;
+  const std::string after = saved > 0 ? "the checkpoint of step " + std::to_string(saved) +
+                                            " is the newest: go on from it by --resume auto"
+                                      : "there is no checkpoint yet: start it again";
+  say(beat, seen,
+      "ended after " + whole_seconds(waited) + " of waiting for " +
+          names_of(ranks_of(findings_), members_) + " (--hang-timeout); " + after);
+}
+
+Bytes Pulse::farewell(int exit_code) const {
+  Status status = known_[static_cast<std::size_t>(me_)].last;
+  status.rank = me_;
+  status.stage = Stage::kLeaving;
+  status.exit_code = static_cast<std::uint8_t>(exit_code);
+  return encode(status, secret_);
+}
+
+}  // namespace winnow::health

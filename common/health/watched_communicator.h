@@ -1,0 +1,50 @@
+#pragma once
+
+#include "common/comm/communicator.h"
+#include "common/health/board.h"
+
+namespace winnow::health {
+
+// A communicator that marks on a board which collectives begin, and while this rank waits for one.
+// All else is that of the communicator that it is made of. Both it and the board outlive this, and
+// what this begins.
+class WatchedCommunicator final : public comm::Communicator {
+ public:
+  WatchedCommunicator(comm::Communicator& of, Board& board) : of_(of), board_(board) {}
+
+  int rank() const noexcept override { return of_.rank(); }
+  int size() const noexcept override { return of_.size(); }
+  int local_rank() const noexcept override { return of_.local_rank(); }
+  int local_size() const noexcept override { return of_.local_size(); }
+  const comm::Placement& placement() const noexcept override { return of_.placement(); }
+
+  comm::Pending start(const comm::Collective& what,
+                      std::span<const comm::Transfer> transfers) override;
+  comm::Pending start(std::span<float> buffer, const comm::HierarchicalParts& parts,
+                      comm::Wire wire) override;
+  bool can_share_memory() override;
+  comm::Pending start_all_to_all(std::span<const std::byte> out,
+                                 std::span<const std::size_t> out_offsets, std::span<std::byte> in,
+                                 std::span<const std::size_t> in_offsets,
+                                 const comm::ScheduleOptions& options) override;
+  void use_checksums(bool use) override { of_.use_checksums(use); }
+
+  void all_reduce(std::span<double> buffer) override;
+  void all_reduce(std::span<std::uint64_t> buffer) override;
+  void broadcast(std::span<std::byte> buffer, int root) override;
+  void barrier() override;
+  void library_all_reduce(const comm::Elements& buffer) override;
+  void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
+                  std::span<std::byte> in, std::span<const std::size_t> in_offsets) override;
+  Arrival start_barrier() override;
+  double adding_seconds() const noexcept override { return of_.adding_seconds(); }
+  [[noreturn]] void abort(int exit_code) noexcept override;
+
+ private:
+  comm::Pending watch(comm::Pending pending, Wait wait);
+
+  comm::Communicator& of_;
+  Board& board_;
+};
+
+}  // namespace winnow::health

@@ -1,0 +1,236 @@
+#include "common/health/monitor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "common/health/join.h"
+#include "common/health/udp_transport.h"
+#include "common/health/watched_communicator.h"
+#include "tests/common/thread_ranks.h"
+
+namespace winnow::health {
+namespace {
+
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+// What monitors say and end with, from any thread.
+struct Records {
+  std::mutex mutex;
+  std::vector<std::string> said;
+  std::vector<int> ended;
+
+  MonitorSinks sinks() {
+    return {.adding_seconds = {},
+            .say =
+                [this](const Sentence& s) {
+                  const std::lock_guard lock(mutex);
+                  if (s.to_people) said.push_back(s.text);
+                },
+            .end_process =
+                [this](int code) {
+                  const std::lock_guard lock(mutex);
+                  ended.push_back(code);
+                }};
+  }
+  bool has(const std::string& part) {
+    const std::lock_guard lock(mutex);
+    return std::ranges::any_of(
+        said, [&](const std::string& s) { return s.find(part) != std::string::npos; });
+  }
+};
+
+bool within(std::chrono::seconds patience, const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(20ms);
+  }
+  return true;
+}
+
+std::vector<Circle> circles_of(int ranks) {
+  std::vector<Circle> circles(static_cast<std::size_t>(ranks));
+  test::ThreadRanks threads(ranks, std::vector<int>(static_cast<std::size_t>(ranks), 0));
+  threads.run([&](comm::Communicator& comm) {
+    circles[static_cast<std::size_t>(comm.rank())] = join(comm);
+  });
+  return circles;
+}
+
+TEST(Join, AllRanksHaveOneSecretAndAreMembers) {
+  const std::vector<Circle> circles = circles_of(3);
+  for (const Circle& circle : circles) {
+    EXPECT_EQ(circle.secret, circles[0].secret);
+    EXPECT_TRUE(circle.transport);
+    ASSERT_EQ(circle.members.size(), 3U);
+    EXPECT_FALSE(circle.members[2].host.empty());
+  }
+  EXPECT_NE(circles_of(2)[0].secret, circles[0].secret);
+}
+
+TEST(Join, OneRankAloneHasNoTransport) {
+  const std::unique_ptr<comm::Communicator> alone = comm::make_single();
+  const Circle circle = join(*alone);
+  EXPECT_FALSE(circle.transport);
+  EXPECT_EQ(circle.members.size(), 1U);
+}
+
+// Three ranks of this process; rank 1 says something and then nothing more, and at last is gone.
+TEST(Monitor, NamesARankThatFallsSilentAndEnds) {
+  std::vector<Circle> circles = circles_of(3);
+  const Limits limits{.stall_s = 5, .hang_s = 8};
+  Board boards[3];
+  Records records;
+  std::vector<std::unique_ptr<Monitor>> monitors;
+  for (const int r : {0, 2}) {
+    const auto i = static_cast<std::size_t>(r);
+    boards[r].begin_step(5);
+    boards[r].begin_collective();
+    monitors.push_back(
+        std::make_unique<Monitor>(Pulse(r, circles[i].members, circles[i].secret, limits),
+                                  std::move(circles[i].transport), boards[r], records.sinks()));
+  }
+  const Board::Waiting zero(boards[0], Wait::kGradients);
+  const Board::Waiting two(boards[2], Wait::kGradients);
+  Pulse one(1, circles[1].members, circles[1].secret, limits);
+  const Status status{.stage = Stage::kBackward, .bucket = 3, .step = 5};
+  for (const int to : {0, 2}) {
+    circles[1].transport->send(to, one.beat(status, 0, 0).message, true);
+  }
+  ASSERT_TRUE(within(60s, [&] { return records.has("rank 1"); }));
+  EXPECT_TRUE(records.has("last seen in step 5, backward, bucket 3: its process is frozen"))
+      << records.said.front();
+  circles[1].transport.reset();
+  ASSERT_TRUE(within(60s, [&] {
+    const std::lock_guard lock(records.mutex);
+    return records.ended.size() >= 2;
+  }));
+  EXPECT_EQ(records.ended.front(), 1);
+}
+
+TEST(Monitor, ALeavingRankIsNotMissed) {
+  std::vector<Circle> circles = circles_of(2);
+  Board boards[2];
+  Records records;
+  const auto monitor = [&](int r) {
+    const auto i = static_cast<std::size_t>(r);
+    boards[r].begin_step(1);
+    boards[r].mark(Stage::kForward);  // for as long as it likes
+    return std::make_unique<Monitor>(
+        Pulse(r, circles[i].members, circles[i].secret, {.stall_s = 1}),
+        std::move(circles[i].transport), boards[r], records.sinks());
+  };
+  const auto zero = monitor(0);
+  auto one = monitor(1);
+  std::this_thread::sleep_for(1500ms);
+  one.reset();
+  std::this_thread::sleep_for(6500ms);
+  EXPECT_TRUE(records.said.empty()) << records.said.front();
+}
+
+// What holds up people's terminal holds up no heartbeat and no end.
+TEST(Monitor, EndsThoughNobodyReadsWhatItSays) {
+  Board board;
+  board.begin_step(3);
+  std::atomic<bool> let_go = false;
+  std::atomic<int> ended = 0;
+  {
+    MonitorSinks sinks{.adding_seconds = {},
+                       .say =
+                           [&](const Sentence&) {
+                             while (!let_go) std::this_thread::sleep_for(10ms);
+                           },
+                       .end_process = [&](int code) { ended = code; }};
+    const Monitor monitor(Pulse(0, {{"h1", 0}}, {}, {.stall_s = 1, .hang_s = 2}), nullptr, board,
+                          std::move(sinks));
+    EXPECT_TRUE(within(60s, [&] { return ended == 1; }));
+    let_go = true;
+  }
+}
+
+TEST(Board, KnowsWhereARankIsAndWhatItWaitsFor) {
+  Board board;
+  EXPECT_EQ(board.read().stage, Stage::kStarting);
+  board.begin_step(17);
+  EXPECT_TRUE(board.read().is_first_step);
+  board.mark(Stage::kBackward, 3);
+  Status status = board.read();
+  EXPECT_EQ(in_words(status), "step 17, backward, bucket 3");
+  EXPECT_EQ(status.marks, 2U);
+  {
+    const Board::Waiting waiting(board, Wait::kGradients);
+    const Board::Waiting data(board, Wait::kNone);
+    status = board.read();
+    EXPECT_EQ(status.wait, Wait::kGradients);
+    EXPECT_TRUE(status.awaits_data);
+  }
+  status = board.read();
+  EXPECT_EQ(status.wait, Wait::kNone);
+  EXPECT_FALSE(status.awaits_data);
+  board.mark(Stage::kBackward, 1'000'000);
+  EXPECT_EQ(board.read().bucket, 0xFFFF);
+}
+
+TEST(Board, TypicalStepsLeaveOutTheFirst) {
+  Board board;
+  const auto step = [&](std::chrono::milliseconds work, std::chrono::milliseconds wait,
+                        double batch_wait_s) {
+    board.begin_step(1);
+    std::this_thread::sleep_for(work);
+    {
+      const Board::Waiting waiting(board, Wait::kGradients);
+      std::this_thread::sleep_for(wait);
+    }
+    board.end_step(batch_wait_s);
+  };
+  step(50ms, 0ms, 0.01);
+  EXPECT_EQ(board.read().seconds, StepSeconds{});
+  step(30ms, 20ms, 0.02);
+  const StepSeconds seconds = board.read().seconds;
+  EXPECT_GE(seconds.step, 0.05F);
+  EXPECT_NEAR(seconds.batch, 0.01F, 1e-5);
+  EXPECT_NEAR(seconds.work, seconds.step - 0.03F, 0.02F);
+}
+
+// A watched communicator does what the other does.
+TEST(WatchedCommunicator, CountsAndMarksCollectives) {
+  test::ThreadRanks ranks(2);
+  std::array<Board, 2> boards;
+  ranks.run([&](comm::Communicator& comm) {
+    Board& board = boards[static_cast<std::size_t>(comm.rank())];
+    WatchedCommunicator watched(comm, board);
+    EXPECT_EQ(watched.size(), 2);
+    std::array<double, 1> sum{1.0 + comm.rank()};
+    watched.all_reduce(sum);
+    EXPECT_EQ(sum[0], 3);
+    EXPECT_EQ(comm::broadcast(watched, 5 + comm.rank(), 1), 6);
+    watched.barrier();
+    std::vector<float> values(10, 1);
+    comm::Pending pending = watched.start_all_reduce(std::span(values), {});
+    pending.wait();
+    EXPECT_EQ(values[9], 2);
+    EXPECT_EQ(board.read().collectives, 4U);
+    EXPECT_EQ(board.read().exchanges, 0U);
+    const std::array<std::size_t, 3> offsets{0, 4, 8};
+    const std::array<int, 2> out{10 * comm.rank(), 10 * comm.rank() + 1};
+    std::array<int, 2> in{};
+    watched
+        .start_all_to_all(std::as_bytes(std::span(out)), offsets,
+                          std::as_writable_bytes(std::span(in)), offsets, {})
+        .wait();
+    EXPECT_EQ(in, (std::array<int, 2>{comm.rank(), 10 + comm.rank()}));
+    EXPECT_EQ(board.read().exchanges, 1U);
+    EXPECT_EQ(board.read().wait, Wait::kNone);
+    EXPECT_FALSE(board.read().awaits_data);
+  });
+}
+
+}  // namespace
+}  // namespace winnow::health

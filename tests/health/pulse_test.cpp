@@ -1,0 +1,327 @@
+#include "common/health/pulse.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace winnow::health {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr int kRanks = 4;
+const JobSecret kSecret{std::byte{7}};
+
+// A job in simulated time: ranks take steps together, tell each other how they are, and may freeze,
+// die or lose their link. What is told to people is kept.
+class World {
+ public:
+  struct Rank {
+    bool frozen = false;
+    bool dead = false;
+    bool cut_off = false;  // from other machines
+    std::optional<int> ended;
+    std::int64_t step = 1;
+    std::uint32_t marks = 0;
+    std::vector<std::string> said;
+  };
+
+  explicit World(const Limits& limits, std::vector<int> machines = {0, 1, 2, 3}) {
+    std::vector<Member> members;
+    for (const int m : machines) members.push_back({"h" + std::to_string(m + 1), m});
+    machines_ = std::move(machines);
+    for (int r = 0; r < kRanks; ++r) pulses_.emplace_back(r, members, kSecret, limits);
+    ranks.resize(kRanks);
+  }
+
+  void run(double seconds) {
+    for (const double end = now + seconds; now < end; now += 1) second();
+  }
+
+  std::vector<std::string> told() const {
+    std::vector<std::string> all;
+    for (const Rank& rank : ranks) all.insert(all.end(), rank.said.begin(), rank.said.end());
+    return all;
+  }
+
+  std::vector<Rank> ranks;
+  double now = 0;
+  std::int64_t saved = 0;
+  bool steps = true;                              // or all compute one long step
+  std::function<void(int rank, Status&)> change;  // of what a rank tells
+
+ private:
+  bool runs(int r) const {
+    const Rank& rank = ranks[static_cast<std::size_t>(r)];
+    return !rank.frozen && !rank.dead && !rank.ended;
+  }
+  bool reach(int a, int b) const {
+    const auto i = static_cast<std::size_t>(a);
+    const auto j = static_cast<std::size_t>(b);
+    return machines_[i] == machines_[j] || !(ranks[i].cut_off || ranks[j].cut_off);
+  }
+
+  void second() {
+    bool all = steps;
+    for (int r = 0; r < kRanks; ++r) {
+      all = all && runs(r) && !ranks[static_cast<std::size_t>(r)].cut_off;
+    }
+    if (all) {
+      for (Rank& rank : ranks) ++rank.step;
+    }
+    for (int r = 0; r < kRanks; ++r) {
+      if (runs(r)) beat(r, all);
+    }
+  }
+
+  void beat(int r, bool all) {
+    Rank& rank = ranks[static_cast<std::size_t>(r)];
+    Status status{.rank = r, .stage = Stage::kBackward, .step = rank.step};
+    status.marks = rank.marks += all ? 1 : 0;
+    if (!all && steps) {
+      status.stage = Stage::kGradients;
+      status.wait = Wait::kGradients;
+    }
+    if (change) change(r, status);
+    const Beat done = pulses_[static_cast<std::size_t>(r)].beat(status, saved, now);
+    for (const Sentence& s : done.sentences) {
+      if (s.to_people) rank.said.push_back(s.text);
+    }
+    for (const int p : done.probes) probe(r, p);
+    for (int to = 0; to < kRanks; ++to) {
+      if (to != r) deliver(r, to, done.message);
+    }
+    if (!done.exit_code) return;
+    rank.ended = done.exit_code;
+    for (int to = 0; to < kRanks; ++to) {
+      if (to != r) deliver(r, to, pulses_[static_cast<std::size_t>(r)].farewell(*done.exit_code));
+    }
+  }
+
+  void deliver(int from, int to, const Bytes& message) {
+    if (!reach(from, to)) return;
+    if (ranks[static_cast<std::size_t>(to)].dead) {
+      pulses_[static_cast<std::size_t>(from)].hear({.kind = Heard::Kind::kRefused, .rank = to},
+                                                   now);
+    } else if (runs(to)) {
+      EXPECT_EQ(pulses_[static_cast<std::size_t>(to)].hear({.bytes = message}, now), from);
+    }
+  }
+
+  void probe(int from, int of) {
+    if (!reach(from, of)) return;
+    pulses_[static_cast<std::size_t>(from)].hear({.kind = Heard::Kind::kAnswered, .rank = of}, now);
+  }
+
+  std::vector<int> machines_;
+  std::vector<Pulse> pulses_;
+};
+
+TEST(Pulse, AnHourOfTrainingIsSilent) {
+  World world({});
+  world.run(3600);
+  EXPECT_TRUE(world.told().empty());
+  EXPECT_GT(world.ranks[0].step, 3600);
+}
+
+TEST(Pulse, AnHourOfOneStepIsSilent) {
+  World world({});
+  world.steps = false;
+  world.run(3600);
+  EXPECT_TRUE(world.told().empty());
+}
+
+TEST(Pulse, AFrozenRankIsNamedOnceAndThatAllGoOn) {
+  World world({});
+  world.run(20);
+  world.ranks[1].frozen = true;
+  world.run(14);
+  ASSERT_EQ(world.told().size(), 1U);
+  EXPECT_THAT(world.ranks[0].said.at(0),
+              AllOf(HasSubstr("s for rank 1 (h2), last seen in step 21, backward, bucket 0: its "
+                              "process is frozen"),
+                    HasSubstr("2 others wait too")));
+  world.ranks[1].frozen = false;
+  world.run(10);
+  EXPECT_THAT(world.told().back(), HasSubstr("all go on, after"));
+  const auto said = world.told().size();
+  world.run(600);
+  EXPECT_EQ(world.told().size(), said);
+}
+
+TEST(Pulse, AWaitThatLastsIsToldMoreAndMoreSeldom) {
+  World world({});
+  world.run(5);
+  world.ranks[3].frozen = true;
+  world.run(1000);
+  EXPECT_EQ(world.told().size(), 7U);  // 10, 20, 40, ... 640 s
+}
+
+TEST(Pulse, WhereRankZeroIsFrozenTheNextOneSpeaks) {
+  World world({});
+  world.run(5);
+  world.ranks[0].frozen = true;
+  world.run(14);
+  EXPECT_TRUE(world.ranks[0].said.empty());
+  EXPECT_EQ(world.ranks[1].said.size(), 1U);
+  EXPECT_TRUE(world.ranks[2].said.empty());
+}
+
+TEST(Pulse, ALostLinkIsToldOnBothSides) {
+  World world({});
+  world.run(5);
+  world.ranks[2].cut_off = true;
+  world.run(14);
+  EXPECT_THAT(world.ranks[0].said.at(0),
+              AllOf(HasSubstr("rank 2 (h3)"), HasSubstr("link is down")));
+  EXPECT_THAT(world.ranks[2].said.at(0), HasSubstr("the link of this one is down"));
+  world.ranks[2].cut_off = false;
+  world.run(10);
+  EXPECT_THAT(world.ranks[0].said.back(), HasSubstr("all go on"));
+}
+
+TEST(Pulse, AJobThatWasSuspendedAccusesNobody) {
+  World world({});
+  world.run(20);
+  for (auto& rank : world.ranks) rank.frozen = true;
+  world.now += 3600;
+  for (auto& rank : world.ranks) rank.frozen = false;
+  world.run(60);
+  EXPECT_TRUE(world.told().empty());
+}
+
+TEST(Pulse, ADeadRankEndsAllWithinAMinute) {
+  World world({.hang_s = 1800});
+  world.saved = 12;
+  world.run(20);
+  world.ranks[2].dead = true;
+  world.run(14);
+  EXPECT_THAT(world.told().at(0), AllOf(HasSubstr("rank 2 (h3)"), HasSubstr("is gone")));
+  EXPECT_FALSE(world.ranks[0].ended);
+  world.run(50);
+  for (const int r : {0, 1, 3}) EXPECT_EQ(world.ranks[static_cast<std::size_t>(r)].ended, 75);
+  EXPECT_THAT(world.told().back(), HasSubstr("step 12"));
+}
+
+TEST(Pulse, AHangEndsAllRanksWithTheSameCode) {
+  for (const std::int64_t saved : {0, 40}) {
+    World world({.hang_s = 100});
+    world.saved = saved;
+    world.run(20);
+    world.ranks[1].frozen = true;
+    world.run(95);
+    EXPECT_FALSE(world.ranks[0].ended);
+    world.run(10);
+    for (const int r : {0, 2, 3}) {
+      EXPECT_EQ(world.ranks[static_cast<std::size_t>(r)].ended, saved > 0 ? 75 : 1);
+    }
+    EXPECT_THAT(world.told().back(), HasSubstr(saved > 0 ? "--resume auto" : "no checkpoint"));
+  }
+}
+
+TEST(Pulse, BothSidesOfALostLinkEnd) {
+  World world({.hang_s = 100});
+  world.run(20);
+  world.ranks[3].cut_off = true;
+  world.run(110);
+  for (const auto& rank : world.ranks) EXPECT_EQ(rank.ended, 1);
+}
+
+TEST(Pulse, WithoutATimeoutNoJobEnds) {
+  World world({.hang_s = 0});
+  world.run(20);
+  world.ranks[1].dead = true;
+  world.ranks[2].frozen = true;
+  world.run(100'000);
+  EXPECT_FALSE(world.ranks[0].ended);
+}
+
+TEST(Pulse, ALongCheckpointIsNoHang) {
+  World world({.hang_s = 100});
+  world.steps = false;
+  world.change = [&](int r, Status& s) {
+    s.stage = Stage::kSaving;
+    s.wait = r == 0 ? Wait::kNone : Wait::kOthers;
+    s.io_kib = r == 0 ? static_cast<std::uint64_t>(world.now * 1000) : 0;
+  };
+  world.run(1000);
+  EXPECT_TRUE(world.told().empty());
+  EXPECT_FALSE(world.ranks[0].ended);
+}
+
+TEST(Pulse, RanksThatWereNeverHeardAreToldOnce) {
+  World world({});
+  world.ranks[3].cut_off = true;
+  world.steps = false;
+  world.run(600);
+  EXPECT_EQ(world.ranks[0].said.size(), 1U);
+  EXPECT_THAT(world.ranks[0].said.at(0),
+              AllOf(HasSubstr("no heartbeats from rank 3 (h4)"), HasSubstr("the run goes on")));
+}
+
+TEST(Pulse, AStragglerIsToldAfterHalfAMinute) {
+  World world({});
+  world.change = [](int r, Status& s) {
+    s.seconds = {.step = 0.3F, .work = r == 2 ? 0.28F : 0.1F};
+  };
+  world.run(25);
+  EXPECT_TRUE(world.told().empty());
+  world.run(20);
+  ASSERT_EQ(world.told().size(), 1U);
+  EXPECT_THAT(world.told().at(0),
+              AllOf(HasSubstr("rank 2 (h3) holds up every step"), HasSubstr("computes slowly")));
+  world.run(600);
+  EXPECT_EQ(world.told().size(), 1U);
+}
+
+TEST(Pulse, MessagesOfOthersChangeNothing) {
+  Pulse pulse(0, {{"h1", 0}, {"h2", 1}}, kSecret, {});
+  const Bytes strange = encode({.rank = 1}, JobSecret{std::byte{8}});
+  EXPECT_FALSE(pulse.hear({.bytes = strange}, 1));
+  EXPECT_FALSE(pulse.hear({.bytes = Bytes(2000)}, 1));
+  EXPECT_FALSE(pulse.hear({.bytes = encode({.rank = 0}, kSecret)}, 1));  // its own
+  EXPECT_EQ(pulse.hear({.bytes = encode({.rank = 1}, kSecret)}, 1), 1);
+}
+
+// Faults at random, one or two at once, of ranks on two or four machines: told in time, of the
+// right ranks, and over when they are.
+TEST(Pulse, RandomFaultsAreToldInTime) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const bool pairs = seed % 2 == 1;
+    World world({}, pairs ? std::vector<int>{0, 0, 1, 1} : std::vector<int>{0, 1, 2, 3});
+    world.run(5 + static_cast<double>(random() % 60));
+    std::vector<int> hit{static_cast<int>(random() % kRanks)};
+    if (random() % 2 == 0) hit.push_back((hit[0] + 1) % kRanks);
+    for (const int r : hit) {
+      auto& rank = world.ranks[static_cast<std::size_t>(r)];
+      (random() % 2 == 0 ? rank.frozen : rank.dead) = true;
+    }
+    world.run(15);
+    const auto told = world.told();
+    ASSERT_FALSE(told.empty()) << seed;
+    for (const int r : hit) {
+      const bool named = std::ranges::any_of(told, [&](const std::string& sentence) {
+        return sentence.find(std::to_string(r)) != std::string::npos;
+      });
+      EXPECT_TRUE(named) << seed << ", rank " << r << ": " << told.back();
+    }
+    for (int r = 0; r < kRanks; ++r) {
+      if (std::ranges::find(hit, r) != hit.end()) continue;
+      for (const std::string& sentence : told) {
+        EXPECT_EQ(sentence.find("for rank " + std::to_string(r)), std::string::npos)
+            << seed << ": " << sentence;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace winnow::health

@@ -1,0 +1,103 @@
+#include "tools/train_health.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <utility>
+
+#include "common/comm/agreement.h"
+#include "common/error.h"
+#include "common/health/join.h"
+
+namespace winnow::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string time_of_day() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  std::array<char, 64> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S%z", &local);
+  return std::string(text.data(), length);
+}
+
+// A log that cannot be written is none: the terminal says it, too.
+void append_to_log(const fs::path& run, const std::string& host, const std::string& sentence) {
+  std::error_code ignored;
+  if (!fs::exists(run / "config.json", ignored)) return;  // of another machine, or not yet begun
+  fs::create_directory(run / "health", ignored);
+  std::ofstream log(run / "health" / (host + ".log"), std::ios::app);
+  log << time_of_day() << ' ' << sentence << '\n';
+}
+
+void say_to_people(const std::string& sentence) {
+  const bool over_bar = isatty(STDERR_FILENO) == 1;  // which is drawn again
+  fmt::print(stderr, "{}winnow: {}\n", over_bar ? "\r\033[K" : "", sentence);
+  std::fflush(stderr);
+}
+
+comm::Communicator& watched(std::optional<health::WatchedCommunicator>& own, health::Board& board,
+                            bool wanted, const Session& session) {
+  if (!wanted || session.comm.size() == 1) return session.comm;
+  return own.emplace(session.comm, board);
+}
+
+}  // namespace
+
+void add_health_flags(CLI::App& group, HealthFlags& flags) {
+  group
+      .add_option("--stall-warning", flags.stall_s,
+                  "Seconds that ranks wait for another, or for a disk, before it is said who waits "
+                  "for whom and why, on stderr and in health/HOST.log of --out; 0: ranks tell each "
+                  "other nothing, and no job ends by --hang-timeout")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  group
+      .add_option("--hang-timeout", flags.hang_s,
+                  "Seconds in which no rank gets on before all end, with exit code 75 where there "
+                  "is a checkpoint to go on from, else 1; after 60 at most where a rank's process "
+                  "is gone; 0: never")
+      ->check(CLI::Range(0.0, 1e7))
+      ->capture_default_str();
+}
+
+TrainHealth::TrainHealth(const HealthFlags& flags, const fs::path& run, const Session& session)
+    : session_{watched(comm_, board_, flags.stall_s > 0, session), session.threads, session.stop} {
+  if (flags.stall_s <= 0) return;
+  comm::on_all(session.comm, [&] {
+    if (flags.hang_s == 0 || flags.hang_s >= flags.stall_s) return;
+    throw UsageError(
+        fmt::format("--hang-timeout {} is shorter than --stall-warning {}: nobody "
+                    "would be told before all end; make it longer, or 0",
+                    flags.hang_s, flags.stall_s));
+  });
+  health::Circle circle = health::join(session.comm);
+  if (!circle.why_not.empty()) {
+    fmt::print(stderr,
+               "winnow: rank {}: {}; the run goes on, and nobody is told if this rank hangs\n",
+               session.comm.rank(), circle.why_not);
+  }
+  const int rank = session.comm.rank();
+  const std::string host = circle.members[static_cast<std::size_t>(rank)].host;
+  health::Pulse pulse(rank, std::move(circle.members), circle.secret,
+                      {.stall_s = flags.stall_s, .hang_s = flags.hang_s});
+  health::MonitorSinks sinks{.adding_seconds = [&of = session.comm] { return of.adding_seconds(); },
+                             .say =
+                                 [run, host](const health::Sentence& sentence) {
+                                   if (sentence.to_people) say_to_people(printable(sentence.text));
+                                   if (sentence.to_log)
+                                     append_to_log(run, host, printable(sentence.text));
+                                 },
+                             .end_process = [](int exit_code) { ::_exit(exit_code); }};
+  monitor_ = std::make_unique<health::Monitor>(std::move(pulse), std::move(circle.transport),
+                                               board_, std::move(sinks));
+}
+
+}  // namespace winnow::tools

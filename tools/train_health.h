@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "common/health/board.h"
+#include "common/health/monitor.h"
+#include "common/health/watched_communicator.h"
+#include "tools/command.h"
+
+namespace CLI {
+class App;
+}
+
+namespace winnow::tools {
+
+// What of a running job is told to people, and when it ends by itself. Seconds.
+struct HealthFlags {
+  double stall_s = 10;   // 0: ranks tell each other nothing
+  double hang_s = 1800;  // 0: never
+};
+
+void add_health_flags(CLI::App& group, HealthFlags& flags);
+
+// The health of a running job (common/health): heartbeats between its ranks, warnings on stderr and
+// in RUN/health/HOST.log of each machine that has the run's folder, the end of a job that hangs.
+class TrainHealth {
+ public:
+  // Collective. `run`: the folder of the run. `session` outlives it.
+  // Throws  UsageError: a hang timeout below the stall warning
+  TrainHealth(const HealthFlags& flags, const std::filesystem::path& run, const Session& session);
+  TrainHealth(const TrainHealth&) = delete;
+  TrainHealth& operator=(const TrainHealth&) = delete;
+
+  // The session whose communicator marks what this rank waits for.
+  Session& session() noexcept { return session_; }
+  health::Board* board() noexcept { return &board_; }
+
+ private:
+  health::Board board_;
+  std::optional<health::WatchedCommunicator> comm_;  // of several ranks
+  Session session_;
+  std::unique_ptr<health::Monitor> monitor_;  // last: its thread looks at the above
+};
+
+}  // namespace winnow::tools
