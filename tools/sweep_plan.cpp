@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "dedup/sweep/control.h"
 #include "dedup/sweep/trim.h"
 #include "tools/dedup_search.h"
+#include "tools/experiment/train_words.h"
 #include "tools/sweep_samples.h"
 
 namespace winnow::tools {
@@ -31,20 +31,6 @@ std::string job_of(const SweepOptions& o, const SweepPlan& plan, const std::stri
                                 {"seed", seed},
                                 {"train", o.train}}
       .dump();
-}
-
-// Flags of winnow train that a sweep gives itself.
-void check_train_words(const std::vector<std::string>& words) {
-  constexpr std::array kOwn{
-      "--out",     "--selection", "--epochs",          "--seed", "--threads", "--resume",
-      "--holdout", "--folds",     "--checkpoint-hist", "--json", "--live",    "--max-steps"};
-  for (const std::string& word : words) {
-    const std::string flag = word.substr(0, word.find('='));
-    if (std::ranges::find(kOwn, flag) == kOwn.end()) continue;
-    throw UsageError(flag +
-                     " stands among the words for winnow train, and the sweep decides it; "
-                     "leave it out there, and see winnow help sweep for what is said before --");
-  }
 }
 
 // Its arms, one for each budget; `selections`: one for all seeds, or one a seed.
@@ -310,7 +296,7 @@ void keep_hold_out(const std::filesystem::path& file, const SweepOptions& o,
 SweepPlan plan_sweep(const SweepOptions& o, bool estimates, const std::filesystem::path& hold_out,
                      const Session& session) {
   dedup::points_of(o.axes);  // or they make no sense
-  check_train_words(o.train);
+  check_train_words("sweep", o.train);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
   if (!can_keep_selections(cache.paths())) {
     throw SystemError(o.cache.string() +

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_reader.h"
+#include "tools/experiment/train_words.h"
 #include "tools/train_jobs.h"
 
 namespace winnow::tools {
@@ -22,7 +23,7 @@ std::vector<std::string> words_of_evaluation(const std::vector<std::string>& tra
   constexpr std::array kNames{"--tta", "--dtype", "--backend"};
   std::vector<std::string> words;
   for (std::size_t i = 0; i < train.size(); ++i) {
-    const std::string name = train[i].substr(0, train[i].find('='));
+    const std::string name = flag_of_word(train[i]);
     if (std::ranges::find(kNames, name) == kNames.end()) continue;
     words.push_back(train[i]);
     if (name == train[i] && i + 1 < train.size()) words.push_back(train[++i]);

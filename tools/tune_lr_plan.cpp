@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -13,52 +12,12 @@
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/samples.h"
 #include "pipeline/store/cache.h"
+#include "tools/experiment/train_words.h"
 #include "tools/report/words.h"
 #include "train/optim/optimizer.h"
 
 namespace winnow::tools {
 namespace {
-
-// A flag of winnow train among the words behind --, and what to do in its place.
-struct DecidedFlag {
-  std::string_view flag;
-  std::string_view instead;
-};
-constexpr std::array kDecided{
-    DecidedFlag{"--lr", "give it before --"},
-    DecidedFlag{"--weight-decay", "give it before --"},
-    DecidedFlag{"--warmup-epochs", "give it before --"},
-    DecidedFlag{"--lars-eta", "give it before --"},
-    DecidedFlag{"--momentum", "give it before --"},
-    DecidedFlag{"--epochs", "give it before --"},
-    DecidedFlag{"--seed", "give it before --"},
-    DecidedFlag{"--holdout", "give it before --"},
-    DecidedFlag{"--selection", "give it before --"},
-    DecidedFlag{"--threads", "give it before --"},
-    DecidedFlag{"--json", "give it before --"},
-    DecidedFlag{"--optimizer", "give --optimizers before --"},
-    DecidedFlag{"--batch-size", "give --batch-sizes before --"},
-    DecidedFlag{"--out", "give --out before --"},
-    DecidedFlag{"--resume", "the same command goes on by itself"},
-    DecidedFlag{"--checkpoint-hist", "runs keep their last checkpoint"},
-    DecidedFlag{"--folds", "runs are judged on a hold-out"},
-    DecidedFlag{"--max-steps", "runs are as long as --epochs, before --, says"},
-    DecidedFlag{"--live", "nobody would see it"},
-};
-
-std::string flag_of_word(const std::string& word) { return word.substr(0, word.find('=')); }
-
-void check_train_words(const std::vector<std::string>& words) {
-  for (const std::string& word : words) {
-    const std::string flag = flag_of_word(word);
-    const auto* const decided = std::ranges::find(kDecided, flag, &DecidedFlag::flag);
-    if (decided == kDecided.end()) continue;
-    throw UsageError(
-        fmt::format("{} stands among the words for winnow train, and tuning decides "
-                    "it; {}",
-                    flag, decided->instead));
-  }
-}
 
 bool names_recipe(const std::vector<std::string>& words) {
   return std::ranges::any_of(
@@ -149,7 +108,7 @@ TunedRun run_of(const Outcome& outcome) {
 }  // namespace
 
 TunePlan plan_tuning(TuneLrOptions options) {
-  check_train_words(options.train);
+  check_train_words("tune-lr", options.train);
   check_once(options.optimizers, "--optimizers");
   check_once(options.arms.batches, "--batch-sizes");
   options.arms.has_recipe = names_recipe(options.train);

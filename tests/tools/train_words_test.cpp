@@ -1,0 +1,45 @@
+#include "tools/experiment/train_words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+
+namespace winnow::tools {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string refusal(std::string_view verb, const std::vector<std::string>& words) {
+  try {
+    check_train_words(verb, words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TrainWords, SaysWhatToDoInPlaceOfWhatIsDecided) {
+  EXPECT_EQ(refusal("sweep", {"--net", "resnet20", "--lr", "0.1", "--batch-size", "64"}), "");
+  EXPECT_EQ(refusal("tune-lr", {"--net", "resnet20", "--recipe", "none", "--nesterov"}), "");
+  for (const std::string verb : {"sweep", "tune-lr"}) {
+    EXPECT_THAT(refusal(verb, {"--net", "lenet", "--out=run"}),
+                HasSubstr("--out stands among the words for winnow train, and winnow " + verb +
+                          " decides it; give it before --"));
+    EXPECT_THAT(refusal(verb, {"--resume", "auto"}), HasSubstr("the same command goes on"));
+  }
+  EXPECT_THAT(refusal("sweep", {"--seed", "3"}), HasSubstr("--seeds"));
+  EXPECT_THAT(refusal("tune-lr", {"--seed", "3"}), HasSubstr("give it before --"));
+  EXPECT_THAT(refusal("tune-lr", {"--batch-size=64"}), HasSubstr("give --batch-sizes before --"));
+  for (const char* const flag :
+       {"--lr", "--weight-decay", "--warmup-epochs", "--lars-eta", "--momentum"}) {
+    EXPECT_THAT(refusal("tune-lr", {flag, "1"}), HasSubstr("give it before --")) << flag;
+    EXPECT_EQ(refusal("sweep", {flag, "1"}), "") << flag;
+  }
+}
+
+}  // namespace
+}  // namespace winnow::tools
