@@ -2,12 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tools/experiment/lane_cards.h"
 #include "tools/experiment/lanes.h"
 #include "tools/progress_bar.h"
 #include "tools/run_outcome.h"
@@ -29,17 +32,30 @@ std::string last_sentence(const fs::path& log) {
   return line.substr(0, line.find('\n'));
 }
 
+constexpr const char* kVisible = "CUDA_VISIBLE_DEVICES";
+
+// The NVIDIA cards that runs may compute on.
+std::vector<std::string> cards_here() {
+  std::error_code none;
+  const fs::directory_iterator all("/proc/driver/nvidia/gpus", none);
+  const char* const set = std::getenv(kVisible);
+  return visible_cards(set == nullptr ? std::nullopt : std::optional<std::string>(set),
+                       static_cast<std::size_t>(std::distance(begin(all), end(all))));
+}
+
 // A run that diverged is an outcome; what else fails would fail all others as well, and ends it.
-std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim, int threads,
-                              const Session& session) {
+// `words`: of its command.
+std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim,
+                              std::vector<std::string> words,
+                              const std::optional<std::string>& card, const Session& session) {
   make_directories(claim.folder());
-  std::vector<std::string> words = how.words(claim, threads);
   const std::string command = words.front();
   words.insert(words.begin(), fs::read_symlink("/proc/self/exe").string());
-  const Child child{.words = std::move(words),
-                    .out = claim.folder() / "result.json",
-                    .error = claim.folder() / "log",
-                    .keeps = claim.descriptor()};
+  Child child{.words = std::move(words),
+              .out = claim.folder() / "result.json",
+              .error = claim.folder() / "log",
+              .keeps = claim.descriptor()};
+  if (card) child.variables.push_back(std::string(kVisible) + "=" + *card);
   for (int attempt = 0; attempt < 3; ++attempt) {
     const ChildEnd end = run_child(child, session.stop);
     if (session.stop && session.stop()) return std::nullopt;
@@ -59,7 +75,9 @@ std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim, int th
 }  // namespace
 
 void add_lane_flags(CLI::App& app, int& lanes, int& threads) {
-  app.add_option("--lanes", lanes, "Runs at the same time, with a share of the cores each")
+  app.add_option(
+         "--lanes", lanes,
+         "Runs at the same time, with a share of the cores and a card of --backend cudnn each")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.add_option("--threads", threads, "Cores of all lanes together; 0: this process's share")
@@ -94,8 +112,11 @@ void do_jobs(const CommandJobs& how, const std::vector<std::string>& jobs, JobQu
   Progress progress{.done = 0, .total = jobs.size(), .note = {}};
   for (const std::string& job : jobs) progress.done += queue.outcome(job) ? 1 : 0;
   bar(progress);
-  work_off(queue, jobs, how.lanes, session.stop, [&](const Claim& claim) {
-    std::optional<Outcome> outcome = do_one(how, claim, threads, session);
+  const std::vector<std::string> cards = cards_here();
+  work_off(queue, jobs, how.lanes, session.stop, [&](const Claim& claim, std::size_t lane) {
+    std::vector<std::string> words = how.words(claim, threads);
+    const std::optional<std::string> card = card_of_lane(cards, lane, words);
+    std::optional<Outcome> outcome = do_one(how, claim, std::move(words), card, session);
     const std::lock_guard guard(mutex);
     ++progress.done;
     if (outcome) bar(progress);

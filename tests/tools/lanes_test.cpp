@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <stdexcept>
@@ -14,7 +16,9 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "tests/common/temporary_folder.h"
+#include "tools/experiment/lane_cards.h"
 
 namespace winnow::tools {
 namespace {
@@ -62,6 +66,42 @@ TEST(RunChild, HoldsItsClaimAlone) {
   EXPECT_EQ(next.claim->job(), "b");
 }
 
+TEST(RunChild, HasVariablesInPlaceOfThisProcessS) {
+  const TemporaryFolder folder;
+  ::setenv("WINNOW_LANES_TEST", "outer", 1);
+  ::setenv("WINNOW_LANES_TEST_TOO", "stays", 1);
+  const Child child{.words = {"/bin/sh", "-c", "env | grep ^WINNOW_LANES_TEST | sort"},
+                    .out = folder / "out",
+                    .error = folder / "error",
+                    .variables = {"WINNOW_LANES_TEST=inner"}};
+  EXPECT_EQ(run_child(child, {}).exit_code, 0);
+  EXPECT_EQ(read_text(folder / "out"), "WINNOW_LANES_TEST=inner\nWINNOW_LANES_TEST_TOO=stays\n");
+}
+
+TEST(LaneCards, AreThoseThatCudaSees) {
+  const std::vector<std::string> all{"0", "1", "2"};
+  EXPECT_EQ(visible_cards(std::nullopt, 3), all);
+  EXPECT_EQ(visible_cards("2,0", 3), (std::vector<std::string>{"2", "0"}));
+  EXPECT_EQ(visible_cards("GPU-8932f937,MIG-4f", 3),
+            (std::vector<std::string>{"GPU-8932f937", "MIG-4f"}));
+  EXPECT_EQ(visible_cards("1,-1,0", 3), std::vector<std::string>{"1"});
+  EXPECT_TRUE(visible_cards("", 3).empty());
+  EXPECT_TRUE(visible_cards("-1", 3).empty());
+}
+
+TEST(LaneCards, LanesTakeThemInTurn) {
+  const std::vector<std::string> words{"train", "cache", "--backend", "cudnn"};
+  const std::vector<std::string> cards{"3", "5"};
+  EXPECT_EQ(card_of_lane(cards, 0, words), "3");
+  EXPECT_EQ(card_of_lane(cards, 1, words), "5");
+  EXPECT_EQ(card_of_lane(cards, 2, words), "3") << "more lanes than cards";
+  EXPECT_EQ(card_of_lane(cards, 1, {"train", "cache", "--backend=cudnn"}), "5");
+  EXPECT_EQ(card_of_lane(cards, 1, {"train", "cache", "--backend", "onednn"}), std::nullopt);
+  EXPECT_EQ(card_of_lane(cards, 1, {"train", "cudnn"}), std::nullopt);
+  EXPECT_EQ(card_of_lane({"3"}, 1, words), std::nullopt) << "it is the only one anyway";
+  EXPECT_EQ(card_of_lane({}, 1, words), std::nullopt);
+}
+
 std::vector<std::string> numbers(int count) {
   std::vector<std::string> jobs;
   for (int i = 0; i < count; ++i) jobs.push_back(std::to_string(i));
@@ -75,18 +115,22 @@ TEST(WorkOff, DoesEachJobOnceOnAllLanes) {
   std::atomic<int> done = 0;
   std::atomic<int> at_once = 0;
   std::atomic<int> most = 0;
-  work_off(queue, jobs, 4, {}, [&](const Claim& claim) {
+  std::array<std::atomic<bool>, 4> busy{};
+  work_off(queue, jobs, 4, {}, [&](const Claim& claim, std::size_t lane) {
+    EXPECT_LT(lane, 4U);
+    EXPECT_FALSE(busy[lane].exchange(true)) << "two jobs at once on one lane";
     const int now = ++at_once;
     for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) continue;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     --at_once;
     ++done;
+    busy[lane] = false;
     return Outcome{false, claim.job() + "!"};
   });
   EXPECT_EQ(done, 40);
   EXPECT_GT(most, 1);
   for (const std::string& job : jobs) EXPECT_EQ(queue.outcome(job), (Outcome{false, job + "!"}));
-  work_off(queue, jobs, 4, {}, [&](const Claim&) -> std::optional<Outcome> {
+  work_off(queue, jobs, 4, {}, [&](const Claim&, std::size_t) -> std::optional<Outcome> {
     ADD_FAILURE() << "nothing is done twice";
     return std::nullopt;
   });
@@ -97,14 +141,14 @@ TEST(WorkOff, KeepsWhatIsDoneWhenItEndsEarly) {
   JobQueue queue(folder / "queue", "x");
   const std::vector<std::string> jobs = numbers(10);
   std::atomic<int> done = 0;
-  const auto some = [&](const Claim& claim) -> std::optional<Outcome> {
+  const auto some = [&](const Claim& claim, std::size_t) -> std::optional<Outcome> {
     if (done == 4) return std::nullopt;
     ++done;
     return Outcome{false, claim.job()};
   };
   EXPECT_THROW(work_off(queue, jobs, 1, {}, some), StoppedError);
   EXPECT_THROW(work_off(queue, jobs, 1, {},
-                        [](const Claim&) -> std::optional<Outcome> {
+                        [](const Claim&, std::size_t) -> std::optional<Outcome> {
                           throw std::runtime_error("wrong options");
                         }),
                std::runtime_error);

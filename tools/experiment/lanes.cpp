@@ -6,11 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -44,6 +46,27 @@ class SpawnActions {
   posix_spawn_file_actions_t actions_{};
 };
 
+// This process's environment, but for what is given: "NAME=VALUE".
+std::vector<std::string> environment_with(std::vector<std::string> variables) {
+  const std::vector<std::string> given = variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view own(*variable);
+    const auto names_it = [&](const std::string& other) {
+      return own.starts_with(std::string_view(other).substr(0, other.find('=') + 1));
+    };
+    if (std::ranges::none_of(given, names_it)) variables.emplace_back(own);
+  }
+  return variables;
+}
+
+// As exec has them.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 pid_t start(const Child& child) {
   SpawnActions actions;
   actions.read_nothing();
@@ -51,12 +74,10 @@ pid_t start(const Child& child) {
   actions.write_to(STDERR_FILENO, child.error);
   if (child.keeps >= 0) actions.keep(child.keeps);
   std::vector<std::string> words = child.words;
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  std::vector<std::string> variables = environment_with(child.variables);
   pid_t id = 0;
-  errno =
-      ::posix_spawn(&id, words.front().c_str(), actions.get(), nullptr, arguments.data(), environ);
+  errno = ::posix_spawn(&id, words.front().c_str(), actions.get(), nullptr,
+                        pointers_to(words).data(), pointers_to(variables).data());
   if (errno != 0) throw_errno("cannot start " + words.front());
   return id;
 }
@@ -86,11 +107,11 @@ ChildEnd run_child(const Child& child, const StopRequested& stop) {
 
 void work_off(JobQueue& queue, std::span<const std::string> jobs, int lanes,
               const StopRequested& stop,
-              const std::function<std::optional<Outcome>(const Claim&)>& do_job) {
+              const std::function<std::optional<Outcome>(const Claim&, std::size_t lane)>& do_job) {
   std::atomic<bool> ends = false;
   std::exception_ptr failure;
   std::mutex mutex;
-  const auto work = [&] {
+  const auto work = [&](std::size_t lane) {
     while (!ends && !(stop && stop())) {
       JobQueue::Next next = queue.claim_next(jobs);
       if (!next.claim && next.held == 0) return;
@@ -98,7 +119,7 @@ void work_off(JobQueue& queue, std::span<const std::string> jobs, int lanes,
         wait_a_moment();
         continue;
       }
-      const std::optional<Outcome> outcome = do_job(*next.claim);
+      const std::optional<Outcome> outcome = do_job(*next.claim, lane);
       if (outcome) {
         queue.finish(std::move(*next.claim), *outcome);
       } else {
@@ -106,9 +127,9 @@ void work_off(JobQueue& queue, std::span<const std::string> jobs, int lanes,
       }
     }
   };
-  const auto lane = [&] {
+  const auto run_lane = [&](std::size_t lane) {
     try {
-      work();
+      work(lane);
     } catch (...) {
       const std::lock_guard guard(mutex);
       if (!failure) failure = std::current_exception();
@@ -116,8 +137,8 @@ void work_off(JobQueue& queue, std::span<const std::string> jobs, int lanes,
     }
   };
   std::vector<std::jthread> threads;
-  for (int i = 1; i < lanes; ++i) threads.emplace_back(lane);
-  lane();
+  for (int i = 1; i < lanes; ++i) threads.emplace_back(run_lane, static_cast<std::size_t>(i));
+  run_lane(0);
   threads.clear();  // waits for them
   if (failure) std::rethrow_exception(failure);
   if (ends || (stop && stop())) {
