@@ -157,6 +157,50 @@ TEST(SweepVerdict, SeldomStopsWhatLosesNothing) {
   EXPECT_LE(stopped, 3);
 }
 
+// The arms after early stops, as a sweep trains them: `seeds` of each at most.
+std::vector<SweepArm> trained(std::vector<SweepArm> arms, std::size_t seeds,
+                              const OutcomeOf& outcome_of) {
+  for (std::size_t done = kFirstSeeds; done < seeds; ++done) {
+    arms = without_lost(std::move(arms), kJudge, done, outcome_of);
+  }
+  return arms;
+}
+
+// Stops look at the first seeds again and again: what is said at the end may not be worse for it.
+TEST(SweepVerdict, KeepsItsWordThoughPointsAreStopped) {
+  const std::vector<SweepArm> arms = arms_of(4, 6);
+  const auto means = falling(std::vector<double>(4, 0.9 - 2 * kJudge.margin));
+  int claims = 0;
+  int stopped = 0;
+  constexpr int kSweeps = 400;
+  for (std::uint64_t draw = 0; draw < kSweeps; ++draw) {
+    const auto outcome_of = outcomes(means, 0.004, draw);
+    const auto left = trained(arms, 6, outcome_of);
+    claims += recommend(left, results_of(left, kJudge, outcome_of), kJudge) ? 1 : 0;
+    for (const SweepArm& arm : left) stopped += arm.stopped_after ? 1 : 0;
+  }
+  EXPECT_LT(claims, 0.02 * kSweeps);
+  EXPECT_GT(stopped, 0) << "or nothing was looked at";
+}
+
+TEST(SweepVerdict, IntervalsCoverAndControlsAlarmAtTheirRate) {
+  const std::vector<SweepArm> arms = arms_of(4, 4);
+  std::map<std::string, double> means;
+  for (const SweepArm& arm : arms) means[arm.name] = arm.name == "all" ? 0.9 : 0.893;
+  int covered = 0;
+  int alarms = 0;
+  constexpr int kSweeps = 1000;
+  for (std::uint64_t draw = 0; draw < kSweeps; ++draw) {
+    const auto results = results_of(arms, kJudge, outcomes(means, 0.003, draw));
+    bool alarm = false;  // that some point is better or worse than its control
+    for (std::size_t i = 1; i <= 4; ++i) alarm |= *results[i].p_control <= 0.05;
+    alarms += alarm ? 1 : 0;
+    covered += results[1].beside_all->interval->has(-0.007) ? 1 : 0;
+  }
+  EXPECT_NEAR(covered, 0.95 * kSweeps, 0.025 * kSweeps);
+  EXPECT_LT(alarms, 0.07 * kSweeps) << "5 % for all points together";
+}
+
 TEST(SweepVerdict, RecommendsTheMostAccurateOfThoseThatAreSmall) {
   const std::vector<SweepArm> arms = arms_of(4, 3);
   SweepJudge judge = kJudge;

@@ -3,9 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "common/rng.h"
 
 namespace winnow::tools {
 namespace {
@@ -162,6 +168,48 @@ TEST(TuneTable, RowsHaveTheFinalsAndAreComparedBySeed) {
   EXPECT_NEAR(rows[1].beside_first->mean, 0.0506667, 1e-6);
   EXPECT_EQ(beside_in_words(rows[1]), "better");
   EXPECT_EQ(beside_in_words(rows[0]), "");
+}
+
+// Three optimisers at three batch sizes, four final runs of each.
+std::vector<TuneRow> simulated(CounterRng& rng, double third_is_better) {
+  std::vector<TuneArm> arms;
+  std::vector<ArmRuns> runs;
+  for (const std::uint64_t batch : {512, 2048, 8192}) {
+    for (int optimizer = 0; optimizer < 3; ++optimizer) {
+      arms.push_back(grid_arm());
+      arms.back().batch = batch;
+      std::vector<double> finals;
+      for (int seed = 0; seed < 4; ++seed) {
+        const double normal = std::sqrt(-2 * std::log(1 - rng.uniform())) *
+                              std::cos(2 * std::numbers::pi * rng.uniform());
+        finals.push_back(0.8 + (optimizer == 2 ? third_is_better : 0) + 0.004 * normal);
+      }
+      runs.push_back(runs_of({0.5, 0.6, 0.5, 0.5, 0.5, 0.5}, finals));
+    }
+  }
+  return rows_of(arms, runs, kJudge);
+}
+
+TEST(TuneTable, KeepsItsWordInSimulations) {
+  CounterRng rng(1, 0, 0, RandomUse::kTest);
+  int alarms = 0;
+  int covered = 0;
+  constexpr int kTables = 1000;
+  for (int table = 0; table < kTables; ++table) {
+    const std::vector<TuneRow> rows = simulated(rng, 0);
+    const auto differs = [](const TuneRow& row) {
+      return beside_in_words(row) == "better" || beside_in_words(row) == "worse";
+    };
+    alarms += std::ranges::any_of(rows, differs) ? 1 : 0;
+    covered += rows[0].interval->has(0.8) ? 1 : 0;
+  }
+  EXPECT_LT(alarms, 0.07 * kTables) << "5 % for all pairs together";
+  EXPECT_NEAR(covered, 0.95 * kTables, 0.025 * kTables);
+  int seen = 0;
+  for (int table = 0; table < 100; ++table) {
+    seen += beside_in_words(simulated(rng, 0.05)[2]) == "better" ? 1 : 0;
+  }
+  EXPECT_GT(seen, 90);
 }
 
 TEST(TuneTable, ASettingThatDivergesNowAndThenIsNotJudgedByTheOtherRuns) {
