@@ -16,6 +16,7 @@
 #include "pipeline/store/shard_copy.h"
 #include "tools/command.h"
 #include "tools/load_shards.h"
+#include "tools/sub_verb.h"
 
 namespace winnow::tools {
 namespace {
@@ -38,15 +39,6 @@ void load(const CacheOptions& o, Session& session) {
   const pipeline::PlacedShards placed = load_shards(o.cache, flags, session);
   say(session, fmt::format("{}; they stay in {} until winnow cache drop {}", in_words(*placed.copy),
                            o.memory.string(), o.cache));
-}
-
-// What is here is said of one machine, by one process.
-void check_alone(const Session& session) {
-  if (session.comm.size() == 1) return;
-  comm::on_all(session.comm, [] {
-    throw UsageError(
-        "winnow cache list and drop are of one machine; start them there without mpirun");
-  });
 }
 
 std::string state_of(const CopyRow& row) {
@@ -184,7 +176,6 @@ Command add_cache(CLI::App& program) {
   auto o = std::make_shared<CacheOptions>();
   CLI::App* app =
       program.add_subcommand("cache", "Load caches into memory, list what is there, drop them");
-  app->require_subcommand(1);
   const auto add_memory = [&](CLI::App* verb) {
     verb->add_option("--memory-dir", o->memory,
                      "Folder of the copies: on a tmpfs, or on a disk of the machine")
@@ -226,18 +217,10 @@ Examples:
   winnow cache list
   winnow cache drop cache                # the copy; the cache stays on disk
   winnow cache drop cache --delete       # all of it)");
-  return {app, true,
-          [o, loads, lists](Session& session) {
-            if (!loads->parsed()) check_alone(session);
-            if (loads->parsed()) {
-              load(*o, session);
-            } else if (lists->parsed()) {
-              list(*o);
-            } else {
-              drop(*o, session);
-            }
-          },
-          /*stops=*/true};
+  // What is listed and dropped is of one machine.
+  return command_of(*app, {{loads, [o](Session& session) { load(*o, session); }, true},
+                           {lists, [o](Session&) { list(*o); }},
+                           {drops, [o](Session& session) { drop(*o, session); }}});
 }
 
 }  // namespace winnow::tools

@@ -19,6 +19,7 @@
 #include "tools/shuffle_flags.h"
 #include "tools/train_folds.h"
 #include "tools/train_health.h"
+#include "tools/train_machines.h"
 #include "tools/training_recipe_flags.h"
 #include "tools/training_recipes.h"
 #include "train/backend/backend.h"
@@ -210,6 +211,7 @@ void run(const TrainOptions& o, Session& unwatched) {
   say(session, fmt::format("{} {}, each with {}", session.comm.size(),
                            session.comm.size() == 1 ? "rank" : "ranks",
                            to_string(options.execution.threads)));
+  const nlohmann::ordered_json machines = tell_machines(o.threads, session);
   if (!o.recipe.sentence.empty()) say(session, o.recipe.sentence);
   std::vector<std::string> folds;  // before shards are placed, as selections may go with them
   if (o.folds > 0) folds = make_fold_selections(options, o.folds, session);
@@ -225,8 +227,10 @@ void run(const TrainOptions& o, Session& unwatched) {
   };
   if (o.folds > 0) return train_folds(options, folds, train_one, o.output.json, session);
   const train::TrainResult result = train_one(options);
-  if (o.output.json && session.comm.rank() == 0)
-    fmt::print("{}\n", to_json(result, options.run.evaluation.tta).dump());
+  if (!o.output.json || session.comm.rank() != 0) return;
+  nlohmann::ordered_json json = to_json(result, options.run.evaluation.tta);
+  json["machines"] = machines;
+  fmt::print("{}\n", json.dump());
 }
 
 void add_data_flags(CLI::App& app, TrainOptions& o) {

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import os
 import re
 import signal
@@ -10,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from program import WINNOW, Case, run, tree_bytes
+from program import WINNOW, Case, npy, run, tree_bytes
 
 
 class Dedup(Case):
@@ -102,6 +103,39 @@ class Dedup(Case):
         (cache / "selections" / "apart.selection").unlink()
         self.ok("split", cache, "--verify", "--name", "apart", ranks=3)
         self.assertEqual((cache / "selections" / "apart.selection").read_bytes(), apart)
+
+    def test_pictures_have_the_last_word_on_what_features_bring_together(self):
+        source, cache, pairs = self.folder / "detailed", self.folder / "cache", self.folder / "pairs.csv"
+        for i in range(8):
+            self.write_pgm(source / f"{i}.pgm", self.detailed(i))
+        self.write_pgm(source / "cropped 3.pgm", [row[15:85] for row in self.detailed(3)[6:60]])
+        self.write_pgm(source / "mirrored 5.pgm", [row[::-1] for row in self.detailed(5)])
+        self.ok("ingest", source, "--out", cache)
+        # Strangers 0 and 1 have one vector, a copy and its original another; the other copy is far from its own.
+        turns = {"0.pgm": 0, "1.pgm": 0, "3.pgm": 40, "cropped 3.pgm": 41, "5.pgm": 80, "mirrored 5.pgm": 120}
+        vectors, names = self.folder / "turns.npy", self.folder / "turns.txt"
+        vectors.write_bytes(npy([[math.cos(math.radians(turn)), math.sin(math.radians(turn))] for turn in turns.values()]))
+        names.write_text("".join(name + "\n" for name in turns))
+        self.ok("embed", vectors, cache, "--names", names, "--name", "turns")
+        by = ["dedup", cache, "--features", "turns", "--cosine", 0.99, "--name", "near", "--json"]
+        self.assertEqual(self.ok(*by).json()["groups"], 2)
+        looked = self.ok(*by, "--verify", "--list-pairs", pairs)
+        told = looked.json()
+        self.assertEqual((told["groups"], told["features"], told["verified"]), (2, "turns", 0.9))
+        self.assertIn("of those near by cosine, 1 are refused", looked.err)
+        with open(pairs, newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual({(row["name"], row["other_name"]) for row in rows}, {("3.pgm", "cropped 3.pgm"), ("5.pgm", "mirrored 5.pgm")})
+        self.assertNotIn("cosine", rows[0])
+        selection = cache / "selections" / "near.selection"
+        want = selection.read_bytes()
+        self.ok(*by, "--verify", ranks=2)
+        self.assertEqual(selection.read_bytes(), want)
+        index = self.folder / "all.index"
+        self.ok("index", "add", index, cache)
+        kept = ["index", "dedup", index, "--features", "turns", "--cosine", 0.99, "--source", cache, "--json"]
+        self.assertEqual([self.ok(*kept, *more).json()["removed"] for more in ([], ["--verify"])], [2, 2])
+        self.refused(2, ["--features", "--verify"], "index", "query", index, cache, *kept[3:-1], "--verify")
 
     def near_shares(self, words, kind, *shares):
         """`words` are of that kind, and their shares of width and height near these."""

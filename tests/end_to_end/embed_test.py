@@ -6,18 +6,7 @@ import struct
 import subprocess
 import unittest
 
-from program import WINNOW, Case, columns, tensors
-
-
-def npy(rows, dtype="<f4", shape=None, major=1):
-    """What numpy.save() writes."""
-    shape = shape or (len(rows), len(rows[0]))
-    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode()
-    header += b" " * (63 - (len(header) + 10 + 2 * (major > 1)) % 64) + b"\n"
-    code = {"<f2": "e", "<f4": "f", "<f8": "d"}.get(dtype, "f")
-    numbers = [value for row in rows for value in row]
-    return (b"\x93NUMPY" + bytes([major, 0]) + struct.pack("<H" if major == 1 else "<I", len(header)) + header
-            + struct.pack(f"<{len(numbers)}{code}", *numbers))
+from program import WINNOW, Case, columns, npy, tensors
 
 
 def vectors(path):
@@ -240,7 +229,7 @@ class Embed(Case):
         self.refused(2, ["--features NAME"], "dedup", self.cache, "--cosine", 0.9)
         for value in (0, 1.2, 0.9995):
             self.refused(2, ["thousandths"], *by, "two", "--cosine", value)
-        for more in (["--hash", "phash"], ["--threshold", 3], ["--risk", 1], ["--verify"]):
+        for more in (["--hash", "phash"], ["--threshold", 3], ["--risk", 1]):
             self.refused(2, ["in place of a hash"], *by, "two", "--cosine", 0.9, *more)
         self.refused(2, ["ingest it first"], "dedup", self.photos, "--features", "two", "--cosine", 0.9)
         whole = self.features("two").read_bytes()

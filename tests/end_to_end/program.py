@@ -45,6 +45,17 @@ def run(*args, ranks=0, env=None, before=()):
     return Result(done)
 
 
+def npy(rows, dtype="<f4", shape=None, major=1):
+    """What numpy.save() writes."""
+    shape = shape or (len(rows), len(rows[0]))
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b" " * (63 - (len(header) + 10 + 2 * (major > 1)) % 64) + b"\n"
+    code = {"<f2": "e", "<f4": "f", "<f8": "d"}.get(dtype, "f")
+    numbers = [value for row in rows for value in row]
+    return (b"\x93NUMPY" + bytes([major, 0]) + struct.pack("<H" if major == 1 else "<I", len(header)) + header
+            + struct.pack(f"<{len(numbers)}{code}", *numbers))
+
+
 class Case(unittest.TestCase):
     """A test with a folder of its own, and a seeded random generator."""
 
