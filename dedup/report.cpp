@@ -91,7 +91,8 @@ void list_pairs(const ColumnSource& columns, const Options& options, const ToldL
                 const TextSink& out) {
   std::vector<std::string> names{"id",         "name",        "split",        "labels",  "other_id",
                                  "other_name", "other_split", "other_labels", "distance"};
-  const bool by_features = !options.matching.features.empty();
+  // Those that pictures linked may be further apart than their distance says (links_of).
+  const bool by_features = !options.matching.features.empty() && !links.verified;
   if (by_features) names.emplace_back("cosine");
   if (links.verified) names.insert(names.end(), {"probability", "transformation"});
   const Fingerprints sizes = links.verified ? columns({"widths_px", "heights_px"}) : Fingerprints{};

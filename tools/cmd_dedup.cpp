@@ -245,6 +245,8 @@ Command add_dedup(CLI::App& program) {
       "  winnow dedup cache --hash phash --threshold 6\n"
       "  winnow dedup cache --verify                  # by the pictures, however many there are\n"
       "  winnow dedup cache --features default --cosine 0.97   # made by winnow embed\n"
+      "  winnow dedup cache --features default --cosine 0.7 --verify   # pictures have the last "
+      "word\n"
       "  winnow dedup cache --hash exact --name exact --list-groups groups.csv\n"
       "  winnow dedup cache --scope across --on-leak move   # no split shares a picture\n"
       "  winnow dedup cache --review said.jsonl --prefer 'originals/**' --protect 'gold/**'\n"

@@ -125,14 +125,14 @@ dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
                               const FeatureFlags& features, const Images& images,
                               const dedup::SharedWork& work, dedup::ColumnSource& columns,
                               dedup::Options& options) {
-  if (features.any()) {
-    return {by_features(session, features, images.cache, columns, options)};
-  }
   const std::vector<std::string> stored = stored_hashes(images.cache);
-  dedup::LinkSource links = settle(session, choice, columns, stored, work.links, options);
+  dedup::LinkSource links = features.any()
+                                ? by_features(session, features, images.cache, columns, options)
+                                : settle(session, choice, columns, stored, work.links, options);
   const dedup::ThumbnailSource thumbnails = images.cache.open_thumbnails();
   const bool looks =
-      choice.verify ? *choice.verify : verifies_unasked(session, choice, columns, thumbnails);
+      choice.verify ? *choice.verify
+                    : !features.any() && verifies_unasked(session, choice, columns, thumbnails);
   if (!looks) return {std::move(links)};
   dedup::VerifyOptions how = verify_options(choice);
   how.steps = work.steps;

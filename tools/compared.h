@@ -23,7 +23,7 @@ struct Images {
 };
 
 // What the images of a cache are compared by, as flags say: features, or codes that the flags or
-// the images choose (settle), which --verify puts to the pictures. Puts it to `options`, and says
+// the images choose (settle). --verify puts either to the pictures. Puts it to `options`, and says
 // what was chosen and what came of it.
 //
 // work     as with_shared_work() gives it

@@ -28,7 +28,8 @@ dedup::LinkSource links_by(const dedup::FeatureTable& table, const Session& sess
 void add_feature_flags(CLI::App& app, FeatureFlags& flags) {
   app.add_option("--features", flags.name,
                  "Compare by these features, which winnow embed made, in place of a hash; images "
-                 "without a vector match by equal files and pixels");
+                 "without a vector match by equal files and pixels. With --verify pairs near by "
+                 "them are put to the pictures");
   app.add_option("--cosine", flags.cosine,
                  "Of --features: the least cosine of duplicates, in thousandths, as 0.97; "
                  "distances are 1000 (1 - cosine)");
@@ -44,11 +45,10 @@ void check_features(const FeatureFlags& flags, const ChoiceFlags& choice) {
         "a value that suits all: list pairs with --list-pairs and look");
   }
   dedup::distance_of_cosine(*flags.cosine);
-  if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision ||
-      choice.verify.value_or(false)) {
+  if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision) {
     throw UsageError(
-        "--features are compared in place of a hash; leave --hash, --threshold, --risk, "
-        "--precision and --verify out");
+        "--features are compared in place of a hash; leave --hash, --threshold, --risk and "
+        "--precision out");
   }
 }
 

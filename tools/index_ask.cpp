@@ -53,9 +53,9 @@ struct IndexDedupOptions {
   bool json = false;
 };
 
-// Puts links by codes to the pictures.
+// Puts links by codes or features to the pictures.
 dedup::ToldLinks verified(const IndexDedupOptions& o, const dedup::StoredIndex& index,
-                          const dedup::ColumnSource& columns, const dedup::LinkSource& by_codes,
+                          const dedup::ColumnSource& columns, const dedup::LinkSource& links,
                           dedup::Options& options, const Session& session) {
   const dedup::ThumbnailSource thumbnails = thumbnails_of(index);
   const auto landmarks = [&](std::span<const std::uint32_t> rows) {
@@ -65,7 +65,7 @@ dedup::ToldLinks verified(const IndexDedupOptions& o, const dedup::StoredIndex& 
   };
   dedup::VerifyOptions how = verify_options(o.dedup.choice);
   how.landmarks = landmarks;
-  return by_pictures(session, std::move(how), index.kind().hash, columns, thumbnails, by_codes,
+  return by_pictures(session, std::move(how), index.kind().hash, columns, thumbnails, links,
                      options);
 }
 
@@ -114,7 +114,10 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
   dedup::ToldLinks links;
   if (o.features.any()) {
     const dedup::FeatureTable table = features_of_index(index, o.features.name, o.page.sources);
-    links = {by_features(session, o.features, table, columns, options)};
+    const dedup::LinkSource by_vectors = by_features(session, o.features, table, columns, options);
+    links = o.dedup.choice.verify.value_or(false)
+                ? verified(o, index, columns, by_vectors, options, session)
+                : dedup::ToldLinks{by_vectors};
   } else {
     links = links_of(o, index, columns, options, session);
   }

@@ -243,6 +243,9 @@ std::vector<dedup::Match> best_of(std::span<const dedup::PictureMatch> matches) 
 void check(const IndexQueryOptions& o) {
   check_choice(o.choice);
   check_features(o.features, o.choice);
+  if (o.features.any() && o.choice.verify.value_or(false)) {
+    throw UsageError("a query is by --features or by --verify; leave one out");
+  }
   check_report_path(o.report);
   if (!o.sources.empty() && o.report.empty() && !o.features.any()) {
     throw UsageError("--source is of --report and --features; ask for one of them");
