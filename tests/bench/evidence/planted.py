@@ -12,11 +12,11 @@ import sweep
 from bench import points
 
 THRESHOLDS = [2, 6, 10]
-STAGES, REDUCED = [[3], [8]], [2]  # seeds
+STAGES, REDUCED = [[("6", 3)], [("2,6,10", 8)]], [("6", 2)]  # thresholds of the sweep, seeds
 
 
-def settings(bench, seeds):
-    epochs, thresholds = (2, "6") if bench.reduced else (10, ",".join(map(str, THRESHOLDS)))
+def settings(bench, thresholds, seeds):
+    epochs = 2 if bench.reduced else 10
     return ["sweep", "planted", "--out", "sweep-planted", "--hash", "phash", "--threshold", thresholds,
             "--mode", "keep,weight,one_per_group", "--equal", "epochs", "--epochs", epochs, "--holdout", 0.001,
             "--seeds", seeds, "--all-seeds", "--lanes", bench.lanes, "--threads", bench.lanes,
@@ -36,7 +36,7 @@ def found_by(bench, threshold):
                       "--list", list_.name, "--json", then=count)  # fmt: skip
 
 
-def make(bench, seeds):
+def make(bench, part):
     images.cache(bench, "planted")
     train = images.sizes(bench)[0]
     there = 5 * (train // 20) * 9
@@ -46,7 +46,7 @@ def make(bench, seeds):
         table.append({**found, "planted": there, "found_percent": points(found["copies"] / there, 1),
                       "right_percent": points(found["copies"] / max(1, found["removed"]), 1)})  # fmt: skip
     bench.table("planted", "found.csv", table)
-    found = bench.once(*settings(bench, seeds))[-1]
+    found = bench.once(*settings(bench, *part))[-1]
     table = list(sweep.rows(found))
     bench.table("planted", "arms.csv", table)
     chart.rows(bench.folder("planted") / "beside-all.svg", "Planted copies removed, or weighed less: beside all samples",
