@@ -9,6 +9,8 @@
 namespace winnow::health {
 namespace {
 
+// Three heartbeats.
+constexpr double kMissedSeconds = 3;
 // A disk that is waited for leaves most of a core idle.
 constexpr float kDecodingCores = 0.3F;
 // All ranks compute as much for a step: one that takes more time of its cores has slow ones.
@@ -20,6 +22,11 @@ const Seen& at(std::span<const Seen> seen, int rank) {
 
 bool is_over(const Seen& s) { return s.heard && s.last.stage == Stage::kLeaving; }
 bool is_alive(const Seen& s) { return s.heard && !is_over(s) && s.silent_s < kSilentSeconds; }
+
+// It may be about to fall silent: what it told last may be so no more.
+bool is_in_doubt(int, const Seen& s) {
+  return s.heard && !is_over(s) && s.silent_s >= kMissedSeconds;
+}
 
 std::vector<int> ranks_where(std::span<const Seen> seen, const auto& condition) {
   std::vector<int> ranks;
@@ -86,8 +93,8 @@ class Look {
 
   Trouble trouble_of_silent(int rank) const {
     const Seen& s = at(seen_, rank);
-    // A step that was done without it would not be done.
-    if (at(seen_, me_).last.step > s.last.step + 1) return Trouble::kUnheard;
+    // No step is done without it.
+    if (s.steps_since > 1) return Trouble::kUnheard;
     if (s.refused) return Trouble::kDead;
     const auto lives = [&](const auto& where) {
       return !ranks_where(seen_, [&](int r, const Seen& other) {
@@ -105,6 +112,7 @@ class Look {
   }
 
   std::optional<Finding> late_ranks() const {
+    if (!ranks_where(seen_, is_in_doubt).empty()) return std::nullopt;
     double typical = 0;
     for (const Seen& s : seen_) {
       if (is_alive(s)) typical = std::max<double>(typical, s.last.seconds.step);

@@ -18,6 +18,7 @@ struct Seen {
   double idle_s = 0;             // since it last got on, see progressed()
   bool refused = false;          // its machine says that its process is gone
   bool machine_answers = false;  // its machine has answered since the rank fell silent
+  std::int64_t steps_since = 0;  // that the rank that sees it began since it missed a heartbeat
 };
 
 // Why ranks wait.

@@ -7,6 +7,7 @@ namespace winnow::health {
 namespace {
 
 constexpr double kLongestBeat = 2;       // between two beats of a process that runs
+constexpr double kMissedAfter = 2;       // a heartbeat was due
 constexpr double kProbeAfter = 3;        // of silence
 constexpr double kAnswerHolds = 10;      // a machine that answered is there
 constexpr double kUnheardAfter = 20;     // a rank is known to be out of reach
@@ -78,10 +79,12 @@ void Pulse::learn(const Status& status, double at) {
   known.last = status;
   known.heard = true;
   known.heard_at = at;
+  known.missed_in_step.reset();
 }
 
 std::vector<Seen> Pulse::look(double at) const {
   std::vector<Seen> seen;
+  const std::int64_t step = known_[static_cast<std::size_t>(me_)].last.step;
   for (const Known& k : known_) {
     const double answered = std::max(k.answered_at, k.refused_at);
     seen.push_back({.last = k.last,
@@ -89,7 +92,8 @@ std::vector<Seen> Pulse::look(double at) const {
                     .silent_s = at - k.heard_at,
                     .idle_s = at - k.progress_at,
                     .refused = k.refused_at > k.heard_at,
-                    .machine_answers = answered > k.heard_at && at - answered < kAnswerHolds});
+                    .machine_answers = answered > k.heard_at && at - answered < kAnswerHolds,
+                    .steps_since = step - k.missed_in_step.value_or(step)});
   }
   return seen;
 }
@@ -99,6 +103,9 @@ Beat Pulse::beat(Status own, std::int64_t saved, double now) {
   last_beat_ = now;
   own.rank = me_;
   learn(own, awake_s_);
+  for (Known& k : known_) {
+    if (awake_s_ - k.heard_at >= kMissedAfter && !k.missed_in_step) k.missed_in_step = own.step;
+  }
   const std::vector<Seen> seen = look(awake_s_);
   Beat beat{.message = encode(own, secret_)};
   for (int r = 0; r < size(); ++r) {

@@ -62,6 +62,7 @@ class Pulse {
     double progress_at = 0;
     double refused_at = -1;
     double answered_at = -1;
+    std::optional<std::int64_t> missed_in_step{};  // of this rank
   };
 
   double awake_at(double now) const;

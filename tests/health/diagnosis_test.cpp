@@ -168,7 +168,7 @@ const std::vector<Situation> kSituations{
     {"heartbeats alone are held up",
      [](Job& j) {
        j.silence(1, 12);
-       for (const int r : {0, 2, 3}) j.of(r).last.step = 20;
+       j.of(1).steps_since = 3;
      },
      Trouble::kUnheard,
      {1},
@@ -232,6 +232,12 @@ const std::vector<std::pair<std::string, std::function<void(Job&)>>> kOrdinary{
     {"all compute",
      [](Job& j) {
        for (Seen& s : j.seen) s.idle_s = 300;
+     }},
+    {"all wait, and one may be about to fall silent",
+     [](Job& j) {
+       j.wait_for(-1, 12);
+       for (int r = 0; r < 4; ++r) j.of(r).idle_s = 12;
+       j.of(1).silent_s = 4;
      }},
     {"a short wait", [](Job& j) { j.wait_for(1, 4); }},
     {"steps of a minute, one rank slower",

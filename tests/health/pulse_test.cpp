@@ -53,7 +53,9 @@ class World {
 
   std::vector<Rank> ranks;
   double now = 0;
+  int muffled = -1;  // nobody hears its heartbeats
   std::int64_t saved = 0;
+  std::int64_t steps_a_second = 1;
   bool steps = true;                              // or all compute one long step
   std::function<void(int rank, Status&)> change;  // of what a rank tells
 
@@ -74,7 +76,7 @@ class World {
       all = all && runs(r) && !ranks[static_cast<std::size_t>(r)].cut_off;
     }
     if (all) {
-      for (Rank& rank : ranks) ++rank.step;
+      for (Rank& rank : ranks) rank.step += steps_a_second;
     }
     for (int r = 0; r < kRanks; ++r) {
       if (runs(r)) beat(r, all);
@@ -106,7 +108,7 @@ class World {
   }
 
   void deliver(int from, int to, const Bytes& message) {
-    if (!reach(from, to)) return;
+    if (!reach(from, to) || from == muffled) return;
     if (ranks[static_cast<std::size_t>(to)].dead) {
       pulses_[static_cast<std::size_t>(from)].hear({.kind = Heard::Kind::kRefused, .rank = to},
                                                    now);
@@ -154,6 +156,27 @@ TEST(Pulse, AFrozenRankIsNamedOnceAndThatAllGoOn) {
   const auto said = world.told().size();
   world.run(600);
   EXPECT_EQ(world.told().size(), said);
+}
+
+// What a rank told last is old where steps are short.
+TEST(Pulse, AFrozenRankIsNamedWhereStepsAreShort) {
+  World world({});
+  world.steps_a_second = 500;
+  world.run(20);
+  world.ranks[1].frozen = true;
+  for (const int r : {0, 2, 3}) world.ranks[static_cast<std::size_t>(r)].step += 300;
+  world.run(14);
+  EXPECT_THAT(world.ranks[0].said.at(0), HasSubstr("its process is frozen"));
+}
+
+TEST(Pulse, HeartbeatsThatAreHeldUpAccuseNobody) {
+  World world({.hang_s = 100});
+  world.run(20);
+  world.muffled = 2;
+  world.run(600);
+  EXPECT_EQ(world.told().size(), 1U);
+  EXPECT_THAT(world.told().at(0), HasSubstr("heartbeats do not arrive, though it takes part"));
+  EXPECT_FALSE(world.ranks[0].ended);
 }
 
 TEST(Pulse, AWaitThatLastsIsToldMoreAndMoreSeldom) {
