@@ -1,0 +1,153 @@
+"""Ranks that freeze, die or wait for a disk are named with machine, step and stage; a job that hangs ends; ordinary training is silent."""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+from program import ROOT, WINNOW, Case, tensors
+
+HOST = socket.gethostname().split(".")[0]
+
+
+def with_rank(rank, parent):
+    """The process of a rank that the mpirun `parent` has started, or None."""
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            status = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            environment = (entry / "environ").read_bytes().split(b"\0")
+        except OSError:  # it is gone
+            continue
+        if int(status[1]) == parent and f"OMPI_COMM_WORLD_RANK={rank}".encode() in environment:
+            return int(entry.name)
+    return None
+
+
+class Job:
+    """winnow train under mpirun, with what it says in a file that can be looked at meanwhile."""
+
+    def __init__(self, case, out, *args, ranks=3):
+        self.out = case.folder / out
+        self.said = case.folder / f"{out}.err"
+        self.ranks = ranks
+        words = [ROOT / "tools/local_mpirun", ranks, WINNOW, "train", case.folder / "cache", "--out", self.out, *case.recipe, *args]
+        with open(self.said, "w") as err:
+            self.process = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, stderr=err,
+                                            env={**os.environ, "WINNOW_MPI_TIMEOUT": "300"})  # fmt: skip
+        case.addCleanup(self.end)
+
+    def end(self):
+        if self.process.poll() is None:
+            for rank in range(self.ranks):
+                if (pid := with_rank(rank, self.process.pid)) is not None:
+                    os.kill(pid, signal.SIGKILL)
+            self.process.kill()
+        self.process.wait()
+
+    def text(self):
+        return self.said.read_text()
+
+    def within(self, seconds, condition, what):
+        end = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > end:
+                raise AssertionError(f"{what} not within {seconds} s; it said:\n{self.text()}")
+            time.sleep(0.05)
+
+    def steps(self):
+        metrics = self.out / "metrics.jsonl"
+        return metrics.read_text().count("train.loss") if metrics.exists() else 0
+
+    def in_step(self, step):
+        self.within(120, lambda: self.steps() >= step, f"step {step}")
+
+    def send(self, rank, number):
+        os.kill(with_rank(rank, self.process.pid), number)
+
+    def says(self, pattern, seconds):
+        self.within(seconds, lambda: re.search(pattern, self.text()), pattern)
+
+    def code(self, seconds=120):
+        return self.process.wait(timeout=seconds)
+
+
+class HealthTest(Case):
+    def setUp(self):
+        super().setUp()
+        self.use_tmpfs()
+        self.learnable_idx(self.folder / "data", train=256, test=32)
+        self.ok("ingest", self.folder / "data", "--out", self.folder / "cache")
+        self.recipe = ["--net", "lenet", "--image-size", "32", "--batch-size", "24", "--micro-batch", "8", "--reproducible", "--threads", "1",
+                       "--epochs", "60", "--max-steps", "150", "--log-interval", "1"]  # fmt: skip
+
+    def weights(self, run):
+        return tensors(run / "checkpoints/step-150/model.safetensors")
+
+    def test_a_frozen_rank_is_named_and_the_run_goes_on_as_if_nothing_was(self):
+        quiet = Job(self, "quiet")
+        self.assertEqual(quiet.code(), 0, quiet.text())
+        self.assertNotRegex(quiet.text(), "waiting|heartbeats")
+        self.assertFalse((quiet.out / "health").exists())
+        job = Job(self, "job")
+        job.in_step(10)
+        job.send(1, signal.SIGSTOP)
+        frozen = rf"waiting \d+ s for rank 1 \({HOST}\), last seen in step \d+, [a-z ]+.*: its process is frozen, its machine answers; 1 other waits too"
+        job.says(frozen, 15)
+        self.assertRegex((job.out / f"health/{HOST}.log").read_text(), rf"^\d{{4}}-\d\d-\d\dT\S+ {frozen}\n$")
+        job.send(1, signal.SIGCONT)
+        self.assertEqual(job.code(), 0, job.text())
+        self.assertEqual(len(re.findall("winnow: waiting", job.text())), 1, job.text())
+        self.assertEqual(self.weights(job.out), self.weights(quiet.out))
+
+    def test_a_job_that_hangs_ends_with_its_checkpoint_and_goes_on(self):
+        job = Job(self, "job", "--stall-warning", "5", "--hang-timeout", "8")
+        job.in_step(25)
+        job.send(0, signal.SIGSTOP)  # the one that speaks otherwise
+        self.assertEqual(job.code(30), 75, job.text())
+        self.assertRegex(job.text(), rf"waiting \d+ s for rank 0 \({HOST}\), last seen in step \d+")
+        self.assertRegex(job.text(), r"ended after \d+ s of waiting for rank 0 .*; the checkpoint of step \d+ is the newest: go on from it by --resume auto")
+        again = Job(self, "job", "--resume", "auto")
+        self.assertEqual(again.code(), 0, again.text())
+
+    def test_without_a_checkpoint_it_ends_with_1(self):
+        self.learnable_idx(self.folder / "more", train=6000, test=32)  # an epoch of 250 steps
+        shutil.rmtree(self.folder / "cache")
+        self.ok("ingest", self.folder / "more", "--out", self.folder / "cache")
+        job = Job(self, "job", "--stall-warning", "2", "--hang-timeout", "7")
+        job.in_step(2)
+        job.send(2, signal.SIGSTOP)
+        self.assertEqual(job.code(30), 1, job.text())
+        self.assertRegex(job.text(), r"ended after \d+ s of waiting for rank 2 .*; there is no checkpoint yet: start it again")
+
+    def test_a_killed_rank_ends_the_job_at_once(self):
+        job = Job(self, "job")
+        job.in_step(10)
+        job.send(2, signal.SIGKILL)
+        self.assertEqual(job.code(15), 137, job.text())
+
+    def test_a_job_that_was_suspended_as_a_whole_says_nothing(self):
+        job = Job(self, "job", "--stall-warning", "3", "--hang-timeout", "5")
+        job.in_step(10)
+        for rank in range(3):
+            job.send(rank, signal.SIGSTOP)
+        time.sleep(9)
+        for rank in range(3):
+            job.send(rank, signal.SIGCONT)
+        self.assertEqual(job.code(), 0, job.text())
+        self.assertNotRegex(job.text(), "waiting|ended")
+
+    def test_what_makes_no_sense_is_refused(self):
+        self.refused(2, ["--hang-timeout 5 is shorter than --stall-warning 10"], "train", self.folder / "cache", "--out",
+                     self.folder / "run", "--hang-timeout", "5")  # fmt: skip
+        self.refused(2, ["--stall-warning"], "train", self.folder / "cache", "--out", self.folder / "run", "--stall-warning", "-1")
+
+
+if __name__ == "__main__":
+    unittest.main()
