@@ -84,6 +84,60 @@ class ClusterTest(unittest.TestCase):
             self.assertEqual(again.returncode, 0, again.stderr)
             self.assertEqual(json.loads(pathlib.Path(out, "plan.json").read_text())["layout"], plan["layout"])
 
+    def small_cache(self, folder):
+        images = pathlib.Path(folder, "images")
+        for i in range(96):
+            (images / f"train/{i % 2}").mkdir(parents=True, exist_ok=True)
+            pixels = bytes((i * 37 + k * 11 * (1 + i % 2)) % 256 for k in range(3 * 16 * 16))
+            (images / f"train/{i % 2}/{i}.ppm").write_bytes(b"P6\n16 16\n255\n" + pixels)
+        subprocess.run([WINNOW, "ingest", images, "--out", f"{folder}/cache"], check=True, capture_output=True)
+
+    def in_step(self, step, folder):
+        return f"until [ $(grep -c train.loss {folder}/run/metrics.jsonl 2> /dev/null || true) -ge {step} ] 2> /dev/null; do sleep 0.05; done"
+
+    def test_a_link_that_is_down_is_named_on_both_sides_and_the_run_goes_on(self):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            self.small_cache(folder)
+            began = self.in_step(20, folder)
+            meanwhile = f"{began}; hosts_link h3 0 down; sleep 16; cp {folder}/run/health/*.log {folder}/; hosts_link h3 0 up"
+            train = f"hosts_mpirun {WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size 9 --micro-batch 3 \
+--threads 1 --epochs 40 --max-steps 50 --log-interval 1"
+            done = self.hosts(3, "200mbit", "bash", "-c", f"({meanwhile}) & {train}; rc=$?; wait; exit $rc")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            logs = {host: pathlib.Path(folder, f"{host}.log").read_text() for host in ("h1", "h2", "h3")}
+        cut = r"waiting 1\d s for rank 2 \(h3\), last seen in step \d+, [a-z ,0-9]+: nothing comes from its machine: the link is down"
+        self.assertRegex(logs["h1"], cut)
+        self.assertRegex(logs["h2"], cut)
+        self.assertRegex(logs["h3"], r"for ranks 0 and 1 \(h1, h2\), .*: nothing comes from any other machine: the link of this one is down")
+        self.assertRegex(done.stderr, cut)
+        self.assertRegex(done.stderr, r"all go on, after \d+ s of waiting for rank 2 \(h3\)")
+
+    def test_a_job_whose_link_stays_down_ends_on_both_sides(self):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            self.small_cache(folder)
+            began = self.in_step(20, folder)
+            train = f"hosts_mpirun {WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size 9 --micro-batch 3 \
+--threads 1 --epochs 40 --log-interval 1 --stall-warning 5 --hang-timeout 8"
+            shell = f"({began}; hosts_link h2 0 down) & {train}; rc=$?; wait; sleep 3; exit $rc"
+            done = self.hosts(2, "200mbit", "bash", "-c", shell)
+            logs = [pathlib.Path(folder, f"run/health/{host}.log").read_text() for host in ("h1", "h2")]
+        self.assertIn(done.returncode, (1, 75), done.stderr)
+        for log in logs:
+            self.assertRegex(log, r"ended after \d+ s of waiting for rank [01]")
+
+    def test_heartbeats_that_are_held_up_stop_no_run(self):
+        """UDP does not pass: a sentence, and the run goes on."""
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            self.small_cache(folder)
+            train = f"hosts_mpirun {WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size 8 --threads 1 \
+--epochs 100000 --log-interval 1000"
+            shell = f"ip -n wx$PPID-2 rule add ipproto udp prohibit; timeout --preserve-status -s USR1 28 {train} 2> {folder}/said"
+            done = self.hosts(2, "1gbit", "bash", "-c", shell)
+            said = pathlib.Path(folder, "said").read_text()
+        self.assertEqual(done.returncode, 75, said)
+        self.assertRegex(said, r"no heartbeats from rank 1 \(h2\) reach h1: the run goes on, and nobody is told if they hang; let UDP pass")
+        self.assertNotIn("waiting", said)
+
     def test_ranks_that_cannot_share_memory_send_messages(self):
         """Ranks of one machine in process namespaces of their own, as in containers."""
         mpirun = ["mpirun", "-np", "2", "--oversubscribe", "--bind-to", "none", "--mca", "plm", "isolated", "--mca", "btl", "tcp,self",
