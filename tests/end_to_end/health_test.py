@@ -33,14 +33,18 @@ def with_rank(rank, parent):
 class Job:
     """winnow train under mpirun, with what it says in a file that can be looked at meanwhile."""
 
-    def __init__(self, case, out, *args, ranks=3):
+    def __init__(self, case, out, *args, ranks=3, faults="", last=""):
+        """`faults`: WINNOW_FAILPOINTS of all ranks; `last`: of one more, the last."""
         self.out = case.folder / out
         self.said = case.folder / f"{out}.err"
-        self.ranks = ranks
-        words = [ROOT / "tools/local_mpirun", ranks, WINNOW, "train", case.folder / "cache", "--out", self.out, *case.recipe, *args]
+        self.ranks = ranks + (1 if last else 0)
+        train = [WINNOW, "train", case.folder / "cache", "--out", self.out, *case.recipe, *args]
+        words = [ROOT / "tools/local_mpirun", ranks, *train]
+        if last:
+            words += [":", "-np", "1", "-x", f"WINNOW_FAILPOINTS={last}", *train]
         with open(self.said, "w") as err:
             self.process = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, stderr=err,
-                                            env={**os.environ, "WINNOW_MPI_TIMEOUT": "300"})  # fmt: skip
+                                            env={**os.environ, "WINNOW_MPI_TIMEOUT": "300", **({"WINNOW_FAILPOINTS": faults} if faults else {})})  # fmt: skip
         case.addCleanup(self.end)
 
     def end(self):
@@ -142,6 +146,19 @@ class HealthTest(Case):
             job.send(rank, signal.SIGCONT)
         self.assertEqual(job.code(), 0, job.text())
         self.assertNotRegex(job.text(), "waiting|ended")
+
+    def test_a_disk_that_hangs_is_named(self):
+        job = Job(self, "job", "--stall-warning", "4", ranks=2, last="hang=load.record.before:*:200")
+        job.says(rf"waiting \d+ s for rank 2 \({HOST}\), last seen in step \d+, waiting for its batch: its disk gives it no data; 1 other waits too", 60)
+
+    def test_a_checkpoint_that_cannot_be_written_is_named(self):
+        job = Job(self, "job", "--stall-warning", "4", faults="hang=file.sync.before:model.safetensors:1")
+        job.says(rf"waiting \d+ s for rank 0 \({HOST}\), last seen in step \d+, saving a checkpoint: it neither computes nor reads nor writes", 60)
+
+    def test_messages_of_mpi_that_do_not_arrive_are_named(self):
+        job = Job(self, "job", "--stall-warning", "4", "--hang-timeout", "7", ranks=2, last="hang=mpi.send.before:*:300")
+        job.says(r"waiting \d+ s for ranks 0, 1 and 2 .*: all wait for one another: messages of MPI do not arrive", 60)
+        self.assertIn(job.code(30), (1, 75), job.text())  # though the thread that calls MPI is stuck
 
     def test_what_makes_no_sense_is_refused(self):
         self.refused(2, ["--hang-timeout 5 is shorter than --stall-warning 10"], "train", self.folder / "cache", "--out",
