@@ -96,7 +96,7 @@ class Slurm(unittest.TestCase):
 
     def test_a_preempted_job_goes_on_to_the_same_weights(self):
         """By the script of the page."""
-        steps = "--epochs", 1000, "--max-steps", 3000
+        steps = "--epochs", 1000, "--max-steps", 800
         script = re.search(r'```text title="train.sbatch"\n(.*?)```', PAGE.read_text(), re.DOTALL).group(1)
         ours = {"--nodes=4": "--nodes=2", "--cpus-per-task=32": "--cpus-per-task=1", "--output=train.log": f"--output={self.folder}/log"}
         ours["winnow train /shared/cache --out /shared/run --epochs 90"] = self.train("run", *steps, "--log-interval", 10)
