@@ -5,13 +5,17 @@
 namespace winnow::health {
 namespace {
 
-// A typical step follows the last ones: each weighs a tenth of what the mean was before.
-constexpr float kNewest = 0.1F;
+// A typical step follows those of the last five seconds, the last ten at least.
+double weight_of(double step_s) { return std::clamp(step_s / 5, 0.01, 0.1); }
 
-void follow(std::atomic<float>& mean, double value, bool first) noexcept {
-  const auto now = static_cast<float>(std::max(0.0, value));
-  const float before = mean.load(std::memory_order_relaxed);
-  mean.store(first ? now : before + kNewest * (now - before), std::memory_order_relaxed);
+// One that was held up is not typical: it counts as four.
+void follow(std::atomic<float>& mean, double value, double weight) noexcept {
+  constexpr double kMost = 4;
+  const double before = mean.load(std::memory_order_relaxed);
+  const double now = std::max(0.0, value);
+  const double next =
+      weight == 1 ? now : before + weight * (std::min(now, kMost * before + 1e-3) - before);
+  mean.store(static_cast<float>(next), std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -43,11 +47,11 @@ void Board::end_step(double batch_wait_s) noexcept {
   const double exchange = std::min(batch, since(exchange_ns_, under_way_.exchange_ns));
   under_way_.batch_wait_s = batch_wait_s;
   if (++under_way_.done == 1) return;  // what is slow once is not typical
-  const bool first = under_way_.done == 2;
-  follow(step_s_, step, first);
-  follow(work_s_, step - batch - since(waited_ns_, under_way_.waited_ns), first);
-  follow(batch_s_, batch, first);
-  follow(exchange_s_, exchange, first);
+  const double weight = under_way_.done == 2 ? 1 : weight_of(step);
+  follow(step_s_, step, weight);
+  follow(work_s_, step - batch - since(waited_ns_, under_way_.waited_ns), weight);
+  follow(batch_s_, batch, weight);
+  follow(exchange_s_, exchange, weight);
 }
 
 Status Board::read() const noexcept {

@@ -13,7 +13,7 @@ constexpr double kAnswerHolds = 10;      // a machine that answered is there
 constexpr double kUnheardAfter = 20;     // a rank is known to be out of reach
 constexpr double kClearFor = 2;          // a trouble is over
 constexpr double kBetweenSentences = 5;  // about one trouble that changes
-constexpr double kStragglesFor = 30;
+constexpr int kStragglesFor = 30;        // seconds, more or less
 constexpr double kStragglerAgain = 1800;
 constexpr int kRestartMe = 75;  // EX_TEMPFAIL
 
@@ -174,11 +174,13 @@ void Pulse::tell_unheard(Beat& beat, const std::vector<Seen>& seen, double at) {
 
 void Pulse::tell_straggler(Beat& beat, const std::vector<Seen>& seen, double at) {
   const std::optional<Straggler> now = find_straggler(seen, limits_.straggler);
-  const bool lasts =
-      now && straggler_ && now->rank == straggler_->rank && now->reason == straggler_->reason;
-  straggler_ = now;
-  if (!lasts) straggler_since_ = at;
-  if (!now || at - straggler_since_ < kStragglesFor) return;
+  const bool again = now && now->rank == straggler_;
+  straggles_s_ = std::clamp(straggles_s_ + (again ? 1 : -2), 0, kStragglesFor);
+  if (now && straggles_s_ == 0) {
+    straggler_ = now->rank;
+    straggles_s_ = 1;
+  }
+  if (!again || straggles_s_ < kStragglesFor) return;
   if (straggler_told_at_ >= 0 && at - straggler_told_at_ < kStragglerAgain) return;
   straggler_told_at_ = at;
   say(beat, seen, in_words(*now, members_));

@@ -88,8 +88,8 @@ class Pulse {
   double longest_s_ = 0;  // wait of what is told
   double clear_since_ = -1;
   bool told_unheard_ = false;
-  std::optional<Straggler> straggler_;
-  double straggler_since_ = 0;
+  int straggler_ = -1;   // a rank
+  int straggles_s_ = 0;  // that it did, less twice those in which it did not
   double straggler_told_at_ = -1;
   std::optional<int> told_to_leave_;  // by another rank that gives up
 };

@@ -199,6 +199,20 @@ TEST(Board, TypicalStepsLeaveOutTheFirst) {
   EXPECT_NEAR(seconds.work, seconds.step - 0.03F, 0.02F);
 }
 
+// Or the wait after one would be told too late.
+TEST(Board, AStepThatWasHeldUpIsNotTypical) {
+  Board board;
+  const auto step = [&](std::chrono::milliseconds takes) {
+    board.begin_step(1);
+    std::this_thread::sleep_for(takes);
+    board.end_step(0);
+  };
+  for (int i = 0; i < 5; ++i) step(10ms);
+  const float before = board.read().seconds.step;
+  step(1000ms);
+  EXPECT_LT(board.read().seconds.step, 1.5F * before);
+}
+
 // A watched communicator does what the other does.
 TEST(WatchedCommunicator, CountsAndMarksCollectives) {
   test::ThreadRanks ranks(2);
