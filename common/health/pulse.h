@@ -15,7 +15,7 @@ struct Limits {
   double stall_s = 10;     // somebody has waited, or was silent, for so long: people are told
   double hang_s = 1800;    // nobody has got on for so long: the job ends; 0: it never does
   double dead_s = 60;      // a process is gone: the job ends, unless hang_s is 0
-  double straggler = 0.3;  // share of a step that a rank holds up all others
+  double straggler = 0.2;  // share of a step that a rank holds up all others
 };
 
 // A sentence for people, and which ranks say it.
