@@ -244,10 +244,11 @@ Command add_compare(CLI::App& program) {
       ->required();
   app->add_option("--cache", o->eval.data.cache,
                   "Cache to evaluate on (default: that which the first run was evaluated on)");
-  app->add_option("--split", o->eval.data.split,
-                  "train, val or test, or holdout: what the runs held out by --holdout (default: "
-                  "test, else val, else holdout). Choose by val or holdout: what was chosen by test "
-                  "is better there than elsewhere");
+  app->add_option(
+      "--split", o->eval.data.split,
+      "train, val or test, or holdout: what the runs held out by --holdout (default: "
+      "test, else val, else holdout). Choose by val or holdout: what was chosen by test "
+      "is better there than elsewhere");
   app->add_option("--margin", o->margin_points,
                   "Points of accuracy that a recipe may lose and be said to lose nothing; say it "
                   "before you look. Without it no verdict is given")
