@@ -255,7 +255,7 @@ int speaker(int me, std::span<const Seen> seen, const std::vector<Member>& membe
             std::optional<int> machine) {
   const std::vector<int> may = ranks_where(seen, [&](int r, const Seen& s) {
     const bool here = !machine || members[static_cast<std::size_t>(r)].machine == *machine;
-    return here && (r == me || is_alive(s));
+    return here && (r == me || (s.heard && s.silent_s < kSilentSeconds));
   });
   return may.empty() ? me : may.front();
 }

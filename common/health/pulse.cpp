@@ -187,25 +187,27 @@ void Pulse::tell_straggler(Beat& beat, const std::vector<Seen>& seen, double at)
 }
 
 void Pulse::decide_end(Beat& beat, const std::vector<Seen>& seen, std::int64_t saved, double at) {
-  if (told_to_leave_) {
-    beat.exit_code = told_to_leave_;
+  if (leaving_) {  // the others have had a second to say it
+    beat.exit_code = leaving_;
     return;
   }
   const double waited = waited_of(findings_);
-  if (limits_.hang_s <= 0 || waited == 0) return;
   double latest = 0;
   for (const Known& k : known_) latest = std::max(latest, k.progress_at);
   const bool dead = std::ranges::any_of(findings_, [&](const Finding& f) {
     return f.trouble == Trouble::kDead && f.waited_s >= std::min(limits_.hang_s, limits_.dead_s);
   });
-  if (!dead && at - latest < limits_.hang_s) return;
-  beat.exit_code = saved > 0 ? kRestartMe : 1;
+  const bool hangs = limits_.hang_s > 0 && waited > 0 && (dead || at - latest >= limits_.hang_s);
+  if (!hangs && !told_to_leave_) return;
+  leaving_ = told_to_leave_.value_or(saved > 0 ? kRestartMe : 1);
+  beat.message = farewell(*leaving_);
   const std::string after = saved > 0 ? "the checkpoint of step " + std::to_string(saved) +
                                             " is the newest: go on from it by --resume auto"
                                       : "there is no checkpoint yet: start it again";
-  say(beat, seen,
-      "ended after " + whole_seconds(waited) + " of waiting for " +
-          names_of(ranks_of(findings_), members_) + " (--hang-timeout); " + after);
+  const std::string why = waited > 0 ? "after " + whole_seconds(waited) + " of waiting for " +
+                                           names_of(ranks_of(findings_), members_)
+                                     : "as another rank gave up waiting";
+  say(beat, seen, "ended " + why + " (--hang-timeout); " + after);
 }
 
 Bytes Pulse::farewell(int exit_code) const {

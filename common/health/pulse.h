@@ -91,6 +91,7 @@ class Pulse {
   int straggler_ = -1;   // a rank
   int straggles_s_ = 0;  // that it did, less twice those in which it did not
   double straggler_told_at_ = -1;
+  std::optional<int> leaving_;        // with this exit code, at the next beat
   std::optional<int> told_to_leave_;  // by another rank that gives up
 };
 

@@ -102,7 +102,7 @@ class HealthTest(Case):
         job = Job(self, "job")
         job.in_step(10)
         job.send(1, signal.SIGSTOP)
-        frozen = rf"waiting \d+ s for rank 1 \({HOST}\), last seen in step \d+, [a-z ]+.*: its process is frozen, its machine answers; 1 other waits too"
+        frozen = rf"waiting \d+ s for rank 1 \({HOST}\), last seen (in step \d+, [a-z ]+.*|starting): its process is frozen, its machine answers; 1 other waits too"
         job.says(frozen, 15)
         self.assertRegex((job.out / f"health/{HOST}.log").read_text(), rf"^\d{{4}}-\d\d-\d\dT\S+ {frozen}\n$")
         job.send(1, signal.SIGCONT)
@@ -115,7 +115,7 @@ class HealthTest(Case):
         job.in_step(25)
         job.send(0, signal.SIGSTOP)  # the one that speaks otherwise
         self.assertEqual(job.code(30), 75, job.text())
-        self.assertRegex(job.text(), rf"waiting \d+ s for rank 0 \({HOST}\), last seen in step \d+")
+        self.assertRegex(job.text(), rf"waiting \d+ s for rank 0 \({HOST}\), last seen (in step \d+|starting)")
         self.assertRegex(job.text(), r"ended after \d+ s of waiting for rank 0 .*; the checkpoint of step \d+ is the newest: go on from it by --resume auto")
         again = Job(self, "job", "--resume", "auto")
         self.assertEqual(again.code(), 0, again.text())
