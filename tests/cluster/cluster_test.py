@@ -118,7 +118,9 @@ class ClusterTest(unittest.TestCase):
             began = self.in_step(20, folder)
             train = f"hosts_mpirun {WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size 9 --micro-batch 3 \
 --threads 1 --epochs 40 --log-interval 1 --stall-warning 5 --hang-timeout 8"
-            shell = f"({began}; hosts_link h2 0 down) & {train}; rc=$?; wait; sleep 3; exit $rc"
+            # Ranks end while it is down. Then it comes back, for mpirun waits for the machine that it cannot reach.
+            ended = f"for i in $(seq 300); do [ $(cat {folder}/run/health/*.log | grep -c 'ended after') -ge 2 ] && break; sleep 0.2; done"
+            shell = f"({began}; hosts_link h2 0 down; {ended}; hosts_link h2 0 up) & {train}; rc=$?; wait; exit $rc"
             done = self.hosts(2, "200mbit", "bash", "-c", shell)
             logs = [pathlib.Path(folder, f"run/health/{host}.log").read_text() for host in ("h1", "h2")]
         self.assertIn(done.returncode, (1, 75), done.stderr)
