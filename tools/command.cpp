@@ -1,13 +1,14 @@
 #include "tools/command.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cctype>
 #include <cstdio>
 #include <ctime>
+
+#include "common/host_name.h"
 
 namespace winnow::tools {
 namespace {
@@ -84,17 +85,18 @@ ThreadPlan thread_plan(const Session& session, int cores) {
   return plan_threads(inputs);
 }
 
-std::string made_here() {
+std::string local_time(const char* format) {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   localtime_r(&now, &local);
-  std::array<char, 64> when{};
-  const std::size_t length =
-      std::strftime(when.data(), when.size(), "%Y-%m-%d %H:%M:%S %z", &local);
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-  return fmt::format("{}, winnow {}{}{}", std::string_view(when.data(), length), WINNOW_VERSION,
-                     host[0] != '\0' ? ", on " : "", host.data());
+  std::array<char, 64> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), format, &local)};
+}
+
+std::string made_here() {
+  const std::string host = host_name();
+  return fmt::format("{}, winnow {}{}{}", local_time("%Y-%m-%d %H:%M:%S %z"), WINNOW_VERSION,
+                     host.empty() ? "" : ", on ", host);
 }
 
 std::string printable(std::string_view text) {

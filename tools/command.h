@@ -67,6 +67,9 @@ ThreadPlan thread_plan(const Session& session, int cores);
 // and a configuration file alike.
 std::vector<std::string> words_of(const CLI::App& verb);
 
+// Now, where this machine is, as strftime has it; at most 63 letters.
+std::string local_time(const char* format);
+
 // Date and time, version and machine, for what people keep.
 std::string made_here();
 

@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <utility>
 
@@ -19,22 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string time_of_day() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  std::array<char, 64> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S%z", &local);
-  return std::string(text.data(), length);
-}
-
 // A log that cannot be written is none: the terminal says it, too.
 void append_to_log(const fs::path& run, const std::string& host, const std::string& sentence) {
   std::error_code ignored;
   if (!fs::exists(run / "config.json", ignored)) return;  // of another machine, or not yet begun
   fs::create_directory(run / "health", ignored);
   std::ofstream log(run / "health" / (host + ".log"), std::ios::app);
-  log << time_of_day() << ' ' << sentence << '\n';
+  log << local_time("%Y-%m-%dT%H:%M:%S%z") << ' ' << sentence << '\n';
 }
 
 void say_to_people(const std::string& sentence) {

@@ -1,7 +1,6 @@
 #include "common/health/join.h"
 
-#include <unistd.h>
-
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/health/udp_transport.h"
+#include "common/host_name.h"
 
 namespace winnow::health {
 namespace {
@@ -32,9 +32,12 @@ std::array<std::uint64_t, kRow> row_of(const Endpoint& endpoint) {
   for (std::size_t i = 0; i < endpoint.addresses.size(); ++i) {
     row[1 + i / 2] |= std::uint64_t{endpoint.addresses[i]} << (32 * (i % 2));
   }
-  std::array<char, kHostWords * 8> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
-  std::memcpy(&row[1 + kAddressWords], host.data(), host.size());
+  const std::string host = host_name();
+  if (host.empty()) {
+    row[1 + kAddressWords] = '?';
+  } else {
+    std::memcpy(&row[1 + kAddressWords], host.data(), std::min(host.size(), kHostWords * 8));
+  }
   return row;
 }
 

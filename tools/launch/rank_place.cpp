@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/host_name.h"
 #include "common/json_reader.h"
 #include "common/memory_left.h"
 #include "common/thread_plan.h"
@@ -22,11 +23,6 @@ namespace winnow::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
 
 // 0: this process.
 std::vector<int> cores_of(pid_t process) {
