@@ -201,7 +201,6 @@ std::string_view reason_of(Trouble trouble, bool several) {
        "nothing comes from their machines: links are down, or the machines are"},
       {"nothing comes from any other machine: the link of this one is down",
        "nothing comes from any other machine: the link of this one is down"},
-      {"it says nothing", "they say nothing"},
       {"heartbeats do not arrive, though it takes part: is UDP held up between the machines?",
        "heartbeats do not arrive, though they take part: is UDP held up between the machines?"},
       {"its disk gives it no data", "their disks give them no data"},

@@ -27,7 +27,6 @@ enum class Trouble : std::uint8_t {
   kDead,         // a process that is gone
   kLostMachine,  // no process of a machine says anything, nor does the machine
   kLostAll,      // nor does any other machine: this one is cut off
-  kSilent,       // says nothing, and nothing is known of its machine
   kUnheard,      // says nothing, but gets on: messages of health are held up on their way
   kDisk,         // a rank waits for its data, and computes nothing
   kDecoding,     // a rank waits for its data, and computes
@@ -36,11 +35,11 @@ enum class Trouble : std::uint8_t {
   kStuck,        // a rank neither computes nor reads nor writes, outside steps
   kMessages,     // all wait for one another: what they send does not arrive
 };
-inline constexpr int kTroubles = 12;
+inline constexpr int kTroubles = 11;
 
 // What is wrong, as one rank sees it.
 struct Finding {
-  Trouble trouble = Trouble::kSilent;
+  Trouble trouble{};
   std::vector<int> ranks;  // that are waited for
   double waited_s = 0;
   int waiting = 0;  // ranks that wait, but for the one that found it
