@@ -55,6 +55,29 @@ class Bench:
         for child in list(self.children):
             child.terminate()
 
+    def kept_folders(self):
+        """name: folder of small files, each the result of something that is not done twice."""
+        return {"done": self.work / "done", **{queue.parent.name: queue.parent / "results" for queue in self.work.glob("*/queue.json")}}
+
+    def keep_raw(self):
+        """Puts all results into RESULTS/raw, a line each, from which another machine goes on."""
+        for name, folder in self.kept_folders().items():
+            files = sorted(folder.glob("*.json"))
+            if name != "done":
+                files.append(folder.parent / "queue.json")
+            lines = [json.dumps({"file": str(file.relative_to(self.work)), "is": json.loads(file.read_text())}) for file in files]
+            (self.folder("raw") / f"{name}.jsonl").write_text("".join(line + "\n" for line in lines))
+
+    def take_raw(self):
+        """Puts results that RESULTS/raw has, and this machine has not, where they are looked for."""
+        for raw in sorted((self.results / "raw").glob("*.jsonl")):
+            for line in raw.read_text().splitlines():
+                entry = json.loads(line)
+                file = self.work / entry["file"]
+                if not file.exists():
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(json.dumps(entry["is"], separators=(",", ":")) + "\n")
+
     def call(self, *words):
         """What winnow prints, its JSON objects. What it says goes to work/log."""
         words = [str(self.winnow), *map(str, words)]

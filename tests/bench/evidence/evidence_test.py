@@ -3,6 +3,7 @@
 import csv
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -72,6 +73,30 @@ class Evidence(unittest.TestCase):
         self.made("variants")
         self.assertEqual(bytes_of(folder), first)
         self.assertEqual(log.read_bytes(), said)
+
+    def test_with_the_raw_results_another_machine_trains_nothing(self):
+        made = bytes_of(self.made("sweep"))
+        elsewhere = self.folder / "elsewhere" / "results"
+        shutil.copytree(self.folder / "whole" / "results" / "raw", elsewhere / "raw")
+        (elsewhere / "raw" / "done.jsonl").unlink()  # so that winnow sweep itself has to go on
+        self.assertEqual(bytes_of(self.made("sweep", "elsewhere")), made)
+        self.assertEqual(list((self.folder / "elsewhere" / "sweep-fashion-mnist" / "runs").iterdir()), [])
+
+    def test_pages_are_filled_from_tables(self):
+        folder = self.folder / "pages"
+        (folder / "sweep").mkdir(parents=True)
+        page = folder / "page.md"
+        page.write_text("Before.\n\n<!-- accuracy: sweep/one.csv -->\nAfter.\n")
+        table = folder / "sweep" / "one.csv"
+        fill = [sys.executable, "-B", HERE / "pages", folder]
+        subprocess.run(fill, check=True)
+        self.assertIn("one.csv -->\n\nNot yet run.\nAfter.", page.read_text())
+        table.write_text("arm,seeds,top1,difference,least,most,p\na,3,60.00,,,,\nb,3,61.00,1.00,-0.50,2.50,0.2\n")
+        self.assertNotEqual(subprocess.run([*fill, "--check"], capture_output=True).returncode, 0)
+        subprocess.run(fill, check=True)
+        self.assertIn("| b | 3 | 61.00 | +1.00 (-0.50 to +2.50) | 0.2 |\nAfter.", page.read_text())
+        self.assertNotIn("Not yet run", page.read_text())
+        subprocess.run([*fill, "--check"], check=True)
 
     def test_variants_are_paired_with_the_plain_run(self):
         folder = self.made("variants")

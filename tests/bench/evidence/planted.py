@@ -12,7 +12,7 @@ import sweep
 from bench import points
 
 THRESHOLDS = [2, 6, 10]
-STAGES, REDUCED = [[("6", 3)], [("2,6,10", 8)]], [("6", 2)]  # thresholds of the sweep, seeds
+STAGES, REDUCED = [[("2,6,10", 8)]], [("6", 2)]  # thresholds of the sweep, seeds
 
 
 def settings(bench, thresholds, seeds):
@@ -20,7 +20,7 @@ def settings(bench, thresholds, seeds):
     return ["sweep", "planted", "--out", "sweep-planted", "--hash", "phash", "--threshold", thresholds,
             "--mode", "keep,weight,one_per_group", "--equal", "epochs", "--epochs", epochs, "--holdout", 0.001,
             "--seeds", seeds, "--all-seeds", "--lanes", bench.lanes, "--threads", bench.lanes,
-            "--json", "--", "--net", "small.toml", "--recipe", "small-images", "--batch-size", 128]  # fmt: skip
+            "--json", "--", "--net", "small.toml", "--recipe", "small-images", "--batch-size", 128, "--dtype", "bf16"]  # fmt: skip
 
 
 def found_by(bench, threshold):

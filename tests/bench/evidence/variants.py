@@ -13,7 +13,7 @@ GROUPS = {
     "micro-batch": {"64": [], **{str(size): ["--micro-batch", size] for size in (8, 16, 32, 128, 512)}},
     "execution": {"f32, fast": [], "f32, reproducible": ["--reproducible"], "bf16, fast": ["--dtype", "bf16"]},
 }
-STAGES = [["execution"], ["micro-batch"], ["shuffling"]]
+STAGES = [["micro-batch"], ["shuffling"], ["execution"]]
 REDUCED = list(GROUPS)
 SEEDS = range(1, 4)
 
