@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace winnow {
+
+// Puts a whole file in place, which is anew again and again: readers find the old text or the new,
+// never a part. Nothing is synced: after a crash of the machine the file may be empty or the old
+// one.
+//
+// Ranks    one writer of a path at a time; meanwhile PATH.tmp is there
+// Throws   SystemError naming the path; the old text is still in place then
+void replace_file(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace winnow
