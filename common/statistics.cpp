@@ -76,8 +76,17 @@ Interval wilson(std::uint64_t hits, std::uint64_t trials, double confidence) {
   return {hits == 0 ? 0 : middle - half, hits == trials ? 1 : middle + half};
 }
 
+double median(std::vector<double> values, Middle of_two) {
+  const std::size_t half = values.size() / 2;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(half);
+  std::ranges::nth_element(values, middle);
+  if (values.size() % 2 == 1 || of_two == Middle::kUpper) return *middle;
+  const double lower = *std::max_element(values.begin(), middle);
+  return of_two == Middle::kLower ? lower : (lower + *middle) / 2;
+}
+
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b,
-                                   double confidence, double resolution) {
+                                   double confidence, double resolution, double shared) {
   if (a.empty() || a.size() != b.size()) {
     throw std::invalid_argument("a paired difference needs as many results of both, one at least");
   }
@@ -91,7 +100,8 @@ PairedDifference paired_difference(std::span<const double> a, std::span<const do
   }
   out.deviation = std::sqrt(squares / (n - 1));
   // Each of both is rounded to its step: a variance of step^2 / 12.
-  const double error = std::sqrt((out.deviation * out.deviation + resolution * resolution / 6) / n);
+  const double error =
+      std::sqrt((out.deviation * out.deviation + resolution * resolution / 6) * (1 / n + shared));
   const double half = student_t_bound(1 - confidence, n - 1) * error;
   out.interval = {out.mean - half, out.mean + half};
   if (error > 0) {

@@ -32,6 +32,10 @@ double student_t_bound(double p, double freedom);
 // A share of which `hits` of `trials` were seen (Wilson 1927). 0 trials: from 0 to 1.
 Interval wilson(std::uint64_t hits, std::uint64_t trials, double confidence = 0.95);
 
+// What lies in the middle of one value or more; of two that do, their mean, or one of them.
+enum class Middle { kMean, kLower, kUpper };
+double median(std::vector<double> values, Middle of_two = Middle::kMean);
+
 // What two recipes differ by, from runs of each that have something in common: a seed, a fold.
 struct PairedDifference {
   std::size_t pairs = 0;
@@ -42,11 +46,18 @@ struct PairedDifference {
   std::optional<Interval> interval = {};
   std::optional<double> p = {};
 };
-// `resolution`: the step in which both are counted, 1 / images of an accuracy. Rounding to it is
-// part of the variance, so that equal differences of few images are no certainty.
+// resolution  The step in which both are counted, 1 / images of an accuracy. Rounding to it is part
+//             of the variance, so that equal differences of few images are no certainty.
+// shared      Where pairs are of nets trained on samples that are in part the same, as folds of one
+//             data set are: the samples that one is tested on, by those it is trained on, which of
+//             K folds is 1 / (K - 1). Such differences are not independent, and the variance of
+//             their mean is 1 / pairs + `shared` of that of one (the corrected resampled t-test:
+//             Nadeau and Bengio, Inference for the Generalization Error, Machine Learning 52,
+//             2003).
 // Errors: std::invalid_argument: none, or not as many of both.
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b,
-                                   double confidence = 0.95, double resolution = 0);
+                                   double confidence = 0.95, double resolution = 0,
+                                   double shared = 0);
 
 // What two nets say of the same images.
 struct PairedHits {

@@ -18,6 +18,7 @@
 #include "common/comm/schedule/choice.h"
 #include "common/error.h"
 #include "common/small_float.h"
+#include "common/statistics.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "common/statistics.h"
 #include "datasets/formats.h"
 #include "tools/bench_held.h"
 #include "tools/bench_rows.h"

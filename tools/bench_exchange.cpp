@@ -11,6 +11,7 @@
 #include "common/comm/communicator.h"
 #include "common/comm/schedule/all_to_all.h"
 #include "common/error.h"
+#include "common/statistics.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
 

@@ -9,6 +9,7 @@
 #include "common/image.h"
 #include "common/resample.h"
 #include "common/rng.h"
+#include "common/statistics.h"
 #include "dedup/hash/hashes.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"

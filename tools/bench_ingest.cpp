@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "common/error.h"
+#include "common/statistics.h"
 #include "datasets/formats.h"
 #include "pipeline/ingest/ingest.h"
 #include "tools/bench_held.h"

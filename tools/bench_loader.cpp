@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/statistics.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/sampler.h"
 #include "pipeline/load/stages.h"

@@ -2,18 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
 
 namespace winnow::tools {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 void check(const StopRequested& stop) {
   if (stop && stop()) throw StoppedError("stopped before the end of the measurement");

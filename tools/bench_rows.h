@@ -23,8 +23,6 @@ double seconds_of(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-double median(std::vector<double> values);  // at least one
-
 // Throws StoppedError once a stop was asked for.
 void check(const StopRequested& stop);
 

@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/rng.h"
+#include "common/statistics.h"
 #include "dedup/search/plan.h"
 #include "dedup/search/scan.h"
 #include "dedup/search/search.h"

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <tuple>
 
+#include "common/statistics.h"
+
 namespace winnow::health {
 namespace {
 
@@ -221,12 +223,6 @@ std::string seconds_in_words(double seconds) {
   return std::string(text.data()) + (seconds < 1 ? " ms" : " s");
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 }  // namespace
 
 std::vector<Finding> diagnose(int me, std::span<const Seen> seen,
@@ -266,7 +262,7 @@ std::optional<Straggler> find_straggler(std::span<const Seen> seen, double share
   const auto median_of = [&](const auto& value) {
     std::vector<double> values;
     for (const int r : ranks) values.push_back(value(at(seen, r).last));
-    return median(std::move(values));
+    return median(std::move(values), Middle::kLower);  // of two ranks one may be slow
   };
   const auto own = [](const Status& s) {
     return double{s.seconds.work} + s.seconds.batch - s.seconds.exchange;

@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/rng.h"
+#include "common/statistics.h"
 #include "dedup/verify/affine.h"
 
 namespace winnow::dedup {
@@ -169,12 +170,6 @@ void measure_tail(std::vector<double> scores, Calibration& result) {
   result.tail_scale = std::max(excess / static_cast<double>(count), 1e-3);
 }
 
-double median(std::vector<double> scores) {
-  const auto middle = scores.begin() + static_cast<std::ptrdiff_t>(scores.size() / 2);
-  std::ranges::nth_element(scores, middle);
-  return *middle;
-}
-
 }  // namespace
 
 double Calibration::expected_false(double registered, double least_probability) const noexcept {
@@ -241,7 +236,9 @@ Calibration calibrate(std::span<const std::uint32_t> rows, const PictureSource& 
   for (const MatchExample& example : examples) {
     (example.is_same ? of_same : of_strangers).push_back(result.model.score(example.features));
   }
-  if (result.same >= kFewPictures) result.copies = median(std::move(of_same));
+  if (result.same >= kFewPictures) {
+    result.copies = median(std::move(of_same), Middle::kUpper);
+  }
   measure_tail(std::move(of_strangers), result);
   return result;
 }

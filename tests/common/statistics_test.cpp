@@ -57,6 +57,17 @@ TEST(Wilson, HasSciPysLimits) {
   }
 }
 
+TEST(Median, IsInTheMiddle) {
+  EXPECT_EQ(median({3}), 3);
+  EXPECT_EQ(median({5, 1, 3}), 3);
+  for (const Middle middle : {Middle::kLower, Middle::kUpper})
+    EXPECT_EQ(median({9, 2, 4}, middle), 4);
+  const std::vector<double> even{8, 1, 4, 2};
+  EXPECT_EQ(median(even), 3);
+  EXPECT_EQ(median(even, Middle::kLower), 2);
+  EXPECT_EQ(median(even, Middle::kUpper), 4);
+}
+
 TEST(PairedDifference, IsThatOfSciPysPairedTest) {
   const std::vector<double> a{0.912, 0.915, 0.909, 0.917};
   const std::vector<double> b{0.908, 0.913, 0.910, 0.911};
@@ -67,6 +78,22 @@ TEST(PairedDifference, IsThatOfSciPysPairedTest) {
   EXPECT_NEAR(got.interval->least, -0.007501517739986467, 1e-11);
   EXPECT_NEAR(got.interval->most, 0.0020015177399864623, 1e-11);
   EXPECT_NEAR(paired_difference(a, b, 0.9).interval->least, -0.0062636643438512005, 1e-11);
+}
+
+TEST(PairedDifference, OfFoldsIsTheCorrectedResampledTest) {
+  const std::vector<double> a{0.912, 0.915, 0.909, 0.917};
+  const std::vector<double> b{0.908, 0.913, 0.910, 0.911};
+  const PairedDifference plain = paired_difference(a, b);
+  const PairedDifference folds = paired_difference(a, b, 0.95, 0, 1.0 / 3);
+  EXPECT_EQ(folds.mean, plain.mean);
+  EXPECT_EQ(folds.deviation, plain.deviation);
+  // 1/4 + 1/3 for 1/4.
+  const double wider = std::sqrt(7.0 / 3);
+  EXPECT_NEAR(folds.interval->most - folds.mean, wider * (plain.interval->most - plain.mean),
+              1e-12);
+  EXPECT_NEAR(*folds.p, student_t_tails(-0.00275 / (plain.deviation * std::sqrt(7.0 / 12)), 3),
+              1e-12);
+  EXPECT_GT(*folds.p, *plain.p);
 }
 
 TEST(PairedDifference, SaysNothingOfOnePairAndNothingCertainOfFewImages) {
