@@ -24,7 +24,6 @@ NewestFile::~NewestFile() {
 void NewestFile::put(Text text) {
   {
     const std::lock_guard lock(mutex_);
-    if (const auto failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
     next_ = std::move(text);
   }
   changed_.notify_one();
@@ -37,18 +36,12 @@ void NewestFile::write_all() {
     const Text text = std::exchange(next_, nullptr);
     if (!text) return;
     lock.unlock();
-    std::exception_ptr failure;
     try {
       replace_file(path_, text());
     } catch (const std::exception& error) {
-      if (failed_) {
-        failed_(error);
-      } else {
-        failure = std::current_exception();
-      }
+      failed_(error);
     }
     lock.lock();
-    failure_ = failure;
   }
 }
 

@@ -19,15 +19,13 @@ class NewestFile {
  public:
   using Text = std::function<std::string()>;
 
-  // `failed` is called on its thread with what a write threw; empty: put() throws that.
-  explicit NewestFile(std::filesystem::path path,
-                      std::function<void(const std::exception&)> failed = {});
+  // `failed` is called on its thread with what a write threw; the next text is tried again.
+  NewestFile(std::filesystem::path path, std::function<void(const std::exception&)> failed);
   ~NewestFile();
   NewestFile(const NewestFile&) = delete;
   NewestFile& operator=(const NewestFile&) = delete;
 
-  // `text` is called on its thread. Throws SystemError where an earlier text could not be written.
-  void put(Text text);
+  void put(Text text);  // called on its thread
 
  private:
   void write_all();
@@ -38,7 +36,6 @@ class NewestFile {
   std::mutex mutex_;
   std::condition_variable changed_;
   Text next_;  // empty: what is written is the newest
-  std::exception_ptr failure_;
   bool ends_ = false;
   std::thread thread_;  // last: it uses all of the above
 };

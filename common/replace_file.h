@@ -7,7 +7,7 @@ namespace winnow {
 
 // Puts a whole file in place, which is anew again and again: readers find the old text or the new,
 // never a part. Nothing is synced: after a crash of the machine the file may be empty or the old
-// one.
+// one. So it has no fault points (failpoint.h): nothing relies on it.
 //
 // Ranks    one writer of a path at a time; meanwhile PATH.tmp is there
 // Throws   SystemError naming the path; the old text is still in place then

@@ -9,7 +9,6 @@
 #include <thread>
 #include <vector>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "tests/common/temporary_folder.h"
 
@@ -18,12 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr auto kNever = [](const std::exception& error) { ADD_FAILURE() << error.what(); };
+
 TEST(NewestFile, LastTextIsThereAtTheEndAndThoseBetweenMayBeLeftOut) {
   const TemporaryFolder folder;
   const fs::path path = folder / "figures";
   std::atomic<int> made = 0;
   {
-    NewestFile file(path);
+    NewestFile file(path, kNever);
     std::promise<void> go_on;
     std::promise<void> began;
     file.put([&] {
@@ -47,24 +48,31 @@ TEST(NewestFile, LastTextIsThereAtTheEndAndThoseBetweenMayBeLeftOut) {
 
 TEST(NewestFile, WithoutATextThereIsNoFile) {
   const TemporaryFolder folder;
-  { const NewestFile file(folder / "figures"); }
+  { const NewestFile file(folder / "figures", kNever); }
   EXPECT_FALSE(fs::exists(folder / "figures"));
 }
 
-TEST(NewestFile, WhoPutsTheNextTextHearsThatOneCouldNotBeWritten) {
+TEST(NewestFile, TellsWhyATextCouldNotBeWrittenAndTriesTheNext) {
   const TemporaryFolder folder;
-  NewestFile file(folder / "none" / "figures");
-  const auto put = [&] { file.put([] { return std::string("text"); }); };
-  put();
-  EXPECT_THROW(
-      for (;;) {
-        put();
-        std::this_thread::yield();
-      },
-      SystemError);
+  std::vector<std::string> said;
+  const fs::path path = folder / "late" / "figures";
+  {
+    std::promise<void> failed;
+    NewestFile file(path, [&](const std::exception& error) {
+      said.emplace_back(error.what());
+      failed.set_value();
+    });
+    file.put([] { return std::string("lost"); });
+    failed.get_future().wait();
+    fs::create_directory(folder / "late");
+    file.put([] { return std::string("text"); });
+  }
+  EXPECT_EQ(read_text(path), "text");
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find("figures"), std::string::npos);
 }
 
-TEST(NewestFile, WhoWantsToKnowIsToldOnItsThread) {
+TEST(NewestFile, TellsOfTheLastTextToo) {
   const TemporaryFolder folder;
   std::vector<std::string> said;
   {
@@ -80,7 +88,7 @@ TEST(NewestFile, TakesTextsOfSeveralThreads) {
   const TemporaryFolder folder;
   const fs::path path = folder / "figures";
   {
-    NewestFile file(path);
+    NewestFile file(path, kNever);
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&] {
