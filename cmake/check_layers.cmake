@@ -25,9 +25,10 @@ set(may_train/step       common pipeline/load train/tensor train/graph train/bac
 set(may_train/evaluate   common pipeline/load train/tensor train/graph train/backend train/step train/evaluate)
 set(may_train/run        common pipeline/load train)
 set(may_tools    common datasets dedup pipeline train tools)
+set(may_python   common datasets dedup pipeline train python)
 set(rules common datasets dedup pipeline train/tensor train/graph train/ops train/rewrites train/onnx train/nets train/backend
           train/optim train/checkpoint train/model train/reduce train/plan train/step train/evaluate
-          train/run tools)
+          train/run tools python)
 
 # C library header (a pattern) -> the one path prefix that may include it.
 set(homes

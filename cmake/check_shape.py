@@ -24,7 +24,7 @@ FUNCTION_LINES = 60
 CLASS_LINES = 250
 STRUCT_FIELDS = 8
 EQUAL_LINES = 10
-FOLDERS = "common,datasets,dedup,pipeline,train,tools"
+FOLDERS = "common,datasets,dedup,pipeline,train,tools,python"
 SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh"}
 
 TOKEN = re.compile(

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace winnow::python {
+
+// Arrays of numpy. Nothing is copied unless that is said.
+
+// The elements of `values`, which live as long as `owner` and do not move meanwhile. Read-only.
+template <class T>
+nanobind::object column_view(const std::vector<T>& values, nanobind::handle owner) {
+  return nanobind::cast(nanobind::ndarray<nanobind::numpy, const T, nanobind::ndim<1>>(
+      values.data(), {values.size()}, owner));
+}
+
+// The same of an enumeration, as the integers it stands for.
+template <class T>
+requires std::is_enum_v<T> nanobind::object enum_view(const std::vector<T>& values,
+                                                      nanobind::handle owner) {
+  using Integer = std::underlying_type_t<T>;
+  return nanobind::cast(nanobind::ndarray<nanobind::numpy, const Integer, nanobind::ndim<1>>(
+      reinterpret_cast<const Integer*>(values.data()), {values.size()}, owner));
+}
+
+// Elements that may be written, of any shape that is not larger than they are many.
+template <class T, std::size_t N>
+nanobind::object array_view(std::vector<T>& values, const std::array<std::size_t, N>& shape,
+                            nanobind::handle owner) {
+  return nanobind::cast(
+      nanobind::ndarray<nanobind::numpy, T>(values.data(), N, shape.data(), owner));
+}
+
+// An array that has the vector's memory for its own.
+template <class T, std::size_t N>
+nanobind::object array_of(std::vector<T> values, const std::array<std::size_t, N>& shape) {
+  auto* const kept = new std::vector<T>(std::move(values));
+  const nanobind::capsule owner(
+      kept, [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
+  return array_view(*kept, shape, owner);
+}
+template <class T>
+nanobind::object array_of(std::vector<T> values) {
+  const std::array<std::size_t, 1> shape{values.size()};
+  return array_of(std::move(values), shape);
+}
+
+}  // namespace winnow::python

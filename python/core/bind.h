@@ -1,0 +1,16 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace winnow::python {
+
+// Each adds its classes and functions to the module winnow._core.
+void bind_errors(nanobind::module_& core);
+void bind_selection(nanobind::module_& core);
+void bind_fingerprints(nanobind::module_& core);
+void bind_batch(nanobind::module_& core);
+void bind_cache(nanobind::module_& core);
+void bind_loader(nanobind::module_& core);
+void bind_ingest(nanobind::module_& core);
+
+}  // namespace winnow::python

@@ -1,0 +1,53 @@
+#include <exception>
+
+#include "common/error.h"
+#include "python/core/bind.h"
+
+namespace winnow::python {
+namespace nb = nanobind;
+
+namespace {
+
+// The classes of winnow/errors.py. References that are never given back, as the translator may be
+// called as long as there is an interpreter.
+struct Classes {
+  PyObject* error;
+  PyObject* usage;
+  PyObject* refused;
+  PyObject* data;
+  PyObject* system;
+  PyObject* stopped;
+};
+
+void translate(const std::exception_ptr& thrown, void* given) {
+  const auto& classes = *static_cast<const Classes*>(given);
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const UsageError& error) {
+    PyErr_SetString(classes.usage, error.what());
+  } catch (const RefusedError& error) {
+    PyErr_SetString(classes.refused, error.what());
+  } catch (const FormatError& error) {
+    PyErr_SetString(classes.data, error.what());
+  } catch (const SystemError& error) {
+    PyErr_SetString(classes.system, error.what());
+  } catch (const StoppedError& error) {
+    PyErr_SetString(classes.stopped, error.what());
+  } catch (const Error& error) {
+    PyErr_SetString(classes.error, error.what());
+  }  // others go on to nanobind's
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& /*core*/) {
+  const nb::module_ errors = nb::module_::import_("winnow.errors");
+  const auto named = [&](const char* name) {
+    return nb::object(errors.attr(name)).release().ptr();
+  };
+  auto* classes = new Classes{named("Error"),     named("UsageError"),  named("RefusedError"),
+                              named("DataError"), named("SystemFault"), named("StoppedError")};
+  nb::register_exception_translator(translate, classes);
+}
+
+}  // namespace winnow::python

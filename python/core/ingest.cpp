@@ -1,0 +1,220 @@
+#include "pipeline/ingest/ingest.h"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/comm/communicator.h"
+#include "common/error.h"
+#include "common/thread_plan.h"
+#include "datasets/formats.h"
+#include "dedup/hash/hashes.h"
+#include "pipeline/store/cache.h"
+#include "python/core/arrays.h"
+#include "python/core/bind.h"
+
+namespace winnow::python {
+namespace nb = nanobind;
+
+namespace {
+
+using pipeline::IngestOptions;
+
+// Hears, for work that runs on a thread of its own, what comes from Python meanwhile: what the
+// progress callback raises, and Ctrl-C, stop the work, and are raised in its place.
+class Listener {
+ public:
+  explicit Listener(nb::object callback) : callback_(std::move(callback)) {}
+
+  StopRequested stop() {
+    return [this] { return stopped_.load(std::memory_order_relaxed); };
+  }
+  ProgressSink sink() {
+    return [this](const Progress& progress) { tell(progress); };
+  }
+
+  // Does the work. Called, and returns, with the interpreter's lock held; nobody holds it between.
+  template <class Work>
+  auto wait_for(const Work& work) {
+    auto done = std::async(std::launch::async, work);
+    constexpr std::chrono::milliseconds kLook{50};
+    while (true) {
+      {
+        const nb::gil_scoped_release others_go_on;
+        if (done.wait_for(kLook) == std::future_status::ready) break;
+      }
+      if (PyErr_CheckSignals() != 0) end(std::make_exception_ptr(nb::python_error()));
+    }
+    try {
+      auto result = done.get();
+      if (raised_) std::rethrow_exception(raised_);
+      return result;
+    } catch (const StoppedError&) {
+      if (raised_) std::rethrow_exception(raised_);
+      throw;
+    }
+  }
+
+ private:
+  void tell(const Progress& progress) {
+    if (stopped_ || callback_.is_none()) return;
+    const nb::gil_scoped_acquire lock;
+    try {
+      callback_(progress.done, progress.total);
+    } catch (...) {
+      end(std::current_exception());
+    }
+  }
+  void end(std::exception_ptr why) {
+    if (!stopped_.exchange(true)) raised_ = std::move(why);
+  }
+
+  nb::object callback_;
+  std::exception_ptr raised_;  // written with the interpreter's lock held
+  std::atomic<bool> stopped_ = false;
+};
+
+pipeline::Store store_of(const std::string& name) {
+  for (const auto store :
+       {pipeline::Store::kOriginal, pipeline::Store::kRaw, pipeline::Store::kNone}) {
+    if (pipeline::store_name(store) == name) return store;
+  }
+  throw UsageError("there is no store '" + name + "'; take original, raw or none");
+}
+
+void bind_options(nb::module_& core) {
+  using datasets::OpenOptions;
+  nb::class_<OpenOptions>(core, "OpenOptions")
+      .def(nb::init<>())
+      .def_rw("format", &OpenOptions::format)
+      .def_rw("allow_empty_classes", &OpenOptions::allow_empty_classes)
+      .def_rw("hidden", &OpenOptions::hidden)
+      .def_rw("system", &OpenOptions::system)
+      .def_rw("follow_links", &OpenOptions::follow_links)
+      .def_rw("exclude", &OpenOptions::exclude)
+      .def(
+          "set_labels",
+          [](OpenOptions& options, const std::string& labels) {
+            options.labels =
+                labels == "auto"     ? datasets::LabelsFrom::kAuto
+                : labels == "folder" ? datasets::LabelsFrom::kFolder
+                : labels == "none"
+                    ? datasets::LabelsFrom::kNone
+                    : throw UsageError("labels are auto, folder or none, not '" + labels + "'");
+          },
+          nb::arg("labels"));
+  nb::class_<IngestOptions>(core, "IngestOptions")
+      .def(nb::init<>())
+      .def(
+          "set_store", [](IngestOptions& o, const std::string& name) { o.store = store_of(name); },
+          nb::arg("store"))
+      .def_rw("hashes", &IngestOptions::hashes)
+      .def_rw("shard_bytes", &IngestOptions::shard_bytes)
+      .def(
+          "set_resize",
+          [](IngestOptions& o, int short_side_px, int quality) {
+            o.resize = {short_side_px, quality};
+          },
+          nb::arg("short_side_px"), nb::arg("quality"))
+      .def(
+          "set_thumbnails", [](IngestOptions& o, bool on) { o.target.thumbnails = on; },
+          nb::arg("on"))
+      .def(
+          "set_target",
+          [](IngestOptions& o, bool into, bool retry) {
+            o.target.into = into;
+            o.target.retry = retry;
+          },
+          nb::arg("into"), nb::arg("retry"))
+      .def(
+          "set_threads",
+          [](IngestOptions& o, int threads) {
+            ThreadPlanInputs inputs = detect_threads(1, 1);
+            inputs.requested = threads;
+            o.work.threads = plan_threads(inputs).decode;
+          },
+          nb::arg("threads"));
+}
+
+pipeline::IngestResult ingest(const std::vector<std::filesystem::path>& paths,
+                              const std::filesystem::path& out, const datasets::OpenOptions& open,
+                              IngestOptions options, Listener& listener) {
+  std::vector<std::unique_ptr<datasets::Source>> opened;
+  std::vector<pipeline::IngestSource> sources;
+  for (const std::filesystem::path& path : paths) {
+    opened.push_back(datasets::open_source(path, open));
+    sources.push_back({opened.back().get(), path});
+  }
+  options.work.stop = listener.stop();
+  const auto alone = comm::make_single();
+  return pipeline::ingest(sources, out, options, listener.sink(), *alone);
+}
+
+using Pixels = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
+
+std::string hash_of(const Pixels& pixels, const std::string& name) {
+  const bool colour = pixels.ndim() == 3;
+  if (pixels.ndim() != 2 && !(colour && (pixels.shape(2) == 1 || pixels.shape(2) == 3))) {
+    throw UsageError("an image is an array of height x width, or height x width x 1 or 3");
+  }
+  const int channels = colour ? static_cast<int>(pixels.shape(2)) : 1;
+  const auto height = static_cast<int>(pixels.shape(0));
+  const auto width = static_cast<int>(pixels.shape(1));
+  if (height < 1 || width < 1) throw UsageError("an image has one pixel at least");
+  const dedup::HashKind kind = dedup::find_hash(name);
+  if (kind.scale != 1) {
+    throw UsageError("hashes at a scale are of pictures decoded at it; leave out @1/" +
+                     std::to_string(kind.scale));
+  }
+  const nb::gil_scoped_release others_go_on;
+  dedup::HashMemory memory;
+  const ImageView image{pixels.data(), height, width, channels, std::ptrdiff_t{width} * channels};
+  return dedup::to_hex(dedup::compute_hashes(image, std::span(&kind, 1), memory).front().words);
+}
+
+}  // namespace
+
+void bind_ingest(nb::module_& core) {
+  using pipeline::IngestResult;
+  bind_options(core);
+  nb::class_<IngestResult>(core, "Ingested")
+      .def_ro("digest", &IngestResult::digest)
+      .def_prop_ro("inputs", [](const IngestResult& r) { return r.manifest.inputs.total; })
+      .def_prop_ro("classes", [](const IngestResult& r) { return r.manifest.inputs.by_fate; })
+      .def_prop_ro("warned", [](const IngestResult& r) { return r.remarks.warned; })
+      .def_ro("inputs_done", &IngestResult::inputs_done)
+      .def_ro("sources_there", &IngestResult::sources_there)
+      .def_ro("retried", &IngestResult::retried)
+      .def_ro("recovered", &IngestResult::recovered)
+      .def_ro("seconds", &IngestResult::seconds);
+  core.def(
+      "ingest",
+      [](const std::vector<std::filesystem::path>& sources, const std::filesystem::path& out,
+         const datasets::OpenOptions& open, const IngestOptions& options, nb::object progress) {
+        Listener listener(std::move(progress));
+        return listener.wait_for([&] { return ingest(sources, out, open, options, listener); });
+      },
+      nb::arg("sources"), nb::arg("out"), nb::arg("open"), nb::arg("options"),
+      nb::arg("progress").none());
+  core.def(
+      "options_of_cache",
+      [](const std::filesystem::path& cache) {
+        return pipeline::options_of(pipeline::Cache::open(cache).manifest());
+      },
+      nb::arg("cache"));
+  core.def("hash", &hash_of, nb::arg("image"), nb::arg("hash"));
+}
+
+}  // namespace winnow::python

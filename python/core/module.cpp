@@ -1,0 +1,12 @@
+#include "python/core/bind.h"
+
+NB_MODULE(_core, core) {
+  core.doc() = "What winnow's Python package is made of; use it through the package winnow.";
+  winnow::python::bind_errors(core);
+  winnow::python::bind_selection(core);
+  winnow::python::bind_fingerprints(core);
+  winnow::python::bind_batch(core);
+  winnow::python::bind_cache(core);
+  winnow::python::bind_loader(core);
+  winnow::python::bind_ingest(core);
+}

@@ -1,0 +1,46 @@
+"""winnow in Python: images into caches, their duplicates, and batches of them in the order of ``winnow train``.
+
+Importing this loads nothing: the library comes with the first name that is used, and neither MPI nor CUDA with it.
+Where an array is said to be without a copy, it looks at memory of what it came from, which lives as long as it does.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .errors import DataError, Error, RefusedError, StoppedError, SystemFault, UsageError
+
+if TYPE_CHECKING:
+    from ._core import Fingerprints, Ingested, LedgerRow, Record, Verified
+    from .batch import Batch
+    from .cache import Cache
+    from .loader import Loader
+    from .program import Finished, run
+    from .selection import Selection
+    from .verbs import hash, ingest, verify  # noqa: A004
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Batch", "Cache", "DataError", "Error", "Fingerprints", "Finished", "Ingested", "LedgerRow", "Loader", "Record",
+    "RefusedError", "Selection", "StoppedError", "SystemFault", "UsageError", "Verified", "hash", "ingest", "run", "verify",
+]  # fmt: skip
+
+_HOMES = {
+    "Batch": "batch", "Cache": "cache", "Fingerprints": "_core", "Finished": "program", "Ingested": "_core",
+    "LedgerRow": "_core", "Loader": "loader", "Record": "_core", "Selection": "selection", "Verified": "_core",
+    "hash": "verbs", "ingest": "verbs", "run": "program", "verify": "verbs",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,67 @@
+"""Batches, as arrays of numpy or as tensors of torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import _core
+
+
+class Batch:
+    """Samples ready for a network: this rank's part of one global batch.
+
+    Each attribute is an array of numpy, or where the loader was asked for them (or torch is imported) a tensor. Those that
+    say so are without a copy; the memory is used for another batch once nobody has any of them.
+    """
+
+    __slots__ = ("_pin", "_torch", "raw", "step")
+
+    def __init__(self, raw: _core.Batch, step: int, torch: Any = None, pin: bool = False) -> None:
+        self.raw = raw
+        """The arrays of numpy, whatever was asked for."""
+        self.step = step
+        """Number of the global batch, from 0."""
+        self._torch = torch
+        self._pin = pin
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def _given(self, array: Any) -> Any:
+        if self._torch is None:
+            return array
+        tensor = self._torch.from_numpy(array)
+        return tensor.pin_memory() if self._pin else tensor
+
+    @property
+    def images(self) -> Any:
+        """u8 levels 0..255, without a copy: numpy (n, height, width, channels); torch (n, channels, height, width), in the
+        memory format channels_last."""
+        images = self._given(self.raw.images)
+        return images if self._torch is None else images.permute(0, 3, 1, 2)
+
+    @property
+    def labels(self) -> Any:
+        """(n,) int64. UsageError where a sample carries none or several, as mixed ones do: see :meth:`targets`."""
+        return self._given(self.raw.labels)
+
+    def targets(self, classes: int) -> Any:
+        """(n, classes) float32: the weight of each label of each sample, 1 or its share in a mixed sample."""
+        return self._given(self.raw.targets(classes))
+
+    @property
+    def weights(self) -> Any:
+        """(n,) float32, what the loss of each sample is multiplied by, without a copy."""
+        return self._given(self.raw.weights)
+
+    @property
+    def ids(self) -> Any:
+        """(n,) ids, without a copy: numpy uint64; torch int64, the same bits."""
+        ids = self.raw.ids
+        return ids if self._torch is None else self._given(ids.view("int64"))
+
+    def digest(self) -> str:
+        """Hash over pixels, labels, weights, ids and positions, 16 hex digits. Those of the ranks' parts of a batch add up,
+        modulo 2^64, to what ``winnow train --log-batches`` writes as ``data.digest``."""
+        return f"{self.raw.digest():016x}"

@@ -1,0 +1,213 @@
+"""What an ingest made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, overload
+
+from . import _core
+from .batch import Batch
+from .errors import UsageError
+from .selection import RULES, Selection
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+SPLITS: tuple[str, ...] = ("none", "train", "val", "test")
+"""By the number that columns of splits have."""
+
+
+def sides(image_size: int | tuple[int, int] | None) -> tuple[int, int]:
+    """(height, width) in pixels; zeros: as the images are."""
+    if image_size is None:
+        return 0, 0
+    height_px, width_px = (image_size, image_size) if isinstance(image_size, int) else image_size
+    if height_px < 1 or width_px < 1:
+        raise UsageError(f"an image_size is a side in pixels, or (height, width), not {image_size!r}")
+    return height_px, width_px
+
+
+class Cache:
+    """A finished cache, opened for reading. Safe in threads; pickles as its path; a forked child opens it anew.
+
+    Its samples are the readable inputs, in the order of their ids: ``cache[0]`` is the first, ``cache[:10]`` the first ten,
+    ``cache.record(id)`` the one of that id. UsageError where there is no cache, DataError where it is damaged.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._open = _core.OpenCache(os.fspath(path))
+
+    def __reduce__(self) -> tuple[type[Cache], tuple[str]]:
+        return Cache, (os.path.abspath(self.path),)
+
+    def __repr__(self) -> str:
+        return f"<winnow.Cache {self.path!r}: {len(self)} samples>"
+
+    @property
+    def path(self) -> str:
+        return os.fspath(self._open.path)
+
+    @property
+    def digest(self) -> str:
+        """Of the manifest: equal caches, equal digests."""
+        return self._open.digest
+
+    @property
+    def class_names(self) -> list[str]:
+        """By label; empty where there are no labels."""
+        return self._open.class_names
+
+    @property
+    def inputs(self) -> dict[str, int]:
+        """How many inputs were "ok", "corrupt", "truncated" ...: they add up to all there were."""
+        return self._open.inputs
+
+    @property
+    def image_shape(self) -> tuple[int, int, int]:
+        """(height, width, channels) of all images as stored; height or width 0 where they differ."""
+        return self._open.image_shape
+
+    @property
+    def mean(self) -> list[float]:
+        """Of each channel of the training images, on the scale [0, 1]."""
+        return self._open.mean
+
+    @property
+    def deviation(self) -> list[float]:
+        """Standard deviation, likewise."""
+        return self._open.deviation
+
+    @property
+    def ids(self) -> NDArray[np.uint64]:
+        """Of all samples, ascending, without a copy."""
+        return self._open.ids
+
+    @property
+    def splits(self) -> NDArray[np.uint8]:
+        """Of all samples, an index of :data:`SPLITS`, without a copy."""
+        return self._open.splits
+
+    def __len__(self) -> int:
+        return len(self._open.ids)
+
+    @overload
+    def __getitem__(self, at: int) -> _core.Record: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[_core.Record]: ...
+    def __getitem__(self, at: int | slice) -> _core.Record | list[_core.Record]:
+        ids = self._open.ids
+        if isinstance(at, slice):
+            return [self.record(int(id)) for id in ids[at]]
+        return self.record(int(ids[at]))
+
+    def __iter__(self) -> Iterator[_core.Record]:
+        for id in self._open.ids:
+            yield self.record(int(id))
+
+    def record(self, id: int, variant: int = 0) -> _core.Record:
+        """The sample of an id: labels, group, size, payload, and its pixels by ``.image()``. ``variant``: of those that
+        ``ingest --augment`` stores."""
+        return self._open.record(id, variant)
+
+    def image(self, id: int, variant: int = 0) -> NDArray[np.uint8]:
+        """(height, width, channels) u8 levels, decoded as the cache's settings say."""
+        return self._open.record(id, variant).image()
+
+    def load(
+        self,
+        ids: ArrayLike,
+        *,
+        augment: str = "none",
+        image_size: int | tuple[int, int] | None = None,
+        seed: int = 1,
+        epoch: int = 0,
+        threads: int = 0,
+    ) -> Batch:
+        """A batch of these samples in this order, decoded and augmented by several threads; no part of any stream."""
+        import numpy
+
+        height_px, width_px = sides(image_size)
+        wanted = numpy.ascontiguousarray(ids, numpy.uint64)
+        return Batch(self._open.load(wanted, augment, height_px, width_px, seed, epoch, threads), 0)
+
+    def samples(self, split: str = "train", selection: str = "") -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
+        """Ids and weights of what a selection leaves of a split, in the order of ids."""
+        return self._open.samples(split, selection)
+
+    def fingerprints(self, columns: Iterable[str] | None = None) -> _core.Fingerprints:
+        """The table that deduplication goes by, as columns of numpy without a copy. ``columns``: read these alone, of
+        "labels", "groups", "widths_px", "heights_px", "file_bytes", "file_hashes", "pixel_hashes", "sharpness", "quality",
+        "codes:phash"; the others are empty. Ids and splits are always there. None: all are read."""
+        return self._open.fingerprints(None if columns is None else set(columns))
+
+    def ledger(self, remarks_only: bool = False) -> list[_core.LedgerRow]:
+        """The fate of every input, in the order of ids; or only those that are not simply ok."""
+        return self._open.ledger(remarks_only)
+
+    def names(self, ids: ArrayLike) -> list[str]:
+        """What the sources call these inputs."""
+        import numpy
+
+        return self._open.names(numpy.ascontiguousarray(ids, numpy.uint64))
+
+    def selections(self) -> list[str]:
+        """Names of those there are."""
+        return self._open.selections()
+
+    def selection(self, name: str = "default") -> Selection:
+        """The selection of that name. UsageError where there is none, or it is for another cache."""
+        return Selection(self._open.selection(name))
+
+    def select(self, name: str, weights: ArrayLike | None = None) -> Selection:
+        """A new selection, not written yet, that keeps every sample, or weighs them so: a number for each, in the order of
+        ids; 0 or False leaves a sample out."""
+        everything = Selection(self._open.keep_all(name))
+        return everything if weights is None else everything.with_weights(weights)
+
+    def write(self, selection: Selection) -> str | None:
+        """Keeps a selection in the cache, durably, for training and export to obey. One of that name that is there already is
+        kept as NAME.previous, which is returned."""
+        return self._open.write_selection(selection.raw)
+
+    def groups(self, selection: str | Selection = "default", frame: bool | None = None) -> Any:
+        """The groups of duplicates of a selection, a row for each member: group, id, name, split, used_in, weight, kept_id,
+        distance, rule. A DataFrame where pandas is installed, else a list of dicts; ``frame`` says which."""
+        import numpy
+
+        chosen = self.selection(selection) if isinstance(selection, str) else selection
+        if chosen.raw.cache_digest != self.digest:
+            raise UsageError(f"selection {chosen.name!r} was made for another cache than {self.path}")
+        sizes = numpy.bincount(chosen.groups)
+        members = numpy.flatnonzero(sizes[chosen.groups] > 1)
+        members = members[numpy.argsort(chosen.groups[members], kind="stable")]
+        own = self.splits[members]
+        used = chosen.splits[members] if len(chosen.splits) else own
+        columns = {
+            "group": chosen.groups[members], "id": chosen.ids[members], "name": self.names(chosen.ids[members]),
+            "split": [SPLITS[split] for split in own], "used_in": [SPLITS[split] for split in used],
+            "weight": chosen.weights[members], "kept_id": chosen.kept[members], "distance": chosen.distances[members],
+            "rule": [RULES[rule] for rule in chosen.rules[members]],
+        }  # fmt: skip
+        return _table(columns, frame)
+
+    def pairs(self, hash: str = "phash", threshold: int = 4, scope: str = "all", frame: bool | None = None) -> Any:
+        """Every pair of samples whose codes are within ``threshold`` bits, or whose files or pixels are equal (distance 0):
+        id, other_id, distance; as of :meth:`groups`. ``scope``: "all", "within" splits or "across" them. hash "exact": equal
+        files and pixels alone."""
+        first, second, distances = self._open.pairs(hash, threshold, scope)
+        return _table({"id": first, "other_id": second, "distance": distances}, frame)
+
+
+def _table(columns: dict[str, Any], frame: bool | None) -> Any:
+    if frame is not False:
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            if frame:
+                raise
+        else:
+            return pandas.DataFrame(columns)
+    plain = [column.tolist() if hasattr(column, "tolist") else column for column in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*plain, strict=True)]

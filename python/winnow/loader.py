@@ -1,0 +1,206 @@
+"""Training batches, in the order of ``winnow train``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from . import _core, ranks as ranks_of_job
+from .batch import Batch
+from .cache import Cache, sides
+from .errors import UsageError
+
+_STATE_VERSION = 1
+
+
+class Loader:
+    """Batches of a cache: the samples, their order and their pixels are those of ``winnow train`` with the same options.
+
+    Training data is one stream, epoch after epoch, each in an order of its own that depends on the seed alone. Global batch
+    ``b`` is positions ``[b * batch_size, (b + 1) * batch_size)`` of it, so no batch is short, and a batch may reach from one
+    epoch into the next. Each rank loads its part of every batch from the cache, which it can read itself.
+
+    Iterating gives the batches that are left of the current epoch; iterating again, those of the next. Who leaves an epoch
+    early goes on where they left: a batch that was given counts as used. Threads of C++ prepare batches ahead meanwhile, and
+    the interpreter's lock is free while one is waited for.
+
+    Parameters
+    ----------
+    cache: a :class:`Cache` or its path.
+    batch_size: samples of a global batch, of all ranks together.
+    augment: a recipe as of ``winnow train --augment``: "none", "cifar", "imagenet", "crop+flip+erase:p=0.5" ...
+    image_size: pixels of a side, or (height, width); None: as the images are, if all are of one size.
+    selection: name of a selection of the cache; "": all samples.
+    split: the split whose samples are loaded.
+    sampling: "uniform", "balanced", "repeat-factor" (with repeat_threshold) or "weighted".
+    seed: of the order and of augmentation.
+    rank, ranks: this process, and how many there are; None: as torch.distributed or else the launcher says.
+    epochs: how many there are in all; None: without end. Iterating after the last gives nothing.
+    micro_batch: parts of a batch that stay together on a rank, as of ``winnow train --micro-batch``; ranks have as many or
+        one more. batch_size is a multiple of it.
+    shuffle_fraction, partitions: exchange less than all between partitions, as ``winnow train`` has it.
+    threads: that read, decode and augment; 0: this process's share of the machine.
+    ahead: batches prepared while the caller computes.
+    tensors: "torch", "numpy", or "auto": torch where it is imported already.
+    pin_memory: copy what is given into pinned memory (torch with CUDA).
+    """
+
+    def __init__(
+        self,
+        cache: Cache | str | os.PathLike[str],
+        batch_size: int,
+        *,
+        augment: str = "none",
+        image_size: int | tuple[int, int] | None = None,
+        selection: str = "",
+        split: str = "train",
+        sampling: str = "uniform",
+        repeat_threshold: float = 0.001,
+        seed: int = 1,
+        rank: int | None = None,
+        ranks: int | None = None,
+        epochs: int | None = None,
+        micro_batch: int = 1,
+        shuffle_fraction: float = 1.0,
+        partitions: int = 8,
+        threads: int = 0,
+        ahead: int = 2,
+        tensors: str = "auto",
+        pin_memory: bool = False,
+    ) -> None:
+        self._job = ranks_of_job.find(rank, ranks)
+        self._torch = _torch_for(tensors)
+        self._pin = pin_memory
+        path = cache.path if isinstance(cache, Cache) else os.fspath(cache)
+        how = _core.SamplingOptions(sampling, repeat_threshold, shuffle_fraction, partitions)
+        self._stream = _core.Stream(path, split, selection, how, seed, batch_size, micro_batch)
+        height_px, width_px = sides(image_size)
+        self._part: dict[str, Any] = {
+            "rank": self._job.rank, "ranks": self._job.ranks, "local_ranks": self._job.local_ranks, "augment": augment,
+            "height_px": height_px, "width_px": width_px, "threads": threads, "ahead": ahead,
+        }  # fmt: skip
+        self._facts: dict[str, Any] = {
+            "cache": self._stream.cache_digest, "selection": self._stream.selection_digest, "split": split,
+            "batch_size": batch_size, "seed": seed, "augment": augment, "image_size": [height_px, width_px],
+            "sampling": [sampling, repeat_threshold], "shuffle": [shuffle_fraction, partitions],
+        }  # fmt: skip
+        self._batch_size = batch_size
+        self._epochs = epochs
+        self._step = 0
+        self._batches: _core.Batches | None = None
+        # What is wrong with the part of a rank is said now, and not at the first batch.
+        self._begin()
+
+    @property
+    def rank(self) -> int:
+        return self._job.rank
+
+    @property
+    def ranks(self) -> int:
+        return self._job.ranks
+
+    @property
+    def samples(self) -> int:
+        """Of one epoch, of all ranks together."""
+        return self._stream.samples
+
+    @property
+    def step(self) -> int:
+        """Number of the next global batch, from 0."""
+        return self._step
+
+    @property
+    def epoch(self) -> int:
+        """That the next batch begins in, from 0."""
+        return self._step * self._batch_size // self.samples
+
+    @property
+    def waited_seconds(self) -> float:
+        """How long batches were waited for since the loader last began anew."""
+        return 0.0 if self._batches is None else self._batches.waited_seconds
+
+    def first_step(self, epoch: int) -> int:
+        """Number of the first global batch that begins in an epoch."""
+        if epoch < 0:
+            raise UsageError(f"epochs are counted from 0, and {epoch} is none")
+        return self._stream.end_of_epoch(epoch)
+
+    def __len__(self) -> int:
+        """Batches that begin in the current epoch, given already or not."""
+        return self.first_step(self.epoch + 1) - self.first_step(self.epoch)
+
+    def __iter__(self) -> Iterator[Batch]:
+        epoch = self.epoch
+        if self._epochs is not None and epoch >= self._epochs:
+            return
+        end = self.first_step(epoch + 1)
+        while self._step < end:
+            yield self.next()
+
+    def next(self) -> Batch:
+        """The next batch, whatever epoch it is of."""
+        if self._batches is None:
+            self._begin()
+        assert self._batches is not None
+        raw = self._batches.next()
+        batch = Batch(raw, self._step, self._torch, self._pin)
+        self._step += 1
+        return batch
+
+    def weight_of_batch(self, step: int) -> float:
+        """Sum of the weights of a whole global batch, the same on all ranks: what the sum of their losses is divided by."""
+        return self._stream.weight_of_batch(step)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Goes to the beginning of an epoch. In the middle of that epoch nothing changes: who resumed goes on there."""
+        if epoch != self.epoch:
+            self.seek(self.first_step(epoch))
+
+    def seek(self, step: int) -> None:
+        """Goes to global batch ``step``, from 0."""
+        if step < 0:
+            raise UsageError(f"steps are counted from 0, and {step} is none")
+        if step != self._step:
+            self._step = step
+            self._batches = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where it is, as plain values: the same on all ranks. To be loaded on any number of them."""
+        return {"version": _STATE_VERSION, "step": self._step, **self._facts}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on behind the last batch that was given when the state was taken. UsageError where the loader has other data,
+        or would load it in another way, naming the difference."""
+        if state.get("version") != _STATE_VERSION:
+            raise UsageError("this is no state of a winnow.Loader, or that of a newer winnow")
+        for name, here in self._facts.items():
+            there = state.get(name)
+            if there != here:
+                raise UsageError(f"the state is of a loader with {name} {there!r}, and this one has {here!r}; make the loader as "
+                                 "it was to go on, or begin anew")  # fmt: skip
+        self.seek(int(state["step"]))
+
+    def close(self) -> None:
+        """Ends its threads and frees what was prepared. The next batch begins them again."""
+        self._batches = None
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _begin(self) -> None:
+        self._batches = _core.Batches(self._stream, self._step, **self._part)
+
+
+def _torch_for(tensors: str) -> Any:
+    if tensors not in ("auto", "numpy", "torch"):
+        raise UsageError(f"tensors are auto, numpy or torch, not {tensors!r}")
+    if tensors == "torch":
+        import torch
+
+        return torch
+    return sys.modules.get("torch") if tensors == "auto" else None

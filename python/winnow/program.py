@@ -1,0 +1,49 @@
+"""The program that comes with the package."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import Any
+
+from . import errors
+
+_CLASSES = {2: errors.UsageError, 3: errors.RefusedError, 75: errors.StoppedError}
+
+
+def path() -> str:
+    """Of the program: the package's own, else the one on the PATH."""
+    own = pathlib.Path(__file__).parent / "program" / "winnow"
+    found = str(own) if own.exists() else shutil.which("winnow")
+    if found is None:
+        raise errors.UsageError("there is no program winnow, in this package or on the PATH; install a wheel that holds it")
+    return found
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What the program printed."""
+
+    out: str
+    """On the standard output."""
+    said: str
+    """To people, on the standard error."""
+
+    def json(self) -> Any:
+        """The object that a verb prints with ``--json``."""
+        return json.loads(self.out.strip().splitlines()[-1])
+
+
+def run(*words: str | int | float | os.PathLike[str]) -> Finished:
+    """Runs ``winnow WORDS...``. Where it fails, raises the error of its exit code, with its sentence."""
+    command = [path(), *(os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in words)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="surrogateescape")
+    if done.returncode != 0:
+        sentences = [line for line in done.stderr.splitlines() if line.startswith("winnow: ")]
+        sentence = sentences[-1].removeprefix("winnow: ") if sentences else done.stderr.strip()
+        raise _CLASSES.get(done.returncode, errors.Error)(sentence or f"the program ended with code {done.returncode}")
+    return Finished(done.stdout, done.stderr)

@@ -1,0 +1,50 @@
+"""Which part of a job this process is."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+
+from .errors import UsageError
+
+
+@dataclass(frozen=True)
+class Ranks:
+    rank: int = 0
+    ranks: int = 1
+    local_ranks: int = 1
+    """Processes of the job on this machine, who share its cores."""
+
+
+def _number(name: str, fallback: int) -> int:
+    text = os.environ.get(name, "")
+    try:
+        return int(text) if text else fallback
+    except ValueError:
+        raise UsageError(f"{name} is {text!r} in the environment, and should be a number") from None
+
+
+def _of_torch() -> tuple[int, int] | None:
+    """Of torch.distributed, where it is initialised: it is not imported for this."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    return distributed.get_rank(), distributed.get_world_size()
+
+
+def find(rank: int | None, ranks: int | None) -> Ranks:
+    """As given; else as torch.distributed has it; else as the environment of torchrun or mpirun says; else alone."""
+    if (rank is None) != (ranks is None):
+        raise UsageError("give both rank and ranks, or neither")
+    local = _number("LOCAL_WORLD_SIZE", _number("OMPI_COMM_WORLD_LOCAL_SIZE", 1))
+    if rank is None or ranks is None:
+        found = _of_torch()
+        if found is None and "RANK" in os.environ and "WORLD_SIZE" in os.environ:
+            found = _number("RANK", 0), _number("WORLD_SIZE", 1)
+        if found is None:
+            found = _number("OMPI_COMM_WORLD_RANK", 0), _number("OMPI_COMM_WORLD_SIZE", 1)
+        rank, ranks = found
+    if not 0 <= rank < ranks:
+        raise UsageError(f"rank {rank} is none of {ranks} ranks, which are counted from 0")
+    return Ranks(rank, ranks, max(1, min(local, ranks)))

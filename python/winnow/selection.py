@@ -1,0 +1,114 @@
+"""Decisions about the samples of a cache."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _core
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+
+class Selection:
+    """Which samples of a cache count, and how much: a decision that deletes nothing. :meth:`Cache.write` keeps it.
+
+    Columns have a row for each sample of the cache, in the order of its ids, and are without a copy and read-only.
+    ``a & b`` keeps what both keep (weights are multiplied), ``a | b`` what one keeps (the larger weight), ``a - b`` what
+    ``a`` keeps and ``b`` leaves out; all have the name of ``a``.
+    """
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: _core.Selection) -> None:
+        self.raw = raw
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Selection) and self.raw == other.raw
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def name(self) -> str:
+        return self.raw.name
+
+    @property
+    def mode(self) -> str:
+        """"keep", "weight", or "one_per_group": samples that one stands for take turns."""
+        return self.raw.mode
+
+    @property
+    def settings(self) -> str:
+        """What decided, in words; empty where a person or a program did."""
+        return self.raw.settings_in_words
+
+    @property
+    def ids(self) -> NDArray[np.uint64]:
+        return self.raw.ids
+
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """0: left out."""
+        return self.raw.weights
+
+    @property
+    def groups(self) -> NDArray[np.uint32]:
+        """Number of the group of duplicates that a sample is in, across all splits."""
+        return self.raw.components
+
+    @property
+    def kept(self) -> NDArray[np.uint64]:
+        """Id of the sample that stands for it; its own where it is kept."""
+        return self.raw.kept
+
+    @property
+    def distances(self) -> NDArray[np.uint16]:
+        """Bits between it and that one; 0 for equal files or pixels."""
+        return self.raw.distances
+
+    @property
+    def rules(self) -> NDArray[np.uint8]:
+        """Why: an index of :data:`RULES`."""
+        return self.raw.rules
+
+    @property
+    def splits(self) -> NDArray[np.uint8]:
+        """Index of :data:`winnow.cache.SPLITS` in which each is used; empty: in its own."""
+        return self.raw.splits
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Whether each is kept."""
+        mask: NDArray[np.bool_] = self.raw.weights > 0
+        return mask
+
+    def with_weights(self, weights: ArrayLike) -> Selection:
+        """The same groups with other weights, one for each row: 0 or False leaves a sample out."""
+        import numpy
+
+        return Selection(self.raw.with_weights(numpy.ascontiguousarray(weights, numpy.float32)))
+
+    def named(self, name: str) -> Selection:
+        """The same by another name."""
+        raw = self.raw.copy()
+        raw.name = name
+        return Selection(raw)
+
+    def __and__(self, other: Selection) -> Selection:
+        return Selection(self.raw.both(other.raw))
+
+    def __or__(self, other: Selection) -> Selection:
+        return Selection(self.raw.either(other.raw))
+
+    def __sub__(self, other: Selection) -> Selection:
+        return Selection(self.raw.without(other.raw))
+
+    def __repr__(self) -> str:
+        kept = int(self.mask().sum())
+        return f"<winnow.Selection {self.name!r}: {kept} of {len(self)} kept, mode {self.mode}>"
+
+
+RULES: tuple[str, ...] = tuple(_core.rule_names)

@@ -1,0 +1,84 @@
+"""The verbs of the program that the library does by itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from . import _core
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def ingest(
+    source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    into: bool = False,
+    retry_failed: bool = False,
+    format: str = "auto",
+    labels: str = "auto",
+    exclude: Iterable[str] = (),
+    hidden: bool = False,
+    allow_empty: bool = False,
+    store: str = "original",
+    hashes: Iterable[str] = ("phash", "phash16"),
+    thumbnails: bool = True,
+    resize: int = 0,
+    quality: int = 90,
+    shard_mib: int = 256,
+    threads: int = 0,
+    progress: Callable[[int, int], object] | None = None,
+) -> _core.Ingested:
+    """Reads, decodes, fingerprints and stores data sets into a cache at ``out``: the bytes of ``winnow ingest``.
+
+    source: path of a data set of any format that the program reads, or several.
+    into: add to the finished cache at ``out``; what shapes its content is then as it was made.
+    retry_failed: ask again for what the finished cache at ``out`` could not read.
+    resize: store images whose shorter side is longer than so many pixels with one of this length, as JPEG of ``quality``.
+    progress: called now and then with how many inputs are done, and how many there are. What it raises ends the ingest, as
+        Ctrl-C does, and the same call goes on after the shards that were finished. One that was done by then stays done.
+
+    Other options are those of the program. UsageError where one makes no sense, RefusedError where nothing could be read.
+    """
+    paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    if not paths:
+        raise UsageError("there is no source to ingest; give the path of a data set, or several")
+    if into and retry_failed:
+        raise UsageError("retry_failed asks again for what a cache has, and into adds to it; do one after the other")
+    open_options = _core.OpenOptions()
+    open_options.format = format
+    open_options.set_labels(labels)
+    open_options.exclude = list(exclude)
+    open_options.hidden = hidden
+    open_options.allow_empty_classes = allow_empty
+    if into or retry_failed:
+        options = _core.options_of_cache(os.fspath(out))
+    else:
+        options = _core.IngestOptions()
+        options.set_store(store)
+        options.hashes = list(hashes)
+        options.shard_bytes = shard_mib << 20
+        options.set_resize(resize, quality)
+        options.set_thumbnails(thumbnails)
+    options.set_target(into, retry_failed)
+    options.set_threads(threads)
+    return _core.ingest([os.fspath(path) for path in paths], os.fspath(out), open_options, options, progress)
+
+
+def verify(cache: str | os.PathLike[str], selection: str = "") -> _core.Verified:
+    """Reads every byte of a cache, or with ``selection`` the records of the samples it keeps, and says what is damaged."""
+    return _core.verify(os.fspath(cache), selection)
+
+
+def hash(image: NDArray[np.uint8], hash: str = "phash") -> str:
+    """The code of a picture, (height, width) or (height, width, 1 or 3) u8, as hex in the form its peers print."""
+    import numpy
+
+    if image.dtype != numpy.uint8:
+        raise UsageError(f"pixels are levels of uint8, not {image.dtype}")
+    return _core.hash(numpy.ascontiguousarray(image), hash)

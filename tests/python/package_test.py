@@ -1,0 +1,567 @@
+"""The package winnow: what it gives is what the program does, byte for byte."""
+
+import json
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+import threading
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "end_to_end"))
+
+try:
+    import numpy
+except ModuleNotFoundError:
+    print("skipped: this Python has no numpy, which the package gives its arrays by")
+    sys.exit(77)
+
+try:
+    import winnow
+
+    winnow.Cache  # noqa: B018 - loads the library
+except ModuleNotFoundError as lacking:
+    print(f"skipped: there is no Python package here ({lacking}); build it by -DWINNOW_PYTHON=ON, with Python's headers and nanobind")
+    sys.exit(77)
+
+from program import Case, tree_bytes
+from winnow.cache import SPLITS
+
+MASK = (1 << 64) - 1
+
+
+class Package(Case):
+    """One cache of 96 gray images of 20 x 20, of which some are copies, for all tests."""
+
+    SIDE = 20
+
+    def setUp(self):
+        super().setUp()
+        self.use_tmpfs()
+        self.source = self.folder / "data"
+        for prefix, count in (("train", 96), ("t10k", 24)):
+            images = [self.image(self.SIDE, 1) for _ in range(count)]
+            images[5] = images[3]
+            images[7] = images[3]
+            labels = [self.random.randrange(4) for _ in range(count)]
+            self.write_idx(self.source, prefix, images, labels, self.SIDE)
+            if prefix == "train":
+                self.pixels, self.labels = images, labels
+        self.path = self.folder / "cache"
+        self.ok("ingest", self.source, "--out", self.path)
+
+    def python(self, code, **environment):
+        """What a fresh interpreter prints."""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300,
+                              env={**os.environ, **environment})  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+
+class Import(Package):
+    def test_loads_nothing(self):
+        loaded = self.python("import sys, winnow; print([m for m in ('numpy', 'torch', 'pandas', 'winnow._core') if m in sys.modules])")
+        self.assertEqual(loaded, "[]")
+
+    def test_initialises_no_mpi(self):
+        said = self.python(f"import winnow; winnow.Cache({str(self.path)!r}); print('libmpi' in open('/proc/self/maps').read())")
+        self.assertEqual(said, "False")
+
+    def test_every_name_is_there(self):
+        for name in winnow.__all__:
+            self.assertIsNotNone(getattr(winnow, name))
+
+
+class Caches(Package):
+    def test_records_by_position_slice_and_id(self):
+        cache = winnow.Cache(self.path)
+        self.assertEqual(len(cache), 120)
+        train = [i for i, split in enumerate(cache.splits) if SPLITS[split] == "train"]
+        self.assertEqual(len(train), 96)
+        for k in (0, 3, 95):
+            record = cache[train[k]]
+            self.assertEqual((record.split, record.labels, record.encoded), ("train", [self.labels[k]], False))
+            self.assertEqual(record.id, cache.ids[train[k]])
+            self.assertEqual(record.payload, self.pixels[k])
+            self.assertEqual(record.image().shape, (self.SIDE, self.SIDE, 1))
+            self.assertEqual(record.image().tobytes(), self.pixels[k])
+        self.assertEqual([record.id for record in cache[2:5]], cache.ids[2:5].tolist())
+        self.assertEqual(cache[-1].id, cache.ids[-1])
+        with self.assertRaises(IndexError):
+            cache[120]
+        with self.assertRaises(winnow.Error):
+            cache.record(10**6)
+        with self.assertRaisesRegex(winnow.UsageError, "has 1 variant"):
+            cache.record(int(cache.ids[0]), variant=1)
+
+    def test_what_a_cache_says_of_itself(self):
+        cache = winnow.Cache(self.path)
+        manifest = json.loads((self.path / "manifest.json").read_text())
+        self.assertIn(cache.digest, self.ok("info", self.path).out)
+        self.assertEqual(cache.class_names, manifest["classes"])
+        self.assertEqual(cache.image_shape, (self.SIDE, self.SIDE, 1))
+        self.assertEqual(cache.inputs["ok"], 120)
+
+    def test_columns_outlive_their_cache_and_are_no_copies(self):
+        table = winnow.Cache(self.path).fingerprints()
+        ids, codes, sharpness = table.ids, table.codes("phash16"), table.sharpness
+        self.assertIs(ids.base is not None, True)
+        self.assertEqual(table.ids.ctypes.data, ids.ctypes.data)
+        del table
+        self.assertEqual((len(ids), codes.shape, sharpness.dtype), (120, (120, 4), numpy.float32))
+        self.assertFalse(codes.flags.writeable)
+        same = [i for i in range(120) if (codes[i] == codes[3]).all()]
+        self.assertEqual(len({tuple(codes[i]) for i in same}), 1)
+        some = winnow.Cache(self.path).fingerprints(["widths_px"])
+        self.assertEqual((some.widths_px.tolist(), len(some.quality)), ([self.SIDE] * 120, 0))
+        with self.assertRaisesRegex(winnow.UsageError, "no codes of pdq"):
+            some.codes("pdq")
+
+    def test_codes_are_those_of_hash(self):
+        cache = winnow.Cache(self.path)
+        codes = cache.fingerprints().codes("phash")
+        for row in (0, 50, 119):
+            self.assertEqual(winnow.hash(cache[row].image()), f"{int(codes[row][0]):016x}")
+        wide = numpy.zeros((30, 40, 3), numpy.uint8)[::2, ::2]  # not contiguous
+        self.assertEqual(winnow.hash(wide), winnow.hash(wide.copy()))
+        with self.assertRaisesRegex(winnow.UsageError, "uint8"):
+            winnow.hash(wide.astype(numpy.float32))
+        with self.assertRaisesRegex(winnow.UsageError, "1 or 3"):
+            winnow.hash(numpy.zeros((4, 4, 2), numpy.uint8))
+
+    def test_ledger_and_names(self):
+        cache = winnow.Cache(self.path)
+        rows = [json.loads(line) for line in (self.path / "ledger.jsonl").read_text().splitlines()]
+        self.assertEqual([(row.id, row.name, row.fate) for row in cache.ledger()],
+                         [(row["id"], row["name"], row["class"]) for row in rows])  # fmt: skip
+        self.assertEqual(cache.ledger(remarks_only=True), [])
+        self.assertEqual(cache.names(cache.ids[:3]), [row["name"] for row in rows[:3]])
+
+    def test_loads_samples_that_are_asked_for(self):
+        cache = winnow.Cache(self.path)
+        ids, weights = cache.samples("train")
+        batch = cache.load(ids[[7, 1]])
+        self.assertEqual(batch.images.tobytes(), self.pixels[7] + self.pixels[1])
+        self.assertEqual(batch.labels.tolist(), [self.labels[7], self.labels[1]])
+        self.assertEqual(cache.load(ids[:3], image_size=(8, 16)).images.shape, (3, 8, 16, 1))
+        self.assertEqual(weights.tolist(), [1] * 96)
+
+    def test_pickles_and_forks(self):
+        cache = winnow.Cache(self.path)
+        self.assertEqual(pickle.loads(pickle.dumps(cache)).digest, cache.digest)
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0 if cache[3].image().tobytes() == winnow.Cache(self.path)[3].image().tobytes() else 1)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        self.assertEqual(len(cache[3].payload), self.SIDE**2)
+
+    def test_threads_share_it(self):
+        cache = winnow.Cache(self.path)
+        failed = []
+
+        def read():
+            for row in range(120):
+                if cache[row].image().shape != (self.SIDE, self.SIDE, 1):
+                    failed.append(row)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failed, [])
+
+    def test_errors_are_the_programs(self):
+        for path, code in ((self.folder / "nothing", 2), (self.folder / "cut", 1)):
+            if path.name == "cut":
+                subprocess.run(["cp", "-r", self.path, path], check=True)
+                os.truncate(path / "manifest.json", 200)
+            said = self.refused(code, [], "verify", path)
+            with self.assertRaises(winnow.Error) as caught:
+                winnow.verify(path)
+            self.assertIn(str(caught.exception), said.err)
+            self.assertEqual(caught.exception.exit_code, code)
+        with self.assertRaises(winnow.UsageError) as caught:
+            winnow.Cache(self.folder / "nothing")
+        self.assertIsInstance(caught.exception, ValueError)
+
+    def test_verify(self):
+        self.assertTrue(winnow.verify(self.path).whole)
+        shard = self.path / "shards" / "00000.mdb"
+        raw = bytearray(shard.read_bytes())
+        raw[-5000] ^= 255
+        shard.chmod(0o644)
+        shard.write_bytes(raw)
+        found = winnow.verify(self.path)
+        self.assertFalse(found.whole)
+        self.assertIn("00000.mdb", " ".join(found.damage))
+
+
+class Selections(Package):
+    def setUp(self):
+        super().setUp()
+        self.ok("dedup", self.path, "--name", "near")
+        self.cache = winnow.Cache(self.path)
+
+    def test_reads_what_dedup_wrote(self):
+        near = self.cache.selection("near")
+        self.assertEqual(self.cache.selections(), ["near"])
+        self.assertEqual(near.mode, "keep")
+        removed = [line.split(",")[0] for line in (self.path / "selections/near.csv").read_text().splitlines()[1:]]
+        self.assertEqual(near.ids[~near.mask()].tolist(), [int(id) for id in removed])
+        self.assertGreaterEqual(len(removed), 2)
+        with self.assertRaisesRegex(winnow.UsageError, "near"):
+            self.cache.selection("far")
+
+    def test_groups_and_pairs(self):
+        near = self.cache.selection("near")
+        rows = self.cache.groups(near, frame=False)
+        self.assertEqual(self.cache.groups("near", frame=False), rows)
+        train = [row for row in rows if row["split"] == "train"]
+        ids = self.cache.samples("train")[0]
+        first = next(row["group"] for row in train if row["id"] == ids[3])
+        self.assertEqual([row["id"] for row in train if row["group"] == first], ids[[3, 5, 7]].tolist())
+        self.assertEqual({row["kept_id"] for row in train if row["group"] == first}, {int(ids[3])})
+        listed = self.folder / "pairs.csv"
+        self.ok("dedup", self.path, "--name", "other", "--hash", "phash", "--threshold", 6, "--list-pairs", listed)
+        program = [line.split(",") for line in listed.read_text().splitlines()]
+        at = [program[0].index(name) for name in ("id", "other_id", "distance")]
+        self.assertEqual([[row[name] for name in ("id", "other_id", "distance")]
+                          for row in self.cache.pairs("phash", 6, frame=False)],
+                         [[int(row[i]) for i in at] for row in program[1:]])  # fmt: skip
+
+    def test_ones_own_is_obeyed_by_the_program(self):
+        keep = numpy.arange(120) % 3 > 0
+        mine = self.cache.select("mine", keep)
+        self.assertEqual(self.cache.write(mine), None)
+        self.assertEqual(self.cache.selection("mine"), mine)
+        listed = self.folder / "list.csv"
+        self.ok("export", self.path, "--as", "list", "--to", listed, "--selection", "mine")
+        rows = [line.split(",") for line in listed.read_text().splitlines()]
+        kept = [row[rows[0].index("kept")] for row in rows[1:]]
+        self.assertEqual([word == "yes" for word in kept], keep.tolist())
+        weights = numpy.linspace(0.5, 2, 120)
+        weighed = self.cache.select("mine", weights)
+        self.assertEqual(self.cache.write(weighed), "mine.previous")
+        self.assertEqual(self.cache.selection("mine").mode, "weight")
+        self.assertEqual(self.cache.selection("mine").weights.tolist(), weights.astype(numpy.float32).tolist())
+
+    def test_and_or_minus(self):
+        near, mine = self.cache.selection("near"), self.cache.select("mine", numpy.arange(120) % 2)
+        self.assertEqual((near & mine).mask().tolist(), (near.mask() & mine.mask()).tolist())
+        self.assertEqual((near | mine).mask().tolist(), (near.mask() | mine.mask()).tolist())
+        self.assertEqual((near - mine).mask().tolist(), (near.mask() & ~mine.mask()).tolist())
+        self.assertEqual((near & mine).name, "near")
+        both = (near & mine).named("both")
+        self.cache.write(both)
+        self.ok("verify", self.path)
+        self.assertEqual(self.ok("info", self.path, "--json").code, 0)
+        self.assertEqual(winnow.Loader(self.cache, 4, selection="both").samples, int((both.mask() & (self.cache.splits == 1)).sum()))
+
+    def test_refuses_what_makes_no_sense(self):
+        for weights in ([1] * 119, [-1] * 120, [float("nan")] * 120):
+            with self.assertRaises(winnow.UsageError):
+                self.cache.select("mine", weights)
+        with self.assertRaises(winnow.UsageError):
+            self.cache.write(self.cache.select("../mine"))
+        other = self.folder / "other"
+        self.ok("ingest", self.source, "--out", other, "--store", "raw", "--hash", "dhash")
+        with self.assertRaisesRegex(winnow.UsageError, "another cache"):
+            winnow.Cache(other).write(self.cache.selection("near"))
+
+
+class Loaders(Package):
+    RECIPES = ("none", "cifar", "crop+flip+erase:p=0.9,value=random+mixup+cutmix")
+
+    def logged(self, *flags, augment="none", epochs=2):
+        out = self.folder / f"run-{len(list(self.folder.glob('run-*')))}"
+        self.ok("train", self.path, "--out", out, "--net", "lenet", "--batch-size", 36, "--micro-batch", 6, "--lr", 0.01,
+                "--epochs", epochs, "--threads", 1, "--log-batches", "--augment", augment, *flags)  # fmt: skip
+        rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+        return [row["data.digest"] for row in rows if "data.digest" in row]
+
+    def loader(self, rank=0, ranks=1, **more):
+        return winnow.Loader(self.path, 36, **{"tensors": "numpy", **more}, rank=rank, ranks=ranks)
+
+    def digests(self, ranks, steps, first=0, states=None, **more):
+        """Of each step the sum over the ranks, each a loader of its own."""
+        loaders = [self.loader(rank, ranks, **more) for rank in range(ranks)]
+        for loader in loaders:
+            if states:
+                loader.load_state_dict(states)
+        sums = [sum(int(loader.next().digest(), 16) for loader in loaders) & MASK for _ in range(steps - first)]
+        return [f"{sum:016x}" for sum in sums], loaders
+
+    def test_every_batch_is_that_of_winnow_train(self):
+        for augment in self.RECIPES:
+            whole = self.logged(augment=augment)
+            self.assertEqual(len(set(whole)), 5)  # 2 * 96 / 36
+            for ranks in (1, 2, 3):
+                for micro in (1, 6):
+                    with self.subTest(augment=augment, ranks=ranks, micro=micro):
+                        self.assertEqual(self.digests(ranks, len(whole), augment=augment, micro_batch=micro)[0], whole)
+
+    def test_sampling_selections_and_partial_shuffles_are_those_of_winnow_train(self):
+        self.ok("dedup", self.path, "--name", "near", "--mode", "one_per_group")
+        cache = winnow.Cache(self.path)
+        cache.write(cache.select("weighed", numpy.linspace(0, 3, 120)))
+        settings = [
+            (["--sampling", "balanced"], {"sampling": "balanced"}),
+            (["--sampling", "repeat-factor", "--repeat-threshold", 0.5], {"sampling": "repeat-factor", "repeat_threshold": 0.5}),
+            (["--selection", "near"], {"selection": "near"}),
+            (["--selection", "weighed"], {"selection": "weighed"}),
+            (["--selection", "weighed", "--sampling", "weighted"], {"selection": "weighed", "sampling": "weighted"}),
+            (["--shuffle-fraction", 0.25, "--partitions", 4], {"shuffle_fraction": 0.25, "partitions": 4}),
+            (["--image-size", 16], {"image_size": 16}),
+            (["--seed", 7], {"seed": 7}),
+        ]  # fmt: skip
+        for flags, more in settings:
+            with self.subTest(flags=flags):
+                whole = self.logged(*flags, augment="cifar")
+                self.assertEqual(self.digests(2, len(whole), augment="cifar", **more)[0], whole)
+
+    def test_a_state_goes_on_in_the_middle_of_an_epoch_on_other_ranks(self):
+        whole, _ = self.digests(1, 9, augment="cifar")
+        for ranks, others, at in ((1, 3, 1), (3, 2, 4), (2, 1, 7)):
+            with self.subTest(ranks=ranks, others=others, at=at):
+                before, loaders = self.digests(ranks, at, augment="cifar")
+                states = [loader.state_dict() for loader in loaders]
+                self.assertTrue(all(state == states[0] for state in states))
+                stored = json.loads(json.dumps(states[0]))
+                after, _ = self.digests(others, 9, first=at, states=stored, augment="cifar")
+                self.assertEqual(before + after, whole)
+
+    def test_a_state_of_other_data_is_refused(self):
+        state = self.loader().state_dict()
+        for more in ({"seed": 2}, {"augment": "cifar"}, {"split": "test"}, {"sampling": "balanced"}, {"image_size": 8}):
+            with self.subTest(**more), self.assertRaisesRegex(winnow.UsageError, next(iter(more)).replace("image_size", "image_size")):
+                self.loader(**more).load_state_dict(state)
+        with self.assertRaisesRegex(winnow.UsageError, "no state"):
+            self.loader().load_state_dict({})
+
+    def test_epochs(self):
+        loader = self.loader(epochs=3)
+        counts, ids = [], []
+        for epoch in range(4):
+            self.assertEqual(loader.epoch, epoch)
+            loader.set_epoch(epoch)
+            batches = list(loader)
+            counts.append(len(batches))
+            ids += [int(id) for batch in batches for id in batch.ids]
+        self.assertEqual(counts, [3, 3, 2, 0])  # batches begin at 0 36 72 | 108 144 180 | 216 252
+        train = winnow.Cache(self.path).samples("train")[0].tolist()
+        for epoch in range(3):
+            self.assertEqual(sorted(ids[96 * epoch : 96 * (epoch + 1)]), train)  # each sample once
+
+    def test_who_leaves_early_goes_on_there(self):
+        whole = [batch.digest() for batch in self.loader(epochs=1)]
+        loader = self.loader()
+        first = next(iter(loader))
+        loader.set_epoch(0)  # it is there already
+        self.assertEqual([first.digest()] + [batch.digest() for batch in loader], whole)
+        loader.set_epoch(0)
+        self.assertEqual([batch.digest() for batch in loader], whole)
+
+    def test_arrays_outlive_the_loader(self):
+        loader = self.loader()
+        batch = loader.next()
+        images, digest = batch.images, batch.digest()
+        copy = images.copy()
+        for _ in range(8):
+            loader.next()  # memory of batches that nobody looks at is used again; this is looked at
+        loader.close()
+        del loader, batch
+        self.assertTrue((images == copy).all())
+        self.assertEqual((images.shape, images.dtype), ((36, self.SIDE, self.SIDE, 1), numpy.uint8))
+        self.assertEqual(digest, self.loader().next().digest())
+
+    def test_mixed_samples_have_targets(self):
+        batch = self.loader(augment="mixup").next()
+        with self.assertRaisesRegex(winnow.UsageError, "targets"):
+            batch.labels
+        targets = batch.targets(4)
+        self.assertEqual((targets.shape, targets.dtype), ((36, 4), numpy.float32))
+        self.assertTrue(numpy.allclose(targets.sum(axis=1), 1))
+        with self.assertRaisesRegex(winnow.UsageError, "classes"):
+            batch.targets(1)
+
+    def test_ranks_of_the_launcher(self):
+        code = f"import winnow; loader = winnow.Loader({str(self.path)!r}, 36); print(loader.rank, loader.ranks)"
+        self.assertEqual(self.python(code), "0 1")
+        self.assertEqual(self.python(code, RANK="2", WORLD_SIZE="3"), "2 3")
+        self.assertEqual(self.python(code, OMPI_COMM_WORLD_RANK="1", OMPI_COMM_WORLD_SIZE="2"), "1 2")
+        for rank, ranks in ((2, 2), (-1, 2), (0, None)):
+            with self.assertRaises(winnow.UsageError):
+                self.loader(rank, ranks)
+
+    def test_a_child_is_refused_and_leaves_its_parent_alone(self):
+        loader = self.loader()
+        first = loader.next().digest()
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                loader.next()
+            except winnow.UsageError:
+                del loader
+                code = 0 if self.loader().next().digest() == first else 2
+            os._exit(code)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        self.assertEqual(loader.next().step, 1)
+
+    def test_errors_name_what_is_wrong(self):
+        for more, word in (({"augment": "cifarr"}, "cifarr"), ({"selection": "far"}, "far"), ({"split": "tset"}, "tset"),
+                           ({"sampling": "fair"}, "fair"), ({"micro_batch": 5}, "multiple"), ({"image_size": 0}, "image_size"),
+                           ({"tensors": "jax"}, "jax")):  # fmt: skip
+            with self.subTest(**more), self.assertRaisesRegex(winnow.UsageError, word):
+                self.loader(**more)
+        with self.assertRaisesRegex(winnow.UsageError, "more ranks"):
+            self.loader(40, 41)
+
+    def test_thousands_of_loaders_leave_nothing(self):
+        def resident():
+            return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+        def open_and_close(count):
+            for _ in range(count):
+                self.loader(threads=1).next()
+
+        open_and_close(200)
+        before = resident()
+        open_and_close(1000)
+        self.assertLess(resident() - before, 8 << 20)
+        self.assertLess(len(os.listdir("/proc/self/fd")), 100)
+
+
+class Ingest(Package):
+    def setUp(self):
+        super().setUp()
+        self.photos = self.folder / "photos"
+        for split, count in (("train", 30), ("test", 6)):
+            for i in range(count):
+                self.write_ppm(self.photos / split / f"class{i % 3}" / f"{i}.ppm", self.image(24), 24)
+        (self.photos / "train" / "class0" / "broken.ppm").write_bytes(b"P6\n24 24\n255\n")
+
+    def contents(self, cache):
+        return {name: raw for name, raw in tree_bytes(cache).items() if not name.endswith(".log")}
+
+    def test_makes_the_bytes_of_the_program(self):
+        for flags, more in (([], {}), (["--store", "raw", "--hash", "dhash,phash"], {"store": "raw", "hashes": ["dhash", "phash"]}),
+                            (["--labels", "none", "--resize", 16, "--exclude", "1*"], {"labels": "none", "resize": 16, "exclude": ["1*"]}),
+                            (["--store", "none", "--thumbnails", "off"], {"store": "none", "thumbnails": False})):  # fmt: skip
+            with self.subTest(flags=flags):
+                name = "-".join(map(str, flags)) or "plain"
+                theirs, mine = self.folder / f"theirs{name}", self.folder / f"mine{name}"
+                said = self.ok("ingest", self.photos, "--out", theirs, "--json", *flags).json()
+                done = winnow.ingest(self.photos, mine, **more)
+                self.assertEqual(self.contents(mine), self.contents(theirs))
+                self.assertEqual((done.digest, done.inputs, done.classes), (said["digest"], said["inputs"], said["classes"]))
+
+    def test_adds_and_retries(self):
+        one, two = self.folder / "one", self.folder / "two"
+        winnow.ingest([self.photos], one, store="raw", hashes=["dhash"])
+        winnow.ingest(self.source, one, into=True)
+        self.ok("ingest", self.photos, self.source, "--out", two, "--store", "raw", "--hash", "dhash")
+        self.assertEqual(self.contents(one), self.contents(two))
+        self.write_ppm(self.photos / "train/class0/broken.ppm", self.image(24), 24)
+        done = winnow.ingest([self.photos, self.source], one, retry_failed=True)
+        self.assertEqual((done.retried, done.recovered), (1, 1))
+
+    def large(self):
+        """A source of 16 MiB, which takes some shards of 1 MiB."""
+        images = [self.random.randbytes(64 * 64) for _ in range(64)] * 64
+        self.write_idx(self.folder / "large", "train", images, [0] * len(images), 64)
+        return self.folder / "large", len(images)
+
+    def test_progress(self):
+        seen = []
+        winnow.ingest(self.photos, self.folder / "out", progress=lambda done, total: seen.append((done, total)))
+        self.assertEqual(seen[-1], (37, 37))
+        self.assertEqual(seen, sorted(seen))
+
+    def test_what_progress_raises_ends_it_and_the_same_call_goes_on(self):
+        large, count = self.large()
+
+        def fail(done, total):
+            raise LookupError("enough")
+
+        out = self.folder / "out"
+        with self.assertRaisesRegex(LookupError, "enough"):
+            winnow.ingest(large, out, shard_mib=1, progress=fail)
+        self.assertFalse((out / "manifest.json").exists())
+        self.assertEqual(winnow.ingest(large, out, shard_mib=1).inputs, count)
+        winnow.ingest(large, self.folder / "whole", shard_mib=1)
+        self.assertEqual(self.contents(out), self.contents(self.folder / "whole"))
+
+    def test_control_c(self):
+        large, count = self.large()
+        code = f"""
+import os, signal, sys, winnow
+signal.signal(signal.SIGINT, signal.default_int_handler)
+how = ({str(large)!r}, {str(self.folder / "out")!r})
+try:
+    winnow.ingest(*how, shard_mib=1, threads=1, progress=lambda done, total: os.kill(os.getpid(), signal.SIGINT))
+except KeyboardInterrupt:
+    print("stopped", os.path.exists(how[1] + "/manifest.json"))
+print(winnow.ingest(*how, shard_mib=1).inputs)
+"""
+        self.assertEqual(self.python(code).split(), ["stopped", "False", str(count)])
+
+    def test_errors(self):
+        for source, more in ((self.folder / "nothing", {}), ([], {}), (self.photos, {"store": "some"}), (self.photos, {"hashes": ["md5"]}),
+                             (self.photos, {"labels": "some"}), (self.photos, {"format": "some"})):  # fmt: skip
+            with self.subTest(source=source, **more), self.assertRaises(winnow.UsageError):
+                winnow.ingest(source, self.folder / "out", **more)
+        with self.assertRaises(winnow.UsageError):
+            winnow.ingest(self.photos, self.path)  # a finished cache
+
+
+class Program(Package):
+    def test_runs_and_raises(self):
+        self.assertEqual(winnow.run("verify", self.path, "--json").json(), self.ok("verify", self.path, "--json").json())
+        with self.assertRaisesRegex(winnow.UsageError, "nothing"):
+            winnow.run("info", self.folder / "nothing")
+
+    def test_is_the_module(self):
+        done = subprocess.run([sys.executable, "-m", "winnow", "--version"], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, self.ok("--version").out))
+
+
+class Torch(Package):
+    def setUp(self):
+        super().setUp()
+        try:
+            import torch
+        except ModuleNotFoundError:
+            self.skipTest("this Python has no torch")
+        self.torch = torch
+
+    def test_tensors_are_no_copies(self):
+        loader = winnow.Loader(self.path, 8, tensors="torch")
+        batch = loader.next()
+        self.assertEqual(tuple(batch.images.shape), (8, 1, self.SIDE, self.SIDE))
+        self.assertEqual(batch.images.dtype, self.torch.uint8)
+        self.assertEqual(batch.images.data_ptr(), batch.raw.images.ctypes.data)
+        self.assertTrue(batch.images.is_contiguous(memory_format=self.torch.channels_last))
+        self.assertEqual(batch.labels.dtype, self.torch.int64)
+        self.assertEqual(batch.ids.tolist(), batch.raw.ids.tolist())
+        images = batch.images
+        copy = images.clone()
+        del batch
+        for _ in range(6):
+            loader.next()
+        self.assertTrue(self.torch.equal(images, copy))
+
+    def test_auto_is_torch_where_it_is_imported(self):
+        self.assertIsInstance(winnow.Loader(self.path, 8).next().labels, self.torch.Tensor)
+
+    def test_ranks_of_a_process_group(self):
+        code = (f"import torch.distributed as d, winnow; d.init_process_group('gloo', init_method='file://{self.folder}/meet', rank=0, "
+                f"world_size=1); loader = winnow.Loader({str(self.path)!r}, 36); print(loader.rank, loader.ranks)")  # fmt: skip
+        self.assertEqual(self.python(code, RANK="5", WORLD_SIZE="6"), "0 1")  # the group has the first word
+
+
+if __name__ == "__main__":
+    unittest.main()
