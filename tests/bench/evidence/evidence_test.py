@@ -90,11 +90,11 @@ class Evidence(unittest.TestCase):
         table = folder / "sweep" / "one.csv"
         fill = [sys.executable, "-B", HERE / "pages", folder]
         subprocess.run(fill, check=True)
-        self.assertIn("one.csv -->\n\nNot yet run.\nAfter.", page.read_text())
+        self.assertIn("one.csv -->\n\nNot yet run.\n\nAfter.", page.read_text())
         table.write_text("arm,seeds,top1,difference,least,most,p\na,3,60.00,,,,\nb,3,61.00,1.00,-0.50,2.50,0.2\n")
         self.assertNotEqual(subprocess.run([*fill, "--check"], capture_output=True).returncode, 0)
         subprocess.run(fill, check=True)
-        self.assertIn("| b | 3 | 61.00 | +1.00 (-0.50 to +2.50) | 0.2 |\nAfter.", page.read_text())
+        self.assertIn("| b | 3 | 61.00 | +1.00 (-0.50 to +2.50) | 0.2 |\n\nAfter.", page.read_text())
         self.assertNotIn("Not yet run", page.read_text())
         subprocess.run([*fill, "--check"], check=True)
 
