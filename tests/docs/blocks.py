@@ -20,6 +20,8 @@ and comments, each on a line of its own, say
 Output is compared line by line. A line `...` stands for any number of lines; spaces for any number of spaces.
 Integers must be equal; decimal fractions and numbers with a unit of time, rate or size match any number.
 
+WINNOW_PACKAGE names the folder that has the Python package winnow; pages that import it are skipped without.
+
 Each page has a fresh folder, one shell and a HOME. $DOCS is the folder docs, and so is /usr/share/doc/winnow/,
 where packages put it. mpirun works as root, with more ranks than cores. Exit code 77: skipped.
 """
@@ -305,7 +307,7 @@ class Shell:
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
             "OMPI_MCA_plm": "isolated", "OMPI_MCA_ras": "^slurm,tm,lsf,gridengine", "OMPI_MCA_oob_tcp_if_include": "lo",
             "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "vader,self", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-        }  # fmt: skip
+        } | ({"PYTHONPATH": os.environ["WINNOW_PACKAGE"]} if "WINNOW_PACKAGE" in os.environ else {})  # fmt: skip
 
     def run(self, text):
         """Exit code and lines printed. The code is None where it took too long or the shell ended."""
@@ -361,6 +363,10 @@ def missing_for(page):
             return "the example pictures need Debian's dataset-fashion-mnist"
     if any(re.search(r"\bmpirun\b", text) for text in texts) and not shutil.which("mpirun"):
         return "there is no mpirun (Debian: openmpi-bin)"
+    if any(re.search(r"^import winnow$", step.text, re.MULTILINE) for step in page.steps if isinstance(step, File)):
+        path = {"PYTHONPATH": os.environ.get("WINNOW_PACKAGE", "")}
+        if subprocess.run([python(), "-c", "import winnow; winnow.Cache"], env=os.environ | path, capture_output=True).returncode:
+            return "there is no Python package winnow for this Python; build it by -DWINNOW_PYTHON=ON and name its folder in WINNOW_PACKAGE"
     return ""
 
 
