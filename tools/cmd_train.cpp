@@ -31,6 +31,7 @@
 #include "train/run/setup.h"
 #include "train/run/train.h"
 #include "train/step/loss_scale.h"
+#include "train/trace/run_trace.h"
 
 namespace winnow::tools {
 namespace {
@@ -51,6 +52,7 @@ struct Given {
 struct Output {
   bool live = false;
   bool json = false;
+  std::string trace_steps;  // empty: none
   HealthFlags health;
 };
 
@@ -204,7 +206,18 @@ void tell(const train::TrainOptions& options, const train::TrainResult& result,
   say(session, fmt::format("run: {}", options.run.out.string()));
 }
 
-void run(const TrainOptions& o, Session& unwatched) {
+// Nobody where it is not asked for.
+std::unique_ptr<train::RunTrace> make_trace(const TrainOptions& o, Session& session) {
+  if (o.output.trace_steps.empty()) return nullptr;
+  train::TraceSteps steps;
+  comm::on_all(session.comm, [&] { steps = train::parse_trace_steps(o.output.trace_steps); });
+  return std::make_unique<train::RunTrace>(session.comm, steps);
+}
+
+void run(const TrainOptions& o, Session& untraced) {
+  const std::unique_ptr<train::RunTrace> trace = make_trace(o, untraced);
+  const Session unwatched{trace ? trace->communicator() : untraced.comm, untraced.threads,
+                          untraced.stop};
   TrainHealth health(o.output.health, o.train.run.out, unwatched);
   Session& session = health.session();
   train::TrainOptions options = train_options(o, session);
@@ -220,6 +233,7 @@ void run(const TrainOptions& o, Session& unwatched) {
   if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;
   const pipeline::PlacedShards placed = place_shards(options.data.cache, memory, session);
   options.data.placement = placed.placement;
+  options.run.log.trace = trace.get();
   const auto train_one = [&](const train::TrainOptions& one) {
     train::TrainResult result = train_shown(o, one, session, health.board());
     tell(one, result, session);
@@ -499,6 +513,9 @@ void add_run_flags(CLI::App& app, TrainOptions& o) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_evaluation_flags(*run_group, t.run.evaluation);
+  run_group->add_option("--trace-steps", o.output.trace_steps,
+                        "FIRST-LAST: write what all ranks do in these steps to trace.json of "
+                        "--out, for Perfetto or Chrome; +6: in six steps behind the warm-up");
   run_group
       ->add_option("--max-steps", t.run.max_steps,
                    "Stop after so many steps, counted from the run's first; 0: at the end")

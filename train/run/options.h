@@ -22,6 +22,8 @@
 
 namespace winnow::train {
 
+class RunTrace;
+
 struct DataOptions {
   std::filesystem::path cache;
   pipeline::Placement placement;            // of its shards
@@ -87,9 +89,10 @@ struct EvaluationOptions {
 };
 
 struct LogOptions {
-  int interval = 50;         // steps between lines of metrics.jsonl
-  bool batches = false;      // also a digest of every global batch
-  bool tensorboard = false;  // also an event file, see event_file.h
+  int interval = 50;          // steps between lines of metrics.jsonl
+  bool batches = false;       // also a digest of every global batch
+  bool tensorboard = false;   // also an event file, see event_file.h
+  RunTrace* trace = nullptr;  // traces steps, and communicates for the run; null: nobody does
 };
 
 struct RunOptions {

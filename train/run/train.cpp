@@ -30,6 +30,7 @@
 #include "train/run/summary.h"
 #include "train/run/whiten.h"
 #include "train/run/without_labels.h"
+#include "train/trace/run_trace.h"
 
 namespace winnow::train {
 namespace {
@@ -51,6 +52,16 @@ void add_waits(const pipeline::Loader& loader, const ExposedSeconds& seconds,
   values["comm.exposed_late"] = seconds.late;
   values["comm.exposed_wire"] = seconds.wire;
   values["comm.exposed_addition"] = seconds.addition;
+}
+
+// That of step `step`. What waits for it is traced.
+pipeline::Batch next_batch(pipeline::Loader& loader, pipeline::Batch last, std::int64_t step,
+                           RunTrace* trace) {
+  if (trace == nullptr) return loader.next(std::move(last));
+  trace->begin_step(step);
+  pipeline::Batch batch = loader.next(std::move(last));
+  trace->batch_is_here();
+  return batch;
 }
 
 // Steps [0, first) of [0, last) are done, each of so many images.
@@ -112,7 +123,7 @@ class Trainer {
     pipeline::Batch batch;
     for (std::int64_t done = steps_.first + 1; done <= steps_.last; ++done) {
       board_.begin_step(done);
-      batch = loader_->next(std::move(batch));
+      batch = next_batch(*loader_, std::move(batch), done, options_.run.log.trace);
       const StepResult step = compute(batch, done);
       board_.end_step(loader_->waited_seconds());
       if (progress) {
@@ -385,8 +396,15 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   if (board == nullptr) board = &unseen;
   board->set_saved(state.step);
   engine.executor().marks().set_board(board);
+  RunTrace* const trace = run.log.trace;
+  if (trace != nullptr) {
+    engine.executor().set_trace(&trace->recorder());
+    trace->begin(run.out / "trace.json", state.step, note);
+  }
   Trainer trainer(options, job, engine, directory, comm, note, std::move(state), steps, *board);
-  return trainer.run(progress);
+  const TrainResult result = trainer.run(progress);
+  if (trace != nullptr) trace->finish();
+  return result;
 }
 
 }  // namespace winnow::train

@@ -126,6 +126,17 @@ int first_micro_batch(const StepTasks& tasks, std::size_t lane) {
   return first == tasks.tasks.end() ? -1 : first->micro_batch;
 }
 
+// The node behind the one that computes the loss; 0: none does.
+std::size_t backward_begins(const Graph& graph) {
+  for (const Output& output : graph.outputs) {
+    if (output.kind != OutputKind::kLoss) continue;
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+      if (std::ranges::count(graph.nodes[n].outputs, output.value) > 0) return n + 1;
+    }
+  }
+  return 0;
+}
+
 std::vector<std::span<float>> written_by_lanes(GradientSum& sum, std::size_t lanes) {
   std::vector<std::span<float>> written;
   for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -135,13 +146,6 @@ std::vector<std::span<float>> written_by_lanes(GradientSum& sum, std::size_t lan
 }
 
 }  // namespace
-
-StepExecutor::Lane::Lane(Program& program_of_lane)
-    : program(program_of_lane),
-      feed(program),
-      loss(bind_output(program, OutputKind::kLoss)),
-      per_sample(bind_output(program, OutputKind::kPerSampleLoss)),
-      logits(bind_output(program, OutputKind::kLogits)) {}
 
 StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs,
                            const Model& model, WeightStore& weights, comm::Communicator& comm,
@@ -159,7 +163,7 @@ StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs
   lanes_.reserve(programs.size());
   for (const std::unique_ptr<Program>& program : programs) {
     const std::span<float> written = sum_->written(static_cast<int>(lanes_.size()));
-    Lane& lane = lanes_.emplace_back(*program);
+    StepLane& lane = lanes_.emplace_back(*program);
     lane.first_micro_batch = first_micro_batch(execution_.tasks, lanes_.size() - 1);
     for (const GradientLayout::Tensor& tensor : execution_.gradients.tensors) {
       lane.program.bind(graph_.outputs[tensor.output].value,
@@ -179,7 +183,7 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
     try {
       runner_.run([&](const Task& task) { execute(task, inputs); });
     } catch (...) {
-      wait_for_programs();
+      wait_for_programs(lanes_);
       throw;
     }
     result.exposed += exposed_.seconds();
@@ -192,8 +196,14 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
     throw NotFiniteError(std::move(found));
   }
   count_clean_step(loss_scale_);
+  if (trace_ != nullptr) trace_->end_step();
   read_tail(sum_->values().subspan(execution_.gradients.tail_offset), result);
   return result;
+}
+
+void StepExecutor::set_trace(TraceRecorder* trace) noexcept {
+  trace_ = trace;
+  if (trace != nullptr) trace->set_backward(backward_begins(graph_));
 }
 
 double StepExecutor::gradient_norm() const {
@@ -202,6 +212,11 @@ double StepExecutor::gradient_norm() const {
 
 void StepExecutor::execute(const Task& task, const Inputs& inputs) {
   marks_.begin(task);
+  if (trace_ == nullptr || !trace_->is_on()) return perform(task, inputs);
+  trace_->record(task, [&](const Task& part) { perform(part, inputs); });
+}
+
+void StepExecutor::perform(const Task& task, const Inputs& inputs) {
   const auto lane = static_cast<std::size_t>(std::max(0, task.lane));
   const auto bucket = static_cast<std::size_t>(std::max(0, task.bucket));
   switch (task.kind) {
@@ -241,7 +256,7 @@ void StepExecutor::execute(const Task& task, const Inputs& inputs) {
 }
 
 void StepExecutor::await(const Task& task, const Inputs& inputs) {
-  Lane& lane = lanes_[static_cast<std::size_t>(task.lane)];
+  StepLane& lane = lanes_[static_cast<std::size_t>(task.lane)];
   const GradientLayout& layout = execution_.gradients;
   const auto bucket = static_cast<std::size_t>(task.bucket);
   lane.program.wait(layout.buckets[bucket].ready_after);
@@ -258,14 +273,14 @@ void StepExecutor::await(const Task& task, const Inputs& inputs) {
 
 void StepExecutor::add(const Task& task) {
   unscale(sum_->written(task.lane), graph_, execution_.gradients, task, loss_scale_.factor);
-  const Lane& lane = lanes_[static_cast<std::size_t>(task.lane)];
+  const StepLane& lane = lanes_[static_cast<std::size_t>(task.lane)];
   sum_->add(task.lane, static_cast<std::size_t>(task.bucket),
             task.micro_batch == lane.first_micro_batch, task.part);
 }
 
 NotFiniteFindings StepExecutor::find_not_finite() const {
   NotFiniteFindings found{.loss_scale = loss_scale_.factor};
-  for (const Lane& lane : lanes_) {
+  for (const StepLane& lane : lanes_) {
     found.loss_is_finite = found.loss_is_finite && lane.loss_is_finite;
     found.samples.insert(found.samples.end(), lane.not_finite.begin(), lane.not_finite.end());
   }
@@ -281,6 +296,7 @@ void StepExecutor::finish() {
   exposed_.begin();
   outcome_ = sum_->finish();
   exposed_.end();
+  if (trace_ != nullptr && trace_->is_on()) trace_->add_exposed(exposed_.seconds());
   finite_ = true;
 }
 
@@ -306,17 +322,6 @@ void StepExecutor::update(const Task& task) {
   };
   const std::size_t first = edge(task.part.index);
   weights_.update(std::span(all).subspan(first, edge(task.part.index + 1) - first));
-}
-
-// After a failure in the midst of a step: what programs were given still uses the batch and the
-// buffers here.
-void StepExecutor::wait_for_programs() noexcept {
-  for (Lane& lane : lanes_) {
-    try {
-      lane.program.wait(lane.given);
-    } catch (...) {  // nothing runs there any more; the first failure is told
-    }
-  }
 }
 
 }  // namespace winnow::train

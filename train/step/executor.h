@@ -18,11 +18,12 @@
 #include "train/reduce/gradient_sum.h"
 #include "train/step/exchanger.h"
 #include "train/step/exposed.h"
-#include "train/step/feed.h"
+#include "train/step/lane.h"
 #include "train/step/loss_scale.h"
 #include "train/step/not_finite.h"
 #include "train/step/step_marks.h"
 #include "train/step/task_runner.h"
+#include "train/step/trace_recorder.h"
 
 namespace winnow::train {
 
@@ -62,6 +63,10 @@ class StepExecutor {
   void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
   StepMarks& marks() noexcept { return marks_; }  // where it marks how far a step is
 
+  // Who writes down what it does in traced steps; it outlives this. Null: nobody, as at first. No
+  // bit of a result depends on it.
+  void set_trace(TraceRecorder* trace) noexcept;
+
   // Between steps. None is scaled at first.
   void set_loss_scale(const LossScale& scale) noexcept { loss_scale_ = scale; }
   const LossScale& loss_scale() const noexcept { return loss_scale_; }
@@ -75,18 +80,6 @@ class StepExecutor {
   void restore(const std::map<std::string, std::int32_t>& state) { sum_->restore(state); }
 
  private:
-  struct Lane {
-    explicit Lane(Program& program_of_lane);
-    Program& program;
-    Feed feed;
-    std::vector<float> loss;
-    std::vector<float> per_sample;
-    std::vector<float> logits;
-    int first_micro_batch = -1;          // of the rank's
-    std::size_t given = 0;               // nodes [0, given) of the micro-batch to the program
-    bool loss_is_finite = true;          // of its micro-batches of the step
-    std::vector<SampleId> not_finite{};  // samples of the step whose loss is not
-  };
   struct Inputs {
     pipeline::Batch& batch;
     double total_weight;
@@ -96,13 +89,13 @@ class StepExecutor {
   };
 
   void execute(const Task& task, const Inputs& inputs);
+  void perform(const Task& task, const Inputs& inputs);
   void await(const Task& task, const Inputs& inputs);
   void add(const Task& task);
   void finish();
   void read(const Task& task);
   void begin_update(const Inputs& inputs);
   void update(const Task& task);
-  void wait_for_programs() noexcept;
   NotFiniteFindings find_not_finite() const;
 
   const Graph& graph_;
@@ -110,9 +103,10 @@ class StepExecutor {
   const Execution execution_;
   std::uint64_t seed_ = 0;
   StepMarks marks_;
+  TraceRecorder* trace_ = nullptr;
   LossScale loss_scale_{};
   std::unique_ptr<GradientSum> sum_;
-  std::vector<Lane> lanes_;
+  std::vector<StepLane> lanes_;
   Exchanger exchanger_;
   std::vector<std::vector<WeightUpdate>> updates_;  // of each bucket
   const GradientClip clip_;
