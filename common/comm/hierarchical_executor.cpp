@@ -79,7 +79,11 @@ bool HierarchicalExecutor::take_submissions() {
 
 // True: something moved.
 bool HierarchicalExecutor::step() {
+  const auto begin = std::chrono::steady_clock::now();
   const NodeProgress progress = group_->advance();
+  if (progress.moved) {  // before anyone hears that something is done
+    working_ = working_.load() + (std::chrono::steady_clock::now() - begin);
+  }
   bool moved = progress.moved;
   bool all_before_gather = true;
   std::uint64_t number = finished_;

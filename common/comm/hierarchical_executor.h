@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -46,6 +47,9 @@ class HierarchicalExecutor {
   std::shared_future<void> submit(std::span<float> buffer, const HierarchicalParts& parts,
                                   Wire wire);
 
+  // What adding and moving data inside the machine has taken so far. From any thread.
+  std::chrono::nanoseconds working() const noexcept { return working_; }
+
   // True once a phase has failed; other ranks may wait for this one then.
   bool broken() const noexcept { return broken_; }
 
@@ -75,6 +79,7 @@ class HierarchicalExecutor {
   std::deque<Operation> submitted_;
   bool stop_ = false;
   std::atomic<bool> broken_ = false;
+  std::atomic<std::chrono::nanoseconds> working_{};
 
   // The thread's only.
   std::deque<Operation> running_;

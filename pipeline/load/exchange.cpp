@@ -214,6 +214,7 @@ class Exchange final : public Planner {
   }
 
   std::uint64_t received_bytes() const noexcept override { return received_bytes_; }
+  std::uint64_t sent_bytes() const noexcept override { return sent_bytes_; }
 
   void settle() override {
     std::unique_lock lock(traffic_->mutex);
@@ -238,6 +239,7 @@ class Exchange final : public Planner {
     }
     const Segment& segment = current_.segment;
     received_bytes_ += segment.received_offsets.back();
+    sent_bytes_ += segment.sent_offsets.back();
     packs_.assign(segment.requests.size(), {});
     for (std::size_t i = 0; i < packs_.size(); ++i) packs_[i].resize(segment.requests[i].size());
     for (const Parcel& parcel : segment.received) {
@@ -251,6 +253,7 @@ class Exchange final : public Planner {
   Arrival current_;
   std::vector<std::vector<BytesView>> packs_;  // of each batch of the segment
   std::atomic<std::uint64_t> received_bytes_{0};
+  std::atomic<std::uint64_t> sent_bytes_{0};
   std::thread thread_;
 };
 

@@ -357,5 +357,6 @@ double Loader::waited_seconds() const noexcept {
 }
 
 std::uint64_t Loader::received_bytes() const noexcept { return state_->planner->received_bytes(); }
+std::uint64_t Loader::sent_bytes() const noexcept { return state_->planner->sent_bytes(); }
 
 }  // namespace winnow::pipeline

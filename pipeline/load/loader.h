@@ -47,6 +47,7 @@ class Planner {
   virtual void settle() {}
   // Bytes of records that came from other machines, for what was planned so far. From any thread.
   virtual std::uint64_t received_bytes() const noexcept { return 0; }
+  virtual std::uint64_t sent_bytes() const noexcept { return 0; }  // to others, likewise
 };
 
 struct LoadOptions {
@@ -89,6 +90,7 @@ class Loader {
   Batch next(Batch used = {});
   double waited_seconds() const noexcept;
   std::uint64_t received_bytes() const noexcept;  // by the planner, for batches up to some ahead
+  std::uint64_t sent_bytes() const noexcept;
   // Returns when nothing more is planned or prepared before next() is called again. How many
   // batches are planned then depends on the calls of next() alone.
   void settle();

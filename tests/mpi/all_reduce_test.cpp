@@ -348,6 +348,15 @@ TEST(Additions, TakeTimeThatIsCounted) {
   EXPECT_EQ(added > 0, mpi_world().size() > 1) << added;
 }
 
+TEST(Additions, InsideAMachineAreCountedToo) {
+  if (mpi_world().local_size() == 1 || !mpi_world().can_share_memory()) return;
+  std::vector<float> buffer(1 << 20, 1.0F);
+  const HierarchicalParts parts = hierarchical_parts(mpi_world().placement(), buffer.size(), {});
+  const double before = mpi_world().adding_seconds();
+  mpi_world().start_all_reduce(buffer, parts).wait();
+  EXPECT_GT(mpi_world().adding_seconds(), before);
+}
+
 TEST(Control, RowsOfAllRanksAreGathered) {
   const auto mine = static_cast<std::uint64_t>(mpi_world().rank());
   const std::uint64_t row[] = {mine, ~mine};

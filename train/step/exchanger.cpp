@@ -1,6 +1,7 @@
 #include "train/step/exchanger.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace winnow::train {
 
@@ -52,7 +53,9 @@ void Exchanger::run(std::size_t index) {
     }
     mine = mine.subspan(exchange.elements);
   }
+  const auto begin = std::chrono::steady_clock::now();
   comm_.start_all_reduce(each, execution_.transfers.exchanges[index]).wait();
+  waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   combine(exchange, each, all);
   for (Lane& lane : lanes_) {
     for (std::size_t p = 0; p < exchange.parts.size(); ++p) {

@@ -26,6 +26,8 @@ class Exchanger {
   // micro-batches. Ranks begin their all-reduces in one order, these among them.
   void run(std::size_t exchange);
 
+  double waited_seconds() const noexcept { return waited_s_; }  // for all ranks, so far
+
  private:
   struct Lane {
     Program& program;
@@ -38,6 +40,7 @@ class Exchanger {
   std::vector<Lane> lanes_;
   std::vector<float> each_;  // of all micro-batches of the step
   std::vector<float> all_;
+  double waited_s_ = 0;
 };
 
 }  // namespace winnow::train

@@ -178,6 +178,7 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
   StepResult result;
   const Inputs inputs{batch, total_weight, lr, step, stop};
   const LossScale loss_scale_before = loss_scale_;
+  const double exchanges_before = exchanger_.waited_seconds();
   for (;;) {
     sum_->begin();
     try {
@@ -196,6 +197,7 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
     throw NotFiniteError(std::move(found));
   }
   count_clean_step(loss_scale_);
+  result.exchange_wait = exchanger_.waited_seconds() - exchanges_before;
   if (trace_ != nullptr) trace_->end_step();
   read_tail(sum_->values().subspan(execution_.gradients.tail_offset), result);
   return result;

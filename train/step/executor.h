@@ -32,6 +32,7 @@ struct StepResult {
   bool stop = false;  // some rank asked for it
   int repeats = 0;    // times the step was computed again, see fixed_point.h, loss_scale.h
   ExposedSeconds exposed{};
+  double exchange_wait = 0;  // seconds that it waited for others' micro-batches, see Exchanger
 };
 
 // Executes the steps of a run as its plan has them: one synchronous data-parallel step a call.

@@ -329,7 +329,9 @@ class MpiCommunicator final : public Communicator {
     return heard->get_future();
   }
   double adding_seconds() const noexcept override {
-    return std::chrono::duration<double>(engine_->adding()).count();
+    const HierarchicalExecutor* const inside = inside_;
+    const auto working = inside == nullptr ? std::chrono::nanoseconds{} : inside->working();
+    return std::chrono::duration<double>(engine_->adding() + working).count();
   }
 
   [[noreturn]] void abort(int exit_code) noexcept override { engine_->abort(exit_code); }
@@ -342,6 +344,7 @@ class MpiCommunicator final : public Communicator {
         [this](std::span<float> share, std::span<const Transfer> between, Wire wire) {
           return engine_->submit({share, Reduction::kSum, wire}, between, {checksums_, true});
         });
+    inside_ = &*hierarchical_;
   }
 
   Pending start_as_it_is(const Collective& what, std::span<const Transfer> transfers) {
@@ -405,6 +408,7 @@ class MpiCommunicator final : public Communicator {
   Channels channels_;                                 // freed with MPI, see the destructor
   std::optional<ProgressEngine> engine_;              // after the communicators, which it uses
   std::optional<HierarchicalExecutor> hierarchical_;  // likewise; made when it is first wanted
+  std::atomic<const HierarchicalExecutor*> inside_ = nullptr;  // it, for any thread
 };
 
 }  // namespace
