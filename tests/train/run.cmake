@@ -24,6 +24,16 @@ winnow_test(train.run_state SOURCES run_state_test.cpp DEPS winnow::run)
 winnow_test(train.best SOURCES best_test.cpp DEPS winnow::run)
 winnow_test(train.event_file SOURCES event_file_test.cpp DEPS winnow::datasets winnow::run)
 winnow_test(train.rank_metrics SOURCES rank_metrics_test.cpp DEPS winnow::run nlohmann_json::nlohmann_json)
+winnow_test(train.rank_temperature SOURCES rank_temperature_test.cpp DEPS winnow::run)
+# A driver of three cards that are none.
+foreach(library cuda nvidia-ml)
+  add_library(fake_${library} SHARED fake_driver.cpp)
+  set_target_properties(fake_${library} PROPERTIES OUTPUT_NAME ${library} SUFFIX .so.1
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fake_driver)
+  add_dependencies(test_train_rank_temperature fake_${library})
+endforeach()
+set_property(TEST train.rank_temperature APPEND PROPERTY ENVIRONMENT
+  LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/tests/fake_driver)
 winnow_test(train.summary SOURCES summary_test.cpp DEPS winnow::run nlohmann_json::nlohmann_json)
 winnow_test(train.out_of_fold SOURCES out_of_fold_test.cpp DEPS winnow::run)
 winnow_test(train.golden SOURCES golden_test.cpp DEPS winnow::checkpoint winnow::run)

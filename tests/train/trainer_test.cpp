@@ -367,6 +367,33 @@ TEST_F(Trainer, ItsLinesOfMetricsGoOnWhereItIsResumed) {
 }
 
 // Of a checkpoint in the middle of an interval: what was counted before it counts.
+TEST_F(Trainer, TellsWithEachIntervalWhatItsRanksDid) {
+  const auto reference = make_reference_backend();
+  TrainOptions o = options("run", 5);
+  o.run.log.interval = 2;
+  std::vector<std::pair<std::int64_t, std::size_t>> intervals;  // step, ranks
+  std::size_t others = 0;
+  o.run.log.sink = [&](const LoggedLine& line) {
+    if (line.ranks == nullptr) {
+      ++others;
+      return;
+    }
+    intervals.emplace_back(line.row.step, line.ranks->figures.size());
+    const RankFigures& rank = line.ranks->figures.at(0);
+    EXPECT_GT(rank.compute, 0);
+    EXPECT_GT(rank.memory, 1e6);
+    EXPECT_EQ(rank.sent + rank.received + rank.reduction, 0);  // alone
+    EXPECT_EQ(line.row.values.at("ranks.compute.median"), rank.compute);
+  };
+  trained(o, *reference);
+  EXPECT_THAT(intervals,
+              testing::ElementsAre(std::pair(2, 1U), std::pair(4, 1U), std::pair(5, 1U)));
+  EXPECT_GT(others, 0U);  // of evaluations
+  const auto ranks = nlohmann::json::parse(read_text(o.run.out / "ranks.json"));
+  EXPECT_EQ(ranks["step"], 5);
+  EXPECT_EQ(lines(o.run.out).front()["ranks.slowest"], 0);
+}
+
 TEST_F(Trainer, CountsTheHitsOfAnIntervalOverAResume) {
   const auto reference = make_reference_backend();
   TrainOptions whole = options("whole", 6);

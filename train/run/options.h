@@ -18,6 +18,7 @@
 #include "train/nets/losses.h"
 #include "train/nets/net_file.h"
 #include "train/optim/options.h"
+#include "train/run/logged_line.h"
 #include "train/tensor/tensor.h"
 
 namespace winnow::train {
@@ -92,6 +93,7 @@ struct LogOptions {
   int interval = 50;          // steps between lines of metrics.jsonl
   bool batches = false;       // also a digest of every global batch
   bool tensorboard = false;   // also an event file, see event_file.h
+  LineSink sink{};            // also takes each line; may be empty
   RunTrace* trace = nullptr;  // traces steps, and communicates for the run; null: nobody does
 };
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "common/statistics.h"
 #include "common/utf8.h"
 
 namespace winnow::train {
@@ -29,11 +30,8 @@ std::string_view slow_in(const RankFigures& rank, double median_compute, double 
 }  // namespace
 
 Spread spread_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  const double median =
-      values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-  return {.min = values.front(), .median = median, .max = values.back()};
+  const auto [min, max] = std::ranges::minmax(values);
+  return {.min = min, .median = median(std::move(values)), .max = max};
 }
 
 RankSummary summarise_ranks(std::span<const RankFigures> figures) {

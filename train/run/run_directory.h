@@ -60,6 +60,7 @@ class RunDirectory {
     return checkpoints() / ("step-" + std::to_string(step));
   }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path ranks() const { return path_ / "ranks.json"; }
   std::filesystem::path summary() const { return path_ / "summary.csv"; }
   std::filesystem::path events() const { return path_ / "tensorboard"; }
   std::filesystem::path census() const { return path_ / "census.json"; }

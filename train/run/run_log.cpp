@@ -1,6 +1,7 @@
 #include "train/run/run_log.h"
 
 #include <array>
+#include <chrono>
 
 #include "common/bytes.h"
 #include "common/checksum.h"
@@ -9,8 +10,10 @@
 namespace winnow::train {
 
 void RunLog::open(const Place& place, std::int64_t first_step, bool evaluates_again) {
-  run_id_ = place.run_id;
+  place_ = place;
   on_root(comm_, [&] {
+    // One that cannot be written ends no run; its time says that it is old.
+    ranks_.emplace(place.ranks, [](const std::exception&) {});
     lines_.emplace(place.metrics, first_step > 0 ? first_step : -1, evaluates_again);
     if (place.events.empty()) return;
     events_.emplace(place.events, read_metrics(place.metrics), lines_->wall_before());
@@ -22,15 +25,29 @@ void RunLog::write(std::int64_t step, const std::map<std::string, double>& value
   on_root(comm_, [&] { write_line(step, values, texts); });
 }
 
+void RunLog::write_interval(std::int64_t step, std::map<std::string, double> values,
+                            const RankTable& ranks) {
+  on_root(comm_, [&] {
+    std::map<std::string, std::string> texts;
+    enter(summarise_ranks(ranks.figures), ranks.hosts, values, texts);
+    write_line(step, values, texts, &ranks);
+    const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+    ranks_->put([ranks, run = place_.run_id, step, time = now.count()] {
+      return ranks_json(ranks, run, step, time);
+    });
+  });
+}
+
 void RunLog::write_line(std::int64_t step, const std::map<std::string, double>& values,
-                        std::map<std::string, std::string> texts) {
-  texts["run"] = run_id_;
+                        std::map<std::string, std::string> texts, const RankTable* ranks) {
+  texts["run"] = place_.run_id;
   const MetricsRow row{.step = step,
                        .epoch = batches_.epoch_at(step),
                        .wall = lines_->wall_before() + throughput_.seconds(),
                        .values = values};
   lines_->write(row, texts);
   if (events_) events_->write(row);
+  if (place_.sink) place_.sink({.run = place_.run_id, .row = row, .ranks = ranks});
 }
 
 void RunLog::write_shuffle(const pipeline::ShuffleQuality& quality) {

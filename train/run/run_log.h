@@ -7,10 +7,13 @@
 #include <string>
 
 #include "common/comm/communicator.h"
+#include "common/newest_file.h"
 #include "pipeline/load/shuffle_quality.h"
 #include "train/plan/batch_layout.h"
 #include "train/run/event_file.h"
+#include "train/run/logged_line.h"
 #include "train/run/metrics.h"
+#include "train/run/rank_metrics.h"
 #include "train/run/throughput.h"
 
 namespace winnow::train {
@@ -25,7 +28,9 @@ class RunLog {
   struct Place {
     std::filesystem::path metrics;
     std::filesystem::path events;  // the folder of an EventFile with the same; empty: none
+    std::filesystem::path ranks;   // ranks.json
     std::string run_id;            // every line names it
+    LineSink sink;                 // takes each line, too; may be empty
   };
   // Goes on behind what is there, without what the run does again, see MetricsLog. `wall` goes on
   // from the last line's.
@@ -36,6 +41,10 @@ class RunLog {
 
   void write(std::int64_t step, const std::map<std::string, double>& values,
              const std::map<std::string, std::string>& texts = {});
+  // The line of an interval: `values`, what the ranks did in short, and in ranks.json each; that
+  // is written soon, and when this ends.
+  void write_interval(std::int64_t step, std::map<std::string, double> values,
+                      const RankTable& ranks);
   void write_shuffle(const pipeline::ShuffleQuality& quality);  // rank 0 alone; not collective
   // `digest`: of this rank's part of the step's batch.
   void write_digest(std::int64_t step, std::uint64_t digest);
@@ -45,13 +54,14 @@ class RunLog {
 
  private:
   void write_line(std::int64_t step, const std::map<std::string, double>& values,
-                  std::map<std::string, std::string> texts = {});
+                  std::map<std::string, std::string> texts = {}, const RankTable* ranks = nullptr);
 
   comm::Communicator& comm_;
   BatchLayout batches_;
   std::optional<MetricsLog> lines_;  // rank 0
   std::optional<EventFile> events_;  // rank 0, where it is wanted
-  std::string run_id_;
+  std::optional<NewestFile> ranks_;  // rank 0: ranks.json
+  Place place_;
   Throughput throughput_;
 };
 

@@ -21,12 +21,16 @@ std::string text_of(double value) {
 
 bool is_mean(const std::string& name) { return name == "train.loss" || name == "train.top1"; }
 
+// Of the last interval of an epoch it would say nothing of the epoch.
+bool is_of_interval(const std::string& name) { return name.starts_with("ranks."); }
+
 // What was logged of some steps, one after the other.
 class Gathered {
  public:
   void add(const MetricsRow& row) {
     place_ = row;
     for (const auto& [name, value] : row.values) {
+      if (is_of_interval(name)) continue;
       if (!is_mean(name)) {
         last_[name] = value;
         continue;
@@ -74,7 +78,9 @@ class Gathered {
 std::string summary_csv(const std::vector<MetricsRow>& rows) {
   std::set<std::string> names;
   for (const MetricsRow& row : rows) {
-    for (const auto& [name, value] : row.values) names.insert(name);
+    for (const auto& [name, value] : row.values) {
+      if (!is_of_interval(name)) names.insert(name);
+    }
   }
   std::string csv = "step,epoch,wall";
   for (const std::string& name : names) csv += "," + csv_field(name);

@@ -11,7 +11,6 @@
 
 #include "common/comm/agreement.h"
 #include "common/file.h"
-#include "common/memory_left.h"
 #include "train/backend/backend.h"
 #include "train/model/initial_weights.h"
 #include "train/optim/learning_rate.h"
@@ -23,6 +22,8 @@
 #include "train/run/loading.h"
 #include "train/run/loss_watch.h"
 #include "train/run/planning.h"
+#include "train/run/rank_traffic.h"
+#include "train/run/rank_watch.h"
 #include "train/run/run_census.h"
 #include "train/run/run_directory.h"
 #include "train/run/run_evaluations.h"
@@ -38,11 +39,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Note = std::function<void(std::string)>;
-
-// Bytes that this process held at most.
-double peak_memory() {
-  return static_cast<double>(read_memory_field("/proc/self/status", "VmHWM:", 1024).value_or(0));
-}
 
 void add_waits(const pipeline::Loader& loader, const ExposedSeconds& seconds,
                std::map<std::string, double>& values) {
@@ -62,6 +58,24 @@ pipeline::Batch next_batch(pipeline::Loader& loader, pipeline::Batch last, std::
   pipeline::Batch batch = loader.next(std::move(last));
   trace->batch_is_here();
   return batch;
+}
+
+void add_steps(const StepExecutor& executor, double images_per_second,
+               std::map<std::string, double>& values) {
+  values["train.gradient_norm"] = executor.gradient_norm();
+  values["train.total_ips"] = images_per_second;
+}
+
+void add_scale(const StepExecutor& executor, const StepSpeed& speed,
+               std::map<std::string, double>& values) {
+  values["train.loss_scale"] = executor.loss_scale().factor;
+  values["train.repeated_steps"] = speed.repeated_steps;
+}
+
+// That this rank computes on; none: on the CPU.
+std::optional<int> card_of(const TrainOptions& options, const comm::Communicator& comm) {
+  if (options.execution.backend != "cudnn") return std::nullopt;
+  return comm.local_rank();
 }
 
 // Steps [0, first) of [0, last) are done, each of so many images.
@@ -113,6 +127,7 @@ class Trainer {
         state_(std::move(state)),
         steps_(steps),
         lr_(learning_rate(options.recipe, job.batches)),
+        ranks_(comm),
         log_(comm, job.batches),
         evaluations_(job, options, engine, comm, log_),
         census_(*job.data.sampler, job.batches, state_.step),
@@ -142,7 +157,9 @@ class Trainer {
     const bool evaluates_again = !state_.evaluated || steps_.first == steps_.last;
     log_.open({.metrics = directory_.metrics(),
                .events = options_.run.log.tensorboard ? directory_.events() : fs::path(),
-               .run_id = directory_.run_id()},
+               .ranks = directory_.ranks(),
+               .run_id = directory_.run_id(),
+               .sink = options_.run.log.sink},
               steps_.first, evaluates_again);
     on_root(comm_, [&] {
       const auto& shuffle = job_.data.shuffle_quality;
@@ -150,6 +167,7 @@ class Trainer {
     });
     loader_ = load_training_batches(job_, options_, comm_, steps_,
                                     engine_.executor().execution().batches_ahead);
+    ranks_.begin(traffic_of_step(engine_.executor().execution()), card_of(options_, comm_));
     log_.throughput().begin(steps_.first, job_.batches.batch);
     on_root(comm_, [&] { remove_file(directory_.summary()); });  // it says nothing of what follows
     leave_epochs(steps_.first);
@@ -164,11 +182,13 @@ class Trainer {
     const double weight = views * weight_of_batch(job_.batches, *job_.data.sampler, step);
     const bool stop = options_.run.stop && options_.run.stop();
     StepResult result;
+    const auto started = Clock::now();
     try {
       result = engine_.executor().run(batch, weight, rate_at(lr_, step), step, stop);
     } catch (const NotFiniteError& error) {
       end_not_finite(error.findings(), done);
     }
+    ranks_.count(result, std::chrono::duration<double>(Clock::now() - started).count());
     account(result, done);
     census_.add(step, samples_of_views(batch.ids, views));
     if (options_.run.log.batches) {
@@ -201,15 +221,9 @@ class Trainer {
       values["train.top1"] = state_.interval_hits.top1();
     }
     // A run that goes on may end before it did a step.
-    if (done > first_) {
-      values["train.gradient_norm"] = engine_.executor().gradient_norm();
-      values["train.total_ips"] = log_.throughput().of_interval(done);
-    }
-    if (options_.execution.dtype == DType::kF16) {
-      values["train.loss_scale"] = engine_.executor().loss_scale().factor;
-      values["train.repeated_steps"] = speed_.repeated_steps;
-    }
-    log_.write(done, values);
+    if (done > first_) add_steps(engine_.executor(), log_.throughput().of_interval(done), values);
+    if (options_.execution.dtype == DType::kF16) add_scale(engine_.executor(), speed_, values);
+    log_.write_interval(done, std::move(values), ranks_.gather(*loader_));
     state_.losses.interval = {};
     state_.interval_hits = {};
     log_.throughput().begin_interval(done);
@@ -339,6 +353,7 @@ class Trainer {
   StepRange steps_;
   const std::int64_t first_ = steps_.first;  // steps done before this start
   const LearningRate lr_;
+  RankWatch ranks_;
   RunLog log_;
   RunEvaluations evaluations_;
   RunCensus census_;
