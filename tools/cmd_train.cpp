@@ -13,6 +13,7 @@
 #include "tools/help.h"
 #include "tools/live_run.h"
 #include "tools/load_shards.h"
+#include "tools/metrics_flags.h"
 #include "tools/net_list.h"
 #include "tools/progress_bar.h"
 #include "tools/recipe_flags.h"
@@ -54,6 +55,7 @@ struct Output {
   bool json = false;
   std::string trace_steps;  // empty: none
   HealthFlags health;
+  MetricsOutletOptions metrics;
 };
 
 struct TrainOptions {
@@ -221,6 +223,7 @@ void run(const TrainOptions& o, Session& untraced) {
   TrainHealth health(o.output.health, o.train.run.out, unwatched);
   Session& session = health.session();
   train::TrainOptions options = train_options(o, session);
+  const auto outlet = open_outlet(o.output.metrics, options.run, session);
   say(session, fmt::format("{} {}, each with {}", session.comm.size(),
                            session.comm.size() == 1 ? "rank" : "ranks",
                            to_string(options.execution.threads)));
@@ -525,6 +528,7 @@ void add_run_flags(CLI::App& app, TrainOptions& o) {
                       "Draw the run in the terminal: curves, speed, time left and what the time "
                       "goes into; where stderr is none, the usual lines");
   run_group->add_flag("--json", o.output.json, "Print one JSON object on stdout");
+  add_metrics_flags(*run_group, o.output.metrics);
   add_health_flags(*run_group, o.output.health);
 }
 

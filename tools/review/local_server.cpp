@@ -127,8 +127,13 @@ struct LocalServer::State : httplib::Server {
   // Why nothing is said to this request; status 0: something is.
   WebReply refusal(const httplib::Request& request) const;
   WebReply reply_to(const httplib::Request& request) const;
+  std::string base() const { return options.open ? "/" : "/" + token + "/"; }
   std::string origin() const { return fmt::format("http://127.0.0.1:{}", port); }
   bool is_own_host(std::string_view host) const {
+    if (options.open) {
+      const std::string_view name = host.substr(0, host.find(':'));
+      return name == "127.0.0.1" || name == "localhost";
+    }
     return host == fmt::format("127.0.0.1:{}", port) || host == fmt::format("localhost:{}", port);
   }
   void listen_on();
@@ -183,12 +188,14 @@ void LocalServer::State::prepare() {
 
 WebReply LocalServer::State::refusal(const httplib::Request& request) const {
   const bool is_post = request.method == "POST";
+  if (options.open && request.method != "GET") return {405, "text/plain", "only GET\n"};
   if (!is_post && request.method != "GET") return {405, "text/plain", "only GET and POST\n"};
   if (request.get_header_value_count("Host") != 1 ||
       !is_own_host(request.get_header_value("Host"))) {
     return {403, "text/plain", "not by this name\n"};
   }
   const std::string_view path = request.path;
+  if (options.open) return path.starts_with('/') ? WebReply{0, "", ""} : WebReply{.status = 404};
   if (path.size() < token.size() + 2 || path.front() != '/' || path[token.size() + 1] != '/' ||
       !is_same(path.substr(1, token.size()), token)) {
     return {404, "text/plain", "nothing is here; use the whole address that winnow printed\n"};
@@ -211,7 +218,7 @@ WebReply LocalServer::State::refusal(const httplib::Request& request) const {
 
 WebReply LocalServer::State::reply_to(const httplib::Request& request) const {
   WebRequest asked{.is_post = request.method == "POST",
-                   .path = request.path.substr(token.size() + 2),
+                   .path = request.path.substr(base().size()),
                    .body = request.body};
   for (const auto& [name, value] : request.params) asked.parameters.emplace(name, value);
   const auto sentence = [](int status, const std::exception& error) {
@@ -257,7 +264,7 @@ LocalServer::LocalServer(const LocalServerOptions& options, Answer answer)
 
 LocalServer::~LocalServer() = default;
 
-std::string LocalServer::address() const { return state_->origin() + "/" + state_->token + "/"; }
+std::string LocalServer::address() const { return state_->origin() + state_->base(); }
 
 void LocalServer::serve(const StopRequested& stop) {
   std::atomic<bool> listens{true};

@@ -13,7 +13,8 @@ namespace winnow::tools {
 
 struct WebRequest {
   bool is_post = false;
-  std::string path;  // below the folder of the token, decoded, any bytes; "" is the page
+  std::string path;  // below the folder of the token, decoded, any bytes; "" is the page. Of an
+                     // open server below "/"
   std::map<std::string, std::string, std::less<>> parameters =
       {};  // of several of a name, the first
   std::string body = {};
@@ -35,11 +36,13 @@ struct LocalServerOptions {
       1000};  // without a byte, where others wait; else ten times it
   std::chrono::milliseconds request_time{10000};  // from the first byte of a request to its last
   std::chrono::milliseconds reply_time{30000};
+  bool open = false;  // no token: for figures that all on this machine may see; GET alone
 };
 
 // A server for one person's browser on this machine: it listens on 127.0.0.1 alone, and answers
 // nobody who does not know its token, 128 random bits in the path. It refuses every Host but its
-// own (a page elsewhere whose name was made to lead here), POST without its own Origin and of
+// own (a page elsewhere whose name was made to lead here; an open server takes any port there, as
+// of a tunnel), POST without its own Origin and of
 // anything but JSON (a form elsewhere), and all methods but GET and POST. Threads, connections,
 // bytes and time of a request are bounded; one request a connection.
 class LocalServer {
@@ -51,7 +54,7 @@ class LocalServer {
   LocalServer(const LocalServerOptions& options, Answer answer);
   ~LocalServer();
 
-  std::string address() const;  // http://127.0.0.1:PORT/TOKEN/
+  std::string address() const;  // http://127.0.0.1:PORT/TOKEN/; open: without TOKEN/
 
   // Answers until `stop` says so, asked ten times a second; what is being answered then is answered
   // to its end. SystemError where connections can be taken no more.

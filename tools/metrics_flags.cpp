@@ -1,0 +1,35 @@
+#include "tools/metrics_flags.h"
+
+#include <CLI/CLI.hpp>
+
+#include "common/comm/agreement.h"
+
+namespace winnow::tools {
+
+void add_metrics_flags(CLI::App& group, MetricsOutletOptions& flags) {
+  group.add_option("--metrics-file", flags.file,
+                   "Also write the newest figures as Prometheus' text to this file, anew at each "
+                   "line of metrics.jsonl: for node_exporter's textfile collector a .prom in its "
+                   "folder");
+  group
+      .add_option("--metrics-port", flags.port,
+                  "Also give them to Prometheus at http://127.0.0.1:PORT/metrics of rank 0's "
+                  "machine as long as the run goes on; 0: at a port that is free")
+      ->check(CLI::Range(0, 65535))
+      ->type_name("PORT");
+}
+
+std::unique_ptr<MetricsOutlet> open_outlet(const MetricsOutletOptions& flags,
+                                           train::RunOptions& run, const Session& session) {
+  std::unique_ptr<MetricsOutlet> outlet;
+  if (flags.file.empty() && !flags.port) return outlet;
+  comm::on_root(session.comm, [&] {
+    outlet = std::make_unique<MetricsOutlet>(
+        flags, [&session](const std::string& sentence) { say(session, sentence); });
+    run.log.sink = [to = outlet.get()](const train::LoggedLine& line) { to->take(line); };
+    if (flags.port) say(session, "metrics: " + outlet->address());
+  });
+  return outlet;
+}
+
+}  // namespace winnow::tools
