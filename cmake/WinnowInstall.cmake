@@ -1,5 +1,5 @@
 # What `cmake --install` puts where, and what packages are made of. Two components:
-#   program      winnow, winnow-doctor, man pages, completion, docs
+#   program      winnow, winnow-doctor, winnow-elastic, man pages, completion, docs
 #   development  headers, the library shared and static, what find_package(winnow) reads
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -67,7 +67,7 @@ add_custom_target(winnow_installed ALL DEPENDS ${static} ${reference}/written ${
 
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/winnow)
 install(TARGETS winnow RUNTIME COMPONENT program)
-install(PROGRAMS tools/winnow-doctor TYPE BIN COMPONENT program)
+install(PROGRAMS tools/winnow-doctor tools/winnow-elastic TYPE BIN COMPONENT program)
 install(DIRECTORY ${reference}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 install(FILES ${reference}/bash/winnow DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
 install(FILES ${reference}/zsh/_winnow DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT program)

@@ -56,6 +56,7 @@ class Install(Case):
         prefix = installed()
         self.assertEqual(call(prefix / "bin" / "winnow", "--version"), f"winnow {version()}\n")
         call(prefix / "bin" / "winnow-doctor", "--json")
+        self.assertIn("--min-ranks", call(prefix / "bin" / "winnow-elastic", "--help"))
         for format, folder in (("man", "man/man1"), ("bash", "bash-completion/completions"),
                                ("zsh", "zsh/vendor-completions"), ("fish", "fish/vendor_completions.d")):  # fmt: skip
             self.ok("reference", "--format", format, "--to", self.folder / format)
