@@ -74,12 +74,11 @@ std::string transformation_words(const VerifiedPair& pair, const Fingerprints& s
   return words_of(transformation_of(map, sides(copy), sides(kept)));
 }
 
-LinkSource links_of(std::shared_ptr<const VerifiedLinks> verified) {
-  return [verified = std::move(verified)](const CodeColumn& codes,
-                                          std::span<const std::uint32_t> rows, int threshold,
-                                          const EdgeSink& sink) {
+LinkSource links_of(std::span<const Edge> links) {
+  return [links](const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold,
+                 const EdgeSink& sink) {
     std::vector<Edge> edges;
-    for (const Edge& edge : verified->edges) {
+    for (const Edge& edge : links) {
       if (!std::ranges::binary_search(rows, edge.a) || !std::ranges::binary_search(rows, edge.b)) {
         continue;
       }
@@ -88,6 +87,14 @@ LinkSource links_of(std::shared_ptr<const VerifiedLinks> verified) {
     }
     sink(edges);
   };
+}
+
+LinkSource links_of(std::shared_ptr<const VerifiedLinks> verified) {
+  return
+      [verified = std::move(verified)](const CodeColumn& codes, std::span<const std::uint32_t> rows,
+                                       int threshold, const EdgeSink& sink) {
+        links_of(std::span(verified->edges))(codes, rows, threshold, sink);
+      };
 }
 
 }  // namespace winnow::dedup

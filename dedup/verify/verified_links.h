@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "dedup/deduplicate.h"
@@ -56,5 +57,7 @@ struct ToldLinks {
 // Gives deduplicate() these links, whatever it asks for, between the rows it asks for. They are as
 // far apart as their codes, and at most as the threshold.
 LinkSource links_of(std::shared_ptr<const VerifiedLinks> verified);
+// The same of links that are known, in any order; borrowed.
+LinkSource links_of(std::span<const Edge> links);
 
 }  // namespace winnow::dedup

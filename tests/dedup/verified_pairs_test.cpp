@@ -1,0 +1,112 @@
+#include "dedup/verify/verified_pairs.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "tests/common/temporary_folder.h"
+#include "tests/dedup/tables.h"
+
+namespace winnow::dedup {
+namespace {
+
+// Pairs of rows 0-2, 1-3 by pictures and 2-4 by codes alone, of six images.
+VerifiedLinks some_links() {
+  VerifiedLinks links;
+  links.edges = {{0, 2, 0}, {1, 3, 0}, {2, 4, 0}};
+  links.verification.pairs = {{.row_a = 0, .row_b = 2, .probability = 0.99F, .map = {}},
+                              {.row_a = 1, .row_b = 3, .probability = 0.95F, .map = {}}};
+  links.kept.least.near = 0.9;
+  links.kept.expected_false = 0.25;
+  return links;
+}
+
+const std::vector<SampleId> kIds{3, 5, 8, 13, 21, 34};
+const Options kBy{.hash = "phash", .threshold = 6};
+
+VerifiedPairs some_pairs() {
+  VerifiedPairs pairs = pairs_of(some_links(), kBy, kIds);
+  pairs.cache_digest = "0123456789abcdef";
+  return pairs;
+}
+
+TEST(VerifiedPairs, AreOfIdsAndSayWhatDecided) {
+  const VerifiedPairs pairs = some_pairs();
+  EXPECT_EQ(pairs.first, (std::vector<SampleId>{3, 5, 8}));
+  EXPECT_EQ(pairs.second, (std::vector<SampleId>{8, 13, 21}));
+  EXPECT_EQ(pairs.probability, (std::vector<float>{0.99F, 0.95F, 0}));
+  EXPECT_NEAR(pairs.precision().value(), 1 - 0.25 / 2, 1e-12);
+  const Options options = options_of(pairs);
+  EXPECT_EQ(options.hash, "phash");
+  EXPECT_EQ(options.threshold, 6);
+  EXPECT_EQ(options.matching.verified, 0.9);
+  VerifiedLinks by_labels = some_links();
+  by_labels.kept.least.raised_by_labels = true;
+  EXPECT_FALSE(pairs_of(by_labels, kBy, kIds).precision()) << "scores do not tell there";
+  EXPECT_FALSE(pairs_of({}, kBy, kIds).precision());
+}
+
+TEST(VerifiedPairs, ComeBackFromTheirFile) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "verified.pairs";
+  for (const VerifiedPairs& pairs : {some_pairs(), pairs_of({}, kBy, kIds)}) {
+    write_verified_pairs(path, pairs);
+    EXPECT_EQ(read_verified_pairs(path), pairs);
+  }
+}
+
+// The same decision by what was kept as by what was found.
+TEST(VerifiedPairs, DecideAsTheLinksDid) {
+  std::vector<TestImage> images;
+  CounterRng rng = test_rng(1);
+  for (const SampleId id : kIds) {
+    images.push_back({.id = id, .code = rng.next_u64(), .file = id, .pixels = id});
+  }
+  const Fingerprints table = make_table(images);
+  const ColumnSource columns = [&](const ColumnNames&) { return table; };
+  Options options = options_of(some_pairs());
+  options.scope = Scope::kWithin;
+  const Selection found =
+      deduplicate(columns, options, links_of(std::make_shared<VerifiedLinks>(some_links())))
+          .selection;
+  const Selection kept = deduplicate(columns, options, links_of(some_pairs(), kIds)).selection;
+  EXPECT_EQ(kept, found);
+  EXPECT_EQ(kept.kept, (std::vector<SampleId>{3, 5, 3, 5, 3, 34}));
+  VerifiedPairs other = some_pairs();
+  other.second.back() = 22;
+  EXPECT_THROW(links_of(other, kIds), FormatError);
+}
+
+TEST(VerifiedPairs, AreRefusedWhereTheFileIsNotWhole) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "verified.pairs";
+  write_verified_pairs(path, some_pairs());
+  const std::string whole = read_text(path);
+  for (std::size_t at = 0; at < whole.size(); at += 5) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    write_file_durably(path, damaged);
+    EXPECT_THROW(read_verified_pairs(path), FormatError) << at;
+  }
+  write_file_durably(path, whole.substr(0, whole.size() - 1));
+  EXPECT_THROW(read_verified_pairs(path), FormatError);
+  // What no writer makes, with a checksum that fits.
+  const auto refuses = [&](const auto& change) {
+    VerifiedPairs pairs = some_pairs();
+    change(pairs);
+    write_verified_pairs(path, pairs);
+    EXPECT_THROW(read_verified_pairs(path), FormatError);
+  };
+  refuses([](VerifiedPairs& pairs) { pairs.probability[0] = 1.5F; });
+  refuses([](VerifiedPairs& pairs) { pairs.first[0] = 8; });
+  refuses([](VerifiedPairs& pairs) { std::swap(pairs.first[0], pairs.first[1]); });
+  refuses([](VerifiedPairs& pairs) { pairs.least_probability = -1; });
+  refuses([](VerifiedPairs& pairs) { pairs.expected_false = -1; });
+}
+
+}  // namespace
+}  // namespace winnow::dedup
