@@ -12,5 +12,6 @@ void bind_batch(nanobind::module_& core);
 void bind_cache(nanobind::module_& core);
 void bind_loader(nanobind::module_& core);
 void bind_ingest(nanobind::module_& core);
+void bind_dedup(nanobind::module_& core);
 
 }  // namespace winnow::python

@@ -6,11 +6,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include <atomic>
-#include <chrono>
-#include <exception>
 #include <filesystem>
-#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,6 +20,7 @@
 #include "pipeline/store/cache.h"
 #include "python/core/arrays.h"
 #include "python/core/bind.h"
+#include "python/core/listener.h"
 
 namespace winnow::python {
 namespace nb = nanobind;
@@ -31,60 +28,6 @@ namespace nb = nanobind;
 namespace {
 
 using pipeline::IngestOptions;
-
-// Hears, for work that runs on a thread of its own, what comes from Python meanwhile: what the
-// progress callback raises, and Ctrl-C, stop the work, and are raised in its place.
-class Listener {
- public:
-  explicit Listener(nb::object callback) : callback_(std::move(callback)) {}
-
-  StopRequested stop() {
-    return [this] { return stopped_.load(std::memory_order_relaxed); };
-  }
-  ProgressSink sink() {
-    return [this](const Progress& progress) { tell(progress); };
-  }
-
-  // Does the work. Called, and returns, with the interpreter's lock held; nobody holds it between.
-  template <class Work>
-  auto wait_for(const Work& work) {
-    auto done = std::async(std::launch::async, work);
-    constexpr std::chrono::milliseconds kLook{50};
-    while (true) {
-      {
-        const nb::gil_scoped_release others_go_on;
-        if (done.wait_for(kLook) == std::future_status::ready) break;
-      }
-      if (PyErr_CheckSignals() != 0) end(std::make_exception_ptr(nb::python_error()));
-    }
-    try {
-      auto result = done.get();
-      if (raised_) std::rethrow_exception(raised_);
-      return result;
-    } catch (const StoppedError&) {
-      if (raised_) std::rethrow_exception(raised_);
-      throw;
-    }
-  }
-
- private:
-  void tell(const Progress& progress) {
-    if (stopped_ || callback_.is_none()) return;
-    const nb::gil_scoped_acquire lock;
-    try {
-      callback_(progress.done, progress.total);
-    } catch (...) {
-      end(std::current_exception());
-    }
-  }
-  void end(std::exception_ptr why) {
-    if (!stopped_.exchange(true)) raised_ = std::move(why);
-  }
-
-  nb::object callback_;
-  std::exception_ptr raised_;  // written with the interpreter's lock held
-  std::atomic<bool> stopped_ = false;
-};
 
 pipeline::Store store_of(const std::string& name) {
   for (const auto store :

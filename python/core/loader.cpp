@@ -6,19 +6,23 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/error.h"
 #include "common/thread_plan.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/exchange.h"
+#include "pipeline/load/order.h"
 #include "pipeline/load/sampler.h"
 #include "pipeline/store/cache.h"
+#include "python/core/arrays.h"
 #include "python/core/batch.h"
 #include "python/core/bind.h"
 #include "python/core/loading.h"
@@ -50,6 +54,12 @@ void check_process(pid_t begun_in) {
       "in the process that uses it");
 }
 
+Split split_of(const std::string& name) {
+  const auto split = parse_split(name);
+  if (split) return *split;
+  throw UsageError("there is no split '" + name + "'; take none, train, val or test");
+}
+
 struct StreamOptions {
   std::filesystem::path cache;
   std::string split;
@@ -65,10 +75,8 @@ Stream open_stream(const StreamOptions& o) {
   stream.cache = pipeline::open_cache(o.cache);
   stream.info = pipeline::describe(*stream.cache);
   stream.seed = o.seed;
-  const auto split = parse_split(o.split);
-  if (!split)
-    throw UsageError("there is no split '" + o.split + "'; take none, train, val or test");
-  pipeline::SampleSet samples = pipeline::select_samples(*stream.cache, *split, o.selection);
+  pipeline::SampleSet samples =
+      pipeline::select_samples(*stream.cache, split_of(o.split), o.selection);
   stream.selection_digest = pipeline::selection_digest(*stream.cache, o.selection);
   pipeline::SamplingOptions sampling = o.sampling;
   sampling.shuffle.batch = static_cast<std::uint64_t>(o.batch);
@@ -97,77 +105,124 @@ struct Part {
   int ahead = 2;
 };
 
-pipeline::LoadOptions load_options(const Stream& stream, const Part& part,
-                                   std::int64_t first_step) {
+pipeline::LoadOptions load_options(const pipeline::Cache& cache, const Part& part,
+                                   std::uint64_t seed) {
   ThreadPlanInputs threads = detect_threads(part.ranks, part.local_ranks);
   threads.requested = part.threads;
-  return {.geometry =
-              geometry_of(stream.info, part.height_px, part.width_px, stream.cache->paths().root),
+  const pipeline::DatasetInfo info = pipeline::describe(cache);
+  return {.geometry = geometry_of(info, part.height_px, part.width_px, cache.paths().root),
           .recipe = pipeline::parse_recipe(part.augment),
-          .seed = stream.seed,
+          .seed = seed,
           .threads = plan_threads(threads).decode,
           .batches_ahead = part.ahead,
-          .levels = levels_of(stream.info),
-          .first_batch = static_cast<std::uint64_t>(first_step)};
+          .levels = levels_of(info)};
 }
 
-// The batches of one rank from a step on, without end, as far as they are asked for.
+// Where the samples of batches lie in what they are cut from.
+struct Positions {
+  std::int64_t first = 0;   // of the first batch's first sample
+  std::int64_t stride = 0;  // from batch to batch
+};
+
+// Batches of one rank, prepared ahead.
 //
 // Threads  any; one at a time loads
 // Fork     threads do not come along: a child is refused, and leaves what the parent has alone
 class Batches {
  public:
-  Batches(std::shared_ptr<const Stream> stream, const Part& part, std::int64_t first_step)
-      : stream_(std::move(stream)),
-        layout_(train::part_of(stream_->batches, checked(part, *stream_), part.ranks)),
-        step_(first_step),
-        loader_(std::make_unique<pipeline::Loader>(*stream_->cache,
-                                                   load_options(*stream_, part, first_step),
-                                                   planner(*stream_, layout_, part, first_step))) {}
+  Batches(std::shared_ptr<const pipeline::Cache> cache, const pipeline::LoadOptions& options,
+          std::shared_ptr<pipeline::Planner> planner, const Positions& positions)
+      : cache_(std::move(cache)),
+        positions_(positions),
+        loader_(std::make_unique<pipeline::Loader>(*cache_, options, std::move(planner))) {}
   ~Batches() {
-    if (stream_->process != ::getpid()) [[maybe_unused]]
+    if (process_ != ::getpid()) [[maybe_unused]]
       auto* left_to_parent = loader_.release();
   }
 
+  // One without samples, again and again, at the end.
   std::unique_ptr<HeldBatch> next() {
-    check_process(stream_->process);
+    check_process(process_);
     const std::lock_guard one(loading_);
     pipeline::Batch batch = loader_->next(used_->take());
-    const std::int64_t begin = step_++ * layout_.batch + layout_.first_micro * layout_.micro_batch;
-    return std::make_unique<HeldBatch>(std::move(batch), static_cast<std::uint64_t>(begin), used_);
+    const auto begin = static_cast<std::uint64_t>(positions_.first);
+    positions_.first += positions_.stride;
+    return std::make_unique<HeldBatch>(std::move(batch), begin, used_);
   }
   double waited_seconds() const { return loader_->waited_seconds(); }
 
  private:
-  static int checked(const Part& part, const Stream& stream) {
-    check_process(stream.process);
-    const train::BatchLayout& batches = stream.batches;
-    const std::int64_t parts = batches.batch / batches.micro_batch;
-    if (part.ranks > parts) {
-      throw UsageError("there are more ranks (" + std::to_string(part.ranks) +
-                       ") than parts of a batch (" + std::to_string(parts) +
-                       "); take a larger batch_size or a smaller micro_batch");
-    }
-    return part.rank;
-  }
-  static std::shared_ptr<pipeline::Planner> planner(const Stream& stream,
-                                                    const train::BatchLayout& layout,
-                                                    const Part& part, std::int64_t first_step) {
-    const bool mixed = pipeline::mixes(pipeline::parse_recipe(part.augment));
-    const auto requests = [sampler = stream.sampler, layout, first_step, mixed](int /*rank*/,
-                                                                                std::uint64_t i) {
-      return train::requests_of(layout, *sampler, first_step + static_cast<std::int64_t>(i), mixed);
-    };
-    return pipeline::make_planner(nullptr, part.rank, requests, stream.seed);
-  }
-
-  std::shared_ptr<const Stream> stream_;
-  train::BatchLayout layout_;
-  std::int64_t step_;  // that next() gives
+  std::shared_ptr<const pipeline::Cache> cache_;
+  Positions positions_;
+  pid_t process_ = ::getpid();
   std::shared_ptr<UsedBatches> used_ = std::make_shared<UsedBatches>();
   std::mutex loading_;
   std::unique_ptr<pipeline::Loader> loader_;
 };
+
+// This rank's batches of a stream from a step on, without end.
+std::unique_ptr<Batches> batches_of(const Stream& stream, const Part& part,
+                                    std::int64_t first_step) {
+  check_process(stream.process);
+  const std::int64_t parts = stream.batches.batch / stream.batches.micro_batch;
+  if (part.ranks > parts) {
+    throw UsageError("there are more ranks (" + std::to_string(part.ranks) +
+                     ") than parts of a batch (" + std::to_string(parts) +
+                     "); take a larger batch_size or a smaller micro_batch");
+  }
+  const train::BatchLayout layout = train::part_of(stream.batches, part.rank, part.ranks);
+  pipeline::LoadOptions options = load_options(*stream.cache, part, stream.seed);
+  options.first_batch = static_cast<std::uint64_t>(first_step);
+  const auto requests = [sampler = stream.sampler, layout, first_step,
+                         mixed = pipeline::mixes(options.recipe)](int /*rank*/, std::uint64_t i) {
+    return train::requests_of(layout, *sampler, first_step + static_cast<std::int64_t>(i), mixed);
+  };
+  return std::make_unique<Batches>(
+      stream.cache, options, pipeline::make_planner(nullptr, part.rank, requests, stream.seed),
+      Positions{first_step * layout.batch + layout.first_micro * layout.micro_batch, layout.batch});
+}
+
+// Samples to be looked at once each, in the order of their ids.
+struct Once {
+  std::shared_ptr<const pipeline::Cache> cache;
+  std::shared_ptr<const std::vector<SampleId>> ids;
+  std::vector<SampleId> leaked;
+};
+
+Once open_once(const std::filesystem::path& root, const std::string& split,
+               const std::string& selection) {
+  auto cache = pipeline::open_cache(root);
+  pipeline::EvaluationSamples samples =
+      pipeline::evaluation_samples(*cache, split_of(split), selection);
+  if (samples.all.ids.empty()) {
+    throw UsageError(root.string() + " has no samples of split " + split +
+                     "; winnow info shows what there is");
+  }
+  return {std::move(cache),
+          std::make_shared<const std::vector<SampleId>>(std::move(samples.all.ids)),
+          std::move(samples.leaked)};
+}
+
+// A contiguous run of them for each rank, cut into batches of `batch`, of which the last may be
+// short.
+std::unique_ptr<Batches> batches_of(const Once& once, const Part& part, std::int64_t batch) {
+  if (batch < 1) throw UsageError("a batch has one sample at least");
+  const auto [first, last] =
+      pipeline::share(static_cast<std::int64_t>(once.ids->size()), part.rank, part.ranks);
+  const auto requests = [ids = once.ids, first = first, last = last, batch](int /*rank*/,
+                                                                            std::uint64_t i) {
+    const std::int64_t begin = std::min(last, first + static_cast<std::int64_t>(i) * batch);
+    std::vector<pipeline::Request> some;
+    for (std::int64_t at = begin; at < std::min(last, begin + batch); ++at) {
+      some.push_back({.id = (*ids)[static_cast<std::size_t>(at)]});
+    }
+    return some;
+  };
+  constexpr std::uint64_t kSeed = 0;  // nothing is drawn for evaluation
+  return std::make_unique<Batches>(once.cache, load_options(*once.cache, part, kSeed),
+                                   pipeline::make_planner(nullptr, part.rank, requests, kSeed),
+                                   Positions{first, batch});
+}
 
 void bind_stream(nb::module_& core) {
   nb::class_<pipeline::SamplingOptions>(core, "SamplingOptions")
@@ -210,31 +265,56 @@ void bind_stream(nb::module_& core) {
           nb::arg("step"));
 }
 
+void bind_once(nb::module_& core) {
+  nb::class_<Once>(core, "Once")
+      .def(nb::new_([](const std::filesystem::path& cache, const std::string& split,
+                       const std::string& selection) {
+             const nb::gil_scoped_release others_go_on;
+             return std::make_shared<Once>(open_once(cache, split, selection));
+           }),
+           nb::arg("cache"), nb::arg("split"), nb::arg("selection"))
+      .def_prop_ro("samples", [](const Once& once) { return once.ids->size(); })
+      .def_prop_ro("leaked", [](nb::handle self) {
+        return column_view(nb::inst_ptr<Once>(self)->leaked, self);
+      });
+}
+
 }  // namespace
 
 void bind_loader(nb::module_& core) {
   bind_stream(core);
-  nb::class_<Batches>(core, "Batches")
-      .def(nb::new_([](std::shared_ptr<Stream> stream, std::int64_t first_step, int rank, int ranks,
-                       int local_ranks, std::string augment, int height_px, int width_px,
-                       int threads, int ahead) {
-             const nb::gil_scoped_release others_go_on;
-             return std::make_unique<Batches>(std::move(stream),
-                                              Part{.rank = rank,
-                                                   .ranks = ranks,
-                                                   .local_ranks = local_ranks,
-                                                   .augment = std::move(augment),
-                                                   .height_px = height_px,
-                                                   .width_px = width_px,
-                                                   .threads = threads,
-                                                   .ahead = ahead},
-                                              first_step);
+  bind_once(core);
+  nb::class_<Part>(core, "Part")
+      .def(nb::new_([](int rank, int ranks, int local_ranks, std::string augment, int height_px,
+                       int width_px, int threads, int ahead) {
+             return Part{.rank = rank,
+                         .ranks = ranks,
+                         .local_ranks = local_ranks,
+                         .augment = std::move(augment),
+                         .height_px = height_px,
+                         .width_px = width_px,
+                         .threads = threads,
+                         .ahead = ahead};
            }),
-           nb::arg("stream"), nb::arg("first_step"), nb::arg("rank"), nb::arg("ranks"),
-           nb::arg("local_ranks"), nb::arg("augment"), nb::arg("height_px"), nb::arg("width_px"),
-           nb::arg("threads"), nb::arg("ahead"))
+           nb::arg("rank"), nb::arg("ranks"), nb::arg("local_ranks"), nb::arg("augment"),
+           nb::arg("height_px"), nb::arg("width_px"), nb::arg("threads"), nb::arg("ahead"));
+  nb::class_<Batches>(core, "Batches")
       .def("next", &Batches::next, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("waited_seconds", &Batches::waited_seconds);
+  core.def(
+      "batches_of_stream",
+      [](const Stream& stream, const Part& part, std::int64_t first_step) {
+        return batches_of(stream, part, first_step);
+      },
+      nb::arg("stream"), nb::arg("part"), nb::arg("first_step"),
+      nb::call_guard<nb::gil_scoped_release>());
+  core.def(
+      "batches_once",
+      [](const Once& once, const Part& part, std::int64_t batch_size) {
+        return batches_of(once, part, batch_size);
+      },
+      nb::arg("once"), nb::arg("part"), nb::arg("batch_size"),
+      nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace winnow::python

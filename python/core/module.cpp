@@ -9,4 +9,5 @@ NB_MODULE(_core, core) {
   winnow::python::bind_cache(core);
   winnow::python::bind_loader(core);
   winnow::python::bind_ingest(core);
+  winnow::python::bind_dedup(core);
 }

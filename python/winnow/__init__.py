@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING, Any
 from .errors import DataError, Error, RefusedError, StoppedError, SystemFault, UsageError
 
 if TYPE_CHECKING:
-    from ._core import Fingerprints, Ingested, LedgerRow, Record, Verified
+    from ._core import Deduplicated, Fingerprints, Ingested, LedgerRow, Record, Verified
     from .batch import Batch
     from .cache import Cache
-    from .loader import Loader
+    from .loader import Evaluation, Loader
     from .program import Finished, run
     from .selection import Selection
-    from .verbs import hash, ingest, verify  # noqa: A004
+    from .verbs import dedup, hash, ingest, verify  # noqa: A004
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Batch", "Cache", "DataError", "Error", "Fingerprints", "Finished", "Ingested", "LedgerRow", "Loader", "Record",
-    "RefusedError", "Selection", "StoppedError", "SystemFault", "UsageError", "Verified", "hash", "ingest", "run", "verify",
+    "Batch", "Cache", "DataError", "Deduplicated", "Error", "Evaluation", "Fingerprints", "Finished", "Ingested", "LedgerRow", "Loader", "Record",
+    "RefusedError", "Selection", "StoppedError", "SystemFault", "UsageError", "Verified", "dedup", "hash", "ingest", "run", "verify",
 ]  # fmt: skip
 
 _HOMES = {
-    "Batch": "batch", "Cache": "cache", "Fingerprints": "_core", "Finished": "program", "Ingested": "_core",
+    "Batch": "batch", "Cache": "cache", "Deduplicated": "_core", "Evaluation": "loader", "Fingerprints": "_core", "Finished": "program", "Ingested": "_core",
     "LedgerRow": "_core", "Loader": "loader", "Record": "_core", "Selection": "selection", "Verified": "_core",
-    "hash": "verbs", "ingest": "verbs", "run": "program", "verify": "verbs",
+    "dedup": "verbs", "hash": "verbs", "ingest": "verbs", "run": "program", "verify": "verbs",
 }  # fmt: skip
 
 

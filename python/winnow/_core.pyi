@@ -230,11 +230,16 @@ class Stream:
     def end_of_epoch(self, epoch: int) -> int: ...
     def weight_of_batch(self, step: int) -> float: ...
 
-class Batches:
+class Once:
+    def __init__(self, cache: str, split: str, selection: str) -> None: ...
+    @property
+    def samples(self) -> int: ...
+    @property
+    def leaked(self) -> NDArray[np.uint64]: ...
+
+class Part:
     def __init__(
         self,
-        stream: Stream,
-        first_step: int,
         rank: int,
         ranks: int,
         local_ranks: int,
@@ -244,9 +249,14 @@ class Batches:
         threads: int,
         ahead: int,
     ) -> None: ...
+
+class Batches:
     def next(self) -> Batch: ...
     @property
     def waited_seconds(self) -> float: ...
+
+def batches_of_stream(stream: Stream, part: Part, first_step: int) -> Batches: ...
+def batches_once(once: Once, part: Part, batch_size: int) -> Batches: ...
 
 class OpenOptions:
     format: str
@@ -292,6 +302,42 @@ class Ingested:
     @property
     def seconds(self) -> float: ...
 
+class DedupOptions:
+    hash: str
+    threshold: int
+    def set_scope(self, name: str) -> None: ...
+    def set_groups(self, name: str) -> None: ...
+    def set_keep(self, name: str) -> None: ...
+    def set_on_leak(self, name: str) -> None: ...
+    def set_training_first(self) -> None: ...
+    def set_on_conflict(self, name: str) -> None: ...
+    def set_mode(self, name: str) -> None: ...
+
+class Deduplicated:
+    """What a deduplication decided, in numbers; the selection itself is the cache's."""
+
+    @property
+    def removed(self) -> int: ...
+    @property
+    def kept(self) -> int: ...
+    @property
+    def moved(self) -> int:
+        """Of the kept, those in another split."""
+    @property
+    def conflicts(self) -> int:
+        """Groups whose labels differ."""
+    @property
+    def chains(self) -> int:
+        """Groups with members further apart than the threshold."""
+    @property
+    def low_quality(self) -> int:
+        """Samples with too little in them to match by codes."""
+    def groups(self) -> list[list[int]]:
+        """Ids of the members of each group."""
+    def leaks(self) -> list[tuple[str, str, int, int]]:
+        """(a, b, samples of split b that have a duplicate in split a, groups)."""
+
+def dedup(cache: str, name: str, options: DedupOptions, progress: Callable[[int, int], object] | None) -> Deduplicated: ...
 def ingest(
     sources: Sequence[str],
     out: str,

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _core, ranks as ranks_of_job
 from .batch import Batch
 from .cache import Cache, sides
 from .errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _STATE_VERSION = 1
 
@@ -77,10 +81,8 @@ class Loader:
         how = _core.SamplingOptions(sampling, repeat_threshold, shuffle_fraction, partitions)
         self._stream = _core.Stream(path, split, selection, how, seed, batch_size, micro_batch)
         height_px, width_px = sides(image_size)
-        self._part: dict[str, Any] = {
-            "rank": self._job.rank, "ranks": self._job.ranks, "local_ranks": self._job.local_ranks, "augment": augment,
-            "height_px": height_px, "width_px": width_px, "threads": threads, "ahead": ahead,
-        }  # fmt: skip
+        job = self._job
+        self._part = _core.Part(job.rank, job.ranks, job.local_ranks, augment, height_px, width_px, threads, ahead)
         self._facts: dict[str, Any] = {
             "cache": self._stream.cache_digest, "selection": self._stream.selection_digest, "split": split,
             "batch_size": batch_size, "seed": seed, "augment": augment, "image_size": [height_px, width_px],
@@ -193,7 +195,57 @@ class Loader:
         self.close()
 
     def _begin(self) -> None:
-        self._batches = _core.Batches(self._stream, self._step, **self._part)
+        self._batches = _core.batches_of_stream(self._stream, self._part, self._step)
+
+
+class Evaluation:
+    """The samples of a split once each, in the order of their ids, as ``winnow eval`` has them: removed by the selection or
+    not, which only says what is used in which split. Iterating gives them anew each time.
+
+    Each rank has a contiguous part of them, in batches of ``batch_size``, of which the last may be short. ``augment`` is a
+    recipe that draws nothing, such as "centre_crop:resize=256"; the others are as of :class:`Loader`.
+    """
+
+    def __init__(
+        self,
+        cache: Cache | str | os.PathLike[str],
+        batch_size: int,
+        *,
+        split: str = "test",
+        selection: str = "",
+        augment: str = "none",
+        image_size: int | tuple[int, int] | None = None,
+        rank: int | None = None,
+        ranks: int | None = None,
+        threads: int = 0,
+        ahead: int = 2,
+        tensors: str = "auto",
+        pin_memory: bool = False,
+    ) -> None:
+        job = ranks_of_job.find(rank, ranks)
+        self._torch = _torch_for(tensors)
+        self._pin = pin_memory
+        self._batch_size = batch_size
+        self._once = _core.Once(cache.path if isinstance(cache, Cache) else os.fspath(cache), split, selection)
+        self._part = _core.Part(job.rank, job.ranks, job.local_ranks, augment, *sides(image_size), threads, ahead)
+        _core.batches_once(self._once, self._part, batch_size)  # what is wrong is said now
+
+    @property
+    def samples(self) -> int:
+        """Of all ranks together."""
+        return self._once.samples
+
+    @property
+    def leaked(self) -> NDArray[np.uint64]:
+        """Ids of those that have a duplicate in another split, as the selection found them."""
+        return self._once.leaked
+
+    def __iter__(self) -> Iterator[Batch]:
+        batches = _core.batches_once(self._once, self._part, self._batch_size)
+        step = 0
+        while len(raw := batches.next()) > 0:
+            yield Batch(raw, step, self._torch, self._pin)
+            step += 1
 
 
 def _torch_for(tensors: str) -> Any:

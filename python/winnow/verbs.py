@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from . import _core
+from .cache import Cache
 from .errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,6 +69,45 @@ def ingest(
     options.set_target(into, retry_failed)
     options.set_threads(threads)
     return _core.ingest([os.fspath(path) for path in paths], os.fspath(out), open_options, options, progress)
+
+
+def dedup(
+    cache: Cache | str | os.PathLike[str],
+    name: str = "default",
+    *,
+    hash: str,
+    threshold: int = 0,
+    scope: str = "all",
+    groups: str = "components",
+    keep: str = "first",
+    on_leak: str = "drop-train",
+    on_conflict: str = "stay",
+    mode: str = "keep",
+    progress: Callable[[int, int], object] | None = None,
+) -> _core.Deduplicated:
+    """Finds duplicates by codes within ``threshold`` bits, and leaks between splits, and writes the selection ``name``: the
+    bytes of ``winnow dedup --hash HASH --threshold BITS``. One of that name that is there is kept as NAME.previous.
+
+    hash: a hash that the cache has codes of; "exact": equal files and pixels alone, whatever the threshold.
+    on_leak: "drop-train", "drop-eval" or "move".
+
+    Other options are those of the program. To let the images choose hash and threshold, and to look at the pictures
+    themselves, use ``winnow.run("dedup", cache)``.
+    """
+    options = _core.DedupOptions()
+    options.hash = hash
+    options.threshold = threshold
+    options.set_scope(scope)
+    options.set_groups(groups)
+    options.set_keep(keep)
+    if on_leak not in ("drop-train", "drop-eval", "move"):
+        raise UsageError(f"on_leak is drop-train, drop-eval or move, not {on_leak!r}")
+    options.set_on_leak("move" if on_leak == "move" else "drop")
+    if on_leak == "drop-eval":
+        options.set_training_first()
+    options.set_on_conflict(on_conflict)
+    options.set_mode(mode)
+    return _core.dedup(cache.path if isinstance(cache, Cache) else os.fspath(cache), name, options, progress)
 
 
 def verify(cache: str | os.PathLike[str], selection: str = "") -> _core.Verified:

@@ -232,6 +232,18 @@ class Selections(Package):
                           for row in self.cache.pairs("phash", 6, frame=False)],
                          [[int(row[i]) for i in at] for row in program[1:]])  # fmt: skip
 
+    def test_frames_where_pandas_is(self):
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            self.assertIsInstance(self.cache.groups("near"), list)
+            with self.assertRaises(ModuleNotFoundError):
+                self.cache.groups("near", frame=True)
+            return
+        frame = self.cache.groups("near")
+        self.assertIsInstance(frame, pandas.DataFrame)
+        self.assertEqual(frame.to_dict("records"), self.cache.groups("near", frame=False))
+
     def test_ones_own_is_obeyed_by_the_program(self):
         keep = numpy.arange(120) % 3 > 0
         mine = self.cache.select("mine", keep)
@@ -433,6 +445,72 @@ class Loaders(Package):
         open_and_close(1000)
         self.assertLess(resident() - before, 8 << 20)
         self.assertLess(len(os.listdir("/proc/self/fd")), 100)
+
+
+class Evaluations(Package):
+    def test_all_samples_once_in_order(self):
+        cache = winnow.Cache(self.path)
+        test = cache.samples("test")[0].tolist()
+        for ranks in (1, 2, 5):
+            with self.subTest(ranks=ranks):
+                parts = [winnow.Evaluation(cache, 7, rank=rank, ranks=ranks, tensors="numpy") for rank in range(ranks)]
+                for _ in range(2):  # anew each time
+                    batches = [batch for part in parts for batch in part]
+                    self.assertEqual([int(id) for batch in batches for id in batch.ids], test)
+                    self.assertLessEqual(max(len(batch) for batch in batches), 7)
+                pixels = b"".join(batch.images.tobytes() for batch in batches)
+                self.assertEqual(pixels, b"".join(cache.image(id).tobytes() for id in test))
+        self.assertEqual((parts[0].samples, parts[0].leaked.tolist()), (24, []))
+
+    def test_what_leaks(self):
+        """A test picture that train has too is looked at all the same, and named."""
+        images = [self.image(self.SIDE, 1) for _ in range(8)]
+        self.write_idx(self.folder / "leaky", "train", images, [0] * 8, self.SIDE)
+        self.write_idx(self.folder / "leaky", "t10k", [self.image(self.SIDE, 1), images[2]], [0, 0], self.SIDE)
+        path = self.folder / "leaky-cache"
+        winnow.ingest(self.folder / "leaky", path)
+        winnow.dedup(path, hash="exact")
+        evaluation = winnow.Evaluation(path, 8, selection="default", tensors="numpy")
+        self.assertEqual(evaluation.leaked.tolist(), winnow.Cache(path).samples("test")[0][1:].tolist())
+        self.assertEqual(sum(len(batch) for batch in evaluation), 2)
+
+    def test_errors(self):
+        for more, word in (({"split": "val"}, "val"), ({"batch_size": 0}, "batch"), ({"image_size": (0, 3)}, "image_size")):
+            with self.subTest(**more), self.assertRaisesRegex(winnow.UsageError, word):
+                winnow.Evaluation(self.path, **{"batch_size": 4, **more})
+
+
+class Dedup(Package):
+    def test_makes_the_bytes_of_the_program(self):
+        theirs = self.folder / "theirs"
+        subprocess.run(["cp", "-r", self.path, theirs], check=True)
+        for i, (flags, more) in enumerate((
+            (["--hash", "phash", "--threshold", 6], {"hash": "phash", "threshold": 6}),
+            (["--hash", "phash16", "--threshold", 40, "--groups", "stars", "--keep", "sharpest"],
+             {"hash": "phash16", "threshold": 40, "groups": "stars", "keep": "sharpest"}),
+            (["--hash", "exact", "--mode", "weight", "--scope", "within"], {"hash": "exact", "mode": "weight", "scope": "within"}),
+            (["--hash", "phash", "--threshold", 12, "--on-leak", "move", "--on-conflict", "drop"],
+             {"hash": "phash", "threshold": 12, "on_leak": "move", "on_conflict": "drop"}),
+            (["--hash", "phash", "--threshold", 12, "--on-leak", "drop-eval"], {"hash": "phash", "threshold": 12, "on_leak": "drop-eval"}),
+        )):  # fmt: skip
+            with self.subTest(flags=flags):
+                said = self.ok("dedup", theirs, "--name", f"n{i}", "--json", *flags).json()
+                done = winnow.dedup(self.path, f"n{i}", **more)
+                self.assertEqual(tree_bytes(self.path), tree_bytes(theirs))
+                self.assertEqual((done.removed, done.kept, done.moved), (said["removed"], said["kept"], said["moved"]))
+                self.assertEqual(len(done.groups()), said["groups"])
+
+    def test_progress_errors_and_what_was_there(self):
+        winnow.dedup(self.path, hash="phash", threshold=2)
+        before = (self.path / "selections" / "default.selection").read_bytes()
+        for more in ({"hash": "md5"}, {"hash": "pdq"}, {"hash": "phash", "threshold": 65}, {"hash": "phash", "keep": "best"},
+                     {"hash": "phash", "on_leak": "fail"}, {"hash": "phash", "name": "../x"}):  # fmt: skip
+            with self.subTest(**more), self.assertRaises(winnow.UsageError):
+                winnow.dedup(self.path, **more)
+
+        self.assertEqual((self.path / "selections" / "default.selection").read_bytes(), before)
+        winnow.dedup(self.path, hash="phash", threshold=20)
+        self.assertEqual(winnow.Cache(self.path).selections(), ["default", "default.previous"])
 
 
 class Ingest(Package):
