@@ -114,16 +114,12 @@ SweepFlags with_axes(SweepFlags o) {
   return o;
 }
 
-// What it will take, by runs that are done, or else by a few steps of the first one. `queue`: null
-// where there is none yet.
-Foretold foretell_it(const SweepFlags& o, const SweepPlan& plan, const JobQueue* queue,
+// What it will take, by runs that are done, or else by a few steps of the first one.
+Foretold foretell_it(const SweepFlags& o, const SweepPlan& plan, const JobQueue& queue,
                      const Session& session) {
-  const auto outcome_of = [&](const std::string& job) {
-    return queue == nullptr ? std::nullopt : queue->outcome(job);
-  };
-  const auto is_done = [&](const std::string& job) { return outcome_of(job).has_value(); };
+  const auto is_done = [&](const std::string& job) { return queue.outcome(job).has_value(); };
   std::optional<RunSpeed> speed = speed_of(plan.arms, plan.held_out, [&](const std::string& job) {
-    const std::optional<Outcome> outcome = outcome_of(job);
+    const std::optional<Outcome> outcome = queue.outcome(job);
     return outcome ? cost_of(*outcome) : std::nullopt;
   });
   const int cores = thread_plan(session, o.threads).cores;
@@ -134,10 +130,8 @@ Foretold foretell_it(const SweepFlags& o, const SweepPlan& plan, const JobQueue*
     for (std::string& word : train_words(plan.arms.front().jobs.front())) {
       words.push_back(std::move(word));
     }
-    const fs::path beside = fs::absolute(o.out).parent_path();
     const TrialResult tried =
-        try_training("sweep", words, plan.training, std::max(1, cores / o.lanes),
-                     queue == nullptr ? beside : o.out, session);
+        try_training("sweep", words, plan.training, std::max(1, cores / o.lanes), o.out, session);
     speed = {.seconds_per_image = tried.seconds_per_image,
              .peak_bytes = tried.peak_bytes,
              .disk_bytes = tried.disk_bytes};
@@ -170,7 +164,7 @@ Json to_json(const Foretold& foretold, const SweepPlan& plan, const Room& room) 
           {"arms", std::move(arms)}};
 }
 
-void tell_plan(const SweepFlags& o, const SweepPlan& plan, const JobQueue* queue,
+void tell_plan(const SweepFlags& o, const SweepPlan& plan, const JobQueue& queue,
                const Session& session) {
   for (const std::string& note : plan.notes) say(session, note);
   const Foretold foretold = foretell_it(o, plan, queue, session);
@@ -198,13 +192,11 @@ void check_most_images(const SweepFlags& o, const SweepPlan& plan) {
 
 void run(const SweepFlags& flags, Session& session) {
   const SweepFlags o = with_axes(flags);
-  SweepPlan plan = plan_sweep(o.sweep, o.estimate, o.out / "hold-out.json", session);
+  const pipeline::Cache cache = open_swept(o.sweep);
+  JobQueue queue(o.out, "cache " + cache.digest());
+  SweepPlan plan = plan_sweep(o.sweep, cache, o.estimate, o.out, session);
   check_most_images(o, plan);
-  const std::string of = "cache " + plan.cache_digest;
-  if (o.estimate && !fs::exists(o.out)) return tell_plan(o, plan, nullptr, session);
-  JobQueue queue(o.out, of);
-  if (!o.estimate) keep_hold_out(o.out / "hold-out.json", o.sweep, plan);
-  tell_plan(o, plan, &queue, session);
+  tell_plan(o, plan, queue, session);
   if (o.estimate) return;
   const TrainJobs how{.verb = "sweep",
                       .cache = o.sweep.cache,
@@ -233,7 +225,7 @@ void run(const SweepFlags& flags, Session& session) {
 }
 
 constexpr const char* kFooter =
-    R"(Say how hard to thin by --threshold, --removed or both. Words after -- go to winnow train, the same for
+    R"(Say how hard to thin by --threshold, --removed, --verify or several of them. Words after -- go to winnow train, the same for
 all runs. Each point is trained beside as many samples of each class removed at random, its control. Runs
 are judged on a hold-out of the training samples; test is looked at once, when the choice is made. Runs that
 are done are not done again: stop it at any time, and go on by the same command. The same command on another
@@ -243,6 +235,7 @@ Examples:
   winnow sweep cache --out sweep --removed 0.1,0.25,0.5 --estimate -- --net resnet20
   winnow sweep cache --out sweep --removed 0.1,0.25,0.5 -- --net resnet20
   winnow sweep cache --out sweep --hash phash,ahash --threshold 4,8,12 --seeds 5 --lanes 2
+  winnow sweep cache --out sweep --removed 0.25 --verify
   winnow sweep cache --out sweep --removed 0.25 --mode keep,weight,one_per_group --equal epochs)";
 
 void add_axes_flags(CLI::App& app, SweepFlags& o) {
@@ -257,6 +250,10 @@ void add_axes_flags(CLI::App& app, SweepFlags& o) {
                  "Shares of the training samples to remove, the nearest duplicates first: 0.1,0.25")
       ->delimiter(',')
       ->allow_extra_args(false);
+  app.add_flag(
+      "--verify", o.sweep.axes.pictures,
+      "Also remove what winnow dedup --verify does, by pictures laid upon each other; they "
+      "are compared once for a folder");
   app.add_option("--keep", o.keeps,
                  "Which of a group is kept, as winnow dedup has it: first,largest")
       ->delimiter(',')
@@ -317,7 +314,7 @@ Command add_sweep(CLI::App& program) {
   add_lane_flags(*app, o->lanes, o->threads);
   app->add_flag("--estimate", o->estimate,
                 "Say how many runs that would be, how long they would take and how much memory, by "
-                "a few steps of the first; train nothing");
+                "a few steps of the first; train nothing. What it compares it keeps for the sweep");
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(kFooter);
   return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};

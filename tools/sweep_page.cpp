@@ -131,7 +131,8 @@ std::string data_section(const SweepView& view) {
   const std::string about =
       "Precision: the share of the pairs within so many bits that are expected to be duplicates, "
       "as winnow tune "
-      "estimates it. Leaks: test images that still have a duplicate in training. Conflicts: groups "
+      "estimates it; by pictures, of the pairs that show one. Leaks: test images that still have a "
+      "duplicate in training. Conflicts: groups "
       "of duplicates in training whose labels differ. Of what is removed at random: means over "
       "seeds.";
   return section("What they do to the training samples",

@@ -112,7 +112,8 @@ struct PlannedPoint {
 
 void add_precisions(const SweepSamples& samples, std::vector<PlannedPoint>& points) {
   std::map<std::string, int> most;
-  for (const PlannedPoint& point : points) {
+  for (PlannedPoint& point : points) {
+    if (point.point.by_pictures()) point.facts.precision = samples.precision_by_pictures();
     if (point.facts.bits) {
       int& bits = most.try_emplace(point.point.hash, 0).first->second;
       bits = std::max(bits, *point.facts.bits);
@@ -133,8 +134,10 @@ std::string in_words(const PlannedPoint& point, std::uint64_t training) {
       fmt::format("{}: {} of {} training samples removed", dedup::name_of(point.point),
                   grouped(point.removed), grouped(training));
   if (point.facts.precision) {
-    text += fmt::format(", of pairs within {} bits {} are expected to be duplicates",
-                        *point.facts.bits, percent(*point.facts.precision));
+    text += fmt::format(", of pairs {} {} are expected to be duplicates",
+                        point.facts.bits ? fmt::format("within {} bits", *point.facts.bits)
+                                         : "that show one picture",
+                        percent(*point.facts.precision));
   }
   return text + fmt::format("; {:.0f} leaks to test and {:.0f} label conflicts left",
                             point.facts.leaks, point.facts.conflicts);
@@ -193,11 +196,24 @@ PlannedControl plan_control(const SweepOptions& o, const SweepSamples& samples,
   return control;
 }
 
+// Which points share a control. One by pictures shares that of a removal that is equal in every
+// class: its own size is what it is to be compared with.
+std::vector<std::size_t> shared_controls(const std::vector<PlannedPoint>& points,
+                                         const std::vector<dedup::ClassCounts>& removals,
+                                         double tolerance) {
+  std::vector<std::size_t> shared = dedup::share_controls(removals, tolerance);
+  const std::vector<std::size_t> of_equals = dedup::share_controls(removals, 0);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].point.by_pictures()) shared[i] = of_equals[i];
+  }
+  return shared;
+}
+
 void add_controls(const SweepOptions& o, const SweepSamples& samples,
                   const std::vector<PlannedPoint>& points, bool estimates, SweepPlan& plan) {
   std::vector<dedup::ClassCounts> removals;
   for (const PlannedPoint& point : points) removals.push_back(point.classes);
-  const std::vector<std::size_t> shared = dedup::share_controls(removals, o.control_tolerance);
+  const std::vector<std::size_t> shared = shared_controls(points, removals, o.control_tolerance);
   const std::size_t budgets = o.equal.size();
   // Arms of point i begin at i * budgets; its control's are behind all of these.
   std::map<std::size_t, std::size_t> place_of;
@@ -227,7 +243,7 @@ SweepPlan plan_on(const SweepOptions& o, bool estimates, const Session& session,
                  .training = samples.training(),
                  .held_out = samples.held_out(),
                  .base = samples.keep(samples.base(), false),
-                 .test = samples.keep_test(estimates),
+                 .test = samples.keep_test(),
                  .classes = cache.manifest().classes,
                  .class_samples = {},
                  .arms = {},
@@ -273,6 +289,15 @@ std::optional<CutHoldOut> read_hold_out(const std::filesystem::path& file, const
   return cut;
 }
 
+// Where it is not there.
+void keep_hold_out(const std::filesystem::path& file, const SweepOptions& o,
+                   const SweepPlan& plan) {
+  const nlohmann::ordered_json json{
+      {"version", 1}, {"holdout", o.holdout}, {"base", plan.base}, {"test", plan.test.selection}};
+  const std::string text = json.dump() + "\n";
+  if (!std::filesystem::exists(file) || read_text(file) != text) write_file_durably(file, text);
+}
+
 }  // namespace
 
 std::vector<std::string> train_words(const std::string& job) {
@@ -285,30 +310,31 @@ std::vector<std::string> train_words(const std::string& job) {
   return words;
 }
 
-void keep_hold_out(const std::filesystem::path& file, const SweepOptions& o,
-                   const SweepPlan& plan) {
-  const nlohmann::ordered_json json{
-      {"version", 1}, {"holdout", o.holdout}, {"base", plan.base}, {"test", plan.test.selection}};
-  const std::string text = json.dump() + "\n";
-  if (!std::filesystem::exists(file) || read_text(file) != text) write_file_durably(file, text);
-}
-
-SweepPlan plan_sweep(const SweepOptions& o, bool estimates, const std::filesystem::path& hold_out,
-                     const Session& session) {
+pipeline::Cache open_swept(const SweepOptions& o) {
   dedup::points_of(o.axes);  // or they make no sense
   check_train_words("sweep", o.train);
-  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+  pipeline::Cache cache = pipeline::Cache::open(o.cache);
   if (!can_keep_selections(cache.paths())) {
     throw SystemError(o.cache.string() +
                       " cannot be written to, and what is trained on are selections in it; sweep "
                       "on a copy of it");
   }
+  return cache;
+}
+
+SweepPlan plan_sweep(const SweepOptions& o, const pipeline::Cache& cache, bool estimates,
+                     const std::filesystem::path& folder, const Session& session) {
   SweepPlan plan;
   with_shared_work(session, /*all_links=*/true, [&](const dedup::SharedWork& work) {
-    const std::optional<CutHoldOut> cut = read_hold_out(hold_out, o, cache);
-    const SweepSamples samples = cut ? SweepSamples(cache, *cut, work, session)
-                                     : SweepSamples(cache, o.holdout, work, session);
+    const std::filesystem::path hold_out = folder / "hold-out.json";
+    const SweepSamples samples(cache,
+                               {.holdout = o.holdout,
+                                .cut = read_hold_out(hold_out, o, cache),
+                                .verify = o.axes.pictures,
+                                .pairs = folder / "verified.pairs"},
+                               work, session);
     plan = plan_on(o, estimates, session, cache, samples);
+    keep_hold_out(hold_out, o, plan);
   });
   return plan;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dedup/sweep/points.h"
+#include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/experiment/sweep_table.h"
 #include "tools/sweep_samples.h"
@@ -39,25 +40,28 @@ struct SweepPlan {
 // The words of `winnow train` that a job stands for, from --selection on.
 std::vector<std::string> train_words(const std::string& job);
 
-// A hold-out is cut once for all sweeps in a folder: what finds duplicates may be another winnow
-// when one goes on. Keeps that of a plan in a file, where it is not there.
-void keep_hold_out(const std::filesystem::path& file, const SweepOptions& options,
-                   const SweepPlan& plan);
+// Checks what can be before anything is made, and opens the cache.
+// Throws UsageError: points that make no sense, words of train that a sweep decides itself;
+//        SystemError: a cache that cannot be written to.
+pipeline::Cache open_swept(const SweepOptions& options);
 
 // Decides which samples each arm trains on, and writes that into the cache as selections
 // "sweep-DIGEST", each named by its effect: of two that training sees no difference between there
-// is one. Where it only `estimates`, the one that thins nothing alone is written.
+// is one. Where it only `estimates`, those of the hold-out and the one that thins nothing alone.
 //
-// Hold-out  That of the file `hold_out`, where it is there and as large. Else cut, by the
-// duplicates that `winnow split` takes for such, and the same for all
-//           arms. Test is in no arm. Training samples that have a duplicate in it stay: what
-//           they give away is told apart when test is looked at.
-// Thinned   Train alone, at each point. Where a share is asked for, exactly that (dedup::trim).
+// folder    Of the sweep; must be there. A hold-out is cut once for all sweeps in it, and pictures
+//           are compared once, for what finds duplicates may be another winnow when one goes on:
+//           hold-out.json and verified.pairs keep what came of both.
+// Hold-out  That of the folder, where it is there and as large. Else cut, by the duplicates that
+//           `winnow split` takes for such, and the same for all arms. Test is in no arm. Training
+//           samples that have a duplicate in it stay: what they give away is told apart when test
+//           is looked at.
+// Thinned   Train alone, at each point. Where a share is asked for, exactly that (SweepSamples).
 // Controls  As many of each class removed at random, drawn for each seed anew
 //           (dedup::draw_control).
-// Throws    UsageError: points that make no sense, a share that a hash cannot remove;
-//           SystemError: a cache that cannot be written to.
-SweepPlan plan_sweep(const SweepOptions& options, bool estimates,
-                     const std::filesystem::path& hold_out, const Session& session);
+// Throws    UsageError: a share that a hash cannot remove, pictures to be compared that are not
+//           there; FormatError: what the folder keeps is damaged.
+SweepPlan plan_sweep(const SweepOptions& options, const pipeline::Cache& cache, bool estimates,
+                     const std::filesystem::path& folder, const Session& session);
 
 }  // namespace winnow::tools

@@ -12,6 +12,7 @@
 #include "dedup/hash/hashes.h"
 #include "dedup/settings.h"
 #include "dedup/split/split.h"
+#include "dedup/sweep/nearest.h"
 #include "dedup/sweep/trim.h"
 #include "dedup/tune/curve.h"
 #include "tools/compared.h"
@@ -60,44 +61,58 @@ Selection effect_of(Selection selection) {
   return selection;
 }
 
-// The bits that what is thinned lies apart, at most, as far as they are within the threshold: what
-// a chain of links joins may be further apart.
-int furthest(const Selection& selection, int threshold) {
-  int most = 0;
-  for (std::size_t row = 0; row < selection.size(); ++row) {
-    if (selection.rules[row] == dedup::Rule::kDuplicate) {
-      most = std::max(most, int{selection.distances[row]});
-    }
-  }
-  return std::min(most, threshold);
+// The pairs that are kept there; nothing: there is no such file.
+std::optional<dedup::VerifiedPairs> read_pairs(const std::filesystem::path& file,
+                                               const pipeline::Cache& cache) {
+  if (!std::filesystem::exists(file)) return std::nullopt;
+  dedup::VerifiedPairs pairs = dedup::read_verified_pairs(file);
+  if (pairs.cache_digest == cache.digest()) return pairs;
+  throw FormatError(file.string() +
+                    " is of the pictures of another cache; remove it, and they are compared again");
 }
 
 }  // namespace
 
-SweepSamples::SweepSamples(const pipeline::Cache& cache, double holdout,
+SweepSamples::SweepSamples(const pipeline::Cache& cache, const SweepSampling& how,
                            const dedup::SharedWork& work, const Session& session)
     : cache_(cache),
       columns_(stoppable(cache.open_fingerprints(), session)),
       search_(work.links),
       table_(columns_({"splits", "labels"})) {
-  dedup::Options how{.scope = dedup::Scope::kWithin};
-  dedup::ColumnSource columns = columns_;
-  const dedup::ToldLinks links =
-      settle_links(session, {}, {}, {cache, pipeline::pictures_of(cache)}, work, columns, how);
-  base_ = hold_out(holdout, how, links.source, columns);
-  duplicates_ = dedup::deduplicate(columns, how, links.source).selection.components;
+  if (how.verify || !how.cut) pairs_ = read_pairs(how.pairs, cache);
+  if (how.cut) {
+    base_ = cache.read_selection(how.cut->base);
+    duplicates_ = cache.read_selection(how.cut->test).components;
+  }
+  if (!how.cut || (how.verify && !pairs_)) compare(how, work, session);
   count();
 }
 
-SweepSamples::SweepSamples(const pipeline::Cache& cache, const CutHoldOut& cut,
-                           const dedup::SharedWork& work, const Session& session)
-    : cache_(cache),
-      columns_(stoppable(cache.open_fingerprints(), session)),
-      search_(work.links),
-      table_(columns_({"splits", "labels"})),
-      base_(cache.read_selection(cut.base)),
-      duplicates_(cache.read_selection(cut.test).components) {
-  count();
+// What is not known by now.
+void SweepSamples::compare(const SweepSampling& how, const dedup::SharedWork& work,
+                           const Session& session) {
+  dedup::Options options;
+  dedup::LinkSource links;
+  if (pairs_) {
+    options = dedup::options_of(*pairs_);
+    links = dedup::links_of(*pairs_, table_.ids);
+  } else {
+    ChoiceFlags choice;
+    if (how.verify) choice.verify = true;
+    dedup::ColumnSource columns = columns_;
+    const dedup::ToldLinks told = settle_links(
+        session, choice, {}, {cache_, pipeline::pictures_of(cache_)}, work, columns, options);
+    links = told.source;
+    if (told.verified) {
+      pairs_ = dedup::pairs_of(*told.verified, options, table_.ids);
+      pairs_->cache_digest = cache_.digest();
+      dedup::write_verified_pairs(how.pairs, *pairs_);
+    }
+  }
+  if (how.cut) return;
+  options.scope = dedup::Scope::kWithin;
+  base_ = hold_out(how.holdout, options, links, columns_);
+  duplicates_ = dedup::deduplicate(columns_, options, links).selection.components;
 }
 
 void SweepSamples::count() {
@@ -107,14 +122,14 @@ void SweepSamples::count() {
   }
 }
 
-Selection SweepSamples::thin_by(const dedup::SweepPoint& point, int threshold) const {
+// `how`: what is compared, and how near.
+Selection SweepSamples::thin_by(dedup::Options how, const dedup::SweepPoint& point,
+                                const dedup::LinkSource& links) const {
   const dedup::ColumnSource of_train = with_splits(
       columns_, [&](std::size_t row, Split) { return trains(row) ? Split::kTrain : Split::kNone; });
-  const dedup::Options how{.hash = point.hash,
-                           .threshold = threshold,
-                           .scope = dedup::Scope::kWithin,
-                           .policy = {.keep = point.keep, .mode = point.mode}};
-  const Selection thinned = dedup::deduplicate(of_train, how, search_).selection;
+  how.scope = dedup::Scope::kWithin;
+  how.policy = {.keep = point.keep, .mode = point.mode};
+  const Selection thinned = dedup::deduplicate(of_train, how, links).selection;
   Selection out = base_;
   out.mode = thinned.mode;
   out.settings = dedup::settings_of(how, std::nullopt);
@@ -128,6 +143,16 @@ Selection SweepSamples::thin_by(const dedup::SweepPoint& point, int threshold) c
   return out;
 }
 
+// Those between training samples that join what is not joined by nearer ones, the nearest first.
+std::vector<dedup::Edge> SweepSamples::nearest_links(const std::string& hash, int threshold) const {
+  std::vector<std::uint32_t> rows = dedup::matchable_rows(columns_({"quality"}), hash);
+  std::erase_if(rows, [&](std::uint32_t row) { return !trains(row); });
+  dedup::NearestLinks nearest(table_.ids, /*seed=*/0);
+  dedup::find_links(columns_({"codes:" + hash}), {.hash = hash, .threshold = threshold}, search_,
+                    rows, [&](std::span<const dedup::Edge> links) { nearest.add(links); });
+  return std::move(nearest).finish();
+}
+
 // Training samples that a hash tells something of, whatever the threshold.
 std::uint64_t SweepSamples::matchable(const std::string& hash) const {
   std::uint64_t count = 0;
@@ -139,23 +164,38 @@ std::uint64_t SweepSamples::matchable(const std::string& hash) const {
 
 ThinnedPoint SweepSamples::thin(const dedup::SweepPoint& point) const {
   if (!point.thins()) return {.selection = base_};
-  if (point.threshold) {
-    Selection thinned = thin_by(point, *point.threshold);
-    return {.selection = std::move(thinned), .bits = point.threshold};
+  if (point.by_pictures()) {
+    return {.selection =
+                thin_by(dedup::options_of(*pairs_), point, dedup::links_of(*pairs_, table_.ids))};
   }
-  const auto wanted =
-      static_cast<std::uint64_t>(*point.removed * static_cast<double>(training_) + 0.5);
+  if (!point.threshold) return thin_share(point, *point.removed);
+  return {.selection = thin_by({.hash = point.hash, .threshold = *point.threshold}, point, search_),
+          .bits = point.threshold};
+}
+
+ThinnedPoint SweepSamples::thin_share(const dedup::SweepPoint& point, double share) const {
+  const auto wanted = static_cast<std::uint64_t>(share * static_cast<double>(training_) + 0.5);
   const int bits = dedup::find_hash(point.hash).row->bits;
   const std::uint64_t able = matchable(point.hash);
   std::uint64_t most = 0;
   // Upwards, as each search costs more than the one before.
   for (int threshold = 0; threshold <= bits / 2; threshold += std::max(1, bits / 32)) {
-    const Selection thinned = thin_by(point, threshold);
-    most = dedup::count_thinned(thinned);
+    const std::vector<dedup::Edge> links = nearest_links(point.hash, threshold);
+    const auto thin_by_first = [&](std::size_t count) {
+      return thin_by({.hash = point.hash, .threshold = threshold}, point,
+                     dedup::links_of(std::span(links).first(count)));
+    };
+    most = dedup::count_thinned(thin_by_first(links.size()));
     if (most >= wanted) {
-      Selection trimmed = dedup::trim(thinned, wanted, /*seed=*/0);
-      const int apart = furthest(trimmed, threshold);
-      return {.selection = std::move(trimmed), .bits = apart};
+      std::size_t count = 0;
+      Selection thinned = thin_by_first(count);  // of equal files and pixels
+      // A link thins one sample, or none, where equal files or pixels join what it does.
+      while (dedup::count_thinned(thinned) < wanted) {
+        count += wanted - dedup::count_thinned(thinned);
+        thinned = thin_by_first(count);
+      }
+      return {.selection = dedup::trim(thinned, wanted, /*seed=*/0),
+              .bits = count == 0 ? 0 : static_cast<int>(links[count - 1].distance)};
     }
     if (most + able < wanted) {  // equal images, and those that codes tell something of
       most += able;
@@ -165,8 +205,7 @@ ThinnedPoint SweepSamples::thin(const dedup::SweepPoint& point) const {
   throw UsageError(fmt::format(
       "{} cannot remove {:.4g} % of the training samples: {:.4g} % at most; give a smaller "
       "--removed, or another --hash",
-      point.hash, 100 * *point.removed,
-      100 * static_cast<double>(most) / static_cast<double>(training_)));
+      point.hash, 100 * share, 100 * static_cast<double>(most) / static_cast<double>(training_)));
 }
 
 dedup::Remains SweepSamples::remains_of(const Selection& selection) const {
@@ -183,6 +222,8 @@ std::vector<std::optional<double>> SweepSamples::precisions(const std::string& h
   return out;
 }
 
+std::optional<double> SweepSamples::precision_by_pictures() const { return pairs_->precision(); }
+
 std::string SweepSamples::keep(Selection selection, bool estimates) const {
   selection.name.clear();
   selection.cache_digest.clear();
@@ -195,7 +236,7 @@ std::string SweepSamples::keep(Selection selection, bool estimates) const {
   return selection.name;
 }
 
-SweepTest SweepSamples::keep_test(bool estimates) const {
+SweepTest SweepSamples::keep_test() const {
   Selection selection = base_;
   selection.components = duplicates_;
   SweepTest test{.leaked = remains_of(base_).leaks};
@@ -207,7 +248,7 @@ SweepTest SweepSamples::keep_test(bool estimates) const {
       selection.splits[row] = Split::kNone;  // what is not trained on gives nothing away
     }
   }
-  test.selection = keep(std::move(selection), estimates);
+  test.selection = keep(std::move(selection), false);
   return test;
 }
 

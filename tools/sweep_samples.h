@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "dedup/ranks/shared_search.h"
 #include "dedup/sweep/points.h"
 #include "dedup/sweep/remains.h"
+#include "dedup/verify/verified_pairs.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 
@@ -28,22 +30,32 @@ struct CutHoldOut {
   std::string test;  // of the same groups of duplicates
 };
 
+// How the samples of a sweep are told apart.
+struct SweepSampling {
+  double holdout = 0.1;                // share of the training samples
+  std::optional<CutHoldOut> cut = {};  // as it was cut before; nothing: it is cut anew
+  bool verify = false;                 // pictures are compared, whatever the images are
+  // Where the pairs that show one picture are kept. What is there is gone by, and no picture is
+  // compared again; else it is written as soon as pictures were compared.
+  std::filesystem::path pairs;
+};
+
 // A point as a selection.
 struct ThinnedPoint {
   dedup::Selection selection;
-  std::optional<int> bits =
-      {};  // that what it thins lies apart, at most; nothing: it thins nothing
+  // That the images it thins lie apart, link by link, at most; nothing: codes do not decide.
+  std::optional<int> bits = {};
 };
 
 // The samples of a cache as the arms of a sweep have them. Selections are of its rows.
 class SweepSamples {
  public:
-  // Cuts the hold-out by the duplicates that `winnow split` takes for such. `work`: of all links.
-  SweepSamples(const pipeline::Cache& cache, double holdout, const dedup::SharedWork& work,
-               const Session& session);
-  // As it was cut before.
-  SweepSamples(const pipeline::Cache& cache, const CutHoldOut& cut, const dedup::SharedWork& work,
-               const Session& session);
+  // Hold-out  Cut by the duplicates that `winnow split` takes for such, or as it was before.
+  // work      Of all links.
+  // Throws    UsageError: pictures are to be compared, and there are no thumbnails;
+  //           FormatError: kept pairs that are damaged or of another cache
+  SweepSamples(const pipeline::Cache& cache, const SweepSampling& how,
+               const dedup::SharedWork& work, const Session& session);
 
   // Thins nothing; what is held out is in val, and test in no split.
   const dedup::Selection& base() const noexcept { return base_; }
@@ -52,29 +64,38 @@ class SweepSamples {
   std::uint64_t held_out() const noexcept { return held_out_; }
   const std::vector<std::string>& classes() const { return cache_.manifest().classes; }
 
-  // Where a share is asked for, exactly that (dedup::trim). Throws UsageError: the hash cannot.
+  // Where a share is asked for, exactly that: the nearest pairs are joined first, until it is
+  // reached (dedup::NearestLinks). By pictures: all pairs that show one, which must have been
+  // compared. Throws UsageError: the hash cannot remove the share.
   ThinnedPoint thin(const dedup::SweepPoint& point) const;
   dedup::Remains remains_of(const dedup::Selection& selection) const;
   // Shares of the pairs within 0, 1, ... bits that are expected to be right (measure_curve()).
   std::vector<std::optional<double>> precisions(const std::string& hash, int bits) const;
+  // That of the pairs by pictures.
+  std::optional<double> precision_by_pictures() const;
 
   // Writes it into the cache as "sweep-DIGEST", named by its effect: of two that training sees no
   // difference between there is one. Where it only `estimates`, it is named and not written.
   std::string keep(dedup::Selection selection, bool estimates) const;
-  SweepTest keep_test(bool estimates) const;
+  SweepTest keep_test() const;
 
  private:
   void count();
   bool trains(std::size_t row) const noexcept {
     return base_.splits[row] == Split::kTrain && base_.weights[row] > 0;
   }
-  dedup::Selection thin_by(const dedup::SweepPoint& point, int threshold) const;
+  void compare(const SweepSampling& how, const dedup::SharedWork& work, const Session& session);
+  dedup::Selection thin_by(dedup::Options how, const dedup::SweepPoint& point,
+                           const dedup::LinkSource& links) const;
+  ThinnedPoint thin_share(const dedup::SweepPoint& point, double share) const;
+  std::vector<dedup::Edge> nearest_links(const std::string& hash, int threshold) const;
   std::uint64_t matchable(const std::string& hash) const;
 
   const pipeline::Cache& cache_;
   dedup::ColumnSource columns_;
   dedup::LinkSource search_;
   dedup::Fingerprints table_;
+  std::optional<dedup::VerifiedPairs> pairs_;  // nothing: pictures were not compared
   dedup::Selection base_;
   std::vector<std::uint32_t> duplicates_;  // by row: see dedup::remains_of
   std::uint64_t training_ = 0;

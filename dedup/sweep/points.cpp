@@ -27,8 +27,10 @@ std::vector<T> sorted_once(std::vector<T> values) {
 
 void check_axes(const SweepAxes& axes) {
   if (axes.hashes.empty()) throw UsageError("there is no hash to sweep over; name one, as phash");
-  if (axes.thresholds.empty() && axes.removed.empty()) {
-    throw UsageError("say how hard to thin: thresholds in bits, or shares that are removed");
+  if (axes.thresholds.empty() && axes.removed.empty() && !axes.pictures) {
+    throw UsageError(
+        "say how hard to thin: thresholds in bits, shares that are removed, or --verify for what "
+        "pictures tell");
   }
   for (const double share : axes.removed) {
     if (share >= 0 && share < 1) continue;
@@ -46,6 +48,18 @@ void check_axes(const SweepAxes& axes) {
   }
 }
 
+// What becomes of groups, in all ways.
+std::vector<SweepPoint> ways_of(const SweepAxes& axes, const std::string& hash) {
+  std::vector<SweepPoint> ways;
+  for (const SelectionMode mode : axes.modes) {
+    const bool by_policy = mode == SelectionMode::kKeep;
+    for (const KeepPolicy keep : by_policy ? axes.keeps : std::vector{KeepPolicy::kFirst}) {
+      ways.push_back({.hash = hash, .keep = keep, .mode = mode});
+    }
+  }
+  return ways;
+}
+
 }  // namespace
 
 std::vector<SweepPoint> points_of(const SweepAxes& axes) {
@@ -56,22 +70,21 @@ std::vector<SweepPoint> points_of(const SweepAxes& axes) {
     if (seen.insert(name_of(point)).second) points.push_back(std::move(point));
   };
   for (const std::string& hash : axes.hashes) {
-    for (const SelectionMode mode : axes.modes) {
-      const bool by_policy = mode == SelectionMode::kKeep;
-      for (const KeepPolicy keep : by_policy ? axes.keeps : std::vector{KeepPolicy::kFirst}) {
-        SweepPoint point{.hash = hash, .keep = keep, .mode = mode};
-        for (const int threshold : sorted_once(axes.thresholds)) {
-          point.threshold = threshold;
-          add(point);
-        }
-        point.threshold.reset();
-        for (const double share : sorted_once(axes.removed)) {
-          if (share == 0) continue;
-          point.removed = share;
-          add(point);
-        }
+    for (SweepPoint point : ways_of(axes, hash)) {
+      for (const int threshold : sorted_once(axes.thresholds)) {
+        point.threshold = threshold;
+        add(point);
+      }
+      point.threshold.reset();
+      for (const double share : sorted_once(axes.removed)) {
+        if (share == 0) continue;
+        point.removed = share;
+        add(point);
       }
     }
+  }
+  if (axes.pictures) {
+    for (SweepPoint& point : ways_of(axes, std::string(kByPictures))) add(std::move(point));
   }
   return points;
 }
@@ -81,9 +94,10 @@ std::string name_of(const SweepPoint& point) {
   std::string hash = point.hash;
   std::ranges::replace_if(
       hash, [](char c) { return c == '@' || c == '/'; }, '.');
-  const std::string how = point.threshold ? "t" + std::to_string(*point.threshold)
-                                          : "r" + short_text(100 * point.removed.value_or(0));
-  return hash + "-" + how + "-" +
+  std::string how;
+  if (point.threshold) how = "t" + std::to_string(*point.threshold) + "-";
+  if (point.removed) how = "r" + short_text(100 * *point.removed) + "-";
+  return hash + "-" + how +
          std::string(point.mode == SelectionMode::kKeep ? keep_policy_name(point.keep)
                                                         : selection_mode_name(point.mode));
 }

@@ -4,16 +4,22 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/error.h"
+#include "dedup/cluster/cluster.h"
 #include "dedup/deduplicate.h"
 #include "dedup/sweep/control.h"
+#include "dedup/sweep/nearest.h"
 #include "dedup/sweep/points.h"
 #include "dedup/sweep/remains.h"
 #include "dedup/sweep/trim.h"
+#include "dedup/verify/verified_links.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup {
@@ -45,6 +51,22 @@ TEST(SweepPoints, AreAllOfTheAxesOnce) {
   EXPECT_TRUE(std::ranges::all_of(points, [](const SweepPoint& point) {
     return !point.thins() || point.threshold.has_value() != point.removed.has_value();
   }));
+}
+
+TEST(SweepPoints, ByPicturesComeLastAndAreOneOfEachWay) {
+  const SweepAxes axes{.hashes = {"phash", "ahash"},
+                       .removed = {0.25},
+                       .keeps = {KeepPolicy::kFirst, KeepPolicy::kLargest},
+                       .modes = {SelectionMode::kKeep, SelectionMode::kWeight},
+                       .pictures = true};
+  const std::vector<SweepPoint> points = points_of(axes);
+  EXPECT_THAT(names_of(points),
+              ElementsAre("all", "phash-r25-first", "phash-r25-largest", "phash-r25-weight",
+                          "ahash-r25-first", "ahash-r25-largest", "ahash-r25-weight",
+                          "pictures-first", "pictures-largest", "pictures-weight"));
+  EXPECT_TRUE(points.back().by_pictures() && points.back().thins());
+  EXPECT_FALSE(points[1].by_pictures() || points[0].by_pictures());
+  EXPECT_THAT(names_of(points_of({.pictures = true})), ElementsAre("all", "pictures-first"));
 }
 
 TEST(SweepPoints, WhatMakesNoSenseIsRefused) {
@@ -145,6 +167,136 @@ TEST(Trim, SharesWeightsAndTurnsAmongThoseLeftOfAGroup) {
   std::set<SampleId> places(turns.kept.begin(), turns.kept.end());
   EXPECT_EQ(places.size(), table.size() - most / 2);
   EXPECT_EQ(weight_of(turns), static_cast<double>(table.size())) << "all are seen";
+}
+
+std::vector<Edge> random_links(CounterRng& rng, std::uint32_t rows, int count) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> links;
+  for (int i = 0; i < count; ++i) {
+    const auto [a, b] = std::minmax({rng.below(rows), rng.below(rows)});
+    if (a != b) links[{a, b}] = rng.below(6);
+  }
+  std::vector<Edge> out;
+  for (const auto& [rows_of_link, distance] : links) {
+    out.push_back({rows_of_link.first, rows_of_link.second, distance});
+  }
+  return out;
+}
+
+std::vector<SampleId> ids_from_1(std::uint32_t rows) {
+  std::vector<SampleId> ids(rows);
+  std::iota(ids.begin(), ids.end(), SampleId{1});
+  return ids;
+}
+
+// Of each threshold, the links within it join what all links within it join, with none to spare.
+TEST(NearestLinks, JoinWhatAllWithinAnyThresholdJoin) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CounterRng rng = test_rng(seed);
+    const std::uint32_t rows = 2 + rng.below(60);
+    const std::vector<Edge> links = random_links(rng, rows, static_cast<int>(rng.below(200)));
+    const std::vector<SampleId> ids = ids_from_1(rows);
+    NearestLinks nearest(ids, 0);
+    nearest.add(links);
+    const std::vector<Edge> forest = std::move(nearest).finish();
+    EXPECT_TRUE(std::ranges::is_sorted(forest, {}, &Edge::distance));
+    for (std::uint32_t threshold = 0; threshold < 6; ++threshold) {
+      const auto within = [&](std::vector<Edge> of) {
+        std::erase_if(of, [&](const Edge& link) { return link.distance > threshold; });
+        return of;
+      };
+      const Components all = connected_components(rows, within(links));
+      EXPECT_EQ(connected_components(rows, within(forest)).of_row, all.of_row);
+      EXPECT_EQ(within(forest).size(), rows - all.count);
+    }
+  }
+}
+
+TEST(NearestLinks, DependOnNoOrderAndNoBatches) {
+  CounterRng rng = test_rng(7);
+  const std::uint32_t rows = 300;
+  std::vector<Edge> links = random_links(rng, rows, 4000);
+  const std::vector<SampleId> ids = ids_from_1(rows);
+  const auto forest_of = [&](std::size_t batch, std::uint64_t seed) {
+    NearestLinks nearest(ids, seed);
+    for (std::size_t i = 0; i < links.size(); i += batch) {
+      nearest.add(std::span(links).subspan(i, std::min(batch, links.size() - i)));
+    }
+    return std::move(nearest).finish();
+  };
+  const std::vector<Edge> forest = forest_of(links.size(), 0);
+  EXPECT_NE(forest_of(links.size(), 1), forest) << "of equals a draw decides";
+  for (std::size_t i = links.size(); i > 1; --i) {
+    std::swap(links[i - 1], links[rng.below(static_cast<std::uint32_t>(i))]);
+    std::swap(links[i - 1].a, links[i - 1].b);
+  }
+  EXPECT_EQ(forest_of(7, 0), forest);
+}
+
+// More of them than are gathered at once.
+TEST(NearestLinks, OfManyLinksForgetNone) {
+  const std::uint32_t rows = 3000;
+  const std::vector<SampleId> ids = ids_from_1(rows);
+  NearestLinks nearest(ids, 0);
+  std::vector<Edge> batch;
+  std::uint64_t count = 0;
+  for (std::uint32_t a = 0; a < rows; ++a) {
+    batch.clear();
+    // Only the neighbour is near, and it comes among many that are not.
+    for (std::uint32_t b = a + 1; b < rows; ++b) batch.push_back({a, b, b == a + 1 ? 1U : 2U});
+    count += batch.size();
+    nearest.add(batch);
+  }
+  ASSERT_GT(count, 4'000'000U);
+  const std::vector<Edge> forest = std::move(nearest).finish();
+  ASSERT_EQ(forest.size(), rows - 1);
+  EXPECT_TRUE(std::ranges::all_of(forest, [](const Edge& link) { return link.distance == 1; }));
+}
+
+// Pictures a step of 6 bits from one to the next, and of each a copy 2 bits away: a threshold of 6
+// joins all at once, and those nearest to what stays for all of them are few of the copies.
+TEST(NearestLinks, ThinAnyNumberTheNearestPairsFirst) {
+  std::vector<TestImage> images;
+  std::uint64_t code = 0;
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    code ^= std::uint64_t{0x3f} << (6 * i);
+    for (const std::uint64_t away : {std::uint64_t{0}, std::uint64_t{3} << 62}) {
+      const std::uint64_t number = images.size() + 1;
+      images.push_back({.id = number, .code = code ^ away, .file = number, .pixels = number});
+    }
+  }
+  const Fingerprints table = make_table(images);
+  const ColumnSource columns = [&](const ColumnNames&) { return table; };
+  const Options how{.hash = "phash", .threshold = 6, .scope = Scope::kWithin};
+  ASSERT_EQ(count_thinned(deduplicate(columns, how).selection), 19U);
+  std::vector<std::uint32_t> rows(table.size());
+  std::iota(rows.begin(), rows.end(), 0U);
+  NearestLinks nearest(table.ids, 0);
+  nearest.add(edges_within(table.codes.front(), rows, 6));
+  const std::vector<Edge> links = std::move(nearest).finish();
+  ASSERT_EQ(links.size(), 19U);
+  for (std::size_t count = 0; count <= links.size(); ++count) {
+    const Selection thinned =
+        deduplicate(columns, how, links_of(std::span(links).first(count))).selection;
+    EXPECT_EQ(count_thinned(thinned), count);
+    std::size_t copies = 0;  // of which one of two stays
+    for (std::size_t row = 0; row < table.size(); row += 2) {
+      copies += thinned.weights[row] == 0 || thinned.weights[row + 1] == 0 ? 1 : 0;
+    }
+    EXPECT_EQ(copies, std::min<std::size_t>(count, 10));
+  }
+}
+
+TEST(NearestLinks, OfEqualsPreferNoRows) {
+  const std::uint32_t rows = 2000;
+  std::vector<Edge> links;
+  for (std::uint32_t a = 0; a < rows; a += 2) links.push_back({a, a + 1, 3});
+  const std::vector<SampleId> ids = ids_from_1(rows);
+  NearestLinks nearest(ids, 0);
+  nearest.add(links);
+  const std::vector<Edge> forest = std::move(nearest).finish();
+  double low = 0;  // of the first half of the links, those in the first half of the rows
+  for (std::size_t i = 0; i < forest.size() / 2; ++i) low += forest[i].a < rows / 2 ? 1 : 0;
+  EXPECT_NEAR(low, 250, 5 * std::sqrt(125.0));
 }
 
 TEST(Control, RemovesAsManyOfEachClassFromTrain) {

@@ -4,14 +4,16 @@ import csv
 import json
 import os
 import random
+import re
 import signal
 import statistics
+import struct
 import subprocess
 import time
 import unittest
 import xml.etree.ElementTree as xml
 
-from program import ROOT, WINNOW, Case
+from program import ROOT, WINNOW, Case, columns, run
 
 try:
     import jsonschema
@@ -118,9 +120,11 @@ class Sweep(Case):
         if jsonschema:
             schema = json.loads((ROOT / "docs" / "schemas" / "sweep-estimate.schema.json").read_text())
             jsonschema.Draft202012Validator(schema).validate(value)
-        # Nothing was made but the selection of what all runs have in common.
-        made = set(self.folder.rglob("*")) - set(before)
-        self.assertEqual([path.parent.name for path in made if path.is_file()], ["selections"], made)
+        # Nothing was made but what all runs have in common: the hold-out.
+        made = {path for path in set(self.folder.rglob("*")) - set(before) if path.is_file()}
+        self.assertEqual({path.name for path in made if path.parent == out}, {"hold-out.json", "queue.json", "queue.lock"})
+        held = json.loads((out / "hold-out.json").read_text())
+        self.assertEqual({path.stem for path in made if path.parent != out}, {held["base"], held["test"]}, made)
         self.assertEqual((value["runs"], value["shared"], value["done"]), (18, 2, 0))
         self.assertGreater(value["seconds"], 0)
         self.assertEqual(value["images"], 2 * sum(round(arm["epochs"] * arm["kept"]) for arm in value["arms"][1:]))
@@ -212,6 +216,133 @@ class Sweep(Case):
         for arm in value["arms"]:
             self.assertEqual(arm["top1"], [None])
             self.assertEqual(arm["failures"], ["the loss on the hold-out is not finite"])
+
+    def detailed_cache(self):
+        """40 pictures with details, of each fourth a part, which no code finds; 8 of test."""
+        photos = self.folder / "detailed"
+        for i in range(40):
+            picture = self.detailed(i)
+            self.write_pgm(photos / "train" / "ab"[i % 2] / f"{i:02}.pgm", picture)
+            if i % 4 == 0:
+                self.write_pgm(photos / "train" / "ab"[i % 2] / f"{i:02} part.pgm", [row[15:85] for row in picture[6:60]])
+        for i in range(8):
+            self.write_pgm(photos / "test" / "ab"[i % 2] / f"{i}.pgm", self.detailed(100 + i))
+        self.cache = self.folder / "detailed-cache"
+        self.ok("ingest", photos, "--out", self.cache)
+
+    def by_pictures(self, out, *more, holdout=0.2):
+        return ["sweep", self.cache, "--out", out, "--verify", "--equal", "epochs", "--epochs", 1, "--seeds", 1,
+                "--holdout", holdout, *more, *TRAIN]  # fmt: skip
+
+    def selection_of(self, out, arm):
+        """Of each row of what an arm's first run was trained on: its split and its weight."""
+        text = " ".join("".join(xml.parse(out / "page.html").getroot().itertext()).split())
+        words = re.search(rf"{arm}, equal epochs ?winnow train.*?--selection (sweep-[0-9a-f]+)", text)
+        found = columns(self.cache / "selections" / f"{words[1]}.selection")
+        return [split[0] for split in found["splits"]], [struct.unpack("<f", weight)[0] for weight in found["weights"]]
+
+    def test_by_pictures(self):
+        self.detailed_cache()
+        out = self.folder / "sweep"
+        first = self.ok(*self.by_pictures(out, "--mode", "keep,weight", "--removed", 0.05, "--json"))
+        self.assertEqual(first.err.count("verify: 10 pairs of"), 1, first.err)
+        value = first.json()
+        if jsonschema:
+            schema = json.loads((ROOT / "docs" / "schemas" / "sweep.schema.json").read_text())
+            jsonschema.Draft202012Validator(schema).validate(value)
+        arms = {arm["arm"]: arm for arm in value["arms"]}
+        self.assertEqual(list(arms)[:5], ["all", "phash-r5-first", "phash-r5-weight", "pictures-first", "pictures-weight"])
+        # Each picture of train that has a part there: no hold-out lies between both.
+        self.ok("dedup", self.cache, "--verify", "--scope", "within", "--name", "whole")
+        whole = columns(self.cache / "selections" / "whole.selection")["weights"]
+        base, _ = self.selection_of(out, "all")
+        removed = [row for row, weight in enumerate(whole) if weight == bytes(4) and base[row] == 1]
+        _, weights = self.selection_of(out, "pictures-first")
+        self.assertEqual([row for row, weight in enumerate(weights) if weight == 0], removed)
+        self.assertTrue(0 < len(removed) <= 10, removed)
+        for name in "pictures-first", "pictures-weight":
+            arm, control = arms[name], arms[arms[name]["control"]]
+            self.assertEqual((arm["removed"], arm["bits"]), (len(removed), None))
+            self.assertGreater(arm["precision"], 0.9)
+            self.assertEqual(control["removed_by_class"], arm["removed_by_class"])
+        self.assertEqual(arms["pictures-weight"]["images"], arms["all"]["images"])
+        # Again, for another share, and for another hold-out: no picture is compared.
+        table = (out / "table.csv").read_bytes()
+        again = self.by_pictures(out, "--mode", "keep,weight", "--removed", 0.05)
+        for command in again, self.by_pictures(out, "--estimate", "--removed", 0.1), self.by_pictures(out, "--estimate", holdout=0.3):
+            self.assertNotIn("verify:", self.ok(*command).err)
+        self.ok(*again)
+        self.assertEqual((out / "table.csv").read_bytes(), table)
+        # Nor after an estimate, in a folder of its own.
+        other = self.folder / "other"
+        command = [str(other) if word is out else word for word in again]
+        said = self.ok(*command[:-len(TRAIN)], "--estimate", *TRAIN).err
+        self.assertIn("of pairs that show one picture", said)
+        self.assertIn("verify:", said)
+        self.assertNotIn("verify:", self.ok(*command).err)
+        self.assertEqual((other / "table.csv").read_bytes(), table)
+
+    def test_folders_without_pairs_keep_working(self):
+        self.detailed_cache()
+        out = self.folder / "sweep"
+        self.ok(*self.by_pictures(out, "--removed", 0.05))
+        table = (out / "table.csv").read_bytes()
+        (out / "verified.pairs").unlink()  # as folders of an older winnow have none
+        plain = [word for word in self.by_pictures(out, "--removed", 0.05) if word != "--verify"]
+        self.assertNotIn("verify:", self.ok(*plain).err)
+        self.assertFalse((out / "verified.pairs").exists())
+        self.assertIn("verify:", self.ok(*self.by_pictures(out, "--removed", 0.05)).err)
+        self.assertEqual((out / "table.csv").read_bytes(), table)
+        pairs = (out / "verified.pairs").read_bytes()
+        (out / "verified.pairs").write_bytes(pairs[:-1] + bytes([pairs[-1] ^ 1]))
+        self.refused(1, ["verified.pairs", "damaged"], *self.by_pictures(out))
+        # Those of another cache are none of this one.
+        self.ok("ingest", self.folder / "set", "--out", self.folder / "second")
+        (self.folder / "foreign").mkdir()
+        foreign = [self.folder / "foreign" if word is out else word for word in self.by_pictures(out)]
+        foreign[1] = self.folder / "second"
+        self.ok(*foreign[:-len(TRAIN)], "--estimate", *TRAIN)
+        (self.folder / "foreign" / "verified.pairs").write_bytes(pairs)
+        self.refused(1, ["another cache", "remove it"], *foreign)
+
+    def test_killed_while_pictures_are_compared_it_gives_the_same_table(self):
+        self.detailed_cache()
+        whole = self.folder / "whole"
+        self.ok(*self.by_pictures(whole))
+        for i, point in enumerate(["file.write.before:verified.pairs", "file.rename.before:verified.pairs",
+                                   "file.rename.after:verified.pairs", "file.rename.before:hold-out.json",
+                                   "file.rename.after:hold-out.json"]):  # fmt: skip
+            with self.subTest(point):
+                out = self.folder / f"killed-{i}"
+                killed = run(*self.by_pictures(out), env={"WINNOW_FAILPOINTS": f"kill={point}:1"})
+                self.assertEqual(killed.code, -signal.SIGKILL, killed.err)
+                again = self.ok(*self.by_pictures(out)).err
+                self.assertEqual("verify:" in again, "before:verified" in point, again)
+                self.assertEqual((out / "table.csv").read_bytes(), (whole / "table.csv").read_bytes())
+
+    def test_shares_are_met_by_the_nearest_pairs_first(self):
+        # Pictures that turn into each other in steps, so that one more bit joins many, and copies of some of them.
+        photos, count = self.folder / "steps", 0
+        for film in range(8):
+            keys = [self.image(24, seed=10 * film + k) for k in range(4)]
+            for one, other in zip(keys, keys[1:]):
+                for step in range(4):
+                    pixels = bytearray((x * (4 - step) + y * step) // 4 for x, y in zip(one, other))
+                    for copy in range(2 if step == 1 else 1):
+                        pixels[copy] ^= 1
+                        self.write_ppm(photos / "train" / "ab"[film % 2] / f"{count:03}-{copy}.ppm", bytes(pixels), 24)
+                    count += 1
+        self.cache = self.folder / "steps-cache"
+        self.ok("ingest", photos, "--out", self.cache, "--hash", "phash,phash16,ahash")
+        shares = (0.05, 0.15, 0.25, 0.4, 0.6)
+        for name in "phash", "phash16", "ahash":
+            value = self.ok("sweep", self.cache, "--out", self.folder / name, "--hash", name, "--removed", ",".join(map(str, shares)),
+                            "--equal", "epochs", "--holdout", 0.1, "--estimate", "--json", *TRAIN)  # fmt: skip
+            arms = value.json()["arms"]
+            for arm, share in zip(arms[1:], shares):
+                self.assertLessEqual(abs(arm["removed"] / arms[0]["kept"] - share), 0.01, arm)
+            bits = [int(found) for found in re.findall(r"of pairs within (\d+) bits", value.err)]
+            self.assertEqual(bits, sorted(bits))
 
     def test_most_images(self):
         out = self.folder / "sweep"
