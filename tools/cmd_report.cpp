@@ -73,9 +73,14 @@ void add_pictures(RunView& run, const ReportOptions& o, const Session& session) 
 
 void report(const ReportOptions& o, const Session& session) {
   if (o.live) {
-    if (o.runs.size() > 1) throw UsageError("--live draws one run; name one");
+    if (o.runs.size() > 1) throw UsageError("--live draws one run; winnow watch draws several");
     require_run(o.runs.front());
-    return watch_run(o.runs.front(), session.stop);
+    if (!can_show_live()) {
+      throw UsageError(
+          "--live draws in a terminal, and stderr is none; winnow watch says the same in lines, "
+          "--out makes a page");
+    }
+    return watch_runs({.runs = o.runs}, session.stop);
   }
   if (o.out.empty()) throw UsageError("give --out PAGE.html, or --live to look in the terminal");
   check_report_path(o.out);
@@ -99,7 +104,7 @@ Command add_report(CLI::App& program) {
                   "Cache with the pictures of mistakes (default: where it was when the run was "
                   "evaluated)");
   app->add_flag("--live", o->live,
-                "In place of a page: draw one run in this terminal, as it goes on, until Ctrl-C")
+                "In place of a page: draw one run in this terminal, as winnow watch does")
       ->excludes(out);
   app->footer(
       R"(The page needs nothing but itself: curves, figures, the settings that differ, and of the last

@@ -165,23 +165,25 @@ nlohmann::ordered_json to_json(const train::TrainResult& result, const std::stri
 
 // With its progress on stderr, as a view of the whole run where that is asked for and can be.
 train::TrainResult train_shown(const TrainOptions& o, const train::TrainOptions& options,
-                               Session& session, health::Board* board) {
+                               Session& session, TrainHealth& health) {
   const bool shown = session.comm.rank() == 0;
   if (o.output.live && shown && can_show_live()) {
     LiveRun live(options.run.out, options.batch.batch, session.stop);
+    const TrainHealth::Listening listening(
+        health, [&](const std::string& sentence) { live.say(sentence); });
     return train::train(
         options, session.comm, [&](const Progress& progress) { live.show(progress); },
-        [&](const std::string& sentence) { live.say(sentence); }, board);
+        [&](const std::string& sentence) { live.say(sentence); }, health.board());
   }
   if (o.output.live) {
     say(session,
         "--live draws in a terminal, and stderr is none: its progress comes as lines; "
-        "winnow report RUN --live draws it from another terminal");
+        "winnow watch RUN draws it from another terminal");
   }
   const ProgressSink bar = make_progress_bar("train", "images", shown);
   return train::train(
       options, session.comm, bar, [&](const std::string& sentence) { say(session, sentence); },
-      board);
+      health.board());
 }
 
 // What became of a run, for people.
@@ -238,7 +240,7 @@ void run(const TrainOptions& o, Session& untraced) {
   options.data.placement = placed.placement;
   options.run.log.trace = trace.get();
   const auto train_one = [&](const train::TrainOptions& one) {
-    train::TrainResult result = train_shown(o, one, session, health.board());
+    train::TrainResult result = train_shown(o, one, session, health);
     tell(one, result, session);
     return result;
   };

@@ -45,6 +45,7 @@ Command add_train(CLI::App& program);
 Command add_embed(CLI::App& program);
 Command add_eval(CLI::App& program);
 Command add_report(CLI::App& program);
+Command add_watch(CLI::App& program);
 Command add_compare(CLI::App& program);
 Command add_sweep(CLI::App& program);
 Command add_tune_lr(CLI::App& program);

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <optional>
+#include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -14,6 +18,9 @@
 #include "common/file.h"
 #include "tools/command.h"
 #include "tools/live/live_view.h"
+#include "tools/live/run_files.h"
+#include "tools/live/runs_view.h"
+#include "tools/read_runs.h"
 #include "tools/report/words.h"
 #include "train/run/setup.h"
 
@@ -53,22 +60,157 @@ void take_place(LiveState& state, double epochs) {
   state.note = fmt::format("epoch {:.2f} of {:.4g}", std::min(last.epoch, epochs), epochs);
 }
 
+// Seconds since a file was written; none: it is not there.
+std::optional<double> age_of(const fs::path& path) {
+  std::error_code error;
+  const auto written = fs::last_write_time(path, error);
+  if (error) return std::nullopt;
+  return std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count();
+}
+
+// The end of a file that others write, or may take away meanwhile.
+std::string end_of(const fs::path& path) {
+  constexpr std::uint64_t kMost = 4096;
+  try {
+    const InputFile file(path);
+    const std::uint64_t size = std::min(file.size(), kMost);
+    std::string text(size, '\0');
+    file.read_at(file.size() - size, std::as_writable_bytes(std::span(text)));
+    return text;
+  } catch (const SystemError&) {
+    return {};
+  }
+}
+
+// What health says of who waits for whom, if it did so lately.
+std::vector<std::string> said_by_health(const fs::path& run) {
+  constexpr double kLately = 600;
+  constexpr std::size_t kMost = 2;
+  std::vector<std::string> logs;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(run / "health", none)) {
+    if (age_of(entry.path()).value_or(kLately) < kLately) logs.push_back(end_of(entry.path()));
+  }
+  std::vector<std::string> lines = newest_lines(logs, kMost);
+  for (std::string& line : lines) line = printable(line);
+  return lines;
+}
+
+// Takes what a run wrote since this was asked last.
+void look(LiveState& state, train::MetricsTail& tail, const fs::path& run) {
+  follow(state, tail);
+  std::error_code none;
+  if (!fs::exists(run / "ranks.json", none)) return;
+  if (auto ranks = parse_ranks(read_text(run / "ranks.json"))) {
+    for (std::string& host : ranks->table.hosts) host = printable(host);
+    state.ranks = std::move(*ranks);
+  }
+}
+
+// A run that another process trains.
+class WatchedRun {
+ public:
+  explicit WatchedRun(const fs::path& run)
+      : run_(run), tail_(metrics_of(run)), settings_(settings_of(run)) {
+    state_.name = printable(name_of_folder(run));
+    state_.batch = std::max<std::int64_t>(
+        1, std::llround(std::min(1e9, number(settings_, "recipe.batch_size"))));
+  }
+
+  const LiveState& look() {
+    tools::look(state_, tail_, run_);
+    state_.waits = said_by_health(run_);
+    take_place(state_, number(settings_, "recipe.epochs"));
+    state_.is_over = fs::exists(run_ / "summary.csv");
+    // An interval may be long, and so may an evaluation.
+    constexpr double kLong = 300;
+    const double age = age_of(metrics_of(run_)).value_or(0);
+    state_.silent_s = !state_.is_over && age > kLong ? age : 0;
+    return state_;
+  }
+
+ private:
+  static std::map<std::string, std::string> settings_of(const fs::path& run) {
+    require_run(run);
+    return train::config_facts(read_text(run / "config.json"));
+  }
+
+  fs::path run_;
+  train::MetricsTail tail_;
+  std::map<std::string, std::string> settings_;
+  LiveState state_;
+};
+
+std::string how_it_is(const LiveState& run) {
+  if (run.is_over) return "the run has ended; Ctrl-C leaves this view";
+  if (run.silent_s > 0) {
+    return "it has written nothing for " + in_seconds(run.silent_s) +
+           ": it evaluates, waits, or is no more; Ctrl-C leaves this view";
+  }
+  return "Ctrl-C leaves this view, not the run";
+}
+
+// Waits for so long, or until it is asked to stop.
+void pause(std::chrono::milliseconds most, const StopRequested& stop) {
+  constexpr std::chrono::milliseconds kStep(50);
+  for (; most > kStep && !stop(); most -= kStep) std::this_thread::sleep_for(kStep);
+}
+
+void draw_runs(std::vector<WatchedRun>& runs, const StopRequested& stop) {
+  LiveScreen screen;
+  while (!stop()) {
+    std::vector<LiveState> states;
+    for (WatchedRun& run : runs) states.push_back(run.look());
+    if (states.size() == 1) {
+      states.front().sentences = {how_it_is(states.front())};
+      draw(screen, states.front());
+    } else {
+      screen.draw([&](TerminalSize size) { return runs_view(states, size.columns, size.rows); });
+    }
+    pause(std::chrono::milliseconds(500), stop);
+  }
+}
+
+// A line where a run has news.
+void print_runs(std::vector<WatchedRun>& runs, bool once, const StopRequested& stop) {
+  std::vector<std::string> before(runs.size());
+  std::set<std::string> said;
+  for (bool all_over = false; !all_over && !stop();) {
+    all_over = true;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const LiveState& run = runs[i].look();
+      all_over = all_over && run.is_over;
+      for (const std::string& wait : run.waits) {
+        std::string sentence = run.name + ": " + wait;
+        if (said.insert(sentence).second) fmt::print("{}\n", sentence);
+      }
+      std::string line = run_line(run);
+      if (run.silent_s > 0) line += "; it wrote nothing for minutes";
+      if (line != before[i]) fmt::print("{}\n", line);
+      before[i] = std::move(line);
+    }
+    if (std::fflush(stdout) != 0 || once) return;  // who read it is gone, say
+    if (!all_over) pause(std::chrono::seconds(1), stop);
+  }
+}
+
 }  // namespace
 
 LiveRun::LiveRun(const fs::path& run, std::int64_t batch, StopRequested stop)
-    : stop_(std::move(stop)),
+    : run_(run),
+      stop_(std::move(stop)),
       tail_(metrics_of(run)),
       state_{.name = printable(name_of_folder(run)), .batch = batch} {}
 
 LiveRun::~LiveRun() {
   screen_.close();
-  for (const std::string& sentence : state_.sentences) print(sentence);
+  for (const std::string& sentence : shown_.sentences) print(sentence);
 }
 
 void LiveRun::show(const Progress& progress) {
   constexpr std::chrono::milliseconds kPause(250);
   const auto now = Clock::now();
-  const bool first = !screen_.is_open();
+  const bool first = !screen_.is_open();  // which this alone changes
   if (!first && now - drawn_ < kPause && progress.done < progress.total) return;
   drawn_ = now;
   if (first) {
@@ -80,34 +222,25 @@ void LiveRun::show(const Progress& progress) {
   state_.pace.seconds = std::chrono::duration<double>(now - begin_).count();
   state_.note = printable(progress.note);
   if (stop_ && stop_()) state_.note += ", stopping";
-  follow(state_, tail_);
-  draw(screen_, state_);
+  look(state_, tail_, run_);
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> sentences = std::move(shown_.sentences);
+  shown_ = state_;
+  shown_.sentences = std::move(sentences);
+  draw(screen_, shown_);
 }
 
 void LiveRun::say(const std::string& sentence) {
+  const std::lock_guard lock(mutex_);
   if (!screen_.is_open()) return print(sentence);
-  state_.sentences.push_back(printable(sentence));
+  shown_.sentences.push_back(printable(sentence));
+  draw(screen_, shown_);
 }
 
-void watch_run(const fs::path& run, const StopRequested& stop) {
-  if (!can_show_live()) {
-    throw UsageError("--live draws in a terminal, and stderr is none; give --out for a page");
-  }
-  const auto settings = train::config_facts(read_text(run / "config.json"));
-  LiveState state{.name = printable(name_of_folder(run)),
-                  .batch = std::max<std::int64_t>(
-                      1, std::llround(std::min(1e9, number(settings, "recipe.batch_size"))))};
-  train::MetricsTail tail(metrics_of(run));
-  LiveScreen screen;
-  while (!stop()) {
-    follow(state, tail);
-    take_place(state, number(settings, "recipe.epochs"));
-    const bool over = fs::exists(run / "summary.csv");
-    state.sentences = {over ? "the run has ended; Ctrl-C leaves this view"
-                            : "Ctrl-C leaves this view, not the run"};
-    draw(screen, state);
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  }
+void watch_runs(const WatchOptions& options, const StopRequested& stop) {
+  std::vector<WatchedRun> runs(options.runs.begin(), options.runs.end());
+  if (!options.once && can_show_live()) return draw_runs(runs, stop);
+  print_runs(runs, options.once, stop);
 }
 
 }  // namespace winnow::tools

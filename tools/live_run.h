@@ -24,24 +24,34 @@ class LiveRun {
   LiveRun& operator=(const LiveRun&) = delete;
   ~LiveRun();
 
-  // Draws at most four times a second.
+  // Draws at most four times a second. From one thread.
   void show(const Progress& progress);
   // A sentence for people: on stderr before the view is open; then in it, and on stderr at its end.
+  // From any thread.
   void say(const std::string& sentence);
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  const std::filesystem::path run_;
   StopRequested stop_;
   train::MetricsTail tail_;
-  LiveState state_;
+  LiveState state_;   // of show() alone, which reads files: one that hangs holds up no sentence
+  std::mutex mutex_;  // of the following
+  LiveState shown_;
   LiveScreen screen_;
   Clock::time_point begin_{};
   Clock::time_point drawn_{};
 };
 
-// Draws the run in that folder, of this machine or another, until `stop`. Throws UsageError where
-// there is none, or no terminal.
-void watch_run(const std::filesystem::path& run, const StopRequested& stop);
+struct WatchOptions {
+  std::vector<std::filesystem::path> runs;
+  bool once = false;  // say how they are, and that is all
+};
+
+// Shows runs of this machine or another as they go on, until `stop`: one as a whole, of several a
+// row each. Where stderr is no terminal, or `once`: lines on stdout, where a run has news, until
+// all have ended. Throws UsageError where one of them is none.
+void watch_runs(const WatchOptions& options, const StopRequested& stop);
 
 }  // namespace winnow::tools

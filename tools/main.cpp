@@ -143,12 +143,13 @@ int main_of(int argc, char** argv) {
       "winnow: from labelled images to a trained network, aware of duplicates all the way"};
   describe(program);
   const std::vector<Command> commands{
-      add_ingest(program), add_dedup(program),   add_review(program),  add_split(program),
-      add_train(program),  add_eval(program),    add_embed(program),   add_suspects(program),
-      add_report(program), add_compare(program), add_sweep(program),   add_tune_lr(program),
-      add_export(program), add_onnx(program),    add_compact(program), add_info(program),
-      add_verify(program), add_cache(program),   add_hash(program),    add_tune(program),
-      add_index(program),  add_bench(program),   add_doctor(program),  add_reference(program)};
+      add_ingest(program),   add_dedup(program),  add_review(program),  add_split(program),
+      add_train(program),    add_eval(program),   add_embed(program),   add_suspects(program),
+      add_report(program),   add_watch(program),  add_compare(program), add_sweep(program),
+      add_tune_lr(program),  add_export(program), add_onnx(program),    add_compact(program),
+      add_info(program),     add_verify(program), add_cache(program),   add_hash(program),
+      add_tune(program),     add_index(program),  add_bench(program),   add_doctor(program),
+      add_reference(program)};
   for (const Command& command : commands) {
     name_environment(*command.app, command.app->get_name());
   }

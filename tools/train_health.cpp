@@ -79,14 +79,31 @@ TrainHealth::TrainHealth(const HealthFlags& flags, const fs::path& run, const Se
                       {.stall_s = flags.stall_s, .hang_s = flags.hang_s});
   health::MonitorSinks sinks{.adding_seconds = [&of = session.comm] { return of.adding_seconds(); },
                              .say =
-                                 [run, host](const health::Sentence& sentence) {
-                                   if (sentence.to_people) say_to_people(printable(sentence.text));
+                                 [this, run, host](const health::Sentence& sentence) {
+                                   if (sentence.to_people) tell_people(printable(sentence.text));
                                    if (sentence.to_log)
                                      append_to_log(run, host, printable(sentence.text));
                                  },
                              .end_process = [](int exit_code) { ::_exit(exit_code); }};
   monitor_ = std::make_unique<health::Monitor>(std::move(pulse), std::move(circle.transport),
                                                board_, std::move(sinks));
+}
+
+void TrainHealth::tell_people(const std::string& sentence) {
+  const std::lock_guard lock(mutex_);
+  if (take_) return take_(sentence);
+  say_to_people(sentence);
+}
+
+TrainHealth::Listening::Listening(TrainHealth& health, std::function<void(const std::string&)> take)
+    : health_(health) {
+  const std::lock_guard lock(health_.mutex_);
+  health_.take_ = std::move(take);
+}
+
+TrainHealth::Listening::~Listening() {
+  const std::lock_guard lock(health_.mutex_);
+  health_.take_ = nullptr;
 }
 
 }  // namespace winnow::tools

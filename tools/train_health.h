@@ -1,8 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
 
 #include "common/health/board.h"
 #include "common/health/monitor.h"
@@ -37,7 +40,23 @@ class TrainHealth {
   Session& session() noexcept { return session_; }
   health::Board* board() noexcept { return &board_; }
 
+  // While it lives `take`, in place of stderr, gets what is for people; from a thread of its own.
+  class Listening {
+   public:
+    Listening(TrainHealth& health, std::function<void(const std::string&)> take);
+    ~Listening();
+    Listening(const Listening&) = delete;
+    Listening& operator=(const Listening&) = delete;
+
+   private:
+    TrainHealth& health_;
+  };
+
  private:
+  void tell_people(const std::string& sentence);
+
+  std::mutex mutex_;  // of take_
+  std::function<void(const std::string&)> take_;
   health::Board board_;
   std::optional<health::WatchedCommunicator> comm_;  // of several ranks
   Session session_;

@@ -1,7 +1,8 @@
-"""winnow train --live and winnow report --live in a terminal: what it shows, and that it leaves nothing behind."""
+"""winnow train --live and winnow watch: what they show in a terminal and where there is none, and that they leave nothing behind."""
 
 import codecs
 import fcntl
+import json
 import os
 import pty
 import re
@@ -62,7 +63,8 @@ class Terminal:
 
     def frames(self):
         """Whole frames, each as text of lines."""
-        return self.got.partition(OPEN)[2].partition(CLOSE)[0].split(b"\x1b[H")[1:]
+        drawn = self.got.partition(OPEN)[2].partition(CLOSE)[0].split(b"\x1b[H")[1:]
+        return [frame for frame in drawn if frame.endswith(b"\x1b[J")]  # the rest of the last may still come
 
     def screen(self):
         return Screen(self.columns, self.rows).take(self.frames()) if self.frames() else []
@@ -194,6 +196,19 @@ class Live(Case):
                 self.assertEqual(terminal.finish(), -number)
                 self.assertTrue(terminal.got.endswith(CLOSE), terminal.got[-200:])
 
+    def test_what_health_says_is_in_the_view_and_behind_it(self):
+        """And not written over it, also where the run hangs and draws nothing itself."""
+        terminal = self.start(self.command("--stall-warning", 1, epochs=3000), columns=120,
+                              env={"WINNOW_FAILPOINTS": "hang=file.write.before:metrics.jsonl:9"})  # fmt: skip
+        self.assertTrue(terminal.read_until(lambda t: "rank 0" in t.shown()), terminal.shown())
+        self.assertRegex(terminal.screen()[-1], r"rank 0 \(.+\), .*step")
+        self.assertEqual(terminal.screen()[0][:17], "winnow train  run")
+        for pause in (0, 1.2):
+            time.sleep(pause)
+            terminal.process.send_signal(signal.SIGINT)
+        self.assertEqual(terminal.finish(), -signal.SIGINT)
+        self.assertNotIn(b"winnow: ", terminal.got.partition(OPEN)[2])
+
     def test_without_a_terminal_it_says_so_and_goes_on(self):
         said = self.ok(*self.command(epochs=1)).err
         self.assertIn("--live draws in a terminal, and stderr is none", said)
@@ -211,10 +226,102 @@ class Live(Case):
         terminal.process.send_signal(signal.SIGINT)
         self.assertEqual(terminal.finish(), 0)
         self.assertTrue(terminal.got.endswith(CLOSE))
-        self.refused(2, ["stderr is none", "--out"], "report", self.run_folder, "--live")
+        self.refused(2, ["stderr is none", "winnow watch", "--out"], "report", self.run_folder, "--live")
         self.refused(2, ["one run"], "report", self.run_folder, self.run_folder, "--live")
         self.refused(2, ["--out", "--live"], "report", self.run_folder)
         self.refused(2, ["holds no run"], "report", self.folder, "--live")
+
+    def two_ranks(self, epochs=4, **more):
+        command = [word for word in self.command(epochs=epochs) if word != "--live"]
+        return self.ok(*command, ranks=2, **more)
+
+    def test_watch_shows_a_run_as_report_does(self):
+        self.two_ranks()
+        for size in ((80, 24), (200, 50)):
+            shown = []
+            for command in (["watch", self.run_folder], ["report", self.run_folder, "--live"]):
+                terminal = self.start(command, columns=size[0], rows=size[1])
+                self.assertTrue(terminal.read_until(lambda t: "has ended" in t.shown()), terminal.got)
+                shown.append(terminal.shown())
+                terminal.process.send_signal(signal.SIGINT)
+                self.assertEqual(terminal.finish(), 0)
+                self.assertTrue(terminal.got.endswith(CLOSE))
+                self.assertEqual(terminal.out, "")
+            self.assertEqual(shown[0], shown[1])
+            self.assertIn("all steps are done", shown[0])
+            self.assertIn("o ", shown[0])
+            self.assertRegex(shown[0], r"ranks, to step \d+ +compute  data wait    exposed     memory")
+            for rank in (0, 1):
+                self.assertRegex(shown[0], rf"(?m)^[> ] rank {rank} \(.+\) .* s .* [KMG]iB")
+            self.assertEqual(len(re.findall(r"(?m)^> rank", shown[0])), 1)
+            self.assertRegex(shown[0], "others wait for rank|no rank waits long")
+            self.assertEqual("received" in shown[0], size[0] == 200)
+
+    def test_watch_shows_a_run_that_stored_nothing_of_its_ranks(self):
+        """As those of older versions, or with damaged files."""
+        self.two_ranks()
+        metrics = self.run_folder / "metrics.jsonl"
+        rows = [json.loads(line) for line in metrics.read_text().splitlines()]
+        kept = [{name: value for name, value in row.items() if not name.startswith("ranks.")} for row in rows]
+        lines = [json.dumps(row) for row in kept]
+        lines.insert(1, '{"step":4,"epoch":')
+        lines.insert(2, "[]")
+        lines.insert(3, "\x1b[2J \xff")
+        metrics.write_bytes("\n".join(lines).encode("latin-1") + b"\n")
+        (self.run_folder / "ranks.json").write_text('{"schema":"winnow.ranks/1","step":1,"ranks":[{"rank":0}')
+        terminal = self.start(["watch", self.run_folder])
+        self.assertTrue(terminal.read_until(lambda t: "has ended" in t.shown()), terminal.got)
+        self.assertNotIn("rank ", terminal.shown())
+        self.assertIn("accuracy  ⠒⠒ training", terminal.shown())
+        terminal.process.send_signal(signal.SIGTERM)
+        self.assertEqual(terminal.finish(), 0)
+        (self.run_folder / "ranks.json").unlink()
+        self.assertIn("; ended", self.ok("watch", self.run_folder, "--once").out)
+
+    def test_watch_says_in_lines_what_it_has_no_terminal_for(self):
+        self.two_ranks()
+        out = self.ok("watch", self.run_folder).out  # ends, as the run has
+        self.assertRegex(out, r"^run: step \d+, epoch 4.00 of 4, 100.0 %, loss [\d.]+, val [\d.]+ %(, test [\d.]+ %)?; ended\n$")
+        self.assertNotIn("\x1b", out)
+        other = self.folder / "other"
+        self.ok("train", self.cache, "--out", other, *[word for word in self.command(epochs=1)[4:] if word != "--live"])
+        lines = self.ok("watch", self.run_folder, other, "--once").out.splitlines()
+        self.assertEqual([line.split(":")[0] for line in lines], ["run", "other"])
+
+    def test_watch_follows_a_run_in_lines_until_it_ends(self):
+        command = [word for word in self.command(epochs=40) if word != "--live"]
+        run = subprocess.Popen([WINNOW, *map(str, command)], stderr=subprocess.DEVNULL)
+        self.addCleanup(lambda: run.poll() is None and run.kill())
+        end = time.monotonic() + 60
+        while not (self.run_folder / "metrics.jsonl").exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        lines = self.ok("watch", self.run_folder).out.splitlines()
+        self.assertEqual(run.wait(timeout=60), 0)
+        self.assertTrue(lines[-1].endswith("; ended"), lines)
+        self.assertEqual(len(set(lines)), len(lines), "a line says something new")
+
+    def test_watch_shows_several_runs_a_row_each(self):
+        other = self.folder / "other"
+        self.ok(*[word for word in self.command(epochs=2) if word != "--live"])
+        self.ok("train", self.cache, "--out", other, *[word for word in self.command(epochs=1)[4:] if word != "--live"])
+        (other / "summary.csv").unlink()  # as of one that goes on
+        (other / "health").mkdir()
+        (other / "health" / "h.log").write_text("2026-11-26T10:31:05+0000 waiting 12 s for rank 1 (h2)\x1b[2J\n")
+        terminal = self.start(["watch", self.run_folder, other], columns=120)
+        self.assertTrue(terminal.read_until(lambda t: "other" in t.shown()), terminal.got)
+        shown = terminal.screen()
+        self.assertEqual(shown[0], "winnow watch  2 runs")
+        self.assertRegex(shown[3], r"^run +100.0 % +2\.\d+ +[\d.]+ +[\d.]+ % +\d+ +ended")
+        self.assertRegex(shown[4], r"^other +100.0 % +1\.\d+ +[\d.]+ +[\d.]+ % +\d+ +-")
+        self.assertRegex(shown[5], r"^other: 10:31:05 waiting 12 s for rank 1 \(h2\)")
+        terminal.process.send_signal(signal.SIGINT)
+        self.assertEqual(terminal.finish(), 0)
+        self.assertEqual(terminal.got.count(CLOSE), 1)
+
+    def test_watch_refuses_what_is_no_run(self):
+        for runs in ([self.folder / "nothing"], [self.folder]):
+            self.refused(2, ["holds no run", "winnow train"], "watch", *runs)
+        self.refused(2, ["runs"], "watch")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,12 @@
 #include <vector>
 
 #include "common/file.h"
+#include "tools/live/columns.h"
 #include "tools/live/live_state.h"
 #include "tools/live/live_view.h"
+#include "tools/live/rank_rows.h"
+#include "tools/live/run_files.h"
+#include "tools/live/runs_view.h"
 #include "train/run/metrics.h"
 
 namespace winnow::tools {
@@ -19,7 +23,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using train::MetricsRow;
 
-std::size_t width_of(const std::string& text) {
+std::size_t characters_of(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
 }
@@ -50,6 +54,23 @@ std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& each : lines) text += each + "\n";
   return text;
+}
+
+// So many ranks, of which one takes longer than the others by so many seconds of computing.
+LiveRanks some_ranks(std::size_t count, std::size_t slowest, double longer = 1) {
+  LiveRanks ranks{.step = 60};
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    const double more = rank == slowest ? longer : 0;
+    ranks.table.hosts.push_back("h" + std::to_string(rank));
+    ranks.table.figures.push_back({.compute = 2 + more,
+                                   .data_wait = 0.25,
+                                   .exposed = 1.5 - more,
+                                   .reduction = 0.5,
+                                   .received = 3 << 20,
+                                   .sent = 2 << 20,
+                                   .memory = 200 << 20});
+  }
+  return ranks;
 }
 
 TEST(LiveState, TellsStepsFromWhatLiesBetweenThem) {
@@ -129,12 +150,16 @@ TEST(LiveView, NeverLeavesTheTerminal) {
   LiveState state = example();
   state.name = std::string(300, 'n');
   state.sentences = {"first", "läßt " + std::string(400, 'u'), "third", "fourth"};
+  state.ranks = some_ranks(5, 2);
+  state.waits = {
+      "10:31:05 waiting 12 s for rank 1 (h2), last seen in step 231, forward: its process "
+      "is frozen, its machine answers"};
   for (int width = 1; width <= 130; ++width) {
     for (int height = 1; height <= 60; ++height) {
       const auto lines = live_view(state, width, height);
       ASSERT_LE(lines.size(), static_cast<std::size_t>(height)) << width;
       for (const std::string& each : lines) {
-        ASSERT_LE(width_of(each), static_cast<std::size_t>(width)) << width << " x " << height;
+        ASSERT_LE(characters_of(each), static_cast<std::size_t>(width)) << width << " x " << height;
       }
     }
   }
@@ -186,6 +211,188 @@ TEST(LiveView, SharesOfTimeAddUpToTheBar) {
   EXPECT_THAT(joined(lines), HasSubstr("lately  " + bar + "  50 %  25 %  12 %  12 %"));
   EXPECT_THAT(joined(lines),
               HasSubstr("so far  " + std::string(40, ' ') + "   - %   - %   - %   - %"));
+}
+
+TEST(RankRows, MarkTheSlowestAndSayWhoWaits) {
+  LiveState state = example();
+  state.ranks = some_ranks(2, 1);
+  EXPECT_THAT(rank_rows(state, 79, 8),
+              ElementsAre("ranks, to step 60         compute  data wait    exposed     memory",
+                          "  rank 0 (h0)               2.0 s     0.25 s      1.5 s    200 MiB",
+                          "> rank 1 (h1)               3.0 s     0.25 s     0.50 s    200 MiB",
+                          "others wait for rank 1 (h1): 3.2 s against 2.2 s, in computing"));
+}
+
+TEST(RankRows, HaveMoreColumnsAndABarWhereTheyFit) {
+  LiveState state = example();
+  state.ranks = some_ranks(2, 1);
+  const auto lines = rank_rows(state, 199, 8);
+  EXPECT_THAT(lines[0], HasSubstr("memory  reduction   received       sent"));
+  EXPECT_THAT(lines[1], HasSubstr("200 MiB     0.50 s    3.0 MiB    2.0 MiB  ███"));
+  EXPECT_THAT(lines[2], HasSubstr("█▓"));
+  EXPECT_GT(std::ranges::count(lines[2], '\x88'), std::ranges::count(lines[1], '\x88'))
+      << "the slowest computes longest";
+  EXPECT_THAT(lines[0], testing::Not(HasSubstr("card")));
+  state.ranks.table.figures[1].temperature = 61.4;
+  EXPECT_THAT(rank_rows(state, 199, 8)[0], HasSubstr("sent       card"));
+  EXPECT_THAT(rank_rows(state, 199, 8)[1], HasSubstr("2.0 MiB          -"));
+  EXPECT_THAT(rank_rows(state, 199, 8)[2], HasSubstr("2.0 MiB      61 °C"));
+}
+
+TEST(RankRows, BeginWithTheSlowestWhereNotAllFit) {
+  LiveState state = example();
+  state.ranks = some_ranks(40, 33);
+  const auto lines = rank_rows(state, 79, 8);
+  ASSERT_EQ(lines.size(), 8U);
+  EXPECT_THAT(lines[1], testing::StartsWith("> rank 33 (h33)"));
+  EXPECT_THAT(lines[2], testing::StartsWith("  rank 0 (h0)"));
+  EXPECT_EQ(lines[6], "  and 35 more, none slower");
+  EXPECT_EQ(rank_rows(state, 79, 42).size(), 42U);
+  EXPECT_THAT(rank_rows(state, 79, 42)[34], testing::StartsWith("> rank 33 (h33)"));
+}
+
+TEST(RankRows, AreNotThereOfOneRankNorOfRunsThatStoredNone) {
+  LiveState state = example();
+  EXPECT_THAT(rank_rows(state, 79, 8), ElementsAre());
+  state.ranks = some_ranks(1, 0);
+  EXPECT_THAT(rank_rows(state, 79, 8), ElementsAre());
+}
+
+TEST(RankRows, AreTheSpreadOfMetricsWhereRanksAreNotStored) {
+  LiveState state = example();
+  state.last.values["ranks.slowest"] = 3;
+  for (const auto& [end, value] :
+       std::vector<std::pair<std::string, double>>{{".min", 1.5}, {".median", 2}, {".max", 12}}) {
+    state.last.values["ranks.compute" + end] = value;
+  }
+  const auto lines = rank_rows(state, 79, 8);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[1], "  least                     1.5 s          -          -          -");
+  EXPECT_EQ(lines[3], "  greatest                   12 s          -          -          -");
+}
+
+TEST(RankRows, SayThatNobodyWaitsWhereNobodyDoes) {
+  EXPECT_EQ(waits_of(some_ranks(3, 1, 0.05).table), "no rank waits long for another");
+  EXPECT_EQ(waits_of(some_ranks(1, 0).table), "");
+  train::RankTable ranks = some_ranks(3, 1, 0).table;
+  ranks.figures[2].data_wait = 9;
+  EXPECT_EQ(waits_of(ranks),
+            "others wait for rank 2 (h2): 11 s against 2.2 s, in waiting for data");
+}
+
+TEST(LiveView, ShowsRanksAndChartsIn80By24) {
+  LiveState state = example();
+  state.ranks = some_ranks(4, 2);
+  state.waits = {"10:31:05 waiting 12 s for rank 1 (h2)"};
+  state.sentences = {"Ctrl-C leaves this view, not the run"};
+  const auto lines = live_view(state, 79, 24);
+  EXPECT_EQ(lines.size(), 24U);
+  const std::string text = joined(lines);
+  EXPECT_THAT(text,
+              HasSubstr("loss  ⠒⠒ training 0.25  o val 1.5       accuracy  ⠒⠒ 93.8 %  o 62.5 %"))
+      << "charts side by side, and a key that would not fit is short";
+  EXPECT_THAT(text, HasSubstr("> rank 2 (h2)"));
+  EXPECT_THAT(text, HasSubstr("10:31:05 waiting 12 s for rank 1 (h2)\nCtrl-C"));
+}
+
+TEST(Columns, LongSentencesGoOnInFurtherLines) {
+  EXPECT_THAT(wrapped("waiting for rank 1 (h2)", 79, 3), ElementsAre("waiting for rank 1 (h2)"));
+  EXPECT_THAT(wrapped("waiting for rank 1 (h2), forward: its process is frozen", 20, 9),
+              ElementsAre("waiting for rank 1", "  (h2), forward: its", "  process is frozen"));
+  EXPECT_THAT(wrapped("waiting for rank 1 (h2), forward: its process is frozen", 20, 2),
+              ElementsAre("waiting for rank 1", "  (h2), forward: its"));
+  EXPECT_THAT(wrapped("läßt uns", 4, 3), ElementsAre("läßt", "  un"))
+      << "a word longer than a line";
+  EXPECT_THAT(wrapped("", 4, 3), ElementsAre(""));
+  EXPECT_THAT(wrapped(" begins blank", 5, 3), ElementsAre(" begi"));
+}
+
+TEST(RunsView, HasARowARun) {
+  LiveState one = example();
+  one.name = "lars/seed-1";
+  one.ranks = some_ranks(4, 2);
+  one.waits = {"10:31:05 waiting 12 s for rank 1 (h2)"};
+  LiveState two{.name = "new"};
+  two.is_over = true;
+  auto lines = runs_view({one, two}, 79, 24);
+  EXPECT_THAT(lines,
+              ElementsAre("winnow watch  2 runs", "",
+                          "run             done  epoch     loss  accuracy  images/s         left",
+                          "lars/seed-1   50.0 %   6.00   0.2500   62.50 %      1000    1 min 0 s",
+                          "new                -   0.00        -         -         -        ended",
+                          "lars/seed-1: 10:31:05 waiting 12 s for rank 1 (h2)"));
+  lines = runs_view({one, two}, 199, 24);
+  EXPECT_THAT(lines[2], HasSubstr("left  slowest                   loss"));
+  EXPECT_THAT(lines[3], HasSubstr("rank 2, compute"));
+  EXPECT_THAT(lines[3], HasSubstr("⠤"));
+}
+
+TEST(RunsView, NeverLeavesTheTerminal) {
+  std::vector<LiveState> runs;
+  for (int i = 0; i < 9; ++i) {
+    runs.push_back(example());
+    runs.back().name = "läufe/" + std::string(static_cast<std::size_t>(20 * i), 'n');
+    runs.back().ranks = some_ranks(3, 1);
+    runs.back().waits = {std::string(300, 'w')};
+  }
+  for (int width = 1; width <= 220; width += 3) {
+    for (int height = 1; height <= 14; ++height) {
+      const auto lines = runs_view(runs, width, height);
+      ASSERT_LE(lines.size(), static_cast<std::size_t>(height));
+      for (const std::string& each : lines) {
+        ASSERT_LE(characters_of(each), static_cast<std::size_t>(width)) << width << " x " << height;
+      }
+    }
+  }
+  EXPECT_EQ(runs_view(runs, 79, 8).back(), "and more; a higher terminal shows them");
+}
+
+TEST(RunLine, SaysWhatIsKnown) {
+  LiveState run = example();
+  run.note = "epoch 6.00 of 12";
+  EXPECT_EQ(run_line(run),
+            "run: step 60, epoch 6.00 of 12, 50.0 %, loss 0.2500, val 62.50 %, 1000 images/s, 1 "
+            "min 0 s left");
+  run.ranks = some_ranks(2, 1);
+  EXPECT_THAT(run_line(run), HasSubstr("left; others wait for rank 1 (h1): 3.2 s against 2.2 s"));
+  run.is_over = true;
+  EXPECT_EQ(run_line(run),
+            "run: step 60, epoch 6.00 of 12, 50.0 %, loss 0.2500, val 62.50 %; ended");
+  EXPECT_EQ(run_line({.name = "new"}), "new: no step is logged yet");
+}
+
+TEST(RunFiles, RanksAreReadBackAndDamagedOnesPassedOver) {
+  const LiveRanks ranks = some_ranks(3, 1);
+  const std::string text = train::ranks_json(ranks.table, "0123456789abcdef", 60, 1.5);
+  const auto read = parse_ranks(text);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->step, 60);
+  EXPECT_EQ(read->table.hosts, ranks.table.hosts);
+  EXPECT_EQ(read->table.figures, ranks.table.figures);
+  for (std::size_t size = 0; size + 2 < text.size(); ++size) {
+    EXPECT_FALSE(parse_ranks(text.substr(0, size))) << size;
+  }
+  std::string other = text;
+  other.replace(other.find("ranks/1"), 7, "ranks/2");
+  EXPECT_FALSE(parse_ranks(other));
+  other = text;
+  other.replace(other.find("\"rank\":1"), 8, "\"rank\":7");
+  EXPECT_FALSE(parse_ranks(other));
+  EXPECT_FALSE(parse_ranks(R"({"schema":"winnow.ranks/1","step":1,"ranks":[{"rank":0}]})"));
+}
+
+TEST(RunFiles, LinesOfHealthAreSaidOnceAndInOrder) {
+  EXPECT_THAT(newest_lines({"2026-11-26T10:31:05+0000 waiting 12 s for rank 1 (h2)\n"
+                            "2026-11-26T10:31:09+0000 rank 1 (h2) goes on\n",
+                            "2026-11-26T10:31:05+0000 waiting 12 s for rank 1 (h2)\n"
+                            "2026-11-26T10:31:07+0000 the link\n"
+                            "2026-11-26T10:3"},
+                           2),
+              ElementsAre("10:31:07 the link", "10:31:09 rank 1 (h2) goes on"));
+  EXPECT_EQ(
+      newest_lines({"2026-11-26T10:31:05+0000 a\n", "2026-11-26T10:31:05+0000 a\n"}, 9).size(), 1U);
+  EXPECT_THAT(newest_lines({}, 2), ElementsAre());
+  EXPECT_THAT(newest_lines({"of a line that begins before\n\nno date\n"}, 2), ElementsAre());
 }
 
 }  // namespace

@@ -60,6 +60,18 @@ void add_row(LiveState& state, const MetricsRow& row) {
 
 }  // namespace
 
+double rate_of(const LivePace& pace) {
+  return pace.seconds > 0 && pace.done > pace.first
+             ? static_cast<double>(pace.done - pace.first) / pace.seconds
+             : 0;
+}
+
+std::optional<double> seconds_left(const LivePace& pace) {
+  const double rate = rate_of(pace);
+  if (rate <= 0 || pace.total <= pace.done) return std::nullopt;
+  return static_cast<double>(pace.total - pace.done) / rate;
+}
+
 void add(LiveState& state, const std::vector<MetricsRow>& rows) {
   for (const MetricsRow& row : rows) add_row(state, row);
 }
@@ -71,7 +83,9 @@ void follow(LiveState& state, train::MetricsTail& tail) {
              .batch = state.batch,
              .pace = state.pace,
              .note = state.note,
-             .sentences = state.sentences};
+             .sentences = state.sentences,
+             .ranks = state.ranks,
+             .waits = state.waits};
   }
   add(state, news.rows);
 }

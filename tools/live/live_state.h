@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "train/run/metrics.h"
+#include "train/run/rank_metrics.h"
 
 namespace winnow::tools {
 
@@ -39,6 +40,15 @@ struct LivePace {
   double seconds = 0;
 };
 
+double rate_of(const LivePace& pace);                      // images per second; 0: not known
+std::optional<double> seconds_left(const LivePace& pace);  // none: not known, or all is done
+
+// What each rank did in the interval before a step.
+struct LiveRanks {
+  std::int64_t step = 0;
+  train::RankTable table{};  // empty: not known
+};
+
 // All that a live view shows of a run. Texts hold no control characters.
 struct LiveState {
   std::string name{};      // as people call it
@@ -46,6 +56,10 @@ struct LiveState {
   LivePace pace{};
   std::string note{};                    // "epoch 2, loss 0.412"
   std::vector<std::string> sentences{};  // what it said, the newest last
+  LiveRanks ranks{};
+  std::vector<std::string> waits{};  // what its health said of who waits for whom, the newest last
+  bool is_over = false;
+  double silent_s = 0;  // since it wrote something; of runs watched from outside
   // By add():
   LiveCurves loss{};
   LiveCurves accuracy{};

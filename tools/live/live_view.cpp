@@ -8,9 +8,13 @@
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
+#include <span>
 #include <string_view>
+#include <utility>
 
-#include "tools/report/range.h"
+#include "tools/live/canvas.h"
+#include "tools/live/columns.h"
+#include "tools/live/rank_rows.h"
 #include "tools/report/words.h"
 
 namespace winnow::tools {
@@ -19,101 +23,11 @@ namespace {
 using Lines = std::vector<std::string>;
 
 constexpr int kTwoColumnsFrom = 110;  // charts side by side
+constexpr int kLeastTwoColumns = 70;  // where they do not fit one above the other
 constexpr int kLeastChart = 6;        // rows of a chart: title, four of curve, axis
 constexpr int kMostChart = 18;
 constexpr int kTicks = 9;  // columns left of a curve
 constexpr int kMostSentences = 3;
-
-bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
-
-int width_of(std::string_view text) {
-  return static_cast<int>(std::ranges::count_if(text, begins_character));
-}
-
-std::string cut(std::string text, int width) {
-  int columns = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (begins_character(text[at]) && ++columns > width) text.resize(at);
-  }
-  return text;
-}
-
-std::string padded(std::string text, int width) {
-  text = cut(std::move(text), width);
-  return text + std::string(static_cast<std::size_t>(width - width_of(text)), ' ');
-}
-
-std::string repeated(std::string_view character, int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) text += character;
-  return text;
-}
-
-// `right` stands at the right edge, where both fit.
-std::string ends(const std::string& left, const std::string& right, int width) {
-  const int room = width - width_of(left) - width_of(right);
-  return room < 2 ? cut(left, width) : left + repeated(" ", room) + right;
-}
-
-// A grid of characters, each two dots wide and four high, of braille.
-class Canvas {
- public:
-  Canvas(int columns, int rows)
-      : columns_(columns), cells_(static_cast<std::size_t>(columns) * rows), rows_(rows) {}
-  int dots_x() const { return 2 * columns_; }
-  int dots_y() const { return 4 * rows_; }
-
-  // Dots of [0, dots_x) and [0, dots_y), from the top left corner.
-  void dot(int x, int y) {
-    static constexpr std::array<std::array<unsigned char, 2>, 4> kBits{
-        {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}};
-    cell(x, y).dots |= kBits[static_cast<std::size_t>(y % 4)][static_cast<std::size_t>(x % 2)];
-  }
-  void line(int x0, int y0, int x1, int y1) {
-    const int length = std::max(std::abs(x1 - x0), std::abs(y1 - y0));
-    for (int i = 0; i <= length; ++i) {
-      const double share = length == 0 ? 0 : static_cast<double>(i) / length;
-      dot(x0 + static_cast<int>(std::lround(share * (x1 - x0))),
-          y0 + static_cast<int>(std::lround(share * (y1 - y0))));
-    }
-  }
-  // A letter in place of the dots there.
-  void mark(int x, int y, char letter) { cell(x, y).letter = letter; }
-
-  std::string row(int number) const {
-    std::string text;
-    for (int column = 0; column < columns_; ++column) {
-      const Cell& cell = cells_[static_cast<std::size_t>(number * columns_ + column)];
-      if (cell.letter != '\0') {
-        text += cell.letter;
-      } else if (cell.dots == 0) {
-        text += ' ';
-      } else {  // U+2800 + dots
-        text += '\xE2';
-        text += static_cast<char>(0xA0 + (cell.dots >> 6));
-        text += static_cast<char>(0x80 + (cell.dots & 0x3F));
-      }
-    }
-    return text;
-  }
-
- private:
-  struct Cell {
-    unsigned dots = 0;
-    char letter = '\0';
-  };
-  Cell& cell(int x, int y) { return cells_[static_cast<std::size_t>(y / 4 * columns_ + x / 2)]; }
-
-  int columns_;
-  std::vector<Cell> cells_;
-  int rows_;
-};
-
-// Of [0, places).
-int place_of(double value, const Range& range, int places) {
-  const double place = range.share(value) * (places - 1);
-  return std::clamp(static_cast<int>(std::lround(place)), 0, places - 1);
-}
 
 struct Chart {
   std::string name;
@@ -125,55 +39,28 @@ std::string figure(const Chart& chart, double value) {
   return chart.percent ? fmt::format("{:.1f} %", 100 * value) : fmt::format("{:.4g}", value);
 }
 
-// What stands for what, with the last number of each.
-std::string key_of(const Chart& chart) {
+// What stands for what, with the last number of each; `named`: the signs have names, too.
+std::string key_of(const Chart& chart, bool named) {
   std::string text = chart.name;
-  const auto add = [&](std::string_view sign, const std::vector<LivePoint>& points) {
+  const auto add = [&](std::string_view sign, std::string_view name,
+                       const std::vector<LivePoint>& points) {
     if (points.empty()) return;
-    text += fmt::format("  {} {}", sign, figure(chart, points.back().value));
+    text += fmt::format("  {} {}{}", sign, named ? name : "", figure(chart, points.back().value));
   };
-  add("⠒⠒ training", chart.curves.train);
-  add("o val", chart.curves.val);
-  add("x test", chart.curves.test);
+  add("⠒⠒", "training ", chart.curves.train);
+  add("o", "val ", chart.curves.val);
+  add("x", "test ", chart.curves.test);
   return text;
 }
 
-struct Ranges {
-  Range epochs;
-  Range values;
-};
-
-Ranges ranges_of(const LiveCurves& curves) {
-  Ranges ranges;
-  ranges.epochs.add(0);
-  for (const auto* points : {&curves.train, &curves.val, &curves.test}) {
-    for (const LivePoint& point : *points) {
-      ranges.epochs.add(point.epoch);
-      ranges.values.add(point.value);
-    }
-  }
-  return ranges;
-}
-
-void draw(Canvas& canvas, const LiveCurves& curves, const Ranges& ranges) {
-  const auto x = [&](const LivePoint& p) {
-    return place_of(p.epoch, ranges.epochs, canvas.dots_x());
-  };
-  const auto y = [&](const LivePoint& p) {
-    return canvas.dots_y() - 1 - place_of(p.value, ranges.values, canvas.dots_y());
-  };
-  for (std::size_t i = 0; i < curves.train.size(); ++i) {
-    const LivePoint& from = curves.train[i == 0 ? 0 : i - 1];
-    const LivePoint& to = curves.train[i];
-    canvas.line(x(from), y(from), x(to), y(to));
-  }
-  for (const LivePoint& point : curves.val) canvas.mark(x(point), y(point), 'o');
-  for (const LivePoint& point : curves.test) canvas.mark(x(point), y(point), 'x');
+std::string key_of(const Chart& chart, int width) {
+  const std::string text = key_of(chart, true);
+  return padded(width_of(text) <= width ? text : key_of(chart, false), width);
 }
 
 Lines chart_lines(const Chart& chart, int width, int height) {
-  Lines lines{padded(key_of(chart), width)};
-  const Ranges ranges = ranges_of(chart.curves);
+  Lines lines{key_of(chart, width)};
+  const CurveRanges ranges = ranges_of(chart.curves);
   const int rows = height - 2;
   const int columns = width - kTicks - 1;
   const bool is_empty = ranges.values.most < ranges.values.least;
@@ -198,7 +85,8 @@ Lines chart_lines(const Chart& chart, int width, int height) {
 Lines charts_of(const LiveState& state, int width, int height) {
   const Chart loss{"loss", state.loss, false};
   const Chart accuracy{"accuracy", state.accuracy, true};
-  if (width >= kTwoColumnsFrom && height >= kLeastChart) {
+  const bool is_low = height < 2 * kLeastChart && width >= kLeastTwoColumns;
+  if ((width >= kTwoColumnsFrom || is_low) && height >= kLeastChart) {
     const int half = (width - 2) / 2;
     Lines lines = chart_lines(loss, half, std::min(height, kMostChart));
     const Lines right = chart_lines(accuracy, half, std::min(height, kMostChart));
@@ -252,20 +140,14 @@ Lines stages_of(const LiveState& state, int width) {
           stages_line("so far", state.so_far, width)};
 }
 
-double rate_of(const LivePace& pace) {
-  return pace.seconds > 0 && pace.done > pace.first
-             ? static_cast<double>(pace.done - pace.first) / pace.seconds
-             : 0;
-}
-
 Lines head_of(const LiveState& state, int width) {
   const LivePace& pace = state.pace;
   const double rate = rate_of(pace);
   std::string left;
   if (pace.total > 0 && pace.done >= pace.total) {
     left = "all steps are done";
-  } else if (rate > 0 && pace.total > pace.done) {
-    left = in_seconds(static_cast<double>(pace.total - pace.done) / rate) + " left";
+  } else if (const auto seconds = seconds_left(pace)) {
+    left = in_seconds(*seconds) + " left";
   }
   std::string facts;
   if (pace.total > 0) {
@@ -283,22 +165,35 @@ Lines head_of(const LiveState& state, int width) {
   return {ends("winnow train  " + state.name, left, width), cut(facts, width)};
 }
 
+// The last few.
+std::span<const std::string> newest(const Lines& sentences) {
+  return std::span(sentences).last(std::min<std::size_t>(sentences.size(), kMostSentences));
+}
+
 }  // namespace
 
 std::vector<std::string> live_view(const LiveState& state, int width, int height) {
   Lines lines = head_of(state, width);
-  const Lines stages = stages_of(state, width);
+  Lines stages = stages_of(state, width);
+  // At most a third of the terminal.
+  Lines ranks = rank_rows(state, width, std::max(kLeastRankRows, height / 3));
   Lines said;
-  const auto count = std::min<std::size_t>(state.sentences.size(), kMostSentences);
-  for (std::size_t i = state.sentences.size() - count; i < state.sentences.size(); ++i) {
-    said.push_back(cut(state.sentences[i], width));
+  for (const std::string& wait : newest(state.waits)) {
+    const Lines wrap = wrapped(wait, width, kMostSentences);
+    said.insert(said.end(), wrap.begin(), wrap.end());
   }
-  const int rest = height - static_cast<int>(lines.size() + stages.size() + said.size());
-  const Lines charts = charts_of(state, width, rest - 1);
+  for (const std::string& each : newest(state.sentences)) said.push_back(cut(each, width));
+  const auto rest = [&] {
+    return height - static_cast<int>(lines.size() + stages.size() + ranks.size() + said.size());
+  };
+  if (rest() < 0) stages.clear();
+  if (rest() < 0) ranks.clear();
+  const Lines charts = charts_of(state, width, rest() - 1);
   if (!charts.empty()) lines.emplace_back();
-  lines.insert(lines.end(), charts.begin(), charts.end());
-  if (rest >= 0) lines.insert(lines.end(), stages.begin(), stages.end());
-  lines.insert(lines.end(), said.begin(), said.end());
+  for (const Lines* part :
+       {&charts, &std::as_const(stages), &std::as_const(ranks), &std::as_const(said)}) {
+    lines.insert(lines.end(), part->begin(), part->end());
+  }
   lines.resize(std::min(lines.size(), static_cast<std::size_t>(height)));
   return lines;
 }

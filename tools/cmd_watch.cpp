@@ -1,0 +1,30 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/command.h"
+#include "tools/live_run.h"
+
+namespace winnow::tools {
+
+Command add_watch(CLI::App& program) {
+  auto o = std::make_shared<WatchOptions>();
+  CLI::App* app = program.add_subcommand(
+      "watch", "Look at runs of winnow train as they go on, in the terminal");
+  app->add_option("runs", o->runs, "Run directories made by winnow train")->required();
+  app->add_flag("--once", o->once, "Say in a line a run how they are now, and end");
+  app->footer(
+      R"(One run is shown as a whole: how far it is and how long it still takes, curves of loss and accuracy,
+what the time goes into, each rank with what it computes, waits for and holds, the slowest marked,
+and who waits for whom. Of several runs each has a row. It reads what the run writes and changes
+nothing: look from any machine that sees the folder, also by ssh. Ctrl-C ends the view, not the run.
+Where stderr is no terminal it prints a line on stdout whenever a run has news, until all have ended.
+
+Examples:
+  winnow watch run
+  winnow watch sweep/runs/*
+  ssh -t cluster winnow watch /data/run
+  winnow watch run --once)");
+  return {app, false, [o](Session& session) { watch_runs(*o, session.stop); }, /*stops=*/true};
+}
+
+}  // namespace winnow::tools
