@@ -23,7 +23,9 @@
 #include "tools/gallery_report.h"
 #include "tools/progress_bar.h"
 #include "tools/read_runs.h"
+#include "tools/report/words.h"
 #include "train/run/evaluate_run.h"
+#include "train/run/out_of_fold.h"
 
 namespace winnow::tools {
 namespace {
@@ -56,26 +58,88 @@ fs::path cache_of(const CompareOptions& o, const std::vector<RunView>& views) {
   throw UsageError("no run says which cache it was evaluated on; name it by --cache");
 }
 
-// Each run on that split of the cache, by itself.
+// A run on that split of the cache. `bar`: what it is called while it goes on.
+ComparedRun evaluate_one(const train::EvalOptions& options, const std::string& bar,
+                         Session& session, ComparePage& page) {
+  const ProgressSink watch = make_stopping_bar(
+      session, bar, "batches", "stopped before the end; run the same command again");
+  train::EvalResult result = train::evaluate_run(
+      options, session.comm, watch, [&](const std::string& sentence) { say(session, sentence); });
+  page.split = result.split;
+  page.classes = std::move(result.classes);
+  return {.name = {},
+          .settings = {},
+          .ids = std::move(result.ids),
+          .labels = std::move(result.evaluation.labels),
+          .predictions = std::move(result.evaluation.predictions)};
+}
+
+// Each run by itself, all on one split.
 void evaluate_runs(const CompareOptions& o, Session& session, ComparePage& page) {
   train::EvalOptions options = o.eval;
   options.data.cache = cache_of(o, page.views);
   options.threads = thread_plan(session, o.threads);
   for (std::size_t i = 0; i < o.runs.size(); ++i) {
     options.run = o.runs[i];
-    if (i > 0) options.data.split = page.split;  // all on one
-    const ProgressSink watch =
-        make_stopping_bar(session, fmt::format("eval {} of {}", i + 1, o.runs.size()), "batches",
-                          "stopped before the end; run the same command again");
-    train::EvalResult result = train::evaluate_run(
-        options, session.comm, watch, [&](const std::string& sentence) { say(session, sentence); });
-    page.split = result.split;
-    page.classes = std::move(result.classes);
-    page.runs.push_back({.name = page.views[i].name,
-                         .settings = page.views[i].settings,
-                         .ids = std::move(result.ids),
-                         .labels = std::move(result.evaluation.labels),
-                         .predictions = std::move(result.evaluation.predictions)});
+    if (i > 0) options.data.split = page.split;
+    page.runs.push_back(
+        evaluate_one(options, fmt::format("eval {} of {}", i + 1, o.runs.size()), session, page));
+    page.runs.back().name = page.views[i].name;
+    page.runs.back().settings = page.views[i].settings;
+  }
+}
+
+fs::path fold_of(const fs::path& folder, std::uint32_t fold) {
+  return folder / ("fold-" + std::to_string(fold));
+}
+
+bool holds_folds(const fs::path& path) {
+  return !fs::exists(path / "config.json") && fs::exists(fold_of(path, 1) / "config.json");
+}
+
+// How many folds each of the folders holds; 0: they are runs. Throws UsageError: some of both, or
+// not as many.
+std::uint32_t count_folds(const CompareOptions& o) {
+  std::uint32_t folds = 0;
+  for (const fs::path& path : o.runs) {
+    if (holds_folds(path) != holds_folds(o.runs.front())) {
+      throw UsageError(
+          fmt::format("of {} and {} one is a run and one holds a run for each fold; name runs "
+                      "alone, or folders "
+                      "of folds alone",
+                      o.runs.front().string(), path.string()));
+    }
+    if (!holds_folds(path)) continue;
+    const std::uint32_t here = train::read_out_of_fold(path).about.folds;
+    if (folds == 0) folds = here;
+    if (here != folds) {
+      throw UsageError(fmt::format("{} is of {} folds and {} of {}; name folders of as many",
+                                   o.runs.front().string(), folds, path.string(), here));
+    }
+  }
+  if (folds > 0 && !o.eval.data.split.empty() && o.eval.data.split != "val") {
+    throw UsageError("folds are compared on what each left out; leave --split out");
+  }
+  return folds;
+}
+
+// The folds of each folder by themselves, each on what it left out.
+void evaluate_folds(const CompareOptions& o, Session& session, ComparePage& page) {
+  train::EvalOptions options = o.eval;
+  options.data.cache = cache_of(o, page.views);
+  options.data.split = "val";
+  options.threads = thread_plan(session, o.threads);
+  const std::size_t all = o.runs.size() * page.folds;
+  for (std::size_t i = 0; i < o.runs.size(); ++i) {
+    std::vector<ComparedRun> folds;
+    for (std::uint32_t fold = 1; fold <= page.folds; ++fold) {
+      options.run = fold_of(o.runs[i], fold);
+      folds.push_back(evaluate_one(
+          options, fmt::format("eval {} of {}", i * page.folds + fold, all), session, page));
+      folds.back().settings = read_run(options.run).settings;
+    }
+    page.runs.push_back(join_folds(folds, page.views[i].name));
+    page.views[i].settings = page.runs.back().settings;
   }
 }
 
@@ -163,15 +227,21 @@ Json to_json(const ComparePage& page, const BesideFirst& beside) {
                      {"p", pair.p},
                      {"difference", to_json(pair.difference)}});
   }
-  Json json{{"recipe", beside.recipe + 1},
-            {"pairs", std::move(pairs)},
-            {"over_seeds", nullptr},
-            {"p_holm", nullptr},
-            {"loss", nullptr}};
-  if (const auto& seeds = beside.over_seeds) {
-    json["over_seeds"] = {{"mean", seeds->mean},
-                          {"deviation", seeds->deviation},
-                          {"difference", to_json(*seeds->interval)}};
+  Json json{{"recipe", beside.recipe + 1}, {"pairs", std::move(pairs)}, {"over_seeds", nullptr},
+            {"over_folds", nullptr},       {"p_holm", nullptr},         {"loss", nullptr}};
+  const auto over = [](const PairedDifference& all) {
+    return Json{
+        {"mean", all.mean}, {"deviation", all.deviation}, {"difference", to_json(*all.interval)}};
+  };
+  if (beside.over_seeds) json["over_seeds"] = over(*beside.over_seeds);
+  if (beside.over_folds) {
+    json["over_folds"] = over(*beside.over_folds);
+    for (const FoldPair& fold : beside.folds) {
+      json["over_folds"]["folds"].push_back({{"fold", fold.fold},
+                                             {"images", fold.images},
+                                             {"first", fold.first},
+                                             {"other", fold.other}});
+    }
   }
   if (beside.p) json["p_holm"] = *beside.p;
   if (beside.loss) {
@@ -186,6 +256,7 @@ Json to_json(const ComparePage& page) {
   Json json{{"schema", "winnow.compare/1"},
             {"split", page.split},
             {"images", page.comparison.images},
+            {"folds", page.folds == 0 ? Json(nullptr) : Json(page.folds)},
             {"margin", nullptr},
             {"runs", Json::array()},
             {"others", Json::array()}};
@@ -214,9 +285,13 @@ void run(const CompareOptions& o, Session& session) {
   if (!o.report.empty()) check_report_path(o.report);
   ComparePage page;
   page.margin = margin_of(o);
-  for (const fs::path& path : o.runs) page.views.push_back(read_run(path));
+  page.folds = count_folds(o);
+  for (const fs::path& path : o.runs) {
+    page.views.push_back(read_run(page.folds > 0 ? fold_of(path, 1) : path));
+    if (page.folds > 0) page.views.back().name = name_of_folder(path);
+  }
   name_apart(page.views, o.runs);
-  evaluate_runs(o, session, page);
+  page.folds > 0 ? evaluate_folds(o, session, page) : evaluate_runs(o, session, page);
   if (const std::size_t left_out = keep_common_images(page.runs); left_out > 0) {
     say(session, fmt::format("compared on the images that all runs have; {} of one run's are left "
                              "out, as others have them elsewhere",
@@ -239,8 +314,8 @@ Command add_compare(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "compare", "Compare runs on the same images: paired tests, and the images that differ");
   app->add_option("runs", o->runs,
-                  "Run directories made by winnow train, two or more; the first is the one that "
-                  "the others are compared with")
+                  "Run directories made by winnow train, two or more, or those of winnow train "
+                  "--folds; the first is the one that the others are compared with")
       ->required();
   app->add_option("--cache", o->eval.data.cache,
                   "Cache to evaluate on (default: that which the first run was evaluated on)");
@@ -267,14 +342,16 @@ Command add_compare(CLI::App& program) {
   app->footer(
       R"(Runs whose settings differ by nothing but the seed are of one recipe. Recipes are paired by seed, and
 their difference has Student's interval; of two single runs McNemar's test is of these two nets alone.
-p-values of several recipes are corrected by Holm's method.
+Folders of folds are paired fold by fold, on what each fold left out. Folds share training images, so
+Student's interval would be too narrow: theirs is that of the corrected resampled t-test (Nadeau and Bengio
+2003). p-values of several recipes are corrected by Holm's method.
 
 Examples:
   winnow compare plain deduplicated --report compared.html
   winnow compare plain-1 plain-2 plain-3 lars-1 lars-2 lars-3 --margin 0.5
   winnow compare sgd lars lamb --split val --json
   winnow compare tuning/runs/*/run --split holdout --report compared.html
-  winnow compare sgd/fold-1 lars/fold-1 --split val)");
+  winnow compare sgd-folds lars-folds --margin 1 --report compared.html)");
   return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 

@@ -61,6 +61,16 @@ std::string pairs_table(const ComparePage& page, const BesideFirst& beside) {
                rows);
 }
 
+std::string folds_table(const BesideFirst& beside) {
+  std::string rows;
+  for (const FoldPair& fold : beside.folds) {
+    rows += row(key_cell(fmt::format("{}", fold.fold)) + number_cell(grouped(fold.images)) +
+                number_cell(percent(fold.first)) + number_cell(percent(fold.other)) +
+                number_cell(fmt::format("{:+.2f}", 100 * (fold.other - fold.first))));
+  }
+  return table({"fold", "#images left out", "#first", "#other", "#points"}, rows);
+}
+
 // "cat, cat, dog": what each run of a recipe takes it for.
 std::string predictions_html(const ComparePage& page, std::size_t recipe, std::size_t place) {
   std::string text;
@@ -99,6 +109,7 @@ std::string beside_section(const ComparePage& page, std::size_t number) {
   const ComparedRun& other = page.runs[page.comparison.recipes[beside.recipe].front()];
   std::string content = paragraph(escaped(in_words(beside, page.margin))) +
                         paragraph(aside(escaped(what_differs(first, other))));
+  if (!beside.folds.empty()) content += folds_table(beside);
   if (!beside.pairs.empty()) content += pairs_table(page, beside);
   const ShownDifferences& images = page.differences[number];
   if (!page.no_pictures.empty()) content += paragraph(escaped(page.no_pictures));
@@ -146,6 +157,9 @@ std::string recipe_name(const ComparePage& page, std::size_t recipe) {
 std::string html_of(const ComparePage& page, const std::string& made) {
   std::string body = header_of(page) + runs_section_of(page);
   for (std::size_t i = 0; i < page.comparison.others.size(); ++i) body += beside_section(page, i);
+  if (page.folds > 0) {
+    body += paragraph(fmt::format("Curves are of the first of {} folds.", page.folds));
+  }
   body += curves_section(page.views) + settings_section(page.views);
   return html_page({.title = "runs compared", .body = body, .made = made, .style = run_style()});
 }

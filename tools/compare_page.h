@@ -29,6 +29,7 @@ struct ComparePage {
   Comparison comparison;
   std::optional<double> margin;
   std::string split;
+  std::uint32_t folds = 0;  // of each of `runs`, whose views are of their first one; 0: of none
   std::vector<std::string> classes;           // any bytes
   std::vector<ShownDifferences> differences;  // of each of comparison.others
   std::string no_pictures{};                  // why, as a sentence; empty: there are

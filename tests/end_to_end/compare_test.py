@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import re
+import statistics
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -122,6 +123,51 @@ class Compare(Case):
         self.assertEqual(value["images"], sum(row[2] for row in told))
         self.refused(2, ["no image of that split in common"], "compare", self.folder / "a" / "fold-1",
                      self.folder / "b" / "fold-2", "--split", "val")  # fmt: skip
+
+    def test_whole_folders_of_folds(self):
+        for name, lr in ("a", 0.02), ("b", 1e-6):
+            self.ok("train", self.cache, "--out", self.folder / name, *RECIPE, "--epochs", 2, "--lr", lr, "--folds", 4)
+        a, b, page = self.folder / "a", self.folder / "b", self.folder / "page.html"
+        value = self.json_of(a, b, "--margin", 1, "--report", page)
+        self.assertEqual((value["split"], value["folds"], value["images"]), ("val", 4, 512))
+        # What out-of-fold.csv says of both.
+        said = {}
+        for run in a, b:
+            with open(run / "out-of-fold.csv", newline="") as file:
+                said[run.name] = list(csv.DictReader(file))
+        right = {name: [sum(row["label"] == row["prediction"] for row in rows if row["fold"] == str(fold)) for fold in (1, 2, 3, 4)]
+                 for name, rows in said.items()}  # fmt: skip
+        self.assertEqual([run["right"] for run in value["runs"]], [sum(right["a"]), sum(right["b"])])
+        (beside,) = value["others"]
+        over = beside["over_folds"]
+        self.assertIsNone(beside["over_seeds"])
+        self.assertEqual([fold["images"] for fold in over["folds"]], [128] * 4)
+        for fold, first, other in zip(over["folds"], right["a"], right["b"]):
+            self.assertAlmostEqual(fold["first"], first / 128, 9)
+            self.assertAlmostEqual(fold["other"], other / 128, 9)
+        differences = [(y - x) / 128 for x, y in zip(right["a"], right["b"])]
+        mean, deviation = statistics.mean(differences), statistics.stdev(differences)
+        self.assertAlmostEqual(over["mean"], mean, 9)
+        # Nadeau and Bengio: 1/4 + 1/3 of the variance of a fold, for a quarter; 3 degrees of freedom.
+        half = 3.182446305284263 * math.sqrt((deviation**2 + 1 / 128**2 / 6) * (1 / 4 + 1 / 3))
+        self.assertAlmostEqual(over["difference"]["most"] - mean, half, 7)
+        self.assertEqual(beside["loss"], "some")
+        text = " ".join("".join(xml.parse(page).getroot().itertext()).split())
+        for words in ("over 4 folds, corrected for the training images that they share", "images left out",
+                      "Curves are of the first of 4 folds", "recipe.lr 0.02, here 1e-06"):  # fmt: skip
+            self.assertIn(words, text)
+        self.assertIn("b beside a", self.ok("compare", a, b).err)
+        # They are of as many folds, whole, and as they were trained.
+        self.refused(2, ["is a run", "folders of folds alone"], "compare", a, b / "fold-1")
+        self.refused(2, ["leave --split out"], "compare", a, b, "--split", "test")
+        self.ok("train", self.cache, "--out", self.folder / "c", *RECIPE, "--epochs", 1, "--lr", 0.02, "--folds", 2)
+        self.refused(2, ["a is of 4 folds", "c of 2"], "compare", a, self.folder / "c")
+        (self.folder / "c" / "out-of-fold.json").unlink()
+        self.refused(2, ["out-of-fold"], "compare", self.folder / "c", a)
+        # Another selection of the same name has other images in val: nobody may take those for unseen ones.
+        for fold in 1, 2:
+            self.ok("split", self.cache, "--name", f"folds4-{fold}", "--val", 0.25, "--of", "train", "--seed", 7)
+        self.refused(2, ["another selection 'folds4-1'"], "compare", a, b)
 
     def test_refusals(self):
         a, b = self.train("a", 0.05, 1, "--max-steps", 2), self.train("b", 0.05, 2, "--max-steps", 2)

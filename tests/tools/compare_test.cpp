@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -122,6 +127,158 @@ TEST(Compare, SaysWhatDiffers) {
   for (int i = 0; i < 6; ++i) other.settings["z" + std::to_string(i)] = "1";
   EXPECT_THAT(what_differs(first, other), HasSubstr("z0 not set, here 1"));
   EXPECT_THAT(what_differs(first, other), HasSubstr("and 2 more"));
+}
+
+// A run of folds: images are dealt out to them in turn.
+ComparedRun folds_run(const std::string& lr, int seed, double accuracy, std::uint32_t folds,
+                      std::size_t images = 400) {
+  ComparedRun run = run_of(lr, seed, accuracy, images);
+  for (std::uint32_t i = 0; i < images; ++i) run.folds.push_back(i % folds + 1);
+  return run;
+}
+
+TEST(CompareFolds, JoinsThemToOneRunOfWhatEachLeftOut) {
+  std::vector<ComparedRun> folds;
+  for (std::uint32_t fold = 1; fold <= 2; ++fold) {
+    ComparedRun run = run_of("0.1", 1, 0.5, 3);
+    run.ids = fold == 1 ? std::vector<SampleId>{11, 15, 16} : std::vector<SampleId>{10, 12, 20};
+    run.labels = std::vector<std::int32_t>(3, static_cast<std::int32_t>(fold));
+    run.predictions = {static_cast<std::int32_t>(10 * fold), 1, 2};
+    run.settings["data.selection"] = "plain-folds2-" + std::to_string(fold);
+    run.settings["data.selection_digest"] = std::to_string(fold);
+    folds.push_back(run);
+  }
+  const ComparedRun joined = join_folds(folds, "sgd");
+  EXPECT_EQ(joined.name, "sgd");
+  EXPECT_THAT(joined.ids, ElementsAre(10, 11, 12, 15, 16, 20));
+  EXPECT_THAT(joined.folds, ElementsAre(2, 1, 2, 1, 1, 2));
+  EXPECT_THAT(joined.labels, ElementsAre(2, 1, 2, 1, 1, 2));
+  EXPECT_THAT(joined.predictions, ElementsAre(20, 10, 1, 1, 2, 2));
+  EXPECT_EQ(joined.seed(), "1");
+  EXPECT_EQ(joined.settings.at("data.selection"), "plain-folds2");
+  EXPECT_FALSE(joined.settings.contains("data.selection_digest")) << "which differs by fold alone";
+}
+
+TEST(CompareFolds, PairsFoldByFold) {
+  const std::vector<ComparedRun> runs{folds_run("0.1", 1, 0.8, 4), folds_run("0.2", 1, 0.7, 4)};
+  const Comparison found = compare(runs, 0.01);
+  const BesideFirst& beside = found.others.front();
+  ASSERT_EQ(beside.folds.size(), 4U);
+  std::vector<double> first;
+  std::vector<double> other;
+  for (std::uint32_t fold = 0; fold < 4; ++fold) {
+    double right[2] = {0, 0};
+    for (std::size_t i = fold; i < 400; i += 4) {
+      for (std::size_t run : {0U, 1U}) right[run] += runs[run].predictions[i] == 0 ? 0.01 : 0;
+    }
+    EXPECT_EQ(beside.folds[fold].fold, fold + 1);
+    EXPECT_EQ(beside.folds[fold].images, 100U);
+    EXPECT_NEAR(beside.folds[fold].first, right[0], 1e-12);
+    EXPECT_NEAR(beside.folds[fold].other, right[1], 1e-12);
+    first.push_back(right[0]);
+    other.push_back(right[1]);
+  }
+  // A third of the variance of one difference is added to the quarter that is its mean's.
+  const PairedDifference want = paired_difference(first, other, 0.95, 0.01, 1.0 / 3);
+  EXPECT_NEAR(beside.over_folds->interval->least, want.interval->least, 1e-12);
+  EXPECT_NEAR(beside.over_folds->interval->most, want.interval->most, 1e-12);
+  EXPECT_NEAR(*beside.p, *want.p, 1e-12);
+  EXPECT_FALSE(beside.over_seeds);
+  EXPECT_TRUE(beside.loss);
+  EXPECT_THAT(in_words(beside, 0.01), HasSubstr("over 4 folds, corrected"));
+}
+
+// Several seeds make the shares of a fold surer, and are no folds more.
+TEST(CompareFolds, TakesMeansOverSeeds) {
+  std::vector<ComparedRun> runs;
+  for (const int seed : {1, 2}) {
+    runs.push_back(folds_run("0.1", seed, 0.8, 5));
+    runs.push_back(folds_run("0.2", seed, 0.8, 5));
+  }
+  const BesideFirst beside = compare(runs, std::nullopt).others.front();
+  ASSERT_EQ(beside.pairs.size(), 2U);
+  ASSERT_EQ(beside.folds.size(), 5U);
+  EXPECT_EQ(beside.over_folds->pairs, 5U);
+  double right = 0;
+  for (std::size_t i = 0; i < 400; i += 5) {
+    right += (runs[0].predictions[i] == 0 ? 1 : 0) + (runs[2].predictions[i] == 0 ? 1 : 0);
+  }
+  EXPECT_NEAR(beside.folds[0].first, right / 160, 1e-12);
+}
+
+TEST(CompareFolds, AreOfImagesThatAllHaveInTheSameFold) {
+  std::vector<ComparedRun> runs{folds_run("0.1", 1, 0.5, 2, 6), folds_run("0.2", 1, 0.5, 2, 6)};
+  runs[1].folds = {1, 2, 2, 2, 1, 1};
+  EXPECT_EQ(keep_common_images(runs), 2U);
+  for (const ComparedRun& run : runs) {
+    EXPECT_THAT(run.ids, ElementsAre(10, 11, 13, 14));
+    EXPECT_THAT(run.folds, ElementsAre(1, 2, 2, 1));
+  }
+}
+
+// What a learner of the nearest neighbour says of N samples of two classes in the plane, by folds.
+ComparedRun of_neighbours(const std::string& name, std::uint64_t world, double apart,
+                          std::uint32_t folds) {
+  constexpr std::size_t kSamples = 40;
+  CounterRng rng(world, 0, std::hash<std::string>()(name), RandomUse::kTest);
+  const auto normal = [&] {
+    const double u = rng.uniform();
+    return std::sqrt(-2 * std::log(1 - u)) * std::cos(2 * std::numbers::pi * rng.uniform());
+  };
+  ComparedRun run = folds_run(name, 1, 0, folds, kSamples);
+  std::vector<std::array<double, 2>> points;
+  for (std::size_t i = 0; i < kSamples; ++i) {
+    run.labels[i] = rng.uniform() < 0.5 ? 0 : 1;
+    const double middle = run.labels[i] == 0 ? -apart : apart;
+    points.push_back({middle + normal(), middle + normal()});
+  }
+  for (std::size_t i = 0; i < kSamples; ++i) {
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < kSamples; ++k) {
+      if (run.folds[k] == run.folds[i]) continue;
+      const double away = std::hypot(points[k][0] - points[i][0], points[k][1] - points[i][1]);
+      if (away >= nearest) continue;
+      nearest = away;
+      run.predictions[i] = run.labels[k];
+    }
+    // Whether it is right is all that is compared.
+    run.predictions[i] = run.predictions[i] == run.labels[i] ? 0 : 1;
+  }
+  run.labels.assign(kSamples, 0);
+  return run;
+}
+
+// Nets trained on folds of one data set are not independent. Of two learners that are equally good
+// on the mean of all data sets Student's test over folds sees a difference more often than it says,
+// the corrected one does not, and still it sees one that is there.
+TEST(CompareFolds, KeepTheirWordInSimulations) {
+  constexpr int kTimes = 1500;
+  double plain = 0;
+  double corrected = 0;
+  double claims = 0;
+  double seen = 0;
+  for (std::uint64_t world = 1; world <= kTimes; ++world) {
+    const std::vector<ComparedRun> runs{of_neighbours("a", world, 0.5, 5),
+                                        of_neighbours("b", world, 0.5, 5),
+                                        of_neighbours("c", world, 1.5, 5)};
+    const BesideFirst equal = compare({runs[0], runs[1]}, std::nullopt).others.front();
+    std::vector<double> first;
+    std::vector<double> other;
+    for (const FoldPair& fold : equal.folds) {
+      first.push_back(fold.first);
+      other.push_back(fold.other);
+    }
+    plain += *paired_difference(first, other, 0.95, 5.0 / 40).p < 0.05 ? 1 : 0;
+    corrected += *equal.p < 0.05 ? 1 : 0;
+    // The first of these loses far more than twice the margin against the other.
+    const BesideFirst worse = compare({runs[2], runs[0]}, 0.05).others.front();
+    claims += worse.loss == Loss::kNone ? 1 : 0;
+    seen += *worse.p < 0.05 ? 1 : 0;
+  }
+  EXPECT_GT(plain / kTimes, 0.075);
+  EXPECT_LT(corrected / kTimes, 0.06);
+  EXPECT_LT(claims / kTimes, 0.01);
+  EXPECT_GT(seen / kTimes, 0.3);
 }
 
 // Of equal recipes few are told to differ, and of one that loses twice the margin none is told to

@@ -12,6 +12,7 @@ namespace winnow::tools {
 namespace {
 
 constexpr const char* kSeed = "recipe.seed";
+constexpr const char* kSelection = "data.selection";
 
 std::map<std::string, std::string> settings_but_seed(const ComparedRun& run) {
   std::map<std::string, std::string> settings = run.settings;
@@ -76,12 +77,56 @@ PairedDifference over_seeds(const std::vector<RunPair>& pairs, double confidence
   return paired_difference(first, other, confidence, 1 / images);
 }
 
+// In the order of the folds; means over the pairs.
+std::vector<FoldPair> folds_of(const std::vector<ComparedRun>& runs,
+                               const std::vector<RunPair>& pairs) {
+  std::map<std::uint32_t, FoldPair> folds;
+  if (pairs.empty()) return {};
+  for (const std::uint32_t fold : runs[pairs.front().first].folds) ++folds[fold].images;
+  const auto add = [&](const ComparedRun& run, double FoldPair::*share) {
+    for (std::size_t i = 0; i < run.folds.size(); ++i) {
+      FoldPair& fold = folds[run.folds[i]];
+      if (run.labels[i] != run.predictions[i]) continue;
+      fold.*share += 1 / (static_cast<double>(fold.images) * static_cast<double>(pairs.size()));
+    }
+  };
+  for (const RunPair& pair : pairs) {
+    add(runs[pair.first], &FoldPair::first);
+    add(runs[pair.other], &FoldPair::other);
+  }
+  std::vector<FoldPair> out;
+  for (auto& [number, fold] : folds) {
+    fold.fold = number;
+    out.push_back(fold);
+  }
+  return out;
+}
+
+// Of two folds or more.
+PairedDifference over_folds(const std::vector<FoldPair>& folds, double confidence) {
+  std::vector<double> first;
+  std::vector<double> other;
+  double images = 0;
+  for (const FoldPair& fold : folds) {
+    first.push_back(fold.first);
+    other.push_back(fold.other);
+    images += static_cast<double>(fold.images);
+  }
+  const auto count = static_cast<double>(folds.size());
+  return paired_difference(first, other, confidence, count / images, 1 / (count - 1));
+}
+
 BesideFirst beside_first(const std::vector<ComparedRun>& runs, const Comparison& comparison,
                          std::size_t recipe, std::optional<double> margin) {
   BesideFirst out{.recipe = recipe,
                   .pairs = pairs_of(runs, comparison.recipes.front(), comparison.recipes[recipe])};
   constexpr double kTwoTails = 0.9;  // 5 % on the side of a loss
-  if (out.pairs.size() > 1) {
+  out.folds = folds_of(runs, out.pairs);
+  if (out.folds.size() > 1) {
+    out.over_folds = over_folds(out.folds, 0.95);
+    out.p = out.over_folds->p;
+    if (margin) out.loss = loss_by(*over_folds(out.folds, kTwoTails).interval, *margin);
+  } else if (out.pairs.size() > 1) {
     out.over_seeds = over_seeds(out.pairs, 0.95);
     out.p = out.over_seeds->p;
     if (margin) out.loss = loss_by(*over_seeds(out.pairs, kTwoTails).interval, *margin);
@@ -113,6 +158,28 @@ double share_right(const std::vector<std::vector<bool>>& right,
 
 std::string points(double share) { return fmt::format("{:+.2f}", 100 * share); }
 
+// A difference in accuracy, and what it is over.
+struct Said {
+  double mean = 0;
+  Interval interval;
+  std::string over;
+};
+
+Said what_is_said(const BesideFirst& beside) {
+  if (const auto& folds = beside.over_folds) {
+    return {
+        folds->mean, *folds->interval,
+        fmt::format("{} folds, corrected for the training images that they share", folds->pairs)};
+  }
+  if (const auto& seeds = beside.over_seeds) {
+    return {seeds->mean, *seeds->interval, fmt::format("{} seeds", seeds->pairs)};
+  }
+  const PairedHits& hits = beside.pairs.front().hits;
+  const double gained = static_cast<double>(hits.only_b) - static_cast<double>(hits.only_a);
+  return {gained / static_cast<double>(hits.images()), beside.pairs.front().difference,
+          "the images of one pair of runs"};
+}
+
 }  // namespace
 
 std::string ComparedRun::seed() const {
@@ -121,11 +188,20 @@ std::string ComparedRun::seed() const {
 }
 
 std::size_t keep_common_images(std::vector<ComparedRun>& runs) {
-  std::vector<SampleId> common = runs.front().ids;
+  using Place = std::pair<SampleId, std::uint32_t>;  // an image, and its fold
+  const auto place = [](const ComparedRun& run, std::size_t i) {
+    return Place(run.ids[i], run.folds.empty() ? 0 : run.folds[i]);
+  };
+  const auto places_of = [&](const ComparedRun& run) {
+    std::vector<Place> places;
+    for (std::size_t i = 0; i < run.ids.size(); ++i) places.push_back(place(run, i));
+    return places;
+  };
+  std::vector<Place> common = places_of(runs.front());
   std::size_t most = 0;
   for (const ComparedRun& run : runs) {
-    std::vector<SampleId> both;
-    std::ranges::set_intersection(common, run.ids, std::back_inserter(both));
+    std::vector<Place> both;
+    std::ranges::set_intersection(common, places_of(run), std::back_inserter(both));
     common = std::move(both);
     most = std::max(most, run.ids.size());
   }
@@ -137,13 +213,16 @@ std::size_t keep_common_images(std::vector<ComparedRun>& runs) {
   for (ComparedRun& run : runs) {
     std::size_t left = 0;
     for (std::size_t i = 0; i < run.ids.size(); ++i) {
-      if (left == common.size() || run.ids[i] != common[left]) continue;
+      if (left == common.size() || place(run, i) != common[left]) continue;
+      run.ids[left] = run.ids[i];
       run.labels[left] = run.labels[i];
+      if (!run.folds.empty()) run.folds[left] = run.folds[i];
       run.predictions[left++] = run.predictions[i];
     }
+    run.ids.resize(left);
     run.labels.resize(left);
     run.predictions.resize(left);
-    run.ids = common;
+    if (!run.folds.empty()) run.folds.resize(left);
   }
   return most - common.size();
 }
@@ -156,6 +235,43 @@ Comparison compare(const std::vector<ComparedRun>& runs, std::optional<double> m
   }
   correct_by_holm(comparison.others);
   return comparison;
+}
+
+ComparedRun join_folds(const std::vector<ComparedRun>& folds, std::string name) {
+  ComparedRun joined{.name = std::move(name),
+                     .settings = folds.front().settings,
+                     .ids = {},
+                     .labels = {},
+                     .predictions = {}};
+  std::erase_if(joined.settings, [&](const auto& setting) {
+    return !std::ranges::all_of(folds, [&](const ComparedRun& fold) {
+      const auto at = fold.settings.find(setting.first);
+      return at != fold.settings.end() && at->second == setting.second;
+    });
+  });
+  if (const auto at = folds.front().settings.find(kSelection);
+      at != folds.front().settings.end() && at->second.ends_with("-1")) {
+    joined.settings[kSelection] = at->second.substr(0, at->second.size() - 2);
+  }
+  struct Place {
+    SampleId id;
+    std::uint32_t fold;
+    std::size_t sample;
+  };
+  std::vector<Place> places;
+  for (std::uint32_t fold = 0; fold < folds.size(); ++fold) {
+    for (std::size_t i = 0; i < folds[fold].ids.size(); ++i) {
+      places.push_back({folds[fold].ids[i], fold, i});
+    }
+  }
+  std::ranges::sort(places, {}, &Place::id);
+  for (const Place& place : places) {
+    joined.ids.push_back(place.id);
+    joined.labels.push_back(folds[place.fold].labels[place.sample]);
+    joined.predictions.push_back(folds[place.fold].predictions[place.sample]);
+    joined.folds.push_back(place.fold + 1);
+  }
+  return joined;
 }
 
 DifferingImages differing_images(const std::vector<ComparedRun>& runs, const Comparison& comparison,
@@ -201,27 +317,19 @@ std::string in_words(const BesideFirst& beside, std::optional<double> margin) {
   if (beside.pairs.empty()) {
     return "no two runs have one seed, so none are paired; train both recipes with the same seeds";
   }
-  const bool seeds = beside.over_seeds.has_value();
-  const RunPair& pair = beside.pairs.front();
-  const auto images = static_cast<double>(pair.hits.images());
-  const double mean =
-      seeds ? beside.over_seeds->mean
-            : (static_cast<double>(pair.hits.only_b) - static_cast<double>(pair.hits.only_a)) /
-                  images;
-  const Interval interval = seeds ? *beside.over_seeds->interval : pair.difference;
+  const Said said = what_is_said(beside);
   std::string text =
-      fmt::format("{} points ({} to {} with 95 % confidence), p {:.3g}, over {}", points(mean),
-                  points(interval.least), points(interval.most), *beside.p,
-                  seeds ? fmt::format("{} seeds", beside.pairs.size())
-                        : std::string("the images of one pair of runs"));
+      fmt::format("{} points ({} to {} with 95 % confidence), p {:.3g}, over {}", points(said.mean),
+                  points(said.interval.least), points(said.interval.most), *beside.p, said.over);
   if (beside.loss) {
     const std::string points_of_margin = fmt::format("{:.2f} points", 100 * *margin);
-    text += *beside.loss == Loss::kNone   ? ": no loss of " + points_of_margin + " or more"
-            : *beside.loss == Loss::kSome ? ": a loss of more than " + points_of_margin
-                                          : ": a loss of " + points_of_margin +
-                                                " is neither shown nor excluded; more seeds tell";
+    text += *beside.loss == Loss::kNone ? ": no loss of " + points_of_margin + " or more"
+            : *beside.loss == Loss::kSome
+                ? ": a loss of more than " + points_of_margin
+                : ": a loss of " + points_of_margin + " is neither shown nor excluded; more " +
+                      (beside.over_folds ? "folds" : "seeds") + " tell";
   }
-  if (!seeds) {
+  if (!beside.over_folds && !beside.over_seeds) {
     text += "; this is of these two nets, another seed can differ by as much: recipes take several";
   }
   return text;
