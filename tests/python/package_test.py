@@ -640,6 +640,28 @@ class Torch(Package):
                 f"world_size=1); loader = winnow.Loader({str(self.path)!r}, 36); print(loader.rank, loader.ranks)")  # fmt: skip
         self.assertEqual(self.python(code, RANK="5", WORLD_SIZE="6"), "0 1")  # the group has the first word
 
+    def test_batches_under_torchrun_are_those_of_one_process(self):
+        script = self.folder / "ranks.py"
+        script.write_text(f"""
+import pathlib, torch.distributed, winnow
+torch.distributed.init_process_group("gloo")
+loader = winnow.Loader({str(self.path)!r}, 36, augment="cifar", threads=1)
+assert (loader.rank, loader.ranks) == (torch.distributed.get_rank(), torch.distributed.get_world_size())
+digests = [loader.next().digest() for _ in range(6)]
+pathlib.Path({str(self.folder)!r}, f"digests-{{loader.rank}}").write_text(" ".join(digests))
+torch.distributed.destroy_process_group()
+""")
+        loader = winnow.Loader(self.path, 36, augment="cifar")
+        whole = [int(loader.next().digest(), 16) for _ in range(6)]
+        for ranks in (2, 3):
+            with self.subTest(ranks=ranks):
+                done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), script],
+                                      capture_output=True, text=True, timeout=600)  # fmt: skip
+                self.assertEqual(done.returncode, 0, done.stderr)
+                parts = [(self.folder / f"digests-{rank}").read_text().split() for rank in range(ranks)]
+                sums = [sum(int(digest, 16) for digest in step) & MASK for step in zip(*parts, strict=True)]
+                self.assertEqual(sums, whole)
+
 
 if __name__ == "__main__":
     unittest.main()
