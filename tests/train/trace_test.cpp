@@ -148,15 +148,15 @@ TEST(TraceJson, HasARowForEachThreadAndForCollectivesThatOverlap) {
     EXPECT_EQ(event["pid"], 2);
     if (event["name"] == "thread_name") rows[event["tid"]] = event["args"]["name"];
   }
-  EXPECT_EQ(rows, (std::map<int, std::string>{{1, "steps"},
-                                              {2, "data wait"},
-                                              {100, "lane 0"},
-                                              {101, "helper (thread 1)"},
-                                              {3000, "communication"},
-                                              {3001, "communication 2"}}));
-  EXPECT_EQ((*find(events, "bucket 0 all-reduce"))["tid"], 3000);
-  EXPECT_EQ((*find(events, "bucket 1 all-reduce"))["tid"], 3001);
-  EXPECT_EQ((*find(events, "bucket 2 all-reduce"))["tid"], 3000) << "it begins where 0 ends";
+  EXPECT_EQ(rows, (std::map<int, std::string>{{2, "steps"},
+                                              {1000000, "data wait"},
+                                              {1001000, "lane 0"},
+                                              {1001001, "helper (thread 1)"},
+                                              {1003000, "communication"},
+                                              {1003001, "communication 2"}}));
+  EXPECT_EQ((*find(events, "bucket 0 all-reduce"))["tid"], 1003000);
+  EXPECT_EQ((*find(events, "bucket 1 all-reduce"))["tid"], 1003001);
+  EXPECT_EQ((*find(events, "bucket 2 all-reduce"))["tid"], 1003000) << "it begins where 0 ends";
 }
 
 TEST(TraceJson, SaysTimesInMicrosecondsOfRank0) {

@@ -22,21 +22,24 @@ std::string microseconds(std::int64_t ns) {
   return (ns < 0 ? "-" : "") + std::to_string(size / 1000) + "." + decimals;
 }
 
-// First thread of each kind of row; further ones follow it. Viewers list them in this order.
-int first_row(Row row) {
+int process_of(const TracedRank& rank) { return rank.rank + 1; }
+
+// First thread of each kind of row; further ones follow it. Viewers list them in this order, but
+// first the one with the number of its process, which they take for the main thread.
+int first_row(Row row, const TracedRank& rank) {
   switch (row) {
     case Row::kStep:
-      return 1;
+      return process_of(rank);
     case Row::kDataWait:
-      return 2;
+      return 1'000'000;
     case Row::kThread:
-      return 100;
+      return 1'001'000;
     case Row::kUpdate:
-      return 2'000;
+      return 1'002'000;
     case Row::kCommunication:
-      return 3'000;
+      return 1'003'000;
     case Row::kDataExchange:
-      return 4'000;
+      return 1'004'000;
   }
   return 0;
 }
@@ -83,13 +86,13 @@ std::string event_of(const TraceSpan& span, const TracedRank& rank, int thread) 
   if (span.micro_batch >= 0) args["micro_batch"] = span.micro_batch;
   if (span.bytes > 0) args["bytes"] = span.bytes;
   return R"({"name":)" + Json(span.name).dump() + R"(,"ph":"X","pid":)" +
-         std::to_string(rank.rank + 1) + R"(,"tid":)" + std::to_string(thread) + R"(,"ts":)" +
+         std::to_string(process_of(rank)) + R"(,"tid":)" + std::to_string(thread) + R"(,"ts":)" +
          microseconds(begin) + R"(,"dur":)" + microseconds(std::max<std::int64_t>(0, end - begin)) +
          R"(,"args":)" + args.dump() + "}";
 }
 
-std::string about(int rank, int thread, std::string_view what, Json args) {
-  Json event{{"name", what}, {"ph", "M"}, {"pid", rank + 1}};
+std::string about(const TracedRank& rank, int thread, std::string_view what, Json args) {
+  Json event{{"name", what}, {"ph", "M"}, {"pid", process_of(rank)}};
   if (thread > 0) event["tid"] = thread;
   event["args"] = std::move(args);
   return event.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -102,9 +105,9 @@ constexpr std::string_view kBetween = ",\n";
 std::string trace_events(const TraceRecord& record, const TracedRank& rank) {
   std::string host = rank.host.empty() ? "" : " (" + rank.host + ")";
   std::string text =
-      about(rank.rank, 0, "process_name", {{"name", "rank " + std::to_string(rank.rank) + host}});
+      about(rank, 0, "process_name", {{"name", "rank " + std::to_string(rank.rank) + host}});
   text += kBetween;
-  text += about(rank.rank, 0, "process_sort_index", {{"sort_index", rank.rank}});
+  text += about(rank, 0, "process_sort_index", {{"sort_index", rank.rank}});
   std::vector<const TraceSpan*> spans;
   for (const TraceSpan& span : record.spans) spans.push_back(&span);
   // What holds others stands before them.
@@ -121,13 +124,12 @@ std::string trace_events(const TraceRecord& record, const TracedRank& rank) {
     std::set<std::size_t> named;
     for (std::size_t i = 0; i < here.size(); ++i) {
       const std::size_t place = overlap ? places[i] : static_cast<std::size_t>(here[i]->thread);
-      const int thread = first_row(row) + static_cast<int>(place);
+      const int thread = first_row(row, rank) + static_cast<int>(place);
       if (named.insert(place).second) {
         text += kBetween;
-        text +=
-            about(rank.rank, thread, "thread_name", {{"name", name_of_row(row, place, record)}});
+        text += about(rank, thread, "thread_name", {{"name", name_of_row(row, place, record)}});
         text += kBetween;
-        text += about(rank.rank, thread, "thread_sort_index", {{"sort_index", thread}});
+        text += about(rank, thread, "thread_sort_index", {{"sort_index", thread}});
       }
       text += kBetween;
       text += event_of(*here[i], rank, thread);
