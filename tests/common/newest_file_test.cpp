@@ -23,10 +23,10 @@ TEST(NewestFile, LastTextIsThereAtTheEndAndThoseBetweenMayBeLeftOut) {
   const TemporaryFolder folder;
   const fs::path path = folder / "figures";
   std::atomic<int> made = 0;
+  std::promise<void> go_on;
+  std::promise<void> began;
   {
     NewestFile file(path, kNever);
-    std::promise<void> go_on;
-    std::promise<void> began;
     file.put([&] {
       began.set_value();
       go_on.get_future().wait();

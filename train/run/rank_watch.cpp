@@ -29,11 +29,12 @@ std::string host_in(std::span<const std::uint64_t> words) {
   return host.data();
 }
 
-}  // namespace
-
+// Bytes that this process held at most.
 double peak_memory() {
   return static_cast<double>(read_memory_field("/proc/self/status", "VmHWM:", 1024).value_or(0));
 }
+
+}  // namespace
 
 void RankWatch::begin(const Traffic& of_step, std::optional<int> card) {
   of_step_ = of_step;

@@ -14,9 +14,6 @@
 
 namespace winnow::train {
 
-// Bytes that this process held at most.
-double peak_memory();
-
 // Counts what this rank does in its steps, and tells it to all ranks at each line of metrics.
 class RankWatch {
  public:
@@ -49,7 +46,7 @@ class RankWatch {
   comm::Communicator& comm_;
   std::vector<std::string> hosts_;
   Traffic of_step_;
-  Thermometer thermometer_;  // empty: of a CPU
+  Thermometer thermometer_;    // empty: of a CPU
   std::int64_t computed_ = 0;  // steps, repeated ones again
   double compute_s_ = 0;
   double exposed_s_ = 0;

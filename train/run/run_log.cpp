@@ -29,6 +29,7 @@ void RunLog::write_interval(std::int64_t step, std::map<std::string, double> val
                             const RankTable& ranks) {
   on_root(comm_, [&] {
     std::map<std::string, std::string> texts;
+    values["memory.peak"] = ranks.figures[0].memory;
     enter(summarise_ranks(ranks.figures), ranks.hosts, values, texts);
     write_line(step, values, texts, &ranks);
     const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();

@@ -214,8 +214,7 @@ class Trainer {
   void log_interval(std::int64_t done) {
     std::map<std::string, double> values{{"train.loss", state_.losses.interval.value()},
                                          {"train.lr", rate_at(lr_, done - 1)},
-                                         {"train.weight_norm", engine_.weight_norm()},
-                                         {"memory.peak", peak_memory()}};
+                                         {"train.weight_norm", engine_.weight_norm()}};
     add_waits(*loader_, speed_.exposed, values);
     if (!learns_without_labels(options_.recipe.loss)) {
       values["train.top1"] = state_.interval_hits.top1();
