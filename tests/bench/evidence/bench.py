@@ -15,6 +15,7 @@ import subprocess
 import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
+DIGESTS = ", of a digest (SHA-256) that begins with "
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 
 
@@ -160,11 +161,16 @@ class Bench:
             self.said.setdefault(self.experiment, set()).add(without_seed([str(word) for word in words]))
 
     def say_how(self):
-        """commands.txt of the experiment: what was run for it, and by which programs."""
-        name = self.experiment
+        """commands.txt of the experiment: what was run for it, by this call and by those before, and by which programs."""
+        file = self.folder(self.experiment) / "commands.txt"
+        said, programs = set(self.said[self.experiment]), self.programs - {""}
+        if file.exists():
+            first, *lines = file.read_text().splitlines()
+            said.update(lines)
+            programs |= set(first.partition(DIGESTS)[2].split(", "))
         version = subprocess.run([self.winnow, "--version"], capture_output=True, text=True).stdout.strip()
-        lines = [f"# {version}, of a digest (SHA-256) that begins with {', '.join(sorted(self.programs - {''}))}", *sorted(self.said[name])]
-        (self.folder(name) / "commands.txt").write_text("\n".join(lines) + "\n")
+        lines = [f"# {version}{DIGESTS}{', '.join(sorted(programs - {''}))}", *sorted(said)]
+        file.write_text("\n".join(lines) + "\n")
 
     def table(self, name, file, rows):
         """Rows, dictionaries of equal keys, as a CSV in the folder of an experiment."""
