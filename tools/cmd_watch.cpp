@@ -13,11 +13,12 @@ Command add_watch(CLI::App& program) {
   app->add_option("runs", o->runs, "Run directories made by winnow train")->required();
   app->add_flag("--once", o->once, "Say in a line a run how they are now, and end");
   app->footer(
-      R"(One run is shown as a whole: how far it is and how long it still takes, curves of loss and accuracy,
-what the time goes into, each rank with what it computes, waits for and holds, the slowest marked,
-and who waits for whom. Of several runs each has a row. It reads what the run writes and changes
+      R"(One run is shown as a whole: how far it is and how long it still takes, curves of loss and
+accuracy, what the time goes into, each rank with what it computes, waits for and holds, the slowest
+marked, and who waits for whom. Of several runs each has a row. It reads what runs write and changes
 nothing: look from any machine that sees the folder, also by ssh. Ctrl-C ends the view, not the run.
-Where stderr is no terminal it prints a line on stdout whenever a run has news, until all have ended.
+Where stderr is no terminal, it prints a line on stdout whenever a run has news, until all have
+ended.
 
 Examples:
   winnow watch run
