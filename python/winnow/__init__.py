@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ._core import Deduplicated, Fingerprints, Ingested, LedgerRow, Record, Verified
     from .batch import Batch
     from .cache import Cache
+    from .dataset import Dataset
     from .loader import Evaluation, Loader
     from .program import Finished, run
     from .selection import Selection
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Batch", "Cache", "DataError", "Deduplicated", "Error", "Evaluation", "Fingerprints", "Finished", "Ingested", "LedgerRow", "Loader", "Record",
+    "Batch", "Cache", "DataError", "Dataset", "Deduplicated", "Error", "Evaluation", "Fingerprints", "Finished", "Ingested", "LedgerRow", "Loader", "Record",
     "RefusedError", "Selection", "StoppedError", "SystemFault", "UsageError", "Verified", "dedup", "hash", "ingest", "run", "verify",
 ]  # fmt: skip
 
 _HOMES = {
-    "Batch": "batch", "Cache": "cache", "Deduplicated": "_core", "Evaluation": "loader", "Fingerprints": "_core", "Finished": "program", "Ingested": "_core",
+    "Batch": "batch", "Cache": "cache", "Dataset": "dataset", "Deduplicated": "_core", "Evaluation": "loader", "Fingerprints": "_core", "Finished": "program", "Ingested": "_core",
     "LedgerRow": "_core", "Loader": "loader", "Record": "_core", "Selection": "selection", "Verified": "_core",
     "dedup": "verbs", "hash": "verbs", "ingest": "verbs", "run": "program", "verify": "verbs",
 }  # fmt: skip

@@ -480,6 +480,32 @@ class Evaluations(Package):
                 winnow.Evaluation(self.path, **{"batch_size": 4, **more})
 
 
+def brightest(picture):
+    return int(picture.max())
+
+
+class Datasets(Package):
+    def test_samples_of_a_selection(self):
+        cache = winnow.Cache(self.path)
+        cache.write(cache.select("odd", numpy.arange(120) % 2))
+        dataset = winnow.Dataset(cache, selection="odd")
+        ids = cache.samples("train", "odd")[0].tolist()
+        self.assertEqual((len(dataset), dataset.ids.tolist()), (len(ids), ids))
+        for at in (0, 5, -1):
+            picture, label = dataset[at]
+            self.assertEqual((picture.tobytes(), [label]), (cache.record(ids[at]).payload, cache.record(ids[at]).labels))
+        self.assertEqual(len(list(dataset)), len(ids))  # IndexError at the end
+
+    def test_workers_get_it(self):
+        import multiprocessing
+
+        dataset = winnow.Dataset(self.path, split="test", transform=brightest)
+        here = [dataset[at] for at in range(24)]
+        for method in ("spawn", "fork"):
+            with self.subTest(method=method), multiprocessing.get_context(method).Pool(2) as pool:
+                self.assertEqual(pool.map(dataset.__getitem__, range(24)), here)
+
+
 class Dedup(Package):
     def test_makes_the_bytes_of_the_program(self):
         theirs = self.folder / "theirs"
@@ -639,6 +665,12 @@ class Torch(Package):
         code = (f"import torch.distributed as d, winnow; d.init_process_group('gloo', init_method='file://{self.folder}/meet', rank=0, "
                 f"world_size=1); loader = winnow.Loader({str(self.path)!r}, 36); print(loader.rank, loader.ranks)")  # fmt: skip
         self.assertEqual(self.python(code, RANK="5", WORLD_SIZE="6"), "0 1")  # the group has the first word
+
+    def test_workers_of_a_data_loader(self):
+        dataset = winnow.Dataset(self.path)
+        batches = self.torch.utils.data.DataLoader(dataset, batch_size=32, num_workers=2)
+        pictures = self.torch.cat([pictures for pictures, _ in batches])
+        self.assertEqual(pictures.numpy().tobytes(), winnow.Cache(self.path).load(dataset.ids).images.tobytes())
 
     def test_batches_under_torchrun_are_those_of_one_process(self):
         script = self.folder / "ranks.py"
