@@ -69,6 +69,16 @@ class Import(Package):
         said = self.python(f"import winnow; winnow.Cache({str(self.path)!r}); print('libmpi' in open('/proc/self/maps').read())")
         self.assertEqual(said, "False")
 
+    def test_ends_without_a_word(self):
+        code = f"""
+import winnow
+cache = winnow.Cache({str(self.path)!r})
+table, record, loader = cache.fingerprints(), cache[0], winnow.Loader(cache, 8)
+batch, ids, image, selection = loader.next(), table.ids, record.image(), cache.select("all")
+"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
     def test_every_name_is_there(self):
         for name in winnow.__all__:
             self.assertIsNotNone(getattr(winnow, name))
@@ -344,6 +354,27 @@ class Loaders(Package):
                 stored = json.loads(json.dumps(states[0]))
                 after, _ = self.digests(others, 9, first=at, states=stored, augment="cifar")
                 self.assertEqual(before + after, whole)
+
+    def test_fifty_interruptions_repeat_and_lose_nothing(self):
+        """What was prepared ahead when a job ended is loaded again by the next, on another number of ranks."""
+        whole = self.loader()
+        ids, state, step, interruptions = [], None, 0, 0
+        while interruptions < 50:
+            ranks = self.random.randint(1, 4)
+            loaders = [self.loader(rank, ranks, threads=1) for rank in range(ranks)]
+            for loader in loaders:
+                if state:
+                    loader.load_state_dict(state)
+                self.assertEqual(loader.step, step)
+            for _ in range(self.random.randint(1, 3)):
+                ids += [int(id) for loader in loaders for id in loader.next().ids]
+                step += 1
+            state = loaders[self.random.randrange(ranks)].state_dict()
+            interruptions += 1
+        self.assertEqual(ids, [int(id) for _ in range(step) for id in whole.next().ids])
+        train = sorted(winnow.Cache(self.path).samples("train")[0].tolist())
+        for epoch in range(len(ids) // 96):
+            self.assertEqual(sorted(ids[96 * epoch : 96 * (epoch + 1)]), train)
 
     def test_a_state_of_other_data_is_refused(self):
         state = self.loader().state_dict()
