@@ -69,6 +69,26 @@ class Import(Package):
         said = self.python(f"import winnow; winnow.Cache({str(self.path)!r}); print('libmpi' in open('/proc/self/maps').read())")
         self.assertEqual(said, "False")
 
+    def test_stubs_name_what_there_is(self):
+        """Both ways; what the types are, mypy cannot see in a module of C++."""
+        import ast
+
+        from winnow import _core
+
+        def named(nodes):
+            return {node.name if hasattr(node, "name") else node.target.id for node in nodes
+                    if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AnnAssign))}  # fmt: skip
+
+        def public(thing):
+            return {name for name in vars(thing) if not name.startswith("_")}
+
+        stubs = ast.parse((ROOT / "python" / "winnow" / "_core.pyi").read_text())
+        self.assertEqual(named(stubs.body), public(_core))
+        for stub in stubs.body:
+            if isinstance(stub, ast.ClassDef):
+                with self.subTest(stub.name):
+                    self.assertEqual({name for name in named(stub.body) if not name.startswith("_")}, public(getattr(_core, stub.name)))
+
     def test_ends_without_a_word(self):
         code = f"""
 import winnow
