@@ -137,6 +137,42 @@ class Resume(Case):
             self.check_equal(whole, out, what)
         print("20 kills at random steps on two ranks: the same weights as never stopping", flush=True)
 
+    def test_steps_go_on_while_a_checkpoint_is_written(self):
+        whole = self.whole()
+        out = self.fresh()
+        command = [WINNOW, *map(str, self.command(out))]
+        # The second checkpoint hangs; the steps up to the third do not wait for it.
+        job = subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "WINNOW_FAILPOINTS": "hang=file.sync.before:model.safetensors:2"})
+        try:
+            deadline = time.monotonic() + 60
+            while len(self.metrics(out, "train.loss") if (out / "metrics.jsonl").exists() else []) < 8:
+                self.assertIsNone(job.poll())
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+            self.assertEqual(os.readlink(out / "checkpoints" / "latest"), "step-3")
+            self.assertEqual(json.loads((out / "census.json").read_text())["epochs"][0]["samples"], 6 * 48)
+        finally:
+            job.kill()
+            job.wait()
+        self.ok(*self.command(out))
+        self.check_equal(whole, out, "killed while a checkpoint is written")
+
+    def test_a_checkpoint_that_cannot_be_written_ends_the_run_before_the_next_one_is_due(self):
+        for ranks in (0, 2):
+            out = self.fresh()
+            command = self.command(out, length=("--epochs", 5))
+            command[command.index("--batch-size") + 1] = 6  # epochs of 64 steps, with a checkpoint each
+            full = run(*command, ranks=ranks,
+                       env={"WINNOW_FAILPOINTS": "enospc=file.sync.before:model.safetensors:2"})
+            self.assertEqual(full.code, 1, full.err)
+            self.assertEqual(sum(line.startswith("winnow: ") for line in full.err.splitlines()), 1, full.err)
+            self.assertRegex(full.err, "model.safetensors.*No space left")
+            steps = len(self.metrics(out, "train.loss"))
+            self.assertGreaterEqual(steps, 128)
+            self.assertLess(steps, 192)
+            self.assertEqual(os.readlink(out / "checkpoints" / "latest"), "step-64")
+            self.assertFalse((out / "checkpoints" / "step-128").exists())
+
     def test_error_feedback_is_forgotten_at_each_checkpoint(self):
         flags = ["--bf16-gradients", "--error-feedback", "--schedule", "multicolor"]
         whole = self.whole(*flags, ranks=2)

@@ -6,6 +6,9 @@ winnow_test(train.optim
 target_compile_definitions(test_train_optim PRIVATE
   WINNOW_OPTIM_VECTORS="${PROJECT_SOURCE_DIR}/tests/data/optim")
 winnow_test(train.checkpoint SOURCES checkpoint_test.cpp DEPS winnow::checkpoint)
+winnow_test(train.checkpoint_writer SOURCES checkpoint_writer_test.cpp
+  DEPS winnow::checkpoint LABELS unit tsan)
+winnow_test(train.run_saver SOURCES run_saver_test.cpp DEPS winnow::run LABELS unit tsan)
 winnow_test(train.dropout SOURCES dropout_test.cpp run_operation.cpp DEPS winnow::run)
 winnow_test(train.exposed SOURCES exposed_test.cpp DEPS winnow::step)
 winnow_test(train.step SOURCES step_test.cpp deferred_backend.cpp DEPS winnow::run)

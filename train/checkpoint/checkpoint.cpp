@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/checksum.h"
@@ -90,6 +91,41 @@ Bytes read_checked(const fs::path& path, const JsonReader& row) {
   return bytes;
 }
 
+// Writes files of a checkpoint into one folder, and enters them into its manifest.
+class Files {
+ public:
+  explicit Files(fs::path folder) : folder_(std::move(folder)) {}
+
+  void write_tensors(const char* name, const std::vector<NamedTensor>& tensors,
+                     const std::map<std::string, std::string>& metadata) {
+    DurableFile file(folder_ / name);
+    Xxh3Stream hash;
+    std::uint64_t bytes = 0;
+    write_safetensors(tensors, metadata, [&](BytesView piece) {
+      file.append(piece);
+      hash.update(piece);
+      bytes += piece.size();
+    });
+    file.finish();
+    enter(name, bytes, hash.digest());
+  }
+
+  void write_text(const char* name, const std::string& text) {
+    write_file_durably(folder_ / name, text);
+    enter(name, text.size(), xxh3_128(as_bytes(text)));
+  }
+
+  const Json& entries() const noexcept { return entries_; }
+
+ private:
+  void enter(const char* name, std::uint64_t bytes, const Hash128& hash) {
+    entries_[name] = {{"bytes", bytes}, {"xxh3_128", to_hex(hash)}};
+  }
+
+  fs::path folder_;
+  Json entries_;
+};
+
 }  // namespace
 
 void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, int keep,
@@ -101,20 +137,14 @@ void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, in
   remove_tree(part);
   make_directories(part);
 
-  const Bytes model = to_safetensors(checkpoint.model, {{"format", "pt"}});
-  const Bytes optimizer = to_safetensors(checkpoint.optimizer, {});
-  const Bytes ema =
-      checkpoint.ema.empty() ? Bytes{} : to_safetensors(checkpoint.ema, {{"format", "pt"}});
-  std::vector<std::pair<const char*, BytesView>> contents{
-      {kFiles[0], model}, {kFiles[1], optimizer}, {kFiles[2], as_bytes(checkpoint.state)}};
-  if (!ema.empty()) contents.emplace_back(kEmaFile, ema);
-  Json manifest;
-  manifest["version"] = kCheckpointVersion;
-  manifest["step"] = checkpoint.step;
-  for (const auto& [file, bytes] : contents) {
-    write_file_durably(part / file, bytes);
-    manifest["files"][file] = {{"bytes", bytes.size()}, {"xxh3_128", to_hex(xxh3_128(bytes))}};
-  }
+  const std::map<std::string, std::string> is_of_pytorch{{"format", "pt"}};
+  Files files(part);
+  files.write_tensors(kFiles[0], checkpoint.model, is_of_pytorch);
+  files.write_tensors(kFiles[1], checkpoint.optimizer, {});
+  files.write_text(kFiles[2], checkpoint.state);
+  if (!checkpoint.ema.empty()) files.write_tensors(kEmaFile, checkpoint.ema, is_of_pytorch);
+  const Json manifest{
+      {"version", kCheckpointVersion}, {"step", checkpoint.step}, {"files", files.entries()}};
   write_file_durably(part / "manifest.json", with_digest_line(manifest.dump(2) + "\n"));
   rename_directory(part, target);  // the step may be there: torn, or done again after a resume
   if (is_best) point_at(directory / kBestLink, target);

@@ -115,6 +115,14 @@ std::vector<float> f32_values(const NamedTensor& tensor) {
 
 Bytes to_safetensors(std::span<const NamedTensor> tensors,
                      const std::map<std::string, std::string>& metadata) {
+  ByteWriter out;
+  write_safetensors(tensors, metadata, [&](BytesView piece) { out.put_bytes(piece); });
+  return std::move(out).take();
+}
+
+void write_safetensors(std::span<const NamedTensor> tensors,
+                       const std::map<std::string, std::string>& metadata,
+                       const std::function<void(BytesView)>& put) {
   auto header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::size_t offset = 0;
@@ -125,11 +133,11 @@ Bytes to_safetensors(std::span<const NamedTensor> tensors,
   }
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the data begins aligned
-  ByteWriter out;
-  out.put(static_cast<std::uint64_t>(text.size()));
-  out.put_text(text);
-  for (const NamedTensor& t : tensors) out.put_bytes(t.data);
-  return std::move(out).take();
+  ByteWriter begin;
+  begin.put(static_cast<std::uint64_t>(text.size()));
+  begin.put_text(text);
+  put(std::move(begin).take());
+  for (const NamedTensor& t : tensors) put(t.data);
 }
 
 std::vector<NamedTensor> parse_safetensors(BytesView bytes, const std::string& where) {

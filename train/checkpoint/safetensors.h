@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -28,6 +29,10 @@ std::vector<float> f32_values(const NamedTensor& tensor);
 // holes. Tensors are written in the order given.
 Bytes to_safetensors(std::span<const NamedTensor> tensors,
                      const std::map<std::string, std::string>& metadata);
+// Hands the same bytes to `put`, in order, in pieces: nothing but the header is held for it.
+void write_safetensors(std::span<const NamedTensor> tensors,
+                       const std::map<std::string, std::string>& metadata,
+                       const std::function<void(BytesView)>& put);
 // The file may be a stranger's: header, names, sizes, offsets, duplicates, overlaps and holes are
 // checked, and memory stays within a small multiple of the file. Returns the tensors in the order
 // of their data. Throws FormatError naming `where`.

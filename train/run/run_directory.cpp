@@ -12,7 +12,6 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/json_text.h"
-#include "train/checkpoint/checkpoint.h"
 #include "train/model/state_dict.h"
 #include "train/run/setup.h"
 
@@ -206,14 +205,10 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
   return parse_state(state, path_.string());
 }
 
-void RunDirectory::save_checkpoint(RunState state, const Model& model, int keep) {
+Checkpoint RunDirectory::checkpoint_of(RunState state, const Model& model) const {
   state.writer.plan = plan_digest_;
-  on_root(comm_, [&] {
-    train::save_checkpoint(checkpoints(),
-                           {state.step, to_state_dict(model, state.step), to_optimizer_state(model),
-                            to_text(state), to_ema_state_dict(model, state.step)},
-                           keep, state.best && state.best->step == state.step);
-  });
+  return {state.step, to_state_dict(model, state.step), to_optimizer_state(model), to_text(state),
+          to_ema_state_dict(model, state.step)};
 }
 
 }  // namespace winnow::train

@@ -8,6 +8,7 @@
 
 #include "common/comm/communicator.h"
 #include "common/file.h"
+#include "train/checkpoint/checkpoint.h"
 #include "train/model/model.h"
 #include "train/plan/run_plan.h"
 #include "train/run/run_state.h"
@@ -15,8 +16,8 @@
 namespace winnow::train {
 
 // The folder a run writes into. Order of calls: find(), begin(), use_plan(),
-// restore_newest_checkpoint(), then save_checkpoint() again and again. All are collective: rank 0
-// touches the disk, the others learn what it found.
+// restore_newest_checkpoint(); they are collective: rank 0 touches the disk, the others learn what
+// it found. Then rank 0 saves checkpoint_of() again and again.
 class RunDirectory {
  public:
   RunDirectory(std::filesystem::path path, comm::Communicator& comm,
@@ -43,19 +44,19 @@ class RunDirectory {
   // over. Without a checkpoint the other ranks get rank 0's model.
   //
   // Out      The state saved with it; none at the beginning of a run.
-  // keep     As for save_checkpoint().
+  // keep     As for train::save_checkpoint().
   // Throws   UsageError: without `replan`, a checkpoint made under a plan that is not this run's.
   //          FormatError: a state that no run with `batches` can have.
   std::optional<RunState> restore_newest_checkpoint(Model& model, const BatchLayout& batches,
                                                     bool replan, int keep);
 
-  // Saves `model` after state.step steps, under the plan in use; removes all but the newest `keep`
-  // and the best. It becomes the best where state.best is of this step.
-  void save_checkpoint(RunState state, const Model& model, int keep);
+  // A copy of `model` after state.step steps, under the plan in use. Not collective.
+  Checkpoint checkpoint_of(RunState state, const Model& model) const;
 
   // Names the run: 16 hex digits, drawn once. Rank 0 after begin().
   const std::string& run_id() const noexcept { return run_id_; }
 
+  std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   std::filesystem::path checkpoint(std::int64_t step) const {
     return checkpoints() / ("step-" + std::to_string(step));
   }
@@ -67,7 +68,6 @@ class RunDirectory {
 
  private:
   std::filesystem::path plan_path() const { return path_ / "plan.json"; }
-  std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
 
   std::filesystem::path path_;
   comm::Communicator& comm_;

@@ -49,7 +49,8 @@ class RunLog {
   // `digest`: of this rank's part of the step's batch.
   void write_digest(std::int64_t step, std::uint64_t digest);
 
-  // Makes all that was written durable. Rank 0 alone; not collective.
+  // Makes all that was written durable. Rank 0 alone; not collective. Another thread may write
+  // meanwhile.
   void sync();
 
  private:

@@ -64,6 +64,9 @@ struct RunState {
   std::optional<LossScale> loss_scale{};     // that adapts
 };
 
+// Whether the newest evaluation, of this step, is the best of the run so far.
+inline bool is_best(const RunState& state) { return state.best && state.best->step == state.step; }
+
 std::string to_text(const RunState& state);
 
 // Reads what to_text() wrote, strictly: every number is checked for its type and range. Throws

@@ -28,6 +28,7 @@
 #include "train/run/run_directory.h"
 #include "train/run/run_evaluations.h"
 #include "train/run/run_log.h"
+#include "train/run/run_saver.h"
 #include "train/run/summary.h"
 #include "train/run/whiten.h"
 #include "train/run/without_labels.h"
@@ -111,6 +112,16 @@ StepRange steps_to_do(const Job& job, const RunOptions& run, const RunState& sta
   return {state.step, run.max_steps > 0 ? std::min(run.max_steps, total) : total};
 }
 
+// What a run knows of itself after `done` steps.
+void enter_step(RunState& state, std::int64_t done, const BatchLayout& batches,
+                const StepExecutor& executor) {
+  state.step = done;
+  state.epoch = batches.epoch_at(done);
+  state.sums = executor.state();
+  const LossScale& scale = executor.loss_scale();
+  state.loss_scale = scale.adapts ? std::optional(scale) : std::nullopt;
+}
+
 // The loop over the steps of a run, from where `state` is. Each part it calls has its own file.
 class Trainer {
  public:
@@ -129,6 +140,7 @@ class Trainer {
         lr_(learning_rate(options.recipe, job.batches)),
         ranks_(comm),
         log_(comm, job.batches),
+        saver_(directory, log_, comm, board, options.run.checkpoints.kept),
         evaluations_(job, options, engine, comm, log_),
         census_(*job.data.sampler, job.batches, state_.step),
         loss_watch_(loss_of_guessing(job.setup.options)) {}
@@ -180,7 +192,7 @@ class Trainer {
     const std::int64_t step = done - 1;
     const int views = views_of(job_.setup);
     const double weight = views * weight_of_batch(job_.batches, *job_.data.sampler, step);
-    const bool stop = options_.run.stop && options_.run.stop();
+    const bool stop = saver_.failed() || (options_.run.stop && options_.run.stop());
     StepResult result;
     const auto started = Clock::now();
     try {
@@ -251,6 +263,7 @@ class Trainer {
   // Between two steps: evaluation where it is due, and a checkpoint.
   void pause(std::int64_t done, bool stopping) {
     const auto begin = Clock::now();
+    if (stopping) saver_.finish();  // or it has failed, which is why
     const bool due = is_due(done);
     bool saves = stopping || has_to_save(done);
     if (done == end_of_epoch()) {
@@ -263,6 +276,7 @@ class Trainer {
     if (due && !stopping && evaluate(done)) saves = true;
     if (saves) save(done);
     if (stopping) {
+      saver_.finish();
       settle(health::Stage::kEnding);  // all together, or one would wait for another that left
       throw_stopped(comm_, options_.run.out, {done, steps_.last});
     }
@@ -291,23 +305,16 @@ class Trainer {
   void save(std::int64_t done) {
     board_.mark(health::Stage::kSaving);
     census_.gather(state_.census, done, comm_);
+    std::string census;
     on_root(comm_, [&] {
-      const std::string census =
-          census_.checked_text(state_.census, done, options_.data.sampling.sampling);
-      log_.sync();  // a run that goes on from here does not write these lines again
-      write_file_durably(directory_.census(), census);
+      census = census_.checked_text(state_.census, done, options_.data.sampling.sampling);
       engine_.store_model();
     });
-    state_.step = done;
-    state_.epoch = job_.batches.epoch_at(done);
+    enter_step(state_, done, job_.batches, engine_.executor());
     state_.writer.seed = options_.recipe.seed;
     state_.writer.ranks = comm_.size();
-    state_.sums = engine_.executor().state();
-    const LossScale& scale = engine_.executor().loss_scale();
-    state_.loss_scale = scale.adapts ? std::optional(scale) : std::nullopt;
     engine_.executor().forget_errors();  // as who goes on from this checkpoint has
-    directory_.save_checkpoint(state_, engine_.model(), options_.run.checkpoints.kept);
-    board_.set_saved(done);
+    saver_.save(state_, engine_.model(), std::move(census));
     state_.evaluated = true;
   }
 
@@ -317,6 +324,7 @@ class Trainer {
     settle(health::Stage::kEnding);
     log_.write(done, {{"train.lr", rate_at(lr_, done - 1)}}, {{"train.not_finite", diagnosis}});
     if (done - 1 > state_.step) save(done - 1);
+    saver_.finish();
     on_root(comm_, [&] { log_.sync(); });
     throw_not_finite(comm_, diagnosis,
                      state_.step > 0 ? directory_.checkpoint(state_.step) : fs::path());
@@ -325,6 +333,8 @@ class Trainer {
   TrainResult finish() {
     speed_.images_per_second = log_.throughput().of_run(steps_.last);
     speed_.data_wait_seconds = loader_->waited_seconds();
+    board_.mark(health::Stage::kSaving);
+    saver_.finish();
     settle(health::Stage::kEvaluating);
     evaluations_.evaluate_end(steps_.last);
     board_.mark(health::Stage::kEnding);
@@ -354,6 +364,7 @@ class Trainer {
   const LearningRate lr_;
   RankWatch ranks_;
   RunLog log_;
+  RunSaver saver_;
   RunEvaluations evaluations_;
   RunCensus census_;
   LossWatch loss_watch_;

@@ -1,0 +1,33 @@
+#include "train/checkpoint/checkpoint_writer.h"
+
+#include <utility>
+
+namespace winnow::train {
+
+CheckpointWriter::~CheckpointWriter() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void CheckpointWriter::write(CheckpointJob job) {
+  wait();
+  thread_ = std::thread([this, job = std::move(job)] { run(job); });
+}
+
+void CheckpointWriter::wait() {
+  if (thread_.joinable()) thread_.join();
+  failed_.store(false, std::memory_order_relaxed);
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void CheckpointWriter::run(const CheckpointJob& job) noexcept {
+  try {
+    if (job.before) job.before();
+    save_checkpoint(folder_, job.checkpoint, job.keep, job.is_best);
+    if (job.after) job.after();
+  } catch (...) {
+    error_ = std::current_exception();
+    failed_.store(true, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace winnow::train

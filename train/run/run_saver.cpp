@@ -1,0 +1,39 @@
+#include "train/run/run_saver.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "common/comm/agreement.h"
+#include "common/file.h"
+
+namespace winnow::train {
+
+void RunSaver::save(const RunState& state, const Model& model, std::string census) {
+  const bool waits = saved_ == 0 || is_best(state);
+  on_root(comm_, [&] {
+    writer_.wait();  // before the copy is made: there is memory for one
+    writer_.write(job_of(state, model, std::move(census)));
+    if (waits) writer_.wait();
+  });
+  if (comm_.rank() != 0) board_.set_saved(waits ? state.step : saved_);
+  saved_ = state.step;
+}
+
+void RunSaver::finish() {
+  on_root(comm_, [&] { writer_.wait(); });
+  if (comm_.rank() != 0) board_.set_saved(saved_);
+}
+
+CheckpointJob RunSaver::job_of(const RunState& state, const Model& model, std::string census) {
+  return {.checkpoint = directory_.checkpoint_of(state, model),
+          .keep = keep_,
+          .is_best = is_best(state),
+          .before =
+              [this, census = std::move(census)] {
+                log_.sync();
+                write_file_durably(directory_.census(), census);
+              },
+          .after = [this, step = state.step] { board_.set_saved(step); }};
+}
+
+}  // namespace winnow::train
