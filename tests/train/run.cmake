@@ -11,10 +11,10 @@ winnow_test(train.checkpoint_writer SOURCES checkpoint_writer_test.cpp
 winnow_test(train.run_saver SOURCES run_saver_test.cpp DEPS winnow::run LABELS unit tsan)
 winnow_test(train.dropout SOURCES dropout_test.cpp run_operation.cpp DEPS winnow::run)
 winnow_test(train.exposed SOURCES exposed_test.cpp DEPS winnow::step)
+winnow_test(train.trace SOURCES trace_test.cpp DEPS winnow::trace nlohmann_json::nlohmann_json LABELS unit tsan)
 winnow_test(train.step SOURCES step_test.cpp deferred_backend.cpp DEPS winnow::run)
 winnow_test(train.loss_scale SOURCES loss_scale_test.cpp cases.cpp conformance.cpp DEPS winnow::run)
 winnow_test(train.step_threads SOURCES step_threads_test.cpp deferred_backend.cpp
-winnow_test(train.trace SOURCES trace_test.cpp DEPS winnow::trace nlohmann_json::nlohmann_json LABELS unit tsan)
   DEPS winnow::backend_reference winnow::nets winnow::rewrites winnow::step LABELS unit tsan)
 winnow_test(train.sync_batch_norm
   SOURCES sync_batch_norm_test.cpp cases.cpp conformance.cpp deferred_backend.cpp DEPS winnow::run)
