@@ -146,9 +146,12 @@ class Sweep(Case):
         self.ok("ingest", self.folder / "set", "--out", self.cache)
         notes = self.ok(*self.command(self.folder / "sweep", "--estimate", "--json")).json()["notes"]
         # All of a class lies on one side: an image alone, or pictures that are one.
-        self.assertEqual(len(notes), 2, notes)
+        self.assertEqual(len(notes), 4, notes)
         self.assertRegex(notes[0], r"the hold-out has no image of the class '(rare|twin)', .*; a larger --holdout")
         self.assertRegex(notes[1], r"the hold-out leaves nothing to train on of the class '(rare|twin)'; a smaller --holdout")
+        # The twins are one picture with one of class a, which comes first and stays.
+        for note, point in zip(notes[2:], ("phash-r10-first", "phash-r20-first")):
+            self.assertRegex(note, f"^{point} leaves nothing to train on of the class 'twin', .*thin less to keep it")
 
     def test_looks_at_test_once(self):
         out = self.folder / "sweep"
