@@ -19,7 +19,7 @@ using train::RankFigures;
 using train::RankTable;
 
 constexpr int kMark = 2;
-constexpr int kMostName = 30;
+constexpr int kMostRankName = 30;
 constexpr int kNumber = 11;
 constexpr int kLeastBar = 12;
 constexpr double kMostBytes = 1e18;
@@ -72,7 +72,7 @@ Layout layout_of(const RankTable& ranks, int width) {
   for (std::size_t rank = 0; rank < ranks.hosts.size(); ++rank) {
     layout.name = std::max(layout.name, width_of(name_of(ranks, rank)));
   }
-  layout.name = std::clamp(layout.name, 20, kMostName);
+  layout.name = std::clamp(layout.name, 20, kMostRankName);
   if (width >= kWideFrom) {
     layout.columns = kColumns.size();
     layout.temperature = std::ranges::any_of(

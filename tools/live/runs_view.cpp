@@ -14,7 +14,7 @@
 namespace winnow::tools {
 namespace {
 
-constexpr int kMostName = 40;
+constexpr int kMostRunName = 40;
 constexpr int kSlowest = 24;
 constexpr int kCurve = 30;
 constexpr int kBetween = 2;
@@ -67,12 +67,12 @@ std::string curve_of(const LiveState& run) {
   return canvas.row(0);
 }
 
-struct Column {
+struct RunColumn {
   std::string_view title;
   int width;
   std::string (*text)(const LiveState& run);
 };
-constexpr std::array<Column, 6> kColumns{
+constexpr std::array<RunColumn, 6> kRunColumns{
     {{"done", 8, [](const LiveState& run) { return share_done(run.pace); }},
      {"epoch", 7, [](const LiveState& run) { return fmt::format("{:.2f}", run.last.epoch); }},
      {"loss", 9, [](const LiveState& run) { return last_of(run.loss.train, false); }},
@@ -84,15 +84,15 @@ constexpr std::array<Column, 6> kColumns{
 
 std::vector<std::string> runs_view(const std::vector<LiveState>& runs, int width, int height) {
   int numbers = 0;
-  for (const Column& column : kColumns) numbers += column.width;
+  for (const RunColumn& column : kRunColumns) numbers += column.width;
   int name = 12;
   for (const LiveState& run : runs) name = std::max(name, width_of(run.name));
-  name = std::clamp(std::min(name, width - numbers), 8, kMostName);
+  name = std::clamp(std::min(name, width - numbers), 8, kMostRunName);
   const bool has_slowest = width >= name + numbers + kBetween + kSlowest;
   const bool has_curve = width >= name + numbers + 2 * kBetween + kSlowest + kCurve;
   std::vector<std::string> lines{fmt::format("winnow watch  {} runs", runs.size()), {}};
   std::string head = padded("run", name);
-  for (const Column& column : kColumns) {
+  for (const RunColumn& column : kRunColumns) {
     head += aligned_right(std::string(column.title), column.width);
   }
   if (has_slowest) head += repeated(" ", kBetween) + padded("slowest", kSlowest);
@@ -100,7 +100,8 @@ std::vector<std::string> runs_view(const std::vector<LiveState>& runs, int width
   lines.push_back(head);
   for (const LiveState& run : runs) {
     std::string row = padded(run.name, name);
-    for (const Column& column : kColumns) row += aligned_right(column.text(run), column.width);
+    for (const RunColumn& column : kRunColumns)
+      row += aligned_right(column.text(run), column.width);
     if (has_slowest) row += repeated(" ", kBetween) + padded(slowest_of(run), kSlowest);
     if (has_curve) row += repeated(" ", kBetween) + curve_of(run);
     lines.push_back(std::move(row));
