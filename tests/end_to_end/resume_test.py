@@ -5,13 +5,15 @@ import hashlib
 import itertools
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
-from program import ROOT, WINNOW, Case, run, tensors
+from program import ROOT, SHM, WINNOW, Case, run, tensors
 
 
 class Resume(Case):
@@ -158,10 +160,15 @@ class Resume(Case):
         self.check_equal(whole, out, "killed while a checkpoint is written")
 
     def test_a_checkpoint_that_cannot_be_written_ends_the_run_before_the_next_one_is_due(self):
+        # In memory: a disk that takes long to sync would find out after the next one is due.
+        memory = tempfile.TemporaryDirectory(prefix="winnow-test-", dir=SHM if SHM.is_dir() else None)
+        self.addCleanup(memory.cleanup)
         for ranks in (0, 2):
-            out = self.fresh()
+            out = pathlib.Path(memory.name) / f"run-{ranks}"
             command = self.command(out, length=("--epochs", 5))
-            command[command.index("--batch-size") + 1] = 6  # epochs of 64 steps, with a checkpoint each
+            # Epochs of 64 steps, with a checkpoint each.
+            for flag, value in (("--batch-size", 6), ("--micro-batch", 3), ("--lr", 0.005)):
+                command[command.index(flag) + 1] = value
             full = run(*command, ranks=ranks,
                        env={"WINNOW_FAILPOINTS": "enospc=file.sync.before:model.safetensors:2"})
             self.assertEqual(full.code, 1, full.err)
