@@ -190,17 +190,17 @@ class Sweep(Case):
         self.assertIn("2 different choices", again["said"])
 
     def test_stops_what_has_lost_early(self):
-        # Pictures that are learnt in an epoch, and not from a tenth of them or less.
+        # Pictures that are learnt in an epoch, and not from a fiftieth of them.
         self.learnable_idx(self.folder / "easy", train=512)
         self.ok("ingest", self.folder / "easy", "--out", self.folder / "easy-cache")
         out = self.folder / "sweep"
-        command = ["sweep", self.folder / "easy-cache", "--out", out, "--removed", "0.9,0.95", "--equal", "epochs",
+        command = ["sweep", self.folder / "easy-cache", "--out", out, "--removed", "0.9,0.98", "--equal", "epochs",
                    "--holdout", 0.2, "--epochs", 2, "--seeds", 4, "--lanes", 2, "--json"]  # fmt: skip
         value = self.ok(*command, *TRAIN).json()
         arms = {arm["arm"]: arm for arm in value["arms"]}
-        for name, seeds in ("all", 4), ("phash-r90-first", 4), ("phash-r95-first", 3), (arms["phash-r95-first"]["control"], 3):
+        for name, seeds in ("all", 4), ("phash-r98-first", 3), (arms["phash-r98-first"]["control"], 3):
             self.assertEqual((len(arms[name]["top1"]), arms[name]["stopped_after"]), (seeds, seeds if seeds < 4 else None), value)
-        self.assertEqual(arms["phash-r95-first"]["loss"], "a loss")
+        self.assertEqual(arms["phash-r98-first"]["loss"], "a loss")
         self.assertIsNone(value["recommended"])
         # What was left out is done where it is asked for, and makes no difference without that.
         table = (out / "table.csv").read_bytes()
