@@ -139,7 +139,7 @@ class Packages(Case):
             self.assertIn(doc + "copyright", files)
             self.assertIn(doc + "changelog.gz", files)
             places = {
-                "winnow": r"/usr/(bin/winnow(-doctor)?|share/(man/man1/winnow[\w-]*\.1\.gz|bash-completion/completions/winnow|"
+                "winnow": r"/usr/(bin/winnow(-doctor|-elastic)?|share/(man/man1/winnow[\w-]*\.1\.gz|bash-completion/completions/winnow|"
                           r"zsh/vendor-completions/_winnow|fish/vendor_completions\.d/winnow\.fish|doc/winnow/.*))",
                 "winnow-dev": r"/usr/(include/winnow/[\w/]+\.h|lib/(cmake/winnow/winnow\w+(-\w+)?\.cmake|libwinnow\.(a|so[.\d]*))|"
                               r"share/doc/winnow-dev/.*)",
