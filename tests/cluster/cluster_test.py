@@ -9,8 +9,8 @@ import tempfile
 import time
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-HOSTS = HERE / "hosts"
+from hosts_case import HOSTS, HostsCase
+
 WINNOW = os.environ["WINNOW"]
 
 
@@ -20,16 +20,7 @@ def namespaces(of):
     return [line.split()[0] for line in listed if line.startswith(f"wx{of.pid}-")]
 
 
-class ClusterTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        try:
-            tried = subprocess.run([HOSTS, "1", "1gbit", "true"], capture_output=True, text=True)
-        except OSError as error:
-            raise unittest.SkipTest(f"no network namespaces can be made here: {error}") from None
-        if tried.returncode != 0:
-            raise unittest.SkipTest(f"no network namespaces can be made here: {tried.stderr.strip()}")
-
+class ClusterTest(HostsCase):
     def hosts(self, *words, timeout=300):
         return subprocess.run([str(word) for word in (HOSTS, *words)], capture_output=True, text=True, timeout=timeout)
 

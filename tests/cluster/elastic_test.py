@@ -20,9 +20,10 @@ import tempfile
 import time
 import unittest
 
+from hosts_case import HOSTS, HostsCase
+
 HERE = pathlib.Path(__file__).resolve().parent
 ELASTIC = HERE.parents[1] / "tools" / "winnow-elastic"
-HOSTS = HERE / "hosts"
 WINNOW = os.environ["WINNOW"]
 ROUNDS, SEED = 3, 1
 RECIPE = ["--net", "lenet", "--image-size", "32", "--batch-size", "12", "--micro-batch", "1", "--reproducible", "--threads", "1",
@@ -90,16 +91,7 @@ class Elastic:
         return self.process.wait(timeout=60)
 
 
-class ElasticTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        try:
-            tried = subprocess.run([HOSTS, "1", "1gbit", "true"], capture_output=True, text=True)
-        except OSError as error:
-            raise unittest.SkipTest(f"no network namespaces can be made here: {error}") from None
-        if tried.returncode != 0:
-            raise unittest.SkipTest(f"no network namespaces can be made here: {tried.stderr.strip()}")
-
+class ElasticTest(HostsCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory(dir="/dev/shm")
         self.addCleanup(temporary.cleanup)
