@@ -163,7 +163,7 @@ class Bench:
     def say_how(self):
         """commands.txt of the experiment: what was run for it, by this call and by those before, and by which programs."""
         file = self.folder(self.experiment) / "commands.txt"
-        said, programs = set(self.said[self.experiment]), self.programs - {""}
+        said, programs = set(self.said[self.experiment]), set(self.programs)
         if file.exists():
             first, *lines = file.read_text().splitlines()
             said.update(lines)
