@@ -1,6 +1,5 @@
 #include "common/health/watched_communicator.h"
 
-#include <exception>
 #include <memory>
 #include <utility>
 
@@ -83,11 +82,6 @@ void WatchedCommunicator::all_to_all(std::span<const std::byte> out,
 comm::Communicator::Arrival WatchedCommunicator::start_barrier() {
   board_.begin_collective();
   return of_.start_barrier();
-}
-
-void WatchedCommunicator::abort(int exit_code) noexcept {
-  of_.abort(exit_code);
-  std::terminate();  // never
 }
 
 }  // namespace winnow::health

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/comm/communicator.h"
+#include "common/comm/forwarding_communicator.h"
 #include "common/health/board.h"
 
 namespace winnow::health {
@@ -8,15 +8,10 @@ namespace winnow::health {
 // A communicator that marks on a board which collectives begin, and while this rank waits for one.
 // All else is that of the communicator that it is made of. Both it and the board outlive this, and
 // what this begins.
-class WatchedCommunicator final : public comm::Communicator {
+class WatchedCommunicator final : public comm::ForwardingCommunicator {
  public:
-  WatchedCommunicator(comm::Communicator& of, Board& board) : of_(of), board_(board) {}
-
-  int rank() const noexcept override { return of_.rank(); }
-  int size() const noexcept override { return of_.size(); }
-  int local_rank() const noexcept override { return of_.local_rank(); }
-  int local_size() const noexcept override { return of_.local_size(); }
-  const comm::Placement& placement() const noexcept override { return of_.placement(); }
+  WatchedCommunicator(comm::Communicator& of, Board& board)
+      : ForwardingCommunicator(of), board_(board) {}
 
   comm::Pending start(const comm::Collective& what,
                       std::span<const comm::Transfer> transfers) override;
@@ -27,7 +22,6 @@ class WatchedCommunicator final : public comm::Communicator {
                                  std::span<const std::size_t> out_offsets, std::span<std::byte> in,
                                  std::span<const std::size_t> in_offsets,
                                  const comm::ScheduleOptions& options) override;
-  void use_checksums(bool use) override { of_.use_checksums(use); }
 
   void all_reduce(std::span<double> buffer) override;
   void all_reduce(std::span<std::uint64_t> buffer) override;
@@ -37,13 +31,10 @@ class WatchedCommunicator final : public comm::Communicator {
   void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                   std::span<std::byte> in, std::span<const std::size_t> in_offsets) override;
   Arrival start_barrier() override;
-  double adding_seconds() const noexcept override { return of_.adding_seconds(); }
-  [[noreturn]] void abort(int exit_code) noexcept override;
 
  private:
   comm::Pending watch(comm::Pending pending, Wait wait);
 
-  comm::Communicator& of_;
   Board& board_;
 };
 

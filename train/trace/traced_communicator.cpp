@@ -1,6 +1,5 @@
 #include "train/trace/traced_communicator.h"
 
-#include <exception>
 #include <future>
 #include <memory>
 #include <utility>
@@ -42,11 +41,6 @@ comm::Pending TracedCommunicator::start_all_to_all(std::span<const std::byte> ou
   TraceSpan span =
       recorder_.begin_collective(TraceSpan::Row::kDataExchange, out.size() + in.size());
   return watch(of_.start_all_to_all(out, out_offsets, in, in_offsets, options), std::move(span));
-}
-
-void TracedCommunicator::abort(int exit_code) noexcept {
-  of_.abort(exit_code);
-  std::terminate();  // never
 }
 
 }  // namespace winnow::train

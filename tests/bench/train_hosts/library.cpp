@@ -2,9 +2,10 @@
 //
 //     mpirun -np P bench_library_train CACHE OUT STEPS BUCKET_KIB BATCH MICRO_BATCH [SCHEDULE]
 //
-// As Horovod does it over MPI: a thread of its own calls MPI_Allreduce for one bucket after the other,
-// while the backward pass goes on. Besides that resnet20, one thread a rank, and a line of metrics after
-// each third of the steps, as measure has it of winnow. With SCHEDULE by winnow's own all-reduces.
+// As Horovod does it over MPI: a thread of its own calls MPI_Allreduce for one bucket after the
+// other, while the backward pass goes on. Besides that resnet20, one thread a rank, and a line of
+// metrics after each third of the steps, as measure has it of winnow. With SCHEDULE by winnow's own
+// all-reduces.
 
 #include <mpi.h>
 
@@ -18,6 +19,7 @@
 #include <string>
 #include <thread>
 
+#include "common/comm/forwarding_communicator.h"
 #include "common/comm/mpi/mpi.h"
 #include "train/run/train.h"
 
@@ -31,9 +33,9 @@ namespace {
 using namespace winnow;
 
 // The communicator `under` but for all-reduces.
-class LibraryCommunicator final : public comm::Communicator {
+class LibraryCommunicator final : public comm::ForwardingCommunicator {
  public:
-  explicit LibraryCommunicator(comm::Communicator& under) : under_(under) {
+  explicit LibraryCommunicator(comm::Communicator& of) : ForwardingCommunicator(of) {
     MPI_Comm_dup(MPI_COMM_WORLD, &sums_);
     thread_ = std::thread([this] { run(); });
   }
@@ -68,37 +70,7 @@ class LibraryCommunicator final : public comm::Communicator {
                       comm::Wire wire) override {
     return start({buffer, comm::Reduction::kSum, wire}, {});
   }
-  bool can_share_memory() override { return under_.can_share_memory(); }
-
-  int rank() const noexcept override { return under_.rank(); }
-  int size() const noexcept override { return under_.size(); }
-  int local_rank() const noexcept override { return under_.local_rank(); }
-  int local_size() const noexcept override { return under_.local_size(); }
-  const comm::Placement& placement() const noexcept override { return under_.placement(); }
-  comm::Pending start_all_to_all(std::span<const std::byte> out,
-                                 std::span<const std::size_t> out_offsets, std::span<std::byte> in,
-                                 std::span<const std::size_t> in_offsets,
-                                 const comm::ScheduleOptions& options) override {
-    return under_.start_all_to_all(out, out_offsets, in, in_offsets, options);
-  }
-  void use_checksums(bool use) override { under_.use_checksums(use); }
-  void all_reduce(std::span<double> buffer) override { under_.all_reduce(buffer); }
-  void all_reduce(std::span<std::uint64_t> buffer) override { under_.all_reduce(buffer); }
-  void broadcast(std::span<std::byte> buffer, int root) override { under_.broadcast(buffer, root); }
-  void barrier() override { under_.barrier(); }
-  void library_all_reduce(const comm::Elements& buffer) override {
-    under_.library_all_reduce(buffer);
-  }
-  void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
-                  std::span<std::byte> in, std::span<const std::size_t> in_offsets) override {
-    under_.all_to_all(out, out_offsets, in, in_offsets);
-  }
-  Arrival start_barrier() override { return under_.start_barrier(); }
   double adding_seconds() const noexcept override { return 0; }
-  [[noreturn]] void abort(int exit_code) noexcept override {
-    under_.abort(exit_code);
-    std::abort();  // the compiler does not see that nobody comes here
-  }
 
  private:
   void run() {
@@ -115,7 +87,6 @@ class LibraryCommunicator final : public comm::Communicator {
     }
   }
 
-  comm::Communicator& under_;
   MPI_Comm sums_ = MPI_COMM_NULL;
   std::mutex mutex_;
   std::condition_variable changed_;
