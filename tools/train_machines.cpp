@@ -36,10 +36,9 @@ nlohmann::ordered_json json_of(const Machine& machine) {
 
 nlohmann::ordered_json tell_machines(int threads, const Session& session) {
   comm::Communicator& comm = session.comm;
-  const std::string mine = to_text(look_at_rank(build()));
   std::vector<RankPlace> places;
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    places.push_back(rank_place_of(broadcast(comm, mine, rank)));
+  for (const std::string& text : comm::all_gather(comm, to_text(look_at_rank(build())))) {
+    places.push_back(rank_place_of(text));
   }
   const std::vector<Machine> machines = machines_of(places, comm.placement().node_of);
   nlohmann::ordered_json all = nlohmann::ordered_json::array();

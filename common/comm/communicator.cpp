@@ -1,8 +1,10 @@
 #include "common/comm/communicator.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "common/comm/exchange.h"
 #include "common/error.h"
@@ -92,6 +94,20 @@ std::vector<std::uint64_t> all_gather(Communicator& comm, std::span<const std::u
   const std::size_t mine = row.size() * static_cast<std::size_t>(comm.rank());
   std::ranges::copy(row, all.begin() + static_cast<std::ptrdiff_t>(mine));
   comm.all_reduce(all);  // the others have zeros here
+  return all;
+}
+
+std::vector<std::string> all_gather(Communicator& comm, const std::string& text) {
+  const std::vector<std::uint64_t> sizes = all_gather(comm, std::array{std::uint64_t{text.size()}});
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  std::vector<std::uint64_t> row(std::ranges::max(sizes) / kWord + 1);
+  std::memcpy(row.data(), text.data(), text.size());
+  const std::vector<std::uint64_t> rows = all_gather(comm, row);
+  std::vector<std::string> all;
+  for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
+    all.emplace_back(sizes[rank], '\0');
+    std::memcpy(all.back().data(), &rows[rank * row.size()], sizes[rank]);
+  }
   return all;
 }
 

@@ -192,5 +192,7 @@ std::string broadcast_text(Communicator& comm, const std::string& text);  // of 
 
 // The rows of all ranks, in their order, on every rank. Rows are of equal length.
 std::vector<std::uint64_t> all_gather(Communicator& comm, std::span<const std::uint64_t> row);
+// The texts likewise; of any lengths. They all take as much memory as the longest.
+std::vector<std::string> all_gather(Communicator& comm, const std::string& text);
 
 }  // namespace winnow::comm

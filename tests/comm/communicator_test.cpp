@@ -72,6 +72,8 @@ TEST(Single, CollectivesKeepTheBuffer) {
   EXPECT_EQ(broadcast_text(*comm, ""), "");
   EXPECT_EQ(broadcast(*comm, std::int64_t{-7}, 0), -7);
   EXPECT_THROW(broadcast(*comm, 7, 1), Error);
+  EXPECT_EQ(all_gather(*comm, std::string("one")), std::vector<std::string>{"one"});
+  EXPECT_EQ(all_gather(*comm, std::string()), std::vector<std::string>{""});
   EXPECT_EQ(all_gather(*comm, std::vector<std::uint64_t>{1, 2}),
             (std::vector<std::uint64_t>{1, 2}));
 }

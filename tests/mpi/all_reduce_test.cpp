@@ -368,6 +368,17 @@ TEST(Control, RowsOfAllRanksAreGathered) {
   }
 }
 
+TEST(Control, TextsOfAllRanksAreGathered) {
+  const auto text_of = [](int rank) {
+    return std::string(static_cast<std::size_t>(5 * rank), 'a');
+  };
+  const std::vector<std::string> texts = all_gather(mpi_world(), text_of(mpi_world().rank()));
+  ASSERT_EQ(texts.size(), static_cast<std::size_t>(mpi_world().size()));
+  for (int rank = 0; rank < mpi_world().size(); ++rank) {
+    EXPECT_EQ(texts[static_cast<std::size_t>(rank)], text_of(rank));
+  }
+}
+
 TEST(Control, BroadcastFromEveryRank) {
   for (int root = 0; root < mpi_world().size(); ++root) {
     std::vector<std::byte> bytes(10'007, static_cast<std::byte>(mpi_world().rank() + 1));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 
 #include "common/host_name.h"
@@ -11,22 +10,10 @@
 namespace winnow::train {
 namespace {
 
-constexpr std::size_t kHostWords = 8;  // of 8 letters; longer names are cut
-
 // Up to the first dot, as people call machines.
-std::array<std::uint64_t, kHostWords> host_words() {
-  std::string host = host_name();
-  host = host.substr(0, host.find('.'));
-  if (host.empty()) host = "?";
-  std::array<std::uint64_t, kHostWords> words{};
-  std::memcpy(words.data(), host.data(), std::min(host.size(), sizeof words));
-  return words;
-}
-
-std::string host_in(std::span<const std::uint64_t> words) {
-  std::array<char, kHostWords * 8 + 1> host{};
-  std::memcpy(host.data(), words.data(), kHostWords * 8);
-  return host.data();
+std::string short_host() {
+  const std::string host = host_name();
+  return host.empty() ? "?" : host.substr(0, host.find('.'));
 }
 
 // Bytes that this process held at most.
@@ -39,11 +26,7 @@ double peak_memory() {
 void RankWatch::begin(const Traffic& of_step, std::optional<int> card) {
   of_step_ = of_step;
   if (card) thermometer_ = open_thermometer(*card);
-  const std::vector<std::uint64_t> words = comm::all_gather(comm_, host_words());
-  hosts_.clear();
-  for (std::size_t at = 0; at < words.size(); at += kHostWords) {
-    hosts_.push_back(host_in(std::span(words).subspan(at, kHostWords)));
-  }
+  hosts_ = comm::all_gather(comm_, short_host());
   before_ = {.reduction = comm_.adding_seconds()};
 }
 
