@@ -18,6 +18,7 @@
 
 #include "common/error.h"
 #include "common/failpoint.h"
+#include "common/replace_file.h"
 
 namespace winnow {
 namespace fs = std::filesystem;
@@ -122,20 +123,6 @@ bool is_folder(const fs::path& path) {
 bool is_there(const fs::path& path) {
   std::error_code ignored;
   return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
-}
-
-// Renaming over a device or a pipe would put a file in its place, for all who use it; and
-// /dev/stdout is a link to what a process has open.
-const fs::path& replaceable(const fs::path& path) {
-  std::error_code ignored;
-  const fs::file_status now = fs::status(path, ignored);
-  const bool is_process = fs::read_symlink(path, ignored).native().starts_with("/proc/");
-  if (is_process || (fs::exists(now) && fs::status_known(now) && !fs::is_regular_file(now))) {
-    throw UsageError(path.string() +
-                     " is there and is no regular file, so it cannot be replaced by one; name "
-                     "another file to write");
-  }
-  return path;
 }
 
 }  // namespace

@@ -10,10 +10,11 @@
 #include "common/file.h"
 
 namespace winnow {
+namespace fs = std::filesystem;
 namespace {
 
 // errno; 0: all of it is written.
-int write_new(const std::filesystem::path& path, std::string_view text) {
+int write_new(const fs::path& path, std::string_view text) {
   const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd) return errno;
   while (!text.empty()) {
@@ -27,8 +28,22 @@ int write_new(const std::filesystem::path& path, std::string_view text) {
 
 }  // namespace
 
-void replace_file(const std::filesystem::path& path, std::string_view text) {
-  std::filesystem::path temporary = path;
+// Renaming over a device or a pipe would put a file in its place, for all who use it; and
+// /dev/stdout is a link to what a process has open.
+const fs::path& replaceable(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_status now = fs::status(path, ignored);
+  const bool is_process = fs::read_symlink(path, ignored).native().starts_with("/proc/");
+  if (is_process || (fs::exists(now) && fs::status_known(now) && !fs::is_regular_file(now))) {
+    throw UsageError(path.string() +
+                     " is there and is no regular file, so it cannot be replaced by one; name "
+                     "another file to write");
+  }
+  return path;
+}
+
+void replace_file(const fs::path& path, std::string_view text) {
+  fs::path temporary = path;
   temporary += ".tmp";
   ::unlink(temporary.c_str());  // of a writer that was killed
   int why = write_new(temporary, text);

@@ -5,6 +5,10 @@
 
 namespace winnow {
 
+// `path` again. Throws UsageError where it is a device, a pipe, or what a process has open: a file
+// in its place would be one for all who use it.
+const std::filesystem::path& replaceable(const std::filesystem::path& path);
+
 // Puts a whole file in place, which is anew again and again: readers find the old text or the new,
 // never a part. Nothing is synced: after a crash of the machine the file may be empty or the old
 // one. So it has no fault points (failpoint.h): nothing relies on it.

@@ -33,6 +33,16 @@ TEST(ReplaceFile, PassesOverWhatAKilledWriterLeft) {
   EXPECT_EQ(read_text(path), "whole");
 }
 
+TEST(Replaceable, IsNoDeviceAndNoFolder) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(replaceable(folder.path() / "new"), folder.path() / "new");
+  write_new_file(folder.path() / "old", {});
+  EXPECT_EQ(replaceable(folder.path() / "old"), folder.path() / "old");
+  for (const fs::path& path : {fs::path("/dev/null"), fs::path("/dev/stdout"), folder.path()}) {
+    EXPECT_THROW(replaceable(path), UsageError) << path;
+  }
+}
+
 TEST(ReplaceFile, LeavesWhatIsThereWhereItCannot) {
   const TemporaryFolder folder;
   EXPECT_THROW(replace_file(folder.path() / "none" / "figures", "text"), SystemError);

@@ -53,6 +53,7 @@ struct MetricsOutlet::State {
 };
 
 void MetricsOutlet::State::begin_file() {
+  replaceable(options.file);
   try {
     replace_file(options.file, exposition({}));
   } catch (const SystemError& error) {
