@@ -46,8 +46,12 @@ RankSummary summarise_ranks(std::span<const RankFigures> figures) {
   if (!temperatures.empty()) summary.temperature = spread_of(std::move(temperatures));
   const auto slowest = std::ranges::max_element(figures, {}, &own_seconds);
   summary.slowest = static_cast<std::size_t>(slowest - figures.begin());
-  summary.slowest_in = slow_in(*slowest, spread_of(column(figures, &RankFigures::compute)).median,
-                               spread_of(column(figures, &RankFigures::data_wait)).median);
+  const auto median_of = [&](double RankFigures::*value) {
+    const auto* const at = std::ranges::find(kRankColumns, value, &RankColumn::value);
+    return summary.columns[static_cast<std::size_t>(at - kRankColumns.begin())].median;
+  };
+  summary.slowest_in =
+      slow_in(*slowest, median_of(&RankFigures::compute), median_of(&RankFigures::data_wait));
   return summary;
 }
 
