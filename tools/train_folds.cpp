@@ -18,6 +18,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
 #include "tools/dedup_search.h"
+#include "tools/experiment/fold_places.h"
 #include "tools/progress_bar.h"
 #include "tools/split_report.h"
 #include "train/nets/losses.h"
@@ -130,21 +131,10 @@ train::EvalResult predict(const train::TrainOptions& options, Session& session) 
 
 // All folds' samples, in the order of their ids.
 void join(const std::vector<FoldPrediction>& parts, train::OutOfFold& joined) {
-  struct Place {
-    SampleId id;
-    std::uint32_t fold;
-    std::size_t sample;
-  };
-  std::vector<Place> places;
-  for (std::uint32_t fold = 0; fold < parts.size(); ++fold) {
-    for (std::size_t i = 0; i < parts[fold].ids.size(); ++i) {
-      places.push_back({parts[fold].ids[i], fold, i});
-    }
-  }
-  std::ranges::sort(places, {}, &Place::id);
+  const std::vector<FoldPlace> places = places_by_id(parts);
   const std::size_t classes = joined.classes.size();
   joined.probabilities.reserve(places.size() * classes);
-  for (const Place& place : places) {
+  for (const FoldPlace& place : places) {
     joined.ids.push_back(place.id);
     joined.fold.push_back(place.fold);
     const auto row =

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "common/error.h"
+#include "tools/experiment/fold_places.h"
 #include "tools/report/html.h"
 
 namespace winnow::tools {
@@ -253,19 +254,7 @@ ComparedRun join_folds(const std::vector<ComparedRun>& folds, std::string name) 
       at != folds.front().settings.end() && at->second.ends_with("-1")) {
     joined.settings[kSelection] = at->second.substr(0, at->second.size() - 2);
   }
-  struct Place {
-    SampleId id;
-    std::uint32_t fold;
-    std::size_t sample;
-  };
-  std::vector<Place> places;
-  for (std::uint32_t fold = 0; fold < folds.size(); ++fold) {
-    for (std::size_t i = 0; i < folds[fold].ids.size(); ++i) {
-      places.push_back({folds[fold].ids[i], fold, i});
-    }
-  }
-  std::ranges::sort(places, {}, &Place::id);
-  for (const Place& place : places) {
+  for (const FoldPlace& place : places_by_id(folds)) {
     joined.ids.push_back(place.id);
     joined.labels.push_back(folds[place.fold].labels[place.sample]);
     joined.predictions.push_back(folds[place.fold].predictions[place.sample]);
