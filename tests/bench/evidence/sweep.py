@@ -13,10 +13,10 @@ CIFAR10 = ["phash,phash16,ahash", 5]
 # name of the result: cache, hashes, epochs, shares removed, budgets, seeds. Sweeps of one cache share a folder, and so their runs.
 FULL = {
     "cifar10": ("cifar10", *CIFAR10, ALL, "epochs", 3),
-    "cifar10-steps": ("cifar10", *CIFAR10, ALL, "epochs,steps", 3),
+    "cifar10-steps": ("cifar10", *CIFAR10, THREE, "epochs,steps", 3),
     "cifar10-8-seeds": ("cifar10", *CIFAR10, THREE, "epochs", 8),
     "fashion-mnist": ("fashion-mnist", "phash16", 5, ALL, "epochs", 3),
-    "fashion-mnist-steps": ("fashion-mnist", "phash16", 5, ALL, "epochs,steps", 3),
+    "fashion-mnist-steps": ("fashion-mnist", "phash16", 5, THREE, "epochs,steps", 3),
 }
 SMALL = ("fashion-mnist", "phash", 2, "0.25,0.5", "epochs", 2)
 STAGES = [["cifar10"], ["fashion-mnist"], ["cifar10-steps"], ["cifar10-8-seeds"], ["fashion-mnist-steps"]]
