@@ -143,7 +143,7 @@ std::string in_words(const PlannedPoint& point, std::uint64_t training) {
                             point.facts.leaks, point.facts.conflicts);
 }
 
-PlannedPoint plan_point(const SweepSamples& samples, const SweepPoint& point, bool estimates,
+PlannedPoint plan_point(SweepSamples& samples, const SweepPoint& point, bool estimates,
                         SweepPlan& plan) {
   const ThinnedPoint thinned = samples.thin(point);
   const Selection& selection = thinned.selection;
@@ -238,7 +238,7 @@ void add_controls(const SweepOptions& o, const SweepSamples& samples,
 }
 
 SweepPlan plan_on(const SweepOptions& o, bool estimates, const Session& session,
-                  const pipeline::Cache& cache, const SweepSamples& samples) {
+                  const pipeline::Cache& cache, SweepSamples& samples) {
   SweepPlan plan{.cache_digest = cache.digest(),
                  .training = samples.training(),
                  .held_out = samples.held_out(),
@@ -327,12 +327,12 @@ SweepPlan plan_sweep(const SweepOptions& o, const pipeline::Cache& cache, bool e
   SweepPlan plan;
   with_shared_work(session, /*all_links=*/true, [&](const dedup::SharedWork& work) {
     const std::filesystem::path hold_out = folder / "hold-out.json";
-    const SweepSamples samples(cache,
-                               {.holdout = o.holdout,
-                                .cut = read_hold_out(hold_out, o, cache),
-                                .verify = o.axes.pictures,
-                                .pairs = folder / "verified.pairs"},
-                               work, session);
+    SweepSamples samples(cache,
+                         {.holdout = o.holdout,
+                          .cut = read_hold_out(hold_out, o, cache),
+                          .verify = o.axes.pictures,
+                          .pairs = folder / "verified.pairs"},
+                         work, session);
     plan = plan_on(o, estimates, session, cache, samples);
     keep_hold_out(hold_out, o, plan);
   });

@@ -143,7 +143,8 @@ Selection SweepSamples::thin_by(dedup::Options how, const dedup::SweepPoint& poi
   return out;
 }
 
-// Those between training samples that join what is not joined by nearer ones, the nearest first.
+// Those between training samples that join what is not joined by nearer ones, the nearest first: of
+// a smaller threshold they are the first of these.
 std::vector<dedup::Edge> SweepSamples::nearest_links(const std::string& hash, int threshold) const {
   std::vector<std::uint32_t> rows = dedup::matchable_rows(columns_({"quality"}), hash);
   std::erase_if(rows, [&](std::uint32_t row) { return !trains(row); });
@@ -162,7 +163,7 @@ std::uint64_t SweepSamples::matchable(const std::string& hash) const {
   return count;
 }
 
-ThinnedPoint SweepSamples::thin(const dedup::SweepPoint& point) const {
+ThinnedPoint SweepSamples::thin(const dedup::SweepPoint& point) {
   if (!point.thins()) return {.selection = base_};
   if (point.by_pictures()) {
     return {.selection =
@@ -173,39 +174,41 @@ ThinnedPoint SweepSamples::thin(const dedup::SweepPoint& point) const {
           .bits = point.threshold};
 }
 
-ThinnedPoint SweepSamples::thin_share(const dedup::SweepPoint& point, double share) const {
+ThinnedPoint SweepSamples::thin_share(const dedup::SweepPoint& point, double share) {
   const auto wanted = static_cast<std::uint64_t>(share * static_cast<double>(training_) + 0.5);
   const int bits = dedup::find_hash(point.hash).row->bits;
   const std::uint64_t able = matchable(point.hash);
-  std::uint64_t most = 0;
-  // Upwards, as each search costs more than the one before.
-  for (int threshold = 0; threshold <= bits / 2; threshold += std::max(1, bits / 32)) {
-    const std::vector<dedup::Edge> links = nearest_links(point.hash, threshold);
-    const auto thin_by_first = [&](std::size_t count) {
-      return thin_by({.hash = point.hash, .threshold = threshold}, point,
-                     dedup::links_of(std::span(links).first(count)));
-    };
-    most = dedup::count_thinned(thin_by_first(links.size()));
-    if (most >= wanted) {
-      std::size_t count = 0;
-      Selection thinned = thin_by_first(count);  // of equal files and pixels
-      // A link thins one sample, or none, where equal files or pixels join what it does.
-      while (dedup::count_thinned(thinned) < wanted) {
-        count += wanted - dedup::count_thinned(thinned);
-        thinned = thin_by_first(count);
-      }
-      return {.selection = dedup::trim(thinned, wanted, /*seed=*/0),
-              .bits = count == 0 ? 0 : static_cast<int>(links[count - 1].distance)};
-    }
-    if (most + able < wanted) {  // equal images, and those that codes tell something of
-      most += able;
-      break;
-    }
+  auto& [threshold, links] = searched_[point.hash];
+  const auto thin_by_first = [&](std::size_t count) {
+    const int within = count == 0 ? 0 : static_cast<int>(links[count - 1].distance);
+    return ThinnedPoint{.selection = thin_by({.hash = point.hash, .threshold = within}, point,
+                                             dedup::links_of(std::span(links).first(count))),
+                        .bits = within};
+  };
+  std::uint64_t most = dedup::count_thinned(thin_by_first(links.size()).selection);
+  // Upwards, as each search costs more than the one before. Beside equal images no more can go than
+  // codes tell something of.
+  while (most < wanted && most + able >= wanted && threshold < bits / 2) {
+    threshold = threshold < 0 ? 0 : threshold + std::max(1, bits / 32);
+    links = nearest_links(point.hash, threshold);
+    most = dedup::count_thinned(thin_by_first(links.size()).selection);
   }
-  throw UsageError(fmt::format(
-      "{} cannot remove {:.4g} % of the training samples: {:.4g} % at most; give a smaller "
-      "--removed, or another --hash",
-      point.hash, 100 * share, 100 * static_cast<double>(most) / static_cast<double>(training_)));
+  if (most < wanted) {
+    if (most + able < wanted) most += able;
+    throw UsageError(fmt::format(
+        "{} cannot remove {:.4g} % of the training samples: {:.4g} % at most; give a smaller "
+        "--removed, or another --hash",
+        point.hash, 100 * share, 100 * static_cast<double>(most) / static_cast<double>(training_)));
+  }
+  std::size_t count = 0;
+  ThinnedPoint thinned = thin_by_first(count);  // of equal files and pixels
+  // A link thins one sample, or none, where equal files or pixels join what it does.
+  while (dedup::count_thinned(thinned.selection) < wanted) {
+    count += wanted - dedup::count_thinned(thinned.selection);
+    thinned = thin_by_first(count);
+  }
+  thinned.selection = dedup::trim(thinned.selection, wanted, /*seed=*/0);
+  return thinned;
 }
 
 dedup::Remains SweepSamples::remains_of(const Selection& selection) const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,8 +67,9 @@ class SweepSamples {
 
   // Where a share is asked for, exactly that: the nearest pairs are joined first, until it is
   // reached (dedup::NearestLinks). By pictures: all pairs that show one, which must have been
-  // compared. Throws UsageError: the hash cannot remove the share.
-  ThinnedPoint thin(const dedup::SweepPoint& point) const;
+  // compared. The pairs of a hash are searched for once, whatever the number of its shares.
+  // Throws UsageError: the hash cannot remove the share.
+  ThinnedPoint thin(const dedup::SweepPoint& point);
   dedup::Remains remains_of(const dedup::Selection& selection) const;
   // Shares of the pairs within 0, 1, ... bits that are expected to be right (measure_curve()).
   std::vector<std::optional<double>> precisions(const std::string& hash, int bits) const;
@@ -87,9 +89,15 @@ class SweepSamples {
   void compare(const SweepSampling& how, const dedup::SharedWork& work, const Session& session);
   dedup::Selection thin_by(dedup::Options how, const dedup::SweepPoint& point,
                            const dedup::LinkSource& links) const;
-  ThinnedPoint thin_share(const dedup::SweepPoint& point, double share) const;
+  ThinnedPoint thin_share(const dedup::SweepPoint& point, double share);
   std::vector<dedup::Edge> nearest_links(const std::string& hash, int threshold) const;
   std::uint64_t matchable(const std::string& hash) const;
+
+  // See nearest_links().
+  struct SearchedLinks {
+    int threshold = -1;
+    std::vector<dedup::Edge> links = {};
+  };
 
   const pipeline::Cache& cache_;
   dedup::ColumnSource columns_;
@@ -100,6 +108,7 @@ class SweepSamples {
   std::vector<std::uint32_t> duplicates_;  // by row: see dedup::remains_of
   std::uint64_t training_ = 0;
   std::uint64_t held_out_ = 0;
+  std::map<std::string, SearchedLinks> searched_;  // by hash
 };
 
 }  // namespace winnow::tools
