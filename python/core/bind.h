@@ -11,6 +11,7 @@ void bind_fingerprints(nanobind::module_& core);
 void bind_batch(nanobind::module_& core);
 void bind_cache(nanobind::module_& core);
 void bind_loader(nanobind::module_& core);
+void bind_loading(nanobind::module_& core);
 void bind_ingest(nanobind::module_& core);
 void bind_dedup(nanobind::module_& core);
 

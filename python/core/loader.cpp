@@ -1,6 +1,7 @@
 #include "pipeline/load/loader.h"
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -9,14 +10,19 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/bytes.h"
+#include "common/checksum.h"
 #include "common/error.h"
 #include "common/thread_plan.h"
+#include "pipeline/load/class_weights.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/exchange.h"
 #include "pipeline/load/order.h"
@@ -68,7 +74,22 @@ struct StreamOptions {
   std::uint64_t seed = 0;
   std::int64_t batch = 0;
   std::int64_t micro_batch = 0;
+  pipeline::ClassWeights class_weights;
 };
+
+// As class_weights says; a class of weight 0 is left out.
+pipeline::SampleSet weighed(const StreamOptions& o, const Stream& stream,
+                            pipeline::SampleSet samples) {
+  if (o.class_weights.none()) return samples;
+  if (o.sampling.sampling == pipeline::Sampling::kWeighted) {
+    throw UsageError(
+        "sampling weighted draws by the weights of samples, and the loss then leaves them alone; "
+        "leave out class_weights, or take another sampling");
+  }
+  const pipeline::SampleLabels labels = pipeline::read_labels(*stream.cache, samples.ids);
+  return pipeline::weigh_classes(
+      samples, labels, pipeline::class_factors(o.class_weights, labels, stream.info.classes));
+}
 
 Stream open_stream(const StreamOptions& o) {
   Stream stream;
@@ -76,7 +97,7 @@ Stream open_stream(const StreamOptions& o) {
   stream.info = pipeline::describe(*stream.cache);
   stream.seed = o.seed;
   pipeline::SampleSet samples =
-      pipeline::select_samples(*stream.cache, split_of(o.split), o.selection);
+      weighed(o, stream, pipeline::select_samples(*stream.cache, split_of(o.split), o.selection));
   stream.selection_digest = pipeline::selection_digest(*stream.cache, o.selection);
   pipeline::SamplingOptions sampling = o.sampling;
   sampling.shuffle.batch = static_cast<std::uint64_t>(o.batch);
@@ -182,6 +203,22 @@ std::unique_ptr<Batches> batches_of(const Stream& stream, const Part& part,
       Positions{first_step * layout.batch + layout.first_micro * layout.micro_batch, layout.batch});
 }
 
+// What stands at positions [begin, begin + count) of a stream: ids, how often each came before, and
+// what its loss weighs.
+nb::tuple draws(const Stream& stream, std::uint64_t begin, std::uint64_t count) {
+  const std::vector<pipeline::Request> requests = stream.sampler->requests(begin, count);
+  std::vector<SampleId> ids;
+  std::vector<std::uint32_t> turns;
+  std::vector<float> weights;
+  for (const pipeline::Request& request : requests) {
+    ids.push_back(request.id);
+    turns.push_back(request.epoch);
+    weights.push_back(request.weight);
+  }
+  return nb::make_tuple(array_of(std::move(ids)), array_of(std::move(turns)),
+                        array_of(std::move(weights)));
+}
+
 // Samples to be looked at once each, in the order of their ids.
 struct Once {
   std::shared_ptr<const pipeline::Cache> cache;
@@ -235,10 +272,19 @@ void bind_stream(nb::module_& core) {
            }),
            nb::arg("sampling"), nb::arg("repeat_threshold"), nb::arg("shuffle_fraction"),
            nb::arg("partitions"));
+  nb::class_<pipeline::ClassWeights>(core, "ClassWeights")
+      .def(nb::new_([](const std::string& text, std::map<std::string, double> of) {
+             pipeline::ClassWeights weights =
+                 text.empty() ? pipeline::ClassWeights{} : pipeline::parse_class_weights(text);
+             if (text.empty()) weights.of = std::move(of);
+             return weights;
+           }),
+           nb::arg("text"), nb::arg("of"));
   nb::class_<Stream>(core, "Stream")
       .def(nb::new_([](std::filesystem::path cache, std::string split, std::string selection,
                        const pipeline::SamplingOptions& sampling, std::uint64_t seed,
-                       std::int64_t batch_size, std::int64_t micro_batch) {
+                       std::int64_t batch_size, std::int64_t micro_batch,
+                       const pipeline::ClassWeights& class_weights) {
              const nb::gil_scoped_release others_go_on;
              return std::make_shared<Stream>(open_stream({.cache = std::move(cache),
                                                           .split = std::move(split),
@@ -246,10 +292,11 @@ void bind_stream(nb::module_& core) {
                                                           .sampling = sampling,
                                                           .seed = seed,
                                                           .batch = batch_size,
-                                                          .micro_batch = micro_batch}));
+                                                          .micro_batch = micro_batch,
+                                                          .class_weights = class_weights}));
            }),
            nb::arg("cache"), nb::arg("split"), nb::arg("selection"), nb::arg("sampling"),
-           nb::arg("seed"), nb::arg("batch_size"), nb::arg("micro_batch"))
+           nb::arg("seed"), nb::arg("batch_size"), nb::arg("micro_batch"), nb::arg("class_weights"))
       .def_prop_ro("samples", [](const Stream& s) { return s.batches.samples; })
       .def_prop_ro("cache_digest", [](const Stream& s) { return s.info.digest; })
       .def_ro("selection_digest", &Stream::selection_digest)
@@ -262,7 +309,17 @@ void bind_stream(nb::module_& core) {
           [](const Stream& s, std::int64_t step) {
             return train::weight_of_batch(s.batches, *s.sampler, step);
           },
-          nb::arg("step"));
+          nb::arg("step"))
+      .def("draws", &draws, nb::arg("begin"), nb::arg("count"));
+}
+
+// The sum, modulo 2^64, of the XXH3-64 of each id: what census.json of a run has as a hash.
+std::uint64_t census_hash(const nb::ndarray<const SampleId, nb::ndim<1>, nb::c_contig>& ids) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    sum += xxh3_64(std::as_bytes(std::span(ids.data() + i, 1)));
+  }
+  return sum;
 }
 
 void bind_once(nb::module_& core) {
@@ -301,6 +358,7 @@ void bind_loader(nb::module_& core) {
   nb::class_<Batches>(core, "Batches")
       .def("next", &Batches::next, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("waited_seconds", &Batches::waited_seconds);
+  core.def("census_hash", &census_hash, nb::arg("ids"));
   core.def(
       "batches_of_stream",
       [](const Stream& stream, const Part& part, std::int64_t first_step) {

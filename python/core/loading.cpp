@@ -1,8 +1,20 @@
 #include "python/core/loading.h"
 
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "common/error.h"
+#include "python/core/arrays.h"
+#include "python/core/bind.h"
+#include "python/core/open_cache.h"
 
 namespace winnow::python {
+namespace nb = nanobind;
 
 pipeline::Geometry geometry_of(const pipeline::DatasetInfo& info, int height_px, int width_px,
                                const std::filesystem::path& cache) {
@@ -25,6 +37,65 @@ pipeline::Levels levels_of(const pipeline::DatasetInfo& info) {
         kMost * (info.deviation.at(c) > 0 ? double{static_cast<float>(info.deviation.at(c))} : 1);
   }
   return levels;
+}
+
+namespace {
+
+using Pixels = nb::ndarray<const std::uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+// What augment() makes of one picture; a side of 0: the picture's own.
+struct Augmenter {
+  pipeline::Recipe recipe;
+  int height_px = 0;
+  int width_px = 0;
+  pipeline::Levels levels;
+};
+
+nb::object augmented(const Augmenter& how, const Pixels& pixels, std::uint64_t seed,
+                     std::uint32_t epoch, SampleId id) {
+  const auto height = static_cast<int>(pixels.shape(0));
+  const auto width = static_cast<int>(pixels.shape(1));
+  const auto channels = static_cast<int>(pixels.shape(2));
+  if (height < 1 || width < 1 || (channels != 1 && channels != 3)) {
+    throw UsageError("a picture has height, width and 1 or 3 channels");
+  }
+  const ImageView image{pixels.data(), height, width, channels,
+                        std::ptrdiff_t{width} * std::ptrdiff_t{channels}};
+  const pipeline::Geometry geometry{how.height_px > 0 ? how.height_px : height,
+                                    how.width_px > 0 ? how.width_px : width, channels};
+  const std::array<std::size_t, 3> shape{static_cast<std::size_t>(geometry.height_px),
+                                         static_cast<std::size_t>(geometry.width_px),
+                                         static_cast<std::size_t>(channels)};
+  std::vector<std::uint8_t> out(shape[0] * shape[1] * shape[2]);
+  {
+    const nb::gil_scoped_release others_go_on;
+    pipeline::augment(image, how.recipe, geometry, {seed, epoch, id}, out, how.levels);
+  }
+  return array_of(std::move(out), shape);
+}
+
+pipeline::Recipe recipe_of_one(const std::string& text) {
+  pipeline::Recipe recipe = pipeline::parse_recipe(text);
+  if (!pipeline::mixes(recipe)) return recipe;
+  throw UsageError(
+      "mixup and cutmix mix the samples of a batch, and here is one picture; leave them "
+      "out of '" +
+      text + "' and mix batches");
+}
+
+}  // namespace
+
+void bind_loading(nb::module_& core) {
+  nb::class_<Augmenter>(core, "Augmenter")
+      .def(nb::new_([](const std::string& recipe, int height_px, int width_px, OpenCache* like) {
+             return Augmenter{recipe_of_one(recipe), height_px, width_px,
+                              like == nullptr ? pipeline::Levels{}
+                                              : levels_of(pipeline::describe(*like->cache()))};
+           }),
+           nb::arg("recipe"), nb::arg("height_px"), nb::arg("width_px"), nb::arg("like").none())
+      .def_prop_ro("recipe", [](const Augmenter& how) { return pipeline::recipe_name(how.recipe); })
+      .def("augment", &augmented, nb::arg("image"), nb::arg("seed"), nb::arg("epoch"),
+           nb::arg("id"));
 }
 
 }  // namespace winnow::python

@@ -14,6 +14,7 @@ TYPE_CHECKING = False  # as type checkers know it, without half the time of this
 if TYPE_CHECKING:
     from typing import Any
 
+    from . import torch
     from ._core import Deduplicated, Fingerprints, Ingested, LedgerRow, Record, Verified
     from .batch import Batch
     from .cache import Cache
@@ -21,23 +22,28 @@ if TYPE_CHECKING:
     from .loader import Evaluation, Loader
     from .program import Finished, run
     from .selection import Selection
+    from .torch import torchvision_transform
     from .verbs import dedup, hash, ingest, verify  # noqa: A004
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Batch", "Cache", "DataError", "Dataset", "Deduplicated", "Error", "Evaluation", "Fingerprints", "Finished", "Ingested", "LedgerRow", "Loader", "Record",
-    "RefusedError", "Selection", "StoppedError", "SystemFault", "UsageError", "Verified", "dedup", "hash", "ingest", "run", "verify",
+    "RefusedError", "Selection", "StoppedError", "SystemFault", "UsageError", "Verified", "dedup", "hash", "ingest", "run",
+    "torchvision_transform", "verify",
 ]  # fmt: skip
 
 _HOMES = {
     "Batch": "batch", "Cache": "cache", "Dataset": "dataset", "Deduplicated": "_core", "Evaluation": "loader", "Fingerprints": "_core", "Finished": "program", "Ingested": "_core",
     "LedgerRow": "_core", "Loader": "loader", "Record": "_core", "Selection": "selection", "Verified": "_core",
-    "dedup": "verbs", "hash": "verbs", "ingest": "verbs", "run": "program", "verify": "verbs",
+    "dedup": "verbs", "hash": "verbs", "ingest": "verbs", "run": "program",
+    "torchvision_transform": "torch", "verify": "verbs",
 }  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
+    if name == "torch":
+        return importlib.import_module(".torch", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)

@@ -15,7 +15,9 @@ class Dataset:
     A picture is (height, width, channels) u8 of numpy, or what ``transform`` makes of that; torchvision's transforms of v2 take
     it by ``transforms.ToImage()``. A label is an int where the sample carries one, else a list of ints. Any code that takes a
     map-style data set of torch takes this one; it pickles, and is safe in workers that are forked or spawned. For training
-    in winnow's order take :class:`winnow.Loader`.
+    in winnow's order take :class:`winnow.Loader`, or :class:`winnow.torch.Sampler` with this.
+
+    ``ids`` and ``weights`` have, of each sample, its id (u64) and what its loss is multiplied by (f32).
     """
 
     def __init__(
@@ -26,6 +28,8 @@ class Dataset:
         transform: Callable[[Any], Any] | None = None,
     ) -> None:
         self.cache = cache if isinstance(cache, Cache) else Cache(cache)
+        self.split = split
+        self.selection = selection
         self.transform = transform
         self.ids, self.weights = self.cache.samples(split, selection)
 

@@ -17,6 +17,39 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _STATE_VERSION = 1
+_DRAWS_AT_ONCE = 1 << 16
+_MOST_CLASS_WEIGHT = 1e6
+
+
+def state_at(step: int, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The state of what has done ``step`` global batches; ``facts``: what it was made with."""
+    return {"version": _STATE_VERSION, "step": step, **facts}
+
+
+def step_of(state: Mapping[str, Any], facts: Mapping[str, Any], kind: str) -> int:
+    """The step of a state. UsageError where it is of a ``kind`` that was made otherwise, naming the difference."""
+    if state.get("version") != _STATE_VERSION:
+        raise UsageError(f"this is no state of a {kind}, or that of a newer winnow")
+    for name, here in facts.items():
+        there = state.get(name)
+        if there != here:
+            raise UsageError(f"the state is of a {kind} with {name} {there!r}, and this one has {here!r}; make it as it was to go on, "
+                             "or begin anew")  # fmt: skip
+    return int(state["step"])
+
+
+def _factors_of(class_weights: str | os.PathLike[str] | Mapping[str, float] | None) -> tuple[_core.ClassWeights, Any]:
+    """What a loss counts of each class, and the same as plain values, for states."""
+    if class_weights is None:
+        return _core.ClassWeights("", {}), None
+    if not isinstance(class_weights, Mapping):
+        text = os.fspath(class_weights)
+        return _core.ClassWeights(text, {}), text
+    of = {str(name): float(weight) for name, weight in class_weights.items()}
+    for name, weight in of.items():
+        if not 0 <= weight <= _MOST_CLASS_WEIGHT:
+            raise UsageError(f"class {name!r} has the weight {weight}, and weights are from 0 to {_MOST_CLASS_WEIGHT:.0f}")
+    return _core.ClassWeights("", of), of
 
 
 class Loader:
@@ -39,6 +72,8 @@ class Loader:
     selection: name of a selection of the cache; "": all samples.
     split: the split whose samples are loaded.
     sampling: "uniform", "balanced", "repeat-factor" (with repeat_threshold) or "weighted".
+    class_weights: how much a loss counts of each class, which multiplies ``Batch.weights``: "balanced", a mapping from names of
+        classes (others: 1), or the path of a CSV file of lines class,weight. A class of weight 0 is left out.
     seed: of the order and of augmentation.
     rank, ranks: this process, and how many there are; None: as torch.distributed or else the launcher says.
     epochs: how many there are in all; None: without end. Iterating after the last gives nothing.
@@ -62,6 +97,7 @@ class Loader:
         split: str = "train",
         sampling: str = "uniform",
         repeat_threshold: float = 0.001,
+        class_weights: str | os.PathLike[str] | Mapping[str, float] | None = None,
         seed: int = 1,
         rank: int | None = None,
         ranks: int | None = None,
@@ -79,18 +115,20 @@ class Loader:
         self._pin = pin_memory
         path = cache.path if isinstance(cache, Cache) else os.fspath(cache)
         how = _core.SamplingOptions(sampling, repeat_threshold, shuffle_fraction, partitions)
-        self._stream = _core.Stream(path, split, selection, how, seed, batch_size, micro_batch)
+        factors, said_factors = _factors_of(class_weights)
+        self._stream = _core.Stream(path, split, selection, how, seed, batch_size, micro_batch, factors)
         height_px, width_px = sides(image_size)
         job = self._job
         self._part = _core.Part(job.rank, job.ranks, job.local_ranks, augment, height_px, width_px, threads, ahead)
         self._facts: dict[str, Any] = {
             "cache": self._stream.cache_digest, "selection": self._stream.selection_digest, "split": split,
             "batch_size": batch_size, "seed": seed, "augment": augment, "image_size": [height_px, width_px],
-            "sampling": [sampling, repeat_threshold], "shuffle": [shuffle_fraction, partitions],
+            "sampling": [sampling, repeat_threshold], "shuffle": [shuffle_fraction, partitions], "class_weights": said_factors,
         }  # fmt: skip
         self._batch_size = batch_size
         self._epochs = epochs
         self._step = 0
+        self._census: dict[int, tuple[int, int]] = {}
         self._batches: _core.Batches | None = None
         # What is wrong with the part of a rank is said now, and not at the first batch.
         self._begin()
@@ -147,9 +185,34 @@ class Loader:
             self._begin()
         assert self._batches is not None
         raw = self._batches.next()
+        self._count(raw.begin, raw.ids)
         batch = Batch(raw, self._step, self._torch, self._pin)
         self._step += 1
         return batch
+
+    def census(self) -> dict[int, tuple[int, int]]:
+        """What this rank was given since the loader was made: for each epoch, from 0, the number of samples and the sum, modulo
+        2^64, of the XXH3-64 of their ids. Where each sample was used exactly once, those of all ranks, and of all parts of a
+        job that was interrupted, add up to :meth:`due`. ``census.json`` of a run has the same numbers."""
+        return dict(self._census)
+
+    def due(self, epoch: int) -> tuple[int, int]:
+        """What the census of an epoch comes to that all ranks have been through."""
+        if epoch < 0:
+            raise UsageError(f"epochs are counted from 0, and {epoch} is none")
+        first, end, total = epoch * self.samples, (epoch + 1) * self.samples, 0
+        for begin in range(first, end, _DRAWS_AT_ONCE):
+            total += _core.census_hash(self._stream.draws(begin, min(_DRAWS_AT_ONCE, end - begin))[0])
+        return self.samples, total % 2**64
+
+    def _count(self, begin: int, ids: NDArray[np.uint64]) -> None:
+        at = 0
+        while at < len(ids):
+            epoch = (begin + at) // self.samples
+            some = ids[at : (epoch + 1) * self.samples - begin]
+            samples, total = self._census.get(epoch, (0, 0))
+            self._census[epoch] = samples + len(some), (total + _core.census_hash(some)) % 2**64
+            at += len(some)
 
     def weight_of_batch(self, step: int) -> float:
         """Sum of the weights of a whole global batch, the same on all ranks: what the sum of their losses is divided by."""
@@ -170,19 +233,12 @@ class Loader:
 
     def state_dict(self) -> dict[str, Any]:
         """Where it is, as plain values: the same on all ranks. To be loaded on any number of them."""
-        return {"version": _STATE_VERSION, "step": self._step, **self._facts}
+        return state_at(self._step, self._facts)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on behind the last batch that was given when the state was taken. UsageError where the loader has other data,
         or would load it in another way, naming the difference."""
-        if state.get("version") != _STATE_VERSION:
-            raise UsageError("this is no state of a winnow.Loader, or that of a newer winnow")
-        for name, here in self._facts.items():
-            there = state.get(name)
-            if there != here:
-                raise UsageError(f"the state is of a loader with {name} {there!r}, and this one has {here!r}; make the loader as "
-                                 "it was to go on, or begin anew")  # fmt: skip
-        self.seek(int(state["step"]))
+        self.seek(step_of(state, self._facts, "winnow.Loader"))
 
     def close(self) -> None:
         """Ends its threads and frees what was prepared. The next batch begins them again."""

@@ -1,0 +1,249 @@
+"""The package winnow beside PyTorch: its order in a DataLoader, its augmentation, weights, and what a notebook shows."""
+
+import json
+import os
+import pathlib
+import pickle
+import struct
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "end_to_end"))
+
+try:
+    import numpy
+except ModuleNotFoundError:
+    print("skipped: this Python has no numpy, which the package gives its arrays by")
+    sys.exit(77)
+
+try:
+    import winnow
+
+    winnow.Cache  # noqa: B018 - loads the library
+except ModuleNotFoundError as lacking:
+    print(f"skipped: there is no Python package here ({lacking}); build it by -DWINNOW_PYTHON=ON, with Python's headers and nanobind")
+    sys.exit(77)
+
+import winnow.torch
+from program import Case
+
+try:
+    import torch
+except ModuleNotFoundError:
+    torch = None
+needs_torch = unittest.skipIf(torch is None, "this Python has no torch")
+MASK = (1 << 64) - 1
+
+
+class OneCache(Case):
+    """A cache of 96 training and 24 test pictures of 20 x 20, gray, of 4 classes, some of them copies."""
+
+    SIDE = 20
+
+    def setUp(self):
+        super().setUp()
+        self.use_tmpfs()
+        source = self.folder / "data"
+        for prefix, count in (("train", 96), ("t10k", 24)):
+            images = [self.image(self.SIDE, 1) for _ in range(count)]
+            images[5] = images[7] = images[3]
+            self.write_idx(source, prefix, images, [i % 4 for i in range(count)], self.SIDE)
+        self.path = self.folder / "cache"
+        self.ok("ingest", source, "--out", self.path)
+
+    def loader(self, **more):
+        return winnow.Loader(self.path, 36, **{"tensors": "numpy", **more})
+
+    def steps(self, count, **more):
+        """Ids of the first global batches, as winnow.Loader has them."""
+        loader = self.loader(**more)
+        return [loader.next().ids.tolist() for _ in range(count)]
+
+
+class Samplers(OneCache):
+    def parts(self, ranks, **more):
+        dataset = winnow.torch.Dataset(self.path, selection=more.pop("selection", ""))
+        return [winnow.torch.Sampler(dataset, 36, rank=rank, ranks=ranks, **more) for rank in range(ranks)], dataset
+
+    def loop(self, samplers, dataset):
+        """The global batches of one loop of all ranks."""
+        given = [dataset.ids[list(sampler)].reshape(-1, sampler.part) for sampler in samplers]
+        return numpy.concatenate(given, axis=1).tolist()
+
+    def test_has_the_order_of_the_loader_on_any_number_of_ranks(self):
+        winnow.run("dedup", self.path, "--name", "near", "--mode", "one_per_group")
+        for more in ({}, {"seed": 7}, {"selection": "near"}, {"sampling": "balanced"}, {"sampling": "repeat-factor", "repeat_threshold": 0.5},
+                     {"shuffle_fraction": 0.25, "partitions": 4}):  # fmt: skip
+            whole = self.steps(16, **more)
+            for ranks in (1, 2, 3):
+                with self.subTest(**more, ranks=ranks):
+                    samplers, dataset = self.parts(ranks, **more)
+                    seen, epochs = [], []
+                    while len(seen) < 12:
+                        expected = [len(sampler) for sampler in samplers]
+                        epochs.append(samplers[0].epoch)
+                        loop = self.loop(samplers, dataset)
+                        self.assertEqual(expected, [len(loop) * 36 // ranks] * ranks)
+                        seen += loop
+                    self.assertEqual(seen, whole[: len(seen)])
+                    self.assertEqual(epochs, list(range(len(epochs))))
+
+    def test_goes_on_in_the_middle_of_an_epoch_on_other_ranks(self):
+        whole = self.steps(12)
+        for ranks, others, done in ((1, 3, 1), (3, 2, 2), (2, 1, 5)):
+            with self.subTest(ranks=ranks, others=others, done=done):
+                state = json.loads(json.dumps(self.parts(ranks)[0][0].state_dict(done)))
+                samplers, dataset = self.parts(others)
+                for sampler in samplers:
+                    sampler.load_state_dict(state)
+                    sampler.set_epoch(sampler.epoch)  # as training scripts do before each loop
+                seen = self.loop(samplers, dataset)
+                self.assertEqual(len(seen), {1: 2, 2: 1, 5: 1}[done])  # epochs begin at batches 0, 3, 6
+                seen += self.loop(samplers, dataset)
+                self.assertEqual(seen, whole[done : done + len(seen)])
+
+    def test_a_loop_that_is_left_is_begun_again(self):
+        (sampler,), dataset = self.parts(1)
+        first = [index for index, _ in zip(sampler, range(40), strict=False)]
+        self.assertEqual(list(sampler)[:40], first)
+        self.assertEqual(sampler.epoch, 1)
+        sampler.set_epoch(0)
+        self.assertEqual(list(sampler)[:40], first)
+        sampler.seek(7)
+        self.assertEqual(self.loop([sampler], dataset)[0], self.steps(8)[7])
+
+    def test_refuses_what_makes_no_sense(self):
+        dataset = winnow.torch.Dataset(self.path)
+        with self.assertRaisesRegex(winnow.UsageError, "equal parts"):
+            winnow.torch.Sampler(dataset, 35, rank=0, ranks=2)
+        with self.assertRaisesRegex(winnow.UsageError, "equal parts"):
+            winnow.torch.Sampler(dataset, 0)
+        sampler = winnow.torch.Sampler(dataset, 36)
+        for call in (sampler.seek, sampler.set_epoch, sampler.state_dict):
+            with self.assertRaises(winnow.UsageError):
+                call(-1)
+        state = sampler.state_dict(2)
+        for other in (winnow.torch.Sampler(dataset, 12), winnow.torch.Sampler(dataset, 36, seed=2),
+                      winnow.torch.Sampler(winnow.torch.Dataset(self.path, split="test"), 36)):  # fmt: skip
+            with self.assertRaisesRegex(winnow.UsageError, "the state is of a winnow.torch.Sampler with (batch_size|seed|split)"):
+                other.load_state_dict(state)
+        with self.assertRaisesRegex(winnow.UsageError, "no state"):
+            sampler.load_state_dict({})
+
+    @needs_torch
+    def test_a_data_loader_with_workers_gives_the_loaders_pictures(self):
+        dataset = winnow.torch.Dataset(self.path)
+        loader = self.loader()
+        sampler = winnow.torch.Sampler(dataset, 36)
+        batches = torch.utils.data.DataLoader(dataset, batch_size=sampler.part, sampler=sampler, num_workers=2)
+        for _ in range(2):
+            self.assertEqual(len(batches), 3)
+            for pictures, labels in batches:
+                batch = loader.next()
+                self.assertEqual(pictures.numpy().tobytes(), batch.images.tobytes())
+                self.assertEqual(labels.tolist(), batch.labels.tolist())
+
+
+class Transforms(OneCache):
+    RECIPE = "crop+flip+rand_augment+erase:p=0.9,value=random"
+
+    def test_has_the_pixels_of_the_loader(self):
+        cache = winnow.Cache(self.path)
+        for recipe, size in ((self.RECIPE, None), ("imagenet", 16), ("cifar", (24, 12))):
+            with self.subTest(recipe=recipe):
+                transform = winnow.torchvision_transform(recipe, size, cache)
+                loader = self.loader(augment=recipe, image_size=size)
+                for epoch in range(2):
+                    loader.seek(loader.first_step(epoch + 1) - 2)
+                    batch = loader.next()  # of one epoch alone
+                    for id, image in zip(batch.ids.tolist()[:9], batch.images[:9], strict=True):
+                        made = transform.at(cache.image(id), seed=1, epoch=epoch, id=id)
+                        self.assertEqual(made.tolist(), image.tolist())
+
+    def test_gives_what_it_gets(self):
+        transform = winnow.torchvision_transform("cifar", 12)
+        gray = numpy.zeros((20, 30), numpy.uint8)
+        self.assertEqual(transform(gray).shape, (12, 12))
+        self.assertEqual(transform(gray[:, :, None]).shape, (12, 12, 1))
+        wide = numpy.zeros((40, 60, 3), numpy.uint8)[::2, ::-2]  # not contiguous
+        self.assertEqual(transform(wide).shape, (12, 12, 3))
+        self.assertEqual(winnow.torchvision_transform("none")(wide).shape, (20, 30, 3))
+        for wrong in (gray.astype(numpy.float32), numpy.zeros((2, 20, 20, 3), numpy.uint8), numpy.zeros((20, 20, 2), numpy.uint8)):
+            with self.assertRaisesRegex(winnow.UsageError, "picture"):
+                transform(wrong)
+
+    def test_pictures_of_pillow(self):
+        try:
+            from PIL import Image
+        except ModuleNotFoundError:
+            self.skipTest("this Python has no Pillow")
+        made = winnow.torchvision_transform("imagenet", 8)(Image.new("RGB", (20, 30), (1, 2, 3)))
+        self.assertEqual((made.size, made.mode, made.getpixel((0, 0))), ((8, 8), "RGB", (1, 2, 3)))
+
+    @needs_torch
+    def test_draws_by_the_seed_of_torch(self):
+        transform = winnow.torchvision_transform(self.RECIPE)
+        picture = torch.arange(3 * 20 * 20).reshape(3, 20, 20).to(torch.uint8)
+        torch.manual_seed(5)
+        one, two = transform(picture), transform(picture)
+        torch.manual_seed(5)
+        self.assertTrue(torch.equal(transform(picture), one))
+        self.assertFalse(torch.equal(one, two))
+        self.assertEqual((one.shape, one.dtype), (picture.shape, torch.uint8))
+        torch.manual_seed(5)
+        self.assertTrue(torch.equal(pickle.loads(pickle.dumps(transform))(picture), one))
+
+    def test_refuses_recipes_that_mix_batches_and_those_that_are_none(self):
+        with self.assertRaisesRegex(winnow.UsageError, "mix"):
+            winnow.torchvision_transform("crop+mixup")
+        with self.assertRaisesRegex(winnow.UsageError, "cifarr"):
+            winnow.torchvision_transform("cifarr")
+
+
+class Extras(OneCache):
+    def trained(self, *flags):
+        out = self.folder / "run"
+        self.ok("train", self.path, "--out", out, "--net", "lenet", "--batch-size", 36, "--micro-batch", 6, "--lr", 0.01, "--epochs", 2,
+                "--threads", 1, "--log-batches", "--augment", "none", *flags)  # fmt: skip
+        rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+        return [row["data.digest"] for row in rows if "data.digest" in row], json.loads((out / "census.json").read_text())
+
+    def test_census_is_that_of_winnow_train(self):
+        _, census = self.trained("--sampling", "balanced")
+        loaders = [self.loader(sampling="balanced", rank=rank, ranks=3) for rank in range(3)]
+        for loader in loaders:
+            for _ in range(5):  # as the run, which ends with the last whole batch
+                loader.next()
+        for row in census["epochs"]:
+            counts = [loader.census()[row["epoch"] - 1] for loader in loaders]
+            total = sum(count for count, _ in counts), sum(hash for _, hash in counts) & MASK
+            self.assertEqual(total, (row["samples"], int(row["hash"], 16)))
+            self.assertEqual(loaders[0].due(row["epoch"] - 1), (row["due"]["samples"], int(row["due"]["hash"], 16)))
+        self.assertEqual(len(census["epochs"]), 2)
+        loader = self.loader()
+        loader.next()
+        self.assertNotEqual(loader.census()[0], loader.due(0))
+
+    def test_class_weights_are_those_of_winnow_train(self):
+        listed = self.folder / "weights.csv"
+        listed.write_text("class,weight\n1,0\n2,2.5\n")
+        for flag, given in (("balanced", "balanced"), (listed, listed), (listed, {"1": 0, "2": 2.5})):
+            with self.subTest(given=given):
+                subprocess.run(["rm", "-rf", self.folder / "run"], check=True)
+                digests, _ = self.trained("--class-weights", flag)
+                loader = self.loader(class_weights=given)
+                self.assertEqual([loader.next().digest() for _ in digests], digests)
+        self.assertEqual(loader.samples, 72)
+        batch = loader.next()
+        self.assertEqual(dict(zip(batch.labels.tolist(), batch.weights.tolist(), strict=True)), {0: 1, 2: 2.5, 3: 1})
+        for wrong, word in (({"9": 1}, "9"), ({"1": -1}, "weight"), ({"1": float("nan")}, "weight"), ("balanzed", "balanzed")):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(winnow.UsageError, word):
+                self.loader(class_weights=wrong)
+        with self.assertRaisesRegex(winnow.UsageError, "class_weights"):
+            self.loader().load_state_dict(loader.state_dict())
+
+
+if __name__ == "__main__":
+    unittest.main()
