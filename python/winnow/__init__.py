@@ -24,19 +24,20 @@ if TYPE_CHECKING:
     from .selection import Selection
     from .torch import torchvision_transform
     from .verbs import dedup, hash, ingest, verify  # noqa: A004
+    from .weights import load_weights, save_weights
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Batch", "Cache", "DataError", "Dataset", "Deduplicated", "Error", "Evaluation", "Fingerprints", "Finished", "Ingested", "LedgerRow", "Loader", "Record",
-    "RefusedError", "Selection", "StoppedError", "SystemFault", "UsageError", "Verified", "dedup", "hash", "ingest", "run",
-    "torchvision_transform", "verify",
+    "RefusedError", "Selection", "StoppedError", "SystemFault", "UsageError", "Verified", "dedup", "hash", "ingest", "load_weights", "run",
+    "save_weights", "torchvision_transform", "verify",
 ]  # fmt: skip
 
 _HOMES = {
     "Batch": "batch", "Cache": "cache", "Dataset": "dataset", "Deduplicated": "_core", "Evaluation": "loader", "Fingerprints": "_core", "Finished": "program", "Ingested": "_core",
     "LedgerRow": "_core", "Loader": "loader", "Record": "_core", "Selection": "selection", "Verified": "_core",
-    "dedup": "verbs", "hash": "verbs", "ingest": "verbs", "run": "program",
+    "dedup": "verbs", "hash": "verbs", "ingest": "verbs", "load_weights": "weights", "run": "program", "save_weights": "weights",
     "torchvision_transform": "torch", "verify": "verbs",
 }  # fmt: skip
 

@@ -245,5 +245,131 @@ class Extras(OneCache):
             self.loader().load_state_dict(loader.state_dict())
 
 
+class Weights(OneCache):
+    def trained(self, *flags):
+        out = self.folder / "run"
+        self.ok("train", self.path, "--out", out, "--net", "lenet", "--batch-size", 36, "--lr", 0.01, "--epochs", 1, "--threads", 1, *flags)
+        return out
+
+    def raw(self, header, data=b""):
+        """A file of that header, which need not be sound."""
+        text = header if isinstance(header, bytes) else json.dumps(header).encode()
+        path = self.folder / "made.safetensors"
+        path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+        return path
+
+    def test_round_trip_by_way_of_winnow_train(self):
+        out = self.trained()
+        first = winnow.load_weights(out, tensors="numpy")
+        self.assertEqual([str(first[name].dtype) for name in first], ["float32"] * len(first))
+        file = out / "checkpoints" / "latest" / "model.safetensors"
+        for path in (file, file.parent):
+            again = winnow.load_weights(path, tensors="numpy")
+            self.assertEqual(list(again), list(first))
+        edited = {name: value * numpy.float32(0.5) for name, value in first.items()}
+        winnow.save_weights(self.folder / "half.safetensors", edited)
+        for precision in (numpy.float32, numpy.float64):
+            winnow.save_weights(self.folder / "half.safetensors", {name: value.astype(precision) for name, value in edited.items()})
+            subprocess.run(["rm", "-rf", out], check=True)
+            *frozen, trained = edited
+            begun = self.trained("--init-from", self.folder / "half.safetensors", "--recipe", "none", "--freeze", *frozen)
+            back = winnow.load_weights(begun, tensors="numpy")
+            self.assertEqual({name: back[name].tolist() for name in frozen}, {name: edited[name].tolist() for name in frozen})
+            self.assertNotEqual(back[trained].tolist(), edited[trained].tolist())
+
+    def test_what_is_saved_is_loaded(self):
+        kinds = ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")
+        state = {f"t.{kind}": numpy.arange(6).reshape(2, 3).astype(kind) for kind in kinds}
+        state |= {"t.scalar": numpy.int64(7), "t.none": numpy.zeros((0, 3), numpy.float32), "t.back": numpy.arange(6.0)[::-2],
+                  "t.big": numpy.arange(3, dtype=">f4")}  # fmt: skip
+        path = self.folder / "weights.safetensors"
+        path.write_text("what was there before")
+        winnow.save_weights(path, state)
+        back = winnow.load_weights(path, tensors="numpy")
+        self.assertEqual(list(back), list(state))
+        for name, value in state.items():
+            with self.subTest(name):
+                self.assertEqual(back[name].dtype, numpy.asarray(value).dtype.newbyteorder("<"))
+                self.assertEqual((back[name].shape, back[name].tolist()), (numpy.shape(value), numpy.asarray(value).tolist()))
+        self.assertEqual(os.listdir(path.parent).count(path.name), 1)
+        self.assertEqual([name for name in os.listdir(path.parent) if name.endswith(".part")], [])
+        back["t.f4"][0, 0] = 5  # it may be written
+
+    @needs_torch
+    def test_state_dicts(self):
+        net = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3).to(memory_format=torch.channels_last), torch.nn.BatchNorm2d(2))
+        path = self.folder / "net.safetensors"
+        wrapped = {f"module._orig_mod.{name}": value for name, value in net.state_dict().items()}
+        for state in (net.state_dict(), wrapped):
+            winnow.save_weights(path, state)
+            back = winnow.load_weights(path)
+            self.assertEqual(list(back), list(net.state_dict()))
+            self.assertTrue(all(torch.equal(back[name], value) for name, value in net.state_dict().items()))
+            net.load_state_dict(back)
+        half = {"a": torch.tensor([[1.5, -2.0]], dtype=torch.bfloat16).T, "b": torch.tensor(3.0, dtype=torch.float16)}
+        winnow.save_weights(path, half)
+        back = winnow.load_weights(path)
+        self.assertTrue(all(torch.equal(back[name], value) and back[name].dtype == value.dtype for name, value in half.items()))
+        self.assertEqual(winnow.load_weights(path, tensors="numpy")["a"].tolist(), [[1.5], [-2.0]])
+        try:
+            from safetensors.torch import load_file, save_file
+        except ModuleNotFoundError:
+            return
+        self.assertTrue(all(torch.equal(load_file(path)[name], value) for name, value in half.items()))
+        save_file(net.state_dict() | {"odd": torch.zeros(3, dtype=torch.uint8)}, path)  # theirs are in an order of their own
+        self.assertTrue(all(torch.equal(winnow.load_weights(path)[name], value) for name, value in net.state_dict().items()))
+
+    def test_refuses_files_that_are_not_whole(self):
+        path = self.folder / "whole.safetensors"
+        winnow.save_weights(path, {"a": numpy.arange(100, dtype=numpy.float32), "b": numpy.ones(3)})
+        whole = path.read_bytes()
+        for cut in (0, 7, 20, 100, len(whole) - 1, len(whole) - 30):
+            path.write_bytes(whole[:cut])
+            with self.subTest(cut=cut), self.assertRaisesRegex(winnow.DataError, "cut short|not a safetensors"):
+                winnow.load_weights(path)
+        path.write_bytes(whole + b"x")
+        with self.assertRaisesRegex(winnow.DataError, "left over"):
+            winnow.load_weights(path)
+        with self.assertRaisesRegex(winnow.UsageError, "no weights"):
+            winnow.load_weights(self.folder / "nothing")
+        with self.assertRaisesRegex(winnow.UsageError, "no weights"):
+            winnow.load_weights(self.folder)
+
+    def test_refuses_headers_that_are_impossible(self):
+        def row(**more):
+            return {"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8], **more}}
+
+        self.assertEqual(winnow.load_weights(self.raw(row(), bytes(8)), tensors="numpy")["a"].tolist(), [0, 0])
+        for more, word in (({"shape": [float("nan")]}, "impossible"), ({"shape": [2.0]}, "impossible"), ({"shape": [-2]}, "impossible"),
+                           ({"shape": [True, 2]}, "impossible"), ({"shape": 2}, "impossible"), ({"shape": [3]}, "another size"),
+                           ({"shape": [1 << 62, 1 << 62]}, "another size"), ({"dtype": "F8_E4M3"}, "F8_E4M3"), ({"dtype": ["F32"]}, "type"),
+                           ({"data_offsets": [8, 16]}, "holes"), ({"data_offsets": [0, 4]}, "another size"), ({"data_offsets": [0]}, "impossible"),
+                           ({"data_offsets": [8, 0]}, "another size")):  # fmt: skip
+            with self.subTest(**more), self.assertRaisesRegex(winnow.DataError, word):
+                winnow.load_weights(self.raw(row(**more), bytes(8)))
+        two = json.dumps(row())[:-1] + ", " + json.dumps(row())[1:]
+        for header, word in ((b"[]", "not a safetensors"), (b"{", "JSON"), (b"{\xff}", "JSON"), (two.encode(), "twice"), ({"a": 1}, "lacks"),
+                             (b'{"a":' * 100000, "JSON")):  # fmt: skip
+            with self.subTest(header=header[:20] if isinstance(header, bytes) else header), self.assertRaisesRegex(winnow.DataError, word):
+                winnow.load_weights(self.raw(header, bytes(8)))
+        (self.folder / "made.safetensors").write_bytes(struct.pack("<Q", 1 << 60) + b"{}")
+        with self.assertRaisesRegex(winnow.DataError, "not a safetensors"):
+            winnow.load_weights(self.folder / "made.safetensors")
+
+    def test_refuses_values_that_are_not_finite_and_what_is_no_tensor(self):
+        path = self.folder / "weights.safetensors"
+        for state, word in (({"a": numpy.array([1, numpy.inf])}, "a holds"), ({"a": [1, 2]}, "list"), ({}, "empty"),
+                            ({"a": numpy.zeros(2, numpy.complex64)}, "complex64"), ({"__metadata__": numpy.zeros(2)}, "__metadata__")):  # fmt: skip
+            with self.subTest(word), self.assertRaisesRegex(winnow.UsageError, word):
+                winnow.save_weights(path, state)
+        self.assertFalse(path.exists())
+        with self.assertRaisesRegex(winnow.DataError, "not finite"):
+            winnow.load_weights(self.raw({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}, struct.pack("<f", float("nan"))))
+        with self.assertRaisesRegex(winnow.DataError, "not finite"):
+            winnow.load_weights(self.raw({"a": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}}, b"\xc0\x7f"))
+        with self.assertRaisesRegex(winnow.SystemFault, "written"):
+            winnow.save_weights(self.folder / "no" / "folder", {"a": numpy.zeros(2)})
+
+
 if __name__ == "__main__":
     unittest.main()
