@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from .show import Shown
+
 SPLITS: tuple[str, ...] = ("none", "train", "val", "test")
 """By the number that columns of splits have."""
 
@@ -68,6 +70,11 @@ class Cache:
     def image_shape(self) -> tuple[int, int, int]:
         """(height, width, channels) of all images as stored; height or width 0 where they differ."""
         return self._open.image_shape
+
+    @property
+    def has_images(self) -> bool:
+        """Whether the pictures are here; a cache of ``store="none"`` has fingerprints alone."""
+        return self._open.store != "none"
 
     @property
     def mean(self) -> list[float]:
@@ -191,6 +198,20 @@ class Cache:
             "rule": [RULES[rule] for rule in chosen.rules[members]],
         }  # fmt: skip
         return _table(columns, frame)
+
+    def show(self, groups: Any = "default", limit: int = 100, picture_px: int = 96) -> Shown:
+        """Groups of duplicates for a notebook, as an object that shows itself: pictures, names, distances in bits, and what is kept.
+
+        groups: rows of :meth:`groups`, all or some of them, or a selection or its name. At most ``limit`` groups are shown, and
+        ``picture_px`` is the longer side of their pictures. ``.save(path)`` writes a page of HTML.
+        """
+        from .show import Shown
+
+        if isinstance(groups, (str, Selection)):
+            groups = self.groups(groups, frame=False)
+        elif hasattr(groups, "to_dict"):
+            groups = groups.to_dict("records")
+        return Shown(self, groups, limit, picture_px)
 
     def pairs(self, hash: str = "phash", threshold: int = 4, scope: str = "all", frame: bool | None = None) -> Any:
         """Every pair of samples whose codes are within ``threshold`` bits, or whose files or pixels are equal (distance 0):

@@ -1,5 +1,7 @@
 """The package winnow beside PyTorch: its order in a DataLoader, its augmentation, weights, and what a notebook shows."""
 
+import base64
+import html.parser
 import json
 import os
 import pathlib
@@ -8,6 +10,8 @@ import struct
 import subprocess
 import sys
 import unittest
+import unittest.mock
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "end_to_end"))
@@ -369,6 +373,123 @@ class Weights(OneCache):
             winnow.load_weights(self.raw({"a": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}}, b"\xc0\x7f"))
         with self.assertRaisesRegex(winnow.SystemFault, "written"):
             winnow.save_weights(self.folder / "no" / "folder", {"a": numpy.zeros(2)})
+
+
+class Shows(OneCache):
+    class Page(html.parser.HTMLParser):
+        """What a page shows, and whether its tags are closed."""
+
+        def __init__(self, text):
+            super().__init__()
+            self.open, self.images, self.words = [], [], []
+            self.feed(text)
+
+        def handle_starttag(self, tag, attributes):
+            if tag == "img":
+                self.images.append(dict(attributes))
+            elif tag != "br":
+                self.open.append(tag)
+
+        def handle_endtag(self, tag):
+            assert self.open.pop() == tag
+
+        def handle_data(self, data):
+            self.words.append(data)
+
+    def test_pictures_names_distances_and_fates(self):
+        winnow.dedup(self.path, "near", hash="phash")
+        cache = winnow.Cache(self.path)
+        rows = cache.groups("near", frame=False)
+        shown = cache.show("near", picture_px=20)
+        page = self.Page(shown._repr_html_())
+        self.assertEqual(page.open, [])
+        self.assertEqual((len(shown), len(page.images)), (len({row["group"] for row in rows}), len(rows)))
+        text = " ".join(page.words)
+        self.assertIn(f"{len(shown)} groups of duplicates", text)
+        for row in rows:
+            self.assertIn(row["name"], text)
+            self.assertIn(f"id {row['id']}", text)
+        self.assertEqual(text.count("removed ("), sum(row["weight"] == 0 for row in rows))
+        self.assertIn("bits away", text)
+        for image, row in zip(page.images, rows, strict=True):
+            self.assertEqual(self.pixels(image["src"]).tolist(), cache.image(row["id"]).tolist())
+        self.assertTrue(all(image["src"].startswith("data:image/") for image in page.images))
+        self.assertNotRegex(shown._repr_html_(), "https?:|<link|<script|url\\(")
+
+    def pixels(self, source):
+        """Of a PNG with differences from the row above, as an array."""
+        head, _, data = source.partition(",")
+        self.assertEqual(head, "data:image/png;base64")
+        raw = base64.b64decode(data)
+        self.assertEqual(raw[:8], b"\x89PNG\r\n\x1a\n")
+        width, height, depth, colours = struct.unpack(">IIBB", raw[16:26])
+        self.assertEqual((depth, colours), (8, 0))
+        size = struct.unpack(">I", raw[33:37])[0]
+        lines = numpy.frombuffer(zlib.decompress(raw[41 : 41 + size]), numpy.uint8).reshape(height, width + 1)
+        self.assertEqual(lines[:, 0].tolist(), [2] * height)
+        self.assertEqual(zlib.crc32(raw[37 : 41 + size]), struct.unpack(">I", raw[41 + size : 45 + size])[0])
+        return numpy.cumsum(lines[:, 1:], axis=0, dtype=numpy.uint8)[:, :, None]
+
+    def rows(self, cache, groups, members=2):
+        ids = cache.ids[: groups * members].reshape(groups, members)
+        return [{"group": group, "id": int(id), "name": "a", "split": "train", "weight": float(at == 0), "distance": 1, "rule": "duplicate"}
+                for group in range(groups) for at, id in enumerate(ids[group])]  # fmt: skip
+
+    def test_is_bounded_and_says_so(self):
+        import winnow.show
+
+        cache = winnow.Cache(self.path)
+        page = self.Page(cache.show(self.rows(cache, 60), limit=7)._repr_html_())
+        self.assertEqual(len(page.images), 14)
+        self.assertIn("7 of 60 groups of duplicates", page.words)
+        self.assertEqual(page.words.count("removed (duplicate), 1 bit away"), 7)
+        page = self.Page(cache.show(self.rows(cache, 3, members=40))._repr_html_())
+        self.assertEqual(len(page.images), 36)
+        self.assertEqual(page.words.count("and 28 more"), 3)
+        with unittest.mock.patch.object(winnow.show, "_MOST_BYTES", 10_000):
+            text = cache.show(self.rows(cache, 60))._repr_html_()
+        page = self.Page(text)
+        self.assertTrue(0 < len(page.images) < 60)
+        self.assertIn(f"{len(page.images) // 2} of 60 groups of duplicates", page.words)
+        self.assertLess(len(text), 16_000)
+        self.assertEqual(self.Page(cache.show([])._repr_html_()).images, [])
+
+    def test_names_are_text(self):
+        cache = winnow.Cache(self.path)
+        rows = self.rows(cache, 1)
+        rows[0]["name"] = "<script>&\udcff"
+        rows[0]["rule"] = "<b>"
+        rows[0]["weight"] = 0
+        text = cache.show(rows)._repr_html_()
+        self.assertNotIn("<script>", text)
+        self.assertNotIn("<b>", text)
+        self.assertIn("&lt;script&gt;&amp;\ufffd", text)
+        cache.show(rows).save(self.folder / "page.html")
+        self.assertIn(text, (self.folder / "page.html").read_text("utf-8"))
+
+    def test_frames_and_what_it_refuses(self):
+        cache = winnow.Cache(self.path)
+        rows = self.rows(cache, 2)
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            pass
+        else:
+            self.assertEqual(cache.show(pandas.DataFrame(rows))._repr_html_(), cache.show(rows)._repr_html_())
+        with self.assertRaisesRegex(winnow.UsageError, "lack name, weight"):
+            cache.show([{key: value for key, value in rows[0].items() if key not in ("name", "weight")}])
+        for more in ({"limit": 0}, {"picture_px": 0}):
+            with self.assertRaises(winnow.UsageError):
+                cache.show(rows, **more)
+        with self.assertRaisesRegex(winnow.UsageError, "far"):
+            cache.show("far")
+
+    def test_a_cache_without_pictures(self):
+        path = self.folder / "bare"
+        winnow.ingest(self.folder / "data", path, store="none")
+        cache = winnow.Cache(path)
+        page = self.Page(cache.show(self.rows(cache, 2))._repr_html_())
+        self.assertEqual((page.images, page.words.count("no picture in this cache")), ([], 4))
 
 
 if __name__ == "__main__":
