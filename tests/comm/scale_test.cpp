@@ -6,6 +6,7 @@
 
 #include "common/comm/schedule/schedule.h"
 #include "tests/comm/expect_all_reduce.h"
+#include "tests/common/some_of.h"
 
 namespace winnow::comm {
 namespace {
@@ -13,24 +14,45 @@ namespace {
 // A ring of p ranks has 2 p (p-1) messages.
 bool is_square(const Schedule& schedule) { return schedule.name == "ring"; }
 
+// From 65 to 512.
+std::vector<int> numbers_of_ranks(int step) {
+  std::vector<int> all;
+  for (int ranks = 65; ranks <= 512; ranks += step) all.push_back(ranks);
+  return all;
+}
+
 TEST(Scale, EveryNumberOfRanksTo512) {
   for (const Schedule& schedule : schedules()) {
-    for (int ranks = 65; ranks <= 512; ranks += is_square(schedule) ? 31 : 1) {
+    const bool slow = is_square(schedule);
+    for (const int ranks : test::some_of("numbers of ranks of " + std::string(schedule.name),
+                                         numbers_of_ranks(slow ? 31 : 1), slow ? 5 : 45)) {
       expect_all_reduce(schedule, ranks, 131, {.segment_elements = 40});
+    }
+    if (slow) continue;
+    for (const int power : {128, 256, 512}) {
+      expect_all_reduce(schedule, power, 131, {.segment_elements = 40});
     }
   }
 }
 
 TEST(Scale, EveryNumberOfColorsAndChildrenTo512) {
   const Schedule& schedule = find_schedule("multicolor");
-  for (int ranks = 65; ranks <= 512; ranks += 3) {
+  struct Case {
+    int ranks, colors, children;
+  };
+  std::vector<Case> all;
+  for (const int ranks : numbers_of_ranks(3)) {
     for (const int colors : {1, 2, 3, 8}) {
       for (const int children : {0, 1, 2, 3, 4, 8}) {
-        if (children == 1 && ranks % 9 != 0) continue;
-        expect_all_reduce(schedule, ranks, 131,
-                          {.colors = colors, .children = children, .segment_elements = 100});
+        if (children != 1 || ranks % 9 == 0) all.push_back({ranks, colors, children});
       }
     }
+  }
+  // At least one of each number of colors and of children is in so many parts.
+  for (const auto& [ranks, colors, children] :
+       test::some_of("numbers of ranks, colors and children", all, 300)) {
+    expect_all_reduce(schedule, ranks, 131,
+                      {.colors = colors, .children = children, .segment_elements = 100});
   }
 }
 

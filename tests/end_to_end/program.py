@@ -15,12 +15,32 @@ import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WINNOW = os.environ["WINNOW"]
+ALL = os.environ.get("WINNOW_TEST_ALL") == "1"
 SHM = pathlib.Path("/dev/shm")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background would hand on that it is ignored
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 needs_fashion_mnist = unittest.skipUnless(
     FASHION_MNIST.exists(), "Debian's dataset-fashion-mnist is not installed"
 )
+
+
+def some_of(what, cases, most, *kinds):
+    """About `most` of the cases, one at random from each of as many equal parts, always the same ones, and at least one of each
+    value of each kind(case); with WINNOW_TEST_ALL=1 all of them. Says of how many cases how many are run."""
+    cases = list(cases)
+    taken = set(range(len(cases)))
+    if not ALL and most < len(cases):
+        draw = random.Random(what)
+        ends = [i * len(cases) // most for i in range(most + 1)]
+        taken = {draw.randrange(begin, end) for begin, end in zip(ends, ends[1:])}
+        for kind in kinds:
+            seen = {kind(cases[i]) for i in taken}
+            for i, case in enumerate(cases):
+                if kind(case) not in seen:
+                    seen.add(kind(case))
+                    taken.add(i)
+    print(f"{what}: {len(taken)} of {len(cases)}", flush=True)
+    return [cases[i] for i in sorted(taken)]
 
 
 class Result:
@@ -65,8 +85,8 @@ class Case(unittest.TestCase):
         self.random = random.Random(self.id())
 
     def use_tmpfs(self):
-        """Moves its folder to where a sync costs nothing, if there is such a place: kills need no disk."""
-        if os.access(SHM, os.W_OK):
+        """Moves its folder to where a sync costs nothing, if there is room in such a place: kills need no disk."""
+        if os.access(SHM, os.W_OK) and shutil.disk_usage(SHM).free > 1 << 29:
             shutil.rmtree(self.folder)
             self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-", dir=SHM))
             self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
@@ -99,15 +119,14 @@ class Case(unittest.TestCase):
         """Smooth random pixels: corner colours interpolated, so that hashes have something to see."""
         r = random.Random(seed) if seed is not None else self.random
         grid = [[[r.randrange(256) for _ in range(channels)] for _ in range(5)] for _ in range(5)]
+        across = [(4 * x / side, int(4 * x / side)) for x in range(side)]
+        rows = [[row[x0][c] * (1 - fx + x0) + row[x0 + 1][c] * (fx - x0) for fx, x0 in across for c in range(channels)]
+                for row in grid]  # fmt: skip
         pixels = bytearray()
         for y in range(side):
-            for x in range(side):
-                fy, fx = 4 * y / side, 4 * x / side
-                y0, x0 = int(fy), int(fx)
-                for c in range(channels):
-                    top = grid[y0][x0][c] * (1 - fx + x0) + grid[y0][x0 + 1][c] * (fx - x0)
-                    low = grid[y0 + 1][x0][c] * (1 - fx + x0) + grid[y0 + 1][x0 + 1][c] * (fx - x0)
-                    pixels.append(int(top * (1 - fy + y0) + low * (fy - y0)))
+            fy, y0 = across[y]
+            above, below = 1 - fy + y0, fy - y0
+            pixels += bytes(int(top * above + low * below) for top, low in zip(rows[y0], rows[y0 + 1]))
         return bytes(pixels)
 
     def write_ppm(self, path, pixels, side):
@@ -139,13 +158,18 @@ class Case(unittest.TestCase):
 
     def learnable_idx(self, folder, train=512, test=128, side=16, classes=4):
         """Gray images whose class is which quadrant is bright."""
+        half = bytes(value // 2 for value in range(256))
+        large = bytes(value for value in range(256) if value // 2 >= 90)
+        brighter = bytes((value + 120) % 256 for value in range(256))
 
         def sample(label):
-            pixels = bytearray(self.random.randrange(90) for _ in range(side * side))
+            pixels = bytearray()
+            while missing := side * side - len(pixels):  # each of 90 shades, from the upper 7 of 32 random bits
+                pixels += self.random.randbytes(4 * missing)[3::4].translate(half, large)
             top, left = divmod(label, 2)
             for y in range(side // 2):
-                for x in range(side // 2):
-                    pixels[(y + top * side // 2) * side + x + left * side // 2] += 120
+                at = (y + top * side // 2) * side + left * side // 2
+                pixels[at:at + side // 2] = pixels[at:at + side // 2].translate(brighter)
             return bytes(pixels)
 
         for prefix, count in (("train", train), ("t10k", test)):
