@@ -18,7 +18,7 @@ import zlib
 import traces
 from embed_test import npy
 from golden import GOLDEN
-from program import SHM, WINNOW, Case, png, png_chunk, run
+from program import ALL, SHM, WINNOW, Case, png, png_chunk, run, some_of
 
 needs_shm = unittest.skipUnless(os.access(SHM, os.W_OK), "there is no /dev/shm to write to here")
 # Acts that need space; the others do not fail on a full disk.
@@ -42,6 +42,18 @@ def passes(points):
 
 def first_and_last(points):
     return [(point, file, k) for (point, file), count in passes(points).items() for k in sorted({1, count})]
+
+
+def some_faults(what, hits, most):
+    """Of hits (point, file, time) some, with every point and every kind of file."""
+    return some_of(what, hits, most, lambda hit: hit[0], lambda hit: re.sub(r"\d+", "0", hit[1]))
+
+
+def moments(count, few, draw):
+    """`few` moments of a run from 0 to 1, one at random in each of as many parts; with WINNOW_TEST_ALL=1 `count`, with
+    WINNOW_KILLS=N N."""
+    parts = int(os.environ.get("WINNOW_KILLS", count if ALL else few))
+    return [(part + draw.random()) / parts for part in range(parts)]
 
 
 def catches(pid, number):
@@ -113,7 +125,7 @@ class Faults(Case):
             self.ok(*self.ingest("--out", cache, *more))
         self.assertTrue(tree(cache) == want, f"{where}: {sorted(tree(cache))}")
 
-    def killed_at(self, want, points, *more):
+    def killed_at(self, want, points, *more, most=20):
         numbers = itertools.count()
 
         def kill(point, file, k):
@@ -127,7 +139,7 @@ class Faults(Case):
             self.assertFalse(shards.exists(), where)
             shutil.rmtree(cache.parent.parent)
 
-        in_parallel(kill, points)
+        in_parallel(kill, some_faults(f"points of an ingest {' '.join(more)}, killed at", points, most))
 
     def full_at(self, want, points, *more):
         numbers = itertools.count()
@@ -147,7 +159,7 @@ class Faults(Case):
             shutil.rmtree(cache.parent.parent)
 
         needing = [p for p in points if p[0].removesuffix(".before") in TAKES_SPACE]
-        in_parallel(fill, first_and_last(needing))
+        in_parallel(fill, some_faults("points of an ingest, on a full disk", first_and_last(needing), 12))
 
     def test_ingest_killed_at_each_point(self):
         want, points = self.undisturbed()
@@ -167,7 +179,7 @@ class Faults(Case):
             # Names on tmpfs are made of the cache's path.
             file = "*" if file.startswith("/dev/shm/winnow-") else file
             kinds.setdefault((point, pathlib.PurePath(file).suffix), (point, file, 1))
-        self.killed_at(want, kinds.values(), "--memory")
+        self.killed_at(want, list(kinds.values()), "--memory", most=12)
 
     def test_ingest_killed_at_random_moments(self):
         want, _ = self.undisturbed()
@@ -176,16 +188,17 @@ class Faults(Case):
         whole = time.monotonic() - begin
         killed = 0
         cache = self.place("killed") / "cache"
-        for _ in range(50):
+        when = moments(50, 16, self.random)
+        for moment in when:
             winnow = subprocess.Popen([WINNOW, *map(str, self.ingest("--out", cache))],
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-            time.sleep(self.random.random() * whole)
+            time.sleep(moment * whole)
             winnow.kill()
             killed += winnow.wait() == -signal.SIGKILL
             if (cache / "manifest.json").exists() and not (cache / "unfinished").exists():
                 self.assertTrue(tree(cache) == want)
                 self.ok("cache", "drop", cache, "--delete")
-        self.assertGreater(killed, 20)
+        self.assertGreater(killed, 0.4 * len(when))
         self.goes_on(cache, want, "killed at random moments")
 
     def test_a_mixed_set_killed_at_random_moments_and_done_again_on_any_threads(self):
@@ -212,7 +225,7 @@ class Faults(Case):
             cache = self.place(f"kill-{number}") / "cache"
             winnow = subprocess.Popen([WINNOW, *map(str, ingest(cache, threads))],
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-            time.sleep(moments[number] * whole)
+            time.sleep(when[number] * whole)
             winnow.kill()
             killed = winnow.wait() == -signal.SIGKILL
             if not (cache / "manifest.json").exists() or (cache / "unfinished").exists():
@@ -221,8 +234,8 @@ class Faults(Case):
             shutil.rmtree(cache.parent.parent)
             return killed
 
-        moments = [self.random.random() for _ in range(50)]
-        self.assertGreater(sum(in_parallel(kill, [(number,) for number in range(50)])), 20)
+        when = moments(50, 16, self.random)
+        self.assertGreater(sum(in_parallel(kill, [(number,) for number in range(len(when))])), 0.4 * len(when))
 
     @needs_shm
     def test_cache_drop_killed_at_each_point(self):
@@ -252,7 +265,7 @@ class Faults(Case):
                 self.ok("cache", "drop", cache, "--delete")
             self.assertFalse(shards.exists(), point)
 
-        in_parallel(kill, first_and_last(points))
+        in_parallel(kill, some_faults("points of a cache drop, killed at", first_and_last(points), 12))
 
     # Signals
 
@@ -418,8 +431,8 @@ class Faults(Case):
         kinds = first_and_last(points)
         self.assertGreater(len(kinds), 20)
         needing = [kind for kind in kinds if kind[0].removesuffix(".before") in TAKES_SPACE]
-        in_parallel(break_at, [("kill", used, *kind) for kind in kinds])
-        in_parallel(break_at, [("enospc", used, *kind) for kind in needing])
+        in_parallel(break_at, [("kill", used, *kind) for kind in some_faults("points of a dedup, killed at", kinds, 12)])
+        in_parallel(break_at, [("enospc", used, *kind) for kind in some_faults("points of a dedup, on a full disk", needing, 6)])
         of_fresh = [kind for kind in kinds if kind[1].endswith("/default.selection")]  # nothing was before
         in_parallel(break_at, [("kill", fresh, *kind) for kind in of_fresh])
 
@@ -471,7 +484,7 @@ class Faults(Case):
         for old, passed in ((None, points), (b"what was there", replaced)):
             kinds = first_and_last(passed)
             self.assertGreaterEqual(len(kinds), 4)
-            for kind in kinds:
+            for kind in some_faults(f"points of embedding, killed or full at, {len(passed)} passed", kinds, 6):
                 break_at("kill", old, *kind)
                 if kind[0].removesuffix(".before") in TAKES_SPACE:
                     break_at("enospc", old, *kind)
@@ -495,9 +508,9 @@ class Faults(Case):
                 path.unlink()
             shutil.rmtree(out, ignore_errors=True)
             killed = 0
-            for _ in range(8):
+            for moment in moments(8, 4, self.random):
                 winnow = subprocess.Popen([WINNOW, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                time.sleep(self.random.random() * whole)
+                time.sleep(moment * whole)
                 winnow.kill()
                 killed += winnow.wait() == -signal.SIGKILL
                 # What vouches for the others, if it is there, is whole, and so are they.
@@ -517,12 +530,12 @@ class Faults(Case):
         self.ok(*command[1:])
         whole = time.monotonic() - begin
         before = tree(cache)
-        for number in range(8):
+        for moment in moments(8, 4, self.random):
             winnow = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.addCleanup(winnow.kill)
             while not catches(winnow.pid, signal.SIGTERM):
                 time.sleep(0.005)
-            time.sleep(whole * number / 8)
+            time.sleep(moment * whole)
             winnow.send_signal(signal.SIGTERM)
             self.assertIn(winnow.wait(timeout=30), (0, 75))
             self.assertTrue(tree(cache) == before)

@@ -7,7 +7,7 @@ import signal
 import unittest
 
 import traces
-from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, needs_shm, tree
+from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, needs_shm, some_faults, tree
 from program import SHM, Case, run
 
 
@@ -114,7 +114,7 @@ class Sources(Case):
         self.assertGreater(len(points), 60)
         return base, tree(place), points
 
-    def disturbed(self, action, name, chosen):
+    def disturbed(self, action, name, chosen, most):
         base, want, points = self.points_of_adding()
         digests = [self.ok("verify", folder, "--json").json()["digest"]
                    for folder in (base, self.folder / "trace" / "cache")]  # fmt: skip
@@ -134,18 +134,17 @@ class Sources(Case):
 
         chosen = chosen(points)
         self.assertGreater(len(chosen), 20)
-        in_parallel(disturb, chosen)
-        print(f"adding to a cache: {action} at {len(chosen)} points, the same cache each time")
+        in_parallel(disturb, some_faults(f"points of adding to a cache, {action} at", chosen, most))
 
     def test_adding_killed_at_every_point(self):
-        self.disturbed("kill", "kill", first_and_last)
+        self.disturbed("kill", "kill", first_and_last, 20)
 
     def test_adding_with_a_disk_full_at_every_point(self):
         def that_take_space(points):
             before = [(point, file) for point, file in points if point.endswith(".before")]
             return [key for key in first_and_last(before) if key[0].removesuffix(".before") in TAKES_SPACE]
 
-        self.disturbed("enospc", "full", that_take_space)
+        self.disturbed("enospc", "full", that_take_space, 12)
 
     def test_what_cannot_be_added(self):
         cache = self.folder / "cache"
