@@ -79,7 +79,7 @@ add_custom_target(tests_cuda)  # likewise cuda
 # A GoogleTest program, one CTest entry for the whole of it (one for each p under mpirun with RANKS).
 # Programs with RANKS have the main of winnow::mpi_test_main and exist only in builds with MPI.
 # LABELS defaults to unit. The label tsan marks what the thread sanitizer can judge, cuda what needs
-# CUDA's libraries.
+# CUDA's libraries. Threads of OpenMP sleep where they wait, since tests share the machine.
 function(winnow_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "EACH_SIMD" "TIMEOUT" "SOURCES;DEPS;LABELS;RANKS")
   if(arg_UNPARSED_ARGUMENTS)
@@ -122,7 +122,7 @@ function(winnow_test name)
     endforeach()
   else()
     add_test(NAME ${name} COMMAND test_${target})
-    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT OMP_WAIT_POLICY=passive)
   endif()
   if(arg_EACH_SIMD)
     foreach(simd none avx2)
