@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,8 +15,8 @@ import unittest
 import program
 import traces
 from embed_test import npy
-from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, tree
-from program import Case, run
+from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, some_faults, tree
+from program import Case, run, some_of
 
 
 def columns(path):
@@ -426,7 +427,7 @@ class Index(Case):
 
         chosen = [point for point in first_and_last(points) if ".landmarks" in point[1]]
         self.assertGreater(len(chosen), 5)
-        in_parallel(fault, chosen)
+        in_parallel(fault, some_faults("points of writing landmarks, killed at", chosen, 6))
 
     def changes(self):
         """Name -> (index it begins with or None, command of a place)."""
@@ -462,48 +463,56 @@ class Index(Case):
         points = [(point, file.removeprefix(prefix)) for point, file in traces.read(path)]
         return tree(place), [point for point in points if point[1].startswith("work")]
 
-    def disturb(self, action, code):
-        numbers = itertools.count()
+    def disturb(self, action, code, most):
+        changes = {}
+        hits = []
         for name, (base, command) in self.changes().items():
             want, points = self.points_of(name, base, command)
-            old = tree(base) if base else {}
+            changes[name] = (base, command, want)
             self.assertGreater(len(points), 10, name)
-            chosen = first_and_last(points)
-            if action == "enospc":
-                chosen = [p for p in chosen if p[0].endswith(".before") and p[0][:-7] in TAKES_SPACE]
+            hits += [(name, *hit) for hit in first_and_last(points)]
+        if action == "enospc":
+            hits = [hit for hit in hits if hit[1].endswith(".before") and hit[1][:-7] in TAKES_SPACE]
+        numbers = itertools.count()
 
-            def fault(point, file, k):
-                where = f"{name}: {action} at {point} {file}, time {k}"
-                place = self.place(f"run-{next(numbers)}", base)
-                died = run(*command(place), env=failpoints(action, point, file, k))
-                self.assertEqual(died.code, code, f"{where}: {died.err}")
-                if code == 1:
-                    self.assertRegex(died.err, r"winnow: [^\n]*o space left", where)
-                left = tree(place) if place.exists() else {}
-                # Old or new, each whole: what the manifest names, and the selections.
-                manifest = left.get("manifest.json")
-                if base or not manifest or json.loads(manifest)["sources"]:
-                    self.assertIn(manifest, (old.get("manifest.json"), want["manifest.json"]), where)
-                whole = want if left.get("manifest.json") == want["manifest.json"] else old
-                for file_name, content in whole.items():
-                    if not file_name.startswith("selections"):
-                        self.assertEqual(left[file_name], content, f"{where}: {file_name}")
-                    else:
-                        self.assertIn(left.get(file_name), (old.get(file_name), want.get(file_name)), where)
-                # What a fault left does not last.
-                if name == "delete" and whole is want:
-                    return
-                self.ok(*command(place))
-                self.assertEqual(tree(place), want, where)
-                shutil.rmtree(place.parent.parent)
+        def fault(name, point, file, k):
+            base, command, want = changes[name]
+            old = tree(base) if base else {}
+            where = f"{name}: {action} at {point} {file}, time {k}"
+            place = self.place(f"run-{next(numbers)}", base)
+            died = run(*command(place), env=failpoints(action, point, file, k))
+            self.assertEqual(died.code, code, f"{where}: {died.err}")
+            if code == 1:
+                self.assertRegex(died.err, r"winnow: [^\n]*o space left", where)
+            left = tree(place) if place.exists() else {}
+            # Old or new, each whole: what the manifest names, and the selections.
+            manifest = left.get("manifest.json")
+            if base or not manifest or json.loads(manifest)["sources"]:
+                self.assertIn(manifest, (old.get("manifest.json"), want["manifest.json"]), where)
+            whole = want if left.get("manifest.json") == want["manifest.json"] else old
+            for file_name, content in whole.items():
+                if not file_name.startswith("selections"):
+                    self.assertEqual(left[file_name], content, f"{where}: {file_name}")
+                else:
+                    self.assertIn(left.get(file_name), (old.get(file_name), want.get(file_name)), where)
+            # What a fault left does not last.
+            if name == "delete" and whole is want:
+                return
+            self.ok(*command(place))
+            self.assertEqual(tree(place), want, where)
+            shutil.rmtree(place.parent.parent)
 
-            in_parallel(fault, chosen)
+        def kind_of_file(hit):
+            return re.sub(r"[0-9a-f]{2,}|\d", "0", hit[2])
+
+        in_parallel(fault, some_of(f"points of changes of an index, {action} at", hits, most, lambda hit: hit[0], lambda hit: hit[1],
+                                kind_of_file))
 
     def test_killed_at_each_point(self):
-        self.disturb("kill", -signal.SIGKILL)
+        self.disturb("kill", -signal.SIGKILL, 40)
 
     def test_on_a_disk_full_at_each_point(self):
-        self.disturb("enospc", 1)
+        self.disturb("enospc", 1, 20)
 
     def test_changes_are_durable_when_they_are_said_to_be(self):
         for name, (base, command) in self.changes().items():

@@ -11,7 +11,7 @@ import subprocess
 import unittest
 
 import traces
-from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, needs_shm, tree
+from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, needs_shm, some_faults, tree
 from golden import with_digest, xxh3_128
 from program import SHM, Case, run
 
@@ -291,7 +291,7 @@ class Retry(Case):
     def command(self, cache):
         return ["ingest", self.source, "--threads", 1, "--readers", 1, "--out", cache, "--retry-failed"]
 
-    def disturbed(self, action, chosen):
+    def disturbed(self, action, chosen, most):
         whole = self.broken_photos()
         base = self.folder / "base" / "cache"
         digests = [self.ingest(base).json()["digest"]]
@@ -325,19 +325,18 @@ class Retry(Case):
 
         chosen = chosen(points)
         self.assertGreater(len(chosen), 40)
-        ends = in_parallel(disturb, chosen)
+        ends = in_parallel(disturb, some_faults(f"points of retrying, {action} at", chosen, most))
         self.assertEqual(set(ends), {0, 1})
-        print(f"retrying: {action} at {len(chosen)} points, the same cache each time")
 
     def test_killed_at_every_point(self):
-        self.disturbed("kill", first_and_last)
+        self.disturbed("kill", first_and_last, 20)
 
     def test_with_a_disk_full_at_every_point(self):
         def that_take_space(points):
             before = [(point, file) for point, file in points if point.endswith(".before")]
             return [key for key in first_and_last(before) if key[0].removesuffix(".before") in TAKES_SPACE]
 
-        self.disturbed("enospc", that_take_space)
+        self.disturbed("enospc", that_take_space, 12)
 
 
 if __name__ == "__main__":
