@@ -84,6 +84,7 @@ TrainHealth::TrainHealth(const HealthFlags& flags, const fs::path& run, const Se
                                    if (sentence.to_log)
                                      append_to_log(run, host, printable(sentence.text));
                                  },
+                             .stop = session.stop,
                              .end_process = [](int exit_code) { ::_exit(exit_code); }};
   monitor_ = std::make_unique<health::Monitor>(std::move(pulse), std::move(circle.transport),
                                                board_, std::move(sinks));

@@ -201,8 +201,7 @@ std::string_view reason_of(Trouble trouble, bool several) {
       {"its process is gone", "their processes are gone"},
       {"nothing comes from its machine: the link is down, or the machine is",
        "nothing comes from their machines: links are down, or the machines are"},
-      {"nothing comes from any other machine: the link of this one is down",
-       "nothing comes from any other machine: the link of this one is down"},
+      {"nothing comes from any other machine", "nothing comes from any other machine"},
       {"heartbeats do not arrive, though it takes part: is UDP held up between the machines?",
        "heartbeats do not arrive, though they take part: is UDP held up between the machines?"},
       {"its disk gives it no data", "their disks give them no data"},
@@ -214,6 +213,14 @@ std::string_view reason_of(Trouble trouble, bool several) {
       {"", "all wait for one another: messages of MPI do not arrive"},
   }};
   return kReasons.at(static_cast<std::size_t>(trouble)).at(several ? 1 : 0);
+}
+
+// "rank 1 (h2), last seen in step 17, forward".
+std::string place_of(const std::vector<int>& ranks, std::string_view what,
+                     std::span<const Seen> seen, const std::vector<Member>& members) {
+  const Status& first = at(seen, ranks.front()).last;
+  return names_of(ranks, members) + std::string(what) + ", last seen " +
+         (first.step > 0 ? "in " : "") + in_words(first);
 }
 
 // Three digits, for people.
@@ -230,15 +237,15 @@ std::vector<Finding> diagnose(int me, std::span<const Seen> seen,
   return Look(me, seen, members, stall_s).find();
 }
 
-std::string in_words(const Finding& finding, std::span<const Seen> seen,
+std::string in_words(int me, const Finding& finding, std::span<const Seen> seen,
                      const std::vector<Member>& members) {
-  const bool several = finding.ranks.size() > 1;
-  const Status& first = at(seen, finding.ranks.front()).last;
+  const bool several = finding.ranks.size() > 1 || finding.trouble == Trouble::kMessages;
   std::string words = "waiting " + std::to_string(std::lround(finding.waited_s)) + " s for " +
-                      names_of(finding.ranks, members) + ", last seen " +
-                      (first.step > 0 ? "in " : "") + in_words(first);
-  const bool all = finding.trouble == Trouble::kMessages;
-  words += ": " + std::string(reason_of(finding.trouble, several || all));
+                      place_of(finding.ranks, "", seen, members) + ": " +
+                      std::string(reason_of(finding.trouble, several));
+  if (finding.trouble == Trouble::kLostAll) {
+    words += ": the link of this one, " + members[static_cast<std::size_t>(me)].host + ", is down";
+  }
   if (finding.waiting > 0) {
     words += "; " + std::to_string(finding.waiting) +
              (finding.waiting == 1 ? " other waits too" : " others wait too");
@@ -283,12 +290,23 @@ std::optional<Straggler> find_straggler(std::span<const Seen> seen, double share
   return Straggler{slowest, reason, own(at(seen, slowest).last), middle};
 }
 
-std::string in_words(const Straggler& straggler, const std::vector<Member>& members) {
+std::string in_words(const Straggler& straggler, std::span<const Seen> seen,
+                     const std::vector<Member>& members) {
   constexpr std::array<std::string_view, 3> kReasons{
       "it computes slowly", "it decodes its images slowly", "its disk gives it data slowly"};
-  return names_of({straggler.rank}, members) + " holds up every step: it needs " +
+  return place_of({straggler.rank}, " holds up every step", seen, members) + ": it needs " +
          seconds_in_words(straggler.own_s) + ", others " + seconds_in_words(straggler.median_s) +
          "; " + std::string(kReasons.at(static_cast<std::size_t>(straggler.reason)));
+}
+
+std::vector<int> gone_ranks(std::span<const Seen> seen) {
+  return ranks_where(seen, [](int, const Seen& s) { return s.heard && s.refused && !is_over(s); });
+}
+
+std::string gone_in_words(const std::vector<int>& ranks, std::span<const Seen> seen,
+                          const std::vector<Member>& members) {
+  return place_of(ranks, ranks.size() == 1 ? " is gone" : " are gone", seen, members) + ": " +
+         (ranks.size() == 1 ? "its process was" : "their processes were") + " killed or crashed";
 }
 
 }  // namespace winnow::health

@@ -61,9 +61,9 @@ inline constexpr double kSilentSeconds = 5;
 std::vector<Finding> diagnose(int me, std::span<const Seen> seen,
                               const std::vector<Member>& members, double stall_s);
 
-// The finding in a sentence: "waiting 12 s for rank 1 (h2), last seen in step 17, backward, bucket
-// 3: its process is frozen, its machine answers; 2 others wait too".
-std::string in_words(const Finding& finding, std::span<const Seen> seen,
+// A finding of rank `me` in a sentence: "waiting 12 s for rank 1 (h2), last seen in step 17,
+// backward, bucket 3: its process is frozen, its machine answers; 2 others wait too".
+std::string in_words(int me, const Finding& finding, std::span<const Seen> seen,
                      const std::vector<Member>& members);
 
 // Whether the ranks of a finding may never come back by themselves, so that to wait has an end.
@@ -89,6 +89,16 @@ struct Straggler {
 // than `share` of a step. Pure.
 std::optional<Straggler> find_straggler(std::span<const Seen> seen, double share);
 
-std::string in_words(const Straggler& straggler, const std::vector<Member>& members);
+// "rank 2 (h3) holds up every step, last seen in step 17, forward: it needs 251 ms, others 101 ms;
+// it computes slowly".
+std::string in_words(const Straggler& straggler, std::span<const Seen> seen,
+                     const std::vector<Member>& members);
+
+// Ranks whose machines say that their processes are gone, and that did not say that they leave.
+std::vector<int> gone_ranks(std::span<const Seen> seen);
+
+// "rank 2 (h3) is gone, last seen in step 17, forward: its process was killed or crashed".
+std::string gone_in_words(const std::vector<int>& ranks, std::span<const Seen> seen,
+                          const std::vector<Member>& members);
 
 }  // namespace winnow::health

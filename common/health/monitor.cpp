@@ -19,6 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kBeat = std::chrono::milliseconds(1000);
+constexpr auto kLook = std::chrono::milliseconds(200);  // whether the process is asked to stop
 constexpr auto kLastWords = std::chrono::seconds(2);
 
 double seconds_of(Clock::duration duration) {
@@ -145,8 +146,12 @@ struct Monitor::State {
     Clock::time_point next = Clock::now();
     while (!is_stopping()) {
       const auto now = Clock::now();
+      if (!stop_seen && sinks.stop && sinks.stop()) {
+        stop_seen = true;  // if a launcher asks as a rank is gone, there is a second to say so
+        next = now;
+      }
       if (now < next) {
-        listen(std::chrono::ceil<std::chrono::milliseconds>(next - now));
+        listen(std::min(kLook, std::chrono::ceil<std::chrono::milliseconds>(next - now)));
         continue;
       }
       next = std::max(next + kBeat, now);
@@ -172,6 +177,8 @@ struct Monitor::State {
       const std::optional<int> rank = pulse.hear(heard, now());
       if (rank) transport->confirm(*rank, heard.from);
     }
+    if (!stop_seen) return;
+    for (const Sentence& sentence : pulse.last_words(now())) speaker.say(sentence);
   }
 
   void do_beat() {
@@ -224,7 +231,8 @@ struct Monitor::State {
   std::mutex mutex;
   std::condition_variable changed;
   bool stopping = false;
-  std::thread thread;  // last: it uses all of the above
+  bool stop_seen = false;  // of the thread
+  std::thread thread;      // last: it uses all of the above
 };
 
 Monitor::Monitor(Pulse pulse, std::unique_ptr<Transport> transport, const Board& board,

@@ -7,6 +7,7 @@
 #include "common/health/board.h"
 #include "common/health/pulse.h"
 #include "common/health/transport.h"
+#include "common/stop.h"
 
 namespace winnow::health {
 
@@ -14,6 +15,7 @@ namespace winnow::health {
 struct MonitorSinks {
   std::function<double()> adding_seconds;          // of all-reduces, so far; may be empty
   std::function<void(const Sentence&)> say;        // on a thread of its own: it may block
+  StopRequested stop;                              // of the process; may be empty
   std::function<void(int exit_code)> end_process;  // does not return, but in tests
 };
 

@@ -13,6 +13,7 @@ constexpr double kAnswerHolds = 10;      // a machine that answered is there
 constexpr double kUnheardAfter = 20;     // a rank is known to be out of reach
 constexpr double kClearFor = 2;          // a trouble is over
 constexpr double kBetweenSentences = 5;  // about one trouble that changes
+constexpr double kBeforeAnother = 2;     // sentence that names a rank more
 constexpr int kStragglesFor = 30;        // seconds, more or less
 constexpr double kStragglerAgain = 1800;
 constexpr int kRestartMe = 75;  // EX_TEMPFAIL
@@ -40,6 +41,10 @@ std::vector<int> ranks_of(const std::vector<Finding>& findings) {
   std::ranges::sort(ranks);
   return ranks;
 }
+
+// Seconds that one counts for. A rank that takes several times as long is told of within fifteen
+// seconds, as are those that stand still.
+int weight_of(const Straggler& s) { return s.own_s >= 3 * s.median_s ? 3 : 1; }
 
 std::string whole_seconds(double seconds) { return std::to_string(std::lround(seconds)) + " s"; }
 
@@ -151,9 +156,10 @@ void Pulse::tell_findings(Beat& beat, const std::vector<Seen>& seen, double at) 
   if (!told_.empty()) {
     const bool lasts = waited > 0 && waited >= 2 * waited_of(told_);
     if (are_same(told_, findings_) && !lasts) return;
-    if (at - told_at_ < kBetweenSentences) return;
+    const bool names_more = !std::ranges::includes(ranks_of(told_), ranks_of(findings_));
+    if (at - told_at_ < (names_more ? kBeforeAnother : kBetweenSentences)) return;
   }
-  for (const Finding& finding : findings_) say(beat, seen, in_words(finding, seen, members_));
+  for (const Finding& finding : findings_) say(beat, seen, in_words(me_, finding, seen, members_));
   told_ = findings_;
   told_at_ = at;
 }
@@ -175,7 +181,7 @@ void Pulse::tell_unheard(Beat& beat, const std::vector<Seen>& seen, double at) {
 void Pulse::tell_straggler(Beat& beat, const std::vector<Seen>& seen, double at) {
   const std::optional<Straggler> now = find_straggler(seen, limits_.straggler);
   const bool again = now && now->rank == straggler_;
-  straggles_s_ = std::clamp(straggles_s_ + (again ? 1 : -2), 0, kStragglesFor);
+  straggles_s_ = std::clamp(straggles_s_ + (again ? weight_of(*now) : -2), 0, kStragglesFor);
   if (now && straggles_s_ == 0) {
     straggler_ = now->rank;
     straggles_s_ = 1;
@@ -183,7 +189,7 @@ void Pulse::tell_straggler(Beat& beat, const std::vector<Seen>& seen, double at)
   if (!again || straggles_s_ < kStragglesFor) return;
   if (straggler_told_at_ >= 0 && at - straggler_told_at_ < kStragglerAgain) return;
   straggler_told_at_ = at;
-  say(beat, seen, in_words(*now, members_));
+  say(beat, seen, in_words(*now, seen, members_));
 }
 
 void Pulse::decide_end(Beat& beat, const std::vector<Seen>& seen, std::int64_t saved, double at) {
@@ -208,6 +214,17 @@ void Pulse::decide_end(Beat& beat, const std::vector<Seen>& seen, std::int64_t s
                                            names_of(ranks_of(findings_), members_)
                                      : "as another rank gave up waiting";
   say(beat, seen, "ended " + why + " (--hang-timeout); " + after);
+}
+
+std::vector<Sentence> Pulse::last_words(double now) {
+  if (told_gone_) return {};
+  const std::vector<Seen> seen = look(awake_at(now));
+  const std::vector<int> gone = gone_ranks(seen);
+  if (gone.empty()) return {};
+  told_gone_ = true;
+  Beat beat;
+  say(beat, seen, gone_in_words(gone, seen, members_));
+  return std::move(beat.sentences);
 }
 
 Bytes Pulse::farewell(int exit_code) const {

@@ -49,6 +49,10 @@ class Pulse {
   // Once a second. `own`: of this rank. `saved`: step of the newest durable checkpoint, 0: none
   Beat beat(Status own, std::int64_t saved, double now);
 
+  // Whenever something came while the process is about to end, as its launcher has asked it to:
+  // which ranks are gone, once. A launcher ends all ranks within a second when one was killed.
+  std::vector<Sentence> last_words(double now);
+
   // What the others are told when this rank leaves, its job being over.
   Bytes farewell(int exit_code) const;
 
@@ -88,8 +92,9 @@ class Pulse {
   double longest_s_ = 0;  // wait of what is told
   double clear_since_ = -1;
   bool told_unheard_ = false;
+  bool told_gone_ = false;
   int straggler_ = -1;   // a rank
-  int straggles_s_ = 0;  // that it did, less twice those in which it did not
+  int straggles_s_ = 0;  // that it did, less twice those in which it did not; see weight_of()
   double straggler_told_at_ = -1;
   std::optional<int> leaving_;        // with this exit code, at the next beat
   std::optional<int> told_to_leave_;  // by another rank that gives up

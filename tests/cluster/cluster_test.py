@@ -99,7 +99,7 @@ class ClusterTest(HostsCase):
         cut = r"waiting 1\d s for rank 2 \(h3\), last seen in step \d+, [a-z ,0-9]+: nothing comes from its machine: the link is down"
         self.assertRegex(logs["h1"], cut)
         self.assertRegex(logs["h2"], cut)
-        self.assertRegex(logs["h3"], r"for ranks 0 and 1 \(h1, h2\), .*: nothing comes from any other machine: the link of this one is down")
+        self.assertRegex(logs["h3"], r"for ranks 0 and 1 \(h1, h2\), .*: nothing comes from any other machine: the link of this one, h3, is down")
         self.assertRegex(done.stderr, cut)
         self.assertRegex(done.stderr, r"all go on, after \d+ s of waiting for rank 2 \(h3\)")
 

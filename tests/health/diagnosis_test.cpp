@@ -48,7 +48,7 @@ struct Job {
   }
   std::string words(int me) const {
     const auto found = seen_by(me);
-    return found ? in_words(*found, seen, members) : "";
+    return found ? in_words(me, *found, seen, members) : "";
   }
 };
 
@@ -383,8 +383,10 @@ TEST(Straggler, IsNamedWithItsReason) {
   ASSERT_TRUE(slow);
   EXPECT_EQ(slow->rank, 2);
   EXPECT_EQ(slow->reason, Straggler::Reason::kCompute);
-  EXPECT_EQ(in_words(*slow, job.members),
-            "rank 2 (h3) holds up every step: it needs 251 ms, others 101 ms; it computes slowly");
+  EXPECT_EQ(
+      in_words(*slow, job.seen, job.members),
+      "rank 2 (h3) holds up every step, last seen in step 17, backward, bucket 3: it needs 251 "
+      "ms, others 101 ms; it computes slowly");
   job.of(2).last.seconds = {.step = 0.3F, .work = 0.1F, .batch = 0.15F};
   EXPECT_EQ(find_straggler(job.seen, 0.25)->reason, Straggler::Reason::kDisk);
   job.of(2).last.cpu = 2;

@@ -204,7 +204,8 @@ TEST(Pulse, ALostLinkIsToldOnBothSides) {
   world.run(14);
   EXPECT_THAT(world.ranks[0].said.at(0),
               AllOf(HasSubstr("rank 2 (h3)"), HasSubstr("link is down")));
-  EXPECT_THAT(world.ranks[2].said.at(0), HasSubstr("the link of this one is down"));
+  EXPECT_THAT(world.ranks[2].said.at(0),
+              HasSubstr("nothing comes from any other machine: the link of this one, h3, is down"));
   world.ranks[2].cut_off = false;
   world.run(10);
   EXPECT_THAT(world.ranks[0].said.back(), HasSubstr("all go on"));
@@ -293,16 +294,58 @@ TEST(Pulse, AStragglerIsToldAfterHalfAMinute) {
   World world({});
   world.change = [](int r, Status& s) {
     // It is not so in each second.
-    s.seconds = {.step = 0.3F, .work = r == 2 && s.step % 8 != 0 ? 0.28F : 0.1F};
+    s.seconds = {.step = 0.3F, .work = r == 2 && s.step % 8 != 0 ? 0.2F : 0.1F};
   };
   world.run(25);
   EXPECT_TRUE(world.told().empty());
   world.run(35);
   ASSERT_EQ(world.told().size(), 1U);
   EXPECT_THAT(world.told().at(0),
-              AllOf(HasSubstr("rank 2 (h3) holds up every step"), HasSubstr("computes slowly")));
+              AllOf(HasSubstr("rank 2 (h3) holds up every step, last seen in step"),
+                    HasSubstr("computes slowly")));
   world.run(600);
   EXPECT_EQ(world.told().size(), 1U);
+}
+
+TEST(Pulse, ARankThatIsTenTimesAsSlowIsToldAsSoonAsOneThatIsFrozen) {
+  World world({});
+  world.change = [](int r, Status& s) {
+    s.seconds = {.step = 0.9F, .work = r == 2 ? 0.4F : 0.04F};  // what it sends is late, too
+  };
+  world.run(8);  // a few slow steps are none of anybody's business
+  EXPECT_TRUE(world.told().empty());
+  world.run(4);
+  ASSERT_EQ(world.told().size(), 1U);
+  EXPECT_THAT(world.told().at(0), HasSubstr("rank 2 (h3) holds up every step"));
+}
+
+TEST(Pulse, ASecondFaultDoesNotWaitForTheFirstOnesNextSentence) {
+  World world({});
+  world.run(30);
+  world.ranks[1].frozen = true;
+  world.run(2);
+  world.ranks[3].frozen = true;
+  world.run(12);
+  EXPECT_THAT(world.told().back(), HasSubstr("ranks 1 and 3 (h2, h4)"));
+}
+
+TEST(Pulse, TheLastWordsNameThoseThatAreGone) {
+  Pulse pulse(0, {{"h1", 0}, {"h2", 1}, {"h3", 2}}, kSecret, {});
+  const auto hear = [&](const Status& status, double now) {
+    pulse.hear({.bytes = encode(status, kSecret)}, now);
+  };
+  pulse.beat({.step = 17}, 0, 0);
+  hear({.rank = 1, .stage = Stage::kBackward, .bucket = 3, .step = 17}, 0.2);
+  hear({.rank = 2, .stage = Stage::kLeaving, .step = 17}, 0.2);  // its part is done
+  EXPECT_TRUE(pulse.last_words(0.3).empty());
+  for (const int r : {1, 2}) pulse.hear({.kind = Heard::Kind::kRefused, .rank = r}, 0.4);
+  const std::vector<Sentence> words = pulse.last_words(0.5);
+  ASSERT_EQ(words.size(), 1U);
+  EXPECT_TRUE(words[0].to_people);
+  EXPECT_EQ(words[0].text,
+            "rank 1 (h2) is gone, last seen in step 17, backward, bucket 3: its process was killed "
+            "or crashed");
+  EXPECT_TRUE(pulse.last_words(0.6).empty());  // once
 }
 
 TEST(Pulse, MessagesOfOthersChangeNothing) {
