@@ -79,12 +79,12 @@ class Cache:
     @property
     def mean(self) -> list[float]:
         """Of each channel of the training images, on the scale [0, 1]."""
-        return self._open.mean
+        return self._open.mean[: self.image_shape[2]]
 
     @property
     def deviation(self) -> list[float]:
         """Standard deviation, likewise."""
-        return self._open.deviation
+        return self._open.deviation[: self.image_shape[2]]
 
     @property
     def ids(self) -> NDArray[np.uint64]:

@@ -2,6 +2,7 @@
 
 import base64
 import html.parser
+import importlib.util
 import json
 import os
 import pathlib
@@ -207,6 +208,13 @@ class Transforms(OneCache):
 
 
 class Extras(OneCache):
+    def test_mean_and_deviation_have_a_number_for_each_channel(self):
+        cache = winnow.Cache(self.path)
+        pixels = cache.load(cache.samples("train")[0]).raw.images / 255
+        self.assertEqual((len(cache.mean), len(cache.deviation)), (1, 1))
+        self.assertAlmostEqual(cache.mean[0], pixels.mean(), 4)
+        self.assertAlmostEqual(cache.deviation[0], pixels.std(), 4)
+
     def trained(self, *flags):
         out = self.folder / "run"
         self.ok("train", self.path, "--out", out, "--net", "lenet", "--batch-size", 36, "--micro-batch", 6, "--lr", 0.01, "--epochs", 2,
@@ -490,6 +498,56 @@ class Shows(OneCache):
         cache = winnow.Cache(path)
         page = self.Page(cache.show(self.rows(cache, 2))._repr_html_())
         self.assertEqual((page.images, page.words.count("no picture in this cache")), ([], 4))
+
+
+def has(*names):
+    return all(importlib.util.find_spec(name) is not None for name in names)
+
+
+class Examples(OneCache):
+    FOLDER = ROOT / "examples" / "pytorch"
+
+    def example(self, name, *words, launcher=()):
+        command = [sys.executable, *launcher, self.FOLDER / name, self.path, *words]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900,
+                              env={**os.environ, "OMP_NUM_THREADS": "1"})  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    @unittest.skipUnless(has("torch", "torchvision"), "this Python has no torch with torchvision")
+    def test_resnet20_on_two_ranks_learns_as_winnow_train_does(self):
+        """From the same weights one step of the same recipe gives the same weights, but for how sums are rounded. Of later steps that
+        cannot be asked: what rounds differently grows tenfold with each."""
+        shape = ("--net", "resnet20", "--image-size", 32, "--batch-size", 96, "--micro-batch", 48, "--epochs", 1, "--threads", 1)
+        recipe = ("--recipe", "none", "--augment", "cifar", "--lr", 0.1, "--momentum", 0.9, "--weight-decay", 0.0005, "--warmup-epochs", 1,
+                  "--sched", "poly", "--power", 1)  # fmt: skip
+        self.ok("train", self.path, "--out", self.folder / "first", *shape, "--seed", 9)
+        first = self.folder / "first.safetensors"
+        winnow.save_weights(first, winnow.load_weights(self.folder / "first", tensors="numpy"))
+        self.ok("train", self.path, "--out", self.folder / "run", *shape, *recipe, "--init-from", first)
+        own = winnow.load_weights(self.folder / "run", tensors="numpy")
+        out = self.folder / "torch.safetensors"
+        said = self.example("resnet20.py", "--epochs", "1", "--batch-size", "96", "--init", first, "--out", out,
+                            launcher=("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"))  # fmt: skip
+        theirs = winnow.load_weights(out, tensors="numpy")
+        self.assertEqual(set(theirs), set(own))
+        begun = winnow.load_weights(first, tensors="numpy")
+        learnt = [name for name in own if "running" not in name and "tracked" not in name]
+        moved, apart = (numpy.sqrt(sum(numpy.square(own[name] - other[name]).sum() for name in learnt)) for other in (begun, theirs))
+        self.assertLess(apart, 0.02 * moved)
+        self.assertRegex(said, r"test accuracy [\d.]+ % on 24 images")
+        self.ok("eval", out, self.path, "--net", "resnet20", "--image-size", 32)
+
+    @unittest.skipUnless(has("torch", "timm"), "this Python has no timm")
+    def test_timm(self):
+        said = self.example("timm_style.py", "--model", "test_resnet", "--epochs", "1", "--image-size", "32", "--batch-size", "32")
+        self.assertRegex(said, r"epoch 0: loss [\d.]+, \d+ of 24 test pictures right")
+
+    @unittest.skipUnless(has("torch", "torchvision", "pytorch_lightning"), "this Python has no pytorch_lightning")
+    def test_lightning(self):
+        for more in ((), ("--data-loader",)):
+            said = self.example("lightning_style.py", "--epochs", "1", "--image-size", "32", "--batch-size", "32", *more)
+            self.assertRegex(said, r"loss [\d.]+, right [\d.]+")
 
 
 if __name__ == "__main__":
