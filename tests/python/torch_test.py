@@ -109,6 +109,25 @@ class Samplers(OneCache):
                 seen += self.loop(samplers, dataset)
                 self.assertEqual(seen, whole[done : done + len(seen)])
 
+    def test_fifty_interruptions_repeat_and_lose_nothing(self):
+        ids, state, step = [], None, 0
+        for _ in range(50):
+            ranks = self.random.choice((1, 2, 3, 4))
+            samplers, dataset = self.parts(ranks)
+            if state:
+                for sampler in samplers:
+                    sampler.load_state_dict(state)
+            loop = self.loop(samplers, dataset)  # all of it, as a DataLoader takes indices ahead
+            done = self.random.randint(0, len(loop))
+            ids += [id for batch in loop[:done] for id in batch]
+            step += done
+            state = samplers[self.random.randrange(ranks)].state_dict(step)
+        self.assertEqual(ids, [id for batch in self.steps(step) for id in batch])
+        train = sorted(dataset.ids.tolist())
+        for epoch in range(len(ids) // 96):
+            self.assertEqual(sorted(ids[96 * epoch : 96 * (epoch + 1)]), train)
+        self.assertGreater(len(ids) // 96, 5)
+
     def test_a_loop_that_is_left_is_begun_again(self):
         (sampler,), dataset = self.parts(1)
         first = [index for index, _ in zip(sampler, range(40), strict=False)]
