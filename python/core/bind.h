@@ -13,6 +13,7 @@ void bind_cache(nanobind::module_& core);
 void bind_loader(nanobind::module_& core);
 void bind_loading(nanobind::module_& core);
 void bind_ingest(nanobind::module_& core);
+void bind_items(nanobind::module_& core);
 void bind_dedup(nanobind::module_& core);
 
 }  // namespace winnow::python

@@ -10,5 +10,6 @@ NB_MODULE(_core, core) {
   winnow::python::bind_loader(core);
   winnow::python::bind_loading(core);
   winnow::python::bind_ingest(core);
+  winnow::python::bind_items(core);
   winnow::python::bind_dedup(core);
 }

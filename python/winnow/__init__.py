@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .batch import Batch
     from .cache import Cache
     from .dataset import Dataset
+    from .items import Item
     from .loader import Evaluation, Loader
     from .program import Finished, run
     from .selection import Selection
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Batch", "Cache", "DataError", "Dataset", "Deduplicated", "Error", "Evaluation", "Fingerprints", "Finished", "Ingested", "LedgerRow", "Loader", "Record",
+    "Batch", "Cache", "DataError", "Dataset", "Deduplicated", "Error", "Evaluation", "Fingerprints", "Finished", "Ingested", "Item", "LedgerRow", "Loader", "Record",
     "RefusedError", "Selection", "StoppedError", "SystemFault", "UsageError", "Verified", "dedup", "hash", "ingest", "load_weights", "run",
     "save_weights", "torchvision_transform", "verify",
 ]  # fmt: skip
 
 _HOMES = {
-    "Batch": "batch", "Cache": "cache", "Dataset": "dataset", "Deduplicated": "_core", "Evaluation": "loader", "Fingerprints": "_core", "Finished": "program", "Ingested": "_core",
+    "Batch": "batch", "Cache": "cache", "Dataset": "dataset", "Deduplicated": "_core", "Evaluation": "loader", "Fingerprints": "_core", "Finished": "program", "Ingested": "_core", "Item": "items",
     "LedgerRow": "_core", "Loader": "loader", "Record": "_core", "Selection": "selection", "Verified": "_core",
     "dedup": "verbs", "hash": "verbs", "ingest": "verbs", "load_weights": "weights", "run": "program", "save_weights": "weights",
     "torchvision_transform": "torch", "verify": "verbs",

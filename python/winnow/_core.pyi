@@ -359,5 +359,30 @@ def ingest(
     progress: Callable[[int, int], object] | None,
 ) -> Ingested: ...
 def options_of_cache(cache: str) -> IngestOptions: ...
+def check_ingest(out: str, options: IngestOptions) -> None: ...
+
+class Spool:
+    def __init__(self, folder: str) -> None: ...
+    def __len__(self) -> int: ...
+    def put(
+        self,
+        position: int,
+        image: NDArray[np.uint8] | None,
+        labels: Sequence[bytes],
+        group: bytes,
+        name: bytes,
+        split: str,
+    ) -> bool:
+        """Adds an item at the end, or says whether it is the one that is at ``position``. An image of one dimension is encoded."""
+    def ingest(
+        self,
+        name: str,
+        class_names: Sequence[str],
+        out: str,
+        options: IngestOptions,
+        progress: Callable[[int, int], object] | None,
+    ) -> Ingested: ...
+    def remove(self) -> None: ...
+
 def verify(cache: str, selection: str) -> Verified: ...
 def hash(image: NDArray[np.uint8], hash: str) -> str: ...

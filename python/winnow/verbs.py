@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
-from . import _core
+from . import _core, items
 from .cache import Cache
 from .errors import UsageError
 
@@ -15,8 +15,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+class Rows(Protocol):
+    """A data set of map style, such as torchvision's."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> Any: ...
+
+
 def ingest(
-    source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    source: str | os.PathLike[str] | Iterable[Any] | Rows,
     out: str | os.PathLike[str],
     *,
     into: bool = False,
@@ -33,22 +40,40 @@ def ingest(
     quality: int = 90,
     shard_mib: int = 256,
     threads: int = 0,
+    name: str = "items",
+    class_names: Sequence[str] | None = None,
+    split: str = "",
     progress: Callable[[int, int], object] | None = None,
 ) -> _core.Ingested:
     """Reads, decodes, fingerprints and stores data sets into a cache at ``out``: the bytes of ``winnow ingest``.
 
-    source: path of a data set of any format that the program reads, or several.
+    source: path of a data set of any format that the program reads, or several; or an iterable of images: of (image, labels,
+        group, name), or shorter, of mappings with these keys, or of :class:`winnow.Item`, whose fields say what may be given; or
+        several such iterables by their splits, {"train": ..., "test": ...}. An id is an item's number, from 0.
     into: add to the finished cache at ``out``; what shapes its content is then as it was made.
     retry_failed: ask again for what the finished cache at ``out`` could not read.
+    name, class_names, split: of an iterable: what the source is called in the cache; the classes that labels are numbers of (None:
+        as the iterable says, as torchvision's and Hugging Face's data sets do, else the labels that occur); the split of
+        items that name none.
     resize: store images whose shorter side is longer than so many pixels with one of this length, as JPEG of ``quality``.
     progress: called now and then with how many inputs are done, and how many there are. What it raises ends the ingest, as
-        Ctrl-C does, and the same call goes on after the shards that were finished. One that was done by then stays done.
+        Ctrl-C does, and the same call goes on after the shards that were finished. One that was done by then stays done. Of an
+        iterable it first counts items that are gathered, with 0 for how many there are where it has no length.
+
+    Items of an iterable are gathered in the folder OUT.items before the first is stored, which takes as much disk as they have
+    bytes, and not memory. A call that was ended or killed goes on by the same iterable: what was gathered is compared with it,
+    of a sequence the first and the last of that, and refused where it differs. What the iterable raises comes out as it is.
 
     Other options are those of the program. UsageError where one makes no sense, RefusedError where nothing could be read.
     """
-    paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    if not paths:
-        raise UsageError("there is no source to ingest; give the path of a data set, or several")
+    of_paths, given = items.are_paths(source)
+    paths = [] if not of_paths else [given] if isinstance(given, (str, os.PathLike)) else list(given)
+    if of_paths and not paths:
+        raise UsageError("there is no source to ingest; give the path of a data set, or several, or an iterable of images")
+    if of_paths and (name != "items" or class_names is not None or split):
+        raise UsageError("name, class_names and split are of an iterable of images; a path says them itself")
+    if not of_paths and (retry_failed or format != "auto" or labels != "auto" or exclude or hidden or allow_empty):
+        raise UsageError("retry_failed, format, labels, exclude, hidden and allow_empty are of paths; an iterable gives what it gives")
     if into and retry_failed:
         raise UsageError("retry_failed asks again for what a cache has, and into adds to it; do one after the other")
     open_options = _core.OpenOptions()
@@ -68,6 +93,8 @@ def ingest(
         options.set_thumbnails(thumbnails)
     options.set_target(into, retry_failed)
     options.set_threads(threads)
+    if not of_paths:
+        return items.ingest(given, os.fspath(out), options, name=name, class_names=class_names, split=split, progress=progress)
     return _core.ingest([os.fspath(path) for path in paths], os.fspath(out), open_options, options, progress)
 
 

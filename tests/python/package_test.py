@@ -673,6 +673,277 @@ print(winnow.ingest(*how, shard_mib=1).inputs)
             winnow.ingest(self.photos, self.path)  # a finished cache
 
 
+class MapStyle:
+    """As torchvision's data sets are."""
+
+    classes = ["cat", "dog", "eel"]
+
+    def __init__(self, rows):
+        self.rows, self.drawn = rows, []
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, at):
+        self.drawn.append(at)
+        return self.rows[at]
+
+
+class Items(Package):
+    """Iterables instead of files."""
+
+    BROKEN = {7: b"P6\n24 24\n255\nshort", 20: b"", 33: None, 40: b"no image at all"}
+    # For an interpreter of its own: the same items, and what may happen after some of them.
+    CODE = """
+import os, random, signal, sys, winnow
+
+def files(count=64):
+    r = random.Random(5)
+    for at in range(count):
+        broken = {broken!r}
+        image = broken[at] if at in broken else b"P6\\n24 24\\n255\\n" + r.randbytes(24 * 24 * 3)
+        yield image, at % 3, f"group{{at // 4}}"
+
+def until(at, then):
+    for number, item in enumerate(files()):
+        if number == at:
+            then()
+        yield item
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+out = {out!r}
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.out = self.folder / "out"
+
+    def files(self, count=64):
+        found = {}
+        exec(self.CODE.format(broken=self.BROKEN, out=str(self.out)), found)
+        return found["files"](count)
+
+    def killed(self, code):
+        done = subprocess.run([sys.executable, "-c", self.CODE.format(broken=self.BROKEN, out=str(self.out)) + code],
+                              capture_output=True, text=True, timeout=300)  # fmt: skip
+        self.assertEqual(done.returncode, -9, done.stderr)
+
+    def assert_is_whole(self, out, **more):
+        """That a cache has the bytes of one that nothing happened to."""
+        whole = self.folder / "whole"
+        winnow.ingest(self.files(), whole, **more)
+        self.assertEqual(tree_bytes(out), tree_bytes(whole))
+        self.assertFalse(pathlib.Path(f"{out}.items").exists())
+
+    def test_a_generator_with_broken_images(self):
+        done = winnow.ingest(self.files(), self.out)
+        self.assertEqual((done.inputs, done.classes["ok"]), (64, 60))
+        cache = winnow.Cache(self.out)
+        ledger = cache.ledger()
+        self.assertEqual([row.id for row in ledger], list(range(64)))
+        self.assertEqual([row.name for row in ledger], [f"{at:05}" for at in range(64)])
+        fates = {row.id: row.fate for row in ledger if row.fate != "ok"}
+        self.assertEqual(fates, {7: "truncated", 20: "empty", 33: "missing", 40: "unsupported"})
+        self.assertEqual(cache.class_names, ["0", "1", "2"])
+        images = dict(enumerate(self.files()))
+        for at in (0, 41, 63):
+            record = cache.record(at)
+            self.assertEqual((record.payload, record.labels, record.group), (images[at][0], [at % 3], f"group{at // 4}".encode()))
+        self.ok("verify", self.out)
+        self.assertFalse(pathlib.Path(f"{self.out}.items").exists())
+
+    def test_killed_while_it_gathers(self):
+        for at in (0, 1, 9, 41, 63):
+            self.killed(f"winnow.ingest(until({at}, die), out)")
+            self.assertFalse((self.out / "manifest.json").exists())
+        winnow.ingest(self.files(), self.out)
+        self.assert_is_whole(self.out)
+
+    def test_killed_while_it_ingests(self):
+        self.killed("winnow.ingest(files(), out, threads=1, progress=lambda done, total: total and die())")
+        self.assertTrue((self.out / "unfinished").exists())
+        winnow.ingest(self.files(), self.out)
+        self.assert_is_whole(self.out)
+
+    def test_killed_at_its_end(self):
+        kept = pathlib.Path(f"{self.out}.items")
+        self.killed("winnow.ingest(until(63, die), out)")
+        subprocess.run(["cp", "-r", kept, self.folder / "copy"], check=True)
+        winnow.ingest(self.files(), self.out)
+        (self.folder / "copy").rename(kept)  # as if it had been killed before it removed this
+        with self.assertRaisesRegex(winnow.UsageError, "finished"):
+            winnow.ingest(self.files(), self.out)
+        self.assertFalse(kept.exists())
+
+    def test_what_an_iterable_or_a_callback_raises_comes_out(self):
+        class Own(Exception):
+            pass
+
+        def failing(at):
+            for number, item in enumerate(self.files()):
+                if number == at:
+                    raise Own(f"at {at}")
+                yield item
+
+        def fail(done, total):
+            raise Own("progress")
+
+        for at in (0, 5, 50):
+            with self.assertRaisesRegex(Own, f"at {at}"):
+                winnow.ingest(failing(at), self.out)
+        with self.assertRaisesRegex(Own, "progress"):
+            winnow.ingest(self.files(), self.out, progress=fail)
+        self.assertFalse((self.out / "manifest.json").exists())
+        winnow.ingest(self.files(), self.out)
+        self.assert_is_whole(self.out)
+
+    def test_control_c(self):
+        code = self.CODE.format(broken=self.BROKEN, out=str(self.out)) + """
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def interrupt(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+for how in (dict(source=until(30, interrupt)), dict(source=files(), progress=lambda done, total: total and interrupt())):
+    try:
+        winnow.ingest(**how, out=out, threads=1)
+        print("done")
+    except KeyboardInterrupt:
+        print("stopped", os.path.exists(out + "/manifest.json"))
+"""
+        said = self.python(code).split()
+        self.assertEqual(said[:3], ["stopped", "False", "stopped"])
+        if said[3] == "False":  # otherwise it was done by then
+            winnow.ingest(self.files(), self.out)
+        self.assert_is_whole(self.out)
+
+    def test_a_data_set_of_map_style(self):
+        levels = [numpy.frombuffer(self.random.randbytes(24 * 24 * 3), numpy.uint8).reshape(24, 24, 3) for _ in range(30)]
+        rows = [(image, at % 2) for at, image in enumerate(levels)]
+        winnow.ingest(MapStyle(rows), self.out, split="train")
+        cache = winnow.Cache(self.out)
+        self.assertEqual(cache.class_names, MapStyle.classes)
+        self.assertEqual([cache[at].labels for at in range(30)], [[at % 2] for at in range(30)])
+        self.assertTrue(all((cache[at].image() == levels[at]).all() for at in range(30)))
+        self.assertEqual({cache[at].split for at in range(30)}, {"train"})
+
+        again = self.folder / "again"
+        broken = MapStyle(rows)
+        broken.rows = [*rows[:20], (object(), 0), *rows[21:]]
+        with self.assertRaisesRegex(winnow.UsageError, "item 20.*object"):
+            winnow.ingest(broken, again, split="train")
+        whole = MapStyle(rows)
+        winnow.ingest(whole, again, split="train")
+        self.assertEqual(whole.drawn, [0, *range(19, 30)])  # what was there is not made again
+        self.assertEqual(tree_bytes(again), tree_bytes(self.out))
+
+    def test_splits_and_more_sources(self):
+        levels = [numpy.full((8, 8), at, numpy.uint8) for at in range(20)]
+        rows = [{"image": image, "label": name, "name": f"{name}/{at}"} for at, image in enumerate(levels) for name in ("a", "b")]
+        winnow.ingest({"train": rows[:30], "validation": iter(rows[30:])}, self.out)
+        cache = winnow.Cache(self.out)
+        self.assertEqual([cache[at].split for at in (0, 29, 30, 39)], ["train", "train", "val", "val"])
+        self.assertEqual((cache.class_names, cache.names(cache.ids[:3])), (["a", "b"], ["a/0", "b/0", "a/1"]))
+        more = [winnow.Item(levels[0], ["b", "c"], split="test", group=7), winnow.Item(levels[1])]
+        winnow.ingest(more, self.out, into=True, name="more")
+        cache = winnow.Cache(self.out)
+        self.assertEqual(([record.labels for record in cache[40:]], cache.class_names), ([[1, 2], []], ["a", "b", "c"]))
+        self.assertEqual([int(id) for id in cache.ids[40:]], [1 << 48, (1 << 48) + 1])
+        self.assertEqual(winnow.ingest(more, self.out, into=True, name="more").sources_there, 1)
+        with self.assertRaisesRegex(winnow.UsageError, "more"):
+            winnow.ingest(more[:1], self.out, into=True, name="more")
+
+    def test_what_an_image_may_be(self):
+        gray = numpy.arange(12, dtype=numpy.uint8).reshape(3, 4)
+        colour = numpy.arange(48, dtype=numpy.uint8).reshape(4, 4, 3)
+        file = b"P6\n2 2\n255\n" + bytes(range(12))
+        (self.folder / "file.ppm").write_bytes(file)
+        images = [gray, gray[:, :, None], colour, colour[::2, ::-1], numpy.asfortranarray(colour), file, bytearray(file), memoryview(file),
+                  numpy.frombuffer(file, numpy.uint8), self.folder / "file.ppm", self.folder / "absent", {"bytes": file, "path": None},
+                  {"bytes": None, "path": str(self.folder / "file.ppm")}]  # fmt: skip
+        winnow.ingest([(image,) for image in images], self.out)
+        cache = winnow.Cache(self.out)
+        self.assertEqual([row.fate for row in cache.ledger() if row.fate != "ok"], ["missing"])
+        for at, levels in enumerate((gray[:, :, None], gray[:, :, None], colour, colour[::2, ::-1], colour)):
+            self.assertEqual(cache.record(at).image().tolist(), levels.tolist())
+        for at in (5, 6, 7, 8, 9, 11, 12):
+            self.assertEqual(cache.record(at).payload, file)
+
+    def test_what_makes_no_sense_is_named(self):
+        good = numpy.zeros((4, 4, 3), numpy.uint8)
+        for row, words in (((good.astype(numpy.float32), 0), "item 1: .*uint8, not float32"), ((good[..., :2], 0), "4 x 4 x 2"),
+                           ((good.transpose(2, 0, 1), 0), "3 x 4 x 4"), ((good[:0], 0), "one pixel"), ((good[None], 0), "1 x 4 x 4 x 3"),
+                           ((good, 1.5), "number or a name, not 1.5"), ((good, -2), "label -2"), ((good, True), "True"), (3, "not int"),
+                           ((good, 0, "", "/etc/x"), "relative path"), ((good, 0, "", "", ""), "5 elements"), ({"picture": good}, "picture"),
+                           (winnow.Item(good, split="tset"), "tset")):  # fmt: skip
+            with self.subTest(words=words), self.assertRaisesRegex(winnow.UsageError, words):
+                winnow.ingest([(good, 0), row], self.out)
+        for more, words in (({"class_names": ["a"]}, "label 1 is no class"), ({"name": "a/b"}, "one word"), ({"hashes": ["md5"]}, "md5"),
+                            ({"format": "csv"}, "of paths"), ({"retry_failed": True}, "of paths")):  # fmt: skip
+            with self.subTest(**more), self.assertRaisesRegex(winnow.UsageError, words):
+                winnow.ingest([(good, 0), (good, 1)], self.folder / "more", **more)
+        with self.assertRaisesRegex(winnow.UsageError, "of an iterable"):
+            winnow.ingest(self.source, self.out, split="train")
+        for nothing in ([], iter([]), {}):
+            with self.assertRaises(winnow.UsageError):
+                winnow.ingest(nothing, self.folder / "none")
+        with self.assertRaises(winnow.RefusedError):
+            winnow.ingest(iter([b"x", b"y"]), self.folder / "bad")
+        self.assertEqual([path.name for path in self.folder.glob("bad*")], [])
+
+    def test_a_finished_cache_is_refused_before_anything_is_drawn(self):
+        def never():
+            yield (b"x",)
+            self.fail("an item was drawn")
+
+        with self.assertRaisesRegex(winnow.UsageError, "finished"):
+            winnow.ingest(never(), self.path)
+
+    def test_another_iterable_does_not_go_on(self):
+        images = [numpy.full((8, 8), at, numpy.uint8) for at in range(10)]
+        with self.assertRaisesRegex(winnow.UsageError, "item 10"):
+            winnow.ingest(iter([*images, 5]), self.out)
+        with self.assertRaisesRegex(winnow.UsageError, "item 4 is another"):
+            winnow.ingest(iter([*images[:4], images[0], *images[5:]]), self.out)
+        with self.assertRaisesRegex(winnow.UsageError, "ended after 6"):
+            winnow.ingest(iter(images[:6]), self.out)
+        with self.assertRaisesRegex(winnow.UsageError, "ended after 6"):
+            winnow.ingest(images[:6], self.out)
+        self.assertEqual(winnow.ingest(iter(images), self.out).inputs, 10)
+
+    def test_memory_is_bounded(self):
+        code = self.CODE.format(broken={}, out=str(self.out)) + """
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+def large():
+    before = 0
+    for at in range(128):
+        yield os.urandom(1 << 20)
+        before = before or resident()
+    print((resident() - before) >> 20)
+    raise LookupError
+try:
+    winnow.ingest(large(), out)
+except LookupError:
+    print(sum(os.path.getsize(out + ".items/" + name) for name in os.listdir(out + ".items")) >> 20)
+"""
+        grown, gathered = map(int, self.python(code).split())
+        self.assertLess(grown, 16)
+        self.assertEqual(gathered, 128)
+
+    def test_pictures_of_pil(self):
+        try:
+            from PIL import Image
+        except ModuleNotFoundError:
+            self.skipTest("this Python has no PIL")
+        levels = numpy.frombuffer(self.random.randbytes(24 * 24 * 3), numpy.uint8).reshape(24, 24, 3)
+        picture = Image.fromarray(levels)
+        winnow.ingest(MapStyle([(picture, 0), (picture.convert("L"), 1), (picture.convert("RGBA"), 2), (picture.convert("1"), 2)]), self.out)
+        cache = winnow.Cache(self.out)
+        self.assertTrue((cache.record(0).image() == levels).all() and (cache.record(2).image() == levels).all())
+        self.assertEqual([cache.record(at).image().shape[2] for at in range(4)], [3, 1, 3, 1])
+
+
 class Program(Package):
     def test_runs_and_raises(self):
         self.assertEqual(winnow.run("verify", self.path, "--json").json(), self.ok("verify", self.path, "--json").json())
