@@ -10,7 +10,7 @@ import unittest
 import faults_test
 import traces
 from export_test import columns
-from faults_test import failpoints, first_and_last, in_parallel, tree
+from faults_test import failpoints, first_and_last, in_parallel, some_faults, tree
 from golden import mixed_set, picture, write_tree
 from program import Case, run, tree_bytes
 
@@ -231,7 +231,7 @@ class Compact(Case):
     def compact(self, out):
         return ["compact", self.cache, "--selection", "default", "--out", out, "--threads", 1]
 
-    def at_each(self, want, points, action, code):
+    def at_each(self, want, points, action, code, most):
         numbers = itertools.count()
 
         def end(point, file, k):
@@ -251,18 +251,18 @@ class Compact(Case):
             self.assertTrue(tree(small) == want, where)
             shutil.rmtree(small.parent.parent)
 
-        in_parallel(end, points)
+        in_parallel(end, some_faults(f"points of compacting, {action} at", points, most))
         self.assertTrue(tree(self.cache) == self.before)
 
     def test_killed_at_each_point(self):
         want, points = self.made()
         self.assertGreater(len(points), 60)
-        self.at_each(want, first_and_last(points), "kill", -signal.SIGKILL)
+        self.at_each(want, first_and_last(points), "kill", -signal.SIGKILL, 20)
 
     def test_on_a_disk_full_at_each_point(self):
         want, points = self.made()
         needing = [p for p in points if p[0].removesuffix(".before") in faults_test.TAKES_SPACE]
-        self.at_each(want, first_and_last(needing), "enospc", 1)
+        self.at_each(want, first_and_last(needing), "enospc", 1, 12)
 
     def test_stopped_goes_on_after_the_shards_that_are_finished(self):
         want, points = self.made()

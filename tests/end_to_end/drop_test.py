@@ -11,7 +11,7 @@ import unittest
 import traces
 from bad_use_test import JPEG
 from export_test import columns
-from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, tree
+from faults_test import TAKES_SPACE, failpoints, first_and_last, in_parallel, some_faults, tree
 from golden import mixed_set, picture, write_tree
 from program import Case, run, tree_bytes
 
@@ -173,7 +173,7 @@ class Drop(Case):
         base = str(place.parent) + "/"
         return tree(place), [(p, file.removeprefix(base)) for p, file in traces.read(trace)]
 
-    def at_each(self, want, points, action, code):
+    def at_each(self, want, points, action, code, most):
         numbers = itertools.count()
 
         def end(point, file, k):
@@ -192,13 +192,13 @@ class Drop(Case):
             self.assertEqual([path.name for path in place.iterdir()], ["cache"], where)
             shutil.rmtree(place.parent)
 
-        in_parallel(end, points)
+        in_parallel(end, some_faults(f"points of an ingest that drops, {action} at", points, most))
 
     def test_killed_at_each_point(self):
         want, points = self.made()
         self.assertGreater(len(points), 150)
         self.assertGreater(sum("cache.first" in file for _, file in points), 50)
-        self.at_each(want, first_and_last(points), "kill", -signal.SIGKILL)
+        self.at_each(want, first_and_last(points), "kill", -signal.SIGKILL, 20)
 
     def test_what_images_chose_is_known_again(self):
         """Of more than 100 images hash and threshold are not those of none, which are asked for first."""
@@ -209,12 +209,12 @@ class Drop(Case):
         finished = max(i for i, (_, file) in enumerate(points) if file.endswith("work/cache/manifest.json"))
         left = {point for point in points[finished + 1 :] if "cache.first" in point[1]}
         self.assertGreater(len(left), 5)
-        self.at_each(want, [(*point, points.count(point)) for point in sorted(left)], "kill", -signal.SIGKILL)
+        self.at_each(want, [(*point, points.count(point)) for point in sorted(left)], "kill", -signal.SIGKILL, 4)
 
     def test_on_a_disk_full_at_each_point(self):
         want, points = self.made()
         needing = [p for p in points if p[0].removesuffix(".before") in TAKES_SPACE]
-        self.at_each(want, first_and_last(needing), "enospc", 1)
+        self.at_each(want, first_and_last(needing), "enospc", 1, 12)
 
     def test_what_is_there_is_gone_on_with_unless_the_source_changed(self):
         want, points = self.made()

@@ -8,7 +8,7 @@ import signal
 import unittest
 
 import traces
-from faults_test import failpoints, first_and_last, in_parallel, needs_shm, tree
+from faults_test import failpoints, first_and_last, in_parallel, needs_shm, some_faults, tree
 from program import SHM, Case, run, tensors
 
 AUGMENT = ["--augment", "cifar", "--copies", 4, "--image-size", "20x16"]
@@ -95,8 +95,7 @@ class Variants(Case):
             self.expect_same(cache, want, where)
             shutil.rmtree(cache.parent.parent)
 
-        in_parallel(kill, points)
-        print(f"an ingest with variants killed at {len(points)} points, the same cache each time")
+        in_parallel(kill, some_faults("points of an ingest with variants, killed at", points, 20))
 
     def test_what_is_added_later_is_as_all_at_once(self):
         two = self.photos("two", 9)

@@ -118,9 +118,11 @@ inline Must always(std::size_t) { return Must::kRefuse; }
 // Each of the eight; a random one and all of them at once; or one of these two by turns.
 enum class Bits { kEach, kTwo, kOne };
 
-inline void flip_every_byte(Victim& victim, Judge& judge, Bits bits, const MustAt& must = always) {
+// Or every `step`-th of them, an odd number.
+inline void flip_every_byte(Victim& victim, Judge& judge, Bits bits, const MustAt& must = always,
+                            std::size_t step = 1) {
   std::mt19937_64 random(1);
-  for (std::size_t at = 0; at < victim.good().size(); ++at) {
+  for (std::size_t at = 0; at < victim.good().size(); at += step) {
     std::vector<std::byte> masks;
     if (bits != Bits::kOne || at % 2 == 0) masks.push_back(std::byte{0xFF});
     for (unsigned bit = 0; bits == Bits::kEach && bit < 8; ++bit) {
@@ -137,8 +139,10 @@ inline void flip_every_byte(Victim& victim, Judge& judge, Bits bits, const MustA
   }
 }
 
-inline void cut_to_every_length(Victim& victim, Judge& judge) {
+// Or to each that is a whole number of pages or a byte more or less, and every `step`-th between.
+inline void cut_to_every_length(Victim& victim, Judge& judge, std::size_t step = 1) {
   for (std::size_t size = victim.good().size(); size-- > 0;) {
+    if (size % step != 0 && (size + 1) % 4096 > 2) continue;
     victim.resize(size);
     judge.judge(Must::kRefuse, [&] { return "cut to " + std::to_string(size) + " bytes"; });
   }

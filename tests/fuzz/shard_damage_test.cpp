@@ -1,10 +1,12 @@
 // Shards: whatever byte is changed and wherever one is cut, records come out as they were stored or
-// not at all, and nothing crashes.
+// not at all, and nothing crashes. By default every seventh of each kind of damage is done, with
+// WINNOW_TEST_ALL=1 every one.
 #include <gtest/gtest.h>
 
 #include "common/checksum.h"
 #include "common/lmdb/lmdb.h"
 #include "pipeline/store/cache.h"
+#include "tests/common/some_of.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/fuzz/damage.h"
 
@@ -163,6 +165,13 @@ void make_tree(const fs::path& root) {
   write_file_durably(paths.manifest(), to_json(m));
 }
 
+// Of damages one after another every so many-th is done: coprime to the sizes of fields and pages.
+std::size_t step() {
+  const std::size_t step = run_all() ? 1 : 7;
+  std::printf("damages: 1 of %zu\n", step);
+  return step;
+}
+
 class ShardDamage : public testing::TestWithParam<const char*> {
  protected:
   ShardDamage() {
@@ -183,16 +192,18 @@ class ShardDamage : public testing::TestWithParam<const char*> {
 TEST_P(ShardDamage, EveryByteFlipped) {
   Judge judge(subject_->victim(), subject_->read());
   const bool thorough = GetParam() == std::string("original");
-  flip_every_byte(subject_->victim(), judge, thorough ? Bits::kTwo : Bits::kOne,
-                  [&](std::size_t at) { return subject_->must(at); });
-  EXPECT_GT(judge.refused(), 10'000);
+  flip_every_byte(
+      subject_->victim(), judge, thorough ? Bits::kTwo : Bits::kOne,
+      [&](std::size_t at) { return subject_->must(at); }, step());
+  EXPECT_GT(judge.refused(), 10'000 / static_cast<int>(step()));
 }
 
 TEST_P(ShardDamage, Scattered) {
   Judge judge(subject_->victim(), subject_->read());
-  scatter(subject_->victim(), judge, 2000, 6000);
-  scatter(subject_->victim(), judge, 4000, 8);
-  EXPECT_GT(judge.refused(), 3000);
+  const int parts = static_cast<int>(step());
+  scatter(subject_->victim(), judge, 2000 / parts, 6000);
+  scatter(subject_->victim(), judge, 4000 / parts, 8);
+  EXPECT_GT(judge.refused(), 3000 / parts);
 }
 
 // The numbers that steer LMDB: each field of the pages of its tree set to what is near, far, and
@@ -206,6 +217,8 @@ TEST_P(ShardDamage, SteeringNumbers) {
                                           1u << 16,  1u << 31,  0xFFFFFFFF, std::uint64_t{1} << 47,
                                           ~0ULL,     ~0ULL - 1, ~0ULL >> 1, 0x1000000000000000};
   Judge judge(victim, subject_->read());
+  const std::size_t every = step();
+  std::size_t number = 0;
   for (std::size_t at = 0; at + 8 <= victim.good().size(); at += 2) {
     const std::size_t in_page = at % 4096;
     std::uint16_t flags = 0;
@@ -214,6 +227,7 @@ TEST_P(ShardDamage, SteeringNumbers) {
     if (!tree || in_page >= 160) continue;
     for (const std::size_t width : {2, 4, 8}) {
       for (const std::uint64_t value : values) {
+        if (number++ % every != 0) continue;
         victim.write(at, std::as_bytes(std::span(&value, 1)).first(width));
         judge.judge(Must::kRefuseOrSame, [&] {
           return std::to_string(value) + " in " + std::to_string(width) + " bytes at " +
@@ -223,7 +237,7 @@ TEST_P(ShardDamage, SteeringNumbers) {
       }
     }
   }
-  EXPECT_GT(judge.refused(), 1000);
+  EXPECT_GT(judge.refused(), 1000 / static_cast<int>(every));
 }
 
 INSTANTIATE_TEST_SUITE_P(Caches, ShardDamage,
@@ -235,7 +249,7 @@ TEST(Shard, VerifyFindsEveryFlippedByte) {
   copy_golden("v1/original", folder / "cache");
   Subject subject(folder / "cache");
   Judge judge(subject.victim(), subject.read(Verify::kBlocks));
-  flip_every_byte(subject.victim(), judge, Bits::kOne);
+  flip_every_byte(subject.victim(), judge, Bits::kOne, always, step());
 }
 
 TEST(Shard, EveryLengthAndGrown) {
@@ -243,7 +257,7 @@ TEST(Shard, EveryLengthAndGrown) {
   copy_golden("v1/original", folder / "cache");
   Subject subject(folder / "cache");
   Judge judge(subject.victim(), subject.read());
-  cut_to_every_length(subject.victim(), judge);
+  cut_to_every_length(subject.victim(), judge, step());
   grow(subject.victim(), judge);
 }
 
@@ -253,7 +267,7 @@ TEST(Shard, EveryLengthOfTheTreeAlone) {
   make_tree(folder / "cache");
   Victim victim(folder / "cache" / "shards" / "00000.mdb");
   Judge judge(victim, [&] { lmdb::Reader reader(victim.path()); });
-  cut_to_every_length(victim, judge);
+  cut_to_every_length(victim, judge, step());
 }
 
 // Refused are those that damage has hidden; an input that never had a record is told apart.
