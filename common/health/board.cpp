@@ -5,12 +5,15 @@
 namespace winnow::health {
 namespace {
 
-// A typical step follows those of the last five seconds, the last ten at least.
-double weight_of(double step_s) { return std::clamp(step_s / 5, 0.01, 0.1); }
+// A step that was held up is not typical: it counts as four.
+constexpr double kMost = 4;
 
-// One that was held up is not typical: it counts as four.
+// A typical step follows those of the last five seconds, the last three at least.
+double weight_of(double step_s, double typical_s) {
+  return std::clamp(std::min(step_s, kMost * typical_s) / 5, 0.01, 0.3);
+}
+
 void follow(std::atomic<float>& mean, double value, double weight) noexcept {
-  constexpr double kMost = 4;
   const double before = mean.load(std::memory_order_relaxed);
   const double now = std::max(0.0, value);
   const double next =
@@ -47,7 +50,7 @@ void Board::end_step(double batch_wait_s) noexcept {
   const double exchange = std::min(batch, since(exchange_ns_, under_way_.exchange_ns));
   under_way_.batch_wait_s = batch_wait_s;
   if (++under_way_.done == 1) return;  // what is slow once is not typical
-  const double weight = under_way_.done == 2 ? 1 : weight_of(step);
+  const double weight = under_way_.done == 2 ? 1 : weight_of(step, step_s_.load(kRelaxed));
   follow(step_s_, step, weight);
   follow(work_s_, step - batch - since(waited_ns_, under_way_.waited_ns), weight);
   follow(batch_s_, batch, weight);

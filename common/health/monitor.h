@@ -15,7 +15,7 @@ namespace winnow::health {
 struct MonitorSinks {
   std::function<double()> adding_seconds;          // of all-reduces, so far; may be empty
   std::function<void(const Sentence&)> say;        // on a thread of its own: it may block
-  StopRequested stop;                              // of the process; may be empty
+  StopRequested stop{};                            // of the process; may be empty
   std::function<void(int exit_code)> end_process;  // does not return, but in tests
 };
 

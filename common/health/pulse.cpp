@@ -44,7 +44,7 @@ std::vector<int> ranks_of(const std::vector<Finding>& findings) {
 
 // Seconds that one counts for. A rank that takes several times as long is told of within fifteen
 // seconds, as are those that stand still.
-int weight_of(const Straggler& s) { return s.own_s >= 3 * s.median_s ? 3 : 1; }
+int weight_of(const Straggler& s) { return s.own_s >= 3 * s.median_s ? 5 : 1; }
 
 std::string whole_seconds(double seconds) { return std::to_string(std::lround(seconds)) + " s"; }
 

@@ -135,6 +135,28 @@ TEST(Monitor, ALeavingRankIsNotMissed) {
   EXPECT_TRUE(records.said.empty()) << records.said.front();
 }
 
+// A launcher that ends all ranks since one is gone leaves them a second.
+TEST(Monitor, AskedToStopItSaysAtOnceWhoIsGone) {
+  std::vector<Circle> circles = circles_of(2);
+  Board board;
+  board.begin_step(5);
+  Records records;
+  std::atomic<bool> stop = false;
+  MonitorSinks sinks = records.sinks();
+  sinks.stop = [&] { return stop.load(); };
+  const Monitor zero(Pulse(0, circles[0].members, circles[0].secret, {}),
+                     std::move(circles[0].transport), board, std::move(sinks));
+  Pulse one(1, circles[1].members, circles[1].secret, {});
+  circles[1].transport->send(0, one.beat({.stage = Stage::kForward, .step = 5}, 0, 0).message,
+                             true);
+  std::this_thread::sleep_for(1500ms);  // it answers, so that its address is known
+  EXPECT_TRUE(records.said.empty());
+  circles[1].transport.reset();
+  stop = true;
+  ASSERT_TRUE(within(60s, [&] { return records.has("rank 1"); }));
+  EXPECT_TRUE(records.has("is gone, last seen in step 5, forward")) << records.said.front();
+}
+
 // What holds up people's terminal holds up no heartbeat and no end.
 TEST(Monitor, EndsThoughNobodyReadsWhatItSays) {
   Board board;
