@@ -1,4 +1,4 @@
-"""Ranks that freeze, die or wait for a disk are named with machine, step and stage; a job that hangs ends; ordinary training is silent."""
+"""Ranks that freeze, die or wait for a disk are named with machine, step and stage; a job that hangs ends; ordinary training is silent; signals leave a training as it was."""
 
 import os
 import pathlib
@@ -159,6 +159,30 @@ class HealthTest(Case):
         job = Job(self, "job", "--stall-warning", "4", "--hang-timeout", "7", ranks=2, last="hang=mpi.send.before:*:300")
         job.says(r"waiting \d+ s for ranks 0, 1 and 2 .*: all wait for one another: messages of MPI do not arrive", 60)
         self.assertIn(job.code(30), (1, 75), job.text())  # though the thread that calls MPI is stuck
+
+    def test_signals_amid_kernels_damage_nothing(self):
+        """oneDNN's kernels have no stack to spare for the handler of a signal."""
+        self.learnable_idx(self.folder / "more", train=2048, test=32)
+        self.ok("ingest", self.folder / "more", "--out", self.folder / "large")
+        words = ["train", self.folder / "large", "--net", "lenet", "--image-size", "32", "--batch-size", "2048", "--threads", "1",
+                 "--epochs", "50", "--log-interval", "1", "--reproducible"]  # fmt: skip
+        out = self.folder / "run"
+        run = subprocess.Popen([str(word) for word in (WINNOW, *words, "--out", out)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        metrics = out / "metrics.jsonl"
+        while not metrics.exists() or "train.loss" not in metrics.read_text():
+            self.assertIsNone(run.poll())
+            time.sleep(0.01)
+        begin, sent = time.monotonic(), 0
+        while run.poll() is None and time.monotonic() < begin + 0.8:  # those within a second are one
+            run.send_signal(signal.SIGUSR1)
+            sent += 1
+            time.sleep(0.0005)
+        said = run.communicate()[1]
+        self.assertEqual(run.returncode, 75, said)
+        self.assertGreater(sent, 20)  # or it was between two steps
+        step = (out / "checkpoints/latest").resolve().name
+        self.ok(*words, "--out", self.folder / "whole", "--max-steps", step.removeprefix("step-"))
+        self.assertEqual(tensors(out / "checkpoints" / step / "model.safetensors"), tensors(self.folder / "whole/checkpoints" / step / "model.safetensors"))
 
     def test_what_makes_no_sense_is_refused(self):
         self.refused(2, ["--hang-timeout 5 is shorter than --stall-warning 10"], "train", self.folder / "cache", "--out",
