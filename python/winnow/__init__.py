@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import torch
-    from ._core import Deduplicated, Fingerprints, Ingested, LedgerRow, Record, Verified
+    from ._core import Fingerprints, Ingested, LedgerRow, Record, Verified
     from .batch import Batch
     from .cache import Cache
     from .dataset import Dataset
+    from .decisions import Deduplicated, Index, IndexAnswer, IndexInfo, Split, Tuned, split, tune
     from .items import Item
     from .loader import Evaluation, Loader
     from .program import Finished, run
@@ -30,16 +31,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Batch", "Cache", "DataError", "Dataset", "Deduplicated", "Error", "Evaluation", "Fingerprints", "Finished", "Ingested", "Item", "LedgerRow", "Loader", "Record",
-    "RefusedError", "Selection", "StoppedError", "SystemFault", "UsageError", "Verified", "dedup", "hash", "ingest", "load_weights", "run",
-    "save_weights", "torchvision_transform", "verify",
+    "Batch", "Cache", "DataError", "Dataset", "Deduplicated", "Error", "Evaluation", "Fingerprints", "Finished", "Index",
+    "IndexAnswer", "IndexInfo", "Ingested", "Item", "LedgerRow", "Loader", "Record", "RefusedError", "Selection", "Split",
+    "StoppedError", "SystemFault", "Tuned", "UsageError", "Verified", "dedup", "hash", "ingest", "load_weights", "run",
+    "save_weights", "split", "torchvision_transform", "tune", "verify",
 ]  # fmt: skip
 
 _HOMES = {
-    "Batch": "batch", "Cache": "cache", "Dataset": "dataset", "Deduplicated": "_core", "Evaluation": "loader", "Fingerprints": "_core", "Finished": "program", "Ingested": "_core", "Item": "items",
-    "LedgerRow": "_core", "Loader": "loader", "Record": "_core", "Selection": "selection", "Verified": "_core",
-    "dedup": "verbs", "hash": "verbs", "ingest": "verbs", "load_weights": "weights", "run": "program", "save_weights": "weights",
-    "torchvision_transform": "torch", "verify": "verbs",
+    "Batch": "batch", "Cache": "cache", "Dataset": "dataset", "Deduplicated": "decisions", "Evaluation": "loader",
+    "Fingerprints": "_core", "Finished": "program", "Index": "decisions", "IndexAnswer": "decisions", "IndexInfo": "decisions",
+    "Ingested": "_core", "Item": "items", "LedgerRow": "_core", "Loader": "loader", "Record": "_core", "Selection": "selection",
+    "Split": "decisions", "Tuned": "decisions", "Verified": "_core", "dedup": "verbs", "hash": "verbs", "ingest": "verbs",
+    "load_weights": "weights", "run": "program", "save_weights": "weights", "split": "decisions",
+    "torchvision_transform": "torch", "tune": "decisions", "verify": "verbs",
 }  # fmt: skip
 
 

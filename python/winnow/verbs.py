@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from . import _core, items
+from . import _core, decisions, items
 from .cache import Cache
 from .errors import UsageError
 
@@ -102,39 +102,54 @@ def dedup(
     cache: Cache | str | os.PathLike[str],
     name: str = "default",
     *,
-    hash: str,
-    threshold: int = 0,
+    hash: str = "auto",
+    threshold: int | None = None,
+    risk: float | None = None,
+    precision: float | None = None,
+    verify: bool | None = None,
     scope: str = "all",
     groups: str = "components",
     keep: str = "first",
     on_leak: str = "drop-train",
     on_conflict: str = "stay",
     mode: str = "keep",
+    review: Iterable[str | os.PathLike[str]] = (),
     progress: Callable[[int, int], object] | None = None,
-) -> _core.Deduplicated:
-    """Finds duplicates by codes within ``threshold`` bits, and leaks between splits, and writes the selection ``name``: the
-    bytes of ``winnow dedup --hash HASH --threshold BITS``. One of that name that is there is kept as NAME.previous.
+) -> decisions.Deduplicated:
+    """Finds duplicates, and leaks between splits, and writes the selection ``name``: the bytes of ``winnow dedup``. One of that
+    name that is there is kept as NAME.previous.
 
-    hash: a hash that the cache has codes of; "exact": equal files and pixels alone, whatever the threshold.
+    hash: a hash that the cache has codes of; "exact": equal files and pixels alone; "auto": that which finds most.
+    threshold: bits that may differ between duplicates; None: the images choose, by ``risk`` (expected false pairs, 0.5) or
+        ``precision``.
+    verify: look at the pictures, too; None: where neither hash nor threshold is given, as the program does.
     on_leak: "drop-train", "drop-eval" or "move".
+    review: files of ``winnow review`` to obey.
+    progress: as of :func:`winnow.ingest`, where hash and threshold are given and no more is asked for; else the program that comes with
+        the package does it, and tells nobody how far it is.
 
-    Other options are those of the program. To let the images choose hash and threshold, and to look at the pictures
-    themselves, use ``winnow.run("dedup", cache)``.
+    Other options are those of the program.
     """
+    if on_leak not in ("drop-train", "drop-eval", "move"):
+        raise UsageError(f"on_leak is drop-train, drop-eval or move, not {on_leak!r}")
+    review = list(review)
+    is_given = hash == "exact" or (hash != "auto" and threshold is not None)
+    if verify or not is_given or risk is not None or precision is not None or review:
+        return decisions.dedup(cache, name, hash, threshold=threshold, risk=risk, precision=precision, verify=verify, scope=scope,
+                               groups=groups, keep=keep, on_leak=on_leak, on_conflict=on_conflict, mode=mode, review=review)  # fmt: skip
     options = _core.DedupOptions()
     options.hash = hash
-    options.threshold = threshold
+    options.threshold = threshold or 0
     options.set_scope(scope)
     options.set_groups(groups)
     options.set_keep(keep)
-    if on_leak not in ("drop-train", "drop-eval", "move"):
-        raise UsageError(f"on_leak is drop-train, drop-eval or move, not {on_leak!r}")
     options.set_on_leak("move" if on_leak == "move" else "drop")
     if on_leak == "drop-eval":
         options.set_training_first()
     options.set_on_conflict(on_conflict)
     options.set_mode(mode)
-    return _core.dedup(cache.path if isinstance(cache, Cache) else os.fspath(cache), name, options, progress)
+    done = _core.dedup(decisions.path_of(cache), name, options, progress)
+    return decisions.of_codes(done, hash, options.threshold)
 
 
 def verify(cache: str | os.PathLike[str], selection: str = "") -> _core.Verified:

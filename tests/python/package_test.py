@@ -577,6 +577,24 @@ class Dedup(Package):
                 self.assertEqual((done.removed, done.kept, done.moved), (said["removed"], said["kept"], said["moved"]))
                 self.assertEqual(len(done.groups()), said["groups"])
 
+    def test_the_images_choose_as_the_program_lets_them(self):
+        theirs = self.folder / "theirs"
+        subprocess.run(["cp", "-r", self.path, theirs], check=True)
+        for i, (flags, more) in enumerate((([], {}), (["--no-verify"], {"verify": False}), (["--hash", "phash"], {"hash": "phash"}),
+                                           (["--precision", 0.9], {"precision": 0.9}), (["--risk", 0.1], {"risk": 0.1}),
+                                           (["--verify", "--keep", "largest"], {"verify": True, "keep": "largest"}))):  # fmt: skip
+            with self.subTest(flags=flags):
+                said = self.ok("dedup", theirs, "--name", f"n{i}", "--json", *flags).json()
+                done = winnow.dedup(winnow.Cache(self.path), f"n{i}", **more)
+                self.assertEqual(tree_bytes(self.path), tree_bytes(theirs))
+                self.assertEqual((done.removed, done.kept, done.hash, done.threshold, done.low_quality, done.verified, done.chosen_by),
+                                 (said["removed"], said["kept"], said["hash"], said["threshold"], said["blank"], said.get("verified"),
+                                  said.get("chosen_by")))  # fmt: skip
+                self.assertEqual(len(done.groups()), said["groups"])
+                self.assertEqual([vars(leak) for leak in done.leaks], said["leaks"])
+        with self.assertRaises(winnow.UsageError):
+            winnow.dedup(self.path, precision=2)
+
     def test_progress_errors_and_what_was_there(self):
         winnow.dedup(self.path, hash="phash", threshold=2)
         before = (self.path / "selections" / "default.selection").read_bytes()
@@ -588,6 +606,54 @@ class Dedup(Package):
         self.assertEqual((self.path / "selections" / "default.selection").read_bytes(), before)
         winnow.dedup(self.path, hash="phash", threshold=20)
         self.assertEqual(winnow.Cache(self.path).selections(), ["default", "default.previous"])
+
+
+class Decisions(Package):
+    """Objects with what the program says as JSON."""
+
+    def test_split(self):
+        said = self.ok("split", self.path, "--name", "theirs", "--val", 0.2, "--seed", 3, "--json").json()
+        done = winnow.split(self.path, "mine", val=0.2, seed=3)
+        self.assertEqual((done.moved, done.of, done.blocks), (said["moved"], said["of"], said["blocks"]))
+        self.assertEqual([vars(share) for share in done.splits], said["splits"])
+        self.assertEqual([off.class_name for off in done.off], [off["class"] for off in said["off"]])
+        mine, theirs = (winnow.Cache(self.path).selection(name) for name in ("mine", "theirs"))
+        self.assertEqual(mine.splits.tolist(), theirs.splits.tolist())
+        with self.assertRaisesRegex(winnow.UsageError, "stay|share|1"):
+            winnow.split(self.path, train=0.9, val=0.9)
+
+    def test_tune(self):
+        said = self.ok("tune", self.path, "--images", 20, "--json").json()
+        done = winnow.tune(self.path, images=20)
+        self.assertEqual([hash.hash for hash in done.hashes], [hash["hash"] for hash in said["hashes"]])
+        for mine, theirs in zip(done.hashes, said["hashes"], strict=True):
+            self.assertEqual([{name: value for name, value in vars(row).items() if value is not None} for row in mine.thresholds],
+                             theirs["thresholds"])  # fmt: skip
+        self.assertEqual(done.recommended and vars(done.recommended), said.get("recommended"))
+        self.assertEqual(len(winnow.tune(self.path, hashes=["phash"], images=0).hashes), 1)
+
+    def test_index(self):
+        index = winnow.Index(self.folder / "all.index")
+        with self.assertRaises(winnow.UsageError):
+            index.info()
+        made = index.add(winnow.Cache(self.path), hash="phash", radius=8)
+        self.assertEqual((made.hash, made.radius, made.images, [source.images for source in made.sources]), ("phash", 8, 120, [120]))
+        self.assertEqual(index.add(self.path), made)
+        answer = index.query(self.source, threshold=2)
+        self.assertEqual((answer.images, answer.known), (120, 120))
+        self.assertEqual({match.distance for match in answer.matches}, {0})
+        said = self.ok("index", "query", index.path, self.source, "--threshold", 2, "--json").json()
+        self.assertEqual([vars(match) for match in answer.matches], [{"probability": None, **match} for match in said["matches"]])
+        name = answer.matches[0].match_name
+        self.assertEqual(index.delete([name]).images, 119)
+        self.assertEqual(index.delete(ids=[answer.matches[1].match_id]).deleted, 2)
+        self.assertEqual((index.compact().deleted, index.info().images), (0, 118))
+        other = winnow.Index(self.folder / "other.index")
+        self.write_idx(self.folder / "more", "train", [self.image(self.SIDE, 1) for _ in range(5)], [0] * 5, self.SIDE)
+        other.add(self.folder / "more", hash="phash", radius=8)
+        self.assertEqual(len(index.merge(other).sources), 2)
+        with self.assertRaisesRegex(winnow.UsageError, "nothing to delete"):
+            index.delete()
 
 
 class Ingest(Package):
