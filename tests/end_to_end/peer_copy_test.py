@@ -1,7 +1,9 @@
 """A cache that is on some machines of a job only: the others get a copy over MPI, which is the cache to them, and
 nothing of it stays where that fails."""
 
+import itertools
 import json
+import operator
 import os
 import pathlib
 import shutil
@@ -11,7 +13,8 @@ import tempfile
 import time
 import unittest
 
-from program import ROOT, WINNOW, Case, Result, run, tree_bytes
+from faults_test import moments
+from program import ROOT, WINNOW, Case, Result, run, some_of, tree_bytes
 
 MPIRUN = ROOT / "tools" / "local_mpirun"
 
@@ -120,19 +123,20 @@ class Work(PeerCopy):
         self.ok("train", self.made, "--out", out, *self.RECIPE, "--selection", "first")
         due = self.digests(out)
         self.assertEqual(len(due), 8)
-        for machines in ((0, 1, 2), (0,), (1,), (2,), (0, 2), (1, 2)):
-            for more in ([], ["--replicas", 3], ["--segment-size", 1]):
-                with self.subTest(machines=machines, more=more):
-                    self.put(*machines)
-                    self.drop()
-                    got, said = self.trained("--selection", "first", *more)
-                    self.assertEqual(got, due)
-                    self.assertEqual("went from machine to machine" in said, len(machines) < 3, said)
-                    for machine in {0, 1, 2} - set(machines):
-                        self.is_as_made(machine, whole="--replicas" in more)
-                    got, said = self.trained("--selection", "first", *more)
-                    self.assertEqual(got, due)
-                    self.assertNotIn("went from machine to machine", said)
+        where = ((0, 1, 2), (0,), (1,), (2,), (0, 2), (1, 2))
+        cases = itertools.product(where, ([], ["--replicas", 3], ["--segment-size", 1]))
+        for machines, more in some_of("places of a cache and ways to copy it", cases, 6, lambda case: case[0], lambda case: str(case[1])):
+            with self.subTest(machines=machines, more=more):
+                self.put(*machines)
+                self.drop()
+                got, said = self.trained("--selection", "first", *more)
+                self.assertEqual(got, due)
+                self.assertEqual("went from machine to machine" in said, len(machines) < 3, said)
+                for machine in {0, 1, 2} - set(machines):
+                    self.is_as_made(machine, whole="--replicas" in more)
+                got, said = self.trained("--selection", "first", *more)
+                self.assertEqual(got, due)
+                self.assertNotIn("went from machine to machine", said)
 
     def test_partitions_of_a_cache_that_is_elsewhere(self):
         partial = ["--shuffle-fraction", 0.25, "--partitions", 3]
@@ -296,14 +300,13 @@ class Faults(PeerCopy):
         self.all_ok("cache", "load", "cache", *self.MEMORY)
 
     def test_no_room(self):
-        for rank in range(3):
-            for file in ("*", "table", "manifest.json", "copy.json"):
-                if rank == 1 and file in ("table", "manifest.json"):
-                    continue  # it has the cache
-                for point in ("file.write.before", "file.sync.before"):
-                    self.fails(1, [f"rank {rank}: ", "o space left on device", "removed again"],
-                               env={rank: {"WINNOW_FAILPOINTS": f"enospc={point}:{file}:1"}},
-                               whole_elsewhere=file in ("manifest.json", "copy.json"))  # fmt: skip
+        cases = [case for case in itertools.product(range(3), ("*", "table", "manifest.json", "copy.json"),
+                                                    ("file.write.before", "file.sync.before"))
+                 if case[0] != 1 or case[1] not in ("table", "manifest.json")]  # it has the cache
+        for rank, file, point in some_of("writes of a copy without room", cases, 6, *map(operator.itemgetter, range(3))):
+            self.fails(1, [f"rank {rank}: ", "o space left on device", "removed again"],
+                       env={rank: {"WINNOW_FAILPOINTS": f"enospc={point}:{file}:1"}},
+                       whole_elsewhere=file in ("manifest.json", "copy.json"))  # fmt: skip
         self.all_ok("cache", "load", "cache", *self.MEMORY)
 
     def test_a_signal_ends_it_cleanly(self):
@@ -333,12 +336,12 @@ class Faults(PeerCopy):
         begin = time.monotonic()
         self.all_ok("cache", "load", "cache", *self.MEMORY)
         whole = time.monotonic() - begin
-        for _ in range(int(os.environ.get("WINNOW_KILLS", "10"))):
+        for moment in moments(10, 4, self.random):
             self.drop()
             job = subprocess.Popen([MPIRUN, "1", *self.command(["cache", "load", "cache", *self.MEMORY])],
                                    cwd=self.machines[0], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**os.environ, "WINNOW_MPI_TIMEOUT": "100"})  # fmt: skip
-            time.sleep(self.random.random() * whole)
+            time.sleep(moment * whole)
             found = subprocess.run(["pgrep", "-P", str(job.pid), "-x", "winnow"], capture_output=True, text=True)
             for pid in map(int, found.stdout.split()):
                 if self.random.random() < 0.5:
