@@ -1,17 +1,19 @@
 """Nets: listed with their cost, and able to learn eight images by heart.
 
-Without arguments one net of each kind, where that takes seconds; else those whose names are arguments. All of them take a quarter
-of an hour. A net has learned once its loss is about a third of chance's; where it begins far above chance, of that of its first
+Without arguments one net of each kind, where that takes seconds, and by one optimizer each, by both with WINNOW_TEST_ALL=1; else
+those whose names are arguments. All of them take a quarter of an hour. A net has learned once its loss is about a third of chance's; where it begins far above chance, of that of its first
 twenty steps.
 So few steps are too few for alexnet and alexnet_lrn, which have no batch norms, and for resnet152 by SGD.
 """
 
+import itertools
 import math
+import operator
 import re
 import sys
 import unittest
 
-from program import Case, run
+from program import Case, run, some_of
 
 CLASSES = 4
 SIDES = {"alexnet": 64, "alexnet_bn": 64, "alexnet_lrn": 64}  # others: 32
@@ -55,19 +57,21 @@ class Nets(Case):
         return cache
 
     def test_overfits(self):
-        for net in self.chosen or QUICK:
+        pairs = list(itertools.product(self.chosen or QUICK, (("sgd", 0.02), ("adamw", 1e-3))))
+        if not self.chosen:
+            pairs = some_of("nets and optimizers", pairs, len(QUICK), operator.itemgetter(0), operator.itemgetter(1))
+        for net, (optimizer, rate) in pairs:
             side = SIDES.get(net, 16 if net in SMALL else 32)
-            for optimizer, rate in (("sgd", 0.02), ("adamw", 1e-3)):
-                with self.subTest(net=net, optimizer=optimizer):
-                    out = self.folder / f"{net}-{optimizer}"
-                    self.ok("train", self.cache(side), "--out", out, "--net", net, "--optimizer", optimizer, "--lr",
-                            RATES[optimizer].get(net, rate), "--batch-size", 8, "--micro-batch", 8, "--epochs", EPOCHS,
-                            "--warmup-epochs", 0.2, "--augment", "none", "--weight-decay", 0, "--label-smoothing", 0,
-                            "--log-interval", 1)
-                    losses = self.metrics(out, "train.loss")
-                    best = min(sum(losses[i : i + 4]) / 4 for i in range(len(losses) - 3))  # dropout makes them leap
-                    begin = sum(losses[:20]) / 20 if net in BEGIN_HIGH else math.log(CLASSES)
-                    self.assertLess(best, 0.35 * begin, losses)
+            with self.subTest(net=net, optimizer=optimizer):
+                out = self.folder / f"{net}-{optimizer}"
+                self.ok("train", self.cache(side), "--out", out, "--net", net, "--optimizer", optimizer, "--lr",
+                        RATES[optimizer].get(net, rate), "--batch-size", 8, "--micro-batch", 8, "--epochs", EPOCHS,
+                        "--warmup-epochs", 0.2, "--augment", "none", "--weight-decay", 0, "--label-smoothing", 0,
+                        "--log-interval", 1)
+                losses = self.metrics(out, "train.loss")
+                best = min(sum(losses[i : i + 4]) / 4 for i in range(len(losses) - 3))  # dropout makes them leap
+                begin = sum(losses[:20]) / 20 if net in BEGIN_HIGH else math.log(CLASSES)
+                self.assertLess(best, 0.35 * begin, losses)
 
 
 if __name__ == "__main__":

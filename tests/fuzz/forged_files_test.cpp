@@ -1,6 +1,7 @@
 // Forged files of every kind, each given to a verb that reads it, as a user would: the program ends
 // by itself, in time, within its memory, with an exit code of its own and one sentence that names a
-// file or a field. WINNOW_FORGERIES_PART=2/8 gives every one to every verb, and is the second of
+// file or a field. A quarter of them by default, each by one verb, all with WINNOW_TEST_ALL=1;
+// WINNOW_FORGERIES_PART=2/8 gives every one to every verb, and is the second of
 // eight parts of that which take as long as one another; WINNOW_FORGERY gives those whose names
 // begin like it to every verb.
 #include "tests/fuzz/forged_files.h"
@@ -20,6 +21,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tests/common/some_of.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/fuzz/damage.h"
 #include "tests/fuzz/serve.h"
@@ -341,16 +343,20 @@ std::vector<Trial> all_trials(const std::vector<Forgery>& all, const ForgeryPlac
   return trials;
 }
 
-// So many of them, spread over all, by a verb each.
+// So many of them, spread over all, and the first of each file, by a verb each: by turns those that
+// read it.
 std::vector<Trial> some_trials(const std::vector<Forgery>& all, const ForgeryPlaces& places,
                                std::size_t wanted) {
   std::vector<Trial> trials;
+  std::set<std::string> files;
+  std::map<Reads, std::size_t> turns;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t verbs = verbs_of(all[i].read_by, places).size();
+    const bool first = files.insert(all[i].what.substr(0, all[i].what.find(' '))).second;
     if (was_found(all[i])) {
       for (std::size_t verb = 0; verb < verbs; ++verb) trials.push_back({i, verb});
-    } else if ((i + 1) * wanted / all.size() != i * wanted / all.size()) {
-      trials.push_back({i, trials.size() % verbs});
+    } else if (first || (i + 1) * wanted / all.size() != i * wanted / all.size()) {
+      trials.push_back({i, turns[all[i].read_by]++ % verbs});
     }
   }
   return trials;
@@ -379,7 +385,8 @@ std::vector<Trial> trials_of(const std::vector<Forgery>& all, const ForgeryPlace
                   [&](const Trial& trial) { return !all[trial.forgery].what.starts_with(one); });
     return trials;
   }
-  return some_trials(all, places, kAddressSanitizer ? 1000 : all.size());
+  return some_trials(all, places,
+                     some_of("forgeries", all.size(), kAddressSanitizer ? 1000 : 2000));
 }
 
 TEST(ForgedFiles, AreRefusedInASentenceOrUsed) {
