@@ -13,7 +13,7 @@ import time
 import unittest
 import xml.etree.ElementTree as xml
 
-from program import ROOT, WINNOW, Case, columns, run
+from program import ROOT, WINNOW, Case, columns, run, some_of
 
 try:
     import jsonschema
@@ -27,6 +27,16 @@ TEST, LEAKED = 36, 6
 
 
 class Sweep(Case):
+    whole = None  # of a sweep of all points by epochs, which several tests compare with: its table, and its size in KiB
+
+    def whole_by_epochs(self):
+        if not Sweep.whole:
+            out = self.folder / "whole"
+            self.ok(*self.command(out, "--equal", "epochs"))
+            size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) >> 10
+            Sweep.whole = (out / "table.csv").read_bytes(), size
+        return Sweep.whole
+
     def setUp(self):
         super().setUp()
         self.use_tmpfs()
@@ -314,9 +324,10 @@ class Sweep(Case):
         self.detailed_cache()
         whole = self.folder / "whole"
         self.ok(*self.by_pictures(whole))
-        for i, point in enumerate(["file.write.before:verified.pairs", "file.rename.before:verified.pairs",
-                                   "file.rename.after:verified.pairs", "file.rename.before:hold-out.json",
-                                   "file.rename.after:hold-out.json"]):  # fmt: skip
+        points = ["file.write.before:verified.pairs", "file.rename.before:verified.pairs", "file.rename.after:verified.pairs",
+                  "file.rename.before:hold-out.json", "file.rename.after:hold-out.json"]  # fmt: skip
+        for i, point in enumerate(some_of("points of comparing pictures for a sweep, killed at", points, 2,
+                                          lambda point: point.split(":")[0], lambda point: point.split(":")[1])):  # fmt: skip
             with self.subTest(point):
                 out = self.folder / f"killed-{i}"
                 killed = run(*self.by_pictures(out), env={"WINNOW_FAILPOINTS": f"kill={point}:1"})
@@ -361,7 +372,7 @@ class Sweep(Case):
         self.refused(2, ["no point keeps at most 10", "larger --removed"], *command[:-len(TRAIN)], "--most-images", 10, *TRAIN)
 
     def test_killed_it_gives_the_same_table(self):
-        self.ok(*self.command(self.folder / "whole", "--equal", "epochs"))
+        table, _ = self.whole_by_epochs()
         out, draw = self.folder / "killed", random.Random(1)
         command = [WINNOW, *map(str, self.command(out, "--equal", "epochs", "--lanes", 2))]
         for _ in range(int(os.environ.get("WINNOW_SWEEP_KILLS", 4))):
@@ -370,7 +381,7 @@ class Sweep(Case):
             process.send_signal(draw.choice([signal.SIGKILL, signal.SIGTERM]))
             process.wait()
         self.ok(*self.command(out, "--equal", "epochs", "--lanes", 2))
-        self.assertEqual((out / "table.csv").read_bytes(), (self.folder / "whole" / "table.csv").read_bytes())
+        self.assertEqual((out / "table.csv").read_bytes(), table)
 
     def test_a_disk_that_is_really_full(self):
         script = """
@@ -382,8 +393,7 @@ class Sweep(Case):
         """
         if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "winnow", "/mnt"], capture_output=True).returncode:
             self.skipTest("a small tmpfs cannot be mounted here")
-        self.ok(*self.command(self.folder / "whole", "--equal", "epochs"))
-        size = sum(path.stat().st_size for path in (self.folder / "whole").rglob("*") if path.is_file()) >> 10
+        whole, size = self.whole_by_epochs()
         command = [WINNOW, *map(str, self.command("/mnt/sweep", "--equal", "epochs"))]
         for part in (0.02, 0.5):
             table = self.folder / f"table-{part}"
@@ -394,7 +404,7 @@ class Sweep(Case):
             said = [line for line in done.stderr.splitlines() if line.startswith("winnow: ")]
             self.assertEqual(len(said), 1, done.stderr)
             self.assertRegex(said[0], "o space|do not fit")
-            self.assertEqual(table.read_bytes(), (self.folder / "whole" / "table.csv").read_bytes())
+            self.assertEqual(table.read_bytes(), whole)
 
     def test_refusals(self):
         out = self.folder / "sweep"
