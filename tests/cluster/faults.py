@@ -1,0 +1,470 @@
+"""Faults that happen to a training on hosts in network namespaces: who is named, how it ends, and whether the results are those of a run that nothing happened to.
+
+Used by faults_test.py and by tests/bench/faults/measure.
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HOSTS = pathlib.Path(__file__).resolve().parent / "hosts"
+RANKS = 4  # one on each host
+IN_TIME = 15  # seconds from a fault to the sentence
+RECIPE = ["--net", "lenet", "--image-size", "32", "--batch-size", "12", "--micro-batch", "3", "--reproducible", "--threads", "1",
+          "--epochs", "100000", "--log-interval", "1"]  # fmt: skip
+SENTENCE = re.compile(
+    r"(?:waiting (?P<seconds>\d+) s for )?ranks? (?P<ranks>[\d, and]+) \((?P<hosts>[^)]+)\)"
+    r"(?: holds up every step)?, last seen (?P<place>in step (?P<step>\d+), [a-z ,0-9]+|starting): (?P<reason>.*)"
+)
+KILLED = re.compile(r"process rank (\d+) with PID \d+ on node (\w+) exited on signal 9")
+
+
+@dataclasses.dataclass
+class Said:
+    """A sentence of winnow's, by the terminal or by the log of a host."""
+
+    by: str
+    text: str
+    at: float
+    ranks: tuple = ()
+    hosts: tuple = ()
+    step: int = -1  # -1: none was named
+    reason: str = ""
+
+
+def parse(by, text, at):
+    found = SENTENCE.search(text)
+    if not found:
+        return Said(by, text, at)
+    ranks = tuple(int(number) for number in re.findall(r"\d+", found["ranks"]))
+    return Said(by, text, at, ranks, tuple(found["hosts"].split(", ")), int(found["step"] or 0), found["reason"])
+
+
+def make_cache(winnow, folder, images=384):
+    """Few images that can be learnt, 32 steps of RECIPE an epoch, as folder/cache."""
+    for i in range(images):
+        path = folder / f"images/train/{i % 2}/{i}.ppm"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"P6\n16 16\n255\n" + bytes((i * 37 + k * 11 * (1 + i % 2)) % 256 for k in range(3 * 16 * 16)))
+    subprocess.run([winnow, "ingest", folder / "images", "--out", folder / "cache"], check=True, capture_output=True)
+
+
+class Hosts:
+    """Four hosts, until close()."""
+
+    def __init__(self, folder):
+        shell = f'dirname "$(command -v hosts_on)" > {folder}/tools.new; mv {folder}/tools.new {folder}/tools; exec cat'
+        self.process = subprocess.Popen([HOSTS, str(RANKS), "1gbit", "bash", "-c", shell], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        while not (folder / "tools").exists():
+            if self.process.poll() is not None:
+                raise RuntimeError("no hosts can be made here")
+            time.sleep(0.05)
+        self.tools = pathlib.Path((folder / "tools").read_text().strip())
+
+    def act(self, what, *words):
+        subprocess.run([self.tools / f"hosts_{what}", *words], check=True)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+@dataclasses.dataclass
+class Setup:
+    """What all jobs of a folder have in common."""
+
+    winnow: str
+    hung_disk: str
+    folder: pathlib.Path  # with cache, and runs
+    stall_s: float = 10
+    hang_s: float = 1800
+
+
+class Job:
+    """A training on four hosts."""
+
+    count = 0
+
+    def __init__(self, setup, hosts, run, *more, launch=()):
+        Job.count += 1
+        self.setup, self.hosts, self.run = setup, hosts, run
+        self.mark = f"{os.getpid()}-{Job.count}"
+        self.flag = run.parent / f"{run.name}-hangs"  # the disk of a host
+        self.err = run.parent / f"{run.name}-{Job.count}.err"
+        self.said, self.lines = [], {}
+        preload = {"LD_PRELOAD": setup.hung_disk, "HUNG_DISK_ROOT": setup.folder, "HUNG_DISK_FLAG": self.flag, "FAULTS_JOB": self.mark}
+        words = [hosts.tools / "hosts_mpirun", *launch]
+        for name, value in preload.items():
+            words += ["-x", f"{name}={value}"]
+        words += [setup.winnow, "train", setup.folder / "cache", "--out", run, *RECIPE,
+                  "--stall-warning", setup.stall_s, "--hang-timeout", setup.hang_s,
+                  "--checkpoint-hist", "2", *more]  # fmt: skip
+        self.logs = {host: len(self.log_lines(host)) for host in self.host_names()}  # lines of an earlier start
+        with open(self.err, "wb") as err:
+            self.process = subprocess.Popen([str(word) for word in words], stdout=err, stderr=err)
+
+    @staticmethod
+    def host_names():
+        return [f"h{rank + 1}" for rank in range(RANKS)]
+
+    def log_lines(self, host):
+        path = self.run / f"health/{host}.log"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def look(self):
+        """Keeps what was said since the last look."""
+        now = time.monotonic()
+        texts = {"terminal": [line.removeprefix("winnow: ") for line in self.text().split("\n")[:-1]]}
+        for host, before in self.logs.items():
+            texts[host] = [line.partition(" ")[2] for line in self.log_lines(host)[before:]]
+        for by, lines in texts.items():
+            for line in lines[self.lines.get(by, 0) :]:
+                self.said.append(parse(by, line, now))
+            self.lines[by] = len(lines)
+
+    def text(self):
+        return self.err.read_text(errors="replace")
+
+    def pid(self, rank):
+        """Of a rank's process, or None."""
+        wanted = {f"OMPI_COMM_WORLD_RANK={rank}".encode(), f"FAULTS_JOB={self.mark}".encode()}
+        for entry in pathlib.Path("/proc").iterdir():
+            if entry.name.isdigit():
+                with contextlib.suppress(OSError):  # it is gone
+                    if wanted <= set((entry / "environ").read_bytes().split(b"\0")):
+                        return int(entry.name)
+        return None
+
+    def metrics(self):
+        path = self.run / "metrics.jsonl"
+        rows = path.read_text().splitlines(keepends=True) if path.exists() else []
+        return [row for row in map(json.loads, (r for r in rows if r.endswith("\n"))) if "train.loss" in row]
+
+    def steps(self):
+        path = self.run / "metrics.jsonl"
+        return path.read_bytes().count(b'"train.loss"') if path.exists() else 0
+
+    def checkpoints(self):
+        """Steps of those that are complete."""
+        found = (self.run / "checkpoints").glob("step-*/state.json")
+        return sorted(int(path.parent.name.removeprefix("step-")) for path in found)
+
+    def is_over(self):
+        return self.process.poll() is not None
+
+    def within(self, seconds, condition):
+        """Whether it came true; looks meanwhile at what is said."""
+        end = time.monotonic() + seconds
+        while not (true := condition()) and time.monotonic() < end:
+            self.look()
+            time.sleep(0.05)
+        self.look()
+        return bool(true)
+
+    def ask_to_stop(self, seconds=90):
+        """At a checkpoint, as a user does; its exit code, None: it does not end."""
+        if not self.is_over():
+            self.process.send_signal(signal.SIGUSR1)
+        return self.process.returncode if self.within(seconds, self.is_over) else None
+
+    def end(self):
+        for rank in range(RANKS):
+            if (pid := self.pid(rank)) is not None:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+        if not self.within(30, self.is_over):
+            self.process.kill()
+            self.process.wait()
+
+
+class Fault:
+    """What happens to one rank, or to its host. begin() and end() may be called once each."""
+
+    reasons = ()  # one of these is in the sentence
+    ends_job = False  # by itself
+    is_stall = True  # all wait; or steps go on, slowly
+    lasts_s = 0  # at least
+
+    def __init__(self, rank):
+        self.rank, self.host = rank, f"h{rank + 1}"
+        self.began, self.step, self.named = 0.0, 0, None
+        self.since = 0.0  # when it could be seen
+        self.ended = False
+
+    kind = property(lambda self: next(name for name, of in KINDS.items() if of is type(self)))
+
+    def begin(self, job):
+        self.pid = job.pid(self.rank)
+        self.step, self.began = job.steps(), time.monotonic()
+        self.since = self.began
+        self.act(job)
+
+    def act(self, job):
+        raise NotImplementedError
+
+    def end(self, job):
+        pass
+
+    def is_named_by(self, said):
+        """The sentence is of this fault: rank, machine, reason, and a step in which it may have been."""
+        if self.rank not in said.ranks or self.host not in said.hosts:
+            return False
+        return said.at >= self.began and self.step - 2 <= said.step and any(reason in said.reason for reason in self.reasons)
+
+
+class Frozen(Fault):
+    """SIGSTOP, and SIGCONT later."""
+
+    reasons = ("frozen",)
+
+    def act(self, job):
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def end(self, job):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGCONT)
+
+
+class FrozenForEver(Frozen):
+    """SIGSTOP; --hang-timeout ends the job."""
+
+    ends_job = True
+
+    def end(self, job):
+        pass
+
+
+class Killed(Fault):
+    """SIGKILL. mpirun ends the others."""
+
+    reasons = ("gone", "exited on signal 9")
+    ends_job = True
+
+    def act(self, job):
+        os.kill(self.pid, signal.SIGKILL)
+
+    def is_named_by(self, said):
+        found = KILLED.search(said.text)
+        return (found and (int(found[1]), found[2]) == (self.rank, self.host)) or super().is_named_by(said)
+
+
+class Cut(Fault):
+    """Link down, and up again."""
+
+    reasons = ("nothing comes from",)
+    lasts_s = 20
+
+    def act(self, job):
+        job.hosts.act("link", self.host, "0", "down")
+
+    def end(self, job):
+        job.hosts.act("link", self.host, "0", "up")
+
+    def is_named_by(self, said):
+        own = said.at >= self.began and f"the link of this one, {self.host}," in said.reason and self.step - 2 <= said.step
+        return own or super().is_named_by(said)
+
+
+class CutLong(Cut):
+    lasts_s = 150
+
+
+class HungDisk(Fault):
+    """Reads, writes and syncs of the host wait."""
+
+    reasons = ("disk gives it no data", "disks give them no data", "its disk answer", "their disks answer")
+
+    def act(self, job):
+        self.flag = pathlib.Path(f"{job.flag}-{self.host}")
+        self.flag.touch()
+
+    def end(self, job):
+        self.flag.unlink()
+
+
+class Slowed(Fault):
+    """One tenth of the time of its host."""
+
+    reasons = ("computes slowly", "decodes its images slowly", "still computes", "still decodes")
+    is_stall = False
+    # In a process that is there when it is time, whatever else this machine does.
+    PULSE = """if True:
+        import os, signal, sys, time
+        pid = int(sys.argv[1])
+        os.setpriority(os.PRIO_PROCESS, 0, -20)
+        while True:
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(0.09)
+            os.kill(pid, signal.SIGCONT)
+            time.sleep(0.01)
+    """
+
+    def act(self, job):
+        self.pulse = subprocess.Popen([sys.executable, "-c", self.PULSE, str(self.pid)], stderr=subprocess.DEVNULL)
+
+    def end(self, job):
+        self.pulse.kill()
+        self.pulse.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGCONT)
+
+
+class CoreTaken(Slowed):
+    """All its threads on one core, which another process has most of."""
+
+    NICE = 10  # a ninth of what the other one gets
+    HOG = """if True:
+        import os
+        parent = os.getppid()
+        while os.getppid() == parent:
+            pass
+    """
+
+    def act(self, job):
+        core = max(os.sched_getaffinity(0))
+        self.hog = subprocess.Popen([sys.executable, "-c", self.HOG])
+        os.sched_setaffinity(self.hog.pid, {core})
+        self.cores = {}
+        for thread in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
+            number = int(thread.name)
+            with contextlib.suppress(OSError):
+                self.cores[number] = (os.sched_getaffinity(number), os.getpriority(os.PRIO_PROCESS, number))
+                os.sched_setaffinity(number, {core})
+                os.setpriority(os.PRIO_PROCESS, number, self.NICE)
+
+    def end(self, job):
+        self.hog.kill()
+        self.hog.wait()
+        for number, (cores, nice) in self.cores.items():
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(number, cores)
+                os.setpriority(os.PRIO_PROCESS, number, nice)
+
+
+KINDS = {"frozen": Frozen, "frozen for ever": FrozenForEver, "killed": Killed, "link 20 s": Cut, "link 150 s": CutLong,
+         "disk": HungDisk, "slowed": Slowed, "core taken": CoreTaken}  # fmt: skip
+
+
+def note_named(job, faults):
+    """Notes of each fault the first sentence that names it."""
+    for fault in faults:
+        if fault.began and fault.named is None:
+            fault.named = next((said for said in job.said if fault.is_named_by(said)), None)
+
+
+def is_confirmed(job, said):
+    """Whether the metrics bear out that the rank is the slowest, by a half more than the median: on a busy machine one may be."""
+    rows = [row for row in job.metrics() if said.step - 40 <= row["step"] <= said.step]
+    slow = [row for row in rows if row["ranks.slowest"] == said.ranks[0] and row["ranks.compute.max"] > 1.5 * row["ranks.compute.median"]]
+    return 2 * len(slow) > len(rows)
+
+
+def accused_wrongly(job, faults):
+    """Sentences about ranks that nothing happened to."""
+    hit = {fault.rank for fault in faults}
+    cuts = [fault for fault in faults if isinstance(fault, Cut)]
+
+    def is_wrong(said):
+        if "holds up every step" in said.text and is_confirmed(job, said):
+            return False
+        if "no heartbeats from" in said.text or "heartbeats do not arrive" in said.text:
+            return True
+        if not said.ranks or set(said.ranks) <= hit:
+            return False
+        # A host that is cut off sees no other one; messages that were lost are sent again later than heartbeats.
+        if "messages of MPI do not arrive" in said.reason:
+            return not cuts
+        return not any(said.at >= cut.began and f"the link of this one, {cut.host}," in said.reason for cut in cuts)
+
+    return [said.text for said in job.said if is_wrong(said)]
+
+
+def happen(job, faults, pause_s=0.0):
+    """Begins faults and ends each when it is named and has lasted, as those do who mend a cluster. Where one hides another
+    (all wait for a frozen rank, so that none is slow), the other has its time from then on. Returns when none is left, or the job is over."""
+    for i, fault in enumerate(faults):
+        if i:
+            job.within(pause_s, job.is_over)
+        if job.is_over():
+            break
+        fault.begin(job)
+    endings = [fault for fault in faults if fault.began and fault.ends_job]
+    left = [fault for fault in faults if fault.began and not fault.ends_job]
+
+    def all_named():
+        note_named(job, left)
+        return job.is_over() or all(fault.named for fault in left)
+
+    while left:
+        job.within(max(fault.since for fault in left) + IN_TIME + 1 - time.monotonic(), all_named)
+        over = [fault for fault in left if fault.named] or left
+        job.within(max(fault.began + fault.lasts_s for fault in over) - time.monotonic(), job.is_over)
+        for fault in over:
+            fault.end(job)
+            fault.ended = True
+        left = [fault for fault in left if not fault.ended]
+        for fault in left:
+            fault.since = time.monotonic()
+    if endings:
+        job.within(job.setup.hang_s + 45, job.is_over)
+    note_named(job, faults)
+
+
+def same_as_undisturbed(job, reference):
+    """What differs from the undisturbed run in `reference`, in words; empty: nothing. It must be as long."""
+    wrong = []
+    rows = job.metrics()
+    if [row["step"] for row in rows] != list(range(1, len(rows) + 1)):
+        wrong.append("steps of metrics.jsonl are not 1, 2, 3 ...")
+    losses = [json.loads(row)["train.loss"] for row in (reference / "metrics.jsonl").read_text().splitlines() if '"train.loss"' in row]
+    if [row["train.loss"] for row in rows] != losses[: len(rows)]:
+        first = next(i for i, row in enumerate(rows) if i >= len(losses) or row["train.loss"] != losses[i])
+        wrong.append(f"the loss of step {first + 1} differs")
+    for step in job.checkpoints():
+        whole = reference / "checkpoints" / f"step-{step}"
+        for name in ("model.safetensors", "optimizer.safetensors"):
+            if whole.exists() and (job.run / f"checkpoints/step-{step}" / name).read_bytes() != (whole / name).read_bytes():
+                wrong.append(f"{name} of step {step} differs")
+    if not any((reference / "checkpoints" / f"step-{step}").exists() for step in job.checkpoints()):
+        wrong.append("there is no checkpoint to compare")
+    return wrong
+
+
+def census_of(run):
+    return json.loads((run / "census.json").read_text())["epochs"]
+
+
+def census_differs(job, reference):
+    """Likewise, of the census."""
+    mine, whole = census_of(job.run), census_of(reference)
+    complete = [row for row in mine if row["complete"]]
+    if complete != whole[: len(complete)]:
+        return ["the census of an epoch differs"]
+    if len(complete) < len(mine) - 1:
+        return [f"{len(mine) - len(complete)} epochs are not complete"]
+    return []
+
+
+def undisturbed(setup, steps):
+    """A run of one process to compare with, that long at least, with all its checkpoints."""
+    run = setup.folder / "undisturbed"
+    have = sum('"train.loss"' in row for row in (run / "metrics.jsonl").read_text().splitlines()) if (run / "metrics.jsonl").exists() else 0
+    if have < steps:
+        words = [setup.winnow, "train", setup.folder / "cache", "--out", run, *RECIPE, "--checkpoint-hist", "1000", "--max-steps", steps, "--resume", "auto"]
+        subprocess.run([str(word) for word in words], check=True, capture_output=True)
+    return run
+
+
+def fresh(run):
+    shutil.rmtree(run, ignore_errors=True)
+    for rest in run.parent.glob(f"{run.name}-*"):
+        rest.unlink()
+    return run

@@ -1,0 +1,75 @@
+"""A fault of each kind on four hosts, one after the other: the sentence that names it, how it ends, and the results of a run that nothing happened to.
+
+Many at random, with the times that people are given by default: tests/bench/faults/measure.
+"""
+
+import os
+import pathlib
+import tempfile
+import unittest
+
+import faults
+from hosts_case import HostsCase
+
+STALL_S, HANG_S = 5, 8
+
+
+class FaultsTest(HostsCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        temporary = tempfile.TemporaryDirectory(dir="/dev/shm")
+        cls.addClassCleanup(temporary.cleanup)
+        folder = pathlib.Path(temporary.name)
+        cls.setup_of = faults.Setup(os.environ["WINNOW"], os.environ["HUNG_DISK"], folder, STALL_S, HANG_S)
+        faults.make_cache(cls.setup_of.winnow, folder)
+        cls.hosts = faults.Hosts(folder)
+        cls.addClassCleanup(cls.hosts.close)
+
+    def start(self, name, *more):
+        job = faults.Job(self.setup_of, self.hosts, self.setup_of.folder / name, *more)
+        self.addCleanup(job.end)
+        self.assertTrue(job.within(120, lambda: job.is_over() or job.steps() >= 3) and not job.is_over(), job.text())
+        job.said.clear()
+        return job
+
+    def meet(self, job, *hit):
+        """They happen, each is named, and nobody else is."""
+        faults.happen(job, hit)
+        for fault in hit:
+            self.assertTrue(fault.named, f"{fault.kind}: {job.text()}")
+        self.assertEqual(faults.accused_wrongly(job, hit), [])
+        job.said.clear()
+
+    def check(self, job):
+        """Stopped at a checkpoint, it is as if nothing had been."""
+        self.assertEqual(job.ask_to_stop(), 75, job.text())
+        reference = faults.undisturbed(self.setup_of, job.steps())
+        self.assertEqual(faults.same_as_undisturbed(job, reference) + faults.census_differs(job, reference), [])
+
+    def test_what_passes_is_named_and_the_run_goes_on(self):
+        self.setup_of.hang_s = 1800
+        job = self.start("run")
+        link = faults.Cut(3)
+        link.lasts_s = 0
+        for hit in ([faults.Frozen(1), link], [faults.HungDisk(2)], [faults.Slowed(1)], [faults.CoreTaken(3)]):
+            self.meet(job, *hit)
+            job.within(60, lambda so_far=job.steps(): job.is_over() or job.steps() >= so_far + 3)
+        self.check(job)
+
+    def test_what_does_not_pass_is_named_and_the_run_ends_and_goes_on(self):
+        self.setup_of.hang_s = HANG_S
+        job = self.start("other")
+        self.meet(job, faults.Killed(2))
+        self.assertEqual(job.process.returncode, 137, job.text())
+        job = self.start("other", "--resume", "auto")
+        code = 75 if job.checkpoints() else 1
+        self.meet(job, faults.FrozenForEver(0))
+        self.assertEqual(job.process.returncode, code, job.text())
+        job = self.start("other", "--resume", "auto")
+        job.within(60, lambda: job.is_over() or job.checkpoints())
+        self.check(job)
+
+
+if __name__ == "__main__":
+    unittest.main()
