@@ -122,15 +122,16 @@ class Look {
     const double in_step = std::max(stall_s_, 3 * typical);
     const std::vector<int> working =
         ranks_where(seen_, [&](int, const Seen& s) { return is_alive(s) && !is_blocked(s.last); });
-    const std::vector<int> blocked = blocked_for(stall_s_);
-    double waited = 0;
-    for (const int r : blocked) waited = std::max(waited, at(seen_, r).idle_s);
+    std::vector<int> blocked = blocked_for(stall_s_);
     if (working.empty()) {
+      const double waited = longest_idle(blocked);
       if (blocked.size() < alive() || waited < in_step) return std::nullopt;
       return all_wait(blocked, waited);
     }
-    const int last = last_of(working);
-    const Seen& s = at(seen_, last);
+    const Seen& s = at(seen_, last_of(working));
+    // Nobody waits for a rank that is further: what those behind told is not so any more.
+    std::erase_if(blocked, [&](int r) { return at(seen_, r).last.step < s.last.step; });
+    double waited = longest_idle(blocked);
     if (is_in_step(s.last.stage) && !s.last.is_first_step) {
       if (s.last.stage == Stage::kReading) waited = std::max(waited, s.idle_s);
       if (waited < in_step) return std::nullopt;
@@ -141,6 +142,12 @@ class Look {
     }
     const Trouble trouble = trouble_of(s.last);
     return finding(trouble, same_trouble(working, trouble, s.last), waited);
+  }
+
+  double longest_idle(const std::vector<int>& ranks) const {
+    double longest = 0;
+    for (const int r : ranks) longest = std::max(longest, at(seen_, r).idle_s);
+    return longest;
   }
 
   std::size_t alive() const {

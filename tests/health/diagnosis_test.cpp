@@ -245,6 +245,11 @@ const std::vector<std::pair<std::string, std::function<void(Job&)>>> kOrdinary{
        for (Seen& s : j.seen) s.last.seconds.step = 60;
        j.wait_for(1, 100);
      }},
+    {"all go on, and the others have not told yet",
+     [](Job& j) {
+       j.wait_for(1, 12);
+       j.of(1).last.step = 18;
+     }},
     {"all evaluate",
      [](Job& j) {
        for (Seen& s : j.seen) {
