@@ -125,7 +125,7 @@ class Look {
     std::vector<int> blocked = blocked_for(stall_s_);
     if (working.empty()) {
       const double waited = longest_idle(blocked);
-      if (blocked.size() < alive() || waited < in_step) return std::nullopt;
+      if (blocked.size() < heard() || waited < in_step) return std::nullopt;
       return all_wait(blocked, waited);
     }
     const Seen& s = at(seen_, last_of(working));
@@ -150,8 +150,9 @@ class Look {
     return longest;
   }
 
-  std::size_t alive() const {
-    return ranks_where(seen_, [](int, const Seen& s) { return is_alive(s); }).size();
+  // Those that have left among them: who waits then waits for an end.
+  std::size_t heard() const {
+    return ranks_where(seen_, [](int, const Seen& s) { return s.heard; }).size();
   }
 
   // The one that is least far, of equals the first.

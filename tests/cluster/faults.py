@@ -100,6 +100,7 @@ class Job:
         self.flag = run.parent / f"{run.name}-hangs"  # the disk of a host
         self.err = run.parent / f"{run.name}-{Job.count}.err"
         self.said, self.lines = [], {}
+        self.before, self.first_size = self.metrics_file(), None
         preload = {"LD_PRELOAD": setup.hung_disk, "HUNG_DISK_ROOT": setup.folder, "HUNG_DISK_FLAG": self.flag, "FAULTS_JOB": self.mark}
         words = [hosts.tools / "hosts_mpirun", *launch]
         for name, value in preload.items():
@@ -151,6 +152,18 @@ class Job:
     def steps(self):
         path = self.run / "metrics.jsonl"
         return path.read_bytes().count(b'"train.loss"') if path.exists() else 0
+
+    def metrics_file(self):
+        path = self.run / "metrics.jsonl"
+        return (path.stat().st_ino, path.stat().st_size) if path.exists() else (0, 0)
+
+    def has_begun(self):
+        """Whether this start has done a step: it writes metrics.jsonl anew."""
+        file, size = self.metrics_file()
+        if file in (0, self.before[0]):
+            return False
+        self.first_size = size if self.first_size is None else self.first_size
+        return size > self.first_size
 
     def checkpoints(self):
         """Steps of those that are complete."""

@@ -291,6 +291,11 @@ const std::vector<std::pair<std::string, std::function<void(Job&)>>> kOrdinary{
        j.silence(1, 100);
        j.of(1).last.stage = Stage::kLeaving;
      }},
+    {"all others leave, as one gave up waiting",
+     [](Job& j) {
+       j.wait_for(-1, 12);
+       for (const int r : {0, 2, 3}) j.of(r).last.stage = Stage::kLeaving;
+     }},
     {"one was never heard",
      [](Job& j) {
        j.of(1) = {};
