@@ -400,7 +400,7 @@ def accused_wrongly(job, faults):
     return [said.text for said in job.said if is_wrong(said)]
 
 
-def happen(job, faults, pause_s=0.0):
+def happen(job, faults, pause_s=0.0, patience_s=IN_TIME + 1):
     """Begins faults and ends each when it is named and has lasted, as those do who mend a cluster. Where one hides another
     (all wait for a frozen rank, so that none is slow), the other has its time from then on. Returns when none is left, or the job is over."""
     for i, fault in enumerate(faults):
@@ -417,7 +417,7 @@ def happen(job, faults, pause_s=0.0):
         return job.is_over() or all(fault.named for fault in left)
 
     while left:
-        job.within(max(fault.since for fault in left) + IN_TIME + 1 - time.monotonic(), all_named)
+        job.within(max(fault.since for fault in left) + patience_s - time.monotonic(), all_named)
         over = [fault for fault in left if fault.named] or left
         job.within(max(fault.began + fault.lasts_s for fault in over) - time.monotonic(), job.is_over)
         for fault in over:
