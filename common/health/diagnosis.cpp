@@ -180,6 +180,8 @@ class Look {
     if (s.stage == Stage::kReading) {
       return s.cpu > kDecodingCores ? Trouble::kDecoding : Trouble::kDisk;
     }
+    // Weights take no while; what is written at the end of a step may.
+    if (s.stage == Stage::kUpdating && s.cpu <= kDecodingCores) return Trouble::kStuck;
     return is_in_step(s.stage) ? Trouble::kCompute : Trouble::kStuck;
   }
 

@@ -130,6 +130,7 @@ struct Monitor::State {
         board(of),
         sinks(std::move(to)),
         speaker(sinks.say),
+        log(sinks.say),
         thread(start_thread([this] { run(); })) {}
 
   ~State() {
@@ -178,7 +179,12 @@ struct Monitor::State {
       if (rank) transport->confirm(*rank, heard.from);
     }
     if (!stop_seen) return;
-    for (const Sentence& sentence : pulse.last_words(now())) speaker.say(sentence);
+    for (const Sentence& sentence : pulse.last_words(now())) say(sentence);
+  }
+
+  void say(const Sentence& sentence) {
+    if (sentence.to_people) speaker.say({.text = sentence.text, .to_people = true});
+    if (sentence.to_log) log.say({.text = sentence.text, .to_log = true});
   }
 
   void do_beat() {
@@ -191,10 +197,11 @@ struct Monitor::State {
       }
       for (const int rank : beat.probes) transport->probe(rank);
     }
-    for (const Sentence& sentence : beat.sentences) speaker.say(sentence);
+    for (const Sentence& sentence : beat.sentences) say(sentence);
     if (!beat.exit_code) return;
     tell_all(pulse.farewell(*beat.exit_code), true);
     speaker.flush(kLastWords);
+    log.flush(kLastWords);
     sinks.end_process(*beat.exit_code);
   }
 
@@ -228,6 +235,7 @@ struct Monitor::State {
   const Board& board;
   const MonitorSinks sinks;
   Speaker speaker;
+  Speaker log;  // apart, as the disk may be what hangs
   std::mutex mutex;
   std::condition_variable changed;
   bool stopping = false;

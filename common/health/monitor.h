@@ -13,8 +13,9 @@ namespace winnow::health {
 
 // What a monitor does besides sending heartbeats.
 struct MonitorSinks {
-  std::function<double()> adding_seconds;          // of all-reduces, so far; may be empty
-  std::function<void(const Sentence&)> say;        // on a thread of its own: it may block
+  std::function<double()> adding_seconds;  // of all-reduces, so far; may be empty
+  // What is for people and what is for a log, on a thread of their own each: it may block.
+  std::function<void(const Sentence&)> say;
   StopRequested stop{};                            // of the process; may be empty
   std::function<void(int exit_code)> end_process;  // does not return, but in tests
 };

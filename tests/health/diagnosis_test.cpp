@@ -135,6 +135,15 @@ const std::vector<Situation> kSituations{
      Trouble::kDecoding,
      {1},
      2},
+    {"metrics on a disk that hangs",
+     [](Job& j) {
+       j.wait_for(1, 12);
+       j.of(1).last.stage = Stage::kUpdating;
+       j.of(1).last.cpu = 0.05F;
+     },
+     Trouble::kStuck,
+     {1},
+     2},
     {"slow compute", [](Job& j) { j.wait_for(1, 12); }, Trouble::kCompute, {1}, 2},
     {"a data exchange that waits, and so do the gradients",
      [](Job& j) {

@@ -177,6 +177,26 @@ TEST(Monitor, EndsThoughNobodyReadsWhatItSays) {
   }
 }
 
+TEST(Monitor, ALogOnADiskThatHangsKeepsNothingFromPeople) {
+  Board board;
+  board.begin_step(3);
+  std::atomic<bool> let_go = false;
+  std::atomic<int> told = 0;
+  {
+    MonitorSinks sinks{.adding_seconds = {},
+                       .say =
+                           [&](const Sentence& sentence) {
+                             while (sentence.to_log && !let_go) std::this_thread::sleep_for(10ms);
+                             if (sentence.to_people) ++told;
+                           },
+                       .end_process = [](int) {}};
+    const Monitor monitor(Pulse(0, {{"h1", 0}}, {}, {.stall_s = 1, .hang_s = 0}), nullptr, board,
+                          std::move(sinks));
+    EXPECT_TRUE(within(60s, [&] { return told >= 2; }));
+    let_go = true;
+  }
+}
+
 TEST(Board, KnowsWhereARankIsAndWhatItWaitsFor) {
   Board board;
   EXPECT_EQ(board.read().stage, Stage::kStarting);
