@@ -386,6 +386,8 @@ def accused_wrongly(job, faults):
     cuts = [fault for fault in faults if isinstance(fault, Cut)]
 
     def is_wrong(said):
+        if "last seen starting" in said.text:  # said before the job had begun, and read late
+            return False
         if "holds up every step" in said.text and is_confirmed(job, said):
             return False
         if "no heartbeats from" in said.text or "heartbeats do not arrive" in said.text:
