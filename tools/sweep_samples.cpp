@@ -178,7 +178,7 @@ ThinnedPoint SweepSamples::thin_share(const dedup::SweepPoint& point, double sha
   const auto wanted = static_cast<std::uint64_t>(share * static_cast<double>(training_) + 0.5);
   const int bits = dedup::find_hash(point.hash).row->bits;
   const std::uint64_t able = matchable(point.hash);
-  auto& [threshold, links] = searched_[point.hash];
+  auto& [links, next] = searched_[point.hash];
   const auto thin_by_first = [&](std::size_t count) {
     const int within = count == 0 ? 0 : static_cast<int>(links[count - 1].distance);
     return ThinnedPoint{.selection = thin_by({.hash = point.hash, .threshold = within}, point,
@@ -188,9 +188,9 @@ ThinnedPoint SweepSamples::thin_share(const dedup::SweepPoint& point, double sha
   std::uint64_t most = dedup::count_thinned(thin_by_first(links.size()).selection);
   // Upwards, as each search costs more than the one before. Beside equal images no more can go than
   // codes tell something of.
-  while (most < wanted && most + able >= wanted && threshold < bits / 2) {
-    threshold = threshold < 0 ? 0 : threshold + std::max(1, bits / 32);
-    links = nearest_links(point.hash, threshold);
+  while (most < wanted && most + able >= wanted && next <= bits / 2) {
+    links = nearest_links(point.hash, next);
+    next += std::max(1, bits / 32);
     most = dedup::count_thinned(thin_by_first(links.size()).selection);
   }
   if (most < wanted) {

@@ -93,10 +93,9 @@ class SweepSamples {
   std::vector<dedup::Edge> nearest_links(const std::string& hash, int threshold) const;
   std::uint64_t matchable(const std::string& hash) const;
 
-  // See nearest_links().
   struct SearchedLinks {
-    int threshold = -1;
-    std::vector<dedup::Edge> links = {};
+    std::vector<dedup::Edge> links = {};  // see nearest_links()
+    int next = 0;                         // the threshold to search by for more
   };
 
   const pipeline::Cache& cache_;
