@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
+
+from .errors import UsageError
 
 if TYPE_CHECKING:
     from . import _core
@@ -65,3 +68,14 @@ class Batch:
         """Hash over pixels, labels, weights, ids and positions, 16 hex digits. Those of the ranks' parts of a batch add up,
         modulo 2^64, to what ``winnow train --log-batches`` writes as ``data.digest``."""
         return f"{self.raw.digest():016x}"
+
+
+def torch_for(tensors: str) -> Any:
+    """The module torch where ``tensors`` asks for it: "torch"; "auto": where it is imported already. None: "numpy"."""
+    if tensors not in ("auto", "numpy", "torch"):
+        raise UsageError(f"tensors are auto, numpy or torch, not {tensors!r}")
+    if tensors == "torch":
+        import torch
+
+        return torch
+    return sys.modules.get("torch") if tensors == "auto" else None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core, ranks as ranks_of_job
-from .batch import Batch
+from .batch import Batch, torch_for
 from .cache import Cache, sides
 from .errors import UsageError
 
@@ -111,7 +110,7 @@ class Loader:
         pin_memory: bool = False,
     ) -> None:
         self._job = ranks_of_job.find(rank, ranks)
-        self._torch = _torch_for(tensors)
+        self._torch = torch_for(tensors)
         self._pin = pin_memory
         path = cache.path if isinstance(cache, Cache) else os.fspath(cache)
         how = _core.SamplingOptions(sampling, repeat_threshold, shuffle_fraction, partitions)
@@ -279,7 +278,7 @@ class Evaluation:
         pin_memory: bool = False,
     ) -> None:
         job = ranks_of_job.find(rank, ranks)
-        self._torch = _torch_for(tensors)
+        self._torch = torch_for(tensors)
         self._pin = pin_memory
         self._batch_size = batch_size
         self._once = _core.Once(cache.path if isinstance(cache, Cache) else os.fspath(cache), split, selection)
@@ -302,13 +301,3 @@ class Evaluation:
         while len(raw := batches.next()) > 0:
             yield Batch(raw, step, self._torch, self._pin)
             step += 1
-
-
-def _torch_for(tensors: str) -> Any:
-    if tensors not in ("auto", "numpy", "torch"):
-        raise UsageError(f"tensors are auto, numpy or torch, not {tensors!r}")
-    if tensors == "torch":
-        import torch
-
-        return torch
-    return sys.modules.get("torch") if tensors == "auto" else None

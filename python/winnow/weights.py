@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .batch import torch_for
 from .errors import DataError, SystemFault, UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def load_weights(path: str | os.PathLike[str], *, tensors: str = "auto") -> dict
 
     UsageError where there is no such file; DataError where it is cut short, damaged, or holds values that are not finite.
     """
-    torch = _torch_for(tensors)
+    torch = torch_for(tensors)
     file = _file_of(os.fspath(path))
     try:
         with open(file, "rb") as source:
@@ -74,16 +75,6 @@ def save_weights(path: str | os.PathLike[str], state: Mapping[str, Any]) -> None
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     _replace(os.fspath(path), [len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in data)])
-
-
-def _torch_for(tensors: str) -> Any:
-    if tensors not in ("auto", "numpy", "torch"):
-        raise UsageError(f"tensors are auto, numpy or torch, not {tensors!r}")
-    if tensors == "torch":
-        import torch
-
-        return torch
-    return sys.modules.get("torch") if tensors == "auto" else None
 
 
 def _file_of(path: str) -> str:
