@@ -4,8 +4,9 @@
 //   FAULTY_ROOT       the folder
 //   FAULTY_DELAY_US   what opening a regular file and each read of one take longer
 //   FAULTY_CALLS      faults, CALL=ERROR/N[!] with commas between: every Nth path, chosen by a hash
-//                     of its name, fails with EIO or ESTALE, the first time only, or always with
-//                     "!". Calls: open, read (of regular files), list (a folder), stat
+//                     of its name below the folder, fails with EIO or ESTALE, the first time only,
+//                     or always with "!". Calls: open, read (of regular files), list (a folder),
+//                     stat
 //   FAULTY_COUNTS     a file to which what happened is written at the end: "CALL calls faults"
 //   lines
 #include <dirent.h>
@@ -61,7 +62,9 @@ class Storage {
     const std::lock_guard lock(mutex_);
     ++calls_[call];
     const Rule& rule = rules_[call];
-    if (rule.every == 0 || hash(kNames[call] + path) % rule.every != 0) return false;
+    if (rule.every == 0 || hash(kNames[call] + path.substr(root_.size())) % rule.every != 0) {
+      return false;
+    }
     if (!failed_[call].insert(path).second && !rule.always) return false;
     ++faults_[call];
     errno = rule.error;
