@@ -71,7 +71,8 @@ Json to_json(const CopyRow& row) {
           {"of_shards", if_whole(row.of)},
           {"partitions", whole && !some.all()
                              ? Json{{"begin", some.begin}, {"end", some.end}, {"of", some.of}}
-                             : Json(nullptr)}};
+                             : Json(nullptr)},
+          {"ids", row.ids ? Json{{"held", *row.ids}, {"of", row.of_ids}} : Json(nullptr)}};
 }
 
 std::string part_in_words(const CopyRow& row) {
@@ -80,6 +81,7 @@ std::string part_in_words(const CopyRow& row) {
   if (!some.all()) {
     return fmt::format(" (partitions {} to {} of {})", some.begin, some.end - 1, some.of);
   }
+  if (row.ids) return fmt::format(" (of {} of {} inputs)", *row.ids, row.of_ids);
   if (row.shards == row.of) return {};
   return fmt::format(" ({} of {} shards)", row.shards, row.of);
 }

@@ -13,12 +13,12 @@ namespace winnow::tools {
 // "loaded 12 GiB in 30 s (400 MiB a second)", or that they were there.
 std::string in_words(const pipeline::ShardCopy& copy);
 
-// Whether a verb reads its shards from a copy in memory, and which of them on each machine.
+// Whether a verb reads its shards from a copy in memory, and what of them is on each machine.
 struct MemoryFlags {
   bool memory = false;
   std::filesystem::path folder;  // given: implies it
   int replicas = 1;
-  int partitions = 0;         // machines hold parts of so many partitions; 0: of the shards
+  int partitions = 0;         // machines hold parts of so many partitions; 0: blocks of records
   int ranks_per_machine = 0;  // 0: as they are
   std::uint64_t segment_mib = 128;
 };

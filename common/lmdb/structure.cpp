@@ -1,11 +1,15 @@
 #include "common/lmdb/structure.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <span>
 #include <vector>
 
 #include "common/error.h"
+#include "common/file.h"
 
 namespace winnow::lmdb {
 namespace {
@@ -35,11 +39,57 @@ struct Meta {
 
 using Take = std::function<void(BytesView, std::uint64_t, std::uint64_t)>;
 
+class InMemory {
+ public:
+  explicit InMemory(BytesView bytes) : bytes_(bytes) {}
+  std::uint64_t size() const noexcept { return bytes_.size(); }
+  void read(std::size_t at, std::span<std::byte> out) const {
+    std::memcpy(out.data(), bytes_.data() + at, out.size());
+  }
+
+ private:
+  BytesView bytes_;
+};
+
+// Keeps what it has read, which is the pages of the tree.
+class OnStorage {
+ public:
+  explicit OnStorage(const InputFile& file) : file_(file) {}
+  std::uint64_t size() const noexcept { return file_.size(); }
+  void read(std::size_t at, std::span<std::byte> out) {
+    while (!out.empty()) {
+      const std::size_t inside = at % kPiece;
+      const Bytes& piece = piece_at(at - inside);
+      const std::size_t bytes = std::min(out.size(), piece.size() - inside);
+      std::memcpy(out.data(), piece.data() + inside, bytes);
+      out = out.subspan(bytes);
+      at += bytes;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 4096;
+
+  const Bytes& piece_at(std::size_t begin) {
+    const auto [found, is_new] = pieces_.try_emplace(begin);
+    if (is_new) {
+      found->second.resize(std::min<std::uint64_t>(kPiece, file_.size() - begin));
+      file_.read_at(begin, found->second);
+    }
+    return found->second;
+  }
+
+  const InputFile& file_;
+  std::map<std::size_t, Bytes> pieces_;
+};
+
+enum class MadeBy { kUs, kOthers };
+
+template <class File>
 class Walk {
  public:
-  // Without `take`: a file of ours.
-  Walk(BytesView file, const std::string& where, const Take* take = nullptr)
-      : file_(file), where_(where), take_(take) {}
+  Walk(File file, const std::string& where, MadeBy made_by, const Take* take = nullptr)
+      : file_(std::move(file)), where_(where), is_ours_(made_by == MadeBy::kUs), take_(take) {}
 
   void run() {
     const Meta first = meta_at(0);
@@ -47,7 +97,7 @@ class Walk {
     const Meta second = meta_at(page_bytes_);
     const Meta& newest = first.transaction >= second.transaction ? first : second;
     pages_ = file_.size() / page_bytes_;
-    need(newest.last_page < pages_ || take_ != nullptr);
+    need(newest.last_page < pages_ || !is_ours_);
     need(newest.main_flags == 0);
     visited_.assign(pages_, false);
     if (newest.main_root == kNoPage) {
@@ -66,13 +116,20 @@ class Walk {
       throw FormatError(where_ + " is damaged: it is not a sound LMDB file; make it again");
   }
   template <class T>
-  T at(std::size_t offset) const {
+  T at(std::size_t offset) {
     T value;
-    std::memcpy(&value, file_.data() + offset, sizeof(T));
+    file_.read(offset, std::as_writable_bytes(std::span(&value, 1)));
     return value;
   }
+  void take(std::size_t key_at, std::size_t key_bytes, std::uint64_t begin, std::uint64_t bytes) {
+    if (take_ == nullptr) return;
+    std::array<std::byte, kMaxKeyBytes> key;
+    const std::span read = std::span(key).first(key_bytes);
+    file_.read(key_at, read);
+    (*take_)(read, begin, bytes);
+  }
 
-  Meta meta_at(std::size_t page) const {
+  Meta meta_at(std::size_t page) {
     need(file_.size() >= kPageHeaderBytes + kMetaBytes &&
          page <= file_.size() - kPageHeaderBytes - kMetaBytes);
     need(at<std::uint16_t>(page + 10) == kMeta);
@@ -115,7 +172,7 @@ class Walk {
     need(flags == (levels > 1 ? kBranch : kLeaf));
     need(lower >= kPageHeaderBytes && lower % 2 == 0 && lower <= upper && upper <= page_bytes_);
     const std::size_t count = (lower - kPageHeaderBytes) / 2;
-    need(count >= (levels > 1 && take_ == nullptr ? 2u : 1u));
+    need(count >= (levels > 1 && is_ours_ ? 2u : 1u));
     std::size_t left = page_bytes_ - upper;  // nodes have their bytes for themselves
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t offset = at<std::uint16_t>(page + kPageHeaderBytes + 2 * i);
@@ -144,24 +201,23 @@ class Walk {
     const std::size_t key_at = at_byte + kNodeHeaderBytes;
     if (flags == 0) {
       need(bytes <= room - key);
-      if (take_) (*take_)(file_.subspan(key_at, key), key_at + key, bytes);
+      take(key_at, key, key_at + key, bytes);
       return kNodeHeaderBytes + key + bytes;
     }
     need(room - key >= sizeof(std::uint64_t));
     const auto number = at<std::uint64_t>(key_at + key);
     visit(number, (kPageHeaderBytes + bytes + page_bytes_ - 1) / page_bytes_);
-    if (take_) {
-      (*take_)(file_.subspan(key_at, key), number * page_bytes_ + kPageHeaderBytes, bytes);
-    }
+    take(key_at, key, number * page_bytes_ + kPageHeaderBytes, bytes);
     return kNodeHeaderBytes + key + sizeof(number);
   }
 
   bool is_key(std::size_t bytes) const noexcept {
-    return take_ ? bytes >= 1 && bytes <= kMaxKeyBytes : bytes == kKeyBytes;
+    return is_ours_ ? bytes == kKeyBytes : bytes >= 1 && bytes <= kMaxKeyBytes;
   }
 
-  BytesView file_;
+  File file_;
   const std::string& where_;
+  const bool is_ours_;
   const Take* take_;
   std::size_t page_bytes_ = 0;
   std::uint64_t pages_ = 0;
@@ -172,10 +228,24 @@ class Walk {
 
 }  // namespace
 
-void check_structure(BytesView file, const std::string& where) { Walk(file, where).run(); }
+void check_structure(BytesView file, const std::string& where) {
+  Walk(InMemory(file), where, MadeBy::kUs).run();
+}
 
 void for_each_entry(BytesView file, const std::string& where, const Take& take) {
-  Walk(file, where, &take).run();
+  Walk(InMemory(file), where, MadeBy::kOthers, &take).run();
+}
+
+void for_each_place(
+    const InputFile& file,
+    const std::function<void(std::uint64_t key, std::uint64_t begin, std::uint64_t bytes)>& take) {
+  const std::string where = file.path().string();
+  const Take take_ours = [&](BytesView key, std::uint64_t begin, std::uint64_t bytes) {
+    std::uint64_t number = 0;
+    for (const std::byte byte : key) number = number << 8 | std::to_integer<std::uint64_t>(byte);
+    take(number, begin, bytes);
+  };
+  Walk(OnStorage(file), where, MadeBy::kUs, &take_ours).run();
 }
 
 }  // namespace winnow::lmdb

@@ -6,6 +6,10 @@
 
 #include "common/bytes.h"
 
+namespace winnow {
+class InputFile;
+}
+
 namespace winnow::lmdb {
 
 // LMDB follows the page numbers and offsets of a file without looking where they lead: a damaged
@@ -21,5 +25,12 @@ void check_structure(BytesView file, const std::string& where);
 void for_each_entry(
     BytesView file, const std::string& where,
     const std::function<void(BytesView key, std::uint64_t begin, std::uint64_t bytes)>& take);
+
+// Calls `take` with each key of a file of ours and the place of its value, in the order of the
+// tree. Reads the pages of the tree alone, and maps nothing: for files on storage that may fail.
+// Checks as check_structure() does, but for keys that do not ascend. FormatError, SystemError.
+void for_each_place(
+    const InputFile& file,
+    const std::function<void(std::uint64_t key, std::uint64_t begin, std::uint64_t bytes)>& take);
 
 }  // namespace winnow::lmdb

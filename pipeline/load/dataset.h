@@ -15,6 +15,7 @@
 namespace winnow::pipeline {
 
 class Cache;
+struct Parts;
 
 // What a trainer needs to know of a cache, without the means of reading it.
 struct DatasetInfo {
@@ -35,11 +36,13 @@ struct Placement {
   std::filesystem::path shards_at;  // folder of a copy on this machine; empty: the cache's own
   // Root of the other files, on a machine that does not have the cache in its place; empty: that.
   std::filesystem::path files_at = {};
-  // Of each rank the number of its machine, and of each machine the shards it has, numbers of the
-  // manifest's. Neither is given where every machine has all. `partitions`: of each machine those
-  // whose records it has of its shards, which are all then; none given: all.
+  // Of each rank the number of its machine, and of each machine the shards it has any record of,
+  // numbers of the manifest's. Neither is given where every machine has all. Which records: those
+  // of the blocks that `parts` gives it (pipeline/store/parts.h), or else of the partitions that
+  // `partitions` has for each machine.
   std::vector<int> nodes = {};
   std::vector<std::vector<std::uint32_t>> held = {};
+  std::shared_ptr<const Parts> parts = nullptr;
   std::vector<Partitions> partitions = {};
   // What a rank sends and gets at once, together, unless a batch alone needs more. Twice that is
   // the memory that the exchange takes on a rank.

@@ -262,7 +262,7 @@ class Exchange final : public Planner {
 std::shared_ptr<const Spread> spread(const Cache& cache, comm::Communicator& comm,
                                      const Placement& placement) {
   if (placement.held.empty()) return nullptr;
-  Holders holders(cache.manifest().shards, placement.nodes, placement.held, placement.partitions);
+  Holders holders(cache.manifest().shards, placement);
   if (holders.all_have_all()) return nullptr;
   RecordSizes sizes = gather_sizes(cache, comm, holders);
   return std::make_shared<const Spread>(

@@ -12,12 +12,12 @@
 
 namespace winnow::pipeline {
 
-// A cache of which each machine of a job holds some shards or partitions, and what is needed to get
+// A cache of which each machine of a job holds some blocks or partitions, and what is needed to get
 // the records of the others. Immutable, the same on every rank.
 class Spread;
 
 // Collective: the ranks tell each other how large their records are. `cache` and `comm` must
-// outlive what is returned; null where every machine holds all. Throws Error for a shard or
+// outlive what is returned; null where every machine holds all. Throws Error for a block or
 // partition that is on no machine, FormatError for a damaged one.
 std::shared_ptr<const Spread> spread(const Cache& cache, comm::Communicator& comm,
                                      const Placement& placement);

@@ -1,7 +1,6 @@
 #include "pipeline/load/exchange_plan.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -60,67 +59,88 @@ std::vector<Parcel> lay_out(std::vector<std::pair<int, Parcel>> parcels, int ran
 
 }  // namespace
 
-Holders::Holders(std::span<const ShardInfo> shards, std::vector<int> nodes,
-                 const std::vector<std::vector<std::uint32_t>>& held,
-                 const std::vector<Partitions>& partitions)
-    : nodes_(std::move(nodes)),
-      ranks_(held.size()),
-      partitions_(partitions.empty() ? 0 : partitions.front().of),
-      holding_nodes_(partitions.empty() ? shards.size() : static_cast<std::size_t>(partitions_)) {
-  for (const ShardInfo& shard : shards) last_ids_.push_back(shard.last_id);
+Holders::Holders(std::span<const ShardInfo> shards, const Placement& placement)
+    : nodes_(placement.nodes),
+      ranks_(placement.held.size()),
+      held_(placement.held),
+      parts_(placement.parts),
+      last_id_(shards.empty() ? 0 : shards.back().last_id) {
   for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
     ranks_.at(static_cast<std::size_t>(nodes_[rank])).push_back(static_cast<int>(rank));
   }
-  for (std::size_t node = 0; node < held.size(); ++node) {
+  if (parts_) {
+    check_parts();
+    return;
+  }
+  find_partitions(placement.partitions);
+}
+
+void Holders::find_partitions(const std::vector<Partitions>& partitions) {
+  nodes_of_partition_.resize(static_cast<std::size_t>(partitions.at(0).of));
+  for (std::size_t node = 0; node < ranks_.size(); ++node) {
     if (ranks_[node].empty()) continue;  // nobody there could give anything
-    std::vector<std::uint32_t> has = held[node];
-    if (partitions_ > 0) {
-      has.resize(static_cast<std::size_t>(partitions.at(node).end - partitions[node].begin));
-      std::iota(has.begin(), has.end(), static_cast<std::uint32_t>(partitions[node].begin));
+    const Partitions& has = partitions.at(node);
+    for (int number = has.begin; number < has.end; ++number) {
+      nodes_of_partition_[static_cast<std::size_t>(number)].push_back(static_cast<int>(node));
     }
-    for (const std::uint32_t number : has) {
-      holding_nodes_.at(number).push_back(static_cast<int>(node));
+    all_have_all_ = all_have_all_ && has.all();
+  }
+  for (std::size_t i = 0; i < nodes_of_partition_.size(); ++i) {
+    if (!nodes_of_partition_[i].empty()) continue;
+    throw Error("partition " + std::to_string(i) + " is on none of the machines of this job");
+  }
+}
+
+void Holders::check_parts() {
+  std::vector<std::size_t> blocks_of(ranks_.size(), 0);
+  for (std::size_t block = 0; block < parts_->blocks.size(); ++block) {
+    const IdRun ids = parts_->blocks.ids(block);
+    for (const std::uint32_t node : holders_of(*parts_, ids)) {
+      ++blocks_of.at(node);
+      if (!ranks_[node].empty()) continue;
+      throw Error("records " + std::to_string(ids.first) + " to " + std::to_string(ids.last) +
+                  " are on a machine without ranks of this job");
     }
-    all_have_all_ = all_have_all_ && has.size() == holding_nodes_.size();
   }
-  for (std::size_t i = 0; i < holding_nodes_.size(); ++i) {
-    if (!holding_nodes_[i].empty()) continue;
-    throw Error((partitions_ > 0 ? "partition " + std::to_string(i) : shards[i].file) +
-                " is on none of the machines of this job");
+  all_have_all_ = std::ranges::all_of(
+      blocks_of, [&](std::size_t count) { return count == parts_->blocks.size(); });
+}
+
+int Holders::node_for(SampleId id, int node) const {
+  if (!parts_) {
+    if (id > last_id_) throw Error("no shard has sample " + std::to_string(id));
+    const int of = static_cast<int>(nodes_of_partition_.size());
+    const auto& nodes = nodes_of_partition_[static_cast<std::size_t>(partition_of(id, of))];
+    if (std::ranges::binary_search(nodes, node)) return node;
+    return nodes[static_cast<std::size_t>(node) % nodes.size()];
   }
+  const std::size_t block = parts_->blocks.block_of(id);
+  if (block == parts_->blocks.size()) throw Error("no shard has sample " + std::to_string(id));
+  const auto& copies = parts_->machine_of;
+  for (const auto& machine_of : copies) {
+    if (std::cmp_equal(machine_of[block], node)) return node;
+  }
+  return static_cast<int>(copies[static_cast<std::size_t>(node) % copies.size()][block]);
 }
 
 int Holders::holder(SampleId id, int rank) const {
-  const auto shard = static_cast<std::size_t>(
-      std::lower_bound(last_ids_.begin(), last_ids_.end(), id) - last_ids_.begin());
-  if (shard == last_ids_.size()) throw Error("no shard has sample " + std::to_string(id));
   const int node = nodes_[static_cast<std::size_t>(rank)];
-  const std::vector<int>& holding =
-      holding_nodes_[partitions_ > 0 ? static_cast<std::size_t>(partition_of(id, partitions_))
-                                     : shard];
-  if (std::ranges::binary_search(holding, node)) return rank;
-  const auto number = static_cast<std::size_t>(node);
-  const std::vector<int>& givers =
-      ranks_[static_cast<std::size_t>(holding[number % holding.size()])];
+  const int from = node_for(id, node);
+  if (from == node) return rank;
   // Ranks of one machine ask different ranks of another, and each asks all of them.
-  const std::vector<int>& asking = ranks_[number];
+  const std::vector<int>& givers = ranks_[static_cast<std::size_t>(from)];
+  const std::vector<int>& asking = ranks_[static_cast<std::size_t>(node)];
   const auto place =
       static_cast<std::size_t>(std::ranges::lower_bound(asking, rank) - asking.begin());
-  return givers[(place + shard) % givers.size()];
+  return givers[(place + id) % givers.size()];
 }
 
 std::vector<std::uint32_t> Holders::share_of(int rank) const {
-  const int node = nodes_[static_cast<std::size_t>(rank)];
-  const std::vector<int>& ranks = ranks_[static_cast<std::size_t>(node)];
+  const auto node = static_cast<std::size_t>(nodes_[static_cast<std::size_t>(rank)]);
+  const std::vector<int>& ranks = ranks_[node];
   std::vector<std::uint32_t> share;
-  const auto holds = [&](const std::vector<int>& nodes) {
-    return std::ranges::binary_search(nodes, node);
-  };
-  if (std::ranges::none_of(holding_nodes_, holds)) return share;
-  std::size_t turn = 0;
-  for (std::size_t shard = 0; shard < last_ids_.size(); ++shard) {
-    if (partitions_ == 0 && !holds(holding_nodes_[shard])) continue;
-    if (ranks[turn++ % ranks.size()] == rank) share.push_back(static_cast<std::uint32_t>(shard));
+  for (std::size_t turn = 0; turn < held_[node].size(); ++turn) {
+    if (ranks[turn % ranks.size()] == rank) share.push_back(held_[node][turn]);
   }
   return share;
 }

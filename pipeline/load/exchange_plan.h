@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -9,22 +10,20 @@
 #include "pipeline/load/exchange.h"
 #include "pipeline/store/manifest.h"
 #include "pipeline/store/partition.h"
+#include "pipeline/store/parts.h"
 
-// Who gives which records to whom, when each machine of a job holds a part of the shards. Pure
+// Who gives which records to whom, when each machine of a job holds a part of the cache. Pure
 // functions of what every rank knows: the order of samples, who holds what, how large records are.
 // So no rank asks another for anything, and all know what is coming.
 
 namespace winnow::pipeline {
 
-// Which machine holds which shard or partition, and which rank is on which machine.
+// Which machine holds which blocks or partitions, and which rank is on which machine.
 class Holders {
  public:
-  // `nodes`: of each rank, the number of its machine. `held`: of each machine the shards it has,
-  // as numbers of the manifest's. `partitions`: of each machine those it has the records of, of all
-  // shards then; none given: all. Throws Error for a shard or partition that no machine has.
-  Holders(std::span<const ShardInfo> shards, std::vector<int> nodes,
-          const std::vector<std::vector<std::uint32_t>>& held,
-          const std::vector<Partitions>& partitions = {});
+  // The nodes of `placement` and its parts or partitions, of a cache of these shards. Throws Error
+  // for a block or partition that no machine with ranks has.
+  Holders(std::span<const ShardInfo> shards, const Placement& placement);
 
   int ranks() const noexcept { return static_cast<int>(nodes_.size()); }
   bool all_have_all() const noexcept { return all_have_all_; }
@@ -32,15 +31,22 @@ class Holders {
   // The rank that reads a sample for `rank`: itself, where its machine has it. Throws Error where
   // no shard can have it.
   int holder(SampleId id, int rank) const;
-  // The shards that `rank` looks into on behalf of all: of those of its machine its share.
+  // The shards that `rank` looks into on behalf of all: of those its machine has records of its
+  // share.
   std::vector<std::uint32_t> share_of(int rank) const;
 
  private:
-  std::vector<SampleId> last_ids_;               // of each shard
-  std::vector<int> nodes_;                       // of each rank
-  std::vector<std::vector<int>> ranks_;          // of each machine
-  int partitions_ = 0;                           // 0: machines hold shards
-  std::vector<std::vector<int>> holding_nodes_;  // of each shard or partition, ascending
+  void find_partitions(const std::vector<Partitions>& partitions);
+  void check_parts();
+  // Of the machines that have a sample `node`, or else the one that it asks.
+  int node_for(SampleId id, int node) const;
+
+  std::vector<int> nodes_;                            // of each rank
+  std::vector<std::vector<int>> ranks_;               // of each machine
+  std::vector<std::vector<std::uint32_t>> held_;      // of each machine, shards
+  std::shared_ptr<const Parts> parts_;                // null: machines hold partitions
+  SampleId last_id_ = 0;                              // of all shards
+  std::vector<std::vector<int>> nodes_of_partition_;  // ascending
   bool all_have_all_ = true;
 };
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "pipeline/store/cache.h"
+#include "pipeline/store/parts.h"
 #include "pipeline/store/peer_copy.h"
 
 namespace winnow::pipeline {
@@ -19,6 +22,20 @@ namespace {
 
 void note(const PlaceOptions& options, const std::string& sentence) {
   if (options.copy.note) options.copy.note(sentence);
+}
+
+std::string in_mebibytes(std::uint64_t bytes) {
+  constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
+  return bytes < 10 * kMebibyte ? std::to_string(bytes >> 10) + " KiB"
+                                : std::to_string(bytes / kMebibyte) + " MiB";
+}
+
+// "about 14 MiB each", by the manifest.
+std::string sizes_of(const Parts& parts, std::span<const ShardInfo> shards) {
+  const std::vector<std::uint64_t> bytes = bytes_of_machines(parts, shards);
+  const auto [least, most] = std::ranges::minmax(bytes);
+  if (in_mebibytes(least) == in_mebibytes(most)) return "about " + in_mebibytes(most) + " each";
+  return "about " + in_mebibytes(least) + " to " + in_mebibytes(most) + " each";
 }
 
 // What divide_shards() says of a job, and in words.
@@ -33,9 +50,11 @@ Placement divide(const Manifest& manifest, const PlaceOptions& options, comm::Co
          "with --map-by slot only those do that the shuffle exchanges");
   }
   const int replicas = options.machines.replicas;
-  note(options, std::to_string(placement.held.size()) + " machines hold the " +
-                    (by_partition ? "partitions, " : "shards, ") +
-                    (replicas == 1 ? "each its part" : std::to_string(replicas) + " copies"));
+  std::string what = std::to_string(placement.held.size()) + " machines hold the " +
+                     (by_partition ? "partitions, " : "shards, ") +
+                     (replicas == 1 ? "each its part" : std::to_string(replicas) + " copies");
+  if (placement.parts) what += ": " + sizes_of(*placement.parts, manifest.shards);
+  note(options, what);
   return placement;
 }
 
@@ -49,6 +68,7 @@ CopyOptions copy_of(CopyOptions options, const Placement& placement, int rank) {
   const auto node = static_cast<std::size_t>(placement.nodes[static_cast<std::size_t>(rank)]);
   options.shards = placement.held[node];
   if (!placement.partitions.empty()) options.partitions = placement.partitions[node];
+  if (placement.parts) options.runs = runs_of(*placement.parts, static_cast<int>(node));
   return options;
 }
 
@@ -97,6 +117,8 @@ PlacedShards share_shards(const fs::path& cache, const PlaceOptions& options, bo
   comm::on_all(comm, [&] {
     placed.placement = divide(shared.manifest, options, comm);
     share.copy = copy_of(options.copy, placed.placement, comm.rank());
+    share.parts = placed.placement.parts;
+    if (share.parts) share.machine = placed.placement.nodes[static_cast<std::size_t>(comm.rank())];
   });
   SharedCopy copy = share_copies(cache, shared, share, comm);
   placed.given_bytes = copy.given_bytes;
@@ -125,9 +147,9 @@ Placement divide_shards(const Manifest& manifest, const MachineOptions& options,
       placement.held.push_back(part.begin < part.end ? all : std::vector<std::uint32_t>());
     }
   } else {
-    std::vector<std::uint64_t> bytes;
-    for (const ShardInfo& shard : manifest.shards) bytes.push_back(shard.bytes);
-    placement.held = hold_shards(bytes, machines, options.replicas);
+    Parts parts = hold_blocks(manifest.shards, machines, options.replicas);
+    for (int node = 0; node < machines; ++node) placement.held.push_back(shards_of(parts, node));
+    placement.parts = std::make_shared<const Parts>(std::move(parts));
   }
   placement.nodes = std::move(node_of);
   return placement;

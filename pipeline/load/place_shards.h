@@ -11,17 +11,18 @@
 #include "pipeline/store/manifest.h"
 #include "pipeline/store/shard_copy.h"
 
-// Which machine of a job reads which shards of its cache from where.
+// Which machine of a job reads which records of its cache from where.
 namespace winnow::pipeline {
 
 // How the machines of a job share a cache out.
 struct MachineOptions {
   int replicas = 1;           // copies in the memory of all machines together
-  int partitions = 0;         // machines hold parts of so many partitions; 0: of the shards
+  int partitions = 0;         // machines hold parts of so many partitions; 0: blocks of the shards
   int ranks_per_machine = 0;  // 0: as they are; else so many are taken for those of a machine
 };
 
-// The nodes, held shards and partitions of a placement; none where each machine is to hold all.
+// The nodes, held shards, parts and partitions of a placement; none where each machine is to hold
+// all.
 // `node_of`: of each rank its machine. Pure.
 Placement divide_shards(const Manifest& manifest, const MachineOptions& options,
                         std::vector<int> node_of);
@@ -34,7 +35,7 @@ enum class CopyWhen {
 };
 
 struct PlaceOptions {
-  CopyOptions copy = {};  // but for which shards and partitions
+  CopyOptions copy = {};  // but for which shards, partitions and ids
   CopyWhen when = CopyWhen::kNeeded;
   MachineOptions machines = {};
   std::size_t segment_bytes = std::size_t{128} << 20;  // of what a rank exchanges at once

@@ -272,7 +272,7 @@ struct Cache::State {
   std::vector<std::optional<lmdb::Reader>> shards;     // as manifest.shards; none: not held
   std::vector<std::unique_ptr<CheckedBytes>> checked;  // likewise; none: nothing is remembered
   Fd in_use;                                           // lock of the folder they are in
-  Partitions partitions;                               // whose records they have
+  CopyContents there;                                  // the records they have
 
   std::vector<std::string> files;  // of the shards, with the path, for messages
   std::uint64_t most_mapped = 0;   // ~0: all of them
@@ -311,15 +311,13 @@ Cache Cache::open(const fs::path& root, const OpenOptions& options) {
   const bool has_any = !s.manifest.shards.empty() && !(options.held && options.held->empty());
   const bool elsewhere = !options.shards_at.empty();
   if (has_any && !elsewhere) check_shards_folder(s.paths);
-  CopyContents there;
-  if (has_any && elsewhere) there = contents_of_copy(options.shards_at, s.digest);
-  s.partitions = there.partitions;
+  if (has_any && elsewhere) s.there = contents_of_copy(options.shards_at, s.digest);
   if (has_any) s.in_use = use_folder(elsewhere ? options.shards_at : s.paths.shards());
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < s.manifest.shards.size(); ++i) {
     ShardInfo shard = s.manifest.shards[i];
-    const auto found = there.bytes.find(static_cast<std::uint32_t>(i));
-    if (found != there.bytes.end()) shard.bytes = found->second;
+    const auto found = s.there.bytes.find(static_cast<std::uint32_t>(i));
+    if (found != s.there.bytes.end()) shard.bytes = found->second;
     s.files.push_back(
         (elsewhere ? options.shards_at / fs::path(shard.file).filename() : root / shard.file)
             .string());
@@ -328,7 +326,7 @@ Cache Cache::open(const fs::path& root, const OpenOptions& options) {
     if (!is_held(i)) continue;
     const fs::path file = elsewhere ? fs::path(s.files.back()) : path_of(s.paths, shard);
     // The hashes are of whole shards.
-    const bool whole = s.partitions.all();
+    const bool whole = s.there.whole();
     s.shards.back().emplace(open_shard(file, shard, whole ? options.verify : Verify::kSizes));
     if (options.verify == Verify::kBlocks && !whole) {
       check_packs(*s.shards.back(), shard, file, /*lacks_some=*/true);
@@ -354,7 +352,7 @@ const std::string& Cache::digest() const noexcept { return state_->digest; }
 
 bool Cache::holds(SampleId id) const noexcept {
   const std::size_t shard = state_->shard_of(id);
-  return shard < state_->shards.size() && state_->shards[shard] && state_->partitions.has(id);
+  return shard < state_->shards.size() && state_->shards[shard] && state_->there.has(id);
 }
 
 RecordView Cache::record(SampleId id, const PickVariant& pick) const {
@@ -363,9 +361,9 @@ RecordView Cache::record(SampleId id, const PickVariant& pick) const {
   if (const std::size_t shard = s.shard_of(id); shard < shards.size()) {
     const auto& reader = s.shards[shard];
     const std::string& file = s.files[shard];
-    if (!reader || !s.partitions.has(id)) {
-      throw Error("record " + std::to_string(id) + " of " + s.paths.root.string() + " is in " +
-                  shards[shard].file + ", which this machine does not hold");
+    if (!reader || !s.there.has(id)) {
+      throw Error("record " + std::to_string(id) + " of " + s.paths.root.string() + ", in " +
+                  shards[shard].file + ", is one that this machine does not hold");
     }
     const BytesView pack = reader->at_or_before(id).second;
     if (!pack.empty()) {
@@ -379,7 +377,7 @@ RecordView Cache::record(SampleId id, const PickVariant& pick) const {
         return found.record;
       }
     }
-    check_packs(*reader, shards[shard], file, !s.partitions.all());
+    check_packs(*reader, shards[shard], file, !s.there.whole());
   }
   throw Error("there is no record " + std::to_string(id) + " in " + s.paths.root.string() +
               (shards.empty()

@@ -59,7 +59,7 @@ struct OpenOptions {
   // random again and again lets them stay.
   std::uint64_t most_mapped = std::uint64_t{64} << 20;
   // Folder the shards are in, by the names they have in the cache's own; empty: that. A copy there
-  // may lack the records of some partitions (pipeline/store/shard_copy.h).
+  // may lack the records of some partitions or ids (pipeline/store/shard_copy.h).
   std::filesystem::path shards_at = {};
   // Numbers of the shards that are there, ascending: no other is looked at. None given: all.
   std::optional<std::vector<std::uint32_t>> held = std::nullopt;
@@ -86,8 +86,8 @@ class Cache {
   // is damaged (naming shard and id), Error when there is none or it is not held. `pick` as
   // in find_record().
   RecordView record(SampleId id, const PickVariant& pick = {}) const;
-  // Whether the shard and the partition that `id` belongs to are among those held, be there a
-  // record of it or not.
+  // Whether the shard of `id`, and the partition or run of ids that it belongs to, are among those
+  // held, be there a record of it or not.
   bool holds(SampleId id) const noexcept;
 
   // for_each_packed_size() of the packs of shard `shard` of the manifest.

@@ -11,7 +11,6 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
-#include <numeric>
 #include <optional>
 #include <sstream>
 #include <system_error>
@@ -26,62 +25,13 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = kNoMemoryLimit;
 
-// The largest first, each to whom has least so far.
-std::vector<std::vector<std::uint32_t>> deal(std::span<const std::uint64_t> bytes, int nodes) {
-  std::vector<std::uint32_t> order(bytes.size());
-  std::iota(order.begin(), order.end(), std::uint32_t{0});
-  std::ranges::stable_sort(order, std::greater<>(), [&](std::uint32_t i) { return bytes[i]; });
-  std::vector<std::vector<std::uint32_t>> held(static_cast<std::size_t>(nodes));
-  std::vector<std::uint64_t> load(held.size(), 0);
-  for (const std::uint32_t shard : order) {
-    const auto least = static_cast<std::size_t>(std::ranges::min_element(load) - load.begin());
-    held[least].push_back(shard);
-    load[least] += bytes[shard];
-  }
-  for (auto& shards : held) std::ranges::sort(shards);
-  return held;
-}
-
 Fd open_folder(const fs::path& folder) {
   return Fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
-void check_replicas(int nodes, int replicas) {
-  if (nodes >= 1 && replicas >= 1 && replicas <= nodes) return;
-  throw UsageError(std::to_string(replicas) + " replicas of the shards cannot be held by " +
-                   std::to_string(nodes) + (nodes == 1 ? " machine" : " machines") +
-                   ", as a machine holds a shard once; ask for 1 to " +
-                   std::to_string(std::max(nodes, 1)));
-}
-
 }  // namespace
-
-std::vector<std::vector<std::uint32_t>> hold_shards(std::span<const std::uint64_t> bytes, int nodes,
-                                                    int replicas) {
-  check_replicas(nodes, replicas);
-  std::vector<std::vector<std::uint32_t>> held;
-  for (int group = 0; group < replicas; ++group) {
-    const int of_group = (group + 1) * nodes / replicas - group * nodes / replicas;
-    for (auto& shards : deal(bytes, of_group)) held.push_back(std::move(shards));
-  }
-  return held;
-}
-
-std::vector<Partitions> hold_partitions(int partitions, int nodes, int replicas) {
-  check_replicas(nodes, replicas);
-  // Machines of a group lie `replicas` apart, and so the parts of neighbours in one part.
-  std::vector<Partitions> held;
-  for (std::int64_t node = 0; node < nodes; ++node) {
-    const std::int64_t of_group = (nodes - 1 - node % replicas) / replicas + 1;
-    const std::int64_t place = node / replicas;
-    held.push_back({.begin = static_cast<int>(place * partitions / of_group),
-                    .end = static_cast<int>((place + 1) * partitions / of_group),
-                    .of = partitions});
-  }
-  return held;
-}
 
 Storage storage_of(std::uint64_t magic) noexcept {
   // As in linux/magic.h, or in the file system's own sources where that has none.

@@ -8,25 +8,12 @@
 #include <vector>
 
 #include "common/file.h"
-#include "pipeline/store/partition.h"
 
 // Where shards can be, what room there is, and who uses them.
 namespace winnow::pipeline {
 
 // Whose files are in the memory of the machine, until it restarts.
 inline constexpr const char* kMemoryFolder = "/dev/shm";
-
-// Of each of `nodes` machines the shards it holds, of these bytes: numbers, ascending. Consecutive
-// machines form `replicas` groups, each of which has every shard once; in a group, what two
-// machines hold differs by the largest shard at most. Pure. UsageError for more replicas than
-// machines.
-std::vector<std::vector<std::uint32_t>> hold_shards(std::span<const std::uint64_t> bytes, int nodes,
-                                                    int replicas);
-
-// The same by partitions of the ids, for machines that each read as many, in their order: of
-// `replicas` groups each has every partition once, and each machine holds those that it reads
-// itself, for any number of replicas that divides that of machines. Pure. UsageError likewise.
-std::vector<Partitions> hold_partitions(int partitions, int nodes, int replicas);
 
 enum class Storage : std::uint8_t { kDisk, kMemory, kNetwork };
 

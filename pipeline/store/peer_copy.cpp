@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -25,6 +26,7 @@
 #include "pipeline/store/peer_copy_internal.h"
 #include "pipeline/store/peer_plan.h"
 #include "pipeline/store/shard_file.h"
+#include "pipeline/store/shard_part.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;
@@ -57,15 +59,58 @@ std::vector<File> list_files(const CachePaths& paths, const Manifest& manifest) 
   return files;
 }
 
+// What the numbers of files in a plan stand for: shards, of each as many as there are machines
+// where these hold parts of them; then the files beside the shards.
+struct FileNumbers {
+  std::uint32_t shards = 0;
+  std::uint32_t machines = 1;
+
+  std::uint32_t of_first_beside() const noexcept { return shards * machines; }
+  bool is_shard(std::uint32_t file) const noexcept { return file < of_first_beside(); }
+  std::uint32_t shard(std::uint32_t file) const noexcept { return file / machines; }
+  std::uint32_t machine(std::uint32_t file) const noexcept { return file % machines; }
+  std::uint32_t beside(std::uint32_t file) const noexcept { return file - of_first_beside(); }
+  std::uint32_t file_of(std::uint32_t shard, std::uint32_t machine) const noexcept {
+    return shard * machines + machine;
+  }
+};
+
+FileNumbers numbers_of(const SharedCache& shared, const Parts* parts) {
+  const std::size_t shards = shared.manifest.shards.size();
+  const std::uint32_t machines = parts != nullptr ? parts->machines : 1;
+  if (shards * machines + shared.files.size() > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error("a cache of " + std::to_string(shards) + " shards cannot be given to " +
+                std::to_string(machines) + " machines; put it on each of them");
+  }
+  return {.shards = static_cast<std::uint32_t>(shards), .machines = machines};
+}
+
+// Bytes of the stream of packs that each machine gets of each shard, by their numbers.
+std::vector<std::uint64_t> measure_streams(const CachePaths& paths, const SharedCache& shared,
+                                           const Parts& parts) {
+  const FileNumbers numbers = numbers_of(shared, &parts);
+  std::vector<std::uint64_t> bytes(numbers.of_first_beside());
+  for (std::uint32_t shard = 0; shard < numbers.shards; ++shard) {
+    const ShardInfo& info = shared.manifest.shards[shard];
+    for (const PackPlace& place : find_packs(InputFile(path_of(paths, info)), info)) {
+      for (const std::uint32_t machine : holders_of(parts, place.ids)) {
+        bytes[numbers.file_of(shard, machine)] += stream_bytes(place);
+      }
+    }
+  }
+  return bytes;
+}
+
 // Reads what this rank gives.
 class Giver {
  public:
-  Giver(const fs::path& cache, const SharedCache& shared) : paths_{cache}, shared_(shared) {}
+  Giver(const fs::path& cache, const SharedCache& shared, const Parts* parts)
+      : paths_{cache}, shared_(shared), parts_(parts), numbers_(numbers_of(shared, parts)) {}
 
   void give(const GivenBlock& block, std::span<std::byte> out) {
-    const std::vector<ShardInfo>& shards = shared_.manifest.shards;
-    if (block.file < shards.size()) {
-      const ShardInfo& shard = shards[block.file];
+    if (numbers_.is_shard(block.file)) {
+      const ShardInfo& shard = shared_.manifest.shards[numbers_.shard(block.file)];
+      if (parts_ != nullptr) return give_part(block, shard, out);
       read_block(InputFile(path_of(paths_, shard)), shard, block.begin / kBlockBytes, out);
       return;
     }
@@ -75,15 +120,44 @@ class Giver {
             ? found->second
             : files_
                   .emplace(block.file, open_file(paths_, shared_.manifest,
-                                                 shared_.files[block.file - shards.size()].name))
+                                                 shared_.files[numbers_.beside(block.file)].name))
                   .first->second;
     file.read_at(block.begin, out);
   }
 
  private:
+  struct Part {
+    std::uint32_t file = 0;
+    PackStream stream;
+  };
+
+  // A taker gets its files one after another.
+  void give_part(const GivenBlock& block, const ShardInfo& shard, std::span<std::byte> out) {
+    auto found = parts_given_.find(block.taker);
+    if (found == parts_given_.end() || found->second.file != block.file) {
+      if (found != parts_given_.end()) parts_given_.erase(found);
+      const std::vector<IdRun>& runs = runs_of_machine(numbers_.machine(block.file));
+      found = parts_given_
+                  .emplace(block.taker,
+                           Part{block.file, PackStream(path_of(paths_, shard), shard, runs)})
+                  .first;
+    }
+    found->second.stream.read_at(block.begin, out);
+  }
+
+  const std::vector<IdRun>& runs_of_machine(std::uint32_t machine) {
+    const auto [found, is_new] = runs_.try_emplace(machine);
+    if (is_new) found->second = runs_of(*parts_, static_cast<int>(machine));
+    return found->second;
+  }
+
   CachePaths paths_;
   const SharedCache& shared_;
+  const Parts* parts_;
+  const FileNumbers numbers_;
   std::map<std::uint32_t, InputFile> files_;
+  std::map<int, Part> parts_given_;                   // by taker
+  std::map<std::uint32_t, std::vector<IdRun>> runs_;  // of machines that were given to
 };
 
 // What a rank gets: a copy to begin with, or of one that is there the files beside the shards.
@@ -91,6 +165,9 @@ class Taker {
  public:
   Taker(fs::path cache, const SharedCache& shared, const ShareOptions& options, bool has_cache)
       : shared_(shared),
+        runs_(options.copy.runs),
+        machine_(options.parts ? static_cast<std::uint32_t>(options.machine) : 0),
+        numbers_(numbers_of(shared, options.parts.get())),
         has_cache_(has_cache),
         copies_(std::move(cache), {shared.manifest, shared.digest}, options.copy,
                 has_cache ? 0 : bytes_beside(shared)) {}
@@ -103,7 +180,10 @@ class Taker {
       Copies::Attempt now = copies_.attempt(/*may_make=*/!shared_.givers.empty());
       if (now.making) {
         making_.emplace(*std::move(now.making));
-        Numbers takes = copies_.wanted();
+        Numbers takes;
+        for (const std::uint32_t shard : copies_.wanted()) {
+          takes.push_back(numbers_.file_of(shard, machine_));
+        }
         if (!has_cache_) append_files(takes, [](const File&) { return true; });
         return takes;
       }
@@ -117,26 +197,15 @@ class Taker {
     return begin_files();
   }
 
-  void put(const GivenBlock& block, BytesView bytes) {
-    const std::vector<ShardInfo>& shards = shared_.manifest.shards;
-    const bool is_shard = block.file < shards.size();
-    if (is_shard && !is_block(shards[block.file], block.begin / kBlockBytes, bytes)) {
-      throw_changed(shards[block.file].file, block);
-    }
-    write([&] {
-      if (block.begin == 0) file_.emplace(path_of(block.file));
-      file_->write_at(block.begin, bytes);
-    });
-    const std::uint64_t size =
-        is_shard ? shards[block.file].bytes : shared_.files[block.file - shards.size()].bytes;
-    if (block.begin + block.bytes < size) return;
-    if (!is_shard) {
-      const File& file = shared_.files[block.file - shards.size()];
-      if (to_hex(xxh3_128(file_->written())) != file.hash) throw_changed(file.name, block);
-    }
-    write([&] { file_->finish(); });
-    file_.reset();
-    if (is_shard) making_->place(shards[block.file]);
+  // Of a file of `size` bytes in all.
+  void put(const GivenBlock& block, std::uint64_t size, BytesView bytes) {
+    const bool ends = block.begin + block.bytes == size;
+    if (!numbers_.is_shard(block.file)) return put_beside(block, ends, bytes);
+    const ShardInfo& shard = shared_.manifest.shards[numbers_.shard(block.file)];
+    if (runs_) return put_part(block, shard, ends, bytes);
+    if (!is_block(shard, block.begin / kBlockBytes, bytes)) throw_changed(shard.file, block);
+    put_bytes(block, ends, bytes);
+    if (ends) making_->place(shard);
   }
 
   // All that begin() named was put.
@@ -161,6 +230,40 @@ class Taker {
   }
 
  private:
+  void put_beside(const GivenBlock& block, bool ends, BytesView bytes) {
+    const File& file = shared_.files[numbers_.beside(block.file)];
+    put_bytes(block, /*ends=*/false, bytes);
+    if (!ends) return;
+    if (to_hex(xxh3_128(file_->written())) != file.hash) throw_changed(file.name, block);
+    end_file();
+  }
+
+  void put_bytes(const GivenBlock& block, bool ends, BytesView bytes) {
+    write([&] {
+      if (block.begin == 0) file_.emplace(path_of(block.file));
+      file_->write_at(block.begin, bytes);
+    });
+    if (ends) end_file();
+  }
+
+  void end_file() {
+    write([&] { file_->finish(); });
+    file_.reset();
+  }
+
+  void put_part(const GivenBlock& block, const ShardInfo& shard, bool ends, BytesView bytes) {
+    try {
+      write([&] {
+        if (block.begin == 0) part_.emplace(path_of(block.file), *runs_);
+        part_->put_stream(bytes, shard.file);
+        if (ends) part_->finish(shard.file);
+      });
+    } catch (const FormatError&) {
+      throw_changed("the packs of " + shard.file, block);
+    }
+    if (ends) part_.reset();
+  }
+
   static std::uint64_t bytes_beside(const SharedCache& shared) {
     std::uint64_t bytes = shared.manifest_text.size();
     for (const File& file : shared.files) bytes += file.bytes;
@@ -176,9 +279,10 @@ class Taker {
   fs::path root() const { return (making_ ? making_->folder() : copy_->folder()) / kFilesFolder; }
 
   fs::path path_of(std::uint32_t file) const {
-    const std::vector<ShardInfo>& shards = shared_.manifest.shards;
-    if (file < shards.size()) return making_->fetched(shards[file]);
-    const fs::path path = root() / shared_.files[file - shards.size()].name;
+    if (numbers_.is_shard(file)) {
+      return making_->fetched(shared_.manifest.shards[numbers_.shard(file)]);
+    }
+    const fs::path path = root() / shared_.files[numbers_.beside(file)].name;
     make_directories(path.parent_path());
     return path;
   }
@@ -186,7 +290,7 @@ class Taker {
   void append_files(Numbers& takes, const auto& is_wanted) const {
     for (std::size_t i = 0; i < shared_.files.size(); ++i) {
       if (!is_wanted(shared_.files[i])) continue;
-      takes.push_back(static_cast<std::uint32_t>(shared_.manifest.shards.size() + i));
+      takes.push_back(numbers_.of_first_beside() + static_cast<std::uint32_t>(i));
     }
   }
 
@@ -220,7 +324,7 @@ class Taker {
     append_files(takes, [&](const File& file) { return !is_there(at, file); });
     std::uint64_t bytes = kRoomBeside;
     for (const std::uint32_t take : takes) {
-      bytes += shared_.files[take - shared_.manifest.shards.size()].bytes;
+      bytes += shared_.files[numbers_.beside(take)].bytes;
     }
     check_room("the tables of " + copies_.cache().string(), bytes, copy_->folder().parent_path());
     return takes;
@@ -242,6 +346,9 @@ class Taker {
   }
 
   const SharedCache& shared_;
+  const std::optional<std::vector<IdRun>> runs_;  // of the ids that are taken
+  const std::uint32_t machine_;
+  const FileNumbers numbers_;
   const bool has_cache_;
   Copies copies_;
   std::optional<ShardCopy> copy_;
@@ -249,17 +356,22 @@ class Taker {
   std::optional<CopyInMaking> making_;
   Fd files_lock_;                    // of root(), exclusive
   std::optional<DurableFile> file_;  // that is being written
+  std::optional<PartWriter> part_;   // likewise
 };
 
 // Goes through a plan. A round travels while the one before it is written and the one after it is
 // read.
 class Giving {
  public:
-  Giving(const fs::path& cache, const SharedCache& shared, const CopyOptions& options,
+  Giving(const fs::path& cache, const SharedCache& shared, const ShareOptions& options,
          std::optional<Taker>& taker, comm::Communicator& comm)
-      : options_(options), giver_(cache, shared), taker_(taker), comm_(comm) {}
+      : options_(options.copy),
+        giver_(cache, shared, options.parts.get()),
+        taker_(taker),
+        comm_(comm) {}
 
   std::uint64_t run(GivingPlan plan) {
+    bytes_ = plan.bytes;
     for (std::size_t rank = 0; rank < plan.takes.size(); ++rank) {
       for (const std::uint32_t file : plan.takes[rank]) progress_.total += plan.bytes[file];
     }
@@ -311,7 +423,8 @@ class Giving {
 
   void write(const GivenParts& parts, const Bytes& in) {
     for (const GivenParts::Piece& piece : parts.received) {
-      taker_->put(piece.block, std::span(in).subspan(piece.at, piece.block.bytes));
+      taker_->put(piece.block, bytes_[piece.block.file],
+                  std::span(in).subspan(piece.at, piece.block.bytes));
     }
   }
 
@@ -319,6 +432,7 @@ class Giving {
   Giver giver_;
   std::optional<Taker>& taker_;
   comm::Communicator& comm_;
+  std::vector<std::uint64_t> bytes_;  // of each file
   Progress progress_;
 };
 
@@ -390,6 +504,59 @@ SharedCache share_cache(const fs::path& cache, const fs::path& memory, const std
   return shared;
 }
 
+namespace {
+
+// Which files each rank takes next, as all tell each other; `any_waits`: whether one is under way.
+struct Taking {
+  std::vector<Numbers> takes;
+  bool any_takes = false;
+  bool any_waits = false;
+};
+Taking begin_taking(std::optional<Taker>& taker, std::size_t files, comm::Communicator& comm) {
+  // Of each rank a bit for each file it takes, and one for being under way.
+  std::vector<std::uint64_t> row(files / 64 + 1);
+  const auto set = [&](std::size_t bit) { row[bit / 64] |= std::uint64_t{1} << (bit % 64); };
+  comm::on_all(comm, [&] {
+    if (!taker || taker->done()) return;
+    for (const std::uint32_t file : taker->begin()) set(file);
+    if (!taker->done()) set(files);
+  });
+  const std::vector<std::uint64_t> rows = comm::all_gather(comm, row);
+  Taking taking;
+  taking.takes.resize(static_cast<std::size_t>(comm.size()));
+  for (std::size_t rank = 0; rank < taking.takes.size(); ++rank) {
+    const auto is_set = [&](std::size_t bit) {
+      return (rows[rank * row.size() + bit / 64] >> (bit % 64) & 1) != 0;
+    };
+    for (std::uint32_t file = 0; file < files; ++file) {
+      if (is_set(file)) taking.takes[rank].push_back(file);
+    }
+    taking.any_takes = taking.any_takes || !taking.takes[rank].empty();
+    taking.any_waits = taking.any_waits || is_set(files);
+  }
+  return taking;
+}
+
+// Bytes of each file of a plan, by their numbers. Collective.
+std::vector<std::uint64_t> measure(const fs::path& cache, const SharedCache& shared,
+                                   const Parts* parts, comm::Communicator& comm) {
+  std::vector<std::uint64_t> bytes;
+  if (parts == nullptr) {
+    for (const ShardInfo& shard : shared.manifest.shards) bytes.push_back(shard.bytes);
+  } else {
+    bytes.resize(numbers_of(shared, parts).of_first_beside());
+    const int first = shared.givers.front();
+    comm::on_all(comm, [&] {
+      if (comm.rank() == first) bytes = measure_streams(CachePaths{cache}, shared, *parts);
+    });
+    comm.broadcast(std::as_writable_bytes(std::span(bytes)), first);
+  }
+  for (const File& file : shared.files) bytes.push_back(file.bytes);
+  return bytes;
+}
+
+}  // namespace
+
 SharedCopy share_copies(const fs::path& cache, const SharedCache& shared,
                         const ShareOptions& options, comm::Communicator& comm) {
   const auto begin = Clock::now();
@@ -399,42 +566,24 @@ SharedCopy share_copies(const fs::path& cache, const SharedCache& shared,
     const bool has_cache = std::ranges::binary_search(shared.givers, comm.rank());
     if (options.wants_copy) taker.emplace(cache, shared, options, has_cache);
   });
+  const std::uint32_t beside = numbers_of(shared, options.parts.get()).of_first_beside();
   GivingPlan plan{.givers = shared.givers,
-                  .of_first = static_cast<std::uint32_t>(shared.manifest.shards.size()),
+                  .of_first = beside,
                   // A round that is read or written, and one that travels, both ways.
                   .most_bytes = options.segment_bytes / 4};
-  for (const ShardInfo& shard : shared.manifest.shards) plan.bytes.push_back(shard.bytes);
-  for (const File& file : shared.files) plan.bytes.push_back(file.bytes);
-  Giving giving(cache, shared, options.copy, taker, comm);
+  Giving giving(cache, shared, options, taker, comm);
   std::uint64_t given = 0;
   for (int waited = 0;;) {
-    // Of each rank a bit for each file it takes, and one for being under way.
-    std::vector<std::uint64_t> row(plan.bytes.size() / 64 + 1);
-    const auto set = [&](std::size_t bit) { row[bit / 64] |= std::uint64_t{1} << (bit % 64); };
-    comm::on_all(comm, [&] {
-      if (!taker || taker->done()) return;
-      for (const std::uint32_t file : taker->begin()) set(file);
-      if (!taker->done()) set(plan.bytes.size());
-    });
-    const std::vector<std::uint64_t> rows = comm::all_gather(comm, row);
-    plan.takes.assign(static_cast<std::size_t>(comm.size()), {});
-    bool any_takes = false;
-    bool any_waits = false;
-    for (std::size_t rank = 0; rank < plan.takes.size(); ++rank) {
-      const auto is_set = [&](std::size_t bit) {
-        return (rows[rank * row.size() + bit / 64] >> (bit % 64) & 1) != 0;
-      };
-      for (std::uint32_t file = 0; file < plan.bytes.size(); ++file) {
-        if (is_set(file)) plan.takes[rank].push_back(file);
-      }
-      any_takes = any_takes || !plan.takes[rank].empty();
-      any_waits = any_waits || is_set(plan.bytes.size());
+    Taking taking = begin_taking(taker, beside + shared.files.size(), comm);
+    if (!taking.any_waits) break;
+    if (taking.any_takes) {
+      if (plan.bytes.empty()) plan.bytes = measure(cache, shared, options.parts.get(), comm);
+      plan.takes = std::move(taking.takes);
+      given += giving.run(plan);
     }
-    if (!any_waits) break;
-    if (any_takes) given += giving.run(plan);
     comm::on_all(comm, [&] {
       if (taker) taker->finish();
-      if (taker && !any_takes) taker->wait(waited++);
+      if (taker && !taking.any_takes) taker->wait(waited++);
     });
   }
   SharedCopy out;

@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/comm/communicator.h"
 #include "pipeline/store/manifest.h"
+#include "pipeline/store/parts.h"
 #include "pipeline/store/shard_copy.h"
 
 // A cache that is in its place on some machines of a job only: the others get a copy from these,
@@ -40,8 +42,12 @@ SharedCache share_cache(const std::filesystem::path& cache, const std::filesyste
                         const std::vector<bool>& has, comm::Communicator& comm);
 
 struct ShareOptions {
-  CopyOptions copy = {};   // as for ShardCopy::get; of the memory of this rank's machine
-  bool wants_copy = true;  // false: this rank only gives
+  CopyOptions copy = {};  // as for ShardCopy::get; of the memory of this rank's machine
+  // Where copies are of runs of ids: those of which machine hold which, the same on all ranks, and
+  // the number of this rank's. Null: they are of whole shards, or of their partitions.
+  std::shared_ptr<const Parts> parts = nullptr;
+  int machine = 0;
+  bool wants_copy = true;                              // false: this rank only gives
   std::size_t segment_bytes = std::size_t{128} << 20;  // that giving takes on a rank; at least four
                                                        // blocks
 };
@@ -55,9 +61,10 @@ struct SharedCopy {
 
 // Makes or joins a copy on each rank that wants one: ShardCopy::get for all of a job at once. Those
 // that have the cache in its place read it there. The others also get the files beside the shards,
-// or those that are not yet as the first giver has them. What is given is compared with its hash
-// before it goes and when it has come. Where one rank fails all throw, and copies that are not
-// whole are removed again; that of a process which is killed, by the next that loads anything.
+// or those that are not yet as the first giver has them. Of runs of ids the packs are read and
+// given that have any of them, of partitions all. What is given is compared with its hash before it
+// goes and when it has come. Where one rank fails all throw, and copies that are not whole are
+// removed again; that of a process which is killed, by the next that loads anything.
 SharedCopy share_copies(const std::filesystem::path& cache, const SharedCache& shared,
                         const ShareOptions& options, comm::Communicator& comm);
 

@@ -26,6 +26,7 @@
 #include "pipeline/store/json_internal.h"
 #include "pipeline/store/pack_writer.h"
 #include "pipeline/store/shard_file.h"
+#include "pipeline/store/shard_part.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;
@@ -54,6 +55,8 @@ struct Description {
   std::uint64_t of = 0;  // shards of the cache
   Partitions partitions = {};
   std::vector<std::uint64_t> shard_bytes = {};  // of each file
+  std::optional<std::vector<IdRun>> runs = std::nullopt;
+  std::uint64_t of_ids = 0;  // ids of the cache; with runs alone
 
   std::uint64_t bytes() const {
     return std::accumulate(shard_bytes.begin(), shard_bytes.end(), std::uint64_t{0});
@@ -61,14 +64,31 @@ struct Description {
 };
 
 std::string text_of(const Description& d) {
-  const Json json{{"version", kVersion},
-                  {"cache", d.cache},
-                  {"cache_digest", d.cache_digest},
-                  {"shards", d.shards},
-                  {"of", d.of},
-                  {"partitions", {d.partitions.begin, d.partitions.end, d.partitions.of}},
-                  {"shard_bytes", d.shard_bytes}};
+  Json json{{"version", kVersion},
+            {"cache", d.cache},
+            {"cache_digest", d.cache_digest},
+            {"shards", d.shards},
+            {"of", d.of},
+            {"partitions", {d.partitions.begin, d.partitions.end, d.partitions.of}},
+            {"shard_bytes", d.shard_bytes}};
+  if (d.runs) {
+    auto runs = Json::array();
+    for (const IdRun& run : *d.runs) runs.push_back({run.first, run.last});
+    json["ids"] = std::move(runs);
+    json["of_ids"] = d.of_ids;
+  }
   return json.dump(2) + "\n";
+}
+
+std::vector<IdRun> read_runs(const JsonReader& in) {
+  std::vector<IdRun> runs;
+  for (const JsonReader& run : in.items()) {
+    const std::vector<std::uint64_t> ends = run.numbers(2);
+    const bool ascends = runs.empty() || runs.back().last < ends[0];
+    if (!ascends || ends[0] > ends[1]) in.fail("has ids that do not ascend");
+    runs.push_back({ends[0], ends[1]});
+  }
+  return runs;
 }
 
 // None where it is not there or damaged: then there is no telling what the folder holds.
@@ -96,6 +116,10 @@ std::optional<Description> read_description(const fs::path& folder) {
       d.partitions = {static_cast<int>(partitions[0]), static_cast<int>(partitions[1]),
                       static_cast<int>(partitions[2])};
       d.shard_bytes = in.at("shard_bytes").numbers();
+      if (const auto runs = in.find("ids")) {
+        d.runs = read_runs(*runs);
+        d.of_ids = in.at("of_ids").number();
+      }
       if (d.shard_bytes.size() != d.shards.size()) return std::nullopt;
       return d;
     }
@@ -207,8 +231,20 @@ void clear(const fs::path& folder) {
   }
 }
 
-// Copies shards, or those of their records that are in some partitions, comparing what is read with
-// its hashes.
+// Bytes that the wanted records of a shard have, about.
+std::uint64_t wanted_bytes(const ShardInfo& shard, const CopyOptions& options) {
+  if (!options.runs) return shard.bytes;
+  std::uint64_t ids = 0;
+  for (const IdRun& run : *options.runs) {
+    const SampleId first = std::max(run.first, shard.first_id);
+    const SampleId last = std::min(run.last, shard.last_id);
+    if (first <= last) ids += last - first + 1;
+  }
+  return estimate_bytes(shard, ids);
+}
+
+// Copies shards, or those of their records that are in some partitions or have some ids, comparing
+// what is read with its hashes.
 class Copier {
  public:
   Copier(const CachePaths& paths, const Copies& copies, const CopyInMaking& to,
@@ -218,7 +254,9 @@ class Copier {
         shards_(copies.wanted()),
         to_(to),
         options_(options) {
-    for (const std::uint32_t shard : shards_) progress_.total += manifest_.shards[shard].bytes;
+    for (const std::uint32_t shard : shards_) {
+      progress_.total += wanted_bytes(manifest_.shards[shard], options_);
+    }
   }
 
   // By a few threads: storage that is far away answers several at once, and one hashes as others
@@ -252,6 +290,7 @@ class Copier {
   // Cut short where another thread failed.
   void copy(const ShardInfo& shard) {
     const InputFile from(path_of(paths_, shard));
+    if (options_.runs) return copy_part(from, shard, *options_.runs);
     std::optional<DurableFile> to;
     writing([&] { to.emplace(to_.fetched(shard)); });
     Bytes buffer(std::min(kBlockBytes, shard.bytes));
@@ -264,6 +303,29 @@ class Copier {
     if (failed_) return;
     writing([&] { to->finish(); });
     to_.place(shard);
+  }
+
+  void copy_part(const InputFile& from, const ShardInfo& shard, std::span<const IdRun> runs) {
+    const std::vector<PackPlace> packs = find_packs(from, shard, runs);
+    std::uint64_t bytes = 0;
+    for (const PackPlace& place : packs) bytes += place.bytes;
+    expect(bytes, wanted_bytes(shard, options_));
+    const std::string where = from.path().string();
+    std::optional<PartWriter> to;
+    writing([&] { to.emplace(to_.fetched(shard), runs); });
+    for (const PackPlace& place : packs) {
+      if (failed_) return;
+      Bytes pack = read_pack(from, place);
+      writing([&] { to->put(std::move(pack), where); });
+      count(place.bytes);
+    }
+    writing([&] { to->finish(where); });
+  }
+
+  // Of what is to be copied, where it is known better.
+  void expect(std::uint64_t bytes, std::uint64_t instead_of) {
+    const std::lock_guard lock(mutex_);
+    progress_.total += bytes - instead_of;
   }
 
   void count(std::uint64_t bytes) {
@@ -406,6 +468,12 @@ fs::path Copies::folder_of(bool all) const {
         what.push_back(static_cast<std::uint32_t>(number));
       }
     }
+    for (const IdRun& run : options_.runs.value_or(std::vector<IdRun>())) {
+      for (const std::uint64_t id : {run.first, run.last}) {
+        what.push_back(static_cast<std::uint32_t>(id));
+        what.push_back(static_cast<std::uint32_t>(id >> 32));
+      }
+    }
     name += "-" + to_hex(xxh3_64(std::as_bytes(std::span(what))));
   }
   return options_.memory / name;
@@ -420,7 +488,11 @@ void Copies::finish(CopyInMaking& made) {
                           .cache_digest = read_.digest,
                           .shards = wanted_,
                           .of = read_.manifest.shards.size(),
-                          .partitions = options_.partitions};
+                          .partitions = options_.partitions,
+                          .runs = options_.runs};
+  for (const ShardInfo& shard : read_.manifest.shards) {
+    description.of_ids += shard.last_id - shard.first_id + 1;
+  }
   for (const std::uint32_t shard : wanted_) {
     const fs::path file = place_in(made.folder(), read_.manifest.shards[shard]);
     description.shard_bytes.push_back(fs::file_size(file));
@@ -432,7 +504,7 @@ void Copies::finish(CopyInMaking& made) {
 
 Copies::Attempt Copies::attempt(bool may_make) {
   const bool wants_all =
-      wanted_.size() == read_.manifest.shards.size() && options_.partitions.all();
+      wanted_.size() == read_.manifest.shards.size() && options_.partitions.all() && !options_.runs;
   if (!wants_all) {  // which has any part
     Attempt whole = join(folder_of(/*all=*/true));
     if (whole.joined || whole.busy) return whole;
@@ -451,8 +523,9 @@ void check(const fs::path& folder, const Description& found, const Copies& copie
     const fs::path file = place_in(folder, shard);
     const auto at = std::ranges::lower_bound(found.shards, number) - found.shards.begin();
     const auto i = static_cast<std::size_t>(at);
-    const std::uint64_t bytes =
-        found.partitions.all() || i == found.shards.size() ? shard.bytes : found.shard_bytes[i];
+    const std::uint64_t bytes = (found.partitions.all() && !found.runs) || i == found.shards.size()
+                                    ? shard.bytes
+                                    : found.shard_bytes[i];
     std::error_code error;
     if (fs::file_size(file, error) == bytes && !error) continue;
     throw FormatError(file.string() + ", a copy of a shard of " + copies.cache().string() +
@@ -521,6 +594,14 @@ std::uint64_t Copies::room_for_copy() const {
   for (const std::uint32_t shard : wanted_) {
     bytes += read_.manifest.shards.at(shard).bytes;
     largest = std::max(largest, read_.manifest.shards[shard].bytes);
+  }
+  if (options_.runs) {
+    constexpr std::uint64_t kBesidePacks = 32 << 10;  // of a small file: pages of the tree
+    std::uint64_t part = 0;
+    for (const std::uint32_t shard : wanted_) {
+      part += wanted_bytes(read_.manifest.shards[shard], options_) + kBesidePacks;
+    }
+    return part + part / 20;
   }
   const Partitions& some = options_.partitions;
   if (some.all()) return bytes;
@@ -601,6 +682,8 @@ std::vector<CopyRow> list_copies(const fs::path& memory) {
       row.shards = found->shards.size();
       row.of = found->of;
       row.partitions = found->partitions;
+      if (found->runs) row.ids = count_ids(*found->runs);
+      row.of_ids = found->of_ids;
     } else if (is_copy(folder)) {
       row.state = row.in_use ? CopyRow::State::kLoading : CopyRow::State::kHalfMade;
     } else {
@@ -665,8 +748,8 @@ CopyContents contents_of_copy(const fs::path& folder, const std::string& cache_d
     throw FormatError(folder.string() + " is a copy of " + from_utf8(found->cache) +
                       " as it was before it was replaced; start again");
   }
-  CopyContents contents{.partitions = found->partitions};
-  if (contents.partitions.all()) return contents;
+  CopyContents contents{.partitions = found->partitions, .runs = found->runs};
+  if (contents.whole()) return contents;
   for (std::size_t i = 0; i < found->shards.size(); ++i) {
     contents.bytes[found->shards[i]] = found->shard_bytes[i];
   }

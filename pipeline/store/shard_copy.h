@@ -13,6 +13,8 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "pipeline/store/memory.h"
+#include "pipeline/store/partition.h"
+#include "pipeline/store/parts.h"
 
 namespace winnow::pipeline {
 
@@ -24,7 +26,10 @@ struct CopyOptions {
   // Numbers of the shards to copy, ascending; none given: all.
   std::optional<std::vector<std::uint32_t>> shards = std::nullopt;
   Partitions partitions = {};  // whose records of them to copy
-  bool pinned = false;         // stays until it is dropped; else until the room is needed
+  // Ids whose records of them to copy, ascending, read from their packs alone; none given: all. Not
+  // together with partitions.
+  std::optional<std::vector<IdRun>> runs = std::nullopt;
+  bool pinned = false;  // stays until it is dropped; else until the room is needed
   StopRequested stop = {};
   ProgressSink progress = {};                         // in bytes
   std::function<void(const std::string&)> note = {};  // takes sentences for people
@@ -44,11 +49,11 @@ class ShardCopy {
   ShardCopy(Facts facts, Fd in_use) : facts_(std::move(facts)), in_use_(std::move(in_use)) {}
 
   // Joins the copy there is of these records, waiting for it where another process is making it, or
-  // makes it: every block is compared with its hash on the way, and nothing is left where that
-  // fails. Before that, what dead processes left half-made is removed, and, where room is needed,
-  // copies that are neither pinned nor used, those longest unused first. Throws UsageError where
-  // there is no room, FormatError for a damaged shard, SystemError, and as Cache::open does;
-  // StoppedError when asked to stop.
+  // makes it: every block, or of ids every record, is compared with its hash on the way, and
+  // nothing is left where that fails. Before that, what dead processes left half-made is removed,
+  // and, where room is needed, copies that are neither pinned nor used, those longest unused first.
+  // Throws UsageError where there is no room, FormatError for a damaged shard, SystemError, and as
+  // Cache::open does; StoppedError when asked to stop.
   static ShardCopy get(const std::filesystem::path& cache, const CopyOptions& options);
 
   const std::filesystem::path& folder() const noexcept {
@@ -85,6 +90,9 @@ struct CopyRow {
   std::uint64_t shards = 0;
   std::uint64_t of = 0;  // shards of the cache
   Partitions partitions = {};
+  std::optional<std::uint64_t> ids =
+      std::nullopt;          // that its records can have; none: all of its shards
+  std::uint64_t of_ids = 0;  // that the cache has; of such as have not all
 };
 std::vector<CopyRow> list_copies(const std::filesystem::path& memory = kMemoryFolder);
 
@@ -102,8 +110,14 @@ std::filesystem::path find_copied_files(const std::filesystem::path& cache,
 // What is in a copy; of a folder that is none, nothing is known.
 struct CopyContents {
   Partitions partitions = {};
-  // Of copies that lack partitions: bytes of the file of each shard they have, by its number.
+  std::optional<std::vector<IdRun>> runs = std::nullopt;  // none: all ids
+  // Of copies that lack some: bytes of the file of each shard they have, by its number.
   std::map<std::uint32_t, std::uint64_t> bytes = {};
+
+  bool whole() const noexcept { return partitions.all() && !runs; }
+  bool has(SampleId id) const noexcept {
+    return partitions.has(id) && (!runs || has_id(*runs, id));
+  }
 };
 // Throws FormatError where `folder` is a copy of another cache than the one of that digest.
 CopyContents contents_of_copy(const std::filesystem::path& folder, const std::string& cache_digest);

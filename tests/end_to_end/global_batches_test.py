@@ -159,9 +159,43 @@ class GlobalBatches(Case):
         self.refused(2, ["without mpirun"], "cache", "list", "--memory-dir", self.memory, ranks=2)
         copies = self.ok("cache", "list", "--memory-dir", self.memory, "--json").json()["copies"]
         self.assertEqual(len(copies), 3)
-        self.assertEqual(sum(copy["shards"] for copy in copies), copies[0]["of_shards"])
-        for copy in copies:
-            self.assertLess(copy["shards"], copy["of_shards"])
+        self.are_parts(copies, self.cache)
+
+    def are_parts(self, copies, cache):
+        """Together the cache once; two differ by a block at most, an eighth of a part (and LMDB's pages, by files)."""
+        whole = sum(path.stat().st_size for path in (cache / "shards").iterdir())
+        inputs = [copy["ids"]["held"] for copy in copies]
+        self.assertEqual({copy["ids"]["of"] for copy in copies}, {384 + 40})
+        self.assertEqual(sum(inputs), 384 + 40)
+        self.assertLessEqual(max(inputs) - min(inputs), 424 / len(copies) / 8 + 1)
+        sizes = [copy["bytes"] for copy in copies]
+        self.assertLess(max(sizes) - min(sizes), whole / len(copies) / 8 + 0x10000)
+        self.assertLess(sum(sizes), whole + len(copies) * copies[0]["of_shards"] * 0x8000)
+
+    def test_a_shard_is_a_part_on_each_of_four_machines(self):
+        whole, _ = self.trained()
+        shutil.rmtree(self.cache)
+        self.ok("ingest", self.folder / "data", "--out", self.cache)
+        self.assertEqual(len(list((self.cache / "shards").iterdir())), 1)
+        for more in ([], ["--replicas", 2]):
+            out = self.fresh()
+            memory = self.memory / str(len(more))
+            memory.mkdir()
+            said = self.ok("train", self.cache, "--out", out, *self.RECIPE, "--epochs", 1, "--threads", 1, "--memory-dir",
+                           memory, "--ranks-per-machine", 1, *more, ranks=4).err  # fmt: skip
+            self.assertIn("4 machines hold the shards, " + ("2 copies" if more else "each its part") + ": about ", said)
+            self.assertEqual(self.digests(out), whole)
+            rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+            # Of 384 records rank 0 uses a quarter, and its machine lacks three of four of these, or one of two.
+            received = max(row.get("data.received", 0) for row in rows) / 100 / 100
+            self.assertTrue(0.3 * 96 < received < 1.1 * 96, received)
+        # Copies of two groups are the same two parts, which machines of one folder share.
+        copies = self.ok("cache", "list", "--memory-dir", self.memory / "0", "--json").json()["copies"]
+        self.assertEqual(len(copies), 4)
+        self.are_parts(copies, self.cache)
+        copies = self.ok("cache", "list", "--memory-dir", self.memory / "2", "--json").json()["copies"]
+        self.assertEqual(len(copies), 2)
+        self.are_parts(copies, self.cache)
 
     def test_the_same_weights_and_accuracy_as_from_disk(self):
         flags = ["--reproducible"]

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <vector>
 
 #include "common/rng.h"
+#include "pipeline/store/cache.h"
+#include "pipeline/store/parts.h"
 #include "tests/mpi/mpi_test.h"
 #include "tests/mpi/start.h"
 #include "tests/pipeline/test_cache.h"
@@ -36,8 +39,10 @@ TEST(Exchange, BatchesAreThoseOfTheWholeCacheBesideGradients) {
   const TestCache cache(samples, "original", 7);
   std::vector<int> nodes(ranks);
   std::iota(nodes.begin(), nodes.end(), 0);
-  std::vector<std::vector<std::uint32_t>> held(ranks);
-  for (std::uint32_t shard = 0; shard < 7; ++shard) held[shard % ranks].push_back(shard);
+  const auto parts = std::make_shared<const Parts>(
+      hold_blocks(cache->manifest().shards, world.size(), /*replicas=*/1));
+  std::vector<std::vector<std::uint32_t>> held;
+  for (int node = 0; node < world.size(); ++node) held.push_back(shards_of(*parts, node));
   constexpr std::uint64_t kBatches = 30;
   const RequestsOf requests_of = [&](int rank, std::uint64_t batch) {
     std::vector<Request> requests;
@@ -51,7 +56,8 @@ TEST(Exchange, BatchesAreThoseOfTheWholeCacheBesideGradients) {
   };
   for (const std::size_t segment : {std::size_t{1}, std::size_t{60'000}, std::size_t{1} << 30}) {
     const auto over = spread(
-        *cache, world, {.shards_at = {}, .nodes = nodes, .held = held, .segment_bytes = segment});
+        *cache, world,
+        {.shards_at = {}, .nodes = nodes, .held = held, .parts = parts, .segment_bytes = segment});
     ASSERT_EQ(over == nullptr, ranks == 1);
     Loader loader(*cache, load_options(),
                   make_planner(over, world.rank(), requests_of, load_options().seed));

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,7 +20,8 @@
 #include "common/rng.h"
 #include "pipeline/load/exchange_plan.h"
 #include "pipeline/load/order.h"
-#include "pipeline/store/memory.h"
+#include "pipeline/load/place_shards.h"
+#include "pipeline/store/parts.h"
 #include "pipeline/store/shard_copy.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/common/thread_ranks.h"
@@ -28,11 +33,10 @@ namespace {
 using test::mixed_samples;
 using test::Sample;
 using test::TestCache;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using winnow::test::ThreadRanks;
 
-using Held = std::vector<std::vector<std::uint32_t>>;
+using Numbers = std::vector<std::uint32_t>;
 
 std::vector<ShardInfo> shards_of(std::size_t count, SampleId records) {
   std::vector<ShardInfo> shards;
@@ -44,53 +48,83 @@ std::vector<ShardInfo> shards_of(std::size_t count, SampleId records) {
 }
 
 // Shard s is on machine s modulo their number, and on `more` after it.
-Held spread_out(std::size_t shards, std::size_t nodes, std::size_t more = 0) {
-  Held held(nodes);
-  for (std::size_t s = 0; s < shards; ++s) {
-    for (std::size_t k = 0; k <= more; ++k) {
-      held[(s + k) % nodes].push_back(static_cast<std::uint32_t>(s));
+Parts spread_out(std::span<const ShardInfo> shards, std::size_t nodes, std::size_t more = 0) {
+  Parts parts{.machines = static_cast<std::uint32_t>(nodes),
+              .blocks = Blocks(shards, ~std::uint64_t{0}),
+              .machine_of = {}};
+  for (std::size_t k = 0; k <= more; ++k) {
+    parts.machine_of.emplace_back();
+    for (std::size_t s = 0; s < shards.size(); ++s) {
+      parts.machine_of.back().push_back(static_cast<std::uint32_t>((s + k) % nodes));
     }
   }
-  return held;
+  return parts;
+}
+
+Placement placement_of(Parts parts, std::vector<int> nodes, std::size_t segment_bytes = 0) {
+  Placement placement{.shards_at = {}, .nodes = std::move(nodes), .segment_bytes = segment_bytes};
+  for (std::uint32_t node = 0; node < parts.machines; ++node) {
+    placement.held.push_back(shards_of(parts, static_cast<int>(node)));
+  }
+  placement.parts = std::make_shared<const Parts>(std::move(parts));
+  return placement;
+}
+
+Placement placement_of(std::size_t shards, std::vector<Partitions> partitions,
+                       std::vector<int> nodes) {
+  Numbers all(shards);
+  std::iota(all.begin(), all.end(), std::uint32_t{0});
+  Placement placement{.shards_at = {}, .nodes = std::move(nodes)};
+  for (const Partitions& part : partitions) {
+    placement.held.push_back(part.begin < part.end ? all : Numbers());
+  }
+  placement.partitions = std::move(partitions);
+  return placement;
+}
+
+void expect_holders(std::span<const ShardInfo> shards, const Parts& parts,
+                    const std::vector<int>& nodes) {
+  const Holders holders(shards, placement_of(parts, nodes));
+  EXPECT_FALSE(holders.all_have_all());
+  const auto has = [&](int rank, SampleId id) {
+    return has_id(runs_of(parts, nodes[static_cast<std::size_t>(rank)]), id);
+  };
+  std::set<std::uint32_t> looked_into;
+  for (int rank = 0; rank < holders.ranks(); ++rank) {
+    for (SampleId id = 0; id <= shards.back().last_id; ++id) {
+      const int holder = holders.holder(id, rank);
+      EXPECT_TRUE(has(holder, id));
+      EXPECT_EQ(holder == rank, has(rank, id));
+    }
+    for (const std::uint32_t shard : holders.share_of(rank)) looked_into.insert(shard);
+  }
+  EXPECT_EQ(looked_into.size(), shards.size());
 }
 
 TEST(Holders, ARecordComesFromAMachineThatHasIt) {
   const auto shards = shards_of(5, 10);
   const std::vector<int> nodes{0, 0, 1, 1, 2, 2};
-  for (const std::size_t more : {0, 1}) {
-    const Held held = spread_out(5, 3, more);
-    const Holders holders(shards, nodes, held);
-    EXPECT_FALSE(holders.all_have_all());
-    for (int rank = 0; rank < 6; ++rank) {
-      for (SampleId id = 0; id < 50; ++id) {
-        const int holder = holders.holder(id, rank);
-        const auto& there = held[static_cast<std::size_t>(nodes[static_cast<std::size_t>(holder)])];
-        EXPECT_THAT(there, testing::Contains(id / 10));
-        const auto& here = held[static_cast<std::size_t>(nodes[static_cast<std::size_t>(rank)])];
-        if (std::ranges::find(here, id / 10) != here.end()) {
-          EXPECT_EQ(holder, rank);
-        }
-      }
-    }
-    std::set<std::uint32_t> looked_into;
-    for (int rank = 0; rank < 6; ++rank) {
-      for (const std::uint32_t shard : holders.share_of(rank)) looked_into.insert(shard);
-    }
-    EXPECT_EQ(looked_into.size(), 5U);
-  }
+  for (const std::size_t more : {0U, 1U})
+    expect_holders(shards, spread_out(shards, 3, more), nodes);
+  for (const int replicas : {1, 2}) expect_holders(shards, hold_blocks(shards, 3, replicas), nodes);
+  const auto one = shards_of(1, 23);
+  expect_holders(one, hold_blocks(one, 3, 1), nodes);
 }
 
 TEST(Holders, RanksOfOneMachineAskDifferentRanks) {
-  const Holders holders(shards_of(2, 10), {0, 0, 1, 1}, {{0}, {1}});
+  const auto shards = shards_of(2, 10);
+  const Holders holders(shards, placement_of(spread_out(shards, 2), {0, 0, 1, 1}));
   EXPECT_NE(holders.holder(15, 0), holders.holder(15, 1));
   EXPECT_NE(holders.holder(5, 2), holders.holder(5, 3));
+  // And each asks all of them.
+  EXPECT_NE(holders.holder(15, 0), holders.holder(16, 0));
 }
 
 TEST(Holders, RefuseWhatNobodyHas) {
-  EXPECT_THROW(Holders(shards_of(2, 10), {0, 1}, {{0}, {}}), Error);
+  const auto shards = shards_of(2, 10);
   // A machine without ranks gives nothing.
-  EXPECT_THROW(Holders(shards_of(2, 10), {0, 0}, {{0}, {1}}), Error);
-  const Holders all(shards_of(2, 10), {0, 1}, {{0, 1}, {0, 1}});
+  EXPECT_THROW(Holders(shards, placement_of(spread_out(shards, 2), {0, 0})), Error);
+  const Holders all(shards, placement_of(spread_out(shards, 2, 1), {0, 1}));
   EXPECT_TRUE(all.all_have_all());
   EXPECT_THROW(all.holder(20, 0), Error);
 }
@@ -99,8 +133,7 @@ TEST(Holders, OfPartitionsGiveWhatIsInThem) {
   const auto shards = shards_of(5, 10);
   const std::vector<int> nodes{0, 0, 1, 2};
   const std::vector<Partitions> parts{{0, 2, 8}, {2, 5, 8}, {5, 8, 8}};
-  const Held all = spread_out(5, 3, 2);
-  const Holders holders(shards, nodes, all, parts);
+  const Holders holders(shards, placement_of(5, parts, nodes));
   EXPECT_FALSE(holders.all_have_all());
   for (int rank = 0; rank < 4; ++rank) {
     for (SampleId id = 0; id < 50; ++id) {
@@ -115,9 +148,9 @@ TEST(Holders, OfPartitionsGiveWhatIsInThem) {
   // Each machine looks into all of its shards once.
   EXPECT_EQ(holders.share_of(0).size() + holders.share_of(1).size(), 5U);
   EXPECT_EQ(holders.share_of(2).size(), 5U);
-  EXPECT_THROW(Holders(shards, nodes, all, {{0, 2, 8}, {2, 5, 8}, {6, 8, 8}}), Error);
+  EXPECT_THROW(Holders(shards, placement_of(5, {{0, 2, 8}, {2, 5, 8}, {6, 8, 8}}, nodes)), Error);
   // One that has none has no shard to look into.
-  const Holders idle(shards, nodes, {all[0], all[1], {}}, {{0, 1, 2}, {1, 2, 2}, {2, 2, 2}});
+  const Holders idle(shards, placement_of(5, {{0, 1, 2}, {1, 2, 2}, {2, 2, 2}}, nodes));
   EXPECT_TRUE(idle.share_of(3).empty());
   EXPECT_NE(idle.holder(7, 3), 3);
 }
@@ -150,7 +183,8 @@ TEST(ExchangePlan, WhatOneSendsTheOtherGetsAndEachRecordOnce) {
     sizes.ids.push_back(id);
     sizes.bytes.push_back(static_cast<std::int32_t>(8 * (1 + id % 9)));
   }
-  const Holders holders(shards_of(7, 10), {0, 1, 1, 2}, spread_out(7, 3));
+  const auto shards = shards_of(7, 10);
+  const Holders holders(shards, placement_of(hold_blocks(shards, 3, 1), {0, 1, 1, 2}));
   for (const SegmentLimits limits : {SegmentLimits{1, 100}, SegmentLimits{2000, 100},
                                      SegmentLimits{1 << 20, 4}, SegmentLimits{1 << 20, 1000}}) {
     std::uint64_t first = 0;
@@ -241,19 +275,18 @@ class Exchanged : public testing::Test {
 };
 
 TEST_F(Exchanged, BatchesAreThoseOfTheWholeCache) {
+  const std::vector<ShardInfo>& shards = cache->manifest().shards;
   for (const int ranks : {1, 2, 3, 4}) {
-    for (const std::size_t more : {0, 1}) {
+    for (const int replicas : {1, 2}) {
       for (const std::size_t segment :
            {std::size_t{1}, std::size_t{40'000}, std::size_t{1} << 30}) {
-        const auto nodes = static_cast<std::size_t>(ranks);
-        const Held held = spread_out(5, nodes, std::min(more, nodes - 1));
+        const Parts parts = hold_blocks(shards, ranks, std::min(replicas, ranks));
         const Setting setting{.ranks = ranks, .batches = 9, .batch = 7};
         const RequestsOf requests = requests_of(setting);
         ThreadRanks(ranks).run([&](comm::Communicator& comm) {
-          const auto over = spread(
-              *cache, comm,
-              {.shards_at = {}, .nodes = comm.placement().node_of, .held = held, .segment_bytes = segment});
-          EXPECT_EQ(over == nullptr, ranks == 1 || (ranks == 2 && more == 1));
+          const auto over =
+              spread(*cache, comm, placement_of(parts, comm.placement().node_of, segment));
+          EXPECT_EQ(over == nullptr, ranks <= replicas);
           Loader loader(*cache, load_options(),
                         make_planner(over, comm.rank(), requests, load_options().seed));
           Batch batch;
@@ -269,22 +302,25 @@ TEST_F(Exchanged, BatchesAreThoseOfTheWholeCache) {
   }
 }
 
-// Each machine has a copy of its partitions alone.
-TEST_F(Exchanged, BatchesFromPartitionsAreThoseOfTheWholeCache) {
+// Each machine has a copy of its blocks or partitions alone.
+TEST_F(Exchanged, BatchesFromPartsAreThoseOfTheWholeCache) {
   const TemporaryFolder memory;
   const Setting setting{.ranks = 3, .batches = 9, .batch = 7};
   const RequestsOf requests = requests_of(setting);
-  for (const int replicas : {1, 2}) {
-    Placement placement{.shards_at = {}, .segment_bytes = 40'000};
-    placement.held = spread_out(5, 3, 2);
-    placement.partitions = hold_partitions(8, 3, replicas);
+  const std::vector<int> nodes{0, 1, 2};
+  for (const int replicas : {1, 2, -1, -2}) {  // of blocks; of partitions
+    Placement placement =
+        replicas > 0
+            ? placement_of(hold_blocks(cache->manifest().shards, 3, replicas), nodes, 40'000)
+            : placement_of(5, hold_partitions(8, 3, -replicas), nodes);
+    placement.segment_bytes = 40'000;
     ThreadRanks(3).run([&](comm::Communicator& comm) {
+      const auto node = static_cast<std::size_t>(comm.rank());
       Placement mine = placement;
-      mine.nodes = comm.placement().node_of;
-      const ShardCopy copy = ShardCopy::get(
-          cache->paths().root,
-          {.memory = memory.path(),
-           .partitions = placement.partitions[static_cast<std::size_t>(comm.rank())]});
+      CopyOptions options{.memory = memory.path(), .shards = mine.held[node]};
+      if (mine.parts) options.runs = runs_of(*mine.parts, comm.rank());
+      if (!mine.parts) options.partitions = mine.partitions[node];
+      const ShardCopy copy = ShardCopy::get(cache->paths().root, options);
       mine.shards_at = copy.folder();
       const auto part = open_cache(cache->paths().root, mine, comm.rank());
       const auto over = spread(*part, comm, mine);
@@ -300,15 +336,61 @@ TEST_F(Exchanged, BatchesFromPartitionsAreThoseOfTheWholeCache) {
   }
 }
 
+// One shard, on four machines of which only the second has the cache, or all: four parts.
+TEST(Placed, AShardIsAPartOnEachMachineAndBatchesAreThoseOfTheCache) {
+  const std::vector<Sample> samples = mixed_samples(90);
+  const TestCache cache(samples, "original", 1);
+  const TemporaryFolder folder;
+  const RequestsOf places = random_requests({.ranks = 4, .batches = 5, .batch = 6}, 90);
+  const RequestsOf requests = [&](int rank, std::uint64_t batch) {
+    std::vector<Request> of_rank = places(rank, batch);
+    for (Request& request : of_rank) request.id = samples[request.id].id;
+    return of_rank;
+  };
+  for (const bool all_have_it : {false, true}) {
+    std::array<std::uint64_t, 4> bytes{};
+    std::array<std::uint64_t, 4> received{};
+    std::array<std::string, 4> said;
+    ThreadRanks(4).run([&](comm::Communicator& comm) {
+      const auto rank = static_cast<std::size_t>(comm.rank());
+      const std::filesystem::path own =
+          folder / (std::to_string(rank) + (all_have_it ? "-all" : "-one"));
+      std::filesystem::create_directories(own / "memory");
+      const bool has_it = all_have_it || rank == 1;
+      const std::filesystem::path root = has_it ? cache->paths().root : own / "cache";
+      PlaceOptions options{.when = CopyWhen::kAlways, .segment_bytes = 50'000};
+      options.copy.memory = own / "memory";
+      options.copy.note = [&](const std::string& sentence) { said[rank] += sentence + "\n"; };
+      const PlacedShards placed = place_shards(root, options, comm);
+      ASSERT_TRUE(placed.copy);
+      bytes[rank] = placed.copy->bytes();
+      EXPECT_EQ(placed.given_bytes == 0, all_have_it);
+      const auto part = open_cache(root, placed.placement, comm.rank());
+      auto planner = make_planner(spread(*part, comm, placed.placement), comm.rank(), requests,
+                                  load_options().seed);
+      Loader loader(*part, load_options(), planner);
+      for (std::uint64_t b = 0; b < 5; ++b) {
+        expect_equal(loader.next(), load_batch(*cache, requests(comm.rank(), b), load_options()));
+      }
+      EXPECT_EQ(loader.next().size(), 0U);
+      loader.settle();
+      received[rank] = planner->received_bytes();
+    });
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      EXPECT_GT(received[rank], 0U) << rank;
+      EXPECT_THAT(said[rank], HasSubstr("4 machines hold the shards, each its part: about "));
+      EXPECT_LT(bytes[rank], cache->manifest().shards[0].bytes / 2) << rank;
+    }
+  }
+}
+
 // As a run trains, evaluates and goes on, and stops in the middle.
 TEST_F(Exchanged, OneIsSettledWhileAnotherIsUsed) {
-  const Held held = spread_out(5, 3);
+  const Parts parts = hold_blocks(cache->manifest().shards, 3, 1);
   const RequestsOf training = requests_of({.ranks = 3, .batches = 40, .batch = 4});
   const RequestsOf evaluation = requests_of({.ranks = 3, .batches = 7, .batch = 5});
   ThreadRanks(3).run([&](comm::Communicator& comm) {
-    const auto over =
-        spread(*cache, comm,
-               {.shards_at = {}, .nodes = comm.placement().node_of, .held = held, .segment_bytes = 30'000});
+    const auto over = spread(*cache, comm, placement_of(parts, comm.placement().node_of, 30'000));
     const auto loader_of = [&](const RequestsOf& requests) {
       return Loader(*cache, load_options(),
                     make_planner(over, comm.rank(), requests, load_options().seed));

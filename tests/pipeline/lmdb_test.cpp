@@ -223,6 +223,32 @@ bool survives(const fs::path& path) {
   }
 }
 
+TEST(Lmdb, PlacesOfValuesAreThoseThatAreMapped) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.mdb";
+  Puts puts(3);
+  for (std::uint64_t i = 0; i < 900; ++i) {
+    puts[i / 300].emplace_back(i * 5, Bytes(i % 50 == 7 ? 70'000 : 24, std::byte(i)));
+  }
+  const Bytes file = write(path, puts);
+  const Reader reader(path);
+  const auto all = reader.all();
+  std::size_t next = 0;
+  for_each_place(InputFile(path), [&](std::uint64_t key, std::uint64_t begin, std::uint64_t bytes) {
+    ASSERT_LT(next, all.size());
+    EXPECT_EQ(key, all[next].first);
+    ASSERT_EQ(bytes, all[next].second.size());
+    EXPECT_TRUE(std::ranges::equal(BytesView(file).subspan(begin, bytes), all[next].second));
+    ++next;
+  });
+  EXPECT_EQ(next, 900U);
+  // Cut anywhere, it is refused: nothing is read behind its end.
+  for (std::size_t size = 0; size < file.size(); size += 1 + file.size() / 40) {
+    overwrite(path, BytesView(file).first(size));
+    EXPECT_THROW(for_each_place(InputFile(path), [](auto...) {}), FormatError) << size;
+  }
+}
+
 // The tree pages of a file with several levels are where damage would crash LMDB.
 TEST(Lmdb, DamageNeverCrashes) {
   const TemporaryFolder folder;

@@ -15,6 +15,7 @@
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/shard_copy.h"
+#include "pipeline/store/shard_part.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/pipeline/fake_source.h"
 
@@ -38,78 +39,6 @@ bool has(const std::string& text, const std::string& words) {
   return text.find(words) != std::string::npos;
 }
 
-std::uint64_t bytes_of(const Numbers& shards, const std::vector<std::uint64_t>& bytes) {
-  std::uint64_t sum = 0;
-  for (const std::uint32_t shard : shards) sum += bytes[shard];
-  return sum;
-}
-
-TEST(HoldShards, EachGroupHasEveryShardOnceAndIsBalanced) {
-  std::mt19937_64 random(1);
-  for (int round = 0; round < 300; ++round) {
-    const int nodes = 1 + static_cast<int>(random() % 9);
-    const int replicas = 1 + static_cast<int>(random() % static_cast<unsigned>(nodes));
-    std::vector<std::uint64_t> bytes(random() % 40);
-    for (std::uint64_t& size : bytes) size = 1 + random() % (round % 2 == 0 ? 1000 : 3);
-    const auto held = hold_shards(bytes, nodes, replicas);
-    ASSERT_EQ(held.size(), static_cast<std::size_t>(nodes));
-    EXPECT_EQ(held, hold_shards(bytes, nodes, replicas));
-    const std::uint64_t largest = bytes.empty() ? 0 : std::ranges::max(bytes);
-    // Groups are runs of machines; each ends where it has all.
-    std::size_t node = 0;
-    std::size_t smallest_group = held.size();
-    std::size_t largest_group = 0;
-    for (int group = 0; group < replicas; ++group) {
-      const std::size_t end = static_cast<std::size_t>((group + 1) * nodes / replicas);
-      std::map<std::uint32_t, int> times;
-      std::uint64_t least = ~std::uint64_t{0};
-      std::uint64_t most = 0;
-      smallest_group = std::min(smallest_group, end - node);
-      largest_group = std::max(largest_group, end - node);
-      for (; node < end; ++node) {
-        EXPECT_TRUE(std::ranges::is_sorted(held[node]));
-        for (const std::uint32_t shard : held[node]) ++times[shard];
-        least = std::min(least, bytes_of(held[node], bytes));
-        most = std::max(most, bytes_of(held[node], bytes));
-      }
-      EXPECT_EQ(times.size(), bytes.size());
-      for (const auto& [shard, count] : times) EXPECT_EQ(count, 1) << shard;
-      EXPECT_LE(most - least, largest);
-    }
-    EXPECT_LE(largest_group - smallest_group, 1U);
-  }
-}
-
-TEST(HoldShards, MoreReplicasThanMachinesAreRefused) {
-  const std::vector<std::uint64_t> bytes{1, 2};
-  const std::string message = message_of<UsageError>([&] { hold_shards(bytes, 2, 3); });
-  EXPECT_TRUE(has(message, "3 replicas") && has(message, "2 machines")) << message;
-  EXPECT_THROW(hold_shards(bytes, 1, 0), UsageError);
-}
-
-TEST(HoldPartitions, EachGroupHasEachOnceAndMachinesWhatTheyRead) {
-  for (int nodes = 1; nodes <= 9; ++nodes) {
-    for (int replicas = 1; replicas <= nodes; ++replicas) {
-      for (const int partitions : {1, 2, 8, 12, 31}) {
-        const std::vector<Partitions> held = hold_partitions(partitions, nodes, replicas);
-        ASSERT_EQ(held.size(), static_cast<std::size_t>(nodes));
-        std::vector<int> holders(static_cast<std::size_t>(partitions), 0);
-        for (int node = 0; node < nodes; ++node) {
-          const Partitions& here = held[static_cast<std::size_t>(node)];
-          EXPECT_EQ(here.of, partitions);
-          for (int p = here.begin; p < here.end; ++p) ++holders[static_cast<std::size_t>(p)];
-          if (nodes % replicas != 0 || partitions % nodes != 0) continue;
-          // Machine m reads its m-th part of them.
-          EXPECT_LE(here.begin, node * partitions / nodes);
-          EXPECT_GE(here.end, (node + 1) * partitions / nodes);
-        }
-        for (const int count : holders) EXPECT_EQ(count, replicas);
-      }
-    }
-  }
-  EXPECT_THROW(hold_partitions(8, 2, 3), UsageError);
-}
-
 TEST(Storage, IsKnownByTheNumberOfTheFileSystem) {
   for (const std::uint64_t magic : {0x6969ULL, 0xff534d42ULL, 0xfe534d42ULL, 0x0bd00bd0ULL,
                                     0x65735546ULL, 0x01021997ULL, 0x47504653ULL}) {
@@ -124,6 +53,13 @@ TEST(Storage, IsKnownByTheNumberOfTheFileSystem) {
 class Copy : public testing::Test {
  protected:
   void SetUp() override {
+    make(root_, 200'000);
+    fs::create_directories(memory_);
+    manifest_ = Cache::open(root_).manifest();
+    ASSERT_GE(manifest_.shards.size(), 4U);
+  }
+
+  static void make(const fs::path& root, std::uint64_t shard_bytes) {
     std::mt19937_64 random(3);
     FakeSource source;
     source.mutable_class_names() = {"cat", "dog"};
@@ -133,12 +69,9 @@ class Copy : public testing::Test {
     }
     IngestOptions options;
     options.work.threads = 1;
-    options.shard_bytes = 200'000;
+    options.shard_bytes = shard_bytes;
     options.store = Store::kRaw;
-    ingest(source, "/somewhere/pictures/", root_, options, {});
-    fs::create_directories(memory_);
-    manifest_ = Cache::open(root_).manifest();
-    ASSERT_GE(manifest_.shards.size(), 4U);
+    ingest(source, "/somewhere/pictures/", root, options, {});
   }
 
   ShardCopy get(CopyOptions options = {}) {
@@ -189,7 +122,7 @@ TEST_F(Copy, OfAPartHoldsThatAndNamesWhatItDoesNot) {
       EXPECT_NO_THROW(cache.record(id));
     } else {
       const std::string message = message_of<Error>([&] { cache.record(id); });
-      EXPECT_TRUE(has(message, "which this machine does not hold")) << message;
+      EXPECT_TRUE(has(message, "is one that this machine does not hold")) << message;
       EXPECT_TRUE(has(message, manifest_.shards[i].file)) << message;
     }
   }
@@ -244,6 +177,87 @@ TEST_F(Copy, OfPartitionsOfADamagedShardIsRefusedAndNothingStays) {
   file.close();
   EXPECT_THROW(get({.partitions = {0, 1, 2}}), FormatError);
   EXPECT_EQ(folders(), 0U);
+}
+
+TEST_F(Copy, OfIdsHasTheirRecordsAloneInPacksOfTheCache) {
+  const Cache disk = Cache::open(root_);
+  std::vector<int> times(120, 0);
+  // A whole shard and the ends of two packs; the rest.
+  const SampleId first = manifest_.shards[1].first_id;
+  const SampleId last = manifest_.shards[1].last_id;
+  const std::vector<IdRun> some{{first - 3, last + 5}, {100, 100}};
+  const std::vector<IdRun> others{{0, first - 4}, {last + 6, 99}, {101, 119}};
+  for (const std::vector<IdRun>& runs : {some, others}) {
+    Numbers shards;
+    for (std::uint32_t i = 0; i < manifest_.shards.size(); ++i) {
+      const ShardInfo& shard = manifest_.shards[i];
+      if (has_any(runs, {shard.first_id, shard.last_id})) shards.push_back(i);
+    }
+    const ShardCopy copy = get({.shards = shards, .runs = runs});
+    EXPECT_FALSE(copy.joined());
+    EXPECT_TRUE(get({.shards = shards, .runs = runs}).joined());
+    const Cache cache =
+        Cache::open(root_, {.verify = Verify::kBlocks, .shards_at = copy.folder(), .held = shards});
+    for (SampleId id = 0; id < 120; ++id) {
+      ASSERT_EQ(cache.holds(id), has_id(runs, id)) << id;
+      if (!cache.holds(id)) {
+        const std::string message = message_of<Error>([&] { cache.record(id); });
+        EXPECT_TRUE(has(message, "is one that this machine does not hold")) << message;
+        continue;
+      }
+      ++times[id];
+      EXPECT_TRUE(std::ranges::equal(cache.record(id).payload, disk.record(id).payload)) << id;
+    }
+    // Nothing else is in the files either.
+    std::size_t found = 0;
+    for (const std::uint32_t shard : shards) {
+      cache.for_each_packed_size(shard, [&](SampleId id, std::size_t) {
+        EXPECT_TRUE(has_id(runs, id));
+        ++found;
+      });
+    }
+    EXPECT_EQ(found, count_ids(runs));
+    const auto rows = list_copies(memory_);
+    EXPECT_EQ(std::ranges::count(rows, std::optional(count_ids(runs)), &CopyRow::ids), 1);
+    EXPECT_EQ(rows.front().of_ids, 120U);
+  }
+  EXPECT_EQ(times, std::vector<int>(120, 1));
+  // Nothing, for a machine that has nothing to hold.
+  const ShardCopy none = get({.shards = Numbers(), .runs = std::vector<IdRun>()});
+  EXPECT_EQ(none.bytes(), 0U);
+  EXPECT_FALSE(Cache::open(root_, {.shards_at = none.folder(), .held = Numbers()}).holds(0));
+  EXPECT_EQ(folders(), 3U);
+  // A whole copy serves for any ids.
+  const ShardCopy whole = get();
+  EXPECT_EQ(get({.shards = Numbers{0}, .runs = std::vector<IdRun>{{0, 1}}}).folder(),
+            whole.folder());
+}
+
+// A machine reads its part alone: what is not of it may be anything.
+TEST_F(Copy, OfIdsReadsTheirPacksAlone) {
+  const fs::path root = folder_ / "larger";
+  make(root, 100'000'000);
+  const ShardInfo shard = Cache::open(root).manifest().shards.front();
+  const InputFile file(root / shard.file);
+  const std::vector<PackPlace> packs = find_packs(file, shard);
+  ASSERT_GE(packs.size(), 3U);
+  const PackPlace& spoiled = packs.back();
+  std::fstream out(file.path(), std::ios::in | std::ios::out | std::ios::binary);
+  out.seekp(static_cast<std::streamoff>(spoiled.begin + spoiled.bytes / 2));
+  out << "!?!?";
+  out.close();
+  const auto of = [&](SampleId first, SampleId last) {
+    return ShardCopy::get(
+        root, {.memory = memory_, .shards = Numbers{0}, .runs = std::vector<IdRun>{{first, last}}});
+  };
+  EXPECT_NO_THROW(of(shard.first_id, spoiled.ids.first - 1));
+  const std::string message = message_of<FormatError>([&] { of(shard.first_id, shard.last_id); });
+  EXPECT_TRUE(has(message, (root / shard.file).string())) << message;
+  EXPECT_TRUE(has(message, "damaged")) << message;
+  EXPECT_EQ(folders(), 1U);
+  fs::resize_file(file.path(), shard.bytes - 4096);
+  EXPECT_TRUE(has(message_of<FormatError>([&] { of(shard.last_id, shard.last_id); }), "it has "));
+  EXPECT_EQ(folders(), 1U);
 }
 
 TEST_F(Copy, IsMadeOnceByManyAtATimeThatKeepIt) {

@@ -18,6 +18,7 @@
 #include "pipeline/store/cache.h"
 #include "pipeline/store/peer_copy_internal.h"
 #include "pipeline/store/peer_plan.h"
+#include "pipeline/store/shard_part.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/pipeline/fake_source.h"
@@ -386,6 +387,83 @@ TEST_F(PeerCopy, KeepTheRecordsOfPartitions) {
     }
   }
   EXPECT_EQ(held, 120);
+}
+
+TEST_F(PeerCopy, KeepTheRecordsOfTheirBlocks) {
+  const Cache whole = Cache::open(folder_ / "made");
+  for (const std::vector<int>& givers : {std::vector{1}, {0, 2}}) {
+    for (int rank = 0; rank < kRanks; ++rank) {
+      fs::remove_all(cache(rank));
+      drop_copies(cache(rank), "", memory(rank));
+    }
+    for (const int rank : givers) put(rank);
+    const auto parts =
+        std::make_shared<const Parts>(hold_blocks(manifest_.shards, kRanks, /*replicas=*/1));
+    const auto of_blocks = [&](int rank, ShareOptions& options) {
+      options.parts = parts;
+      options.machine = rank;
+      options.copy.shards = shards_of(*parts, rank);
+      options.copy.runs = runs_of(*parts, rank);
+    };
+    const Outcome outcome = share(of_blocks);
+    ASSERT_EQ(outcome.copies.size(), 3U) << outcome.failures.begin()->second;
+    std::uint64_t held = 0;
+    std::uint64_t whole_bytes = 0;
+    for (const ShardInfo& shard : manifest_.shards) whole_bytes += shard.bytes;
+    for (const auto& [rank, got] : outcome.copies) {
+      const std::vector<IdRun> runs = runs_of(*parts, rank);
+      const Cache part = Cache::open(got.files_at.empty() ? cache(rank) : got.files_at,
+                                     {.verify = Verify::kBlocks,
+                                      .shards_at = got.copy->folder(),
+                                      .held = shards_of(*parts, rank)});
+      for (SampleId id = 0; id < 120; ++id) {
+        ASSERT_EQ(part.holds(id), has_id(runs, id));
+        if (!part.holds(id)) continue;
+        EXPECT_TRUE(std::ranges::equal(part.record(id).payload, whole.record(id).payload));
+        ++held;
+      }
+      // Of the same bytes as one that is made from the disk.
+      const fs::path alone = folder_ / "alone";
+      fs::create_directories(alone);
+      const ShardCopy from_disk = ShardCopy::get(
+          folder_ / "made", {.memory = alone, .shards = shards_of(*parts, rank), .runs = runs});
+      for (const auto& file : fs::directory_iterator(from_disk.folder())) {
+        if (file.path().extension() != ".mdb") continue;
+        EXPECT_EQ(read_file(file.path()), read_file(got.copy->folder() / file.path().filename()));
+      }
+    }
+    EXPECT_EQ(held, 120U);
+    // What travels is what is kept, and packs that are cut in two by the border of a block.
+    EXPECT_GT(outcome.copies.at(0).given_bytes, 120U * 48 * 48 * 3 / kRanks);
+    const Outcome again = share(of_blocks);
+    ASSERT_EQ(again.copies.size(), 3U);
+    EXPECT_TRUE(again.copies.at(0).copy->joined());
+    EXPECT_EQ(again.copies.at(0).given_bytes, 0U);
+  }
+}
+
+// Of a part what is not what it was is found by the record, and nothing stays.
+TEST_F(PeerCopy, OfBlocksRefuseADamagedPack) {
+  put(1);
+  const auto parts = std::make_shared<const Parts>(hold_blocks(manifest_.shards, kRanks, 1));
+  const ShardInfo& shard = manifest_.shards.front();
+  const fs::path path = cache(1) / shard.file;
+  const std::vector<PackPlace> packs = find_packs(InputFile(path), shard);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(packs.back().begin + packs.back().bytes / 2));
+  file << "!?!?";
+  file.close();
+  const Outcome outcome = share([&](int rank, ShareOptions& options) {
+    options.parts = parts;
+    options.machine = rank;
+    options.copy.shards = shards_of(*parts, rank);
+    options.copy.runs = runs_of(*parts, rank);
+  });
+  EXPECT_EQ(outcome.copies.size(), 0U);
+  ASSERT_TRUE(outcome.failures.contains(1));
+  EXPECT_TRUE(has(outcome.failures.at(1), path.string() + ", record ")) << outcome.failures.at(1);
+  EXPECT_EQ(outcome.peers_failed, 2);
+  for (int rank = 0; rank < kRanks; ++rank) EXPECT_EQ(folders(rank), 0U) << rank;
 }
 
 TEST_F(PeerCopy, OnlyGive) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <string>
+
+#include "pipeline/store/parts.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -11,7 +13,14 @@ using Numbers = std::vector<std::uint32_t>;
 
 Manifest of_shards(std::size_t count) {
   Manifest manifest;
-  manifest.shards.assign(count, {.file = "shards/00000.mdb", .bytes = 4096, .block_hashes = {}});
+  for (std::size_t i = 0; i < count; ++i) {
+    manifest.shards.push_back({.file = "shards/0000" + std::to_string(i) + ".mdb",
+                               .first_id = 100 * i,
+                               .last_id = 100 * i + 99,
+                               .records = 100,
+                               .bytes = 40'960,
+                               .block_hashes = {}});
+  }
   return manifest;
 }
 
@@ -24,14 +33,27 @@ TEST(DivideShards, EachMachineHoldsAllWhereThereAreReplicasEnough) {
 }
 
 TEST(DivideShards, MachinesHoldEachItsPart) {
-  const Placement placement = divide_shards(of_shards(5), {}, {0, 0, 1, 1});
-  EXPECT_EQ(placement.nodes, (std::vector<int>{0, 0, 1, 1}));
-  EXPECT_TRUE(placement.partitions.empty());
-  ASSERT_EQ(placement.held.size(), 2U);
-  Numbers all = placement.held[0];
-  all.insert(all.end(), placement.held[1].begin(), placement.held[1].end());
-  std::ranges::sort(all);
-  EXPECT_EQ(all, (Numbers{0, 1, 2, 3, 4}));
+  for (const std::size_t shards : {1, 5}) {
+    const Placement placement = divide_shards(of_shards(shards), {}, {0, 0, 1, 1});
+    EXPECT_EQ(placement.nodes, (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_TRUE(placement.partitions.empty());
+    ASSERT_TRUE(placement.parts);
+    ASSERT_EQ(placement.held.size(), 2U);
+    for (int node = 0; node < 2; ++node) {
+      EXPECT_EQ(placement.held[static_cast<std::size_t>(node)].size(), shards);
+      const std::uint64_t ids = count_ids(runs_of(*placement.parts, node));
+      EXPECT_NEAR(static_cast<double>(ids), 50.0 * static_cast<double>(shards),
+                  7);  // a block at most
+    }
+  }
+}
+
+// Which rank is on which machine changes nothing of what a machine holds.
+TEST(DivideShards, PartsAreOfMachinesNotOfRanks) {
+  const Parts& a = *divide_shards(of_shards(3), {}, {0, 1, 2}).parts;
+  const Placement other = divide_shards(of_shards(3), {}, {2, 0, 1, 1, 0, 2});
+  EXPECT_EQ(a.machine_of, other.parts->machine_of);
+  EXPECT_EQ(other.nodes, (std::vector<int>{2, 0, 1, 1, 0, 2}));
 }
 
 TEST(DivideShards, RanksMayBeTakenForMachines) {
@@ -42,6 +64,7 @@ TEST(DivideShards, RanksMayBeTakenForMachines) {
 
 TEST(DivideShards, PartitionsAreOfAllShards) {
   const Placement placement = divide_shards(of_shards(3), {.partitions = 1}, {0, 1});
+  EXPECT_FALSE(placement.parts);
   ASSERT_EQ(placement.partitions.size(), 2U);
   ASSERT_EQ(placement.held.size(), 2U);
   int holders = 0;
