@@ -1,6 +1,5 @@
 #include "pipeline/load/loader.h"
 
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -8,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
@@ -32,6 +30,7 @@
 #include "python/core/batch.h"
 #include "python/core/bind.h"
 #include "python/core/loading.h"
+#include "python/core/placed_cache.h"
 #include "train/plan/batch_layout.h"
 
 namespace winnow::python {
@@ -67,7 +66,7 @@ Split split_of(const std::string& name) {
 }
 
 struct StreamOptions {
-  std::filesystem::path cache;
+  std::shared_ptr<const pipeline::Cache> cache;
   std::string split;
   std::string selection;
   pipeline::SamplingOptions sampling;
@@ -93,7 +92,7 @@ pipeline::SampleSet weighed(const StreamOptions& o, const Stream& stream,
 
 Stream open_stream(const StreamOptions& o) {
   Stream stream;
-  stream.cache = pipeline::open_cache(o.cache);
+  stream.cache = o.cache;
   stream.info = pipeline::describe(*stream.cache);
   stream.seed = o.seed;
   pipeline::SampleSet samples =
@@ -226,17 +225,14 @@ struct Once {
   std::vector<SampleId> leaked;
 };
 
-Once open_once(const std::filesystem::path& root, const std::string& split,
-               const std::string& selection) {
-  auto cache = pipeline::open_cache(root);
+Once open_once(const PlacedCache& from, const std::string& split, const std::string& selection) {
   pipeline::EvaluationSamples samples =
-      pipeline::evaluation_samples(*cache, split_of(split), selection);
+      pipeline::evaluation_samples(*from.cache, split_of(split), selection);
   if (samples.all.ids.empty()) {
-    throw UsageError(root.string() + " has no samples of split " + split +
+    throw UsageError(from.root.string() + " has no samples of split " + split +
                      "; winnow info shows what there is");
   }
-  return {std::move(cache),
-          std::make_shared<const std::vector<SampleId>>(std::move(samples.all.ids)),
+  return {from.cache, std::make_shared<const std::vector<SampleId>>(std::move(samples.all.ids)),
           std::move(samples.leaked)};
 }
 
@@ -281,12 +277,12 @@ void bind_stream(nb::module_& core) {
            }),
            nb::arg("text"), nb::arg("of"));
   nb::class_<Stream>(core, "Stream")
-      .def(nb::new_([](std::filesystem::path cache, std::string split, std::string selection,
+      .def(nb::new_([](const PlacedCache& cache, std::string split, std::string selection,
                        const pipeline::SamplingOptions& sampling, std::uint64_t seed,
                        std::int64_t batch_size, std::int64_t micro_batch,
                        const pipeline::ClassWeights& class_weights) {
              const nb::gil_scoped_release others_go_on;
-             return std::make_shared<Stream>(open_stream({.cache = std::move(cache),
+             return std::make_shared<Stream>(open_stream({.cache = cache.cache,
                                                           .split = std::move(split),
                                                           .selection = std::move(selection),
                                                           .sampling = sampling,
@@ -324,7 +320,7 @@ std::uint64_t census_hash(const nb::ndarray<const SampleId, nb::ndim<1>, nb::c_c
 
 void bind_once(nb::module_& core) {
   nb::class_<Once>(core, "Once")
-      .def(nb::new_([](const std::filesystem::path& cache, const std::string& split,
+      .def(nb::new_([](const PlacedCache& cache, const std::string& split,
                        const std::string& selection) {
              const nb::gil_scoped_release others_go_on;
              return std::make_shared<Once>(open_once(cache, split, selection));

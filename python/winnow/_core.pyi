@@ -1,5 +1,6 @@
 """The library. Use it through the modules of the package, which say what is what."""
 
+import pathlib
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -207,6 +208,13 @@ class OpenCache:
     def keep_all(self, name: str) -> Selection: ...
     def write_selection(self, selection: Selection) -> str | None: ...
 
+class PlacedCache:
+    def __init__(self, cache: str, memory: bool, folder: str | None, several_machines: bool) -> None: ...
+    @property
+    def copy(self) -> pathlib.Path | None: ...
+
+def open_tables(cache: str) -> PlacedCache: ...
+
 class SamplingOptions:
     def __init__(self, sampling: str, repeat_threshold: float, shuffle_fraction: float, partitions: int) -> None: ...
 
@@ -216,7 +224,7 @@ class ClassWeights:
 class Stream:
     def __init__(
         self,
-        cache: str,
+        cache: PlacedCache,
         split: str,
         selection: str,
         sampling: SamplingOptions,
@@ -237,7 +245,7 @@ class Stream:
         """Of positions [begin, begin + count): ids, how often each came before, weights."""
 
 class Once:
-    def __init__(self, cache: str, split: str, selection: str) -> None: ...
+    def __init__(self, cache: PlacedCache, split: str, selection: str) -> None: ...
     @property
     def samples(self) -> int: ...
     @property

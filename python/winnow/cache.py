@@ -31,6 +31,18 @@ def sides(image_size: int | tuple[int, int] | None) -> tuple[int, int]:
     return height_px, width_px
 
 
+def _ids_of(ids: ArrayLike) -> NDArray[np.uint64]:
+    """(n,) u64. UsageError for what is none: other numbers would be made ids of other samples."""
+    import numpy
+
+    given = numpy.asarray(ids)
+    if given.ndim != 1 or (given.size and not numpy.issubdtype(given.dtype, numpy.integer)):
+        raise UsageError(f"ids are whole numbers in one dimension, not {given.dtype} of {given.ndim} dimensions")
+    if given.size and given.min() < 0:
+        raise UsageError(f"ids are counted from 0, and {given.min()} is none")
+    return numpy.ascontiguousarray(given, numpy.uint64)
+
+
 class Cache:
     """A finished cache, opened for reading. Safe in threads; pickles as its path; a forked child opens it anew.
 
@@ -133,11 +145,8 @@ class Cache:
         threads: int = 0,
     ) -> Batch:
         """A batch of these samples in this order, decoded and augmented by several threads; no part of any stream."""
-        import numpy
-
         height_px, width_px = sides(image_size)
-        wanted = numpy.ascontiguousarray(ids, numpy.uint64)
-        return Batch(self._open.load(wanted, augment, height_px, width_px, seed, epoch, threads), 0)
+        return Batch(self._open.load(_ids_of(ids), augment, height_px, width_px, seed, epoch, threads), 0)
 
     def samples(self, split: str = "train", selection: str = "") -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
         """Ids and weights of what a selection leaves of a split, in the order of ids."""
@@ -155,9 +164,7 @@ class Cache:
 
     def names(self, ids: ArrayLike) -> list[str]:
         """What the sources call these inputs."""
-        import numpy
-
-        return self._open.names(numpy.ascontiguousarray(ids, numpy.uint64))
+        return self._open.names(_ids_of(ids))
 
     def selections(self) -> list[str]:
         """Names of those there are."""

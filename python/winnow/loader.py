@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _core, ranks as ranks_of_job
 from .batch import Batch, torch_for
@@ -51,12 +51,22 @@ def _factors_of(class_weights: str | os.PathLike[str] | Mapping[str, float] | No
     return _core.ClassWeights("", of), of
 
 
+def place(
+    cache: Cache | str | os.PathLike[str], memory: bool, memory_dir: str | os.PathLike[str] | None, job: ranks_of_job.Ranks
+) -> _core.PlacedCache:
+    """A cache, whose shards are read where ``winnow train`` reads them with the same flags."""
+    path = cache.path if isinstance(cache, Cache) else os.fspath(cache)
+    return _core.PlacedCache(path, memory, None if memory_dir is None else os.fspath(memory_dir), job.ranks > job.local_ranks)
+
+
 class Loader:
     """Batches of a cache: the samples, their order and their pixels are those of ``winnow train`` with the same options.
 
     Training data is one stream, epoch after epoch, each in an order of its own that depends on the seed alone. Global batch
     ``b`` is positions ``[b * batch_size, (b + 1) * batch_size)`` of it, so no batch is short, and a batch may reach from one
     epoch into the next. Each rank loads its part of every batch from the cache, which it can read itself.
+
+    It is of the process that made it: one that is forked or spawned makes its own.
 
     Iterating gives the batches that are left of the current epoch; iterating again, those of the next. Who leaves an epoch
     early goes on where they left: a batch that was given counts as used. Threads of C++ prepare batches ahead meanwhile, and
@@ -81,6 +91,12 @@ class Loader:
     shuffle_fraction, partitions: exchange less than all between partitions, as ``winnow train`` has it.
     threads: that read, decode and augment; 0: this process's share of the machine.
     ahead: batches prepared while the caller computes.
+    memory: read the shards from a copy in this machine's memory, as ``winnow train --memory`` does: it is made first where it is
+        not there, each block compared with its hash, and all processes of yours on the machine share it. It is in use as long
+        as any of their loaders lives, and stays then until its room is needed, or ``winnow cache drop``. From a network file
+        system this is done unasked. Each machine of a job holds the whole cache.
+    memory_dir: folder of the copy, on a tmpfs or a disk of the machine, which implies memory; None: /dev/shm. UsageError, with the
+        numbers, where there is no room.
     tensors: "torch", "numpy", or "auto": torch where it is imported already.
     pin_memory: copy what is given into pinned memory (torch with CUDA).
     """
@@ -106,16 +122,19 @@ class Loader:
         partitions: int = 8,
         threads: int = 0,
         ahead: int = 2,
+        memory: bool = False,
+        memory_dir: str | os.PathLike[str] | None = None,
         tensors: str = "auto",
         pin_memory: bool = False,
     ) -> None:
         self._job = ranks_of_job.find(rank, ranks)
         self._torch = torch_for(tensors)
         self._pin = pin_memory
-        path = cache.path if isinstance(cache, Cache) else os.fspath(cache)
         how = _core.SamplingOptions(sampling, repeat_threshold, shuffle_fraction, partitions)
         factors, said_factors = _factors_of(class_weights)
-        self._stream = _core.Stream(path, split, selection, how, seed, batch_size, micro_batch, factors)
+        placed = place(cache, memory, memory_dir, self._job)
+        self._copied_to = None if placed.copy is None else os.fspath(placed.copy)
+        self._stream = _core.Stream(placed, split, selection, how, seed, batch_size, micro_batch, factors)
         height_px, width_px = sides(image_size)
         job = self._job
         self._part = _core.Part(job.rank, job.ranks, job.local_ranks, augment, height_px, width_px, threads, ahead)
@@ -139,6 +158,11 @@ class Loader:
     @property
     def ranks(self) -> int:
         return self._job.ranks
+
+    @property
+    def copied_to(self) -> str | None:
+        """Folder of the copy that shards are read from, in memory or on a disk of the machine; None: they are read where they are."""
+        return self._copied_to
 
     @property
     def samples(self) -> int:
@@ -243,6 +267,9 @@ class Loader:
         """Ends its threads and frees what was prepared. The next batch begins them again."""
         self._batches = None
 
+    def __reduce__(self) -> NoReturn:
+        raise UsageError("a winnow.Loader is of the process that made it, whose threads load; make one in the process that uses it")
+
     def __enter__(self) -> Loader:
         return self
 
@@ -274,6 +301,8 @@ class Evaluation:
         ranks: int | None = None,
         threads: int = 0,
         ahead: int = 2,
+        memory: bool = False,
+        memory_dir: str | os.PathLike[str] | None = None,
         tensors: str = "auto",
         pin_memory: bool = False,
     ) -> None:
@@ -281,7 +310,7 @@ class Evaluation:
         self._torch = torch_for(tensors)
         self._pin = pin_memory
         self._batch_size = batch_size
-        self._once = _core.Once(cache.path if isinstance(cache, Cache) else os.fspath(cache), split, selection)
+        self._once = _core.Once(place(cache, memory, memory_dir, job), split, selection)
         self._part = _core.Part(job.rank, job.ranks, job.local_ranks, augment, *sides(image_size), threads, ahead)
         _core.batches_once(self._once, self._part, batch_size)  # what is wrong is said now
 

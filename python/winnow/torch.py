@@ -63,7 +63,7 @@ class Sampler:
                              "DataLoaders need them; take a multiple of that, or winnow.Loader")  # fmt: skip
         how = _core.SamplingOptions(sampling, repeat_threshold, shuffle_fraction, partitions)
         alike = _core.ClassWeights("", {})
-        self._stream = _core.Stream(dataset.cache.path, dataset.split, dataset.selection, how, seed, batch_size, 1, alike)
+        self._stream = _core.Stream(_core.open_tables(dataset.cache.path), dataset.split, dataset.selection, how, seed, batch_size, 1, alike)
         self._ids = dataset.ids
         self._batch_size = batch_size
         self._step = 0

@@ -1,0 +1,369 @@
+"""Loaders as guests of a process and a machine: shards in memory, processes beside them, caches that go, and nothing left behind."""
+
+import multiprocessing
+import os
+import pathlib
+import pickle
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from needs_package import numpy, winnow
+
+from memory_test import inside_own_mounts, needs_mounts, needs_shm
+from package_test import Package
+from program import ALL, WINNOW, run
+
+
+def digests_of(path, count=3, **more):
+    loader = winnow.Loader(path, 36, **{"augment": "cifar", "tensors": "numpy", "threads": 1, **more})
+    return [loader.next().digest() for _ in range(count)]
+
+
+class Memory(Package):
+    def setUp(self):
+        super().setUp()
+        self.memory = self.folder / "memory"
+        self.memory.mkdir()
+
+    def loader(self, **more):
+        return winnow.Loader(self.path, 36, **{"tensors": "numpy", "memory_dir": self.memory, **more})
+
+    def copies(self):
+        return self.ok("cache", "list", "--memory-dir", self.memory, "--json").json()["copies"]
+
+    def test_batches_are_those_from_disk(self):
+        for augment in ("none", "cifar", "crop+flip+erase:p=0.9,value=random+mixup"):
+            disk = digests_of(self.path, 5, augment=augment)
+            for ranks in (1, 2, 3):
+                with self.subTest(augment=augment, ranks=ranks):
+                    parts = [digests_of(self.path, 5, augment=augment, rank=rank, ranks=ranks, memory_dir=self.memory) for rank in range(ranks)]
+                    sums = [sum(int(digest, 16) for digest in step) % 2**64 for step in zip(*parts, strict=True)]
+                    self.assertEqual([f"{sum:016x}" for sum in sums], disk)
+        (row,) = self.copies()
+        loader = self.loader()
+        self.assertEqual((loader.copied_to, row["cache"], row["pinned"]), (row["folder"], str(self.path), False))
+        self.assertIsNone(winnow.Loader(self.path, 36).copied_to)
+        shards = sorted(path.name for path in (self.path / "shards").iterdir())
+        for name in shards:
+            self.assertEqual(pathlib.Path(row["folder"], name).read_bytes(), (self.path / "shards" / name).read_bytes())
+
+    def test_a_state_goes_on_from_memory(self):
+        first = self.loader(memory_dir=None)
+        first.next()
+        second = self.loader()
+        second.load_state_dict(first.state_dict())
+        self.assertEqual(second.next().digest(), first.next().digest())
+
+    def test_evaluations(self):
+        disk, memory = (winnow.Evaluation(self.path, 7, tensors="numpy", memory_dir=where) for where in (None, self.memory))
+        self.assertEqual([batch.images.tobytes() for batch in memory], [batch.images.tobytes() for batch in disk])
+        self.assertEqual(len(self.copies()), 1)
+
+    def test_processes_and_the_program_share_one_copy(self):
+        code = (f"import winnow; loader = winnow.Loader({str(self.path)!r}, 36, memory_dir={str(self.memory)!r}, threads=1); "
+                "print(loader.copied_to, loader.next().digest())")  # fmt: skip
+        started = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                    env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "4"})
+                   for rank in range(4)]  # fmt: skip
+        ended = [process.communicate(timeout=300) for process in started]
+        self.assertEqual([process.returncode for process in started], [0] * 4, ended)
+        (row,) = self.copies()
+        self.assertEqual({out.split()[0] for out, _ in ended}, {row["folder"]})
+        total = sum(int(out.split()[1], 16) for out, _ in ended) % 2**64
+        self.assertEqual([f"{total:016x}"], digests_of(self.path, 1, augment="none"))
+        trained = self.ok("train", self.path, "--out", self.folder / "run", "--net", "lenet", "--batch-size", 36, "--max-steps", 1, "--lr", 0.01,
+                          "--memory-dir", self.memory)  # fmt: skip
+        self.assertIn("were there already", trained.err)
+
+    def test_a_copy_is_in_use_as_long_as_a_loader_lives_and_stays_then(self):
+        loader = self.loader()
+        batch = loader.next()
+        copy = batch.images.copy()
+        drop = ("cache", "drop", self.path, "--memory-dir", self.memory)
+        self.refused(2, [f"process {os.getpid()}", "nothing of"], *drop)
+        loader.close()
+        self.refused(2, ["nothing of"], *drop)
+        again = self.loader()
+        del loader
+        self.refused(2, ["nothing of"], *drop)
+        pid = os.fork()
+        if pid == 0:
+            del again  # the parent's, who goes on with it
+            os._exit(0)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        self.refused(2, ["nothing of"], *drop)
+        again.next()
+        del again
+        self.assertEqual([row["in_use"] for row in self.copies()], [False])
+        self.ok(*drop)
+        self.assertEqual(list(self.memory.iterdir()), [])
+        self.assertTrue((batch.images == copy).all())
+
+    @needs_shm
+    def test_memory_alone_is_that_of_the_machine(self):
+        self.addCleanup(run, "cache", "drop", self.path)
+        if str(self.path).startswith("/dev/shm"):
+            self.assertIsNone(self.loader(memory_dir=None, memory=True).copied_to)  # it is there already, as winnow train says
+            return
+        self.assertTrue(self.loader(memory_dir=None, memory=True).copied_to.startswith("/dev/shm/"))
+
+    @needs_shm
+    def test_from_a_network_file_system_it_is_read_from_a_copy_unasked(self):
+        self.addCleanup(run, "cache", "drop", self.path)
+        code = f"import winnow; loader = winnow.Loader({str(self.path)!r}, 36); print(loader.copied_to, loader.next().digest())"
+        said = self.python(code, WINNOW_FAILPOINTS="eio=fs.type.before:cache/shards:1").split()
+        self.assertRegex(said[0], "^/dev/shm/winnow-.*-copy-")
+        self.assertEqual(said[1:], digests_of(self.path, 1, augment="none"))
+        self.ok("cache", "drop", self.path)
+
+    def test_errors_are_the_programs(self):
+        train = ["train", self.path, "--out", self.folder / "run", "--net", "lenet", "--memory-dir"]
+        nowhere = self.folder / "nowhere"
+        said = self.refused(2, [str(nowhere)], *train, nowhere)
+        with self.assertRaises(winnow.UsageError) as caught:
+            self.loader(memory_dir=nowhere)
+        self.assertIn(str(caught.exception), said.err)
+        with self.assertRaisesRegex(winnow.UsageError, "nothing"):
+            winnow.Loader(self.folder / "nothing", 36, memory_dir=self.memory)
+        shard = next((self.path / "shards").iterdir())
+        wrong = bytearray(shard.read_bytes())
+        wrong[-100] ^= 1
+        shard.chmod(0o644)
+        shard.write_bytes(wrong)
+        said = self.refused(1, [f"{shard} is damaged"], *train, self.memory)
+        with self.assertRaises(winnow.DataError) as caught:
+            self.loader()
+        self.assertIn(str(caught.exception), said.err)
+        self.assertEqual(list(self.memory.iterdir()), [])
+
+    @needs_mounts
+    def test_no_room(self):
+        code = """
+import sys, winnow
+for ranks in (1, 2):
+    try:
+        winnow.Loader(sys.argv[1], 36, memory_dir=sys.argv[2], rank=0, ranks=ranks)
+    except winnow.UsageError as error:
+        print(error)
+"""
+        done = inside_own_mounts(
+            """
+            mount -t tmpfs -o size=32k none "$1"
+            "$2" train "$3" --out "$4" --net lenet --memory-dir "$1" 2>&1 | sed -n 's/^winnow: //p'
+            unset LOCAL_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_SIZE
+            "$5" -c "$6" "$3" "$1"
+            ls -A "$1"
+            """, self.memory, WINNOW, self.path, self.folder / "run", sys.executable, code)  # fmt: skip
+        said = [re.sub(r"\d+ MiB", "N MiB", line) for line in done.stdout.splitlines()]
+        self.assertEqual(len(said), 3, done.stdout + done.stderr)
+        self.assertRegex(said[0], "where there is room for N MiB by the file system.*--memory-dir")
+        self.assertEqual(said[1], said[0])
+        self.assertEqual(said[2], said[0] + "; from Python each machine of a job holds the whole cache, and winnow train --memory puts a part "
+                                  "of it on each")  # fmt: skip
+
+    def test_control_c_while_another_process_makes_the_copy(self):
+        slow = subprocess.Popen([WINNOW, "cache", "load", self.path, "--memory-dir", self.memory], stderr=subprocess.PIPE,
+                                env={**os.environ, "WINNOW_FAILPOINTS": "hang=file.rename.before:copy.json:1"})  # fmt: skip
+        self.addCleanup(slow.communicate)
+        self.addCleanup(slow.kill)
+        for _ in range(1200):
+            if list(self.memory.glob("*/copy.json.tmp")):
+                break
+            time.sleep(0.05)
+        code = f"""
+import signal, winnow
+signal.signal(signal.SIGINT, signal.default_int_handler)
+print("begun", flush=True)
+try:
+    winnow.Loader({str(self.path)!r}, 36, memory_dir={str(self.memory)!r})
+    print("loaded")
+except KeyboardInterrupt:
+    print("stopped")
+"""
+        waits = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(waits.kill)
+        self.assertEqual(waits.stdout.readline(), "begun\n")
+        time.sleep(0.5)
+        self.assertIsNone(waits.poll())
+        waits.send_signal(signal.SIGINT)
+        self.assertEqual(waits.communicate(timeout=60)[0], "stopped\n")
+        self.assertIsNone(slow.poll())
+
+
+class Processes(Package):
+    def test_a_loader_is_not_carried_to_another_process(self):
+        loader = winnow.Loader(self.path, 36)
+        for carry in (pickle.dumps, lambda loader: multiprocessing.get_context("spawn").Process(target=print, args=(loader,)).start()):
+            with self.assertRaisesRegex(winnow.UsageError, "process that uses it"):
+                carry(loader)
+
+    def test_processes_that_are_forked_or_spawned_make_their_own(self):
+        """Beside one whose threads are at work."""
+        here = winnow.Loader(self.path, 36, augment="cifar", tensors="numpy")
+        first = here.next().digest()
+        expected = digests_of(self.path)
+        self.assertEqual(first, expected[0])
+        for method in ("spawn", "fork"):
+            with self.subTest(method=method), multiprocessing.get_context(method).Pool(2) as pool:
+                self.assertEqual(pool.map(digests_of, [self.path] * 4), [expected] * 4)
+        self.assertEqual(here.next().digest(), expected[1])
+
+    def test_threads_load_side_by_side(self):
+        from concurrent.futures import ThreadPoolExecutor
+
+        expected = digests_of(self.path)
+        with ThreadPoolExecutor(4) as threads:
+            self.assertEqual(list(threads.map(digests_of, [self.path] * 12)), [expected] * 12)
+
+
+def at_once_or_fails(picture):
+    if picture.max() > 0:
+        raise LookupError("of the transform")
+    return picture
+
+
+class Faults(Package):
+    def test_a_cache_that_is_deleted_while_it_is_open(self):
+        """What is open goes on, and what is not says so."""
+        expected = digests_of(self.path, 6)
+        cache = winnow.Cache(self.path)
+        payloads = [record.payload for record in cache]
+        loader = winnow.Loader(self.path, 36, augment="cifar", tensors="numpy", threads=1)
+        seen = [loader.next().digest()]
+        dataset = winnow.Dataset(cache)
+        shutil.rmtree(self.path)
+        seen += [loader.next().digest() for _ in range(3)]
+        loader.close()  # and begun again
+        seen += [loader.next().digest() for _ in range(2)]
+        self.assertEqual(seen, expected)
+        self.assertEqual([record.payload for record in cache], payloads)
+        self.assertEqual(len(list(dataset)), 96)
+        for call in (lambda: cache.selection("near"), lambda: cache.ledger(), lambda: cache.fingerprints(), lambda: winnow.Cache(self.path),
+                     lambda: winnow.Loader(cache, 36), lambda: winnow.verify(self.path)):  # fmt: skip
+            with self.assertRaisesRegex(winnow.Error, re.escape(str(self.path))):
+                call()
+        pid = os.fork()
+        if pid == 0:  # a child would open it anew
+            try:
+                cache[0]
+            except winnow.Error:
+                os._exit(0)
+            os._exit(1)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
+    def test_a_cache_that_is_replaced_while_it_is_open(self):
+        cache = winnow.Cache(self.path)
+        payload = cache[0].payload
+        other = self.folder / "other"
+        self.ok("ingest", self.source, "--out", other, "--hash", "dhash")
+        self.path.rename(self.folder / "aside")
+        other.rename(self.path)
+        self.assertEqual(cache[0].payload, payload)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                cache[0]
+            except winnow.DataError as error:
+                os._exit(0 if "replaced" in str(error) else 2)
+            os._exit(1)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
+    def test_ids_of_other_types_and_shapes(self):
+        cache = winnow.Cache(self.path)
+        ids = cache.ids
+        whole = cache.load(ids[:20:2].copy()).images.tobytes()
+        for given in (ids[:20:2], ids[:20:2].astype(numpy.int32), ids[:20:2].tolist(), numpy.repeat(ids[:20], 2)[::4], ids[:20:2].astype(">u8")):
+            self.assertEqual(cache.load(given).images.tobytes(), whole)
+        self.assertEqual(cache.names(ids[18::-2]), cache.names(ids[:20:2].tolist())[::-1])
+        for given in (ids[:4].astype(numpy.float64), [0.5], [True], ids[:4].reshape(2, 2), 3, [-1], ["0"], None):
+            for call in (cache.load, cache.names):
+                with self.subTest(given=given), self.assertRaisesRegex(winnow.UsageError, "ids are"):
+                    call(given)
+        self.assertEqual(len(cache.load([])), 0)
+
+    def test_weights_of_other_types_and_layouts(self):
+        cache = winnow.Cache(self.path)
+        weights = numpy.linspace(0, 3, 240).reshape(120, 2)
+        plain = cache.select("mine", weights[:, 1].copy())
+        for given in (weights[:, 1], weights[:, 1].astype(">f8"), weights[::-1, 1].copy()[::-1], weights[:, 1].tolist()):
+            self.assertEqual(cache.select("mine", given), plain)
+        self.assertEqual(cache.select("mine", numpy.arange(120) % 2 == 0).mask().tolist(), [row % 2 == 0 for row in range(120)])
+        for given in (weights, ["a"] * 120, [1] * 119):
+            with self.subTest(given=given), self.assertRaises((ValueError, TypeError)):
+                cache.select("mine", given)
+
+    def test_what_a_progress_callback_raises_leaves_the_old_selection(self):
+        class Own(Exception):
+            pass
+
+        def fail(done, total):
+            raise Own("enough")
+
+        many = self.folder / "many"  # more than are compared at once
+        self.write_idx(many, "train", [self.random.randbytes(16 * 16) for _ in range(1200)], [0] * 1200, 16)
+        path = self.folder / "many-cache"
+        winnow.ingest(many, path, hashes=["phash16"])
+        seen = []
+        winnow.dedup(path, hash="phash16", threshold=2, progress=lambda done, total: seen.append((done, total)))
+        self.assertEqual((seen, seen[-1]), (sorted(seen), (1200, 1200)))
+        before = (path / "selections" / "default.selection").read_bytes()
+        with self.assertRaisesRegex(Own, "enough"):
+            winnow.dedup(path, hash="phash16", threshold=70, progress=fail)
+        self.assertEqual((path / "selections" / "default.selection").read_bytes(), before)
+        self.assertEqual(winnow.Cache(path).selections(), ["default"])
+
+    def test_what_a_transform_raises_comes_out_of_workers(self):
+        dataset = winnow.Dataset(self.path, transform=at_once_or_fails)
+        with self.assertRaisesRegex(LookupError, "of the transform"):
+            dataset[0]
+        for method in ("spawn", "fork"):
+            with self.subTest(method=method), multiprocessing.get_context(method).Pool(2) as pool:
+                with self.assertRaisesRegex(LookupError, "of the transform"):
+                    pool.map(dataset.__getitem__, range(8))
+        self.assertEqual(len(winnow.Dataset(self.path)[0][0]), self.SIDE)
+
+
+class Lifetimes(Package):
+    @staticmethod
+    def held():
+        """Bytes in memory, threads, open files."""
+        bytes_held = int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096
+        return bytes_held, len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
+
+    def test_many_loaders_leave_nothing(self):
+        """Left in the middle, closed, read from memory, iterated, and failed ones: 300, and 10,000 with WINNOW_TEST_ALL=1."""
+        memory = self.folder / "memory"
+        memory.mkdir()
+
+        def one(number):
+            kind = number % 5
+            more = {"memory_dir": memory} if kind == 2 else {}
+            if kind == 4:
+                with self.assertRaises(winnow.UsageError):
+                    winnow.Loader(self.path, 36, rank=40, ranks=41)
+                return
+            loader = winnow.Loader(self.path, 36, tensors="numpy", threads=1, augment="cifar", epochs=1, **more)
+            if kind == 3:
+                self.assertEqual(len(list(loader)), 3)
+            else:
+                loader.next()
+            if kind == 1:
+                loader.close()
+
+        for number in range(200):
+            one(number)
+        before = self.held()
+        for number in range(10_000 if ALL else 300):
+            one(number)
+        after = self.held()
+        self.assertLess(after[0] - before[0], 8 << 20)
+        self.assertEqual(after[1:], before[1:])
+
+
+if __name__ == "__main__":
+    unittest.main()
