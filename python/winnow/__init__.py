@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from .batch import Batch
     from .cache import Cache
     from .dataset import Dataset
-    from .decisions import Deduplicated, Index, IndexAnswer, IndexInfo, Split, Tuned, split, tune
+    from .decisions import Deduplicated, Folds, Index, IndexAnswer, IndexInfo, Split, Tuned, split, tune
     from .items import Item
     from .loader import Evaluation, Loader
     from .program import Finished, run
+    from .runs import Report, Run, report
     from .selection import Selection
     from .torch import torchvision_transform
     from .verbs import dedup, hash, ingest, verify  # noqa: A004
@@ -31,18 +32,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Batch", "Cache", "DataError", "Dataset", "Deduplicated", "Error", "Evaluation", "Fingerprints", "Finished", "Index",
-    "IndexAnswer", "IndexInfo", "Ingested", "Item", "LedgerRow", "Loader", "Record", "RefusedError", "Selection", "Split",
-    "StoppedError", "SystemFault", "Tuned", "UsageError", "Verified", "dedup", "hash", "ingest", "load_weights", "run",
-    "save_weights", "split", "torchvision_transform", "tune", "verify",
+    "Batch", "Cache", "DataError", "Dataset", "Deduplicated", "Error", "Evaluation", "Fingerprints", "Finished", "Folds", "Index",
+    "IndexAnswer", "IndexInfo", "Ingested", "Item", "LedgerRow", "Loader", "Record", "RefusedError", "Report", "Run", "Selection",
+    "Split", "StoppedError", "SystemFault", "Tuned", "UsageError", "Verified", "dedup", "hash", "ingest", "load_weights", "report",
+    "run", "save_weights", "split", "torchvision_transform", "tune", "verify",
 ]  # fmt: skip
 
 _HOMES = {
     "Batch": "batch", "Cache": "cache", "Dataset": "dataset", "Deduplicated": "decisions", "Evaluation": "loader",
-    "Fingerprints": "_core", "Finished": "program", "Index": "decisions", "IndexAnswer": "decisions", "IndexInfo": "decisions",
-    "Ingested": "_core", "Item": "items", "LedgerRow": "_core", "Loader": "loader", "Record": "_core", "Selection": "selection",
-    "Split": "decisions", "Tuned": "decisions", "Verified": "_core", "dedup": "verbs", "hash": "verbs", "ingest": "verbs",
-    "load_weights": "weights", "run": "program", "save_weights": "weights", "split": "decisions",
+    "Fingerprints": "_core", "Finished": "program", "Folds": "decisions", "Index": "decisions", "IndexAnswer": "decisions",
+    "IndexInfo": "decisions", "Ingested": "_core", "Item": "items", "LedgerRow": "_core", "Loader": "loader",
+    "Record": "_core", "Report": "runs", "Run": "runs", "Selection": "selection", "Split": "decisions",
+    "Tuned": "decisions", "Verified": "_core", "dedup": "verbs", "hash": "verbs", "ingest": "verbs",
+    "load_weights": "weights", "report": "runs", "run": "program", "save_weights": "weights", "split": "decisions",
     "torchvision_transform": "torch", "tune": "decisions", "verify": "verbs",
 }  # fmt: skip
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from . import _core, program
 from .cache import Cache
@@ -102,6 +103,16 @@ def of_codes(done: _core.Deduplicated, hash: str, threshold: int) -> Deduplicate
                         leaks=leaks, read_groups=done.groups)  # fmt: skip
 
 
+def _groups_listed(path: str) -> list[list[int]]:
+    """Of what ``--list-groups`` wrote, the ids of each group's members."""
+    found: dict[int, list[int]] = {}
+    with open(path, encoding="utf-8", errors="surrogateescape") as lines:
+        for line in lines:
+            row = json.loads(line)
+            found.setdefault(row["group"], []).append(row["id"])
+    return list(found.values())
+
+
 def dedup(cache: Where, name: str, hash: str, **how: Any) -> Deduplicated:
     """By the program. ``how``: flags by their names."""
     path = path_of(cache)
@@ -172,6 +183,69 @@ class Split:
     verified: float | None = None
 
 
+@dataclass(frozen=True)
+class Fold:
+    selection: str
+    """Its name: the fold is val in it, and the others are train."""
+    train: int
+    """Samples of the other folds."""
+    val: int
+    """Samples of the fold."""
+    blocks: int
+    classes: int
+    """With a sample in the fold."""
+    fewest: int
+    """Samples in the fold of the class that has least there; 0 without labels."""
+    most: int
+    """Samples in the fold of the class that has most there; 0 without labels."""
+    furthest: float
+    """Greatest distance of a class from its share of the fold, in samples."""
+
+
+@dataclass(frozen=True)
+class OffFold:
+    """A class whose samples could not be dealt out evenly."""
+
+    samples: int
+    """Of it, in all folds."""
+    fold: int
+    """Number of the fold where it is furthest off, from 1."""
+    wanted: float
+    got: int
+    largest_block: int
+    reason: str
+    """"block": some stay together; "labels": they carry others, too."""
+    class_name: str | None = field(default=None, metadata={"key": "class"})
+    """None: samples without labels."""
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Folds without leaks for cross-validation; the selections that have them are the cache's."""
+
+    hash: str
+    threshold: int
+    seed: int
+    of: list[str]
+    """Splits whose samples were dealt out."""
+    blocks: int
+    """Sets of samples that stay together."""
+    largest_block: int
+    left_out: int
+    """Samples to be dealt out that belong to one in a fixed split: they are in no split."""
+    dealt: int
+    """Samples of all folds together."""
+    test: int
+    """Samples that stay in test, in every selection."""
+    none: int
+    """Samples that stay in no split."""
+    folds: list[Fold] = _list_of(Fold)
+    off: list[OffFold] = _list_of(OffFold)
+    """Classes that are off by more than one sample in a fold, furthest first."""
+    verified: float | None = None
+
+
+@overload
 def split(
     cache: Where,
     name: str = "split",
@@ -179,6 +253,7 @@ def split(
     train: float | None = None,
     val: float | None = None,
     test: float | None = None,
+    folds: None = None,
     of: Iterable[str] = (),
     hash: str = "auto",
     threshold: int | None = None,
@@ -187,19 +262,53 @@ def split(
     ignore_group_keys: bool = False,
     stay: bool = False,
     seed: int = 0,
-) -> Split:
+) -> Split: ...
+@overload
+def split(
+    cache: Where,
+    name: str = "split",
+    *,
+    folds: int,
+    of: Iterable[str] = (),
+    hash: str = "auto",
+    threshold: int | None = None,
+    verify: bool | None = None,
+    review: Iterable[str | os.PathLike[str]] = (),
+    ignore_group_keys: bool = False,
+    seed: int = 0,
+) -> Folds: ...
+def split(
+    cache: Where,
+    name: str = "split",
+    *,
+    train: float | None = None,
+    val: float | None = None,
+    test: float | None = None,
+    folds: int | None = None,
+    of: Iterable[str] = (),
+    hash: str = "auto",
+    threshold: int | None = None,
+    verify: bool | None = None,
+    review: Iterable[str | os.PathLike[str]] = (),
+    ignore_group_keys: bool = False,
+    stay: bool = False,
+    seed: int = 0,
+) -> Split | Folds:
     """Makes train, val and test so that no duplicate and no group key lies in two of them, as the selection ``name``: the bytes of
     ``winnow split``.
 
     train, val, test: shares, 0 to 1; one of them may be left out, and gets the rest.
-    of: deal out the samples of these splits; (): none, train and those that get a share.
+    folds: in place of shares, for cross-validation: the selections NAME-1 to NAME-K, each with another of so many folds as val, and the
+        others as train. What is given is :class:`Folds` then.
+    of: deal out the samples of these splits; (): none, train and those that get a share; with folds none, train and val.
     hash, threshold, verify: as of :func:`winnow.dedup`.
     review: files of ``winnow review`` to obey.
     stay: leave as many samples in their splits as that allows.
     """
-    words = _flags(name=name, train=train, val=val, test=test, of=of, hash=None if hash == "auto" else hash, threshold=threshold, verify=verify,
-                   review=review, ignore_group_keys=ignore_group_keys or None, stay=stay or None, seed=seed)  # fmt: skip
-    return _read(Split, program.run("split", path_of(cache), "--json", *words).json())
+    words = _flags(name=name, train=train, val=val, test=test, folds=folds, of=of, hash=None if hash == "auto" else hash, threshold=threshold,
+                   verify=verify, review=review, ignore_group_keys=ignore_group_keys or None, stay=stay or None, seed=seed)  # fmt: skip
+    done = program.run("split", path_of(cache), "--json", *words).json()
+    return _read(Split, done) if folds is None else _read(Folds, done)
 
 
 @dataclass(frozen=True)
@@ -371,6 +480,35 @@ class Index:
         """Which images of caches or data sets have a duplicate in the index, and the nearest of each."""
         words = _flags(threshold=threshold, risk=risk, verify=verify)
         return _read(IndexAnswer, program.run("index", "query", self.path, *map(path_of, inputs), "--json", *words).json())
+
+    def dedup(
+        self,
+        name: str = "default",
+        *,
+        hash: str = "auto",
+        threshold: int | None = None,
+        risk: float | None = None,
+        precision: float | None = None,
+        verify: bool | None = None,
+        scope: str = "all",
+        groups: str = "components",
+        keep: str = "first",
+        on_leak: str = "drop-train",
+        on_conflict: str = "stay",
+        mode: str = "keep",
+        review: Iterable[str | os.PathLike[str]] = (),
+    ) -> Deduplicated:
+        """Finds duplicates among all its images, and writes the selection ``name`` into it: the bytes of ``winnow index dedup``. The
+        options are as of :func:`winnow.dedup`, but that ``hash`` is the index's own ("auto") or "exact", and that pictures are looked
+        at only where ``verify`` says so. Ids are those that images have in the index.
+        """
+        words = _flags(name=name, hash=hash, threshold=threshold, risk=risk, precision=precision, verify=verify, scope=scope, groups=groups,
+                       keep=keep, on_leak=on_leak, on_conflict=on_conflict, mode=mode, review=review)  # fmt: skip
+        with tempfile.TemporaryDirectory() as folder:
+            listed = os.path.join(folder, "groups.jsonl")
+            done = _read(Deduplicated, program.run("index", "dedup", self.path, "--json", "--list-groups", listed, *words).json())
+            members = _groups_listed(listed)
+        return dataclasses.replace(done, read_groups=lambda: [list(group) for group in members])
 
     def delete(self, names: Iterable[str] = (), *, ids: Iterable[int] = (), source: int | None = None) -> IndexInfo:
         """Deletes images by their names or ids; ``source``: only of the source of this number, and alone, all of it."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SECONDS_BETWEEN_REPORTS = 0.1
+_SECONDS_BEFORE_RETRY = 0.05  # doubled each time
 _FIELDS = {
     "image": ("image", "img"), "labels": ("labels", "label"), "group": ("group",), "name": ("name",), "split": ("split",),
 }  # fmt: skip
@@ -56,15 +57,24 @@ class _Part:
         """0: not known."""
         return len(self.rows) if hasattr(self.rows, "__len__") else 0
 
-    def numbered(self, there: int) -> Iterator[tuple[int, Any]]:
-        """Rows by their numbers. Of a sequence of which so many are there, only the first and the last of those, and all behind."""
+    def numbered(self, there: int, retries: int) -> Iterator[tuple[int, Any]]:
+        """Rows by their numbers. Of a sequence of which so many are there, only the first and the last of those, and all behind; where
+        one raises it is asked for again, so often."""
         if there > 2 and self.is_sequence():
-            yield 0, self.rows[0]
-            yield from ((at, self.rows[at]) for at in range(min(there, len(self.rows)) - 1, len(self.rows)))
-        elif hasattr(self.rows, "__iter__"):
+            yield 0, self.ask(0, retries)
+            yield from ((at, self.ask(at, retries)) for at in range(min(there, len(self.rows)) - 1, len(self.rows)))
+        elif hasattr(self.rows, "__iter__") and retries == 0:
             yield from enumerate(self.rows)
         else:
-            yield from ((at, self.rows[at]) for at in range(len(self.rows)))
+            yield from ((at, self.ask(at, retries)) for at in range(len(self.rows)))
+
+    def ask(self, at: int, retries: int) -> Any:
+        for attempt in range(retries):
+            try:
+                return self.rows[at]
+            except Exception:  # noqa: BLE001 - whatever it is, it may pass; the last time it comes out
+                time.sleep(_SECONDS_BEFORE_RETRY * 2**attempt)
+        return self.rows[at]
 
 
 def are_paths(source: Any) -> tuple[bool, Any]:
@@ -93,6 +103,7 @@ def ingest(
     name: str,
     class_names: Sequence[str] | None,
     split: str,
+    retries: int,
     progress: Callable[[int, int], object] | None,
 ) -> _core.Ingested:
     """Gathers the items in OUT.items, then ingests those, and removes them. See :func:`winnow.ingest`."""
@@ -103,9 +114,12 @@ def ingest(
     parts = _parts_of(source, split)
     if not parts:
         raise UsageError("there is no item to ingest; give one at least")
+    if retries and not all(part.is_sequence() for part in parts):
+        raise UsageError("retries ask again for items by their numbers, and an iterator that raised is over; give a sequence, or leave "
+                         "them out")  # fmt: skip
     names = _distinct(class_names if class_names is not None else _class_names_of(parts[0].rows))
     spool = _core.Spool(folder)
-    _gather(parts, {class_name: at for at, class_name in enumerate(names)}, spool, folder, progress)
+    _gather(parts, {class_name: at for at, class_name in enumerate(names)}, spool, folder, retries, progress)
     try:
         done = spool.ingest(name, names, out, options, progress)
     except UsageError:
@@ -175,13 +189,14 @@ def _gather(
     classes: Mapping[str, int],
     spool: _core.Spool,
     folder: str,
+    retries: int,
     progress: Callable[[int, int], object] | None,
 ) -> None:
     lengths = [part.length() for part in parts]
     there, begin, reported = len(spool), 0, 0.0
     for part in parts:
         end = begin
-        for number, row in part.numbered(there - begin):
+        for number, row in part.numbered(there - begin, retries):
             if not _put(spool, begin + number, row, part.split, classes):
                 raise UsageError(f"item {begin + number} is another than when this was begun; give the same iterable to go on, or remove "
                                  f"{folder} to begin anew")  # fmt: skip

@@ -43,6 +43,7 @@ def ingest(
     name: str = "items",
     class_names: Sequence[str] | None = None,
     split: str = "",
+    retries: int = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> _core.Ingested:
     """Reads, decodes, fingerprints and stores data sets into a cache at ``out``: the bytes of ``winnow ingest``.
@@ -55,6 +56,7 @@ def ingest(
     name, class_names, split: of an iterable: what the source is called in the cache; the classes that labels are numbers of (None:
         as the iterable says, as torchvision's and Hugging Face's data sets do, else the labels that occur); the split of
         items that name none.
+    retries: of a sequence: how often an item that raises is asked for again, after a longer pause each time, before that comes out.
     resize: store images whose shorter side is longer than so many pixels with one of this length, as JPEG of ``quality``.
     progress: called now and then with how many inputs are done, and how many there are. What it raises ends the ingest, as
         Ctrl-C does, and the same call goes on after the shards that were finished. One that was done by then stays done. Of an
@@ -62,7 +64,8 @@ def ingest(
 
     Items of an iterable are gathered in the folder OUT.items before the first is stored, which takes as much disk as they have
     bytes, and not memory. A call that was ended or killed goes on by the same iterable: what was gathered is compared with it,
-    of a sequence the first and the last of that, and refused where it differs. What the iterable raises comes out as it is.
+    of a sequence the first and the last of that, and refused where it differs. What the iterable raises comes out as it is, and
+    the same call asks for that item again. An item that came and cannot be decoded stays one of the ledger's.
 
     Other options are those of the program. UsageError where one makes no sense, RefusedError where nothing could be read.
     """
@@ -70,8 +73,11 @@ def ingest(
     paths = [] if not of_paths else [given] if isinstance(given, (str, os.PathLike)) else list(given)
     if of_paths and not paths:
         raise UsageError("there is no source to ingest; give the path of a data set, or several, or an iterable of images")
-    if of_paths and (name != "items" or class_names is not None or split):
-        raise UsageError("name, class_names and split are of an iterable of images; a path says them itself")
+    if of_paths and (name != "items" or class_names is not None or split or retries):
+        raise UsageError("name, class_names, split and retries are of an iterable of images; a path says them itself, and retry_failed asks "
+                         "again for what it could not read")  # fmt: skip
+    if retries < 0:
+        raise UsageError(f"retries are counted from 0, and {retries} is none")
     if not of_paths and (retry_failed or format != "auto" or labels != "auto" or exclude or hidden or allow_empty):
         raise UsageError("retry_failed, format, labels, exclude, hidden and allow_empty are of paths; an iterable gives what it gives")
     if into and retry_failed:
@@ -94,7 +100,8 @@ def ingest(
     options.set_target(into, retry_failed)
     options.set_threads(threads)
     if not of_paths:
-        return items.ingest(given, os.fspath(out), options, name=name, class_names=class_names, split=split, progress=progress)
+        return items.ingest(given, os.fspath(out), options, name=name, class_names=class_names, split=split, retries=retries,
+                            progress=progress)  # fmt: skip
     return _core.ingest([os.fspath(path) for path in paths], os.fspath(out), open_options, options, progress)
 
 

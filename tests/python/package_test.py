@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -87,6 +88,13 @@ batch, ids, image, selection = loader.next(), table.ids, record.image(), cache.s
     def test_every_name_is_there(self):
         for name in winnow.__all__:
             self.assertIsNotNone(getattr(winnow, name))
+
+
+class Packaging(unittest.TestCase):
+    def test_is_built_by_the_nanobind_that_it_is_tested_with(self):
+        required = re.search(r'"nanobind([^"]*)"', (ROOT / "pyproject.toml").read_text())[1]
+        tested = re.search(r"^nanobind(==\S+)$", (ROOT / "tests" / "python" / "requirements.txt").read_text(), re.MULTILINE)[1]
+        self.assertEqual(required, tested)
 
 
 class Caches(Package):
@@ -468,20 +476,6 @@ class Loaders(Package):
         with self.assertRaisesRegex(winnow.UsageError, "more ranks"):
             self.loader(40, 41)
 
-    def test_thousands_of_loaders_leave_nothing(self):
-        def resident():
-            return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096
-
-        def open_and_close(count):
-            for _ in range(count):
-                self.loader(threads=1).next()
-
-        open_and_close(200)
-        before = resident()
-        open_and_close(1000)
-        self.assertLess(resident() - before, 8 << 20)
-        self.assertLess(len(os.listdir("/proc/self/fd")), 100)
-
 
 class Evaluations(Package):
     def test_all_samples_once_in_order(self):
@@ -607,6 +601,26 @@ class Decisions(Package):
         with self.assertRaisesRegex(winnow.UsageError, "stay|share|1"):
             winnow.split(self.path, train=0.9, val=0.9)
 
+    def test_folds(self):
+        flags = ("--folds", 3, "--seed", 3, "--json")
+        said = self.ok("split", self.path, "--name", "theirs", *flags).json()
+        done = winnow.split(self.path, "mine", folds=3, seed=3)
+        self.assertIsInstance(done, winnow.Folds)
+        for name in ("hash", "threshold", "of", "blocks", "largest_block", "left_out", "dealt", "test", "none"):
+            self.assertEqual(getattr(done, name), said[name], name)
+        self.assertEqual([vars(fold) for fold in done.folds],
+                         [{**fold, "selection": f"mine-{at}"} for at, fold in enumerate(said["folds"], 1)])  # fmt: skip
+        self.assertEqual([(off.class_name, off.fold, off.got) for off in done.off], [(off["class"], off["fold"], off["got"]) for off in said["off"]])
+        cache = winnow.Cache(self.path)
+        for at, fold in enumerate(done.folds, 1):
+            mine, theirs = cache.selection(fold.selection), cache.selection(f"theirs-{at}")
+            self.assertEqual((mine.splits.tolist(), mine.weights.tolist()), (theirs.splits.tolist(), theirs.weights.tolist()))
+            self.assertEqual([winnow.Loader(cache, 4, selection=fold.selection, split=split).samples for split in ("train", "val")],
+                             [fold.train, fold.val])  # fmt: skip
+        for more in ({"folds": 1}, {"folds": 3, "val": 0.1}, {"folds": 3, "stay": True}):
+            with self.subTest(**more), self.assertRaises(winnow.UsageError):
+                winnow.split(self.path, **more)
+
     def test_tune(self):
         said = self.ok("tune", self.path, "--images", 20, "--json").json()
         done = winnow.tune(self.path, images=20)
@@ -639,6 +653,103 @@ class Decisions(Package):
         self.assertEqual(len(index.merge(other).sources), 2)
         with self.assertRaisesRegex(winnow.UsageError, "nothing to delete"):
             index.delete()
+
+
+    def test_duplicates_in_an_index(self):
+        mine, theirs = self.folder / "mine.index", self.folder / "theirs.index"
+        winnow.Index(mine).add(self.path, hash="phash", radius=8)
+        subprocess.run(["cp", "-r", mine, theirs], check=True)
+        for i, (flags, more) in enumerate(((["--threshold", 6], {"threshold": 6}), (["--hash", "exact"], {"hash": "exact"}),
+                                           (["--risk", 0.1, "--keep", "largest", "--mode", "weight"],
+                                            {"risk": 0.1, "keep": "largest", "mode": "weight"}))):  # fmt: skip
+            with self.subTest(flags=flags):
+                said = self.ok("index", "dedup", theirs, "--name", f"n{i}", "--json", *flags).json()
+                done = winnow.Index(mine).dedup(f"n{i}", **more)
+                self.assertEqual(tree_bytes(mine), tree_bytes(theirs))
+                self.assertEqual((done.removed, done.kept, done.hash, done.threshold, done.chosen_by),
+                                 (said["removed"], said["kept"], said["hash"], said["threshold"], said.get("chosen_by")))  # fmt: skip
+                self.assertEqual(len(done.groups()), said["groups"])
+                self.assertEqual([vars(leak) for leak in done.leaks], said["leaks"])
+        of_cache = winnow.dedup(self.path, hash="phash", threshold=6)
+        self.assertEqual(sorted(winnow.Index(mine).dedup(threshold=6).groups()), sorted(of_cache.groups()))  # its one source: the same ids
+        with self.assertRaisesRegex(winnow.UsageError, "nowhere"):
+            winnow.Index(self.folder / "nowhere").dedup()
+
+
+class Runs(Package):
+    """What `winnow report` shows, as objects."""
+
+    def setUp(self):
+        super().setUp()
+        self.runs = [self.folder / "runs" / name for name in ("one", "two")]
+        for seed, run in enumerate(self.runs, 1):
+            self.ok("train", self.path, "--out", run, "--net", "lenet", "--batch-size", 12, "--lr", 0.01, "--epochs", 2, "--seed", seed,
+                    "--threads", 1, "--log-interval", 2)  # fmt: skip
+
+    def test_settings_figures_and_the_last_evaluation(self):
+        page = self.folder / "page.html"
+        report = winnow.report(*self.runs, out=page)
+        self.assertEqual((report.page, [run.name for run in report.runs]), (str(page), ["one", "two"]))
+        self.assertEqual(report.differing(), {"recipe.seed": [1, 2]})
+        text = page.read_text()
+        for run, folder in zip(report.runs, self.runs, strict=True):
+            lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+            self.assertEqual(run.metrics, lines)
+            self.assertEqual(run.settings["data.cache_digest"], winnow.Cache(self.path).digest)
+            top1 = [line["test.top1"] for line in lines if "test.top1" in line]
+            self.assertEqual((run.last("test.top1"), run.last("val.top1")), (top1[-1], None))
+            self.assertIn(f">{100 * top1[-1]:.2f} %<", text)
+            epochs, losses = run.curve("train.loss")
+            self.assertEqual(losses.tolist(), [line["train.loss"] for line in lines if "train.loss" in line])
+            self.assertTrue((numpy.diff(epochs) > 0).all())
+            best = run.best("train.loss")
+            self.assertEqual((best.value, best.step), min((line["train.loss"], line["step"]) for line in lines if "train.loss" in line))
+            self.assertEqual((len(run.curve("val.top1")[0]), run.best()), (0, None))
+            seen = run.evaluation
+            self.assertEqual((seen.split, seen.classes, seen.confusion.sum()), ("test", ["0", "1", "2", "3"], 24))
+            self.assertAlmostEqual(seen.confusion.trace() / 24, top1[-1])
+            self.assertEqual(len(seen.worst), 24 - seen.confusion.trace())
+            cache = winnow.Cache(self.path)
+            for mistake in seen.worst:
+                self.assertEqual([mistake.label], cache.record(mistake.id).labels)
+                self.assertEqual([mistake.name], cache.names([mistake.id]))
+        self.assertEqual(report.figures()["test.top1"], [run.last("test.top1") for run in report.runs])
+        (both,) = report.repetitions()
+        self.assertEqual(both.runs, ["one", "two"])
+        self.assertIn(f"{100 * both.mean['test.top1']:.2f} % ± {100 * both.deviation['test.top1']:.2f} %", text)
+        self.assertEqual(winnow.report(self.runs[0]).repetitions(), [])
+
+    def test_of_runs_that_are_not_whole(self):
+        one, two = self.runs
+        with open(one / "metrics.jsonl", "a") as file:
+            file.write('{"step": 1, "epoch": NaN}\n{"step"')  # sound lines are all that count
+        self.assertEqual(len(winnow.report(one).runs[0].metrics), len((one / "metrics.jsonl").read_text().splitlines()) - 2)
+        self.path.rename(self.folder / "moved")
+        self.assertEqual({mistake.name for mistake in winnow.report(one).runs[0].evaluation.worst}, {None})
+        named = winnow.report(one, cache=self.folder / "moved").runs[0].evaluation.worst
+        self.assertTrue(all(mistake.name for mistake in named) and named)
+        self.ok("ingest", self.source, "--out", self.folder / "other", "--hash", "dhash")
+        with self.assertRaisesRegex(winnow.UsageError, "is not the cache that one was evaluated on"):
+            winnow.report(one, cache=self.folder / "other")
+        sound = json.loads((two / "evaluation.json").read_text())
+        for wrong in ("{", "[]", json.dumps({**sound, "confusion": [[9, 0, 1]]}), json.dumps({**sound, "confusion": [[-1, 0, 1]]}),
+                      json.dumps({key: value for key, value in sound.items() if key != "worst"})):  # fmt: skip
+            (two / "evaluation.json").write_text(wrong)
+            with self.subTest(wrong=wrong[:20]), self.assertRaisesRegex(winnow.DataError, "evaluation.json is damaged"):
+                winnow.report(two)
+        (two / "evaluation.json").unlink()
+        self.assertIsNone(winnow.report(two).runs[0].evaluation)
+        other = self.folder / "elsewhere" / "two"
+        subprocess.run(["cp", "-rT", two, self.folder / "elsewhere"], check=True)
+        self.assertEqual([run.name for run in winnow.report(two, self.folder / "elsewhere").runs], ["two", "elsewhere"])
+        subprocess.run(["cp", "-r", two, other], check=True)
+        self.assertEqual([run.name for run in winnow.report(two, other).runs], [str(two), str(other)])
+        said = self.refused(2, ["holds no run"], "report", self.folder, "--out", self.folder / "no.html")
+        with self.assertRaises(winnow.UsageError) as caught:
+            winnow.report(self.folder)
+        self.assertIn(str(caught.exception), said.err)
+        with self.assertRaises(winnow.UsageError):
+            winnow.report()
 
 
 class Ingest(Package):
@@ -887,6 +998,41 @@ for how in (dict(source=until(30, interrupt)), dict(source=files(), progress=lam
         winnow.ingest(whole, again, split="train")
         self.assertEqual(whole.drawn, [0, *range(19, 30)])  # what was there is not made again
         self.assertEqual(tree_bytes(again), tree_bytes(self.out))
+
+    def test_an_item_that_raised_is_asked_for_again(self):
+        levels = [numpy.full((8, 8), at, numpy.uint8) for at in range(12)]
+        failed = []
+
+        class Flaky(MapStyle):
+            """Items 0 and 5 come at the third call."""
+
+            def __getitem__(self, at):
+                if at in (0, 5) and failed.count(at) < 2:
+                    failed.append(at)
+                    raise ConnectionError(f"at {at}")
+                return super().__getitem__(at)
+
+        rows = [(image, at % 3) for at, image in enumerate(levels)]
+        with self.assertRaisesRegex(ConnectionError, "at 0"):
+            winnow.ingest(Flaky(rows), self.out, retries=1)
+        failed.clear()
+        winnow.ingest(Flaky(rows), self.out, retries=2)
+        self.assertEqual(failed, [0, 0, 5, 5])
+        winnow.ingest(MapStyle(rows), self.folder / "whole")
+        self.assertEqual(tree_bytes(self.out), tree_bytes(self.folder / "whole"))
+        failed.clear()
+        calls = 0
+        while True:  # without retries the same call asks again
+            calls += 1
+            try:
+                winnow.ingest({"train": Flaky(rows)}, self.folder / "again")
+                break
+            except ConnectionError:
+                pass
+        self.assertEqual((calls, failed), (5, [0, 0, 5, 5]))
+        for source, more in ((iter(rows), {"retries": 1}), (rows, {"retries": -1}), (self.source, {"retries": 1})):
+            with self.assertRaisesRegex(winnow.UsageError, "retries"):
+                winnow.ingest(source, self.folder / "more", **more)
 
     def test_splits_and_more_sources(self):
         levels = [numpy.full((8, 8), at, numpy.uint8) for at in range(20)]
