@@ -15,6 +15,12 @@ namespace {
 constexpr double kMissedSeconds = 3;
 // A disk that is waited for leaves most of a core idle.
 constexpr float kDecodingCores = 0.3F;
+// What a process needs of a core that waits for its disk.
+constexpr float kIdleCores = 0.02F;
+// A machine that leaves so many questions without an answer is out of reach.
+constexpr int kUnanswered = 5;
+// In which those are asked and may be answered, at the least.
+constexpr double kEvidenceSeconds = 5;
 // All ranks compute as much for a step: one that takes more time of its cores has slow ones.
 constexpr double kMoreCpu = 1.3;
 
@@ -81,6 +87,8 @@ class Look {
     for (const int r : silent) {
       const Trouble trouble = trouble_of_silent(r);
       const double silent_s = at(seen_, r).silent_s;
+      const double known_by = std::max(stall_s_, kSilentSeconds) + kEvidenceSeconds;
+      if (trouble == Trouble::kSilent && silent_s < known_by) continue;
       const auto same = std::ranges::find(found, trouble, &Finding::trouble);
       if (same == found.end()) {
         found.push_back({trouble, {r}, silent_s});
@@ -98,19 +106,53 @@ class Look {
     // No step is done without it.
     if (s.steps_since > 1) return Trouble::kUnheard;
     if (s.refused) return Trouble::kDead;
-    const auto lives = [&](const auto& where) {
-      return !ranks_where(seen_, [&](int r, const Seen& other) {
-                return where(machine_of(r)) &&
-                       (is_alive(other) || other.refused || other.machine_answers);
-              }).empty();
-    };
     const int machine = machine_of(rank);
-    if (s.machine_answers || lives([&](int m) { return m == machine; })) return Trouble::kFrozen;
-    const int mine = machine_of(me_);
-    const bool several = std::ranges::any_of(
-        members_, [&](const Member& m) { return m.machine != mine && m.machine != machine; });
-    if (several && !lives([&](int m) { return m != mine; })) return Trouble::kLostAll;
-    return Trouble::kLostMachine;
+    if (answers(machine, kSilentSeconds)) {
+      return is_starting(s) ? Trouble::kStarting : Trouble::kFrozen;
+    }
+    return is_lost(machine) ? trouble_of_lost(machine) : Trouble::kSilent;
+  }
+
+  // Of a machine that is lost, or of all of them: the link of this one is down where no other
+  // machine is in reach. While it is not known which, neither is told.
+  Trouble trouble_of_lost(int machine) const {
+    bool several = false;
+    bool all_lost = true;
+    for (int r = 0; r < static_cast<int>(seen_.size()); ++r) {
+      const int other = machine_of(r);
+      const Seen& s = at(seen_, r);
+      if (other == machine || other == machine_of(me_) || !s.heard || is_over(s)) continue;
+      if (answers(other, kMissedSeconds)) return Trouble::kLostMachine;
+      several = true;
+      all_lost = all_lost && is_lost(other);
+    }
+    if (!several) return Trouble::kLostMachine;
+    return all_lost ? Trouble::kLostAll : Trouble::kSilent;
+  }
+
+  bool any_of_machine(int machine, const auto& condition) const {
+    return !ranks_where(seen_, [&](int r, const Seen& s) {
+              return machine_of(r) == machine && condition(s);
+            }).empty();
+  }
+
+  // One of its ranks was heard so lately, or it has answered a question.
+  bool answers(int machine, double within_s) const {
+    return any_of_machine(machine, [&](const Seen& s) {
+      return (is_alive(s) && s.silent_s < within_s) || s.machine_answers;
+    });
+  }
+
+  bool is_lost(int machine) const {
+    return any_of_machine(machine, [](const Seen& s) { return s.unanswered >= kUnanswered; });
+  }
+
+  // What it told last may be old: nobody does a second step before all have done the first.
+  bool is_starting(const Seen& s) const {
+    return s.last.stage == Stage::kStarting && ranks_where(seen_, [](int, const Seen& other) {
+                                                 return other.last.step > 0 &&
+                                                        !other.last.is_first_step;
+                                               }).empty();
   }
 
   std::optional<Finding> late_ranks() const {
@@ -140,7 +182,7 @@ class Look {
       if (s.idle_s < stall_s_ || (computes && blocked.empty())) return std::nullopt;
       waited = std::max(waited, s.idle_s);
     }
-    const Trouble trouble = trouble_of(s.last);
+    const Trouble trouble = trouble_of(s);
     return finding(trouble, same_trouble(working, trouble, s.last), waited);
   }
 
@@ -168,7 +210,7 @@ class Look {
     std::vector<int> same;
     for (const int r : ranks) {
       const Status& s = at(seen_, r).last;
-      if (s.step == first.step && s.stage == first.stage && trouble_of(s) == trouble) {
+      if (s.step == first.step && s.stage == first.stage && trouble_of(at(seen_, r)) == trouble) {
         same.push_back(r);
       }
     }
@@ -176,10 +218,13 @@ class Look {
   }
 
   // Of a rank that waits for no other.
-  static Trouble trouble_of(const Status& s) {
+  static Trouble trouble_of(const Seen& seen) {
+    const Status& s = seen.last;
     if (s.stage == Stage::kReading) {
       return s.cpu > kDecodingCores ? Trouble::kDecoding : Trouble::kDisk;
     }
+    // Of a busy machine it has few cores.
+    if (s.stage == Stage::kStarting && seen.most_cpu > kIdleCores) return Trouble::kCompute;
     // Weights take no while; what is written at the end of a step may.
     if (s.stage == Stage::kUpdating && s.cpu <= kDecodingCores) return Trouble::kStuck;
     return is_in_step(s.stage) ? Trouble::kCompute : Trouble::kStuck;
@@ -221,6 +266,10 @@ std::string_view reason_of(Trouble trouble, bool several) {
       {"it neither computes nor reads nor writes: does its disk answer?",
        "they neither compute nor read nor write: do their disks answer?"},
       {"", "all wait for one another: messages of MPI do not arrive"},
+      {"still starting: its process is too busy to say more, or frozen",
+       "still starting: their processes are too busy to say more, or frozen"},
+      {"nothing comes from it, and whether its machine is there is not known",
+       "nothing comes from them, and whether their machines are there is not known"},
   }};
   return kReasons.at(static_cast<std::size_t>(trouble)).at(several ? 1 : 0);
 }

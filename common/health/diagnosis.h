@@ -16,8 +16,12 @@ struct Seen {
   bool heard = false;            // ever
   double silent_s = 0;           // since then
   double idle_s = 0;             // since it last got on, see progressed()
+  float most_cpu = 0;            // cores that it used in a second since then, at most
   bool refused = false;          // its machine says that its process is gone
   bool machine_answers = false;  // its machine has answered since the rank fell silent
+  int unanswered = 0;            // questions to its machine, which has answered earlier ones, that
+                                 // were sent, had time for an answer, and got none; since anything
+                                 // came from there
   std::int64_t steps_since = 0;  // that the rank that sees it began since it missed a heartbeat
 };
 
@@ -34,8 +38,10 @@ enum class Trouble : std::uint8_t {
   kCompute,      // a rank computes
   kStuck,        // a rank neither computes nor reads nor writes, outside steps
   kMessages,     // all wait for one another: what they send does not arrive
+  kStarting,     // a process that says nothing before its first step, on a machine that answers
+  kSilent,       // nothing comes from a rank, and nothing is known of its machine
 };
-inline constexpr int kTroubles = 11;
+inline constexpr int kTroubles = 13;
 
 // What is wrong, as one rank sees it.
 struct Finding {
@@ -57,7 +63,9 @@ inline constexpr double kSilentSeconds = 5;
 //       waited, for `stall_s`, or in a step for three typical ones where these are longer; or those
 //       waited for get on in work that has no steps
 // In    `seen`, `members`: of each rank
-// Ranks that were never heard are not accused: nothing is known of them
+// Ranks that were never heard are not accused: nothing is known of them. A machine or a link is
+// accused by questions that had time for an answer alone; until they did, a silent rank is not told
+// of, and after five seconds more as one of which nothing is known
 std::vector<Finding> diagnose(int me, std::span<const Seen> seen,
                               const std::vector<Member>& members, double stall_s);
 

@@ -155,8 +155,10 @@ struct Monitor::State {
         listen(std::min(kLook, std::chrono::ceil<std::chrono::milliseconds>(next - now)));
         continue;
       }
-      next = std::max(next + kBeat, now);
+      listen(
+          std::chrono::milliseconds(0));  // all that came: a busy machine may have kept it waiting
       do_beat();
+      next = std::max(next + kBeat, Clock::now() + kBeat / 2);  // in which answers come
     }
     tell_all(pulse.farewell(0), true);
   }
@@ -195,7 +197,9 @@ struct Monitor::State {
       for (int r = 0; r < pulse.size(); ++r) {
         transport->send(r, beat.message, is_far[static_cast<std::size_t>(r)]);
       }
-      for (const int rank : beat.probes) transport->probe(rank);
+      for (const int rank : beat.probes) {
+        if (transport->probe(rank)) pulse.asked(rank, now());
+      }
     }
     for (const Sentence& sentence : beat.sentences) say(sentence);
     if (!beat.exit_code) return;

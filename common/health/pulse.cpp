@@ -10,7 +10,8 @@ constexpr double kLongestBeat = 2;       // between two beats of a process that 
 constexpr double kMissedAfter = 2;       // a heartbeat was due
 constexpr double kProbeAfter = 3;        // of silence
 constexpr double kAnswerHolds = 10;      // a machine that answered is there
-constexpr double kUnheardAfter = 20;     // a rank is known to be out of reach
+constexpr double kUnheardAfter = 20;     // a rank that takes part is known to be out of reach
+constexpr double kNotBegunAfter = 60;    // one that may not have begun to speak
 constexpr double kClearFor = 2;          // a trouble is over
 constexpr double kBetweenSentences = 5;  // about one trouble that changes
 constexpr double kBeforeAnother = 2;     // sentence that names a rank more
@@ -55,7 +56,8 @@ Pulse::Pulse(int me, std::vector<Member> members, const JobSecret& secret, const
       members_(std::move(members)),
       secret_(secret),
       limits_(limits),
-      known_(members_.size()) {}
+      known_(members_.size()),
+      questions_(me, members_) {}
 
 double Pulse::awake_at(double now) const {
   if (!last_beat_) return 0;
@@ -65,8 +67,10 @@ double Pulse::awake_at(double now) const {
 std::optional<int> Pulse::hear(const Heard& heard, double now) {
   const double at = awake_at(now);
   if (heard.kind != Heard::Kind::kMessage) {
-    Known& known = known_[static_cast<std::size_t>(heard.rank)];
-    (heard.kind == Heard::Kind::kRefused ? known.refused_at : known.answered_at) = at;
+    questions_.answered(heard.rank, at);
+    if (heard.kind == Heard::Kind::kRefused) {
+      known_[static_cast<std::size_t>(heard.rank)].refused_at = at;
+    }
     return std::nullopt;
   }
   const std::optional<Status> status = decode(heard.bytes, secret_, size());
@@ -80,24 +84,32 @@ std::optional<int> Pulse::hear(const Heard& heard, double now) {
 
 void Pulse::learn(const Status& status, double at) {
   Known& known = known_[static_cast<std::size_t>(status.rank)];
-  if (!known.heard || progressed(known.last, status)) known.progress_at = at;
+  if (!known.heard || progressed(known.last, status)) {
+    known.progress_at = at;
+    known.most_cpu = 0;
+  }
+  known.most_cpu = std::max(known.most_cpu, status.cpu);
   known.last = status;
   known.heard = true;
   known.heard_at = at;
   known.missed_in_step.reset();
+  questions_.heard(status.rank);
 }
 
 std::vector<Seen> Pulse::look(double at) const {
   std::vector<Seen> seen;
   const std::int64_t step = known_[static_cast<std::size_t>(me_)].last.step;
-  for (const Known& k : known_) {
-    const double answered = std::max(k.answered_at, k.refused_at);
+  for (int r = 0; r < size(); ++r) {
+    const Known& k = known_[static_cast<std::size_t>(r)];
+    const double answered = questions_.answered_at(r);
     seen.push_back({.last = k.last,
                     .heard = k.heard,
                     .silent_s = at - k.heard_at,
                     .idle_s = at - k.progress_at,
+                    .most_cpu = k.most_cpu,
                     .refused = k.refused_at > k.heard_at,
                     .machine_answers = answered > k.heard_at && at - answered < kAnswerHolds,
+                    .unanswered = questions_.unanswered(r),
                     .steps_since = step - k.missed_in_step.value_or(step)});
   }
   return seen;
@@ -108,6 +120,7 @@ Beat Pulse::beat(Status own, std::int64_t saved, double now) {
   last_beat_ = now;
   own.rank = me_;
   learn(own, awake_s_);
+  questions_.count_unanswered(now);
   for (Known& k : known_) {
     if (awake_s_ - k.heard_at >= kMissedAfter && !k.missed_in_step) k.missed_in_step = own.step;
   }
@@ -116,10 +129,9 @@ Beat Pulse::beat(Status own, std::int64_t saved, double now) {
   for (int r = 0; r < size(); ++r) {
     const Seen& s = seen[static_cast<std::size_t>(r)];
     if (r == me_ || s.last.stage == Stage::kLeaving) continue;
-    if (s.silent_s < kProbeAfter) continue;
-    beat.far.push_back(r);
-    if (s.heard) beat.probes.push_back(r);
+    if (s.silent_s >= kProbeAfter) beat.far.push_back(r);
   }
+  beat.probes = questions_.to_ask(seen, members_);
   findings_ = diagnose(me_, seen, members_, limits_.stall_s);
   tell_findings(beat, seen, awake_s_);
   tell_unheard(beat, seen, awake_s_);
@@ -165,7 +177,9 @@ void Pulse::tell_findings(Beat& beat, const std::vector<Seen>& seen, double at) 
 }
 
 void Pulse::tell_unheard(Beat& beat, const std::vector<Seen>& seen, double at) {
-  if (told_unheard_ || at < kUnheardAfter) return;
+  const Status& own = known_[static_cast<std::size_t>(me_)].last;
+  const bool all_take_part = own.step > 0 && !own.is_first_step;
+  if (told_unheard_ || at < (all_take_part ? kUnheardAfter : kNotBegunAfter)) return;
   told_unheard_ = true;
   std::vector<int> unheard;
   for (int r = 0; r < size(); ++r) {

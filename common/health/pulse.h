@@ -6,6 +6,7 @@
 
 #include "common/health/diagnosis.h"
 #include "common/health/message.h"
+#include "common/health/questions.h"
 #include "common/health/transport.h"
 
 namespace winnow::health {
@@ -29,7 +30,7 @@ struct Sentence {
 struct Beat {
   Bytes message;                      // for all others
   std::vector<int> far{};             // ranks that it should reach by any of their addresses
-  std::vector<int> probes{};          // ranks whose machines are to be asked
+  std::vector<int> probes{};          // ranks whose machines are to be asked: one of each machine
   std::vector<Sentence> sentences{};  // to say
   std::optional<int> exit_code{};     // the process ends
 };
@@ -43,11 +44,15 @@ class Pulse {
  public:
   Pulse(int me, std::vector<Member> members, const JobSecret& secret, const Limits& limits);
 
-  // Something came. Out: the rank that sent it; none: it is no message of this job.
+  // Something came. Out: the rank that sent it; none: it is no message of this job
   std::optional<int> hear(const Heard& heard, double now);
 
-  // Once a second. `own`: of this rank. `saved`: step of the newest durable checkpoint, 0: none
+  // Once a second, when all that came was heard. `own`: of this rank. `saved`: step of the newest
+  // durable checkpoint, 0: none
   Beat beat(Status own, std::int64_t saved, double now);
+
+  // One of the probes of a beat was sent. No answer counts only from then on.
+  void asked(int rank, double now) noexcept { questions_.asked(rank, now); }
 
   // Whenever something came while the process is about to end, as its launcher has asked it to:
   // which ranks are gone, once. A launcher ends all ranks within a second when one was killed.
@@ -64,8 +69,8 @@ class Pulse {
     bool heard = false;
     double heard_at = 0;
     double progress_at = 0;
+    float most_cpu = 0;  // since then
     double refused_at = -1;
-    double answered_at = -1;
     std::optional<std::int64_t> missed_in_step{};  // of this rank
   };
 
@@ -83,6 +88,7 @@ class Pulse {
   const JobSecret secret_;
   const Limits limits_;
   std::vector<Known> known_;
+  Questions questions_;
   std::optional<double> last_beat_;
   double awake_s_ = 0;  // that this process ran, up to the last beat
 

@@ -33,8 +33,9 @@ class Transport {
   virtual ~Transport() = default;
   // `everywhere`: to all addresses of the rank, not only to where it was heard last.
   virtual void send(int rank, BytesView message, bool everywhere) noexcept = 0;
-  // Asks the machine of a rank whether it is there, whatever the rank's process does.
-  virtual void probe(int rank) noexcept = 0;
+  // Asks the machine of a rank whether it is there, whatever the rank's process does. False: the
+  // question could not be sent, so that no answer means nothing.
+  virtual bool probe(int rank) noexcept = 0;
   // What came; waits for something that long at most.
   virtual std::vector<Heard> receive(std::chrono::milliseconds patience) = 0;
   // Messages from `from` are the rank's: what is sent to it goes there.

@@ -24,6 +24,8 @@ namespace {
 constexpr std::size_t kMostBytes = 2048;   // of a datagram
 constexpr std::size_t kMostAtOnce = 4096;  // of datagrams taken by one receive()
 
+constexpr int kReceiveBytes = 4 << 20;  // asked for: answers are lost where none are left
+
 Address address_of(std::uint32_t ip, std::uint16_t port) { return Address{ip} << 16 | port; }
 Address address_of(const sockaddr_in& from) {
   return address_of(ntohl(from.sin_addr.s_addr), ntohs(from.sin_port));
@@ -88,9 +90,9 @@ class UdpTransport final : public Transport {
     }
   }
 
-  void probe(int rank) noexcept override {
+  bool probe(int rank) noexcept override {
     const std::optional<Address>& at = confirmed_[static_cast<std::size_t>(rank)];
-    if (at) send_to(probe_address(rank, *at), {});
+    return at && send_to(probe_address(rank, *at), {});
   }
 
   void confirm(int rank, Address from) noexcept override {
@@ -118,16 +120,18 @@ class UdpTransport final : public Transport {
     return address_of(static_cast<std::uint32_t>(at >> 16), peer.probe_port);
   }
 
-  // A refusal that came before is told by the next call: then it is made again.
-  void send_to(Address address, BytesView message) noexcept {
+  // What became of an earlier message, of whichever rank, is told by the next call: then it is made
+  // again. False: this machine keeps the message. There may be no way to where it goes.
+  bool send_to(Address address, BytesView message) noexcept {
     const sockaddr_in to = socket_address(address);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 4; ++i) {
       if (::sendto(ports_.socket(), message.data(), message.size(), 0,
                    reinterpret_cast<const sockaddr*>(&to), sizeof(to)) >= 0) {
-        return;
+        return true;
       }
-      if (errno != ECONNREFUSED && errno != EINTR) return;
+      if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM || errno == EPERM) return false;
     }
+    return true;
   }
 
   // False: there is none.
@@ -136,7 +140,10 @@ class UdpTransport final : public Transport {
     socklen_t size = sizeof(from);
     const ssize_t bytes = ::recvfrom(ports_.socket(), buffer_.data(), buffer_.size(), MSG_TRUNC,
                                      reinterpret_cast<sockaddr*>(&from), &size);
-    if (bytes < 0) return errno == ECONNREFUSED || errno == EINTR;
+    if (bytes < 0) {  // of an earlier message: others may have come
+      return errno == ECONNREFUSED || errno == EHOSTUNREACH || errno == ENETUNREACH ||
+             errno == EINTR;
+    }
     if (static_cast<std::size_t>(bytes) > buffer_.size()) return true;
     heard.push_back(
         {.from = address_of(from), .bytes = Bytes(buffer_.begin(), buffer_.begin() + bytes)});
@@ -193,6 +200,9 @@ UdpPorts::UdpPorts() {
   if (::setsockopt(socket_.get(), IPPROTO_IP, IP_RECVERR, &on, sizeof(on)) != 0) {
     throw_errno("cannot ask for ICMP's messages on a UDP socket for heartbeats");
   }
+  const int bytes = kReceiveBytes;
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &bytes,
+               sizeof(bytes));  // or as many as it may
   probed_ = bound_socket(endpoint_.probe_port);
   const sockaddr_in self = socket_address(address_of(INADDR_LOOPBACK, endpoint_.probe_port));
   if (::connect(probed_.get(), reinterpret_cast<const sockaddr*>(&self), sizeof(self)) != 0) {

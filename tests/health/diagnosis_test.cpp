@@ -42,6 +42,18 @@ struct Job {
     of(rank).silent_s = seconds;
     of(rank).idle_s = seconds;
   }
+  // Its machine answers no question any more.
+  void lose(int rank, double seconds) {
+    silence(rank, seconds);
+    of(rank).unanswered = 8;
+  }
+  // Nobody has done a step, and all wait but for those of whom something else is said.
+  void begin() {
+    for (int r = 0; r < 4; ++r) {
+      of(r).last = {.rank = r, .wait = Wait::kOthers};
+      of(r).idle_s = 12;
+    }
+  }
   std::optional<Finding> seen_by(int me) const {
     const std::vector<Finding> found = diagnose(me, seen, members, kStall);
     return found.empty() ? std::nullopt : std::optional(found.front());
@@ -99,10 +111,39 @@ const std::vector<Situation> kSituations{
      Trouble::kDead,
      {2},
      2},
+    {"busy with its start, on a machine that answers",
+     [](Job& j) {
+       j.begin();
+       j.silence(1, 12);
+       j.of(1).machine_answers = true;
+     },
+     Trouble::kStarting,
+     {1},
+     2},
+    {"a machine without a core to spare for what starts there",
+     [](Job& j) {
+       j.begin();
+       j.of(1).last.wait = Wait::kNone;
+       j.of(1).idle_s = 12;
+       j.of(1).most_cpu = 0.1F;
+     },
+     Trouble::kCompute,
+     {1},
+     2},
+    {"frozen in a step that it has not told of",
+     [](Job& j) {
+       j.wait_for(1, 12);
+       j.silence(1, 12);
+       j.of(1).last = {.rank = 1};
+       j.of(1).machine_answers = true;
+     },
+     Trouble::kFrozen,
+     {1},
+     2},
     {"a lost link",
      [](Job& j) {
        j.wait_for(3, 12);
-       j.silence(3, 12);
+       j.lose(3, 12);
      },
      Trouble::kLostMachine,
      {3},
@@ -112,7 +153,7 @@ const std::vector<Situation> kSituations{
        j.wait_for(0, 12);
        j.of(0).last.wait = Wait::kGradients;
        j.of(0).idle_s = 12;
-       for (const int r : {1, 2, 3}) j.silence(r, 12);
+       for (const int r : {1, 2, 3}) j.lose(r, 12);
      },
      Trouble::kLostAll,
      {1, 2, 3},
@@ -208,6 +249,55 @@ TEST(Diagnosis, TwoTroublesAtOnceAreTwoFindings) {
   const auto found = diagnose(0, job.seen, job.members, kStall);
   EXPECT_EQ(found,
             (std::vector<Finding>{{Trouble::kDead, {1}, 12, 1}, {Trouble::kFrozen, {3}, 14, 1}}));
+}
+
+// A link or a machine is accused by questions that had time for an answer alone.
+TEST(Diagnosis, WithoutEvidenceNoLinkIsAccused) {
+  for (const bool starting : {false, true}) {
+    Job job;
+    starting ? job.begin() : job.wait_for(3, 12);
+    job.silence(3, 12);
+    for (job.of(3).unanswered = 0; job.of(3).unanswered < 5; ++job.of(3).unanswered) {
+      EXPECT_FALSE(job.seen_by(0)) << job.words(0);
+    }
+    EXPECT_EQ(job.seen_by(0)->trouble, Trouble::kLostMachine);
+    job.of(3).unanswered = 4;
+    job.silence(3, 15);
+    EXPECT_EQ(job.seen_by(0)->trouble, Trouble::kSilent);
+    EXPECT_THAT(job.words(0), HasSubstr("nothing comes from it, and whether its machine is there "
+                                        "is not known"));
+  }
+}
+
+// Whose link it is shows by the machines that are in reach.
+TEST(Diagnosis, WhileAllOthersAreInDoubtNoLinkIsAccused) {
+  Job job;
+  job.wait_for(0, 12);
+  job.lose(1, 12);
+  job.lose(2, 12);
+  job.silence(3, 4);  // perhaps no more than a second behind them
+  EXPECT_FALSE(job.seen_by(0)) << job.words(0);
+  job.silence(3, 1);
+  EXPECT_EQ(job.seen_by(0)->trouble, Trouble::kLostMachine);
+  EXPECT_EQ(job.seen_by(0)->ranks, (std::vector<int>{1, 2}));
+  job.silence(3, 6);
+  job.of(3).machine_answers = true;
+  EXPECT_EQ(job.seen_by(0)->trouble, Trouble::kLostMachine);
+  job.of(3).last.stage = Stage::kLeaving;  // says nothing of any link
+  EXPECT_EQ(job.seen_by(0)->trouble, Trouble::kLostAll);
+}
+
+TEST(Diagnosis, AProcessThatWasGoneLongAgoIsNoAnswerOfItsMachine) {
+  Job job;
+  job.members[2] = {"h2", 1};
+  job.wait_for(1, 12);
+  job.lose(1, 12);
+  job.lose(2, 300);
+  job.of(2).refused = true;
+  const auto found = diagnose(0, job.seen, job.members, kStall);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].trouble, Trouble::kLostMachine);
+  EXPECT_EQ(found[1].trouble, Trouble::kDead);
 }
 
 TEST(Diagnosis, SaysNothingBeforeItsTime) {
@@ -337,6 +427,15 @@ TEST(Diagnosis, ASentenceNamesRankMachineStepAndStage) {
   EXPECT_EQ(job.words(2), job.words(0));
   job.of(1).refused = true;
   EXPECT_THAT(job.words(0), HasSubstr("its process is gone"));
+  Job begins;
+  begins.begin();
+  for (const int r : {1, 2}) {
+    begins.silence(r, 12);
+    begins.of(r).machine_answers = true;
+  }
+  EXPECT_EQ(begins.words(0),
+            "waiting 12 s for ranks 1 and 2 (h2, h3), last seen starting: still starting: their "
+            "processes are too busy to say more, or frozen; 1 other waits too");
 }
 
 TEST(Diagnosis, OneRankAloneSeesItsOwnDisk) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "common/health/join.h"
 #include "common/health/udp_transport.h"
@@ -113,6 +114,47 @@ TEST(Monitor, NamesARankThatFallsSilentAndEnds) {
     return records.ended.size() >= 2;
   }));
   EXPECT_EQ(records.ended.front(), 1);
+}
+
+// It takes longer to send than there is between two heartbeats.
+class SlowTransport final : public Transport {
+ public:
+  struct Log {
+    std::atomic<int> beats = 0;
+    std::atomic<int> beats_unheard = 0;  // without having listened since the one before
+  };
+  explicit SlowTransport(Log& log) : log_(log) {}
+
+  void send(int rank, BytesView, bool) noexcept override {
+    if (rank != 0) return;
+    ++log_.beats;
+    if (!std::exchange(listened_, false)) ++log_.beats_unheard;
+    std::this_thread::sleep_for(1200ms);
+  }
+  bool probe(int) noexcept override { return true; }
+  std::vector<Heard> receive(std::chrono::milliseconds patience) override {
+    listened_ = true;
+    std::this_thread::sleep_for(patience);
+    return {};
+  }
+  void confirm(int, Address) noexcept override {}
+  void wake() noexcept override {}
+
+ private:
+  Log& log_;
+  bool listened_ = false;
+};
+
+TEST(Monitor, ListensBeforeItJudgesHoweverLateItIs) {
+  Board board;
+  Records records;
+  SlowTransport::Log log;
+  {
+    const Monitor monitor(Pulse(1, {{"h1", 0}, {"h2", 1}}, {}, {}),
+                          std::make_unique<SlowTransport>(log), board, records.sinks());
+    ASSERT_TRUE(within(60s, [&] { return log.beats >= 4; }));
+    EXPECT_EQ(log.beats_unheard, 0);
+  }
 }
 
 TEST(Monitor, ALeavingRankIsNotMissed) {

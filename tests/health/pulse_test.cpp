@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace winnow::health {
@@ -15,31 +17,36 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
-constexpr int kRanks = 4;
 const JobSecret kSecret{std::byte{7}};
 
 // A job in simulated time: ranks take steps together, tell each other how they are, and may freeze,
-// die or lose their link. What is told to people is kept.
+// die, lose their link or get no core for a while. What is told to people is kept.
 class World {
  public:
   struct Rank {
     bool frozen = false;
     bool dead = false;
     bool cut_off = false;  // from other machines
+    bool starved = false;  // no core: what comes waits for it
+    bool mute = false;     // its machine refuses nothing, as behind a firewall
     std::optional<int> ended;
     std::int64_t step = 1;
     std::uint32_t marks = 0;
     std::vector<std::string> said;
+    std::vector<Heard> inbox;
   };
 
   explicit World(const Limits& limits, std::vector<int> machines = {0, 1, 2, 3}) {
     std::vector<Member> members;
     for (const int m : machines) members.push_back({"h" + std::to_string(m + 1), m});
     machines_ = std::move(machines);
-    for (int r = 0; r < kRanks; ++r) pulses_.emplace_back(r, members, kSecret, limits);
-    ranks.resize(kRanks);
+    for (int r = 0; r < size(); ++r) pulses_.emplace_back(r, members, kSecret, limits);
+    ranks.resize(machines_.size());
   }
+
+  int size() const { return static_cast<int>(machines_.size()); }
 
   void run(double seconds) {
     for (const double end = now + seconds; now < end; now += 1) second();
@@ -56,13 +63,15 @@ class World {
   int muffled = -1;  // nobody hears its heartbeats
   std::int64_t saved = 0;
   std::int64_t steps_a_second = 1;
+  int questions = 0;  // to machines
+  int answers = 0;
   bool steps = true;                              // or all compute one long step
   std::function<void(int rank, Status&)> change;  // of what a rank tells
 
  private:
   bool runs(int r) const {
     const Rank& rank = ranks[static_cast<std::size_t>(r)];
-    return !rank.frozen && !rank.dead && !rank.ended;
+    return !rank.frozen && !rank.dead && !rank.ended && !rank.starved;
   }
   bool reach(int a, int b) const {
     const auto i = static_cast<std::size_t>(a);
@@ -72,13 +81,13 @@ class World {
 
   void second() {
     bool all = steps;
-    for (int r = 0; r < kRanks; ++r) {
+    for (int r = 0; r < size(); ++r) {
       all = all && runs(r) && !ranks[static_cast<std::size_t>(r)].cut_off;
     }
     if (all) {
       for (Rank& rank : ranks) rank.step += steps_a_second;
     }
-    for (int r = 0; r < kRanks; ++r) {
+    for (int r = 0; r < size(); ++r) {
       if (runs(r)) beat(r, all);
     }
   }
@@ -92,17 +101,19 @@ class World {
       status.wait = Wait::kGradients;
     }
     if (change) change(r, status);
-    const Beat done = pulses_[static_cast<std::size_t>(r)].beat(status, saved, now);
+    Pulse& pulse = pulses_[static_cast<std::size_t>(r)];
+    for (const Heard& heard : std::exchange(rank.inbox, {})) pulse.hear(heard, now);
+    const Beat done = pulse.beat(status, saved, now);
     for (const Sentence& s : done.sentences) {
       if (s.to_people) rank.said.push_back(s.text);
     }
     for (const int p : done.probes) probe(r, p);
-    for (int to = 0; to < kRanks; ++to) {
+    for (int to = 0; to < size(); ++to) {
       if (to != r) deliver(r, to, done.message);
     }
     if (!done.exit_code) return;
     rank.ended = done.exit_code;
-    for (int to = 0; to < kRanks; ++to) {
+    for (int to = 0; to < size(); ++to) {
       if (to != r) deliver(r, to, pulses_[static_cast<std::size_t>(r)].farewell(*done.exit_code));
     }
   }
@@ -112,16 +123,28 @@ class World {
     if (ranks[static_cast<std::size_t>(to)].dead) {
       pulses_[static_cast<std::size_t>(from)].hear({.kind = Heard::Kind::kRefused, .rank = to},
                                                    now);
+    } else if (ranks[static_cast<std::size_t>(to)].starved) {
+      ranks[static_cast<std::size_t>(to)].inbox.push_back({.bytes = message});
     } else if (runs(to)) {
       EXPECT_EQ(pulses_[static_cast<std::size_t>(to)].hear({.bytes = message}, now), from);
     }
   }
 
+  // Kernels answer whatever processes do, and one question a second of each machine.
   void probe(int from, int of) {
-    if (!reach(from, of)) return;
-    pulses_[static_cast<std::size_t>(from)].hear({.kind = Heard::Kind::kAnswered, .rank = of}, now);
+    ++questions;
+    pulses_[static_cast<std::size_t>(from)].asked(of, now);
+    if (!reach(from, of) || ranks[static_cast<std::size_t>(of)].mute) return;
+    std::optional<double>& last = answered_[{machines_[static_cast<std::size_t>(from)],
+                                             machines_[static_cast<std::size_t>(of)]}];
+    if (std::exchange(last, now) == now) return;
+    ++answers;
+    ranks[static_cast<std::size_t>(from)].inbox.push_back(
+        {.kind = Heard::Kind::kAnswered, .rank = of});
   }
 
+  std::map<std::pair<int, int>, std::optional<double>>
+      answered_;  // when the second machine answered the first
   std::vector<int> machines_;
   std::vector<Pulse> pulses_;
 };
@@ -209,6 +232,120 @@ TEST(Pulse, ALostLinkIsToldOnBothSides) {
   world.ranks[2].cut_off = false;
   world.run(10);
   EXPECT_THAT(world.ranks[0].said.back(), HasSubstr("all go on"));
+}
+
+bool accuses(const std::string& sentence) {
+  return sentence.find("frozen, ") != std::string::npos ||
+         sentence.find("nothing comes") != std::string::npos ||
+         sentence.find("link") != std::string::npos || sentence.find("gone") != std::string::npos;
+}
+
+// All start on machines that have no core to spare.
+TEST(Pulse, RanksThatStartOnABusyMachineAreAccusedOfNothing) {
+  int told = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    std::mt19937 random(seed);
+    World world({.stall_s = 5});
+    world.steps = false;
+    world.change = [](int r, Status& s) {
+      s = {.rank = r, .wait = r == 0 ? Wait::kOthers : Wait::kNone, .cpu = 0.05F};
+    };
+    for (int s = 0; s < 300; ++s) {
+      for (auto& rank : world.ranks) rank.starved = random() % 8 != 0;
+      world.run(1);
+    }
+    for (const std::string& sentence : world.told()) {
+      EXPECT_FALSE(accuses(sentence)) << seed << ": " << sentence;
+      told += sentence.find("still starting") != std::string::npos ? 1 : 0;
+    }
+  }
+  EXPECT_GT(told, 100);
+}
+
+// One that runs seldom reads what came meanwhile, and accuses nobody who was there all the time.
+TEST(Pulse, ARankThatRunsSeldomAccusesNobody) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    std::mt19937 random(seed);
+    World world({.stall_s = 5});
+    world.steps = false;
+    for (int s = 0; s < 600; ++s) {
+      world.ranks[0].starved = random() % 8 != 0;
+      world.run(1);
+    }
+    EXPECT_TRUE(world.ranks[0].said.empty()) << seed << ": " << world.ranks[0].said.front();
+  }
+}
+
+TEST(Pulse, ALinkThatIsLostInTheStartIsToldInTime) {
+  World world({});
+  world.steps = false;
+  world.change = [](int r, Status& s) { s = {.rank = r, .wait = Wait::kOthers}; };
+  world.run(5);
+  world.ranks[2].cut_off = true;
+  world.run(14);
+  EXPECT_THAT(world.ranks[0].said.at(0),
+              AllOf(HasSubstr("rank 2 (h3), last seen starting"), HasSubstr("link is down")));
+}
+
+// Where questions are never answered, no answer says nothing.
+TEST(Pulse, BehindAFirewallNoLinkIsAccused) {
+  World world({});
+  world.ranks[2].mute = true;
+  world.run(60);
+  world.ranks[2].frozen = true;
+  world.run(18);
+  ASSERT_EQ(world.told().size(), 1U);
+  EXPECT_THAT(world.told().at(0), HasSubstr("rank 2 (h3), last seen in step 61, backward, bucket "
+                                            "0: nothing comes from it, and whether its machine "
+                                            "is there is not known"));
+}
+
+// What rank 0 says of rank 1, which falls silent, where questions are sent at some times alone and
+// none is answered.
+std::string said_where(const std::function<bool(double now)>& is_sent) {
+  Pulse pulse(0, {{"h1", 0}, {"h2", 1}, {"h3", 2}}, kSecret, {});
+  const auto hear = [&](int r, double now) {
+    pulse.hear({.bytes = encode({.rank = r, .stage = Stage::kBackward, .step = 5}, kSecret)}, now);
+  };
+  pulse.hear({.kind = Heard::Kind::kAnswered, .rank = 1}, 0);
+  hear(1, 0);
+  std::string said;
+  for (int tick = 0; tick < 300; ++tick) {
+    const double now = 0.1 * tick;
+    hear(2, now);
+    const Beat beat = pulse.beat({.stage = Stage::kGradients, .step = 5}, 0, now);
+    for (const Sentence& s : beat.sentences) said += s.text + "\n";
+    for (const int rank : beat.probes) {
+      if (rank == 1 && is_sent(now)) pulse.asked(1, now);
+    }
+  }
+  return said;
+}
+
+// Questions that were not sent, or whose answers had no time to come, are no evidence.
+TEST(Pulse, OnlyQuestionsThatCouldBeAnsweredCount) {
+  EXPECT_THAT(said_where([](double) { return true; }), HasSubstr("link is down"));
+  const auto within_a_second = [](double now) { return now >= 9 && now < 10; };
+  for (const std::string& said :
+       {said_where([](double) { return false; }), said_where(within_a_second)}) {
+    EXPECT_THAT(said, AllOf(HasSubstr("rank 1 (h2)"), HasSubstr("is not known")));
+    EXPECT_THAT(said, Not(HasSubstr("link is down")));
+  }
+}
+
+// Eight ranks ask as seldom as one, so that a kernel that answers once a second answers them.
+TEST(Pulse, RanksOfOneMachineAskTogether) {
+  World world({}, {0, 0, 0, 0, 1, 1, 1, 1});
+  world.run(20);
+  EXPECT_EQ(world.questions, 2);  // each machine once, whether it answers
+  for (const int r : {4, 5, 6, 7}) world.ranks[static_cast<std::size_t>(r)].frozen = true;
+  world.run(40);
+  EXPECT_EQ(world.questions, world.answers);
+  EXPECT_GT(world.questions, 30);
+  for (const std::string& sentence : world.told()) {
+    EXPECT_THAT(sentence, HasSubstr("ranks 4, 5, 6 and 7 (h2)"));
+    EXPECT_THAT(sentence, HasSubstr("frozen"));
+  }
 }
 
 TEST(Pulse, AJobThatWasSuspendedAccusesNobody) {
@@ -365,8 +502,8 @@ TEST(Pulse, RandomFaultsAreToldInTime) {
     const bool pairs = seed % 2 == 1;
     World world({}, pairs ? std::vector<int>{0, 0, 1, 1} : std::vector<int>{0, 1, 2, 3});
     world.run(5 + static_cast<double>(random() % 60));
-    std::vector<int> hit{static_cast<int>(random() % kRanks)};
-    if (random() % 2 == 0) hit.push_back((hit[0] + 1) % kRanks);
+    std::vector<int> hit{static_cast<int>(random() % 4)};
+    if (random() % 2 == 0) hit.push_back((hit[0] + 1) % 4);
     for (const int r : hit) {
       auto& rank = world.ranks[static_cast<std::size_t>(r)];
       (random() % 2 == 0 ? rank.frozen : rank.dead) = true;
@@ -380,7 +517,7 @@ TEST(Pulse, RandomFaultsAreToldInTime) {
       });
       EXPECT_TRUE(named) << seed << ", rank " << r << ": " << told.back();
     }
-    for (int r = 0; r < kRanks; ++r) {
+    for (int r = 0; r < 4; ++r) {
       if (std::ranges::find(hit, r) != hit.end()) continue;
       for (const std::string& sentence : told) {
         EXPECT_EQ(sentence.find("for rank " + std::to_string(r)), std::string::npos)
