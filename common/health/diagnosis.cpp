@@ -15,6 +15,9 @@ namespace {
 constexpr double kMissedSeconds = 3;
 // A disk that is waited for leaves most of a core idle.
 constexpr float kDecodingCores = 0.3F;
+// Heartbeats alone are held up, where a rank that takes part says nothing for so long: a machine
+// may have no core for a thread for a while.
+constexpr double kUnheardSeconds = 15;
 // What a process needs of a core that waits for its disk.
 constexpr float kIdleCores = 0.02F;
 // A machine that leaves so many questions without an answer is out of reach.
@@ -79,14 +82,34 @@ class Look {
     return {trouble, std::move(ranks), waited_s, waiting};
   }
 
+  double own_idle() const { return at(seen_, me_).idle_s; }
+
+  // A typical step takes so long; to wait in a step for longer than the second is no part of it.
+  double typical_s() const {
+    double typical = 0;
+    for (const Seen& s : seen_) {
+      if (is_alive(s)) typical = std::max<double>(typical, s.last.seconds.step);
+    }
+    return typical;
+  }
+  double in_step_s() const { return std::max(stall_s_, 3 * typical_s()); }
+
   std::vector<Finding> silent_ranks() const {
     const std::vector<int> silent = ranks_where(seen_, [&](int r, const Seen& s) {
       return r != me_ && s.heard && !is_over(s) && s.silent_s >= std::max(stall_s_, kSilentSeconds);
     });
     std::vector<Finding> found;
     for (const int r : silent) {
-      const Trouble trouble = trouble_of_silent(r);
-      const double silent_s = at(seen_, r).silent_s;
+      double silent_s = at(seen_, r).silent_s;
+      Trouble trouble = Trouble::kUnheard;
+      const bool took_part = at(seen_, r).steps_since > 1;  // no step is done without it
+      if (took_part && own_idle() < in_step_s()) {
+        const bool takes_part = own_idle() < std::max(kMissedSeconds, 2 * typical_s());
+        if (!takes_part || silent_s < std::max(stall_s_, kUnheardSeconds)) continue;
+      } else {
+        if (took_part) silent_s = std::min(silent_s, own_idle());
+        trouble = trouble_of_silent(r);
+      }
       const double known_by = std::max(stall_s_, kSilentSeconds) + kEvidenceSeconds;
       if (trouble == Trouble::kSilent && silent_s < known_by) continue;
       const auto same = std::ranges::find(found, trouble, &Finding::trouble);
@@ -103,8 +126,6 @@ class Look {
 
   Trouble trouble_of_silent(int rank) const {
     const Seen& s = at(seen_, rank);
-    // No step is done without it.
-    if (s.steps_since > 1) return Trouble::kUnheard;
     if (s.refused) return Trouble::kDead;
     const int machine = machine_of(rank);
     if (answers(machine, kSilentSeconds)) {
@@ -157,11 +178,7 @@ class Look {
 
   std::optional<Finding> late_ranks() const {
     if (!ranks_where(seen_, is_in_doubt).empty()) return std::nullopt;
-    double typical = 0;
-    for (const Seen& s : seen_) {
-      if (is_alive(s)) typical = std::max<double>(typical, s.last.seconds.step);
-    }
-    const double in_step = std::max(stall_s_, 3 * typical);
+    const double in_step = in_step_s();
     const std::vector<int> working =
         ranks_where(seen_, [&](int, const Seen& s) { return is_alive(s) && !is_blocked(s.last); });
     std::vector<int> blocked = blocked_for(stall_s_);

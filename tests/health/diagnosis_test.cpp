@@ -217,7 +217,7 @@ const std::vector<Situation> kSituations{
      3},
     {"heartbeats alone are held up",
      [](Job& j) {
-       j.silence(1, 12);
+       j.silence(1, 16);
        j.of(1).steps_since = 3;
      },
      Trouble::kUnheard,
@@ -267,6 +267,23 @@ TEST(Diagnosis, WithoutEvidenceNoLinkIsAccused) {
     EXPECT_THAT(job.words(0), HasSubstr("nothing comes from it, and whether its machine is there "
                                         "is not known"));
   }
+}
+
+// As on a machine that has no core for its thread of heartbeats for a while.
+TEST(Diagnosis, ARankThatTookPartWithoutHeartbeatsIsWaitedForSinceItDoesNot) {
+  Job job;
+  job.wait_for(3, 1);
+  job.lose(3, 20);
+  job.of(3).steps_since = 5;
+  EXPECT_EQ(job.seen_by(0)->trouble, Trouble::kUnheard);
+  job.silence(3, 14);
+  EXPECT_FALSE(job.seen_by(0)) << job.words(0);
+  job.wait_for(3, 9);
+  job.silence(3, 20);
+  EXPECT_FALSE(job.seen_by(0)) << job.words(0);
+  job.wait_for(3, 11);
+  job.silence(3, 20);
+  EXPECT_EQ(job.seen_by(0), (Finding{Trouble::kLostMachine, {3}, 11, 2}));
 }
 
 // Whose link it is shows by the machines that are in reach.

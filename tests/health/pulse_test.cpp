@@ -202,6 +202,19 @@ TEST(Pulse, HeartbeatsThatAreHeldUpAccuseNobody) {
   EXPECT_FALSE(world.ranks[0].ended);
 }
 
+TEST(Pulse, ALinkThatIsLostAfterSomeHeartbeatsIsToldAsALink) {
+  World world({.stall_s = 5});
+  world.run(20);
+  world.muffled = 2;
+  world.run(4);
+  world.ranks[2].cut_off = true;
+  world.run(14);
+  EXPECT_FALSE(world.ranks[0].said.empty());
+  for (const std::string& sentence : world.ranks[0].said) {
+    EXPECT_THAT(sentence, AllOf(HasSubstr("rank 2 (h3)"), HasSubstr("link is down")));
+  }
+}
+
 TEST(Pulse, AWaitThatLastsIsToldMoreAndMoreSeldom) {
   World world({});
   world.run(5);
