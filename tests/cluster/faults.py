@@ -17,7 +17,9 @@ import time
 
 HOSTS = pathlib.Path(__file__).resolve().parent / "hosts"
 RANKS = 4  # one on each host
+SLOW_S = 45  # a rank is told of as slow for what it was in these seconds
 IN_TIME = 15  # seconds from a fault to the sentence
+OLD_S = 10  # what a rank told last may be as old
 RECIPE = ["--net", "lenet", "--image-size", "32", "--batch-size", "12", "--micro-batch", "3", "--reproducible", "--threads", "1",
           "--epochs", "100000", "--log-interval", "1"]  # fmt: skip
 SENTENCE = re.compile(
@@ -33,19 +35,26 @@ class Said:
 
     by: str
     text: str
-    at: float
+    at: float  # it was read
+    after: float  # the look before that: it was not there yet
     ranks: tuple = ()
     hosts: tuple = ()
     step: int = -1  # -1: none was named
     reason: str = ""
+    seconds: float = 0  # that it tells of, up to when it was said
+
+    def may_be_of(self, fault):
+        """Whether some of what it tells of was while the fault lasted, however late it was read."""
+        return bool(fault.began) and fault.began <= self.at and self.after - self.seconds - 1 <= (fault.over or self.at)
 
 
-def parse(by, text, at):
+def parse(by, text, at, after):
     found = SENTENCE.search(text)
     if not found:
-        return Said(by, text, at)
+        return Said(by, text, at, after)
     ranks = tuple(int(number) for number in re.findall(r"\d+", found["ranks"]))
-    return Said(by, text, at, ranks, tuple(found["hosts"].split(", ")), int(found["step"] or 0), found["reason"])
+    seconds = float(found["seconds"] or SLOW_S)
+    return Said(by, text, at, after, ranks, tuple(found["hosts"].split(", ")), int(found["step"] or 0), found["reason"], seconds)
 
 
 def make_cache(winnow, folder, images=384):
@@ -99,7 +108,8 @@ class Job:
         self.mark = f"{os.getpid()}-{Job.count}"
         self.flag = run.parent / f"{run.name}-hangs"  # the disk of a host
         self.err = run.parent / f"{run.name}-{Job.count}.err"
-        self.said, self.lines = [], {}
+        self.said, self.lines, self.looked = [], {}, time.monotonic()
+        self.faults = []  # that happened to it
         self.before, self.first_size = self.metrics_file(), None
         preload = {"LD_PRELOAD": setup.hung_disk, "HUNG_DISK_ROOT": setup.folder, "HUNG_DISK_FLAG": self.flag, "FAULTS_JOB": self.mark}
         words = [hosts.tools / "hosts_mpirun", *launch]
@@ -128,8 +138,9 @@ class Job:
             texts[host] = [line.partition(" ")[2] for line in self.log_lines(host)[before:]]
         for by, lines in texts.items():
             for line in lines[self.lines.get(by, 0) :]:
-                self.said.append(parse(by, line, now))
+                self.said.append(parse(by, line, now, self.looked))
             self.lines[by] = len(lines)
+        self.looked = now
 
     def text(self):
         return self.err.read_text(errors="replace")
@@ -152,6 +163,11 @@ class Job:
     def steps(self):
         path = self.run / "metrics.jsonl"
         return path.read_bytes().count(b'"train.loss"') if path.exists() else 0
+
+    def told_step(self):
+        """The step that a rank told of at the least, if it told OLD_S ago."""
+        rows = self.metrics()
+        return max((row["step"] for row in rows if row["wall"] < rows[-1]["wall"] - OLD_S), default=0)
 
     def metrics_file(self):
         path = self.run / "metrics.jsonl"
@@ -210,13 +226,14 @@ class Fault:
         self.rank, self.host = rank, f"h{rank + 1}"
         self.began, self.step, self.named = 0.0, 0, None
         self.since = 0.0  # when it could be seen
-        self.ended = False
+        self.over = None  # when it ended
 
     kind = property(lambda self: next(name for name, of in KINDS.items() if of is type(self)))
 
     def begin(self, job):
+        job.faults.append(self)
         self.pid = job.pid(self.rank)
-        self.step, self.began = job.steps(), time.monotonic()
+        self.step, self.began = job.told_step(), time.monotonic()
         self.since = self.began
         self.act(job)
 
@@ -230,7 +247,7 @@ class Fault:
         """The sentence is of this fault: rank, machine, reason, and a step in which it may have been."""
         if self.rank not in said.ranks or self.host not in said.hosts:
             return False
-        return said.at >= self.began and self.step - 2 <= said.step and any(reason in said.reason for reason in self.reasons)
+        return said.may_be_of(self) and self.step <= said.step and any(reason in said.reason for reason in self.reasons)
 
 
 class Frozen(Fault):
@@ -272,7 +289,7 @@ class Killed(Fault):
 class Cut(Fault):
     """Link down, and up again."""
 
-    reasons = ("nothing comes from",)
+    reasons = ("nothing comes from its machine", "nothing comes from their machines", "nothing comes from any other machine")
     lasts_s = 20
 
     def act(self, job):
@@ -282,7 +299,7 @@ class Cut(Fault):
         job.hosts.act("link", self.host, "0", "up")
 
     def is_named_by(self, said):
-        own = said.at >= self.began and f"the link of this one, {self.host}," in said.reason and self.step - 2 <= said.step
+        own = said.may_be_of(self) and f"the link of this one, {self.host}," in said.reason and self.step <= said.step
         return own or super().is_named_by(said)
 
 
@@ -374,20 +391,21 @@ def note_named(job, faults):
 
 
 def is_confirmed(job, said):
-    """Whether the metrics bear out that the rank is the slowest, by a half more than the median: on a busy machine one may be."""
+    """Whether the metrics bear out that the rank is the slowest, by more than a fifth of the median: on a busy machine one may be."""
     rows = [row for row in job.metrics() if said.step - 40 <= row["step"] <= said.step]
-    slow = [row for row in rows if row["ranks.slowest"] == said.ranks[0] and row["ranks.compute.max"] > 1.5 * row["ranks.compute.median"]]
+    slow = [row for row in rows if row["ranks.slowest"] == said.ranks[0] and row["ranks.compute.max"] > 1.2 * row["ranks.compute.median"]]
     return 2 * len(slow) > len(rows)
 
 
-def accused_wrongly(job, faults):
-    """Sentences about ranks that nothing happened to."""
-    hit = {fault.rank for fault in faults}
-    cuts = [fault for fault in faults if isinstance(fault, Cut)]
+def accused_wrongly(job):
+    """Sentences about ranks that nothing happened to in the time that they tell of."""
 
     def is_wrong(said):
-        if "last seen starting" in said.text:  # said before the job had begun, and read late
-            return False
+        faults = [fault for fault in job.faults if said.may_be_of(fault)]
+        hit = {fault.rank for fault in faults}
+        cuts = [fault for fault in faults if isinstance(fault, Cut)]
+        if any(words in said.reason for words in ("still starting", "still compute")) and "last seen starting" in said.text:
+            return False  # as on a busy machine
         if "holds up every step" in said.text and is_confirmed(job, said):
             return False
         if "no heartbeats from" in said.text or "heartbeats do not arrive" in said.text:
@@ -397,9 +415,10 @@ def accused_wrongly(job, faults):
         # A host that is cut off sees no other one; messages that were lost are sent again later than heartbeats.
         if "messages of MPI do not arrive" in said.reason:
             return not cuts
-        return not any(said.at >= cut.began and f"the link of this one, {cut.host}," in said.reason for cut in cuts)
+        by_itself = [cut for cut in cuts if said.by in (cut.host, "terminal") and said.reason.startswith("nothing comes from")]
+        return not by_itself
 
-    return [said.text for said in job.said if is_wrong(said)]
+    return [f"{said.by}: {said.text}" for said in job.said if is_wrong(said)]
 
 
 def happen(job, faults, pause_s=0.0, patience_s=IN_TIME + 1):
@@ -424,8 +443,8 @@ def happen(job, faults, pause_s=0.0, patience_s=IN_TIME + 1):
         job.within(max(fault.began + fault.lasts_s for fault in over) - time.monotonic(), job.is_over)
         for fault in over:
             fault.end(job)
-            fault.ended = True
-        left = [fault for fault in left if not fault.ended]
+            fault.over = time.monotonic()
+        left = [fault for fault in left if not fault.over]
         for fault in left:
             fault.since = time.monotonic()
     if endings:

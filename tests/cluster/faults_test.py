@@ -30,16 +30,14 @@ class FaultsTest(HostsCase):
         job = faults.Job(self.setup_of, self.hosts, self.setup_of.folder / name, *more)
         self.addCleanup(job.end)
         self.assertTrue(job.within(120, lambda: job.is_over() or job.has_begun()) and not job.is_over(), job.text())
-        job.said.clear()
         return job
 
     def meet(self, job, *hit):
         """They happen, each is named, and nobody else is."""
-        faults.happen(job, hit, patience_s=90)  # how soon is for the benchmark to say
+        faults.happen(job, hit, patience_s=150)  # how soon is for the benchmark to say
         for fault in hit:
             self.assertTrue(fault.named, f"{fault.kind}: {job.text()}")
-        self.assertEqual(faults.accused_wrongly(job, hit), [])
-        job.said.clear()
+        self.assertEqual(faults.accused_wrongly(job), [])
 
     def check(self, job):
         """Stopped at a checkpoint, it is as if nothing had been."""
@@ -48,17 +46,19 @@ class FaultsTest(HostsCase):
         reference = faults.undisturbed(self.setup_of, job.steps())
         self.assertEqual(faults.same_as_undisturbed(job, reference) + faults.census_differs(job, reference), [])
 
-    # What is said late of one fault counts against the next, so it fails where the machine is busy.
-    @unittest.skipUnless(os.environ.get("WINNOW_TEST_ALL") == "1", "WINNOW_TEST_ALL=1 runs it, on a quiet machine")
     def test_what_passes_is_named_and_the_run_goes_on(self):
         self.setup_of.hang_s = 1800
         job = self.start("run")
         link = faults.Cut(3)
         link.lasts_s = 0
-        for hit in ([faults.Frozen(1), link], [faults.HungDisk(2)], [faults.Slowed(1)], [faults.CoreTaken(3)]):
+        rounds = [[faults.Frozen(1), link], [faults.HungDisk(2)], [faults.Slowed(1)]]
+        if os.environ.get("WINNOW_TEST_ALL") == "1":  # a machine that is busy takes cores of all
+            rounds.append([faults.CoreTaken(3)])
+        for hit in rounds:
             self.meet(job, *hit)
             job.within(60, lambda so_far=job.steps(): job.is_over() or job.steps() >= so_far + 3)
         self.check(job)
+        self.assertEqual(faults.accused_wrongly(job), [])  # nor in the meantime
 
     def test_what_does_not_pass_is_named_and_the_run_ends_and_goes_on(self):
         self.setup_of.hang_s = HANG_S
