@@ -10,6 +10,7 @@ void bind_selection(nanobind::module_& core);
 void bind_fingerprints(nanobind::module_& core);
 void bind_batch(nanobind::module_& core);
 void bind_cache(nanobind::module_& core);
+void bind_group(nanobind::module_& core);
 void bind_placed_cache(nanobind::module_& core);
 void bind_loader(nanobind::module_& core);
 void bind_loading(nanobind::module_& core);

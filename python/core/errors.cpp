@@ -1,5 +1,6 @@
 #include <exception>
 
+#include "common/comm/agreement.h"
 #include "common/error.h"
 #include "python/core/bind.h"
 
@@ -33,6 +34,15 @@ void translate(const std::exception_ptr& thrown, void* given) {
     PyErr_SetString(classes.system, error.what());
   } catch (const StoppedError& error) {
     PyErr_SetString(classes.stopped, error.what());
+  } catch (const comm::AgreedError& error) {  // of any rank, by what it was there
+    constexpr int kUsage = 2;
+    constexpr int kRefused = 3;
+    constexpr int kStopped = 75;
+    PyErr_SetString(error.exit_code() == kUsage     ? classes.usage
+                    : error.exit_code() == kRefused ? classes.refused
+                    : error.exit_code() == kStopped ? classes.stopped
+                                                    : classes.error,
+                    error.what());
   } catch (const Error& error) {
     PyErr_SetString(classes.error, error.what());
   }  // others go on to nanobind's

@@ -42,6 +42,7 @@ namespace {
 // train` has before it knows of ranks.
 struct Stream {
   std::shared_ptr<const pipeline::Cache> cache;
+  std::shared_ptr<const pipeline::Spread> spread;  // null: this machine holds all
   pipeline::DatasetInfo info;
   std::string selection_digest;
   std::shared_ptr<const pipeline::Sampler> sampler;
@@ -66,7 +67,7 @@ Split split_of(const std::string& name) {
 }
 
 struct StreamOptions {
-  std::shared_ptr<const pipeline::Cache> cache;
+  PlacedCache placed;
   std::string split;
   std::string selection;
   pipeline::SamplingOptions sampling;
@@ -92,7 +93,8 @@ pipeline::SampleSet weighed(const StreamOptions& o, const Stream& stream,
 
 Stream open_stream(const StreamOptions& o) {
   Stream stream;
-  stream.cache = o.cache;
+  stream.cache = o.placed.cache;
+  stream.spread = o.placed.spread;
   stream.info = pipeline::describe(*stream.cache);
   stream.seed = o.seed;
   pipeline::SampleSet samples =
@@ -155,9 +157,14 @@ class Batches {
       : cache_(std::move(cache)),
         positions_(positions),
         loader_(std::make_unique<pipeline::Loader>(*cache_, options, std::move(planner))) {}
+  // With the interpreter's lock held.
   ~Batches() {
-    if (process_ != ::getpid()) [[maybe_unused]]
-      auto* left_to_parent = loader_.release();
+    if (process_ != ::getpid()) {
+      [[maybe_unused]] const auto* left_to_parent = loader_.release();
+      return;
+    }
+    const nb::gil_scoped_release its_threads_may_have_it;
+    loader_.reset();
   }
 
   // One without samples, again and again, at the end.
@@ -170,6 +177,14 @@ class Batches {
     return std::make_unique<HeldBatch>(std::move(batch), begin, used_);
   }
   double waited_seconds() const { return loader_->waited_seconds(); }
+  std::uint64_t received_bytes() const { return loader_->received_bytes(); }
+  // As Loader::settle(). Where machines exchange samples, before another begins: collective. In a
+  // child there is nothing to wait for.
+  void settle() {
+    if (process_ != ::getpid()) return;
+    const std::lock_guard one(loading_);
+    loader_->settle();
+  }
 
  private:
   std::shared_ptr<const pipeline::Cache> cache_;
@@ -190,15 +205,20 @@ std::unique_ptr<Batches> batches_of(const Stream& stream, const Part& part,
                      ") than parts of a batch (" + std::to_string(parts) +
                      "); take a larger batch_size or a smaller micro_batch");
   }
-  const train::BatchLayout layout = train::part_of(stream.batches, part.rank, part.ranks);
+  const auto layout_of = [batches = stream.batches, ranks = part.ranks](int rank) {
+    return train::part_of(batches, rank, ranks);
+  };
+  const train::BatchLayout layout = layout_of(part.rank);
   pipeline::LoadOptions options = load_options(*stream.cache, part, stream.seed);
   options.first_batch = static_cast<std::uint64_t>(first_step);
-  const auto requests = [sampler = stream.sampler, layout, first_step,
-                         mixed = pipeline::mixes(options.recipe)](int /*rank*/, std::uint64_t i) {
-    return train::requests_of(layout, *sampler, first_step + static_cast<std::int64_t>(i), mixed);
+  const auto requests = [sampler = stream.sampler, layout_of, first_step,
+                         mixed = pipeline::mixes(options.recipe)](int rank, std::uint64_t i) {
+    return train::requests_of(layout_of(rank), *sampler, first_step + static_cast<std::int64_t>(i),
+                              mixed);
   };
   return std::make_unique<Batches>(
-      stream.cache, options, pipeline::make_planner(nullptr, part.rank, requests, stream.seed),
+      stream.cache, options,
+      pipeline::make_planner(stream.spread, part.rank, requests, stream.seed),
       Positions{first_step * layout.batch + layout.first_micro * layout.micro_batch, layout.batch});
 }
 
@@ -282,7 +302,7 @@ void bind_stream(nb::module_& core) {
                        std::int64_t batch_size, std::int64_t micro_batch,
                        const pipeline::ClassWeights& class_weights) {
              const nb::gil_scoped_release others_go_on;
-             return std::make_shared<Stream>(open_stream({.cache = cache.cache,
+             return std::make_shared<Stream>(open_stream({.placed = cache,
                                                           .split = std::move(split),
                                                           .selection = std::move(selection),
                                                           .sampling = sampling,
@@ -353,7 +373,9 @@ void bind_loader(nb::module_& core) {
            nb::arg("height_px"), nb::arg("width_px"), nb::arg("threads"), nb::arg("ahead"));
   nb::class_<Batches>(core, "Batches")
       .def("next", &Batches::next, nb::call_guard<nb::gil_scoped_release>())
-      .def_prop_ro("waited_seconds", &Batches::waited_seconds);
+      .def("settle", &Batches::settle, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("waited_seconds", &Batches::waited_seconds)
+      .def_prop_ro("received_bytes", &Batches::received_bytes);
   core.def("census_hash", &census_hash, nb::arg("ids"));
   core.def(
       "batches_of_stream",

@@ -7,6 +7,7 @@ NB_MODULE(_core, core) {
   winnow::python::bind_fingerprints(core);
   winnow::python::bind_batch(core);
   winnow::python::bind_cache(core);
+  winnow::python::bind_group(core);
   winnow::python::bind_placed_cache(core);
   winnow::python::bind_loader(core);
   winnow::python::bind_loading(core);

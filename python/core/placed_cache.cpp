@@ -9,11 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "common/comm/communicator.h"
+#include "common/comm/agreement.h"
 #include "common/error.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/store/memory.h"
 #include "python/core/bind.h"
+#include "python/core/group.h"
 #include "python/core/listener.h"
 
 namespace winnow::python {
@@ -22,8 +23,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A cache and the copy that its shards are in, which is given up after it.
+// A cache, and what is given up after it: the copy that its shards are in, and who has the others.
 struct Held {
+  std::shared_ptr<comm::Communicator> comm;
   pipeline::PlacedShards placed;
   std::shared_ptr<const pipeline::Cache> cache = nullptr;
 };
@@ -38,26 +40,25 @@ bool lacks_room(const fs::path& root, const fs::path& memory) {
 }
 
 pipeline::PlacedShards place(const fs::path& root, const pipeline::PlaceOptions& options,
-                             bool several_machines) {
-  const auto this_machine = comm::make_single();
+                             const Machines& machines) {
   try {
-    return pipeline::place_shards(root, options, *this_machine);
+    return pipeline::place_shards(root, options, *machines.comm);
   } catch (const UsageError& error) {
     std::error_code ignored;
-    if (!several_machines || !fs::exists(root, ignored) ||
+    if (!machines.others || !fs::exists(root, ignored) ||
         !fs::exists(options.copy.memory, ignored) || !lacks_room(root, options.copy.memory)) {
       throw;
     }
     throw UsageError(std::string(error.what()) +
-                     "; from Python each machine of a job holds the whole cache, and winnow train "
-                     "--memory puts a part of it on each");
+                     "; with replicas=1 each machine of the job holds a part of the cache");
   }
 }
 
 pipeline::PlaceOptions options_of(bool memory, const std::optional<fs::path>& folder,
-                                  StopRequested stop) {
+                                  const pipeline::MachineOptions& machines, StopRequested stop) {
   pipeline::PlaceOptions options;
   options.copy.stop = std::move(stop);
+  options.machines = machines;
   if (memory) options.when = pipeline::CopyWhen::kNotInMemory;
   if (folder) {
     options.copy.memory = *folder;
@@ -69,10 +70,13 @@ pipeline::PlaceOptions options_of(bool memory, const std::optional<fs::path>& fo
 }  // namespace
 
 PlacedCache place_cache(const fs::path& root, const pipeline::PlaceOptions& options,
-                        bool several_machines) {
-  const auto held = std::make_shared<Held>(Held{place(root, options, several_machines)});
-  held->cache = pipeline::open_cache(root, held->placed.placement);
+                        const Machines& machines) {
+  comm::Communicator& comm = *machines.comm;
+  const auto held = std::make_shared<Held>(Held{machines.comm, place(root, options, machines)});
+  const pipeline::Placement& placement = held->placed.placement;
+  comm::on_all(comm, [&] { held->cache = pipeline::open_cache(root, placement, comm.rank()); });
   PlacedCache placed{root, std::shared_ptr<const pipeline::Cache>(held, held->cache.get())};
+  placed.spread = pipeline::spread(*held->cache, comm, placement);
   if (held->placed.copy) placed.copy = held->placed.copy->folder();
   return placed;
 }
@@ -83,17 +87,35 @@ PlacedCache open_tables(const fs::path& root) {
 }
 
 void bind_placed_cache(nb::module_& core) {
+  using pipeline::MachineOptions;
+  nb::class_<Machines>(core, "Machines")
+      .def(nb::new_([](nb::object group, bool others) {
+             auto machines = std::make_unique<Machines>(Machines{.others = others});
+             if (group.is_none()) {
+               machines->comm = comm::make_single();
+             } else {
+               machines->comm = std::make_shared<Group>(std::move(group));
+             }
+             return machines;
+           }),
+           nb::arg("group").none(), nb::arg("others"));
+  nb::class_<MachineOptions>(core, "MachineOptions")
+      .def(nb::new_([](int replicas, int ranks_per_machine) {
+             return MachineOptions{.replicas = replicas, .ranks_per_machine = ranks_per_machine};
+           }),
+           nb::arg("replicas"), nb::arg("ranks_per_machine"));
   nb::class_<PlacedCache>(core, "PlacedCache")
       .def(nb::new_([](const fs::path& cache, bool memory, const std::optional<fs::path>& folder,
-                       bool several_machines) {
+                       const Machines& machines, const MachineOptions& how) {
              Listener listener{nb::none()};
              return listener.wait_for([&] {
-               return std::make_unique<PlacedCache>(place_cache(
-                   cache, options_of(memory, folder, listener.stop()), several_machines));
+               return std::make_unique<PlacedCache>(
+                   place_cache(cache, options_of(memory, folder, how, listener.stop()), machines));
              });
            }),
-           nb::arg("cache"), nb::arg("memory"), nb::arg("folder").none(),
-           nb::arg("several_machines"))
+           nb::arg("cache"), nb::arg("memory"), nb::arg("folder").none(), nb::arg("machines"),
+           nb::arg("how"))
+      .def_prop_ro("is_spread", [](const PlacedCache& placed) { return bool{placed.spread}; })
       .def_ro("copy", &PlacedCache::copy);
   core.def(
       "open_tables",

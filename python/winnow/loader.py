@@ -54,9 +54,33 @@ def _factors_of(class_weights: str | os.PathLike[str] | Mapping[str, float] | No
 def place(
     cache: Cache | str | os.PathLike[str], memory: bool, memory_dir: str | os.PathLike[str] | None, job: ranks_of_job.Ranks
 ) -> _core.PlacedCache:
-    """A cache, whose shards are read where ``winnow train`` reads them with the same flags."""
-    path = cache.path if isinstance(cache, Cache) else os.fspath(cache)
-    return _core.PlacedCache(path, memory, None if memory_dir is None else os.fspath(memory_dir), job.ranks > job.local_ranks)
+    """A cache, whose shards are read where ``winnow train`` of one machine reads them with the same flags."""
+    machines = _core.Machines(None, job.ranks > job.local_ranks)
+    return _core.PlacedCache(_path_of(cache), memory, _folder_of(memory_dir), machines, _core.MachineOptions(1, 0))
+
+
+def share_out(
+    cache: Cache | str | os.PathLike[str], memory_dir: str | os.PathLike[str] | None, replicas: int, ranks_per_machine: int, job: ranks_of_job.Ranks
+) -> _core.PlacedCache:
+    """A cache of which each machine of the job holds its part, as of ``winnow train --memory``. All ranks call it together."""
+    from .group import Group
+
+    if replicas < 1 or ranks_per_machine < 0:
+        raise UsageError(f"there is one replica at least, and ranks_per_machine are counted from 0, not {replicas} and {ranks_per_machine}")
+    group = Group()
+    if (group.rank, len(group.machines)) != (job.rank, job.ranks):
+        raise UsageError(f"rank {job.rank} of {job.ranks} is rank {group.rank} of {len(group.machines)} of torch.distributed, over which machines "
+                         "give each other samples; leave rank and ranks out")  # fmt: skip
+    how = _core.MachineOptions(replicas, ranks_per_machine)
+    return _core.PlacedCache(_path_of(cache), True, _folder_of(memory_dir), _core.Machines(group, False), how)
+
+
+def _path_of(cache: Cache | str | os.PathLike[str]) -> str:
+    return cache.path if isinstance(cache, Cache) else os.fspath(cache)
+
+
+def _folder_of(memory_dir: str | os.PathLike[str] | None) -> str | None:
+    return None if memory_dir is None else os.fspath(memory_dir)
 
 
 class Loader:
@@ -94,9 +118,15 @@ class Loader:
     memory: read the shards from a copy in this machine's memory, as ``winnow train --memory`` does: it is made first where it is
         not there, each block compared with its hash, and all processes of yours on the machine share it. It is in use as long
         as any of their loaders lives, and stays then until its room is needed, or ``winnow cache drop``. From a network file
-        system this is done unasked. Each machine of a job holds the whole cache.
+        system this is done unasked.
     memory_dir: folder of the copy, on a tmpfs or a disk of the machine, which implies memory; None: /dev/shm. UsageError, with the
         numbers, where there is no room.
+    replicas: copies in the memory of all machines of the job together, as of ``winnow train --memory --replicas``: each holds its part
+        of one, and gets the others' records over torch.distributed, in a group of gloo's of its own, while batches are computed. With
+        it, memory: all ranks make the loader together, go to another place (set_epoch, seek, load_state_dict) together, and close it
+        together. None: each machine holds the whole cache.
+    ranks_per_machine: with replicas, take so many ranks for those of a machine, to try out on one what several would do; 0: as
+        they are.
     tensors: "torch", "numpy", or "auto": torch where it is imported already.
     pin_memory: copy what is given into pinned memory (torch with CUDA).
     """
@@ -124,6 +154,8 @@ class Loader:
         ahead: int = 2,
         memory: bool = False,
         memory_dir: str | os.PathLike[str] | None = None,
+        replicas: int | None = None,
+        ranks_per_machine: int = 0,
         tensors: str = "auto",
         pin_memory: bool = False,
     ) -> None:
@@ -132,7 +164,11 @@ class Loader:
         self._pin = pin_memory
         how = _core.SamplingOptions(sampling, repeat_threshold, shuffle_fraction, partitions)
         factors, said_factors = _factors_of(class_weights)
-        placed = place(cache, memory, memory_dir, self._job)
+        if replicas is None:
+            placed = place(cache, memory, memory_dir, self._job)
+        else:
+            placed = share_out(cache, memory_dir, replicas, ranks_per_machine, self._job)
+        self._exchanges = placed.is_spread
         self._copied_to = None if placed.copy is None else os.fspath(placed.copy)
         self._stream = _core.Stream(placed, split, selection, how, seed, batch_size, micro_batch, factors)
         height_px, width_px = sides(image_size)
@@ -183,6 +219,11 @@ class Loader:
     def waited_seconds(self) -> float:
         """How long batches were waited for since the loader last began anew."""
         return 0.0 if self._batches is None else self._batches.waited_seconds
+
+    @property
+    def received_bytes(self) -> int:
+        """Of records that came from other machines since the loader last began anew, for batches up to some ahead."""
+        return 0 if self._batches is None else self._batches.received_bytes
 
     def first_step(self, epoch: int) -> int:
         """Number of the first global batch that begins in an epoch."""
@@ -251,8 +292,8 @@ class Loader:
         if step < 0:
             raise UsageError(f"steps are counted from 0, and {step} is none")
         if step != self._step:
+            self.close()
             self._step = step
-            self._batches = None
 
     def state_dict(self) -> dict[str, Any]:
         """Where it is, as plain values: the same on all ranks. To be loaded on any number of them."""
@@ -265,6 +306,8 @@ class Loader:
 
     def close(self) -> None:
         """Ends its threads and frees what was prepared. The next batch begins them again."""
+        if self._exchanges and self._batches is not None:
+            self._batches.settle()  # what other ranks wait for still goes to them
         self._batches = None
 
     def __reduce__(self) -> NoReturn:
@@ -273,8 +316,10 @@ class Loader:
     def __enter__(self) -> Loader:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, raised: object, *_: object) -> None:
+        if raised is None:
+            self.close()
+        self._batches = None  # others may not come to where this rank failed
 
     def _begin(self) -> None:
         self._batches = _core.batches_of_stream(self._stream, self._part, self._step)

@@ -1,5 +1,7 @@
 """Loaders as guests of a process and a machine: shards in memory, processes beside them, caches that go, and nothing left behind."""
 
+import importlib.util
+import json
 import multiprocessing
 import os
 import pathlib
@@ -24,17 +26,19 @@ def digests_of(path, count=3, **more):
     return [loader.next().digest() for _ in range(count)]
 
 
-class Memory(Package):
+class InMemory(Package):
     def setUp(self):
         super().setUp()
         self.memory = self.folder / "memory"
         self.memory.mkdir()
 
-    def loader(self, **more):
-        return winnow.Loader(self.path, 36, **{"tensors": "numpy", "memory_dir": self.memory, **more})
-
     def copies(self):
         return self.ok("cache", "list", "--memory-dir", self.memory, "--json").json()["copies"]
+
+
+class Memory(InMemory):
+    def loader(self, **more):
+        return winnow.Loader(self.path, 36, **{"tensors": "numpy", "memory_dir": self.memory, **more})
 
     def test_batches_are_those_from_disk(self):
         for augment in ("none", "cifar", "crop+flip+erase:p=0.9,value=random+mixup"):
@@ -163,8 +167,7 @@ for ranks in (1, 2):
         self.assertEqual(len(said), 3, done.stdout + done.stderr)
         self.assertRegex(said[0], "where there is room for N MiB by the file system.*--memory-dir")
         self.assertEqual(said[1], said[0])
-        self.assertEqual(said[2], said[0] + "; from Python each machine of a job holds the whole cache, and winnow train --memory puts a part "
-                                  "of it on each")  # fmt: skip
+        self.assertEqual(said[2], said[0] + "; with replicas=1 each machine of the job holds a part of the cache")
 
     def test_control_c_while_another_process_makes_the_copy(self):
         slow = subprocess.Popen([WINNOW, "cache", "load", self.path, "--memory-dir", self.memory], stderr=subprocess.PIPE,
@@ -193,6 +196,160 @@ except KeyboardInterrupt:
         waits.send_signal(signal.SIGINT)
         self.assertEqual(waits.communicate(timeout=60)[0], "stopped\n")
         self.assertIsNone(slow.poll())
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "this Python has no torch")
+class Machines(InMemory):
+    """Ranks of torch.distributed, each taken for a machine that holds its part."""
+
+    CODE = """
+import json, os, pathlib, sys, time, torch, winnow
+import torch.distributed as d
+rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+d.init_process_group("gloo", init_method={meet!r}, rank=rank, world_size=ranks)
+def loader(**more):
+    return winnow.Loader({path!r}, 36, **{{"augment": "cifar", "threads": 1, "tensors": "numpy", "memory_dir": {memory!r}, "replicas": 1,
+                                          "ranks_per_machine": 1, **more}})
+def told(what):
+    print(json.dumps(what), flush=True)
+"""
+
+    def start(self, ranks, code, commands=None):
+        meet = f"file://{self.folder}/meet-{len(list(self.folder.glob('ranks-*.py')))}"
+        script = self.folder / f"ranks-{len(list(self.folder.glob('ranks-*.py')))}.py"
+        script.write_text(self.CODE.format(meet=meet, path=str(self.path), memory=str(self.memory)) + code)
+        started = []
+        for rank in range(ranks):
+            command = [sys.executable, str(script)]
+            started.append(subprocess.Popen(commands[rank](command) if commands else command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                            env={**os.environ, "RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks),
+                                                 "OMP_NUM_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR"}))  # fmt: skip
+            self.addCleanup(started[-1].communicate)
+            self.addCleanup(started[-1].kill)
+        return started
+
+    def told(self, ranks, code, commands=None):
+        """What each rank told, in rows; they all end well and say nothing."""
+        started = self.start(ranks, code, commands)
+        ended = [process.communicate(timeout=300) for process in started]
+        self.assertEqual([(process.returncode, err) for process, (_, err) in zip(started, ended, strict=True)], [(0, "")] * ranks)
+        return [[json.loads(line) for line in out.splitlines()] for out, _ in ended]
+
+    def sums(self, parts):
+        return [f"{sum(int(digest, 16) for digest in step) % 2**64:016x}" for step in zip(*parts, strict=True)]
+
+    CASES = ({}, {"replicas": 2}, {"augment": "crop+mixup", "micro_batch": 6}, {"sampling": "balanced", "seed": 7})
+
+    def test_batches_are_those_of_one_machine(self):
+        state = winnow.Loader(self.path, 36, augment="cifar", tensors="numpy")
+        for _ in range(5):
+            state.next()
+        code = f"""
+for more in {self.CASES!r}:
+    own = loader(**more)
+    seen = []
+    for _ in range(8):
+        seen.append(own.next().digest())
+        d.all_reduce(torch.ones(3))  # the job's own traffic
+    told([seen, own.copied_to, own.received_bytes])
+    own.close()
+own = loader(epochs=3)
+own.load_state_dict({state.state_dict()!r})
+seen = [batch.digest() for batch in own]  # the rest of its epoch
+own.set_epoch(0)
+told(seen + [batch.digest() for batch in own])
+"""
+        told = self.told(3, code)
+        for at, more in enumerate(self.CASES):
+            with self.subTest(**more):
+                plain = {name: value for name, value in more.items() if name != "replicas"}
+                self.assertEqual(self.sums([rank[at][0] for rank in told]), digests_of(self.path, 8, **plain))
+                self.assertEqual(len({rank[at][1] for rank in told}), 3)
+                # Of two replicas on three machines, the first machine has one to itself.
+                self.assertEqual([rank[at][2] > 0 for rank in told], [more.get("replicas") != 2, True, True])
+        whole = digests_of(self.path, 9)
+        self.assertEqual(self.sums([rank[-1] for rank in told]), whole[5:6] + whole[:3])  # epochs begin at batches 0, 3, 6
+        copies = [json.loads(path.read_text()).get("ids", [[0, 119]]) for path in self.memory.glob("*/copy.json")]
+        held = sorted(sum(last - first + 1 for first, last in runs) for runs in copies)
+        self.assertEqual((len(held), sum(held), held[-1]), (6, 120 + 240, 120))  # of one replica, and of two
+        self.assertLess(held[-2], 80)
+
+    def test_a_state_goes_on_on_another_number_of_machines(self):
+        code = """
+own = loader()
+told([own.next().digest() for _ in range(4)])
+told(own.state_dict())
+"""
+        first = self.told(2, code)
+        self.assertEqual(first[0][1], first[1][1])
+        then = self.told(3, f"own = loader()\nown.load_state_dict({first[0][1]!r})\ntold([own.next().digest() for _ in range(4)])")
+        self.assertEqual(self.sums([rank[0] for rank in first]) + self.sums([rank[0] for rank in then]), digests_of(self.path, 8))
+
+    def test_ends_in_the_middle_without_a_word(self):
+        for code in ("own.next()", "own.next(); del own; d.destroy_process_group()"):
+            with self.subTest(code=code):
+                self.told(2, f"own = loader()\n{code}\n")
+
+    def test_a_rank_that_dies_is_no_hang(self):
+        ranks = self.start(2, """
+own = loader(ahead=1)
+try:
+    while True:
+        own.next()
+        if rank == 1:
+            os.kill(os.getpid(), 9)
+except winnow.SystemFault as error:
+    told(str(error))
+""")  # fmt: skip
+        out, err = ranks[0].communicate(timeout=120)
+        self.assertEqual(ranks[0].returncode, 0, err)
+        self.assertRegex(out, "torch.distributed failed: .*start the job again")
+
+    def test_a_rank_that_fails_leaves_its_loader_without_waiting(self):
+        ranks = self.start(2, """
+try:
+    with loader(ahead=1) as own:
+        own.next()
+        if rank == 1:
+            raise LookupError("of this rank")
+        while True:
+            own.next()
+except (LookupError, winnow.SystemFault) as error:
+    told(type(error).__name__)
+""")  # fmt: skip
+        said = [rank.communicate(timeout=120) for rank in ranks]
+        self.assertEqual([(rank.returncode, out) for rank, (out, _) in zip(ranks, said, strict=True)],
+                         [(0, '"SystemFault"\n'), (0, '"LookupError"\n')], said)  # fmt: skip
+
+    def test_what_fails_on_one_rank_is_an_error_on_all(self):
+        told = self.told(2, f"""
+for more in ({{"rank": 0, "ranks": 3}}, {{"replicas": 0}}, {{"ranks_per_machine": -1}}, {{"memory_dir": {str(self.folder / "nowhere")!r}}} if rank == 1 else {{}}, {{"selection": "far"}}):
+    try:
+        loader(**more)
+    except winnow.UsageError as error:
+        told(str(error))
+""")  # fmt: skip
+        for rank in told:
+            for said, word in zip(rank, ("rank 0 of 3", "replica", "ranks_per_machine", "", "far"), strict=True):
+                self.assertIn(word, said)
+        self.assertIn("another rank failed", told[0][3])
+        self.assertIn("nowhere", told[1][3])
+
+    def test_without_a_process_group(self):
+        with self.assertRaisesRegex(winnow.UsageError, "init_process_group"):
+            winnow.Loader(self.path, 36, memory_dir=self.memory, replicas=1)
+
+    @needs_mounts
+    def test_a_machine_that_has_no_cache_gets_it_from_the_others(self):
+        own = self.folder / "own"
+        own.mkdir()
+        self.path = self.path.rename(own / "cache")
+        here = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]), "bash", "-c",
+                f'mount -t tmpfs -o size=1m none "{own}" && exec "$@"', "bash"]  # fmt: skip
+        told = self.told(2, "own = loader()\ntold([os.path.exists(" + repr(str(self.path)) + "), [own.next().digest() for _ in range(6)]])",
+                         [lambda command: command, lambda command: [*here, *command]])  # fmt: skip
+        self.assertEqual([rank[0][0] for rank in told], [True, False])
+        self.assertEqual(self.sums([rank[0][1] for rank in told]), digests_of(self.path, 6))
 
 
 class Processes(Package):

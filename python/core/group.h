@@ -1,0 +1,61 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "common/comm/communicator.h"
+
+namespace winnow::python {
+
+// The ranks of torch.distributed, as far as machines that share a cache out have need of them: sums
+// and maxima of a few numbers, broadcasts, and exchanges of bytes in the background. What else a
+// communicator does is refused with Error.
+//
+// In       an object of winnow.group.Group, which does the work
+// Threads  any; each takes the interpreter's lock for a moment, so nobody who waits for one holds
+//          it. Once the interpreter ends none takes it any more: what begins then throws, and a
+//          wait() that is under way never returns, for its buffers are in use until the end
+// Throws   SystemError where torch.distributed fails
+class Group final : public comm::Communicator {
+ public:
+  explicit Group(nanobind::object group);
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  ~Group() override;
+
+  int rank() const noexcept override { return placement_.rank; }
+  int size() const noexcept override { return placement_.ranks(); }
+  int local_rank() const noexcept override;
+  int local_size() const noexcept override;
+  const comm::Placement& placement() const noexcept override { return placement_; }
+
+  comm::Pending start(const comm::Collective& what,
+                      std::span<const comm::Transfer> transfers) override;
+  comm::Pending start(std::span<float> buffer, const comm::HierarchicalParts& parts,
+                      comm::Wire wire) override;
+  bool can_share_memory() override { return false; }
+  comm::Pending start_all_to_all(std::span<const std::byte> out,
+                                 std::span<const std::size_t> out_offsets, std::span<std::byte> in,
+                                 std::span<const std::size_t> in_offsets,
+                                 const comm::ScheduleOptions& options) override;
+  void use_checksums(bool use) override;
+  void all_reduce(std::span<double> buffer) override;
+  void all_reduce(std::span<std::uint64_t> buffer) override;
+  void broadcast(std::span<std::byte> buffer, int root) override;
+  void barrier() override;
+  void library_all_reduce(const comm::Elements& buffer) override;
+  void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
+                  std::span<std::byte> in, std::span<const std::size_t> in_offsets) override;
+  Arrival start_barrier() override;
+  double adding_seconds() const noexcept override { return 0; }
+  [[noreturn]] void abort(int exit_code) noexcept override;
+
+ private:
+  PyObject* group_;
+  comm::Placement placement_;
+};
+
+}  // namespace winnow::python
