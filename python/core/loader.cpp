@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <limits>
 #include <map>
 #include <memory>
@@ -156,7 +158,8 @@ class Batches {
           std::shared_ptr<pipeline::Planner> planner, const Positions& positions)
       : cache_(std::move(cache)),
         positions_(positions),
-        loader_(std::make_unique<pipeline::Loader>(*cache_, options, std::move(planner))) {}
+        planner_(std::move(planner)),
+        loader_(std::make_unique<pipeline::Loader>(*cache_, options, planner_)) {}
   // With the interpreter's lock held.
   ~Batches() {
     if (process_ != ::getpid()) {
@@ -176,6 +179,26 @@ class Batches {
     positions_.first += positions_.stride;
     return std::make_unique<HeldBatch>(std::move(batch), begin, used_);
   }
+  // The same with the interpreter's lock held at first and last: for one that may have to wait for
+  // other ranks. Ctrl-C ends that, and this can only be given up then.
+  std::unique_ptr<HeldBatch> next_or_interrupt() {
+    constexpr std::chrono::milliseconds kLook{50};
+    auto batch = std::async(std::launch::async, [this] { return next(); });
+    while (true) {
+      {
+        const nb::gil_scoped_release others_go_on;
+        if (batch.wait_for(kLook) == std::future_status::ready) return batch.get();
+      }
+      if (PyErr_CheckSignals() == 0) continue;
+      const nb::python_error interrupt;
+      {
+        const nb::gil_scoped_release others_go_on;
+        planner_->stop();
+        batch.wait();
+      }
+      throw interrupt;
+    }
+  }
   double waited_seconds() const { return loader_->waited_seconds(); }
   std::uint64_t received_bytes() const { return loader_->received_bytes(); }
   // As Loader::settle(). Where machines exchange samples, before another begins: collective. In a
@@ -192,6 +215,7 @@ class Batches {
   pid_t process_ = ::getpid();
   std::shared_ptr<UsedBatches> used_ = std::make_shared<UsedBatches>();
   std::mutex loading_;
+  std::shared_ptr<pipeline::Planner> planner_;
   std::unique_ptr<pipeline::Loader> loader_;
 };
 
@@ -373,6 +397,7 @@ void bind_loader(nb::module_& core) {
            nb::arg("height_px"), nb::arg("width_px"), nb::arg("threads"), nb::arg("ahead"));
   nb::class_<Batches>(core, "Batches")
       .def("next", &Batches::next, nb::call_guard<nb::gil_scoped_release>())
+      .def("next_or_interrupt", &Batches::next_or_interrupt)
       .def("settle", &Batches::settle, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("waited_seconds", &Batches::waited_seconds)
       .def_prop_ro("received_bytes", &Batches::received_bytes);

@@ -248,7 +248,7 @@ class Loader:
         if self._batches is None:
             self._begin()
         assert self._batches is not None
-        raw = self._batches.next()
+        raw = self._next_of_all() if self._exchanges else self._batches.next()
         self._count(raw.begin, raw.ids)
         batch = Batch(raw, self._step, self._torch, self._pin)
         self._step += 1
@@ -320,6 +320,15 @@ class Loader:
         if raised is None:
             self.close()
         self._batches = None  # others may not come to where this rank failed
+
+    def _next_of_all(self) -> _core.Batch:
+        """Of what may have to wait for other ranks: Ctrl-C ends that, and other errors are final, too."""
+        assert self._batches is not None
+        try:
+            return self._batches.next_or_interrupt()
+        except KeyboardInterrupt:
+            self._batches = None
+            raise
 
     def _begin(self) -> None:
         self._batches = _core.batches_of_stream(self._stream, self._part, self._step)

@@ -203,7 +203,7 @@ class Machines(InMemory):
     """Ranks of torch.distributed, each taken for a machine that holds its part."""
 
     CODE = """
-import json, os, pathlib, sys, time, torch, winnow
+import json, os, signal, sys, time, torch, winnow
 import torch.distributed as d
 rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 d.init_process_group("gloo", init_method={meet!r}, rank=rank, world_size=ranks)
@@ -304,6 +304,28 @@ except winnow.SystemFault as error:
         out, err = ranks[0].communicate(timeout=120)
         self.assertEqual(ranks[0].returncode, 0, err)
         self.assertRegex(out, "torch.distributed failed: .*start the job again")
+
+    def test_control_c_while_another_rank_is_waited_for(self):
+        ranks = self.start(2, """
+signal.signal(signal.SIGINT, signal.default_int_handler)
+own = loader()
+own.next()
+if rank == 1:
+    time.sleep(600)
+try:
+    told("begun")
+    while True:
+        own.next()
+except KeyboardInterrupt:
+    told("stopped")
+""")  # fmt: skip
+        self.assertEqual(ranks[0].stdout.readline(), '"begun"\n')
+        time.sleep(1)
+        self.assertIsNone(ranks[0].poll())
+        ranks[0].send_signal(signal.SIGINT)
+        self.assertEqual(ranks[0].stdout.readline(), '"stopped"\n')
+        ranks[1].kill()
+        self.assertEqual((ranks[0].communicate(timeout=60)[1], ranks[0].returncode), ("", 0))
 
     def test_a_rank_that_fails_leaves_its_loader_without_waiting(self):
         ranks = self.start(2, """
