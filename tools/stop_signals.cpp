@@ -1,11 +1,10 @@
 #include "tools/stop_signals.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <csignal>
-#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <string_view>
@@ -77,33 +76,47 @@ extern "C" void say_bus_error(int) {
   ::_exit(1);
 }
 
-// Handlers run on a stack of their own: oneDNN's kernels of f32 matrix products point the stack
-// register to data of theirs, and a handler would write over what lies below, which damaged the
-// heap of a training that was asked to stop. Of the thread that calls; the main one, which signals
-// of the process reach.
-void give_handlers_a_stack() noexcept {
-  constexpr std::size_t kBytes = 64 << 10;  // what AVX-512 and AMX keep takes 11 KiB
-  alignas(64) static std::array<std::byte, kBytes> stack;
-  stack_t given{};
-  given.ss_sp = stack.data();
-  given.ss_size = stack.size();
-  ::sigaltstack(&given, nullptr);
+// Its handlers run here and nowhere else, as all other threads block these signals: oneDNN's
+// kernels of f32 matrix products point the stack register to data of theirs, and a handler would
+// write over what lies below, which damaged the heap of a training that was asked to stop.
+void* take_signals(void* numbers) {
+  pthread_sigmask(SIG_UNBLOCK, static_cast<const sigset_t*>(numbers), nullptr);
+  for (;;) ::pause();
+}
+
+// Threads that begin later block what the one that begins them does. Where no thread can be had,
+// nothing is blocked.
+void give_signals_a_thread(sigset_t& numbers) noexcept {
+  pthread_sigmask(SIG_BLOCK, &numbers, nullptr);
+  pthread_t thread{};
+  if (::pthread_create(&thread, nullptr, &take_signals, &numbers) == 0) {
+    ::pthread_detach(thread);
+  } else {
+    pthread_sigmask(SIG_UNBLOCK, &numbers, nullptr);
+  }
 }
 
 }  // namespace
 
 void stop_on_signals(bool asks) {
   verb_asks = asks;
-  give_handlers_a_stack();
-  struct sigaction action {};
-  action.sa_handler = &note_signal;
-  action.sa_flags = SA_RESTART | SA_ONSTACK;
+  static std::atomic<bool> begun{false};
+  if (begun.exchange(true)) return;
+  static sigset_t taken;
+  sigemptyset(&taken);
   for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
     struct sigaction before {};
     sigaction(number, nullptr, &before);
-    if (number == SIGINT && before.sa_handler == SIG_IGN) continue;
-    sigaction(number, &action, nullptr);
+    if (number != SIGINT || before.sa_handler != SIG_IGN) sigaddset(&taken, number);
   }
+  struct sigaction action {};
+  action.sa_handler = &note_signal;
+  action.sa_flags = SA_RESTART;
+  action.sa_mask = taken;
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
+    if (sigismember(&taken, number) == 1) sigaction(number, &action, nullptr);
+  }
+  give_signals_a_thread(taken);
 }
 
 NothingToFinish::NothingToFinish() : asked_(verb_asks.exchange(false)) {

@@ -12,6 +12,10 @@ namespace winnow::tools {
 //
 // SIGINT stays ignored where it is, as in what a shell runs in the background. A signal that comes
 // before main(), while libraries are loaded (a tenth of a second), ends the process as signals do.
+//
+// Threads  A thread of its own takes these signals. The caller blocks them from now on, and so do
+//          the threads that it starts: call it before any is started. Children that a process
+//          starts block them, too, unless they are given a mask of signals
 void stop_on_signals(bool asks);
 
 // While it lives there is nothing to finish yet, and the first signal ends the process, as that of

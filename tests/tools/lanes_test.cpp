@@ -49,6 +49,19 @@ TEST(RunChild, IsAskedToStop) {
   EXPECT_EQ(end.exit_code, 75);
 }
 
+// This process may keep signals to a thread of its own.
+TEST(RunChild, BlocksNoSignals) {
+  const TemporaryFolder folder;
+  sigset_t blocked;
+  sigset_t before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  run_child(shell(folder, "grep SigBlk /proc/self/status"), {});
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(read_text(folder / "out"), "SigBlk:\t0000000000000000\n");
+}
+
 TEST(RunChild, HoldsItsClaimAlone) {
   const TemporaryFolder folder;
   JobQueue queue(folder / "queue", "x");

@@ -67,7 +67,27 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
+// No signal is blocked, whatever this process does with its own.
+class SpawnAttributes {
+ public:
+  SpawnAttributes() {
+    sigset_t none;
+    sigemptyset(&none);
+    ::posix_spawnattr_init(&attributes_);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK);
+  }
+  ~SpawnAttributes() { ::posix_spawnattr_destroy(&attributes_); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  const posix_spawnattr_t* get() const noexcept { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
 pid_t start(const Child& child) {
+  const SpawnAttributes attributes;
   SpawnActions actions;
   actions.read_nothing();
   actions.write_to(STDOUT_FILENO, child.out);
@@ -76,7 +96,7 @@ pid_t start(const Child& child) {
   std::vector<std::string> words = child.words;
   std::vector<std::string> variables = environment_with(child.variables);
   pid_t id = 0;
-  errno = ::posix_spawn(&id, words.front().c_str(), actions.get(), nullptr,
+  errno = ::posix_spawn(&id, words.front().c_str(), actions.get(), attributes.get(),
                         pointers_to(words).data(), pointers_to(variables).data());
   if (errno != 0) throw_errno("cannot start " + words.front());
   return id;
