@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -65,15 +66,22 @@ void ask(const char* what, const Work& work) {
   if (!with_interpreter(what, work)) throw Error("the interpreter is ending");
 }
 
-// An object that may be given up on any thread. After the end of the interpreter it is left alone.
+// On any thread. After the end of the interpreter the object is left alone.
+void give_up(PyObject* object) noexcept {
+  try {
+    with_interpreter("", [&] { nb::handle(object).dec_ref(); });
+  } catch (const std::exception&) {
+    // It is left alone as well.
+  }
+}
+
+// An object that may be given up on any thread.
 class Held {
  public:
   explicit Held(nb::object object) : object_(object.release().ptr()) {}
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
-  ~Held() {
-    with_interpreter("", [this] { nb::handle(object_).dec_ref(); });
-  }
+  ~Held() { give_up(object_); }
   nb::handle get() const noexcept { return object_; }
 
  private:
@@ -133,9 +141,7 @@ Group::Group(nb::object group)
   group_ = group.release().ptr();
 }
 
-Group::~Group() {
-  with_interpreter("", [this] { nb::handle(group_).dec_ref(); });
-}
+Group::~Group() { give_up(group_); }
 
 int Group::local_rank() const noexcept { return local_of(placement_, rank()); }
 int Group::local_size() const noexcept { return local_of(placement_, size()); }

@@ -166,8 +166,9 @@ class Batches {
       [[maybe_unused]] const auto* left_to_parent = loader_.release();
       return;
     }
-    const nb::gil_scoped_release its_threads_may_have_it;
+    const nb::gil_scoped_release its_threads_may_have_it;  // and who waits for them does not
     loader_.reset();
+    planner_.reset();
   }
 
   // One without samples, again and again, at the end.
