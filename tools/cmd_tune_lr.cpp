@@ -185,8 +185,9 @@ lars_paper:)";
   return kTried + tune_ranges_help() +
          R"(
 
-Words after -- go to winnow train, the same for all runs. Unless they name a --recipe, all runs have
-the plain defaults (--recipe none), as the net's own would go with one optimiser alone. With
+Words after -- go to winnow train, the same for all runs; an option that only some optimisers have
+counts for these alone. Unless they name a --recipe, all runs have the plain defaults (--recipe none),
+as the net's own would go with one optimiser alone. With
 --halving all trials are short, the best third is trained anew three times as long, and so on up to
 --epochs. Runs that are done are not done again: stop it at any time, and go on by the same command.
 The same command on another machine that sees the folder of --out helps.

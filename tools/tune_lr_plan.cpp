@@ -1,8 +1,9 @@
 #include "tools/tune_lr_plan.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "tools/experiment/train_words.h"
 #include "tools/report/words.h"
 #include "train/optim/optimizer.h"
+#include "train/optim/recipe_options.h"
 
 namespace winnow::tools {
 namespace {
@@ -45,6 +47,47 @@ TunedOptimizer look_up(const std::string& name) {
     }
   }
   return optimizer;
+}
+
+bool is_of(const std::string& optimizer, std::string_view key) {
+  const std::span<const train::Option> options = train::find_optimizer(optimizer).options;
+  return std::ranges::find(options, key, &train::Option::key) != options.end();
+}
+
+// How an option of an optimiser may be said.
+std::vector<WordFlag> flags_of(const train::Option& option) {
+  const std::string flag = train::flag_of(option);
+  if (option.kind != train::OptionKind::kSwitch) return {{flag, true}};
+  return {{flag, false}, {"--no-" + flag.substr(2), false}};
+}
+
+// The words of winnow train for runs of one optimiser: without the options that only others have.
+std::vector<std::string> words_for(const std::string& optimizer,
+                                   const std::vector<std::string>& words) {
+  std::vector<WordFlag> of_others;
+  for (const train::Option& option : train::optimizer_options()) {
+    if (is_of(optimizer, option.key)) continue;
+    for (WordFlag& flag : flags_of(option)) of_others.push_back(std::move(flag));
+  }
+  return without_flags(words, of_others);
+}
+
+// Which options count for some of the optimisers alone. UsageError for those that count for none.
+void note_options(TunePlan& plan) {
+  const TuneLrOptions& o = plan.options;
+  for (const train::Option& option : train::optimizer_options()) {
+    const bool is_given = without_flags(o.train, flags_of(option)).size() < o.train.size();
+    if (!is_given) continue;
+    const std::string flag = train::flag_of(option);
+    std::vector<std::string> owners;
+    std::ranges::copy_if(o.optimizers, std::back_inserter(owners),
+                         [&](const std::string& name) { return is_of(name, option.key); });
+    if (owners.empty()) {
+      throw UsageError(flag + " is no option of any of --optimizers; leave it out");
+    }
+    if (owners.size() == o.optimizers.size()) continue;
+    plan.notes.push_back(fmt::format("{} counts for {} alone", flag, fmt::join(owners, ", ")));
+  }
 }
 
 void check_batches(const TunePlan& plan) {
@@ -91,7 +134,7 @@ std::string job_of(const TunePlan& plan, std::size_t arm_place, std::size_t sett
   if (!o.selection.empty()) words.insert(words.end(), {"--selection", o.selection});
   // That of the net would go with one optimiser alone.
   if (!o.arms.has_recipe) words.insert(words.end(), {"--recipe", "none"});
-  words.insert(words.end(), o.train.begin(), o.train.end());
+  for (std::string& word : words_for(arm.optimizer, o.train)) words.push_back(std::move(word));
   return nlohmann::ordered_json{
       {"cache", plan.cache_digest}, {"selection", plan.selection_digest}, {"train", words}}
       .dump();
@@ -136,6 +179,7 @@ TunePlan plan_tuning(TuneLrOptions options) {
   const std::size_t trials = plan.arms.front().settings.size();
   plan.rungs =
       o.halving ? halving_rungs(trials, o.arms.epochs) : std::vector<Rung>{{trials, o.arms.epochs}};
+  note_options(plan);
   note_short_trials(plan);
   return plan;
 }

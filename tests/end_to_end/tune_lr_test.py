@@ -151,6 +151,18 @@ class TuneLr(Case):
         self.assertIn("hold-out is not finite", diverged["why"])
         self.assertEqual(value["arms"][0]["setting"]["lr"], 1e-3)
 
+    def test_options_of_an_optimizer_count_for_it_alone(self):
+        out = self.folder / "tuning"
+        done = self.ok(*self.command(out, "--optimizers", "sgd,lamb,adamw", "--lr", 1e-3, "--epochs", 1, "--batch-sizes", 64, "--seeds", 1),
+                       "--no-nesterov", "--beta2=0.9")  # fmt: skip
+        self.assertIn("--nesterov counts for sgd alone\n", done.err)
+        self.assertIn("--beta2 counts for lamb, adamw alone\n", done.err)
+        recipes = [json.loads((run / "run" / "config.json").read_text())["recipe"] for run in (out / "runs").iterdir()]
+        self.assertEqual(len(recipes), 6)
+        for recipe in recipes:
+            is_sgd = recipe["optimizer"] == "sgd"
+            self.assertEqual((recipe.get("nesterov"), recipe.get("beta2")), (False, None) if is_sgd else (None, 0.9))
+
     def test_a_disk_too_small_is_said_before_anything_is_trained(self):
         if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "winnow", "/mnt"], capture_output=True).returncode:
             self.skipTest("a small tmpfs cannot be mounted here")
@@ -190,6 +202,7 @@ class TuneLr(Case):
         refused(["warm-up of 3 epochs", "leaves nothing of 2"], "--warmup-epochs", 3, "--epochs", 2)
         self.refused(2, ["--batch-size", "give --batch-sizes before --"], *self.command(out), "--batch-size=64")
         self.refused(2, ["--momentum stands among", "give it before --"], *self.command(out), "--momentum", 0.9)
+        self.refused(2, ["--beta2 is no option of any of --optimizers"], *self.command(out), "--beta2", 0.9)
         self.refused(2, ["holds other things"], *self.command(self.folder / "set", "--lr", 0.1))
         self.refused(2, ["winnow train", "nonet"], "tune-lr", self.cache, "--out", out, "--lr", 0.1, "--batch-sizes", 32,
                      "--", "--net", "nonet")  # fmt: skip

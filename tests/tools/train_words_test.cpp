@@ -41,5 +41,16 @@ TEST(TrainWords, SaysWhatToDoInPlaceOfWhatIsDecided) {
   }
 }
 
+TEST(TrainWords, AreLeftOutWithTheirValues) {
+  const std::vector<WordFlag> flags{{"--beta2", true}, {"--nesterov", false}};
+  const std::vector<std::string> left{"--net", "lenet", "--lr", "1"};
+  EXPECT_EQ(without_flags({"--net", "lenet", "--lr", "1"}, flags), left);
+  EXPECT_EQ(without_flags({"--nesterov", "--net", "lenet", "--lr", "1"}, flags), left);
+  EXPECT_EQ(without_flags({"--net", "lenet", "--beta2", "0.9", "--lr", "1"}, flags), left);
+  EXPECT_EQ(without_flags({"--net", "lenet", "--beta2=0.9", "--lr", "1"}, flags), left);
+  EXPECT_EQ(without_flags({"--net", "lenet", "--lr", "1", "--beta2"}, flags), left);
+  EXPECT_THAT(without_flags({"--nesterov", "--beta2", "--nesterov"}, flags), ::testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace winnow::tools

@@ -56,6 +56,21 @@ std::string flag_of_word(std::string_view word) {
   return std::string(word.substr(0, word.find('=')));
 }
 
+std::vector<std::string> without_flags(const std::vector<std::string>& words,
+                                       const std::vector<WordFlag>& flags) {
+  std::vector<std::string> left;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string flag = flag_of_word(words[i]);
+    const auto found = std::ranges::find(flags, flag, &WordFlag::flag);
+    if (found == flags.end()) {
+      left.push_back(words[i]);
+    } else if (found->takes_value && flag == words[i]) {
+      ++i;
+    }
+  }
+  return left;
+}
+
 void check_train_words(std::string_view verb, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const std::string flag = flag_of_word(word);

@@ -14,4 +14,13 @@ void check_train_words(std::string_view verb, const std::vector<std::string>& wo
 // "--lr" of "--lr=0.1" and of "--lr".
 std::string flag_of_word(std::string_view word);
 
+struct WordFlag {
+  std::string flag;         // "--momentum"
+  bool takes_value = true;  // as a word of its own, or after "="
+};
+
+// The words but for these flags and their values.
+std::vector<std::string> without_flags(const std::vector<std::string>& words,
+                                       const std::vector<WordFlag>& flags);
+
 }  // namespace winnow::tools
