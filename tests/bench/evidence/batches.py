@@ -33,7 +33,7 @@ def tuned(bench):
 
     kept = bench.once("tune-lr", cache, "--out", "tuned", "--optimizers", optimizers, "--batch-sizes", ",".join(map(str, sizes)), *few,
                       "--epochs", epochs, "--seeds", 2 if bench.reduced else 3, "--lanes", bench.lanes, "--threads", bench.lanes, "--json",
-                      "--", "--net", "small.toml", "--nesterov", "--dtype", "bf16", then=keep)  # fmt: skip
+                      "--", "--net", "small.toml", "--dtype", "bf16", then=keep)  # fmt: skip
     for file, content in kept["files"].items():
         (bench.folder("batches") / f"tuned-{file}").write_text(content)
 
