@@ -48,6 +48,17 @@ struct Directive {
       "' is none of trace=PATH and kill=, term=, usr1=, hang=, enospc= or eio=NAME:FILE:PASS");
 }
 
+// Here and before anything else, also where this thread leaves signals to another.
+void take_signal(int number) {
+  sigset_t alone;
+  sigset_t before;
+  sigemptyset(&alone);
+  sigaddset(&alone, number);
+  pthread_sigmask(SIG_UNBLOCK, &alone, &before);
+  ::raise(number);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 // Whether `file` is `end` or ends in it, in whole components.
 bool ends_in(const fs::path& file, const fs::path& end) {
   const auto components = [](const fs::path& path) {
@@ -80,7 +91,7 @@ class Failpoints {
     for (const Directive& d : directives_) {
       if (d.point != point || (d.file != "*" && !ends_in(file, d.file))) continue;
       if (++d.passed != d.pass) continue;
-      if (d.action.signal != 0) ::kill(::getpid(), d.action.signal);
+      if (d.action.signal != 0) take_signal(d.action.signal);
       while (d.action.name == "kill" || d.action.name == "hang") ::pause();
       error = d.action.error;
     }
