@@ -228,6 +228,13 @@ class Cache:
         return _table({"id": first, "other_id": second, "distance": distances}, frame)
 
 
+Where = Cache | str | os.PathLike[str]
+
+
+def path_of(cache: Where) -> str:
+    return cache.path if isinstance(cache, Cache) else os.fspath(cache)
+
+
 def _table(columns: dict[str, Any], frame: bool | None) -> Any:
     if frame is not False:
         try:

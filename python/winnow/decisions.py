@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
 from . import _core, program
-from .cache import Cache
+from .cache import Cache, Where, path_of
 from .errors import UsageError
 
 T = TypeVar("T")
-Where = Cache | str | os.PathLike[str]
 
 
 def _read(kind: type[T], row: Mapping[str, Any]) -> T:
@@ -33,10 +32,6 @@ def _read(kind: type[T], row: Mapping[str, Any]) -> T:
 
 def _list_of(kind: type[T]) -> Any:
     return field(default_factory=list, metadata={"of": kind})
-
-
-def path_of(cache: Where) -> str:
-    return cache.path if isinstance(cache, Cache) else os.fspath(cache)
 
 
 def _flags(**given: Any) -> list[str | int | float | os.PathLike[str]]:

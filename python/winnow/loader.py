@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _core, ranks as ranks_of_job
 from .batch import Batch, torch_for
-from .cache import Cache, sides
+from .cache import Where, path_of, sides
 from .errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,15 +52,15 @@ def _factors_of(class_weights: str | os.PathLike[str] | Mapping[str, float] | No
 
 
 def place(
-    cache: Cache | str | os.PathLike[str], memory: bool, memory_dir: str | os.PathLike[str] | None, job: ranks_of_job.Ranks
+    cache: Where, memory: bool, memory_dir: str | os.PathLike[str] | None, job: ranks_of_job.Ranks
 ) -> _core.PlacedCache:
     """A cache, whose shards are read where ``winnow train`` of one machine reads them with the same flags."""
     machines = _core.Machines(None, job.ranks > job.local_ranks)
-    return _core.PlacedCache(_path_of(cache), memory, _folder_of(memory_dir), machines, _core.MachineOptions(1, 0))
+    return _core.PlacedCache(path_of(cache), memory, _folder_of(memory_dir), machines, _core.MachineOptions(1, 0))
 
 
 def share_out(
-    cache: Cache | str | os.PathLike[str], memory_dir: str | os.PathLike[str] | None, replicas: int, ranks_per_machine: int, job: ranks_of_job.Ranks
+    cache: Where, memory_dir: str | os.PathLike[str] | None, replicas: int, ranks_per_machine: int, job: ranks_of_job.Ranks
 ) -> _core.PlacedCache:
     """A cache of which each machine of the job holds its part, as of ``winnow train --memory``. All ranks call it together."""
     from .group import Group
@@ -72,11 +72,7 @@ def share_out(
         raise UsageError(f"rank {job.rank} of {job.ranks} is rank {group.rank} of {len(group.machines)} of torch.distributed, over which machines "
                          "give each other samples; leave rank and ranks out")  # fmt: skip
     how = _core.MachineOptions(replicas, ranks_per_machine)
-    return _core.PlacedCache(_path_of(cache), True, _folder_of(memory_dir), _core.Machines(group, False), how)
-
-
-def _path_of(cache: Cache | str | os.PathLike[str]) -> str:
-    return cache.path if isinstance(cache, Cache) else os.fspath(cache)
+    return _core.PlacedCache(path_of(cache), True, _folder_of(memory_dir), _core.Machines(group, False), how)
 
 
 def _folder_of(memory_dir: str | os.PathLike[str] | None) -> str | None:
@@ -133,7 +129,7 @@ class Loader:
 
     def __init__(
         self,
-        cache: Cache | str | os.PathLike[str],
+        cache: Where,
         batch_size: int,
         *,
         augment: str = "none",
@@ -344,7 +340,7 @@ class Evaluation:
 
     def __init__(
         self,
-        cache: Cache | str | os.PathLike[str],
+        cache: Where,
         batch_size: int,
         *,
         split: str = "test",

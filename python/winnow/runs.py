@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from . import program
-from .cache import Cache
-from .decisions import Where, path_of
+from .cache import Cache, Where, path_of
 from .errors import DataError, Error, UsageError
 
 if TYPE_CHECKING:

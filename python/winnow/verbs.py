@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _core, decisions, items
-from .cache import Cache
+from .cache import Where, path_of
 from .errors import UsageError
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def ingest(
 
 
 def dedup(
-    cache: Cache | str | os.PathLike[str],
+    cache: Where,
     name: str = "default",
     *,
     hash: str = "auto",
@@ -155,7 +155,7 @@ def dedup(
         options.set_training_first()
     options.set_on_conflict(on_conflict)
     options.set_mode(mode)
-    done = _core.dedup(decisions.path_of(cache), name, options, progress)
+    done = _core.dedup(path_of(cache), name, options, progress)
     return decisions.of_codes(done, hash, options.threshold)
 
 
