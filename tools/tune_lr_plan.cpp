@@ -36,22 +36,19 @@ void check_once(const std::vector<T>& values, std::string_view flag) {
   }
 }
 
+bool is_of(const std::string& optimizer, std::string_view key) {
+  const std::span<const train::Option> options = train::find_optimizer(optimizer).options;
+  return std::ranges::find(options, key, &train::Option::key) != options.end();
+}
+
 TunedOptimizer look_up(const std::string& name) {
-  const std::span<const train::Option> options = train::find_optimizer(name).options;
   TunedOptimizer optimizer{.name = name, .flags = {}};
   for (const TuneFlag& flag : kTuneFlags) {
     std::string key(flag.flag);
     std::ranges::replace(key, '-', '_');
-    if (!flag.is_option || std::ranges::find(options, key, &train::Option::key) != options.end()) {
-      optimizer.flags.emplace_back(flag.flag);
-    }
+    if (!flag.is_option || is_of(name, key)) optimizer.flags.emplace_back(flag.flag);
   }
   return optimizer;
-}
-
-bool is_of(const std::string& optimizer, std::string_view key) {
-  const std::span<const train::Option> options = train::find_optimizer(optimizer).options;
-  return std::ranges::find(options, key, &train::Option::key) != options.end();
 }
 
 // How an option of an optimiser may be said.

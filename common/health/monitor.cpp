@@ -155,8 +155,8 @@ struct Monitor::State {
         listen(std::min(kLook, std::chrono::ceil<std::chrono::milliseconds>(next - now)));
         continue;
       }
-      listen(
-          std::chrono::milliseconds(0));  // all that came: a busy machine may have kept it waiting
+      // All that came: a busy machine may have kept it waiting.
+      listen(std::chrono::milliseconds(0));
       do_beat();
       next = std::max(next + kBeat, Clock::now() + kBeat / 2);  // in which answers come
     }

@@ -23,8 +23,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = 2048;   // of a datagram
 constexpr std::size_t kMostAtOnce = 4096;  // of datagrams taken by one receive()
-
-constexpr int kReceiveBytes = 4 << 20;  // asked for: answers are lost where none are left
+constexpr int kReceiveBytes = 4 << 20;     // asked for: answers are lost where none are left
 
 Address address_of(std::uint32_t ip, std::uint16_t port) { return Address{ip} << 16 | port; }
 Address address_of(const sockaddr_in& from) {
@@ -201,8 +200,7 @@ UdpPorts::UdpPorts() {
     throw_errno("cannot ask for ICMP's messages on a UDP socket for heartbeats");
   }
   const int bytes = kReceiveBytes;
-  ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &bytes,
-               sizeof(bytes));  // or as many as it may
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));  // or what it may
   probed_ = bound_socket(endpoint_.probe_port);
   const sockaddr_in self = socket_address(address_of(INADDR_LOOPBACK, endpoint_.probe_port));
   if (::connect(probed_.get(), reinterpret_cast<const sockaddr*>(&self), sizeof(self)) != 0) {
