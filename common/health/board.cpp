@@ -13,12 +13,19 @@ double weight_of(double step_s, double typical_s) {
   return std::clamp(std::min(step_s, kMost * typical_s) / 5, 0.01, 0.3);
 }
 
-void follow(std::atomic<float>& mean, double value, double weight) noexcept {
+void follow(std::atomic<float>& mean, double now, double weight) noexcept {
   const double before = mean.load(std::memory_order_relaxed);
-  const double now = std::max(0.0, value);
   const double next =
       weight == 1 ? now : before + weight * (std::min(now, kMost * before + 1e-3) - before);
   mean.store(static_cast<float>(next), std::memory_order_relaxed);
+}
+
+// Of the last three steps the one between the two others, of two the faster one: what is slow once
+// is not typical. `steps`: a ring; where fewer have been counted, the others are zeros.
+StepSeconds middle_of(std::array<StepSeconds, 3> steps, int counted) noexcept {
+  std::ranges::sort(steps, {}, &StepSeconds::step);
+  const int zeros = std::max(0, 3 - counted);
+  return steps[static_cast<std::size_t>(zeros + (2 - zeros) / 2)];
 }
 
 }  // namespace
@@ -49,12 +56,20 @@ void Board::end_step(double batch_wait_s) noexcept {
   const double batch = batch_wait_s - (goes_on ? under_way_.batch_wait_s : 0);
   const double exchange = std::min(batch, since(exchange_ns_, under_way_.exchange_ns));
   under_way_.batch_wait_s = batch_wait_s;
-  if (++under_way_.done == 1) return;  // what is slow once is not typical
-  const double weight = under_way_.done == 2 ? 1 : weight_of(step, step_s_.load(kRelaxed));
-  follow(step_s_, step, weight);
-  follow(work_s_, step - batch - since(waited_ns_, under_way_.waited_ns), weight);
-  follow(batch_s_, batch, weight);
-  follow(exchange_s_, exchange, weight);
+  if (under_way_.done++ == 0) return;
+  recent_[static_cast<std::size_t>(under_way_.done) % recent_.size()] = {
+      .step = static_cast<float>(step),
+      .work =
+          static_cast<float>(std::max(0.0, step - batch - since(waited_ns_, under_way_.waited_ns))),
+      .batch = static_cast<float>(batch),
+      .exchange = static_cast<float>(exchange)};
+  const int counted = under_way_.done - 1;
+  const StepSeconds middle = middle_of(recent_, counted);
+  const double weight = counted <= 3 ? 1 : weight_of(middle.step, step_s_.load(kRelaxed));
+  follow(step_s_, middle.step, weight);
+  follow(work_s_, middle.work, weight);
+  follow(batch_s_, middle.batch, weight);
+  follow(exchange_s_, middle.exchange, weight);
 }
 
 Status Board::read() const noexcept {

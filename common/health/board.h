@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -61,6 +62,7 @@ class Board {
   std::atomic<float> batch_s_ = 0;
   std::atomic<float> exchange_s_ = 0;
   Step under_way_;
+  std::array<StepSeconds, 3> recent_{};  // a ring of steps that are over, but for the first
 };
 
 // While it lives the rank waits for a collective, or for an exchange of data.

@@ -6,19 +6,20 @@
 namespace winnow::health {
 namespace {
 
-constexpr double kLongestBeat = 2;       // between two beats of a process that runs
-constexpr double kMissedAfter = 2;       // a heartbeat was due
-constexpr double kProbeAfter = 3;        // of silence
-constexpr double kAnswerHolds = 10;      // a machine that answered is there
-constexpr int kInDoubt = 3;              // unless it left so many questions since
-constexpr double kUnheardAfter = 20;     // a rank that takes part is known to be out of reach
-constexpr double kNotBegunAfter = 60;    // one that may not have begun to speak
-constexpr double kClearFor = 2;          // a trouble is over
-constexpr double kBetweenSentences = 5;  // about one trouble that changes
-constexpr double kBeforeAnother = 2;     // sentence that names a rank more
-constexpr int kStragglesFor = 30;        // seconds, more or less
-constexpr double kStragglerAgain = 1800;
-constexpr int kRestartMe = 75;  // EX_TEMPFAIL
+constexpr double kLongestBeat = 2;        // between two beats of a process that runs
+constexpr double kMissedAfter = 2;        // a heartbeat was due
+constexpr double kProbeAfter = 3;         // of silence
+constexpr double kAnswerHolds = 10;       // a machine that answered is there
+constexpr int kInDoubt = 3;               // unless it left so many questions since
+constexpr double kUnheardAfter = 20;      // a rank that takes part is known to be out of reach
+constexpr double kNotBegunAfter = 60;     // one that may not have begun to speak
+constexpr double kClearFor = 2;           // a trouble is over
+constexpr double kBetweenSentences = 5;   // about one trouble that changes
+constexpr double kBeforeAnother = 2;      // sentence that names a rank more
+constexpr int kStragglesFor = 30;         // seconds, more or less
+constexpr double kStragglerAgain = 1800;  // that lasts
+constexpr double kStragglerOver = 60;     // has not been one for so long
+constexpr int kRestartMe = 75;            // EX_TEMPFAIL
 
 bool are_same(const std::vector<Finding>& a, const std::vector<Finding>& b) {
   return std::ranges::equal(a, b, [](const Finding& one, const Finding& other) {
@@ -203,8 +204,11 @@ void Pulse::tell_straggler(Beat& beat, const std::vector<Seen>& seen, double at)
     straggles_s_ = 1;
   }
   if (!again || straggles_s_ < kStragglesFor) return;
-  if (straggler_told_at_ >= 0 && at - straggler_told_at_ < kStragglerAgain) return;
-  straggler_told_at_ = at;
+  Known& slow = known_[static_cast<std::size_t>(straggler_)];
+  const bool lasts = slow.slow_told_at >= 0 && at - slow.slow_at < kStragglerOver;
+  slow.slow_at = at;
+  if (lasts && at - slow.slow_told_at < kStragglerAgain) return;
+  slow.slow_told_at = at;
   say(beat, seen, in_words(*now, seen, members_));
 }
 

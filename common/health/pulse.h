@@ -71,6 +71,8 @@ class Pulse {
     double progress_at = 0;
     float most_cpu = 0;  // since then
     double refused_at = -1;
+    double slow_at = -1;                           // it held up all others
+    double slow_told_at = -1;                      // people were told so
     std::optional<std::int64_t> missed_in_step{};  // of this rank
   };
 
@@ -101,7 +103,6 @@ class Pulse {
   bool told_gone_ = false;
   int straggler_ = -1;   // a rank
   int straggles_s_ = 0;  // that it did, less twice those in which it did not; see weight_of()
-  double straggler_told_at_ = -1;
   std::optional<int> leaving_;        // with this exit code, at the next beat
   std::optional<int> told_to_leave_;  // by another rank that gives up
 };

@@ -297,6 +297,18 @@ TEST(Board, AStepThatWasHeldUpIsNotTypical) {
   EXPECT_LT(board.read().seconds.step, 1.5F * before);
 }
 
+// Nor one of the first: a rank that was frozen in its second step is not slow.
+TEST(Board, TheFirstStepThatCountsMayBeHeldUp) {
+  Board board;
+  for (const auto takes : {10ms, 1000ms, 10ms}) {
+    board.begin_step(1);
+    std::this_thread::sleep_for(takes);
+    board.end_step(0);
+  }
+  EXPECT_LT(board.read().seconds.step, 0.5F);
+  EXPECT_LT(board.read().seconds.work, 0.5F);
+}
+
 // A watched communicator does what the other does.
 TEST(WatchedCommunicator, CountsAndMarksCollectives) {
   test::ThreadRanks ranks(2);

@@ -457,6 +457,30 @@ TEST(Pulse, AStragglerIsToldAfterHalfAMinute) {
   EXPECT_EQ(world.told().size(), 1U);
 }
 
+// Nor does it stay untold as another, or itself, was told of before.
+TEST(Pulse, AStragglerIsToldAnewWhenItWasOver) {
+  World world({});
+  int slow = 2;
+  world.change = [&](int r, Status& s) {
+    s.seconds = {.step = 0.3F, .work = r == slow ? 0.2F : 0.1F};
+  };
+  const auto run_with = [&](int rank, double seconds) {
+    slow = rank;
+    world.run(seconds);
+  };
+  run_with(2, 60);
+  run_with(-1, 20);  // for a moment
+  run_with(2, 60);
+  EXPECT_EQ(world.told().size(), 1U);
+  run_with(1, 60);
+  ASSERT_EQ(world.told().size(), 2U);
+  EXPECT_THAT(world.told().back(), HasSubstr("rank 1 (h2) holds up every step"));
+  run_with(-1, 60);
+  run_with(2, 60);
+  ASSERT_EQ(world.told().size(), 3U);
+  EXPECT_THAT(world.told().back(), HasSubstr("rank 2 (h3) holds up every step"));
+}
+
 TEST(Pulse, ARankThatIsTenTimesAsSlowIsToldAsSoonAsOneThatIsFrozen) {
   World world({});
   world.change = [](int r, Status& s) {
