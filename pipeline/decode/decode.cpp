@@ -10,9 +10,9 @@
 #include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/header.h"
 #include "pipeline/decode/jpeg.h"
-#include "pipeline/decode/opencv.h"
 #include "pipeline/decode/orientation.h"
 #include "pipeline/decode/pnm.h"
+#include "pipeline/decode/samples.h"
 #include "pipeline/decode/shrink.h"
 #include "pipeline/decode/tiff_internal.h"
 
@@ -108,7 +108,7 @@ Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesV
   if (format == "png") return decode_png(encoded, *header, settings.matte, hooks.stop);
   if (format == "webp") return decode_webp(encoded, *header, settings.matte, hooks.stop);
   if (format == "tiff") return decode_tiff(encoded, *header, settings.matte, hooks.stop);
-  if (format == "bmp") return decode_opencv(encoded, *header, settings.matte);
+  if (format == "bmp") return decode_bmp(encoded, *header, settings.matte, hooks.stop);
   auto image = decode_pnm(encoded, *header, hooks.stop);
   if (!image) return image.error();
   return DecodedImage(*std::move(image));

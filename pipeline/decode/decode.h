@@ -44,8 +44,8 @@ using BeforeAllocation = std::function<void(std::uint64_t bytes)>;
 // What decoding calls back.
 struct DecodeHooks {
   BeforeAllocation before_allocation;
-  // Asked at every few rows of JPEGs, PNGs and TIFFs, some two million pixels of WebPs, and more
-  // often of PNMs; not while OpenCV decodes a BMP.
+  // Asked at every few rows of JPEGs, PNGs, TIFFs and BMPs, some two million pixels of WebPs, and
+  // more often of PNMs.
   StopRequested stop;
 };
 
@@ -54,7 +54,7 @@ struct DecodeHooks {
 std::string_view sniff(BytesView encoded) noexcept;
 
 // Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow), PNG by libpng, WebP by
-// libwebp, TIFF by libtiff, PNM itself and BMP by OpenCV, into 1 channel where the image is gray,
+// libwebp, TIFF by libtiff, PNM and BMP itself, into 1 channel where the image is gray,
 // else 3 (R, G, B). CMYK and YCCK JPEGs are converted as Pillow does, 16-bit reduced to 8. Alpha is
 // dropped; with a matte the picture is laid upon it as by Pillow's alpha_composite (gray upon a
 // coloured matte becomes colour; the alpha of gray TIFFs is always dropped). EXIF orientation is

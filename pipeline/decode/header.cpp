@@ -59,9 +59,9 @@ Result png_header(BytesView encoded) {
   return truncated("the PNG ends before its IEND chunk");
 }
 
-// Whether a BMP's palette, from `at`, has grays only.
-bool is_gray_palette(const Fields& f, std::uint64_t at, std::uint64_t colours) {
-  for (std::uint64_t i = 0; i < colours; ++i, at += 4) {
+// Whether a BMP's palette, from `at`, has grays only. `step`: bytes of a colour.
+bool is_gray_palette(const Fields& f, std::uint64_t at, std::uint64_t colours, std::uint64_t step) {
+  for (std::uint64_t i = 0; i < colours; ++i, at += step) {
     if (f.u8(at) != f.u8(at + 1) || f.u8(at) != f.u8(at + 2)) return false;
   }
   return true;
@@ -83,17 +83,18 @@ Result bmp_header(BytesView encoded) {
   const std::uint64_t bits = old ? f.u16(24) : f.u16(28);
   const std::uint32_t compression = old ? 0 : f.u32(30);
   const bool plain = compression == 0 || compression == 3;
-  header.channels = bits == 32 ? 4 : 3;
-  if (bits <= 8) {  // OpenCV gives gray for those of the old header, whatever their palette
+  if (bits <= 8) {
     const std::uint64_t all = std::uint64_t{1} << bits;
-    const std::uint64_t colours = f.u32(46) == 0 ? all : std::min<std::uint64_t>(f.u32(46), all);
-    if (old || is_gray_palette(f, 14 + std::uint64_t{header_bytes}, colours)) {
+    const std::uint64_t used = old ? 0 : f.u32(46);
+    const std::uint64_t colours = used == 0 ? all : std::min(used, all);
+    if (is_gray_palette(f, 14 + std::uint64_t{header_bytes}, colours, old ? 3 : 4)) {
       header.channels = 1;
     }
   }
   // Version 3 of the header has masks, of which the fourth may be alpha's.
   if (bits == 32 && compression == 3 && header_bytes >= 56 && f.u32(66) != 0) {
     header.alpha = Alpha::kStraight;
+    header.channels = 4;
   }
   const std::uint64_t line = (header.width_px * bits + 31) / 32 * 4;
   if (plain && header.height_px > 0 && line > f.size() / header.height_px) {

@@ -1,4 +1,5 @@
 #include <png.h>
+#include <zlib.h>
 
 #include <bit>
 #include <csetjmp>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "pipeline/decode/encode.h"
 #include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/png_internal.h"
 
@@ -140,6 +142,74 @@ Expected<PngSamples, DecodeError> read_png(BytesView encoded, const StopRequeste
   out.warnings = job->warnings;
   if (job->warnings > 0) out.first_warning = job->message;
   return out;
+}
+
+namespace {
+
+// One compression, as Job is one decompression.
+struct WriteJob {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  Bytes out{};
+  bool is_full = false;  // memory is
+};
+
+struct DestroyWriteJob {
+  void operator()(WriteJob* job) const noexcept {
+    png_destroy_write_struct(&job->png, &job->info);
+    delete job;
+  }
+};
+
+[[noreturn]] void stop_writing(png_structp png, png_const_charp) { png_longjmp(png, 1); }
+void no_warning(png_structp, png_const_charp) {}
+void no_flush(png_structp) {}
+
+// An exception must not pass through libpng.
+bool append(Bytes& out, png_const_bytep from, std::size_t count) noexcept try {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(from);
+  out.insert(out.end(), bytes, bytes + count);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+void write_some(png_structp png, png_bytep from, std::size_t count) {
+  WriteJob& job = *static_cast<WriteJob*>(png_get_io_ptr(png));
+  job.is_full = !append(job.out, from, count);
+  if (job.is_full) png_error(png, "memory is full");
+}
+
+bool write(WriteJob& job, const ImageView& image) {
+  if (setjmp(png_jmpbuf(job.png)) != 0) return false;
+  png_set_write_fn(job.png, &job, write_some, no_flush);
+  png_set_user_limits(job.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+  // Fast rather than small.
+  png_set_filter(job.png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
+  png_set_compression_level(job.png, Z_BEST_SPEED);
+  png_set_compression_strategy(job.png, Z_RLE);
+  png_set_IHDR(job.png, job.info, static_cast<png_uint_32>(image.width_px),
+               static_cast<png_uint_32>(image.height_px), 8,
+               image.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_write_info(job.png, job.info);
+  for (int y = 0; y < image.height_px; ++y) png_write_row(job.png, image.row(y));
+  png_write_end(job.png, nullptr);
+  return true;
+}
+
+}  // namespace
+
+Bytes encode_png(const ImageView& image) {
+  const std::unique_ptr<WriteJob, DestroyWriteJob> job(new WriteJob);
+  job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job.get(), stop_writing, no_warning);
+  if (job->png == nullptr) throw std::bad_alloc();
+  job->info = png_create_info_struct(job->png);
+  if (job->info == nullptr) throw std::bad_alloc();
+  if (write(*job, image)) return std::move(job->out);
+  if (job->is_full) throw std::bad_alloc();
+  throw Error("an image of " + std::to_string(image.width_px) + " x " +
+              std::to_string(image.height_px) + " px cannot be encoded as PNG");
 }
 
 }  // namespace winnow::pipeline

@@ -32,7 +32,7 @@ struct ReadySample {
   std::optional<std::filesystem::path> same_file;  // that holds these bytes: link to it
 };
 
-// Tars are written by libarchive (datasets/tar_file_writer.h), PNGs by OpenCV (decode/encode.h).
+// Tars are written by libarchive (datasets/tar_file_writer.h), PNGs by libpng (decode/encode.h).
 //
 // Writes samples into a folder, in the order they come. Not for several threads at once; some use
 // all of TBB's.

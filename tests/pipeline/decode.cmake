@@ -2,6 +2,7 @@ winnow_test(pipeline.decode
   SOURCES decode_test.cpp
   DEPS winnow::decode JPEG::JPEG ZLIB::ZLIB opencv::imgcodecs opencv::core
   LABELS unit)
+winnow_test(pipeline.bmp SOURCES bmp_test.cpp DEPS winnow::decode opencv::imgcodecs opencv::core)
 winnow_test(pipeline.tiff
   SOURCES tiff_test.cpp
   DEPS winnow::decode JPEG::JPEG TIFF::TIFF ZLIB::ZLIB opencv::imgcodecs opencv::core

@@ -1,9 +1,9 @@
-#include "pipeline/decode/opencv.h"
+#include "pipeline/decode/samples.h"
 
 #include <array>
-#include <new>
-#include <opencv2/imgcodecs.hpp>
+#include <opencv2/core/mat.hpp>
 
+#include "pipeline/decode/bmp_internal.h"
 #include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/matte_internal.h"
 #include "pipeline/decode/png_internal.h"
@@ -68,20 +68,6 @@ Image to_image(const cv::Mat& mat, const Header& header, const std::optional<Mat
   return matte && has_alpha ? to_image<Sample>(mat, header, *matte) : to_image<Sample>(mat, header);
 }
 
-Expected<cv::Mat, DecodeError> decode_mat(BytesView encoded) {
-  // OpenCV only reads the bytes, but a Mat has no const form.
-  const cv::Mat bytes(1, static_cast<int>(encoded.size()), CV_8UC1,
-                      const_cast<std::byte*>(encoded.data()));
-  try {
-    cv::Mat mat = cv::imdecode(bytes, cv::IMREAD_UNCHANGED | cv::IMREAD_IGNORE_ORIENTATION);
-    if (mat.empty()) return corrupt("OpenCV cannot decode it");
-    return mat;
-  } catch (const cv::Exception& error) {
-    if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
-    return corrupt("OpenCV: " + error.err);
-  }
-}
-
 Expected<DecodedImage, DecodeError> image_of(const cv::Mat& mat, const Header& header,
                                              const std::optional<Matte>& matte) {
   const bool same_size = static_cast<std::uint64_t>(mat.rows) == header.height_px &&
@@ -94,11 +80,12 @@ Expected<DecodedImage, DecodeError> image_of(const cv::Mat& mat, const Header& h
 
 }  // namespace
 
-Expected<DecodedImage, DecodeError> decode_opencv(BytesView encoded, const Header& header,
-                                                  const std::optional<Matte>& matte) {
-  const auto mat = decode_mat(encoded);
-  if (!mat) return mat.error();
-  return image_of(*mat, header, matte);
+Expected<DecodedImage, DecodeError> decode_bmp(BytesView encoded, const Header& header,
+                                               const std::optional<Matte>& matte,
+                                               const StopRequested& stop) {
+  const auto samples = read_bmp(encoded, header, stop);
+  if (!samples) return samples.error();
+  return image_of(*samples, header, matte);
 }
 
 Expected<DecodedImage, DecodeError> decode_png(BytesView encoded, const Header& header,
