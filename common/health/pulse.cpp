@@ -6,20 +6,17 @@
 namespace winnow::health {
 namespace {
 
-constexpr double kLongestBeat = 2;        // between two beats of a process that runs
-constexpr double kMissedAfter = 2;        // a heartbeat was due
-constexpr double kProbeAfter = 3;         // of silence
-constexpr double kAnswerHolds = 10;       // a machine that answered is there
-constexpr int kInDoubt = 3;               // unless it left so many questions since
-constexpr double kUnheardAfter = 20;      // a rank that takes part is known to be out of reach
-constexpr double kNotBegunAfter = 60;     // one that may not have begun to speak
-constexpr double kClearFor = 2;           // a trouble is over
-constexpr double kBetweenSentences = 5;   // about one trouble that changes
-constexpr double kBeforeAnother = 2;      // sentence that names a rank more
-constexpr int kStragglesFor = 30;         // seconds, more or less
-constexpr double kStragglerAgain = 1800;  // that lasts
-constexpr double kStragglerOver = 60;     // has not been one for so long
-constexpr int kRestartMe = 75;            // EX_TEMPFAIL
+constexpr double kLongestBeat = 2;       // between two beats of a process that runs
+constexpr double kMissedAfter = 2;       // a heartbeat was due
+constexpr double kProbeAfter = 3;        // of silence
+constexpr double kAnswerHolds = 10;      // a machine that answered is there
+constexpr int kInDoubt = 3;              // unless it left so many questions since
+constexpr double kUnheardAfter = 20;     // a rank that takes part is known to be out of reach
+constexpr double kNotBegunAfter = 60;    // one that may not have begun to speak
+constexpr double kClearFor = 2;          // a trouble is over
+constexpr double kBetweenSentences = 5;  // about one trouble that changes
+constexpr double kBeforeAnother = 2;     // sentence that names a rank more
+constexpr int kRestartMe = 75;           // EX_TEMPFAIL
 
 bool are_same(const std::vector<Finding>& a, const std::vector<Finding>& b) {
   return std::ranges::equal(a, b, [](const Finding& one, const Finding& other) {
@@ -45,10 +42,6 @@ std::vector<int> ranks_of(const std::vector<Finding>& findings) {
   return ranks;
 }
 
-// Seconds that one counts for. A rank that takes several times as long is told of within fifteen
-// seconds, as are those that stand still.
-int weight_of(const Straggler& s) { return s.own_s >= 3 * s.median_s ? 5 : 1; }
-
 std::string whole_seconds(double seconds) { return std::to_string(std::lround(seconds)) + " s"; }
 
 }  // namespace
@@ -59,6 +52,7 @@ Pulse::Pulse(int me, std::vector<Member> members, const JobSecret& secret, const
       secret_(secret),
       limits_(limits),
       known_(members_.size()),
+      stragglers_(size(), limits.straggler),
       questions_(me, members_) {}
 
 double Pulse::awake_at(double now) const {
@@ -196,20 +190,9 @@ void Pulse::tell_unheard(Beat& beat, const std::vector<Seen>& seen, double at) {
 }
 
 void Pulse::tell_straggler(Beat& beat, const std::vector<Seen>& seen, double at) {
-  const std::optional<Straggler> now = find_straggler(seen, limits_.straggler);
-  const bool again = now && now->rank == straggler_;
-  straggles_s_ = std::clamp(straggles_s_ + (again ? weight_of(*now) : -2), 0, kStragglesFor);
-  if (now && straggles_s_ == 0) {
-    straggler_ = now->rank;
-    straggles_s_ = 1;
+  if (const auto slow = stragglers_.to_tell(seen, at)) {
+    say(beat, seen, in_words(*slow, seen, members_));
   }
-  if (!again || straggles_s_ < kStragglesFor) return;
-  Known& slow = known_[static_cast<std::size_t>(straggler_)];
-  const bool lasts = slow.slow_told_at >= 0 && at - slow.slow_at < kStragglerOver;
-  slow.slow_at = at;
-  if (lasts && at - slow.slow_told_at < kStragglerAgain) return;
-  slow.slow_told_at = at;
-  say(beat, seen, in_words(*now, seen, members_));
 }
 
 void Pulse::decide_end(Beat& beat, const std::vector<Seen>& seen, std::int64_t saved, double at) {

@@ -7,6 +7,7 @@
 #include "common/health/diagnosis.h"
 #include "common/health/message.h"
 #include "common/health/questions.h"
+#include "common/health/stragglers.h"
 #include "common/health/transport.h"
 
 namespace winnow::health {
@@ -71,8 +72,6 @@ class Pulse {
     double progress_at = 0;
     float most_cpu = 0;  // since then
     double refused_at = -1;
-    double slow_at = -1;                           // it held up all others
-    double slow_told_at = -1;                      // people were told so
     std::optional<std::int64_t> missed_in_step{};  // of this rank
   };
 
@@ -90,6 +89,7 @@ class Pulse {
   const JobSecret secret_;
   const Limits limits_;
   std::vector<Known> known_;
+  Stragglers stragglers_;
   Questions questions_;
   std::optional<double> last_beat_;
   double awake_s_ = 0;  // that this process ran, up to the last beat
@@ -101,8 +101,6 @@ class Pulse {
   double clear_since_ = -1;
   bool told_unheard_ = false;
   bool told_gone_ = false;
-  int straggler_ = -1;   // a rank
-  int straggles_s_ = 0;  // that it did, less twice those in which it did not; see weight_of()
   std::optional<int> leaving_;        // with this exit code, at the next beat
   std::optional<int> told_to_leave_;  // by another rank that gives up
 };

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/health/diagnosis.h"
+
+namespace winnow::health {
+
+// When people are told of a rank that holds up every step. It has no clock; seconds are whoever's
+// calls it.
+class Stragglers {
+ public:
+  // `share`: of a step, as in find_straggler.
+  Stragglers(int ranks, double share) : share_(share), known_(static_cast<std::size_t>(ranks)) {}
+
+  // Once a second. Out: one that has held up all others for half a minute, or for some seconds
+  // where it takes several times as long; once in half an hour while that lasts, and anew when it
+  // was over for a minute.
+  std::optional<Straggler> to_tell(std::span<const Seen> seen, double at);
+
+ private:
+  struct Known {
+    double at = -1;  // it held up all others
+    double told_at = -1;
+  };
+
+  const double share_;
+  std::vector<Known> known_;
+  int rank_ = -1;        // that may be one
+  int straggles_s_ = 0;  // that it did, less twice those in which it did not; see weight_of()
+};
+
+}  // namespace winnow::health
