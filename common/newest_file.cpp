@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/replace_file.h"
+#include "common/thread_name.h"
 
 namespace winnow {
 
@@ -30,6 +31,7 @@ void NewestFile::put(Text text) {
 }
 
 void NewestFile::write_all() {
+  name_thread("newest file");
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return next_ || ends_; });

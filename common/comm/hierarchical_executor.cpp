@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/comm/pace_internal.h"
+#include "common/thread_name.h"
 
 namespace winnow::comm {
 
@@ -44,6 +45,7 @@ std::shared_future<void> HierarchicalExecutor::submit(std::span<float> buffer,
 }
 
 void HierarchicalExecutor::run() noexcept {
+  name_thread("levels");
   nap_precisely();
   Pace pace;
   for (;;) {

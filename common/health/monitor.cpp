@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "common/thread_name.h"
+
 namespace winnow::health {
 namespace {
 
@@ -95,6 +97,7 @@ class Speaker {
     explicit Shared(std::function<void(const Sentence&)> sink) : say(std::move(sink)) {}
 
     void run() {
+      name_thread("sentences");
       std::unique_lock lock(mutex);
       for (;;) {
         changed.wait(lock, [&] { return ending || !sentences.empty(); });
@@ -144,6 +147,7 @@ struct Monitor::State {
   }
 
   void run() {
+    name_thread("heartbeats");
     Clock::time_point next = Clock::now();
     while (!is_stopping()) {
       const auto now = Clock::now();

@@ -14,6 +14,7 @@
 #include "common/comm/agreement.h"
 #include "common/comm/schedule/all_to_all.h"
 #include "common/error.h"
+#include "common/thread_name.h"
 #include "pipeline/load/exchange_plan.h"
 #include "pipeline/load/variant_internal.h"
 #include "pipeline/store/cache.h"
@@ -137,6 +138,7 @@ Arrival Traffic::begin(std::uint64_t number, std::uint64_t first, Room room) con
 }
 
 void Traffic::run() noexcept {
+  name_thread("exchange");
   try {
     std::uint64_t first = 0;
     for (std::uint64_t number = 0;; ++number) {

@@ -14,6 +14,7 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/failpoint.h"
+#include "common/thread_name.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/load/team.h"
 #include "pipeline/load/variant_internal.h"
@@ -246,6 +247,7 @@ struct Loader::State {
         team(options.threads) {}
 
   void run() noexcept {
+    name_thread("loader");
     try {
       for (std::uint64_t index = 0; wait_for_room(); ++index) {
         const Planned planned = planner->plan(index);

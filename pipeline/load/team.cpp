@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "common/thread_name.h"
+
 namespace winnow::pipeline {
 namespace {
 
@@ -54,6 +56,7 @@ struct Team::State {
   }
 
   void serve() {
+    name_thread("decoder");
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex);
     while (true) {

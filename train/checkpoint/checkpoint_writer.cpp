@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/thread_name.h"
+
 namespace winnow::train {
 
 CheckpointWriter::~CheckpointWriter() {
@@ -20,6 +22,7 @@ void CheckpointWriter::wait() {
 }
 
 void CheckpointWriter::run(const CheckpointJob& job) noexcept {
+  name_thread("checkpoint");
   try {
     if (job.before) job.before();
     save_checkpoint(folder_, job.checkpoint, job.keep, job.is_best);

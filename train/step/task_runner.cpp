@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/thread_name.h"
+
 namespace winnow::train {
 
 // Everything but `step` and `followers` is guarded by `mutex`.
@@ -115,6 +117,7 @@ struct TaskRunner::State {
   bool finished() const { return left == 0 || (failure && running == 0); }
 
   void serve(Worker& worker) {
+    name_thread("compute");
     std::unique_lock lock(mutex);
     while (!ending) work(worker, lock);
   }

@@ -9,6 +9,7 @@
 #include "common/comm/mpi/check_mpi_internal.h"
 #include "common/comm/mpi/progress_engine_internal.h"
 #include "common/error.h"
+#include "common/thread_name.h"
 
 namespace winnow::comm {
 
@@ -144,6 +145,7 @@ void ProgressEngine::abort(int exit_code) noexcept {
 }
 
 void ProgressEngine::run() noexcept {
+  name_thread("collectives");
   nap_precisely();
   for (;;) {
     try {
