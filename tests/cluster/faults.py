@@ -17,6 +17,7 @@ import time
 
 HOSTS = pathlib.Path(__file__).resolve().parent / "hosts"
 RANKS = 4  # one on each host
+BORNE_OUT_S = 10  # before a sentence, in which metrics bear out that a rank is slow
 SLOW_S = 45  # a rank is told of as slow for what it was in these seconds
 IN_TIME = 15  # seconds from a fault to the sentence
 OLD_S = 10  # what a rank told last may be as old
@@ -392,7 +393,8 @@ def note_named(job, faults):
 
 def is_confirmed(job, said):
     """Whether the metrics bear out that the rank is the slowest, by more than a fifth of the median: on a busy machine one may be."""
-    rows = [row for row in job.metrics() if said.step - 40 <= row["step"] <= said.step]
+    rows = [row for row in job.metrics() if row["step"] <= said.step]
+    rows = [row for row in rows if row["wall"] >= rows[-1]["wall"] - BORNE_OUT_S]
     slow = [row for row in rows if row["ranks.slowest"] == said.ranks[0] and row["ranks.compute.max"] > 1.2 * row["ranks.compute.median"]]
     return 2 * len(slow) > len(rows)
 
