@@ -92,7 +92,7 @@ endif()
 if(WINNOW_TESTS OR WINNOW_FUZZ)
   find_package(GTest CONFIG QUIET)
   winnow_require(GTest_FOUND GoogleTest libgtest-dev,libgmock-dev)
-  # In tests alone: it brings a hundred other libraries, and starts four times as long as all of winnow's.
+  # In tests alone: a program that is linked with it loads a hundred libraries more, which takes 0.1 s.
   winnow_find_library(opencv::imgcodecs HEADER opencv2/imgcodecs.hpp SUFFIX opencv4
                       LIBRARY opencv_imgcodecs PACKAGE libopencv-imgcodecs-dev)
 endif()

@@ -8,8 +8,8 @@
 
 namespace winnow::health {
 
-// When people are told of a rank that holds up every step. It has no clock; seconds are whoever's
-// calls it.
+// When people are told of a rank that holds up every step. It has no clock: `at` is its
+// caller's, in seconds.
 class Stragglers {
  public:
   // `share`: of a step, as in find_straggler.

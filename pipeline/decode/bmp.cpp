@@ -126,8 +126,9 @@ void read_lines(const Layout& layout, const Fields& f, cv::Mat& to, const StopRe
 }
 
 // Pairs of bytes: a count and the indices to repeat; or 0 and the end of a line (0), of the picture
-// (1), a step right and up (2), or how many indices follow as they are, padded to 16 bits. What is
-// passed over keeps the palette's first colour.
+// (1), a step right and up (2), or how many indices follow as they are, padded to 16 bits. Some
+// writers leave out the end of a line that is full. What is passed over keeps the palette's first
+// colour.
 std::optional<DecodeError> read_runs(const Layout& layout, const Fields& f, cv::Mat& to,
                                      const StopRequested& stop) {
   for (int y = 0; y < to.rows; ++y) {
@@ -150,6 +151,10 @@ std::optional<DecodeError> read_runs(const Layout& layout, const Fields& f, cv::
     const std::uint32_t count = f.u8(at);
     const std::uint32_t code = f.u8(at + 1);
     at += 2;
+    if (x == to.cols && (count > 0 || code > 2)) {
+      x = 0;
+      if (++line == to.rows) break;
+    }
     if (count > 0) {
       if (!has_room(count)) return corrupt("a run of the BMP is longer than its line");
       for (std::uint32_t i = 0; i < count; ++i, ++x) {

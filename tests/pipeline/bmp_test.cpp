@@ -92,17 +92,19 @@ std::vector<std::uint8_t> in_colour(const Image& image) {
   return pixels;
 }
 
-// Runs that cover lines in part, in each way that there is; each line is ended, the last by the end
-// of the picture.
+// Runs that cover lines in part, in each way that there is; lines are ended, but for some that are
+// full, the last by the end of the picture.
 Bytes runs(bool by_halves) {
   std::mt19937 rng(11);
   Bytes bytes;
   for (int line = 0; line < kHeight; ++line) {
     int x = 0;
+    bool repeated = false;
     while (x < kWidth && rng() % 8 != 0) {
       const auto count =
           std::min<std::uint64_t>(rng() % 12 + 1, static_cast<std::uint64_t>(kWidth - x));
-      if (rng() % 2 == 0 || count < 3) {
+      repeated = rng() % 2 == 0 || count < 3;
+      if (repeated) {
         add(bytes, count | (rng() & 0xFF) << 8, 2);
       } else {
         add(bytes, count << 8, 2);
@@ -116,7 +118,10 @@ Bytes runs(bool by_halves) {
       add(bytes, 2 << 8 | std::uint64_t{3} << 16 | std::uint64_t{2} << 24, 4);
       line += 3;
     }
-    add(bytes, line + 1 < kHeight ? 0 : 1 << 8, 2);
+    const bool is_last = line + 1 == kHeight;
+    // As OpenCV knows it; by halves it does not.
+    const bool ends_by_itself = x == kWidth && repeated && !by_halves && line % 2 == 1;
+    if (is_last || !ends_by_itself) add(bytes, is_last ? 1 << 8 : 0, 2);
   }
   return bytes;
 }
@@ -249,6 +254,8 @@ TEST(Bmp, RunsThatLeadOutOfALineAreCorrupt) {
     return image ? std::nullopt : std::optional(image.error().kind);
   };
   EXPECT_EQ(error_of({37, 1, 0, 1}), std::nullopt);
+  EXPECT_EQ(error_of({37, 1, 37, 2, 0, 1}), std::nullopt);  // a line that is full ends by itself
+  EXPECT_EQ(error_of({36, 1, 2, 2}), Kind::kCorrupt);
   EXPECT_EQ(error_of({38, 1, 0, 1}), Kind::kCorrupt);
   EXPECT_EQ(error_of({0, 38}), Kind::kCorrupt);
   EXPECT_EQ(error_of({0, 2, 37, 0, 0, 1}), std::nullopt);
