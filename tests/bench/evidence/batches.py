@@ -1,5 +1,7 @@
 """Large batches: SGD with Nesterov's momentum, LARS, LAMB and AdamW, tuned alike; scaling and warm-up; the ratios of LARS's layers."""
 
+import csv
+import io
 import json
 import math
 import shutil
@@ -36,6 +38,11 @@ def tuned(bench):
                       "--", "--net", "small.toml", "--dtype", "bf16", then=keep)  # fmt: skip
     for file, content in kept["files"].items():
         (bench.folder("batches") / f"tuned-{file}").write_text(content)
+    table = list(csv.DictReader(io.StringIO(kept["files"]["table.csv"])))
+    chart.curves(bench.folder("batches") / "tuned.svg", "Tuned alike: seven rates each, then other seeds of the best", "batch", "% right on the hold-out",
+                 [{"name": name, "points": [(int(row["batch_size"]), *(100 * float(row[field]) if row[field] else None for field in ("mean", "least", "most")))
+                                            for row in table if row["optimizer"] == name and row["mean"]]} for name in optimizers.split(",")],
+                 log=True, x_ticks=sizes)  # fmt: skip
 
 
 def scaling(bench):

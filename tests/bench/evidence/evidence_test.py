@@ -115,6 +115,7 @@ class Evidence(unittest.TestCase):
         folder = self.made("batches")
         self.assertEqual({(row["optimizer"], row["batch_size"]) for row in read(folder / "tuned-table.csv")},
                          {("sgd", "64"), ("lars", "64"), ("sgd", "256"), ("lars", "256")})  # fmt: skip
+        self.assertIn("lars", (folder / "tuned.svg").read_text())
         self.assertEqual(len(read(folder / "scaling-64.csv")), 2)
         self.assertEqual(len(read(folder / "scaling-256.csv")), 4)
         ratios = read(folder / "ratios.csv")
