@@ -94,6 +94,12 @@ class Look {
   }
   double in_step_s() const { return std::max(stall_s_, 3 * typical_s()); }
 
+  // Since it told anything last: no step is done without it.
+  bool has_taken_part(const Seen& s) const {
+    const Status& own = at(seen_, me_).last;
+    return s.steps_since > 1 || (!own.is_first_step && own.step > s.last.step + 1);
+  }
+
   std::vector<Finding> silent_ranks() const {
     const std::vector<int> silent = ranks_where(seen_, [&](int r, const Seen& s) {
       return r != me_ && s.heard && !is_over(s) && s.silent_s >= std::max(stall_s_, kSilentSeconds);
@@ -102,7 +108,7 @@ class Look {
     for (const int r : silent) {
       double silent_s = at(seen_, r).silent_s;
       Trouble trouble = Trouble::kUnheard;
-      const bool took_part = at(seen_, r).steps_since > 1;  // no step is done without it
+      const bool took_part = has_taken_part(at(seen_, r));
       if (took_part && own_idle() < in_step_s()) {
         const bool takes_part = own_idle() < std::max(kMissedSeconds, 2 * typical_s());
         if (!takes_part || silent_s < std::max(stall_s_, kUnheardSeconds)) continue;

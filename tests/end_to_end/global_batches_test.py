@@ -12,7 +12,7 @@ import subprocess
 import time
 import unittest
 
-from program import ALL, ROOT, WINNOW, Case, run, some_of
+from program import ALL, ROOT, WINNOW, Case, end_of_killed, ranks_of, run, some_of
 
 
 class GlobalBatches(Case):
@@ -221,14 +221,6 @@ class GlobalBatches(Case):
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
             env={**os.environ, "WINNOW_MPI_TIMEOUT": "300"})  # fmt: skip
 
-    def ranks_of(self, job):
-        """Process ids of the ranks, which mpirun's are children of."""
-        found = subprocess.run(["pgrep", "-P", str(job.pid), "-x", "winnow"], capture_output=True, text=True)
-        return [int(pid) for pid in found.stdout.split()]
-
-    def runs_still(self, pid):
-        return "(zombie)" not in pathlib.Path(f"/proc/{pid}/status").read_text()
-
     def job(self, out, ranks, flags, faults=None):
         """Runs a whole job, with failpoints on its last rank; its exit code and what it said."""
         command = [WINNOW, "train", self.cache, "--out", out, *self.RECIPE, *self.LONG, "--threads", 1,
@@ -281,7 +273,7 @@ class GlobalBatches(Case):
         peak = 0
         ranks = set()
         while job.poll() is None:
-            ranks.update(self.ranks_of(job) if len(ranks) < 2 else [])
+            ranks.update(ranks_of(job) if len(ranks) < 2 else [])
             for pid in ranks:
                 try:
                     status = pathlib.Path(f"/proc/{pid}/status").read_text()
@@ -326,7 +318,7 @@ class GlobalBatches(Case):
                 job = self.start(out, ranks, [*flags, *spread])
                 if draw.random() < 0.75 and done < kills:
                     time.sleep(draw.uniform(0.2, 1.5))  # most runs take longer
-                    pids = self.ranks_of(job)
+                    pids = ranks_of(job)
                     victims = pids if draw.random() < 0.5 else pids[:1] if draw.random() < 0.5 else pids[-1:]
                     for pid in victims:
                         try:
@@ -335,12 +327,7 @@ class GlobalBatches(Case):
                             pass
                     if victims:
                         done += 1
-                try:
-                    job.communicate(timeout=100)
-                except subprocess.TimeoutExpired:  # mpirun may wait for itself when all ranks have gone
-                    self.assertFalse(any(self.runs_still(pid) for pid in self.ranks_of(job)), "a rank hangs")
-                    job.kill()
-                    job.communicate()
+                end_of_killed(job, 100)
                 if job.returncode == 0:
                     break
             self.assertEqual(self.digests(out), due)

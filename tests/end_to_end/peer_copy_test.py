@@ -14,7 +14,7 @@ import time
 import unittest
 
 from faults_test import moments
-from program import ROOT, WINNOW, Case, Result, run, some_of, tree_bytes
+from program import ROOT, WINNOW, Case, Result, end_of_killed, ranks_of, run, some_of, tree_bytes
 
 MPIRUN = ROOT / "tools" / "local_mpirun"
 
@@ -352,14 +352,13 @@ class Faults(PeerCopy):
                                    cwd=self.machines[0], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**os.environ, "WINNOW_MPI_TIMEOUT": "100"})  # fmt: skip
             time.sleep(moment * whole)
-            found = subprocess.run(["pgrep", "-P", str(job.pid), "-x", "winnow"], capture_output=True, text=True)
-            for pid in map(int, found.stdout.split()):
+            for pid in ranks_of(job):
                 if self.random.random() < 0.5:
                     try:
                         os.kill(pid, signal.SIGKILL)
                     except ProcessLookupError:
                         pass
-            job.wait(timeout=150)
+            end_of_killed(job, 120)
             self.all_ok("cache", "load", "cache", *self.MEMORY)
             for machine in (0, 2):
                 self.is_as_made(machine)

@@ -68,6 +68,23 @@ def run(*args, ranks=0, env=None, before=()):
     return Result(done)
 
 
+def ranks_of(job):
+    """Process ids of the ranks of mpirun's job, which are its children."""
+    found = subprocess.run(["pgrep", "-P", str(job.pid), "-x", "winnow"], capture_output=True, text=True)
+    return [int(pid) for pid in found.stdout.split()]
+
+
+def end_of_killed(job, seconds):
+    """Waits for a job of which ranks were killed. mpirun may wait for itself (PMIx, in its own end) when all have gone."""
+    try:
+        job.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        states = subprocess.run(["ps", "-o", "state=", "--ppid", str(job.pid)], capture_output=True, text=True).stdout.split()
+        assert set(states) <= {"Z"}, f"ranks hang, in states {states}"
+        job.kill()
+        job.communicate()
+
+
 def npy(rows, dtype="<f4", shape=None, major=1):
     """What numpy.save() writes."""
     shape = shape or (len(rows), len(rows[0]))

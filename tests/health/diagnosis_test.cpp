@@ -506,6 +506,18 @@ TEST(Diagnosis, GettingOnIsMoreThanBeingThere) {
   }
 }
 
+// A busy machine kept back what it told; then the link of this one went down.
+TEST(Diagnosis, WhoTookPartInAStepSinceItsLastWordIsSilentSinceThatStep) {
+  Job job;
+  job.wait_for(0, 1);
+  job.silence(0, 12);
+  job.of(0).last = {.rank = 0};
+  job.of(0).machine_answers = true;
+  EXPECT_EQ(job.seen_by(3), std::nullopt);
+  job.wait_for(0, 11);
+  EXPECT_EQ(job.seen_by(3), (Finding{Trouble::kFrozen, {0}, 11, 2}));
+}
+
 TEST(Straggler, IsNamedWithItsReason) {
   Job job;
   for (Seen& s : job.seen) {

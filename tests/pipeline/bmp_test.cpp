@@ -25,7 +25,7 @@ struct Made {
 };
 
 void add(Bytes& to, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) to.push_back(static_cast<std::byte>(value >> (8 * i)));
+  for (int i = 0; i < bytes; ++i) to.push_back(static_cast<std::byte>(i < 8 ? value >> (8 * i) : 0));
 }
 
 // `pixels`: lines as they are stored.
