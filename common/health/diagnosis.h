@@ -18,7 +18,7 @@ struct Seen {
   double idle_s = 0;             // since it last got on, see progressed()
   float most_cpu = 0;            // cores that it used in a second since then, at most
   bool refused = false;          // its machine says that its process is gone
-  bool machine_answers = false;  // its machine has answered since the rank fell silent
+  bool machine_answers = false;  // its machine has answered since a heartbeat of the rank was due
   int unanswered = 0;            // questions to its machine, which has answered earlier ones, that
                                  // were sent, had time for an answer, and got none; since anything
                                  // came from there

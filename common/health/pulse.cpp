@@ -10,7 +10,7 @@ constexpr double kLongestBeat = 2;       // between two beats of a process that 
 constexpr double kMissedAfter = 2;       // a heartbeat was due
 constexpr double kProbeAfter = 3;        // of silence
 constexpr double kAnswerHolds = 10;      // a machine that answered is there
-constexpr int kInDoubt = 3;              // unless it left so many questions since
+constexpr int kInDoubt = 2;              // unless it left so many questions since
 constexpr double kUnheardAfter = 20;     // a rank that takes part is known to be out of reach
 constexpr double kNotBegunAfter = 60;    // one that may not have begun to speak
 constexpr double kClearFor = 2;          // a trouble is over
@@ -104,7 +104,8 @@ std::vector<Seen> Pulse::look(double at) const {
                     .idle_s = at - k.progress_at,
                     .most_cpu = k.most_cpu,
                     .refused = k.refused_at > k.heard_at,
-                    .machine_answers = answered > k.heard_at && at - answered < kAnswerHolds &&
+                    .machine_answers = answered > k.heard_at + kMissedAfter &&
+                                       at - answered < kAnswerHolds &&
                                        questions_.unanswered(r) < kInDoubt,
                     .unanswered = questions_.unanswered(r),
                     .steps_since = step - k.missed_in_step.value_or(step)});

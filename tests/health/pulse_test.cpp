@@ -457,6 +457,20 @@ TEST(Pulse, AStragglerIsToldAfterHalfAMinute) {
   EXPECT_EQ(world.told().size(), 1U);
 }
 
+// Machines are asked once at the beginning: that one answered then says nothing of later.
+TEST(Pulse, ALinkThatGoesDownAtTheBeginningLeavesNobodyFrozen) {
+  for (int begin = 1; begin <= 12; ++begin) {
+    World world({.stall_s = 5});
+    world.run(begin);
+    world.ranks[3].cut_off = true;
+    world.run(30);
+    EXPECT_FALSE(world.told().empty());
+    for (const std::string& said : world.told()) {
+      EXPECT_THAT(said, Not(HasSubstr("frozen"))) << "after " << begin << " s";
+    }
+  }
+}
+
 // Nor does it stay untold as another, or itself, was told of before.
 TEST(Pulse, AStragglerIsToldAnewWhenItWasOver) {
   World world({});
