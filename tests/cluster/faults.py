@@ -399,6 +399,17 @@ def is_confirmed(job, said):
     return 2 * len(slow) > len(rows)
 
 
+def is_slow(job, rank):
+    """Whether metrics of the last half minute show it, by more of a step than winnow asks for. On a busy machine all are slow."""
+    rows = job.metrics()
+    rows = [row for row in rows if row["wall"] >= rows[-1]["wall"] - 30]
+    if len(rows) < 2:
+        return False
+    step_s = (rows[-1]["wall"] - rows[0]["wall"]) / (rows[-1]["step"] - rows[0]["step"])
+    slow = [row for row in rows if row["ranks.slowest"] == rank and row["ranks.compute.max"] - row["ranks.compute.median"] > 0.3 * step_s]
+    return 2 * len(slow) > len(rows)
+
+
 def accused_wrongly(job):
     """Sentences about ranks that nothing happened to in the time that they tell of."""
 
