@@ -25,8 +25,9 @@ struct Layout {
   std::array<std::uint32_t, 4> masks{};  // B, G, R, A
 };
 
-// Those of 16 bits that have none of their own.
-constexpr std::array<std::uint32_t, 4> kMasks555{0x1F, 0x3E0, 0x7C00, 0};
+// Of 16 and of 32 bits, where there are none of its own.
+constexpr std::array<std::uint32_t, 4> kMasks16{0x1F, 0x3E0, 0x7C00, 0};
+constexpr std::array<std::uint32_t, 4> kMasks32{0xFF, 0xFF00, 0xFF0000, 0};
 
 Layout layout_of(const Fields& f) {
   const std::uint32_t header_bytes = f.u32(14);
@@ -48,7 +49,7 @@ Layout layout_of(const Fields& f) {
       }
     }
   }
-  if (layout.bits == 16) layout.masks = kMasks555;
+  layout.masks = layout.bits == 16 ? kMasks16 : kMasks32;
   if (layout.compression == kMasks) {
     layout.masks = {f.u32(62), f.u32(58), f.u32(54), header_bytes >= 56 ? f.u32(66) : 0};
   }
@@ -85,6 +86,7 @@ std::uint8_t masked(std::uint32_t pixel, std::uint32_t mask) {
   return static_cast<std::uint8_t>(most == 255 ? value : (value * 255 + most / 2) / most);
 }
 
+// Of any bits but 24.
 Colour colour_at(const Layout& layout, const Fields& line, std::uint64_t x) {
   const std::uint32_t bits = layout.bits;
   if (bits <= 8) {
@@ -93,10 +95,6 @@ Colour colour_at(const Layout& layout, const Fields& line, std::uint64_t x) {
     return layout.palette[line.u8(x * bits / 8) >> shift & ((1U << bits) - 1)];
   }
   const std::uint64_t at = x * bits / 8;
-  if (bits == 24 || (bits == 32 && layout.compression == kPlain)) {
-    const auto byte = [&](std::uint64_t i) { return static_cast<std::uint8_t>(line.u8(at + i)); };
-    return {byte(0), byte(1), byte(2), 255};
-  }
   const std::uint32_t pixel = bits == 16 ? line.u16(at) : line.u32(at);
   Colour colour{};
   for (std::size_t c = 0; c < colour.size(); ++c) colour[c] = masked(pixel, layout.masks[c]);
