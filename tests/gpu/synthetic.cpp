@@ -4,13 +4,14 @@
 #include <cmath>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "common/comm/schedule/schedule.h"
 #include "common/error.h"
 #include "common/rng.h"
-#include "train/rewrites/rewrites.h"
 #include "train/nets/nets.h"
 #include "train/optim/optimizer.h"
+#include "train/rewrites/rewrites.h"
 
 namespace winnow::gpu {
 
@@ -99,7 +100,9 @@ Training::Training(Backend& backend, const Recipe& recipe)
   const auto micro_batches = static_cast<int>(recipe.batch / recipe.micro_batch);
   RunPlan plan;
   plan.numerics.sums = recipe.reproducible ? Sums::kWholeNumbers : Sums::kFloats;
-  plan.layout = {.ranks = {{.lanes = {micro_batches}}}, .schedule = "multicolor"};
+  const auto threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
+  plan.layout = {.ranks = {{.lanes = {micro_batches}, .threads = threads}},
+                 .schedule = "multicolor"};
   executor_ = std::make_unique<StepExecutor>(
       programs_, model_, *weights_, *comm_,
       plan_execution(plan, graph, {.rank = 0, .node_of = {0}}, !backend.is_on_cpu()));

@@ -242,6 +242,19 @@ TEST(Cudnn, TellsWhoseKernelsRunALayer) {
               testing::Contains(testing::Pair(HasSubstr("linear forward"), "loops")));
 }
 
+// As what a card has for f32 may be slow.
+TEST(Cudnn, GradientsOfConvolutionsRoundAndThoseOfMatrixProductsDoNot) {
+  const Graph graph = training_graph("lenet", 2, 28, 1);
+  const CudnnProgram program(std::make_shared<HostDevice>(), graph, {.compute = DType::kBF16});
+  const auto has = [&](const char* beginning) {
+    return testing::Value(program.choices(),
+                          testing::Contains(testing::Key(testing::StartsWith(beginning))));
+  };
+  EXPECT_TRUE(has("conv2d backward-filter bf16 "));
+  EXPECT_FALSE(has("conv2d backward-filter bf16->f32 "));
+  EXPECT_TRUE(has("linear backward-filter bf16->f32 "));
+}
+
 // Another rank's choices, as far as this card offers them.
 TEST(Cudnn, ImposesChoices) {
   const Graph graph = training_graph("lenet", 2, 28, 1);

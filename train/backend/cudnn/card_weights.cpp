@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "train/backend/cudnn/host_copy.h"
 #include "train/backend/cudnn/kernels.h"
 #include "train/backend/cudnn/program.h"
 #include "train/optim/averaging.h"
@@ -117,7 +118,7 @@ class CardWeights final : public WeightStore {
       host_sums_ = device_->allocate_host(sums.size_bytes());
       capacity_ = sums.size();
     }
-    std::memcpy(host_sums_.get(), sums.data(), sums.size_bytes());
+    copy_on_host(host_sums_.get(), sums.data(), sums.size_bytes());
     const StepScalars now{.step = step, .lr = lr, .finite = 1};
     std::memcpy(host_scalars_.get(), &now, sizeof now);
     stream_->copy(sums_.get(), host_sums_.get(), sums.size_bytes());

@@ -24,8 +24,9 @@ namespace winnow::train::cudnn::kernels {
 
 using Index = std::int64_t;
 
-inline constexpr int kThreads = 256;             // of every block
-inline constexpr Index kMaxBlocks = 2147483647;  // of one launch
+inline constexpr int kThreadsShift = 8;
+inline constexpr int kThreads = 1 << kThreadsShift;  // of every block
+inline constexpr Index kMaxBlocks = 2147483647;      // of one launch
 
 // Any number of blocks; launchers cut it up.
 struct LaunchShape {
@@ -173,12 +174,13 @@ struct Tiling {
   Index tiles = 1;
   int shift = 0;  // width = 1 << shift
   WINNOW_DEVICE_FN int width() const { return 1 << shift; }
-  WINNOW_DEVICE_FN int height() const { return kThreads >> shift; }
+  WINNOW_DEVICE_FN int height_shift() const { return kThreadsShift - shift; }
+  WINNOW_DEVICE_FN int height() const { return 1 << height_shift(); }
 };
-constexpr Tiling tiling(Index channels, int pack) {
+constexpr Tiling tiling(Index channels, int pack, int widest_shift = 5) {
   Tiling t;
   t.groups = channels / pack;
-  while (t.shift < 5 && (1 << t.shift) < t.groups) ++t.shift;
+  while (t.shift < widest_shift && (1 << t.shift) < t.groups) ++t.shift;
   t.tiles = greatest(1, ceil_div(t.groups, Index{1} << t.shift));
   return t;
 }

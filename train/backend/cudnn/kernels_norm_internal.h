@@ -18,12 +18,15 @@ constexpr Parts parts_of(Index rows, Index channels) {
   return {rows, greatest(1, least(most, ceil_div(rows, 64)))};
 }
 
+// To add up parts: narrow tiles leave each thread few of them, which it takes one after the other.
+constexpr Tiling tiling_of_parts(Index channels) { return tiling(channels, 1, 3); }
+
 inline constexpr int kChunk = 64;  // rows that one thread adds up in f32
 
-// How many of the rows from `begin` to `end` the y-th of `height` threads takes.
-WINNOW_DEVICE_FN Index rows_of_thread(Index begin, Index end, int y, int height) {
+// How many of the rows from `begin` to `end` the y-th thread of a column takes.
+WINNOW_DEVICE_FN Index rows_of_thread(const Tiling& tiles, Index begin, Index end, int y) {
   const Index left = end - begin - y;
-  return left <= 0 ? 0 : divide(left + height - 1, height);
+  return left <= 0 ? 0 : (left + tiles.height() - 1) >> tiles.height_shift();
 }
 
 // Means and sums of squared deviations of each part. A thread sums up what lies about the first
@@ -107,7 +110,7 @@ struct MomentsKernel {
     if (x_of >= width || group >= tiles.groups) return;
     double sum = 0;
     for (int y = 0; y < tiles.height(); ++y) {
-      sum += static_cast<double>(rows_of_thread(begin, end, y, tiles.height())) *
+      sum += static_cast<double>(rows_of_thread(tiles, begin, end, y)) *
              shared.mean[i][y * width + x_of];
     }
     const double middle = sum / static_cast<double>(end - begin);
@@ -115,7 +118,7 @@ struct MomentsKernel {
     for (int y = 0; y < tiles.height(); ++y) {
       const double d = shared.mean[i][y * width + x_of] - middle;
       sum_squares += shared.squares[i][y * width + x_of] +
-                     static_cast<double>(rows_of_thread(begin, end, y, tiles.height())) * d * d;
+                     static_cast<double>(rows_of_thread(tiles, begin, end, y)) * d * d;
     }
     const Index to = s.slab * channels + group * N + i;
     mean[to] = middle;
@@ -143,7 +146,7 @@ struct FinishMomentsKernel {
   Parts parts;
   float* mean;
   float* variance;
-  Tiling tiles = tiling(channels, 1);
+  Tiling tiles = tiling_of_parts(channels);
 
   LaunchShape shape() const { return {tiles.tiles, kThreads}; }
 
@@ -339,7 +342,7 @@ struct FinishSumsKernel {
   Index channels;
   Parts parts;
   const double* from;  // (kSums, parts, channels)
-  Tiling tiles = tiling(channels, 1);
+  Tiling tiles = tiling_of_parts(channels);
 
   LaunchShape shape() const { return {tiles.tiles, kThreads}; }
 

@@ -1,13 +1,13 @@
 #include "train/backend/cudnn/program.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <string>
 #include <utility>
 
 #include "common/error.h"
 #include "train/backend/checks.h"
+#include "train/backend/cudnn/host_copy.h"
 
 namespace winnow::train::cudnn {
 
@@ -87,7 +87,7 @@ void CudnnProgram::check_bound(const std::vector<std::optional<Crossing>>& cross
 
 // From the caller's memory to the device, when staging may be written.
 void CudnnProgram::send(ValueId id, const Crossing& c) {
-  std::memcpy(staging_.get() + c.staging, host_[static_cast<std::size_t>(id)], c.bytes);
+  copy_on_host(staging_.get() + c.staging, host_[static_cast<std::size_t>(id)], c.bytes);
   stream_->copy(compiled_->slots.at(c.slot), staging_.get() + c.staging, c.bytes);
 }
 
@@ -204,7 +204,7 @@ void CudnnProgram::wait(std::size_t last_node) {
     for (std::size_t i = delivery.first_output; i < delivery.last_output; ++i) {
       const auto value = static_cast<std::size_t>(outputs_[i]);
       const Crossing& c = *compiled_->outputs[value];
-      std::memcpy(host_[value], staging_.get() + c.staging, c.bytes);
+      copy_on_host(host_[value], staging_.get() + c.staging, c.bytes);
     }
     delivery.pending = false;
   }
