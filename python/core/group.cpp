@@ -41,9 +41,9 @@ Gate& gate() {
 }
 
 // Works with the interpreter's lock held, from any thread; false, and nothing is done, when it may
-// not be taken any more. SystemError for what Python raises, named by `what`.
+// not be taken any more. SystemError for what Python raises, named by `what` and who did it.
 template <class Work>
-bool with_interpreter(const char* what, const Work& work) {
+bool with_interpreter(const std::string& what, const std::string& who, const Work& work) {
   std::optional<std::string> raised;
   {
     const std::shared_lock open(gate().mutex);
@@ -56,20 +56,19 @@ bool with_interpreter(const char* what, const Work& work) {
     }
   }
   if (!raised) return true;
-  throw SystemError(std::string(what) +
-                    " by torch.distributed failed: " + raised->substr(0, raised->find('\n')) +
+  throw SystemError(what + " by " + who + " failed: " + raised->substr(0, raised->find('\n')) +
                     "; start the job again from its last state");
 }
 
 template <class Work>
-void ask(const char* what, const Work& work) {
-  if (!with_interpreter(what, work)) throw Error("the interpreter is ending");
+void ask(const std::string& what, const std::string& who, const Work& work) {
+  if (!with_interpreter(what, who, work)) throw Error("the interpreter is ending");
 }
 
 // On any thread. After the end of the interpreter the object is left alone.
 void give_up(PyObject* object) noexcept {
   try {
-    with_interpreter("", [&] { nb::handle(object).dec_ref(); });
+    with_interpreter("", "", [&] { nb::handle(object).dec_ref(); });
   } catch (const std::exception&) {
     // It is left alone as well.
   }
@@ -107,12 +106,12 @@ nb::object sizes_of(std::span<const std::size_t> offsets) {
   return sizes;
 }
 
-void wait_for(const Held& work) {
+void wait_for(const Held& work, const std::string& who) {
   constexpr std::chrono::microseconds kLongest{2000};
   std::chrono::microseconds pause{50};
   while (true) {
     bool done = false;
-    const bool open = with_interpreter("the exchange of samples", [&] {
+    const bool open = with_interpreter("the exchange of samples", who, [&] {
       done = nb::cast<bool>(work.get().attr("is_completed")());
       if (done) work.get().attr("wait")();  // raises what went wrong
     });
@@ -124,7 +123,7 @@ void wait_for(const Held& work) {
 }
 
 [[noreturn]] void refuse() {
-  throw Error("over torch.distributed machines share a cache out, and nothing else is done");
+  throw Error("ranks of Python share a cache out, and nothing else is done");
 }
 
 int local_of(const comm::Placement& placement, int below) noexcept {
@@ -136,7 +135,8 @@ int local_of(const comm::Placement& placement, int below) noexcept {
 }  // namespace
 
 Group::Group(nb::object group)
-    : placement_{.rank = nb::cast<int>(group.attr("rank")),
+    : name_(nb::cast<std::string>(group.attr("name"))),
+      placement_{.rank = nb::cast<int>(group.attr("rank")),
                  .node_of = nb::cast<std::vector<int>>(group.attr("machines"))} {
   group_ = group.release().ptr();
 }
@@ -153,7 +153,8 @@ comm::Pending Group::start(const comm::Collective& what, std::span<const comm::T
   if (!is_known) refuse();
   comm::visit(what.buffer, [&]<class T>(std::span<T> buffer) {
     if constexpr (std::is_same_v<T, std::int32_t>) {
-      ask("a maximum over ranks", [&] { nb::handle(group_).attr("maximum")(array_over(buffer)); });
+      ask("a maximum over ranks", name_,
+          [&] { nb::handle(group_).attr("maximum")(array_over(buffer)); });
     }
   });
   return {};
@@ -172,11 +173,11 @@ comm::Pending Group::start_all_to_all(std::span<const std::byte> out,
   comm::check_exchange(size(), exchange);
   comm::copy_part_kept(rank(), exchange);
   std::shared_ptr<Held> work;
-  ask("the exchange of samples", [&] {
+  ask("the exchange of samples", name_, [&] {
     work = std::make_shared<Held>(nb::handle(group_).attr("exchange")(
         bytes_over(out), sizes_of(out_offsets), bytes_over(in), sizes_of(in_offsets)));
   });
-  return comm::Pending([work] { wait_for(*work); });
+  return comm::Pending([work, who = name_] { wait_for(*work, who); });
 }
 
 void Group::all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
@@ -189,17 +190,18 @@ void Group::use_checksums(bool use) {
 }
 
 void Group::all_reduce(std::span<double> buffer) {
-  ask("a sum over ranks", [&] { nb::handle(group_).attr("sum")(array_over(buffer)); });
+  ask("a sum over ranks", name_, [&] { nb::handle(group_).attr("sum")(array_over(buffer)); });
 }
 
 void Group::all_reduce(std::span<std::uint64_t> buffer) {
   // The sum of torch is of signed numbers, whose bits are the same.
   const std::span as_signed(reinterpret_cast<std::int64_t*>(buffer.data()), buffer.size());
-  ask("a sum over ranks", [&] { nb::handle(group_).attr("sum")(array_over(as_signed)); });
+  ask("a sum over ranks", name_, [&] { nb::handle(group_).attr("sum")(array_over(as_signed)); });
 }
 
 void Group::broadcast(std::span<std::byte> buffer, int root) {
-  ask("a broadcast", [&] { nb::handle(group_).attr("broadcast")(bytes_over(buffer), root); });
+  ask("a broadcast", name_,
+      [&] { nb::handle(group_).attr("broadcast")(bytes_over(buffer), root); });
 }
 
 void Group::barrier() {

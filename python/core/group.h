@@ -5,20 +5,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "common/comm/communicator.h"
 
 namespace winnow::python {
 
-// The ranks of torch.distributed, as far as machines that share a cache out have need of them: sums
-// and maxima of a few numbers, broadcasts, and exchanges of bytes in the background. What else a
-// communicator does is refused with Error.
+// The ranks of torch.distributed or of MPI, as far as machines that share a cache out have need of
+// them: sums and maxima of a few numbers, broadcasts, and exchanges of bytes in the background.
+// What else a communicator does is refused with Error.
 //
-// In       an object of winnow.group.Group, which does the work
+// In       a winnow.group.Group, which does the work
 // Threads  any; each takes the interpreter's lock for a moment, so nobody who waits for one holds
 //          it. Once the interpreter ends none takes it any more: what begins then throws, and a
 //          wait() that is under way never returns, for its buffers are in use until the end
-// Throws   SystemError where torch.distributed fails
+// Throws   SystemError where the group does
 class Group final : public comm::Communicator {
  public:
   explicit Group(nanobind::object group);
@@ -55,6 +56,7 @@ class Group final : public comm::Communicator {
 
  private:
   PyObject* group_;
+  const std::string name_;
   comm::Placement placement_;
 };
 

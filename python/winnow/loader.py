@@ -63,14 +63,14 @@ def share_out(
     cache: Where, memory_dir: str | os.PathLike[str] | None, replicas: int, ranks_per_machine: int, job: ranks_of_job.Ranks
 ) -> _core.PlacedCache:
     """A cache of which each machine of the job holds its part, as of ``winnow train --memory``. All ranks call it together."""
-    from .group import Group
+    from . import group as groups
 
     if replicas < 1 or ranks_per_machine < 0:
         raise UsageError(f"there is one replica at least, and ranks_per_machine are counted from 0, not {replicas} and {ranks_per_machine}")
-    group = Group()
+    group = groups.make()
     if (group.rank, len(group.machines)) != (job.rank, job.ranks):
-        raise UsageError(f"rank {job.rank} of {job.ranks} is rank {group.rank} of {len(group.machines)} of torch.distributed, over which machines "
-                         "give each other samples; leave rank and ranks out")  # fmt: skip
+        raise UsageError(f"rank {job.rank} of {job.ranks} is rank {group.rank} of {len(group.machines)} of {group.name}, over which machines give "
+                         "each other samples; leave rank and ranks out, and start the job by the launcher of that library")  # fmt: skip
     how = _core.MachineOptions(replicas, ranks_per_machine)
     return _core.PlacedCache(path_of(cache), True, _folder_of(memory_dir), _core.Machines(group, False), how)
 
@@ -118,8 +118,8 @@ class Loader:
     memory_dir: folder of the copy, on a tmpfs or a disk of the machine, which implies memory; None: /dev/shm. UsageError, with the
         numbers, where there is no room.
     replicas: copies in the memory of all machines of the job together, as of ``winnow train --memory --replicas``: each holds its part
-        of one, and gets the others' records over torch.distributed, in a group of gloo's of its own, while batches are computed. With
-        it, memory: all ranks make the loader together, go to another place (set_epoch, seek, load_state_dict) together, and close it
+        of one, and gets the others' records while batches are computed, over a group of its own: of torch.distributed where that is
+        initialised, else of MPI, by mpi4py. With it, memory: all ranks make the loader together, go to another place (set_epoch, seek, load_state_dict) together, and close it
         together. None: each machine holds the whole cache.
     ranks_per_machine: with replicas, take so many ranks for those of a machine, to try out on one what several would do; 0: as
         they are.

@@ -33,8 +33,17 @@ def _of_torch() -> tuple[int, int] | None:
     return distributed.get_rank(), distributed.get_world_size()
 
 
+def _of_mpi() -> tuple[int, int] | None:
+    """Of mpi4py, where MPI is at work with several ranks: it is not imported for this, and may be of another MPI than mpirun."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is None or not mpi.Is_initialized() or mpi.Is_finalized() or mpi.COMM_WORLD.Get_size() == 1:
+        return None
+    return mpi.COMM_WORLD.Get_rank(), mpi.COMM_WORLD.Get_size()
+
+
 def find(rank: int | None, ranks: int | None) -> Ranks:
-    """As given; else as torch.distributed has it; else as the environment of torchrun or mpirun says; else alone."""
+    """As given; else as torch.distributed has it; else as the environment of torchrun says; else as mpi4py has it, or the
+    environment of mpirun; else alone."""
     if (rank is None) != (ranks is None):
         raise UsageError("give both rank and ranks, or neither")
     local = _number("LOCAL_WORLD_SIZE", _number("OMPI_COMM_WORLD_LOCAL_SIZE", 1))
@@ -43,7 +52,7 @@ def find(rank: int | None, ranks: int | None) -> Ranks:
         if found is None and "RANK" in os.environ and "WORLD_SIZE" in os.environ:
             found = _number("RANK", 0), _number("WORLD_SIZE", 1)
         if found is None:
-            found = _number("OMPI_COMM_WORLD_RANK", 0), _number("OMPI_COMM_WORLD_SIZE", 1)
+            found = _of_mpi() or (_number("OMPI_COMM_WORLD_RANK", 0), _number("OMPI_COMM_WORLD_SIZE", 1))
         rank, ranks = found
     if not 0 <= rank < ranks:
         raise UsageError(f"rank {rank} is none of {ranks} ranks, which are counted from 0")

@@ -14,7 +14,7 @@ import sys
 import time
 import unittest
 
-from needs_package import numpy, winnow
+from needs_package import ROOT, numpy, winnow
 
 from memory_test import inside_own_mounts, needs_mounts, needs_shm
 from package_test import Package
@@ -198,42 +198,20 @@ except KeyboardInterrupt:
         self.assertIsNone(slow.poll())
 
 
-@unittest.skipUnless(importlib.util.find_spec("torch"), "this Python has no torch")
-class Machines(InMemory):
-    """Ranks of torch.distributed, each taken for a machine that holds its part."""
+class Machines:
+    """Ranks, each taken for a machine that holds its part: what holds whatever they reach each other by."""
 
     CODE = """
-import json, os, signal, sys, time, torch, winnow
-import torch.distributed as d
-rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-d.init_process_group("gloo", init_method={meet!r}, rank=rank, world_size=ranks)
+import json, os, signal, sys, time, numpy, winnow
 def loader(**more):
     return winnow.Loader({path!r}, 36, **{{"augment": "cifar", "threads": 1, "tensors": "numpy", "memory_dir": {memory!r}, "replicas": 1,
                                           "ranks_per_machine": 1, **more}})
-def told(what):
-    print(json.dumps(what), flush=True)
 """
 
-    def start(self, ranks, code, commands=None):
-        meet = f"file://{self.folder}/meet-{len(list(self.folder.glob('ranks-*.py')))}"
+    def write(self, begin, code):
         script = self.folder / f"ranks-{len(list(self.folder.glob('ranks-*.py')))}.py"
-        script.write_text(self.CODE.format(meet=meet, path=str(self.path), memory=str(self.memory)) + code)
-        started = []
-        for rank in range(ranks):
-            command = [sys.executable, str(script)]
-            started.append(subprocess.Popen(commands[rank](command) if commands else command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                            env={**os.environ, "RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks),
-                                                 "OMP_NUM_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR"}))  # fmt: skip
-            self.addCleanup(started[-1].communicate)
-            self.addCleanup(started[-1].kill)
-        return started
-
-    def told(self, ranks, code, commands=None):
-        """What each rank told, in rows; they all end well and say nothing."""
-        started = self.start(ranks, code, commands)
-        ended = [process.communicate(timeout=300) for process in started]
-        self.assertEqual([(process.returncode, err) for process, (_, err) in zip(started, ended, strict=True)], [(0, "")] * ranks)
-        return [[json.loads(line) for line in out.splitlines()] for out, _ in ended]
+        script.write_text(self.CODE.format(path=str(self.path), memory=str(self.memory)) + begin + code)
+        return script
 
     def sums(self, parts):
         return [f"{sum(int(digest, 16) for digest in step) % 2**64:016x}" for step in zip(*parts, strict=True)]
@@ -250,7 +228,7 @@ for more in {self.CASES!r}:
     seen = []
     for _ in range(8):
         seen.append(own.next().digest())
-        d.all_reduce(torch.ones(3))  # the job's own traffic
+        own_traffic()
     told([seen, own.copied_to, own.received_bytes])
     own.close()
 own = loader(epochs=3)
@@ -286,9 +264,58 @@ told(own.state_dict())
         self.assertEqual(self.sums([rank[0] for rank in first]) + self.sums([rank[0] for rank in then]), digests_of(self.path, 8))
 
     def test_ends_in_the_middle_without_a_word(self):
-        for code in ("own.next()", "own.next(); del own; d.destroy_process_group()"):
-            with self.subTest(code=code):
-                self.told(2, f"own = loader()\n{code}\n")
+        for end in ("", "del own; end()"):
+            with self.subTest(end=end):
+                self.told(2, f"own = loader()\nown.next()\n{end}\n")
+
+    def test_what_fails_on_one_rank_is_an_error_on_all(self):
+        told = self.told(2, f"""
+for more in ({{"rank": 0, "ranks": 3}}, {{"replicas": 0}}, {{"ranks_per_machine": -1}}, {{"memory_dir": {str(self.folder / "nowhere")!r}}} if rank == 1 else {{}}, {{"selection": "far"}}):
+    try:
+        loader(**more)
+    except winnow.UsageError as error:
+        told(str(error))
+""")  # fmt: skip
+        for rank in told:
+            for said, word in zip(rank, ("rank 0 of 3", "replica", "ranks_per_machine", "", "far"), strict=True):
+                self.assertIn(word, said)
+        self.assertIn("another rank failed", told[0][3])
+        self.assertIn("nowhere", told[1][3])
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "this Python has no torch")
+class MachinesOfTorch(Machines, InMemory):
+    BEGIN = """
+import torch
+import torch.distributed as d
+rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+d.init_process_group("gloo", init_method={meet!r}, rank=rank, world_size=ranks)
+def told(what):
+    print(json.dumps(what), flush=True)
+def own_traffic():
+    d.all_reduce(torch.ones(3))
+end = d.destroy_process_group
+"""
+
+    def start(self, ranks, code, commands=None):
+        meet = f"file://{self.folder}/meet-{len(list(self.folder.glob('ranks-*.py')))}"
+        script = self.write(self.BEGIN.format(meet=meet), code)
+        started = []
+        for rank in range(ranks):
+            command = [sys.executable, str(script)]
+            started.append(subprocess.Popen(commands[rank](command) if commands else command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                            env={**os.environ, "RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks),
+                                                 "OMP_NUM_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR"}))  # fmt: skip
+            self.addCleanup(started[-1].communicate)
+            self.addCleanup(started[-1].kill)
+        return started
+
+    def told(self, ranks, code, commands=None):
+        """What each rank told, in rows; they all end well and say nothing."""
+        started = self.start(ranks, code, commands)
+        ended = [process.communicate(timeout=300) for process in started]
+        self.assertEqual([(process.returncode, err) for process, (_, err) in zip(started, ended, strict=True)], [(0, "")] * ranks)
+        return [[json.loads(line) for line in out.splitlines()] for out, _ in ended]
 
     def test_a_rank_that_dies_is_no_hang(self):
         ranks = self.start(2, """
@@ -343,20 +370,6 @@ except (LookupError, winnow.SystemFault) as error:
         self.assertEqual([(rank.returncode, out) for rank, (out, _) in zip(ranks, said, strict=True)],
                          [(0, '"SystemFault"\n'), (0, '"LookupError"\n')], said)  # fmt: skip
 
-    def test_what_fails_on_one_rank_is_an_error_on_all(self):
-        told = self.told(2, f"""
-for more in ({{"rank": 0, "ranks": 3}}, {{"replicas": 0}}, {{"ranks_per_machine": -1}}, {{"memory_dir": {str(self.folder / "nowhere")!r}}} if rank == 1 else {{}}, {{"selection": "far"}}):
-    try:
-        loader(**more)
-    except winnow.UsageError as error:
-        told(str(error))
-""")  # fmt: skip
-        for rank in told:
-            for said, word in zip(rank, ("rank 0 of 3", "replica", "ranks_per_machine", "", "far"), strict=True):
-                self.assertIn(word, said)
-        self.assertIn("another rank failed", told[0][3])
-        self.assertIn("nowhere", told[1][3])
-
     def test_without_a_process_group(self):
         with self.assertRaisesRegex(winnow.UsageError, "init_process_group"):
             winnow.Loader(self.path, 36, memory_dir=self.memory, replicas=1)
@@ -372,6 +385,43 @@ for more in ({{"rank": 0, "ranks": 3}}, {{"replicas": 0}}, {{"ranks_per_machine"
                          [lambda command: command, lambda command: [*here, *command]])  # fmt: skip
         self.assertEqual([rank[0][0] for rank in told], [True, False])
         self.assertEqual(self.sums([rank[0][1] for rank in told]), digests_of(self.path, 6))
+
+
+@unittest.skipUnless(importlib.util.find_spec("mpi4py") and shutil.which("mpirun"), "this Python has no mpi4py, or there is no mpirun")
+class MachinesOfMpi(Machines, InMemory):
+    BEGIN = """
+rank, ranks = int(os.environ["OMPI_COMM_WORLD_RANK"]), int(os.environ["OMPI_COMM_WORLD_SIZE"])
+def told(what):
+    with open({to!r} + str(rank), "a") as file:
+        print(json.dumps(what), file=file)
+def own_traffic():
+    from mpi4py import MPI
+    MPI.COMM_WORLD.Allreduce(MPI.IN_PLACE, numpy.ones(3))
+def end():
+    from mpi4py import MPI
+    MPI.Finalize()
+"""
+
+    def told(self, ranks, code):
+        to = self.folder / f"told-{len(list(self.folder.glob('ranks-*.py')))}-"
+        script = self.write(self.BEGIN.format(to=str(to)), code)
+        for rank in range(ranks):
+            pathlib.Path(f"{to}{rank}").touch()
+        # env: local_mpirun takes the file that a link leads to, and a Python of a virtual environment is a link.
+        done = subprocess.run([ROOT / "tools" / "local_mpirun", str(ranks), shutil.which("env"), sys.executable, script],
+                              capture_output=True, text=True, env={**os.environ, "WINNOW_MPI_TIMEOUT": "300"})  # fmt: skip
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        return [[json.loads(line) for line in pathlib.Path(f"{to}{rank}").read_text().splitlines()] for rank in range(ranks)]
+
+    def test_ranks_without_mpi4py_are_told_what_to_install(self):
+        (told,) = self.told(1, """
+sys.modules["mpi4py.MPI"] = None
+try:
+    loader()
+except winnow.UsageError as error:
+    told(str(error))
+""")  # fmt: skip
+        self.assertIn("python3-mpi4py", told[0])
 
 
 class Processes(Package):

@@ -1,0 +1,51 @@
+"""A group of torch.distributed."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+from .group import numbered, this_machine
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_LONGEST_WAIT = datetime.timedelta(days=1)  # for ranks that evaluate or store meanwhile; one that died is noticed at once
+
+
+class TorchGroup:
+    """Of gloo, whatever the job has."""
+
+    name = "torch.distributed"
+
+    def __init__(self, distributed: Any) -> None:
+        self._distributed = distributed
+        self._group = distributed.new_group(backend="gloo", timeout=_LONGEST_WAIT)
+        self.rank: int = distributed.get_rank()
+        hosts: list[Any] = [None] * distributed.get_world_size()
+        distributed.all_gather_object(hosts, this_machine(), group=self._group)
+        self.machines = numbered(hosts)
+
+    def maximum(self, values: NDArray[np.int32]) -> None:
+        self._reduce(values, self._distributed.ReduceOp.MAX)
+
+    def sum(self, values: NDArray[np.float64] | NDArray[np.int64]) -> None:
+        self._reduce(values, self._distributed.ReduceOp.SUM)
+
+    def broadcast(self, values: NDArray[np.uint8], root: int) -> None:
+        if len(values):
+            self._distributed.broadcast(_tensor(values), src=root, group=self._group)
+
+    def exchange(self, out: NDArray[np.uint8], out_sizes: list[int], into: NDArray[np.uint8], in_sizes: list[int]) -> Any:
+        return self._distributed.all_to_all_single(_tensor(into), _tensor(out), in_sizes, out_sizes, group=self._group, async_op=True)
+
+    def _reduce(self, values: Any, operation: Any) -> None:
+        if len(values):
+            self._distributed.all_reduce(_tensor(values), op=operation, group=self._group)
+
+
+def _tensor(values: Any) -> Any:
+    import torch
+
+    return torch.from_numpy(values)
