@@ -1,10 +1,12 @@
 """The package winnow beside PyTorch: its order in a DataLoader, its augmentation, weights, and what a notebook shows."""
 
 import base64
+import gzip
 import html.parser
 import importlib.util
 import json
 import os
+import pathlib
 import pickle
 import struct
 import subprocess
@@ -507,6 +509,96 @@ def has(*names):
     return all(importlib.util.find_spec(name) is not None for name in names)
 
 
+FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")  # Debian's
+
+
+@unittest.skipUnless(has("torch", "torchvision"), "this Python has no torch with torchvision")
+class TorchvisionDataSets(Case):
+    """Ingested as they are, beside the program over the same files."""
+
+    def caches(self, dataset, source, **more):
+        winnow.ingest(dataset, self.folder / "items", **more)
+        self.ok("ingest", source, "--out", self.folder / "files")
+        return winnow.Cache(self.folder / "items"), winnow.Cache(self.folder / "files")
+
+    @unittest.skipUnless(FASHION_MNIST.exists(), "Debian's dataset-fashion-mnist is not installed")
+    def test_fashion_mnist(self):
+        import torchvision
+
+        raw = self.folder / "FashionMNIST" / "raw"
+        raw.mkdir(parents=True)
+        for packed in FASHION_MNIST.glob("*.gz"):
+            (raw / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
+        parts = {name: torchvision.datasets.FashionMNIST(self.folder, train=name == "train", download=False) for name in ("train", "test")}
+        items, files = self.caches(parts, FASHION_MNIST)
+        self.assertEqual((len(items), items.class_names[:2]), (70000, ["T-shirt/top", "Trouser"]))
+        self.assertEqual(items.splits.tolist(), files.splits.tolist())
+        of_items, of_files = items.fingerprints(), files.fingerprints()
+        self.assertTrue(numpy.array_equal(of_items.pixel_hashes, of_files.pixel_hashes))
+        for hash in of_items.hashes:
+            self.assertTrue(numpy.array_equal(of_items.codes(hash), of_files.codes(hash)), hash)
+        self.assertEqual([record.labels for record in items[:2000]], [record.labels for record in files[:2000]])
+
+    def test_a_folder_of_images(self):
+        import torchvision
+
+        source = self.folder / "photos"
+        for at in range(24):
+            place = source / ("cats", "dogs", "eels")[at % 3] / f"{at:02}.ppm"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(b"P6\n16 12\n255\n" + self.random.randbytes(16 * 12 * 3))
+        items, files = self.caches(torchvision.datasets.ImageFolder(source), source)
+        self.assertEqual(items.class_names, ["cats", "dogs", "eels"])
+        self.assertEqual([record.labels for record in items], [record.labels for record in files])
+        self.assertTrue(all((one.image() == other.image()).all() for one, other in zip(items, files, strict=True)))
+
+
+@unittest.skipUnless(has("torch", "pytorch_lightning"), "this Python has no pytorch_lightning")
+class Lightning(OneCache):
+    """A Trainer keeps the state of a Loader that it is given, and goes on with it."""
+
+    CODE = """
+import json, logging, sys, warnings
+import pytorch_lightning as lightning
+import torch, winnow
+warnings.simplefilter("ignore")
+logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
+path, steps, begin, end = sys.argv[1:]
+seen = []
+
+class Net(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(1, 1)
+
+    def training_step(self, batch, _):
+        seen.append(batch.ids.tolist())
+        return self.layer(torch.ones(1, 1)).sum()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+trainer = lightning.Trainer(max_steps=int(steps), max_epochs=-1, accelerator="cpu", logger=False, enable_checkpointing=False,
+                            enable_progress_bar=False, enable_model_summary=False)
+trainer.fit(Net(), winnow.Loader(path, 20, augment="cifar", threads=1), ckpt_path=begin or None)
+trainer.save_checkpoint(end)
+print(json.dumps(seen))
+"""
+
+    def seen(self, steps, begin="", end="end.ckpt"):
+        done = subprocess.run([sys.executable, "-c", self.CODE, self.path, str(steps), begin and self.folder / begin, self.folder / end],
+                              capture_output=True, text=True, timeout=600, env={**os.environ, "OMP_NUM_THREADS": "1"})  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def test_goes_on_in_the_middle_of_an_epoch(self):
+        whole = [batch.ids.tolist() for batch, _ in zip(iter(winnow.Loader(self.path, 20).next, None), range(15))]
+        self.assertEqual(self.seen(15), whole)
+        for at in (3, 5, 7):  # an epoch has 4.8 batches
+            with self.subTest(at=at):
+                self.assertEqual(self.seen(at, end="middle.ckpt") + self.seen(15, begin="middle.ckpt"), whole)
+
+
 class Examples(OneCache):
     FOLDER = ROOT / "examples" / "pytorch"
 
@@ -548,8 +640,9 @@ class Examples(OneCache):
 
     @unittest.skipUnless(has("torch", "torchvision", "pytorch_lightning"), "this Python has no pytorch_lightning")
     def test_lightning(self):
-        for more in ((), ("--data-loader",)):
-            said = self.example("lightning_style.py", "--epochs", "1", "--image-size", "32", "--batch-size", "32", *more)
+        kept = ("--checkpoint", self.folder / "kept.ckpt")
+        for epochs, more in ((1, kept), (2, kept), (1, ("--data-loader",))):
+            said = self.example("lightning_style.py", "--epochs", epochs, "--image-size", "32", "--batch-size", "32", *more)
             self.assertRegex(said, r"loss [\d.]+, right [\d.]+")
 
 
