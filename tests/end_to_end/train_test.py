@@ -63,6 +63,13 @@ class Train(Case):
         run, _ = self.train("alone", "--net", "lenet", "--batch-size", 32, "--epochs", 1)
         self.assertEqual(self.metrics(run, "comm.exposed_addition")[-1], 0)
 
+    def test_what_checkpoints_cost_is_counted(self):
+        run, _ = self.train("counted", "--net", "lenet", "--batch-size", 32, "--epochs", 3, "--recovery-interval", 2)
+        held, cpu, wall = (self.metrics(run, name) for name in ("checkpoint.held_time", "checkpoint.cpu_time", "wall"))
+        self.assertEqual([sorted(of) for of in (held, cpu)], [held, cpu])
+        self.assertLess(0, min(held[-1], cpu[-1]))
+        self.assertLess(held[-1], wall[-1])
+
     def test_gradients_of_bf16_learn_as_those_of_f32(self):
         options = ["--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--lr", 0.02, "--epochs", 4, "--schedule", "multicolor"]
         # The step's counts have a bucket of their own, or the only one.

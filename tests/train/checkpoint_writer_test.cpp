@@ -43,8 +43,10 @@ class CheckpointWriterTest : public testing::Test {
 TEST_F(CheckpointWriterTest, WritesWhatSaveCheckpointWrites) {
   save_checkpoint(folder_ / "direct", job_of(10).checkpoint, 1);
   CheckpointWriter writer(folder_ / "beside");
+  EXPECT_EQ(writer.cpu_seconds(), 0);
   writer.write(job_of(10));
   writer.wait();
+  EXPECT_GT(writer.cpu_seconds(), 0);
   for (const std::string name :
        {"model.safetensors", "optimizer.safetensors", "state.json", "manifest.json"}) {
     const fs::path file = fs::path("step-10") / name;

@@ -1,10 +1,20 @@
 #include "train/checkpoint/checkpoint_writer.h"
 
+#include <ctime>
 #include <utility>
 
 #include "common/thread_name.h"
 
 namespace winnow::train {
+namespace {
+
+double cpu_seconds_of_this_thread() noexcept {
+  timespec taken{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &taken);
+  return static_cast<double>(taken.tv_sec) + 1e-9 * static_cast<double>(taken.tv_nsec);
+}
+
+}  // namespace
 
 CheckpointWriter::~CheckpointWriter() {
   if (thread_.joinable()) thread_.join();
@@ -31,6 +41,7 @@ void CheckpointWriter::run(const CheckpointJob& job) noexcept {
     error_ = std::current_exception();
     failed_.store(true, std::memory_order_relaxed);
   }
+  cpu_seconds_ = cpu_seconds_ + cpu_seconds_of_this_thread();
 }
 
 }  // namespace winnow::train

@@ -25,7 +25,7 @@ struct CheckpointJob {
 // Errors   What a write throws, `before` and `after` included, is thrown once, by the next call of
 //          write() or wait(). What comes after it in that job is left out.
 // Ends     when the write under way has ended; its error is lost then
-// Threads  All calls from one, but for failed().
+// Threads  All calls from one, but for failed() and cpu_seconds().
 class CheckpointWriter {
  public:
   explicit CheckpointWriter(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -43,6 +43,9 @@ class CheckpointWriter {
   // A write has failed, and nobody has been told yet. Never waits.
   bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
+  // Of a processor's time, what all writes took that have ended.
+  double cpu_seconds() const noexcept { return cpu_seconds_.load(std::memory_order_relaxed); }
+
  private:
   void run(const CheckpointJob& job) noexcept;
 
@@ -50,6 +53,7 @@ class CheckpointWriter {
   std::thread thread_;        // of the write under way, or of one that has ended
   std::exception_ptr error_;  // of thread_, once it is joined
   std::atomic<bool> failed_{false};
+  std::atomic<double> cpu_seconds_{0};  // written by one thread at a time
 };
 
 }  // namespace winnow::train

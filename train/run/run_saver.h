@@ -47,6 +47,9 @@ class RunSaver {
   // Rank 0: a checkpoint could not be written. Never waits.
   bool failed() const noexcept { return writer_.failed(); }
 
+  // Rank 0: a processor's time that writing took, in seconds.
+  double cpu_seconds() const noexcept { return writer_.cpu_seconds(); }
+
  private:
   CheckpointJob job_of(const RunState& state, const Model& model, std::string census);
 
