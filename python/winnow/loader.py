@@ -119,8 +119,8 @@ class Loader:
         numbers, where there is no room.
     replicas: copies in the memory of all machines of the job together, as of ``winnow train --memory --replicas``: each holds its part
         of one, and gets the others' records while batches are computed, over a group of its own: of torch.distributed where that is
-        initialised, else of MPI, by mpi4py. With it, memory: all ranks make the loader together, go to another place (set_epoch, seek, load_state_dict) together, and close it
-        together. None: each machine holds the whole cache.
+        initialised, else of MPI, by mpi4py. With it, memory: all ranks make the loader together, go to another place (set_epoch, seek,
+        load_state_dict) together, and close it together. None: each machine holds the whole cache.
     ranks_per_machine: with replicas, take so many ranks for those of a machine, to try out on one what several would do; 0: as
         they are.
     tensors: "torch", "numpy", or "auto": torch where it is imported already.
