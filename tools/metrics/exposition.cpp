@@ -20,8 +20,9 @@ struct RunMetric {
   std::string_view key;
   std::string_view name;
   std::string_view help;
+  bool is_counter = false;
 };
-constexpr std::array<RunMetric, 6> kRunMetrics{{
+constexpr std::array<RunMetric, 8> kRunMetrics{{
     {"train.lr", "winnow_learning_rate", "Learning rate of the last step"},
     {"train.total_ips", "winnow_images_per_second",
      "Images per second in the last interval, all ranks together"},
@@ -30,6 +31,10 @@ constexpr std::array<RunMetric, 6> kRunMetrics{{
     {"train.loss_scale", "winnow_loss_scale", "What gradients of the next step are computed times"},
     {"ranks.slowest", "winnow_slowest_rank",
      "Rank whose own part of the steps took longest in the last interval"},
+    {"checkpoint.held_time", "winnow_checkpoint_held_seconds_total",
+     "Seconds that steps were held up by checkpoints", true},
+    {"checkpoint.cpu_time", "winnow_checkpoint_cpu_seconds_total",
+     "Seconds of one core that writing checkpoints took beside the steps", true},
 }};
 
 // A metric of a split: train.loss, val_ema.top1.
@@ -126,7 +131,8 @@ void write_run(Writer& out, const MetricsState& state) {
           "When the run last wrote its metrics, Unix time", state.unix_time);
   for (const RunMetric& metric : kRunMetrics) {
     const auto value = state.newest.find(std::string(metric.key));
-    if (value != state.newest.end()) out.one(metric.name, false, metric.help, value->second);
+    if (value != state.newest.end())
+      out.one(metric.name, metric.is_counter, metric.help, value->second);
   }
 }
 

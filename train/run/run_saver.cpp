@@ -8,6 +8,21 @@
 
 namespace winnow::train {
 
+RunSaver::Hold::~Hold() {
+  const std::chrono::duration<double> held = std::chrono::steady_clock::now() - begin_;
+  saver_.held_seconds_ += held.count();
+}
+
+RunSaver::Hold RunSaver::begin() {
+  board_.mark(health::Stage::kSaving);
+  return Hold(*this);
+}
+
+void RunSaver::add_costs(std::map<std::string, double>& values) const {
+  values["checkpoint.held_time"] = held_seconds_;
+  values["checkpoint.cpu_time"] = writer_.cpu_seconds();
+}
+
 void RunSaver::save(const RunState& state, const Model& model, std::string census) {
   const bool waits = saved_ == 0 || is_best(state);
   on_root(comm_, [&] {

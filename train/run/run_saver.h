@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "common/comm/communicator.h"
@@ -34,6 +36,21 @@ class RunSaver {
         saved_(board.saved()),
         writer_(directory.checkpoints()) {}
 
+  // Steps are held up for a checkpoint as long as this lives.
+  class Hold {
+   public:
+    explicit Hold(RunSaver& saver) : saver_(saver) {}
+    ~Hold();
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    RunSaver& saver_;
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  };
+  // What a checkpoint holds is gathered from now on.
+  Hold begin();
+
   // Copies `model` after state.step steps, once the checkpoint before is durable. Collective.
   //
   // In   `census`: of RUN/census.json, written before the checkpoint; rank 0's
@@ -47,8 +64,8 @@ class RunSaver {
   // Rank 0: a checkpoint could not be written. Never waits.
   bool failed() const noexcept { return writer_.failed(); }
 
-  // Rank 0: a processor's time that writing took, in seconds.
-  double cpu_seconds() const noexcept { return writer_.cpu_seconds(); }
+  // What checkpoints have cost: "checkpoint.held_time" and, of rank 0, "checkpoint.cpu_time".
+  void add_costs(std::map<std::string, double>& values) const;
 
  private:
   CheckpointJob job_of(const RunState& state, const Model& model, std::string census);
@@ -58,6 +75,7 @@ class RunSaver {
   comm::Communicator& comm_;
   health::Board& board_;
   int keep_;
+  double held_seconds_ = 0;
   std::int64_t saved_;       // step of the newest checkpoint; 0: none yet
   CheckpointWriter writer_;  // used by rank 0 alone; last, so that it ends first
 };

@@ -228,8 +228,7 @@ class Trainer {
                                          {"train.lr", rate_at(lr_, done - 1)},
                                          {"train.weight_norm", engine_.weight_norm()}};
     add_waits(*loader_, speed_.exposed, values);
-    values["checkpoint.held_time"] = held_by_checkpoints_;
-    values["checkpoint.cpu_time"] = saver_.cpu_seconds();
+    saver_.add_costs(values);
     if (!learns_without_labels(options_.recipe.loss)) {
       values["train.top1"] = state_.interval_hits.top1();
     }
@@ -305,8 +304,7 @@ class Trainer {
   }
 
   void save(std::int64_t done) {
-    const auto begin = Clock::now();
-    board_.mark(health::Stage::kSaving);
+    const RunSaver::Hold steps = saver_.begin();
     census_.gather(state_.census, done, comm_);
     std::string census;
     on_root(comm_, [&] {
@@ -319,7 +317,6 @@ class Trainer {
     engine_.executor().forget_errors();  // as who goes on from this checkpoint has
     saver_.save(state_, engine_.model(), std::move(census));
     state_.evaluated = true;
-    held_by_checkpoints_ += std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
   // Step `done` is not finite. Parameters are those of the step before: they are kept.
@@ -375,7 +372,6 @@ class Trainer {
   std::unique_ptr<pipeline::Loader> loader_;
   std::int64_t epoch_ = 1;  // that the next step belongs to
   StepSpeed speed_;
-  double held_by_checkpoints_ = 0;  // seconds
 };
 
 }  // namespace
