@@ -208,9 +208,10 @@ def loader(**more):
                                           "ranks_per_machine": 1, **more}})
 """
 
-    def write(self, begin, code):
+    def write(self, code):
+        """What each rank runs. What is to have a name of its own in BEGIN begins with that of the script."""
         script = self.folder / f"ranks-{len(list(self.folder.glob('ranks-*.py')))}.py"
-        script.write_text(self.CODE.format(path=str(self.path), memory=str(self.memory)) + begin + code)
+        script.write_text((self.CODE + self.BEGIN).format(path=str(self.path), memory=str(self.memory), script=str(script)) + code)
         return script
 
     def sums(self, parts):
@@ -289,7 +290,7 @@ class MachinesOfTorch(Machines, InMemory):
 import torch
 import torch.distributed as d
 rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-d.init_process_group("gloo", init_method={meet!r}, rank=rank, world_size=ranks)
+d.init_process_group("gloo", init_method="file://" + {script!r} + "-meet", rank=rank, world_size=ranks)
 def told(what):
     print(json.dumps(what), flush=True)
 def own_traffic():
@@ -298,8 +299,7 @@ end = d.destroy_process_group
 """
 
     def start(self, ranks, code, commands=None):
-        meet = f"file://{self.folder}/meet-{len(list(self.folder.glob('ranks-*.py')))}"
-        script = self.write(self.BEGIN.format(meet=meet), code)
+        script = self.write(code)
         started = []
         for rank in range(ranks):
             command = [sys.executable, str(script)]
@@ -392,7 +392,7 @@ class MachinesOfMpi(Machines, InMemory):
     BEGIN = """
 rank, ranks = int(os.environ["OMPI_COMM_WORLD_RANK"]), int(os.environ["OMPI_COMM_WORLD_SIZE"])
 def told(what):
-    with open({to!r} + str(rank), "a") as file:
+    with open({script!r} + "-told-" + str(rank), "a") as file:
         print(json.dumps(what), file=file)
 def own_traffic():
     from mpi4py import MPI
@@ -403,15 +403,15 @@ def end():
 """
 
     def told(self, ranks, code):
-        to = self.folder / f"told-{len(list(self.folder.glob('ranks-*.py')))}-"
-        script = self.write(self.BEGIN.format(to=str(to)), code)
-        for rank in range(ranks):
-            pathlib.Path(f"{to}{rank}").touch()
+        script = self.write(code)
+        told = [pathlib.Path(f"{script}-told-{rank}") for rank in range(ranks)]
+        for file in told:
+            file.touch()
         # env: local_mpirun takes the file that a link leads to, and a Python of a virtual environment is a link.
         done = subprocess.run([ROOT / "tools" / "local_mpirun", str(ranks), shutil.which("env"), sys.executable, script],
                               capture_output=True, text=True, env={**os.environ, "WINNOW_MPI_TIMEOUT": "300"})  # fmt: skip
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
-        return [[json.loads(line) for line in pathlib.Path(f"{to}{rank}").read_text().splitlines()] for rank in range(ranks)]
+        return [[json.loads(line) for line in file.read_text().splitlines()] for file in told]
 
     def test_ranks_without_mpi4py_are_told_what_to_install(self):
         (told,) = self.told(1, """

@@ -14,9 +14,7 @@ constexpr std::size_t kBytesOfAThread = std::size_t{2} << 20;  // takes longer t
 }  // namespace
 
 void copy_on_host(void* to, const void* from, std::size_t bytes) {
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t parts =
-      std::clamp<std::size_t>(bytes / kBytesOfAThread, 1, std::min(kMostThreads, cores));
+  const std::size_t parts = std::clamp<std::size_t>(bytes / kBytesOfAThread, 1, kMostThreads);
   const auto edge = [&](std::size_t part) { return bytes * part / parts; };
   const auto copy = [&](std::size_t part) {
     std::memcpy(static_cast<std::byte*>(to) + edge(part),

@@ -13,6 +13,8 @@ std::string name_of(const Layer& layer) {
   return std::string(layer.op) + " " + to_string(layer.description);
 }
 
+bool is_linear(const Layer& layer) { return std::string_view(layer.op) == "linear"; }
+
 // Filter passes give (x, dy), the matrix product takes (dy, x).
 class Swapped final : public Product {
  public:
@@ -75,9 +77,8 @@ std::unique_ptr<Product> CudnnLowering::chosen(const std::string& name, Make mak
 
 std::unique_ptr<Product> CudnnLowering::make_product(const Layer& layer) {
   return chosen(name_of(layer), [&](const std::string* wanted) {
-    const bool is_linear = std::string_view(layer.op) == "linear";
-    return is_linear ? linear_matmul(device_, layer.description)
-                     : device_.make_convolution(layer.description, wanted);
+    return is_linear(layer) ? linear_matmul(device_, layer.description)
+                            : device_.make_convolution(layer.description, wanted);
   });
 }
 
@@ -88,8 +89,8 @@ std::unique_ptr<Product> CudnnLowering::make_filter_product(Layer& layer) {
   Layer rounded = layer;
   rounded.description.result = compute();
   layer.description.result = Element::kF32;
-  const bool rounds = compute() != Element::kF32 && std::string_view(layer.op) != "linear" &&
-                      imposed(name_of(layer)) == nullptr;
+  const bool rounds =
+      compute() != Element::kF32 && !is_linear(layer) && imposed(name_of(layer)) == nullptr;
   if (rounds) {
     if (auto product = make_product(rounded)) {
       layer = rounded;
