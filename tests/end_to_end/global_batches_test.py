@@ -217,7 +217,7 @@ class GlobalBatches(Case):
     def start(self, out, ranks, flags):
         return subprocess.Popen(
             [str(ROOT / "tools" / "local_mpirun"), str(ranks), WINNOW, "train", str(self.cache), "--out", str(out),
-             *map(str, [*self.RECIPE, *self.LONG, "--threads", 1, "--resume", "auto", *flags])],
+             *map(str, [*self.RECIPE, "--threads", 1, "--resume", "auto", *flags])],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
             env={**os.environ, "WINNOW_MPI_TIMEOUT": "300"})  # fmt: skip
 
@@ -300,9 +300,11 @@ class GlobalBatches(Case):
 
     def test_random_kills(self):
         """One rank or all of them, at any time, also in the middle of an exchange; then on other ranks."""
-        flags = ["--augment", "cifar"]
+        flags = ["--augment", "cifar", "--epochs", 6, "--recovery-interval", 3]
         whole = self.fresh()
-        self.ok("train", self.cache, "--out", whole, *self.RECIPE, *self.LONG, "--threads", 1, *flags)
+        began = time.monotonic()
+        self.ok("train", self.cache, "--out", whole, *self.RECIPE, "--threads", 1, *flags, ranks=2)
+        length = time.monotonic() - began
         due = self.digests(whole)
         census = (whole / "census.json").read_text()
         kills = int(os.environ.get("WINNOW_KILLS", 12 if ALL else 4))
@@ -317,7 +319,7 @@ class GlobalBatches(Case):
                 spread = draw.choice([self.machines(1), self.machines(1, "--segment-size", 1), self.machines(2), []])
                 job = self.start(out, ranks, [*flags, *spread])
                 if draw.random() < 0.75 and done < kills:
-                    time.sleep(draw.uniform(0.2, 1.5))  # most runs take longer
+                    time.sleep(draw.uniform(0.1, 0.9) * length)  # the part of a run that is left may be over earlier
                     pids = ranks_of(job)
                     victims = pids if draw.random() < 0.5 else pids[:1] if draw.random() < 0.5 else pids[-1:]
                     for pid in victims:
