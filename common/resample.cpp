@@ -513,23 +513,25 @@ std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
     sums.low = _mm256_add_epi32(sums.low, _mm256_madd_epi16(pixels, low_weights));
     sums.high = _mm256_add_epi32(sums.high, _mm256_madd_epi16(pixels, high_weights));
   };
-  const auto put = [](const Sums& sums, Byte* to) __attribute__((target("avx2"), always_inline)) {
-    const __m256i both = joined(sums.low, sums.high);
-    const std::uint32_t bytes =
-        rounded4(_mm_add_epi32(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1)));
-    to[0] = static_cast<Byte>(bytes);
-    to[1] = static_cast<Byte>(bytes >> 8);
-    to[2] = static_cast<Byte>(bytes >> 16);
+  // Of two rows, each in its half.
+  const auto rounded_pair =
+      [](const Sums& a, const Sums& b) __attribute__((target("avx2"), always_inline)) {
+    const __m256i one = joined(a.low, a.high);
+    const __m256i other = joined(b.low, b.high);
+    const __m256i sums = _mm256_add_epi32(_mm256_permute2x128_si256(one, other, 0x20),
+                                          _mm256_permute2x128_si256(one, other, 0x31));
+    return _mm256_srai_epi32(sums, kWeightBits);
   };
+  const __m256i half_once = _mm256_setr_epi32(kHalf, kHalf, kHalf, kHalf, 0, 0, 0, 0);
   for (int y = 0; y < in.height_px; y += kRows) {
     const auto [row0, row1, row2, row3] = rows_at(in, y, tail.data());
-    auto [to0, to1, to2, to3] = out_at(out, y);
+    OutGroup to = out_at(out, y);
     for (const Taps::Span& span : taps.spans) {
       const Halves* half = taps.halves.data() + span.at / 4;
-      Sums sums0{};
-      Sums sums1{};
-      Sums sums2{};
-      Sums sums3{};
+      Sums sums0{half_once, {}};
+      Sums sums1 = sums0;
+      Sums sums2 = sums0;
+      Sums sums3 = sums0;
       const std::ptrdiff_t end = std::ptrdiff_t{3} * (span.first + span.count);
       for (std::ptrdiff_t x = std::ptrdiff_t{3} * span.first; x < end; x += 12, ++half) {
         const __m256i low = aligned(half->low);
@@ -539,14 +541,22 @@ std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
         add(row2 + x, low, high, sums2);
         add(row3 + x, low, high, sums3);
       }
-      put(sums0, to0);
-      put(sums1, to1);
-      put(sums2, to2);
-      put(sums3, to3);
-      to0 += 3;
-      to1 += 3;
-      to2 += 3;
-      to3 += 3;
+      const __m256i words =
+          _mm256_packs_epi32(rounded_pair(sums0, sums1), rounded_pair(sums2, sums3));
+      const __m256i bytes = _mm256_packus_epi16(words, words);
+      const __m128i even = _mm256_castsi256_si128(bytes);
+      const __m128i odd = _mm256_extracti128_si256(bytes, 1);
+      const std::array<int, kRows> fours{_mm_extract_epi32(even, 0), _mm_extract_epi32(odd, 0),
+                                         _mm_extract_epi32(even, 1), _mm_extract_epi32(odd, 1)};
+      // The fourth byte is the next pixel's, which comes after it, but not where a row ends.
+      const bool is_last = &span == &taps.spans.back();
+      for (std::size_t r = 0; r < kRows; ++r, to[r - 1] += 3) {
+        if (is_last) {
+          std::memcpy(to[r], &fours[r], 3);
+        } else {
+          std::memcpy(to[r], &fours[r], 4);
+        }
+      }
     }
   }
 }
@@ -744,18 +754,32 @@ void copy_rows(ImageView image, Byte* to) {
   for (int y = 0; y < image.height_px; ++y, to += line) std::memcpy(to, image.row(y), line);
 }
 
-Image packed(ImageView image) {
-  Image out(image.height_px, image.width_px, image.channels);
-  copy_rows(image, out.pixels.data());
-  return out;
-}
-
 Region whole(int height_px, int width_px) {
   return {0, 0, static_cast<double>(height_px), static_cast<double>(width_px)};
 }
 
 Rows rows_of(Image& image) {
   return {image.pixels.data(), image.height_px, image.width_px, image.channels};
+}
+
+void resize_to(ImageView image, const Region& region, ResampleFilter filter, bool mirrored,
+               Rows out) {
+  const Loops loops = best_loops();
+  const Axis down{image.height_px, region.top, region.height, out.height_px};
+  const Axis across{image.width_px, region.left, region.width, out.width_px};
+  const auto go_down = [&](ImageView in) {
+    if (down.is_kept()) return copy_rows(in, out.data);
+    loops.down(in, taps_of(loops, {down, kAnyChannels, filter}), out);
+  };
+  if (across.is_kept() && !mirrored) return go_down(image);
+  Taps taps = taps_of(loops, {across, image.channels, filter});  // of a kept axis: one that counts
+  if (mirrored) std::ranges::reverse(taps.spans);
+  if (down.is_kept()) return loops.across(image, taps, out);
+  const std::ptrdiff_t line = std::ptrdiff_t{out.width_px} * image.channels;
+  const auto half = std::make_unique_for_overwrite<Byte[]>(
+      static_cast<std::size_t>(line) * static_cast<std::size_t>(image.height_px));
+  loops.across(image, taps, {half.get(), image.height_px, out.width_px, image.channels});
+  go_down({half.get(), image.height_px, out.width_px, image.channels, line});
 }
 
 }  // namespace
@@ -852,19 +876,15 @@ Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter
 
 Image resize(ImageView image, const Region& region, int height_px, int width_px,
              ResampleFilter filter) {
-  const Axis down{image.height_px, region.top, region.height, height_px};
-  const Axis across{image.width_px, region.left, region.width, width_px};
-  if (!across.is_kept()) {
-    RowResizer resizer(image.height_px, image.width_px, image.channels, region, height_px, width_px,
-                       filter);
-    resizer.add(image);
-    return resizer.finish();
-  }
-  if (down.is_kept()) return packed(image);
-  const Loops loops = best_loops();  // straight from the image
   Image out(height_px, width_px, image.channels);
-  loops.down(image, taps_of(loops, {down, kAnyChannels, filter}), rows_of(out));
+  resize_to(image, region, filter, false, rows_of(out));
   return out;
+}
+
+void resize(ImageView image, int height_px, int width_px, ResampleFilter filter, bool mirrored,
+            std::uint8_t* out) {
+  resize_to(image, whole(image.height_px, image.width_px), filter, mirrored,
+            {out, height_px, width_px, image.channels});
 }
 
 Image to_gray(ImageView image) {

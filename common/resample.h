@@ -18,6 +18,10 @@ enum class ResampleFilter { kBilinear, kBicubic, kLanczos };  // as Pillow calls
 // an axis that keeps its size is skipped. Any size >= 1x1 to any size >= 1x1, 1 or 3 channels.
 Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter);
 
+// The same into `out`, rows without padding; each from right to left where `mirrored`.
+void resize(ImageView image, int height_px, int width_px, ResampleFilter filter, bool mirrored,
+            std::uint8_t* out);
+
 // What a side becomes where the longer one of its image becomes `to_px`: 1 at least.
 inline int side_where_longer_is(int to_px, int side_px, int longer_px) noexcept {
   return std::max(1, static_cast<int>(std::int64_t{side_px} * to_px / longer_px));

@@ -331,42 +331,76 @@ struct DoStep {
   void operator()(const CutmixStep&) {}
 };
 
+// The step of a number, if there is one and it is of that kind.
 template <class Kind>
-const Kind* first_step(const Recipe& recipe) noexcept {
-  return recipe.size > 0 ? std::get_if<Kind>(&recipe.steps[0]) : nullptr;
+const Kind* step_of(const Recipe& recipe, std::size_t i) noexcept {
+  return i < recipe.size ? std::get_if<Kind>(&recipe.steps[i]) : nullptr;
 }
 
-// Writes a picture of the sample's size, or one whose centre is that, and does the steps but those
-// that brought it to size. A crop and a flip that come first are done while it is written.
+// How a sample is written, from the steps that come first: a crop, of a picture of the sample's
+// size, and a flip.
+struct Placing {
+  std::optional<Offset> crop;
+  Padding mode = Padding::kZero;
+  bool flip = false;
+  std::size_t next = 0;  // step that is yet to be done
+};
+Placing placing_of(const Recipe& recipe, bool is_sized, const Geometry& target, std::uint32_t epoch,
+                   Streams& streams) {
+  Placing how;
+  how.next = brings_to_size(recipe) ? 1 : 0;
+  const auto* crop = step_of<CropStep>(recipe, how.next);
+  if (crop != nullptr && is_sized) {
+    how.crop = offset_of(*crop, target.height_px, target.width_px, streams.crop);
+    how.mode = crop->mode;
+    ++how.next;
+  }
+  if (const auto* step = step_of<FlipStep>(recipe, how.next)) {
+    how.flip = flips(*step, streams.flip);
+    ++how.next;
+  } else if (step_of<AlternatingFlipStep>(recipe, how.next) != nullptr) {
+    how.flip = alternating_flip(epoch, streams.turns);
+    ++how.next;
+  }
+  return how;
+}
+
+void do_steps(std::size_t first, const Recipe& recipe, std::uint32_t epoch, Streams& streams,
+              const Levels& levels, PixelSpan pixels) {
+  Changer changer(pixels);
+  for (std::size_t i = first; i < recipe.size; ++i) {
+    const Step& step = recipe.steps[i];
+    std::visit(DoStep{changer, epoch, streams.of(step), levels}, step);
+  }
+}
+
+// Writes a picture of the sample's size, or the part of another from `at`, and does the steps but
+// those that brought it to size.
 void finish(const ImageView& image, Offset at, const Recipe& recipe, const Geometry& target,
             const AugmentKey& key, const Levels& levels, std::uint8_t* out) {
-  std::size_t i = brings_to_size(recipe) ? 1 : 0;
   Streams streams(key);
-  const bool whole = image.height_px == target.height_px && image.width_px == target.width_px;
-  const auto* crop = i < recipe.size ? std::get_if<CropStep>(&recipe.steps[i]) : nullptr;
-  if (crop != nullptr && whole) {
-    at = offset_of(*crop, target.height_px, target.width_px, streams.crop);
-    ++i;
-  }
-  bool flip = false;
-  if (i < recipe.size) {
-    if (const auto* step = std::get_if<FlipStep>(&recipe.steps[i])) {
-      flip = flips(*step, streams.flip);
-      ++i;
-    } else if (std::holds_alternative<AlternatingFlipStep>(recipe.steps[i])) {
-      flip = alternating_flip(key.epoch, streams.turns);
-      ++i;
-    }
-  }
-  const bool reflect = crop != nullptr && whole && crop->mode == Padding::kReflect;
+  const bool is_sized = image.height_px == target.height_px && image.width_px == target.width_px;
+  const Placing how = placing_of(recipe, is_sized, target, key.epoch, streams);
   const PixelSpan pixels{out, target.height_px, target.width_px, target.channels};
-  (reflect ? place_reflected : place)(image, at.top, at.left, flip, pixels);
-  if (i == recipe.size) return;
-  Changer changer(pixels);
-  for (; i < recipe.size; ++i) {
-    const Step& step = recipe.steps[i];
-    std::visit(DoStep{changer, key.epoch, streams.of(step), levels}, step);
+  const Offset from = how.crop.value_or(at);
+  (how.mode == Padding::kReflect ? place_reflected : place)(image, from.top, from.left, how.flip,
+                                                            pixels);
+  do_steps(how.next, recipe, key.epoch, streams, levels, pixels);
+}
+
+// finish() of a part that is resized to the sample's size, straight into it where it can be.
+void finish_resized(ImageView part, const Recipe& recipe, const Geometry& target,
+                    const AugmentKey& key, const Levels& levels, std::uint8_t* out) {
+  constexpr ResampleFilter kFilter = ResampleFilter::kBilinear;
+  Streams streams(key);
+  const Placing how = placing_of(recipe, true, target, key.epoch, streams);
+  if (how.crop || part.channels != target.channels) {
+    const Image sized = resize(part, target.height_px, target.width_px, kFilter);
+    return finish(sized.view(), {}, recipe, target, key, levels, out);
   }
+  resize(part, target.height_px, target.width_px, kFilter, how.flip, out);
+  do_steps(how.next, recipe, key.epoch, streams, levels,
+           {out, target.height_px, target.width_px, target.channels});
 }
 
 bool one_or_three(int channels) noexcept { return channels == 1 || channels == 3; }
@@ -416,7 +450,7 @@ int crop_offset(int size, int target) noexcept {
 
 std::optional<Box> crop_of(const Recipe& recipe, int height_px, int width_px,
                            const AugmentKey& key) {
-  const auto* step = first_step<ResizedCropStep>(recipe);
+  const auto* step = step_of<ResizedCropStep>(recipe, 0);
   if (step == nullptr) return std::nullopt;
   CounterDraws draws = Streams::of(key, RandomUse::kResizedCrop);
   return random_resized_crop(height_px, width_px, step->range, draws);
@@ -439,9 +473,7 @@ void augment_crop(ImageView part, const Recipe& recipe, const Geometry& geometry
   check(part, geometry, out);
   Image gray;
   part = in_channels(part, geometry.channels, gray);
-  const Image sized =
-      resize(part, geometry.height_px, geometry.width_px, ResampleFilter::kBilinear);
-  finish(sized.view(), {}, recipe, geometry, key, levels, out.data());
+  finish_resized(part, recipe, geometry, key, levels, out.data());
 }
 
 void augment(ImageView image, const Recipe& recipe, const Geometry& geometry, const AugmentKey& key,
@@ -450,7 +482,7 @@ void augment(ImageView image, const Recipe& recipe, const Geometry& geometry, co
   if (const auto box = crop_of(recipe, image.height_px, image.width_px, key)) {
     return augment_crop(cut(image, *box), recipe, geometry, key, out, levels);
   }
-  const auto* centre = first_step<CentreCropStep>(recipe);
+  const auto* centre = step_of<CentreCropStep>(recipe, 0);
   const bool same_size = centre == nullptr && image.height_px == geometry.height_px &&
                          image.width_px == geometry.width_px;
   if (!same_size) image = cut_strip(image, geometry);

@@ -164,6 +164,39 @@ TEST(Resample, MatchesASlowOracleAtRandomSizes) {
   }
 }
 
+Image mirrored(Image image) {
+  const auto pixel = [&](int y, int x) {
+    return image.pixels.begin() + (y * image.width_px + x) * image.channels;
+  };
+  for (int y = 0; y < image.height_px; ++y) {
+    for (int left = 0, right = image.width_px - 1; left < right; ++left, --right) {
+      std::swap_ranges(pixel(y, left), pixel(y, left) + image.channels, pixel(y, right));
+    }
+  }
+  return image;
+}
+
+TEST(Resample, WritesRowsEitherWayAndNothingBeside) {
+  CounterRng rng(11, 0, 0, RandomUse::kTest);
+  const auto side = [&](int most) { return 1 + static_cast<int>(rng.below(most)); };
+  for (std::uint64_t round = 0; round < 300; ++round) {
+    const Image image = noise(side(60), side(60), round % 3 == 0 ? 1 : 3, round);
+    const int height = round % 5 == 0 ? image.height_px : side(60);
+    const int width = round % 7 == 0 ? image.width_px : side(60);
+    const auto filter = round % 2 == 0 ? ResampleFilter::kBicubic : ResampleFilter::kBilinear;
+    for (const bool is_mirrored : {false, true}) {
+      Image want = resize(image.view(), height, width, filter);
+      if (is_mirrored) want = mirrored(std::move(want));
+      constexpr std::uint8_t kBeside = 0xA5;
+      want.pixels.push_back(kBeside);
+      std::vector<std::uint8_t> out(want.pixels.size(), kBeside);
+      resize(image.view(), height, width, filter, is_mirrored, out.data());
+      ASSERT_EQ(out, want.pixels) << image.height_px << "x" << image.width_px << " to " << height
+                                  << "x" << width << (is_mirrored ? ", mirrored" : "");
+    }
+  }
+}
+
 TEST(Resample, RowsMayBePadded) {
   const Image whole = noise(40, 50, 3, 9);
   const ImageView part{whole.view().row(3) + 3 * 5, 30, 20, 3, whole.view().row_stride_bytes};

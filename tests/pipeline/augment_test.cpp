@@ -159,6 +159,28 @@ TEST(Augment, DrawsRowThenColumnThenFlipFromTheirStreams) {
   }
 }
 
+TEST(Augment, ResizesAPartThenCropsAndFlipsIt) {
+  constexpr Recipe kCropped{{ResizedCropStep{}, CropStep{}, FlipStep{}}, 3};
+  for (const int channels : {1, 3}) {
+    const Image image = random_image(40, 50, channels, 8);
+    for (SampleId id = 0; id < 100; ++id) {
+      const AugmentKey key{7, 2, id};
+      const auto box = crop_of(Recipe::kImageNet, 40, 50, key);
+      ASSERT_TRUE(box.has_value());
+      const Image sized = resize(part_of(image.view(), *box), 9, 11, ResampleFilter::kBilinear);
+      const bool flip = CounterRng(key.seed, key.epoch, key.id, RandomUse::kFlip).below(2) == 1;
+      constexpr int kMiddle = 4;  // of a padded picture: that without the padding
+      ASSERT_EQ(augmented(image.view(), Recipe::kImageNet, {9, 11, channels}, key),
+                crop_oracle(sized, kMiddle, kMiddle, flip));
+      CounterRng crop(key.seed, key.epoch, key.id, RandomUse::kCrop);
+      const int top = static_cast<int>(crop.below(9));
+      const int left = static_cast<int>(crop.below(9));
+      ASSERT_EQ(augmented(image.view(), kCropped, {9, 11, channels}, key),
+                crop_oracle(sized, top, left, flip));
+    }
+  }
+}
+
 // An image smaller than the padding can be cut away altogether.
 TEST(Augment, CropsTinyImages) {
   for (const int side : {1, 2, 3}) {
