@@ -133,14 +133,23 @@ void read_part(jpeg_decompress_struct& codec, const Box& part, unsigned char* pi
   if (part.top > 0) jpeg_skip_scanlines(&codec, static_cast<JDIMENSION>(part.top));
   const std::size_t depth = codec.output_components == 1 ? 1 : 3;
   const std::size_t step = width * depth;
-  const bool is_direct = codec.output_components != 4 && codec.output_width == width;
-  for (int y = 0; y < part.height_px; ++y, pixels += step) {
-    unsigned char* to = is_direct ? pixels : line;
-    jpeg_read_scanlines(&codec, &to, 1);
+  const std::size_t before = depth * (left - first);  // of a row that comes, what is not the part's
+  const std::size_t comes = depth * codec.output_width;
+  const std::size_t size = step * static_cast<std::size_t>(part.height_px);
+  for (std::size_t at = 0; at < size; at += step) {
     if (codec.output_components == 4) {
-      inks_to_rgb(line + 4 * (left - first), part.width_px, pixels);
-    } else if (!is_direct) {
-      std::memcpy(pixels, line + depth * (left - first), step);
+      jpeg_read_scanlines(&codec, &line, 1);
+      inks_to_rgb(line + 4 * (left - first), part.width_px, pixels + at);
+    } else if (at >= before && at - before + comes <= size) {
+      // Straight to its place, over the end of the row above, which is put back; what comes behind
+      // the part is the place of the row below.
+      unsigned char* row = pixels + (at - before);
+      std::copy_n(row, before, line);
+      jpeg_read_scanlines(&codec, &row, 1);
+      std::copy_n(line, before, row);
+    } else {
+      jpeg_read_scanlines(&codec, &line, 1);
+      std::copy_n(line + before, step, pixels + at);
     }
   }
   if (codec.output_scanline == codec.output_height) jpeg_finish_decompress(&codec);
