@@ -16,13 +16,18 @@ from program import ROOT, WINNOW, Case, tensors
 
 ELASTIC = ROOT / "tools" / "winnow-elastic"
 
-# mpirun's place: notes what it is called with, and does what the next line of FOLDER/script says: ends with a code at once, or "runs", which
-# is to write metrics until SIGUSR1 ends it with 75.
+# mpirun's place: notes what it is called with, and does what the next line of FOLDER/script says: ends with a code at once; "runs", which
+# is to write metrics until SIGUSR1 ends it with 75; "hangs" when what it started has ended.
 MPIRUN = """#!/bin/bash
 folder=$(dirname "$0")
 echo "$*" >> "$folder/calls"
 read -r act < "$folder/script"
 sed -i 1d "$folder/script"
+if [[ $act == hangs ]]; then
+  sleep 2 &
+  mkfifo "$folder/never"
+  read -r <> "$folder/never"
+fi
 [[ $act == runs ]] || exit "$act"
 trap 'exit 75' USR1
 while true; do echo step >> "$folder/run/metrics.jsonl"; sleep 0.05; done
@@ -123,6 +128,12 @@ class Elastic(Case):
         self.assertEqual(self.start([1, 137, 0], "-n", 2, "--restarts", 1).wait(60), 137)
         self.assertEqual(len(self.calls()), 2)
         self.assertRegex(self.text(), "killed.*no restarts are left: giving up")
+
+    def test_an_mpirun_that_does_not_end_with_its_ranks_is_ended(self):
+        job = self.start(["hangs", 0], "-n", 2, "--probe-every", 1)
+        self.assertEqual(job.wait(60), 0, self.text())
+        self.assertEqual(len(self.calls()), 2)
+        self.assertRegex(self.text(), "all ranks have ended, and mpirun does not: ending it\n.* 9 restarts left")
 
     def test_a_signal_of_the_users_stops_the_job_and_starts_none(self):
         for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT):
