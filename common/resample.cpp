@@ -298,10 +298,14 @@ constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
   }
 }
 
+// What weights of a pass down are for.
+constexpr int kAnyChannels = 0;
+
 struct Loops {
   int gray_block;  // taps multiplied at once
+  int down_block;
   Taps (*taps)(const Axis&, int block, ResampleFilter);
-  void (*prepare)(Taps&, int channels);  // for `across`
+  void (*prepare)(Taps&, int channels);
   void (*across)(ImageView, const Taps&, Rows);
   void (*down)(ImageView, const Taps&, Rows);
   void (*gray)(ImageView, Rows);
@@ -316,7 +320,7 @@ void down_columns_base(ImageView in, const Taps& taps, Rows out) { down_columns(
 void mix_gray_base(ImageView in, Rows out) { mix_gray(in, out); }
 
 constexpr Loops kBaseLoops{
-    8, make_taps_base, prepare_base, across_rows_base, down_columns_base, mix_gray_base};
+    8, 1, make_taps_base, prepare_base, across_rows_base, down_columns_base, mix_gray_base};
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] Taps make_taps_avx2(const Axis& axis, int block, ResampleFilter filter) {
@@ -418,42 +422,71 @@ OutGroup out_at(Rows out, int y) {
   }
 }
 
-// With VNNI a weight is cut into three digits of 8 bits. A vector holds sixteen pixels of each of
-// the four rows.
-std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
-  std::vector<Digits> blocks(weights.size() / 16);
-  for (std::size_t i = 0; i < blocks.size() * 16; ++i) {
+// With VNNI a weight is cut into three digits of 8 bits, and four products of 8 bits are added at
+// once. `repeat`: how often a block has each weight.
+std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights, std::size_t repeat) {
+  const std::size_t block = 16 / repeat;
+  std::vector<Digits> blocks(weights.size() / block);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
     std::int32_t rest = weights[i];
-    for (auto& digits : blocks[i / 16].digits) {
-      digits[i % 16] = static_cast<std::int8_t>(rest & 255);
-      rest = (rest - digits[i % 16]) >> 8;
+    for (auto& digits : blocks[i / block].digits) {
+      const auto digit = static_cast<std::int8_t>(rest & 255);
+      for (std::size_t at = i % block; at < 16; at += block) digits[at] = digit;
+      rest = (rest - digit) >> 8;
     }
   }
   return blocks;
 }
 
+// Sixteen bytes of each row.
+[[gnu::target("avx512f"), gnu::always_inline]] inline __m512i four_rows(const RowGroup& rows,
+                                                                        std::ptrdiff_t x) {
+  const auto load = [](const Byte* p) __attribute__((target("avx512f"), always_inline)) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  };
+  __m512i bytes = _mm512_castsi128_si512(load(rows[0] + x));
+  bytes = _mm512_inserti32x4(bytes, load(rows[1] + x), 1);
+  bytes = _mm512_inserti32x4(bytes, load(rows[2] + x), 2);
+  return _mm512_inserti32x4(bytes, load(rows[3] + x), 3);
+}
+
+// Sums of products with each digit of the weights.
+struct DigitSums {
+  __m512i low;
+  __m512i middle;
+  __m512i high;
+};
+[[gnu::target("avx512f,avx512vnni"), gnu::always_inline]] inline void add_products(
+    __m512i pixels, const Digits& block, DigitSums& sums) {
+  const auto weights = [&](std::size_t i) __attribute__((target("avx512f"), always_inline)) {
+    return _mm512_broadcast_i32x4(
+        _mm_load_si128(reinterpret_cast<const __m128i*>(block.digits[i].data())));
+  };
+  sums.low = _mm512_dpbusd_epi32(sums.low, pixels, weights(0));
+  sums.middle = _mm512_dpbusd_epi32(sums.middle, pixels, weights(1));
+  sums.high = _mm512_dpbusd_epi32(sums.high, pixels, weights(2));
+}
+[[gnu::target("avx512f"), gnu::always_inline]] inline __m512i joined(const DigitSums& sums) {
+  const __m512i upper = _mm512_add_epi32(sums.middle, _mm512_slli_epi32(sums.high, 8));
+  return _mm512_add_epi32(sums.low, _mm512_slli_epi32(upper, 8));
+}
+[[gnu::target("avx512f"), gnu::always_inline]] inline __m512i shifted(__m512i sums) {
+  return _mm512_srai_epi32(_mm512_add_epi32(sums, _mm512_set1_epi32(kHalf)), kWeightBits);
+}
+// To 8 bits: of sixteen sums.
+[[gnu::target("avx512f"), gnu::always_inline]] inline __m128i rounded16(__m512i sums) {
+  return _mm512_cvtusepi32_epi8(_mm512_max_epi32(shifted(sums), _mm512_setzero_si512()));
+}
+
 // Of one output of each row, four sums that are yet to be added.
 [[gnu::target("avx512f,avx512vnni"), gnu::always_inline]] inline __m512i sums_vnni(
     const RowGroup& rows, const Taps::Span& span, const Digits* block) {
-  const auto load = [](const void* p) __attribute__((target("avx512f"), always_inline)) {
-    return _mm_loadu_si128(static_cast<const __m128i*>(p));
-  };
-  __m512i low = _mm512_setzero_si512();
-  __m512i middle = _mm512_setzero_si512();
-  __m512i high = _mm512_setzero_si512();
+  DigitSums sums{};
   const std::ptrdiff_t end = span.first + span.count;
   for (std::ptrdiff_t x = span.first; x < end; x += 16, ++block) {
-    __m512i pixels = _mm512_castsi128_si512(load(rows[0] + x));
-    pixels = _mm512_inserti32x4(pixels, load(rows[1] + x), 1);
-    pixels = _mm512_inserti32x4(pixels, load(rows[2] + x), 2);
-    pixels = _mm512_inserti32x4(pixels, load(rows[3] + x), 3);
-    const auto& digits = block->digits;
-    low = _mm512_dpbusd_epi32(low, pixels, _mm512_broadcast_i32x4(load(digits[0].data())));
-    middle = _mm512_dpbusd_epi32(middle, pixels, _mm512_broadcast_i32x4(load(digits[1].data())));
-    high = _mm512_dpbusd_epi32(high, pixels, _mm512_broadcast_i32x4(load(digits[2].data())));
+    add_products(four_rows(rows, x), *block, sums);
   }
-  return _mm512_add_epi32(
-      low, _mm512_slli_epi32(_mm512_add_epi32(middle, _mm512_slli_epi32(high, 8)), 8));
+  return joined(sums);
 }
 
 [[gnu::target("avx512f,avx512vnni")]] void across_gray_vnni(ImageView in, const Taps& taps,
@@ -476,10 +509,7 @@ std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
       const __m512i right = fold32(sums(2), sums(3));
       const __m512i whole =
           _mm512_add_epi32(_mm512_unpacklo_epi64(left, right), _mm512_unpackhi_epi64(left, right));
-      const __m512i shifted =
-          _mm512_srai_epi32(_mm512_add_epi32(whole, _mm512_set1_epi32(kHalf)), kWeightBits);
-      const __m128i bytes =
-          _mm512_cvtusepi32_epi8(_mm512_max_epi32(shifted, _mm512_setzero_si512()));
+      const __m128i bytes = rounded16(whole);
       const std::array<int, kRows> fours{_mm_extract_epi32(bytes, 0), _mm_extract_epi32(bytes, 1),
                                          _mm_extract_epi32(bytes, 2), _mm_extract_epi32(bytes, 3)};
       const std::size_t count = std::min<std::size_t>(4, taps.spans.size() - i);
@@ -494,10 +524,54 @@ std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
   }
 }
 
-[[gnu::target("avx2")]] void across_rgb_avx2(ImageView in, const Taps& taps, Rows out) {
+// The last row, with room to be read beyond it.
+std::vector<Byte> tail_of(ImageView in) {
   const std::size_t line = static_cast<std::size_t>(in.width_px) * 3;
   std::vector<Byte> tail(line + 4);
   std::memcpy(tail.data(), in.row(in.height_px - 1), line);
+  return tail;
+}
+
+// One RGB pixel of each row. The fourth byte is the next pixel's, which comes after it, but not
+// where a row ends.
+[[gnu::always_inline]] inline void put_pixels(const std::array<int, kRows>& pixels, bool is_last,
+                                              OutGroup& to) {
+  for (std::size_t r = 0; r < kRows; ++r) {
+    if (is_last) {
+      std::memcpy(to[r], &pixels[r], 3);
+    } else {
+      std::memcpy(to[r], &pixels[r], 4);
+    }
+    to[r] += 3;
+  }
+}
+
+[[gnu::target("avx512f,avx512bw,avx512vnni")]] void across_rgb_vnni(ImageView in, const Taps& taps,
+                                                                    Rows out) {
+  const std::vector<Byte> tail = tail_of(in);
+  // Four pixels, of which twelve bytes are, by channel.
+  const __m512i by_channel =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11, -1, -1, -1, -1));
+  for (int y = 0; y < in.height_px; y += kRows) {
+    const RowGroup rows = rows_at(in, y, tail.data());
+    OutGroup to = out_at(out, y);
+    for (const Taps::Span& span : taps.spans) {
+      const Digits* block = taps.digits.data() + span.at / 4;
+      DigitSums sums{};
+      const std::ptrdiff_t end = std::ptrdiff_t{3} * (span.first + span.count);
+      for (std::ptrdiff_t x = std::ptrdiff_t{3} * span.first; x < end; x += 12, ++block) {
+        add_products(_mm512_shuffle_epi8(four_rows(rows, x), by_channel), *block, sums);
+      }
+      const __m128i bytes = rounded16(joined(sums));
+      put_pixels({_mm_extract_epi32(bytes, 0), _mm_extract_epi32(bytes, 1),
+                  _mm_extract_epi32(bytes, 2), _mm_extract_epi32(bytes, 3)},
+                 &span == &taps.spans.back(), to);
+    }
+  }
+}
+
+[[gnu::target("avx2")]] void across_rgb_avx2(ImageView in, const Taps& taps, Rows out) {
+  const std::vector<Byte> tail = tail_of(in);
   // Pixels 0 and 1 into the lower half, 2 and 3 into the upper, by channel, as 16 bits.
   const __m256i pairs =
       _mm256_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1, 6, -1, 9, -1, 7,
@@ -546,30 +620,20 @@ std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights) {
       const __m256i bytes = _mm256_packus_epi16(words, words);
       const __m128i even = _mm256_castsi256_si128(bytes);
       const __m128i odd = _mm256_extracti128_si256(bytes, 1);
-      const std::array<int, kRows> fours{_mm_extract_epi32(even, 0), _mm_extract_epi32(odd, 0),
-                                         _mm_extract_epi32(even, 1), _mm_extract_epi32(odd, 1)};
-      // The fourth byte is the next pixel's, which comes after it, but not where a row ends.
-      const bool is_last = &span == &taps.spans.back();
-      for (std::size_t r = 0; r < kRows; ++r, to[r - 1] += 3) {
-        if (is_last) {
-          std::memcpy(to[r], &fours[r], 3);
-        } else {
-          std::memcpy(to[r], &fours[r], 4);
-        }
-      }
+      put_pixels({_mm_extract_epi32(even, 0), _mm_extract_epi32(odd, 0), _mm_extract_epi32(even, 1),
+                  _mm_extract_epi32(odd, 1)},
+                 &span == &taps.spans.back(), to);
     }
   }
 }
 
 void prepare_avx2(Taps& taps, int channels) {
-  if (taps.whole_blocks) taps.halves = halve(taps.weights, channels == 1 ? 1 : 4);
+  if (taps.whole_blocks && channels != kAnyChannels) {
+    taps.halves = halve(taps.weights, channels == 1 ? 1 : 4);
+  }
 }
 void prepare_vnni(Taps& taps, int channels) {
-  if (channels != 1) {
-    prepare_avx2(taps, channels);
-  } else if (taps.whole_blocks) {
-    taps.digits = cut_into_digits(taps.weights);
-  }
+  if (taps.whole_blocks) taps.digits = cut_into_digits(taps.weights, channels == 1 ? 1 : 4);
 }
 
 [[gnu::target("avx2")]] void across_rows_avx2(ImageView in, const Taps& taps, Rows out) {
@@ -583,10 +647,12 @@ void prepare_vnni(Taps& taps, int channels) {
 }
 
 void across_rows_vnni(ImageView in, const Taps& taps, Rows out) {
-  if (taps.whole_blocks && in.channels == 1) {
+  if (!taps.whole_blocks) {
+    across_rows_avx2(in, taps, out);
+  } else if (in.channels == 1) {
     across_gray_vnni(in, taps, out);
   } else {
-    across_rows_avx2(in, taps, out);
+    across_rgb_vnni(in, taps, out);
   }
 }
 
@@ -634,6 +700,42 @@ void across_rows_vnni(ImageView in, const Taps& taps, Rows out) {
       std::int32_t sum = kHalf;
       for (int i = 0; i < span.count; ++i) sum += weight[i] * in.row(span.first + i)[x];
       to[x] = rounded(sum);
+    }
+    to += line;
+  }
+}
+
+// Sixty-four columns at once, the last ones maybe twice.
+[[gnu::target("avx512f,avx512bw,avx512vnni")]] void down_columns_vnni(ImageView in,
+                                                                      const Taps& taps, Rows out) {
+  constexpr std::ptrdiff_t kColumns = 64;
+  const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(in.width_px) * in.channels;
+  if (line < kColumns || !taps.whole_blocks) return down_columns_avx2(in, taps, out);
+  Byte* to = out.data;
+  for (const Taps::Span& span : taps.spans) {
+    const Digits* const blocks = taps.digits.data() + span.at / 4;
+    for (std::ptrdiff_t begin = 0; begin < line; begin += kColumns) {
+      const std::ptrdiff_t x = std::min(begin, line - kColumns);
+      DigitSums sums[4]{};
+      for (int i = 0; i < span.count; i += 4) {
+        const auto row = [&](int k) __attribute__((target("avx512f"), always_inline)) {
+          return _mm512_loadu_si512(in.row(span.first + i + k) + x);
+        };
+        // Four bytes of each column side by side.
+        const __m512i left = _mm512_unpacklo_epi8(row(0), row(1));
+        const __m512i right = _mm512_unpackhi_epi8(row(0), row(1));
+        const __m512i next_left = _mm512_unpacklo_epi8(row(2), row(3));
+        const __m512i next_right = _mm512_unpackhi_epi8(row(2), row(3));
+        const Digits& block = blocks[i / 4];
+        add_products(_mm512_unpacklo_epi16(left, next_left), block, sums[0]);
+        add_products(_mm512_unpackhi_epi16(left, next_left), block, sums[1]);
+        add_products(_mm512_unpacklo_epi16(right, next_right), block, sums[2]);
+        add_products(_mm512_unpackhi_epi16(right, next_right), block, sums[3]);
+      }
+      const auto words = [&](int k) __attribute__((target("avx512f,avx512bw"), always_inline)) {
+        return _mm512_packs_epi32(shifted(joined(sums[k])), shifted(joined(sums[k + 1])));
+      };
+      _mm512_storeu_si512(to + x, _mm512_packus_epi16(words(0), words(2)));
     }
     to += line;
   }
@@ -711,12 +813,15 @@ void across_rows_vnni(ImageView in, const Taps& taps, Rows out) {
 Loops best_loops() {
   const Simd simd = widest_simd();
   if (simd < Simd::kAvx2) return kBaseLoops;
-  Loops loops{16, make_taps_avx2, prepare_avx2, across_rows_avx2, down_columns_avx2, mix_gray_avx2};
+  Loops loops{16,           1, make_taps_avx2, prepare_avx2, across_rows_avx2, down_columns_avx2,
+              mix_gray_avx2};
   if (simd < Simd::kAvx512) return loops;
   loops.taps = make_taps_avx512;
-  if (__builtin_cpu_supports("avx512vnni")) {
+  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni")) {
+    loops.down_block = 4;
     loops.prepare = prepare_vnni;
     loops.across = across_rows_vnni;
+    loops.down = down_columns_vnni;
     if (__builtin_cpu_supports("avx512vbmi")) loops.gray = mix_gray_vnni;
   }
   return loops;
@@ -725,8 +830,7 @@ Loops best_loops() {
 Loops best_loops() { return kBaseLoops; }
 #endif
 
-// What weights depend on; `channels` is kAnyChannels for a pass down.
-constexpr int kAnyChannels = 0;
+// What weights depend on.
 struct Shape {
   Axis axis;
   int channels;
@@ -735,8 +839,9 @@ struct Shape {
 };
 
 Taps taps_of(const Loops& loops, const Shape& shape) {
-  if (shape.channels == kAnyChannels) return loops.taps(shape.axis, 1, shape.filter);
-  const int block = shape.channels == 1 ? loops.gray_block : kRgbBlock;
+  const int block = shape.channels == kAnyChannels ? loops.down_block
+                    : shape.channels == 1          ? loops.gray_block
+                                                   : kRgbBlock;
   Taps taps = loops.taps(shape.axis, block, shape.filter);
   loops.prepare(taps, shape.channels);
   return taps;
