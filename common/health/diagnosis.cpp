@@ -359,17 +359,18 @@ std::optional<Straggler> find_straggler(std::span<const Seen> seen, double share
   const int slowest =
       *std::ranges::max_element(ranks, {}, [&](int r) { return own(at(seen, r).last); });
   const StepSeconds& s = at(seen, slowest).last.seconds;
-  const double middle = median_of(own);
-  if (own(at(seen, slowest).last) - middle <= share * s.step) return std::nullopt;
+  Straggler found{slowest, Straggler::Reason::kCompute, own(at(seen, slowest).last),
+                  median_of(own)};
+  const double more_s = found.own_s - found.median_s;
+  if (more_s <= (found.takes_several_times() ? share / 4 : share) * s.step) return std::nullopt;
   const double computes =
       s.work - median_of([](const Status& t) { return double{t.seconds.work}; });
   const double cpu = median_of([](const Status& t) { return double{t.cpu}; });
-  auto reason = Straggler::Reason::kCompute;
-  if (2 * computes < own(at(seen, slowest).last) - middle) {
-    reason = at(seen, slowest).last.cpu > kMoreCpu * cpu ? Straggler::Reason::kDecoding
-                                                         : Straggler::Reason::kDisk;
+  if (2 * computes < more_s) {
+    found.reason = at(seen, slowest).last.cpu > kMoreCpu * cpu ? Straggler::Reason::kDecoding
+                                                               : Straggler::Reason::kDisk;
   }
-  return Straggler{slowest, reason, own(at(seen, slowest).last), middle};
+  return found;
 }
 
 std::string in_words(const Straggler& straggler, std::span<const Seen> seen,

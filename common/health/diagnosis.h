@@ -90,11 +90,13 @@ struct Straggler {
   double own_s = 0;     // a step of its own takes
   double median_s = 0;  // takes in the middle of all ranks
 
+  bool takes_several_times() const noexcept { return own_s >= 3 * median_s; }
   friend bool operator==(const Straggler&, const Straggler&) = default;
 };
 
 // The slowest rank, where what it does itself in a step takes longer than the median of all by more
-// than `share` of a step. Pure.
+// than `share` of a step; by a quarter of that where it takes several times as long, for then what
+// it sends is late as well. Pure.
 std::optional<Straggler> find_straggler(std::span<const Seen> seen, double share);
 
 // "rank 2 (h3) holds up every step, last seen in step 17, forward: it needs 251 ms, others 101 ms;

@@ -11,7 +11,7 @@ constexpr double kOverAfter = 60;  // without one that was told of
 
 // Seconds that one counts for. A rank that takes several times as long is told of within fifteen
 // seconds, as are those that stand still.
-int weight_of(const Straggler& s) { return s.own_s >= 3 * s.median_s ? 5 : 1; }
+int weight_of(const Straggler& s) { return s.takes_several_times() ? 5 : 1; }
 
 }  // namespace
 

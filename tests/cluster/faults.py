@@ -351,7 +351,7 @@ class Slowed(Fault):
 class CoreTaken(Slowed):
     """All its threads on one core, which another process has most of."""
 
-    NICE = 10  # a ninth of what the other one gets
+    NICE = 15  # a twenty-eighth of what the other one gets
     HOG = """if True:
         import os
         parent = os.getppid()
@@ -400,14 +400,18 @@ def is_confirmed(job, said):
 
 
 def is_slow(job, rank):
-    """Whether metrics of the last half minute show it, by more of a step than winnow asks for. On a busy machine all are slow."""
+    """Whether metrics of the last twenty seconds show it, by half as much again as winnow asks for. On a busy machine all are slow."""
     rows = job.metrics()
-    rows = [row for row in rows if row["wall"] >= rows[-1]["wall"] - 30]
+    rows = [row for row in rows if row["wall"] >= rows[-1]["wall"] - 20]
     if len(rows) < 2:
         return False
     step_s = (rows[-1]["wall"] - rows[0]["wall"]) / (rows[-1]["step"] - rows[0]["step"])
-    slow = [row for row in rows if row["ranks.slowest"] == rank and row["ranks.compute.max"] - row["ranks.compute.median"] > 0.3 * step_s]
-    return 2 * len(slow) > len(rows)
+
+    def shows(row):
+        own, middle = row["ranks.compute.max"], row["ranks.compute.median"]
+        return row["ranks.slowest"] == rank and own - middle > (0.075 if own > 4.5 * middle else 0.3) * step_s
+
+    return 2 * sum(map(shows, rows)) > len(rows)
 
 
 def accused_wrongly(job):

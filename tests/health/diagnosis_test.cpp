@@ -542,6 +542,19 @@ TEST(Straggler, IsNamedWithItsReason) {
   EXPECT_FALSE(find_straggler(job.seen, 0.25));
 }
 
+// What a slow machine sends is late, too, so that its own time is a small part of a step.
+TEST(Straggler, ThatTakesSeveralTimesAsLongIsNamedWhereStepsAreSpentOnSending) {
+  Job job;
+  for (Seen& s : job.seen) s.last.seconds = {.step = 0.6F, .work = 0.018F};
+  job.of(3).last.seconds.work = 0.11F;
+  EXPECT_EQ(find_straggler(job.seen, 0.2)->rank, 3);
+  job.of(3).last.seconds.work = 0.05F;  // not three times
+  EXPECT_FALSE(find_straggler(job.seen, 0.2));
+  for (Seen& s : job.seen) s.last.seconds.step = 6;
+  job.of(3).last.seconds.work = 0.11F;
+  EXPECT_FALSE(find_straggler(job.seen, 0.2));
+}
+
 TEST(Straggler, OfTwoRanksTheSlowerOneIs) {
   Job job;
   job.seen.resize(2);
