@@ -15,8 +15,17 @@ int weight_of(const Straggler& s) { return s.takes_several_times() ? 5 : 1; }
 
 }  // namespace
 
+bool Stragglers::stands_still(const Status& last, double at) {
+  if (last.step != step_) {
+    step_ = last.step;
+    stepped_at_ = at;
+  }
+  return at - stepped_at_ > std::max(2.0, 3.0 * double{last.seconds.step});
+}
+
 std::optional<Straggler> Stragglers::to_tell(std::span<const Seen> seen, double at) {
   const std::optional<Straggler> now = find_straggler(seen, share_);
+  if (now && stands_still(seen[static_cast<std::size_t>(now->rank)].last, at)) return std::nullopt;
   const bool again = now && now->rank == rank_;
   straggles_s_ = std::clamp(straggles_s_ + (again ? weight_of(*now) : -2), 0, kFor);
   if (now && straggles_s_ == 0) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,7 +18,7 @@ class Stragglers {
 
   // Once a second. Out: one that has held up all others for half a minute, or for some seconds
   // where it takes several times as long; once in half an hour while that lasts, and anew when it
-  // was over for a minute.
+  // was over for a minute. Time in which no step ends does not count.
   std::optional<Straggler> to_tell(std::span<const Seen> seen, double at);
 
  private:
@@ -26,9 +27,14 @@ class Stragglers {
     double told_at = -1;
   };
 
+  // Whether no step of that rank has ended when one should have.
+  bool stands_still(const Status& last, double at);
+
   const double share_;
   std::vector<Known> known_;
-  int rank_ = -1;        // that may be one
+  int rank_ = -1;  // that may be one
+  std::int64_t step_ = 0;
+  double stepped_at_ = 0;
   int straggles_s_ = 0;  // that it did, less twice those in which it did not; see weight_of()
 };
 

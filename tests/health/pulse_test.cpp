@@ -507,6 +507,18 @@ TEST(Pulse, ARankThatIsTenTimesAsSlowIsToldAsSoonAsOneThatIsFrozen) {
   EXPECT_THAT(world.told().at(0), HasSubstr("rank 2 (h3) holds up every step"));
 }
 
+// As where all wait for a frozen one after some steps in which another was slow.
+TEST(Pulse, NobodyIsToldToBeSlowWhereNoStepEnds) {
+  World world({});
+  world.change = [](int r, Status& s) {
+    s.seconds = {.step = 0.9F, .work = r == 2 ? 0.4F : 0.04F};
+  };
+  world.run(3);
+  world.steps = false;
+  world.run(60);
+  for (const std::string& said : world.told()) EXPECT_THAT(said, Not(HasSubstr("holds up")));
+}
+
 TEST(Pulse, ASecondFaultDoesNotWaitForTheFirstOnesNextSentence) {
   World world({});
   world.run(30);
