@@ -349,9 +349,9 @@ class Slowed(Fault):
 
 
 class CoreTaken(Slowed):
-    """All its threads on one core, which another process has most of."""
+    """All its threads on one core, of which nine other processes have a share as large each."""
 
-    NICE = 15  # a twenty-eighth of what the other one gets
+    HOGS = 9
     HOG = """if True:
         import os
         parent = os.getppid()
@@ -361,23 +361,24 @@ class CoreTaken(Slowed):
 
     def act(self, job):
         core = max(os.sched_getaffinity(0))
-        self.hog = subprocess.Popen([sys.executable, "-c", self.HOG])
-        os.sched_setaffinity(self.hog.pid, {core})
+        # Each in a session of its own: shares are of sessions first where the kernel has autogroups.
+        self.hogs = [subprocess.Popen([sys.executable, "-c", self.HOG], start_new_session=True) for _ in range(self.HOGS)]
+        for hog in self.hogs:
+            os.sched_setaffinity(hog.pid, {core})
         self.cores = {}
         for thread in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
             number = int(thread.name)
             with contextlib.suppress(OSError):
-                self.cores[number] = (os.sched_getaffinity(number), os.getpriority(os.PRIO_PROCESS, number))
+                self.cores[number] = os.sched_getaffinity(number)
                 os.sched_setaffinity(number, {core})
-                os.setpriority(os.PRIO_PROCESS, number, self.NICE)
 
     def end(self, job):
-        self.hog.kill()
-        self.hog.wait()
-        for number, (cores, nice) in self.cores.items():
+        for hog in self.hogs:
+            hog.kill()
+            hog.wait()
+        for number, cores in self.cores.items():
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(number, cores)
-                os.setpriority(os.PRIO_PROCESS, number, nice)
 
 
 KINDS = {"frozen": Frozen, "frozen for ever": FrozenForEver, "killed": Killed, "link 20 s": Cut, "link 150 s": CutLong,
