@@ -442,6 +442,58 @@ class Processes(Package):
                 self.assertEqual(pool.map(digests_of, [self.path] * 4), [expected] * 4)
         self.assertEqual(here.next().digest(), expected[1])
 
+    RANK = """
+import json, os, pathlib, sys, time
+import winnow
+path, folder, rank, ranks, step, last = sys.argv[1], pathlib.Path(sys.argv[2]), *map(int, sys.argv[3:])
+loader = winnow.Loader(path, 36, augment="cifar", tensors="numpy", threads=1, rank=rank, ranks=ranks)
+if step:
+    loader.load_state_dict(json.loads((folder / f"state-{step}").read_text()))
+with open(folder / f"rank-{rank}", "w") as out:
+    while step < last:
+        batch = loader.next()
+        step += 1
+        if rank == 0 and step % 3 == 0:
+            (folder / "state").write_text(json.dumps(loader.state_dict()))
+            os.replace(folder / "state", folder / f"state-{step}")
+        print(json.dumps([step, batch.digest(), batch.ids.tolist()]), file=out, flush=True)
+        time.sleep(0.01)
+"""
+
+    def test_random_kills_repeat_and_lose_nothing(self):
+        """All ranks are killed at any time, as by a machine that goes, and go on with another number of them."""
+        last, most = 24, 50 if ALL else 6
+        script = self.folder / "rank.py"
+        script.write_text(self.RANK)
+        whole = winnow.Loader(self.path, 36, augment="cifar", tensors="numpy", threads=1)
+        batches = [whole.next() for _ in range(last)]
+        due = [(batch.digest(), sorted(batch.ids.tolist())) for batch in batches]
+        kills = 0
+        while kills < most:
+            folder = self.folder / f"run-{kills}"
+            folder.mkdir()
+            at, found = 0, []
+            while at < last:
+                count = self.random.randint(1, 3)
+                ranks = [subprocess.Popen([sys.executable, script, self.path, folder, *map(str, (rank, count, at, last))]) for rank in range(count)]
+                if kills < most:
+                    time.sleep(self.random.uniform(0.1, 0.6))
+                    kills += any(rank.poll() is None for rank in ranks)
+                    for rank in ranks:
+                        rank.kill()
+                self.assertLessEqual({rank.wait() for rank in ranks}, {0, -signal.SIGKILL})
+                parts = [path.read_text().split("\n")[:-1] if path.exists() else [] for path in (folder / f"rank-{rank}" for rank in range(count))]
+                steps = list(zip(*([json.loads(line) for line in part] for part in parts)))  # that all ranks have done
+                reached = at + len(steps)
+                saved = [step for step in range(at + 1, reached + 1) if step == last or (folder / f"state-{step}").exists()]
+                for rows in steps[: (saved[-1] if saved else at) - at]:
+                    digest = sum(int(digest, 16) for _, digest, _ in rows) % 2**64
+                    found.append((f"{digest:016x}", sorted(id for _, _, ids in rows for id in ids)))
+                at = len(found)
+                for path in folder.glob("rank-*"):
+                    path.unlink()
+            self.assertEqual(found, due)
+
     def test_threads_load_side_by_side(self):
         from concurrent.futures import ThreadPoolExecutor
 
