@@ -374,17 +374,21 @@ void do_steps(std::size_t first, const Recipe& recipe, std::uint32_t epoch, Stre
   }
 }
 
-// Writes a picture of the sample's size, or the part of another from `at`, and does the steps but
-// those that brought it to size.
+// Writes a picture of the sample's size, or the part of another from `at`.
+void put(const ImageView& image, Offset at, const Placing& how, PixelSpan pixels) {
+  const Offset from = how.crop.value_or(at);
+  (how.mode == Padding::kReflect ? place_reflected : place)(image, from.top, from.left, how.flip,
+                                                            pixels);
+}
+
+// Writes it and does the steps but those that brought it to size.
 void finish(const ImageView& image, Offset at, const Recipe& recipe, const Geometry& target,
             const AugmentKey& key, const Levels& levels, std::uint8_t* out) {
   Streams streams(key);
   const bool is_sized = image.height_px == target.height_px && image.width_px == target.width_px;
   const Placing how = placing_of(recipe, is_sized, target, key.epoch, streams);
   const PixelSpan pixels{out, target.height_px, target.width_px, target.channels};
-  const Offset from = how.crop.value_or(at);
-  (how.mode == Padding::kReflect ? place_reflected : place)(image, from.top, from.left, how.flip,
-                                                            pixels);
+  put(image, at, how, pixels);
   do_steps(how.next, recipe, key.epoch, streams, levels, pixels);
 }
 
@@ -394,13 +398,13 @@ void finish_resized(ImageView part, const Recipe& recipe, const Geometry& target
   constexpr ResampleFilter kFilter = ResampleFilter::kBilinear;
   Streams streams(key);
   const Placing how = placing_of(recipe, true, target, key.epoch, streams);
+  const PixelSpan pixels{out, target.height_px, target.width_px, target.channels};
   if (how.crop || part.channels != target.channels) {
-    const Image sized = resize(part, target.height_px, target.width_px, kFilter);
-    return finish(sized.view(), {}, recipe, target, key, levels, out);
+    put(resize(part, target.height_px, target.width_px, kFilter).view(), {}, how, pixels);
+  } else {
+    resize(part, target.height_px, target.width_px, kFilter, how.flip, out);
   }
-  resize(part, target.height_px, target.width_px, kFilter, how.flip, out);
-  do_steps(how.next, recipe, key.epoch, streams, levels,
-           {out, target.height_px, target.width_px, target.channels});
+  do_steps(how.next, recipe, key.epoch, streams, levels, pixels);
 }
 
 bool one_or_three(int channels) noexcept { return channels == 1 || channels == 3; }
