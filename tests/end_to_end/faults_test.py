@@ -595,14 +595,14 @@ class Faults(Case):
         self.ok("ingest", self.folder / "data", "--out", place / "cache")
         points = self.trace(place, "train", place / "cache", "--out", place / "run", "--net", "lenet", "--epochs", 3,
                             "--batch-size", 32, "--checkpoint-hist", 1, "--log-interval", 1)  # fmt: skip
-        commits = r"checkpoints/(step-\d+|latest)$"
-        traces.Disk(points, commits).at_end()
+        # Steps go on, and are logged, while a checkpoint is written.
+        rules = {"commits": r"checkpoints/(step-\d+|latest)$", "beside": r"metrics\.jsonl$"}
+        traces.Disk(points, **rules).at_end()
         removed = [file for point, file in points if point == "dir.remove.after"]
         self.assertEqual(removed, [f"work/run/checkpoints/step-{n}" for n in (2, 4)])
-        for pattern in ("step-4.part", "step-4.part/model.safetensors", "checkpoints"):
-            file = "work/run/checkpoints/" + pattern if pattern != "checkpoints" else "work/run/checkpoints"
-            with self.assertRaises(traces.Lost, msg=file):
-                traces.Disk(traces.without_syncs_of(points, file), commits)
+        for name in ("checkpoints/step-4.part", "checkpoints/step-4.part/model.safetensors", "checkpoints", "metrics.jsonl"):
+            with self.assertRaises(traces.Lost, msg=name):
+                traces.Disk(traces.without_syncs_of(points, f"work/run/{name}"), **rules)
         # An older one goes only when `latest` and the step it names are there for good.
         moved = points.index(("link.rename.after", "work/run/checkpoints/latest"))
         gone = points.index(("dir.remove.before", "work/run/checkpoints/step-2"))

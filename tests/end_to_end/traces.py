@@ -17,10 +17,14 @@ class Lost(AssertionError):
 class Disk:
     """Replays a trace and knows at each moment what a power failure would take: the content of a file until
     the file is synced, the names in a folder until the folder is. `commits` matches the paths whose renaming
-    says that everything before it is there."""
+    says that everything before it is there. Of what `beside` matches, which another thread lengthens
+    meanwhile, what was there when the checkpoint before was."""
 
-    def __init__(self, points, commits):
+    def __init__(self, points, commits, beside="$^"):
         self.commits = commits
+        self.beside = beside
+        self.relied_on = {}  # path -> its changes at the link before the newest folder
+        self.at_link = {}
         self.changes = {}  # path -> how often it was changed
         self.synced = {}  # path -> as of which change
         self.syncing = {}
@@ -51,6 +55,9 @@ class Disk:
             if self.unsynced_at(path) and (below is None or path == below or path.startswith(below + "/"))
         ]
 
+    def may_grow(self, path):
+        return re.search(self.beside, path) and self.synced.get(path, 0) >= self.relied_on.get(path, 0)
+
     def need(self, unsynced):
         if unsynced:
             raise Lost("not synced: " + ", ".join(unsynced))
@@ -67,14 +74,17 @@ class Disk:
                 self.change(folder)
         elif act in ("file.rename", "link.rename", "dir.rename"):
             if re.search(self.commits, file):
-                self.need(self.unsynced())
+                self.need([path for path in self.unsynced() if not self.may_grow(path)])
+            if act == "link.rename":
+                self.at_link = dict(self.changes)
             self.need(self.unsynced(below=file + ".part" if act == "dir.rename" else file))
             self.change(folder)
         elif act == "dir.create":
+            self.relied_on = self.at_link
             self.change(folder)
         elif act == "dir.remove":
             # Whatever makes it dispensable is durable by now.
-            self.at_end()
+            self.need([path for path in self.unsynced() if path not in self.removed_in and not self.may_grow(path)])
 
     def after(self, act, file):
         if act in ("file.sync", "lmdb.sync", "dir.sync"):

@@ -1,6 +1,7 @@
 """Loaders as guests of a process and a machine: shards in memory, processes beside them, caches that go, and nothing left behind."""
 
 import importlib.util
+import itertools
 import json
 import multiprocessing
 import os
@@ -468,20 +469,22 @@ with open(folder / f"rank-{rank}", "w") as out:
         whole = winnow.Loader(self.path, 36, augment="cifar", tensors="numpy", threads=1)
         batches = [whole.next() for _ in range(last)]
         due = [(batch.digest(), sorted(batch.ids.tolist())) for batch in batches]
-        kills = 0
-        while kills < most:
-            folder = self.folder / f"run-{kills}"
+        kills, length = 0, None  # length: seconds of the first job, which is not killed
+        for job in itertools.count():
+            folder = self.folder / f"run-{job}"
             folder.mkdir()
             at, found = 0, []
             while at < last:
                 count = self.random.randint(1, 3)
+                begin = time.monotonic()
                 ranks = [subprocess.Popen([sys.executable, script, self.path, folder, *map(str, (rank, count, at, last))]) for rank in range(count)]
-                if kills < most:
-                    time.sleep(self.random.uniform(0.1, 0.6))
+                if length and kills < most:
+                    time.sleep(self.random.uniform(0, length))
                     kills += any(rank.poll() is None for rank in ranks)
                     for rank in ranks:
                         rank.kill()
                 self.assertLessEqual({rank.wait() for rank in ranks}, {0, -signal.SIGKILL})
+                length = length or time.monotonic() - begin
                 parts = [path.read_text().split("\n")[:-1] if path.exists() else [] for path in (folder / f"rank-{rank}" for rank in range(count))]
                 steps = list(zip(*([json.loads(line) for line in part] for part in parts)))  # that all ranks have done
                 reached = at + len(steps)
@@ -493,6 +496,8 @@ with open(folder / f"rank-{rank}", "w") as out:
                 for path in folder.glob("rank-*"):
                     path.unlink()
             self.assertEqual(found, due)
+            if kills == most:
+                break
 
     def test_threads_load_side_by_side(self):
         from concurrent.futures import ThreadPoolExecutor
