@@ -8,9 +8,9 @@ namespace {
 // A step that was held up is not typical: it counts as four.
 constexpr double kMost = 4;
 
-// A typical step follows those of the last five seconds, the last three at least.
+// A typical step follows those of the last three seconds, the last three at least.
 double weight_of(double step_s, double typical_s) {
-  return std::clamp(std::min(step_s, kMost * typical_s) / 5, 0.01, 0.3);
+  return std::clamp(std::min(step_s, kMost * typical_s) / 3, 0.01, 0.3);
 }
 
 void follow(std::atomic<float>& mean, double now, double weight) noexcept {

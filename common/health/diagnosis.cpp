@@ -18,6 +18,8 @@ constexpr float kDecodingCores = 0.3F;
 // Heartbeats alone are held up, where a rank that takes part says nothing for so long: a machine
 // may have no core for a thread for a while.
 constexpr double kUnheardSeconds = 15;
+// What it sent before it was frozen lets the others do fewer steps without it.
+constexpr std::int64_t kStepsWithout = 3;
 // What a process needs of a core that waits for its disk.
 constexpr float kIdleCores = 0.02F;
 // A machine that leaves so many questions without an answer is out of reach.
@@ -110,7 +112,8 @@ class Look {
       Trouble trouble = Trouble::kUnheard;
       const bool took_part = has_taken_part(at(seen_, r));
       if (took_part && own_idle() < in_step_s()) {
-        const bool takes_part = own_idle() < std::max(kMissedSeconds, 2 * typical_s());
+        const bool takes_part = at(seen_, r).steps_since >= kStepsWithout &&
+                                own_idle() < std::max(kMissedSeconds, 2 * typical_s());
         if (!takes_part || silent_s < std::max(stall_s_, kUnheardSeconds)) continue;
       } else {
         if (took_part) silent_s = std::min(silent_s, own_idle());
@@ -344,10 +347,10 @@ int speaker(int me, std::span<const Seen> seen, const std::vector<Member>& membe
   return may.empty() ? me : may.front();
 }
 
-std::optional<Straggler> find_straggler(std::span<const Seen> seen, double share) {
+std::vector<Straggler> find_stragglers(std::span<const Seen> seen, double share) {
   const std::vector<int> ranks =
       ranks_where(seen, [](int, const Seen& s) { return is_alive(s) && s.last.seconds.step > 0; });
-  if (ranks.size() < 2) return std::nullopt;
+  if (ranks.size() < 2) return {};
   const auto median_of = [&](const auto& value) {
     std::vector<double> values;
     for (const int r : ranks) values.push_back(value(at(seen, r).last));
@@ -356,19 +359,23 @@ std::optional<Straggler> find_straggler(std::span<const Seen> seen, double share
   const auto own = [](const Status& s) {
     return double{s.seconds.work} + s.seconds.batch - s.seconds.exchange;
   };
+  const double own_s = median_of(own);
+  const double work_s = median_of([](const Status& s) { return double{s.seconds.work}; });
+  const double cpu = median_of([](const Status& s) { return double{s.cpu}; });
   const int slowest =
       *std::ranges::max_element(ranks, {}, [&](int r) { return own(at(seen, r).last); });
-  const StepSeconds& s = at(seen, slowest).last.seconds;
-  Straggler found{slowest, Straggler::Reason::kCompute, own(at(seen, slowest).last),
-                  median_of(own)};
-  const double more_s = found.own_s - found.median_s;
-  if (more_s <= (found.takes_several_times() ? share / 4 : share) * s.step) return std::nullopt;
-  const double computes =
-      s.work - median_of([](const Status& t) { return double{t.seconds.work}; });
-  const double cpu = median_of([](const Status& t) { return double{t.cpu}; });
-  if (2 * computes < more_s) {
-    found.reason = at(seen, slowest).last.cpu > kMoreCpu * cpu ? Straggler::Reason::kDecoding
-                                                               : Straggler::Reason::kDisk;
+  std::vector<Straggler> found;
+  for (const int r : ranks) {
+    const Status& s = at(seen, r).last;
+    Straggler one{r, Straggler::Reason::kCompute, own(s), own_s};
+    const bool several = one.takes_several_times();
+    const double more_s = one.own_s - own_s;
+    if (more_s <= (several ? share / 4 : share) * s.seconds.step) continue;
+    if (!several && r != slowest) continue;
+    if (2 * (s.seconds.work - work_s) < more_s) {
+      one.reason = s.cpu > kMoreCpu * cpu ? Straggler::Reason::kDecoding : Straggler::Reason::kDisk;
+    }
+    found.push_back(one);
   }
   return found;
 }

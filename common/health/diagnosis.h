@@ -95,9 +95,9 @@ struct Straggler {
 };
 
 // The slowest rank, where what it does itself in a step takes longer than the median of all by more
-// than `share` of a step; by a quarter of that where it takes several times as long, for then what
-// it sends is late as well. Pure.
-std::optional<Straggler> find_straggler(std::span<const Seen> seen, double share);
+// than `share` of a step; and each that takes several times as long, by a quarter of that, for then
+// what it sends is late as well. Pure.
+std::vector<Straggler> find_stragglers(std::span<const Seen> seen, double share);
 
 // "rank 2 (h3) holds up every step, last seen in step 17, forward: it needs 251 ms, others 101 ms;
 // it computes slowly".

@@ -133,7 +133,7 @@ Beat Pulse::beat(Status own, std::int64_t saved, double now) {
   findings_ = diagnose(me_, seen, members_, limits_.stall_s);
   tell_findings(beat, seen, awake_s_);
   tell_unheard(beat, seen, awake_s_);
-  tell_straggler(beat, seen, awake_s_);
+  tell_stragglers(beat, seen, awake_s_);
   decide_end(beat, seen, saved, awake_s_);
   return beat;
 }
@@ -190,9 +190,9 @@ void Pulse::tell_unheard(Beat& beat, const std::vector<Seen>& seen, double at) {
           ": the run goes on, and nobody is told if they hang; let UDP pass between the machines");
 }
 
-void Pulse::tell_straggler(Beat& beat, const std::vector<Seen>& seen, double at) {
-  if (const auto slow = stragglers_.to_tell(seen, at)) {
-    say(beat, seen, in_words(*slow, seen, members_));
+void Pulse::tell_stragglers(Beat& beat, const std::vector<Seen>& seen, double at) {
+  for (const Straggler& slow : stragglers_.to_tell(seen, at)) {
+    say(beat, seen, in_words(slow, seen, members_));
   }
 }
 

@@ -81,7 +81,7 @@ class Pulse {
   void say(Beat& beat, const std::vector<Seen>& seen, std::string text) const;
   void tell_findings(Beat& beat, const std::vector<Seen>& seen, double at);
   void tell_unheard(Beat& beat, const std::vector<Seen>& seen, double at);
-  void tell_straggler(Beat& beat, const std::vector<Seen>& seen, double at);
+  void tell_stragglers(Beat& beat, const std::vector<Seen>& seen, double at);
   void decide_end(Beat& beat, const std::vector<Seen>& seen, std::int64_t saved, double at);
 
   const int me_;

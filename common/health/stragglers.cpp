@@ -13,32 +13,31 @@ constexpr double kOverAfter = 60;  // without one that was told of
 // seconds, as are those that stand still.
 int weight_of(const Straggler& s) { return s.takes_several_times() ? 5 : 1; }
 
-}  // namespace
-
-bool Stragglers::stands_still(const Status& last, double at) {
-  if (last.step != step_) {
-    step_ = last.step;
-    stepped_at_ = at;
-  }
-  return at - stepped_at_ > std::max(2.0, 3.0 * double{last.seconds.step});
+// No step of it ends: it waits for a rank that is worse off.
+bool stands_still(const Seen& seen) {
+  return seen.idle_s > std::max(2.0, 3.0 * double{seen.last.seconds.step});
 }
 
-std::optional<Straggler> Stragglers::to_tell(std::span<const Seen> seen, double at) {
-  const std::optional<Straggler> now = find_straggler(seen, share_);
-  if (now && stands_still(seen[static_cast<std::size_t>(now->rank)].last, at)) return std::nullopt;
-  const bool again = now && now->rank == rank_;
-  straggles_s_ = std::clamp(straggles_s_ + (again ? weight_of(*now) : -2), 0, kFor);
-  if (now && straggles_s_ == 0) {
-    rank_ = now->rank;
-    straggles_s_ = 1;
+}  // namespace
+
+std::vector<Straggler> Stragglers::to_tell(std::span<const Seen> seen, double at) {
+  const std::vector<Straggler> now = find_stragglers(seen, share_);
+  std::vector<Straggler> told;
+  for (int r = 0; r < static_cast<int>(seen.size()); ++r) {
+    Known& known = known_[static_cast<std::size_t>(r)];
+    const auto found = std::ranges::find(now, r, &Straggler::rank);
+    const bool straggles = found != now.end();
+    if (straggles && stands_still(seen[static_cast<std::size_t>(r)])) continue;
+    known.straggles_s =
+        std::clamp(known.straggles_s + (straggles ? weight_of(*found) : -2), 0, kFor);
+    if (!straggles || known.straggles_s < kFor) continue;
+    const bool lasts = known.told_at >= 0 && at - known.at < kOverAfter;
+    known.at = at;
+    if (lasts && at - known.told_at < kAgain) continue;
+    known.told_at = at;
+    told.push_back(*found);
   }
-  if (!again || straggles_s_ < kFor) return std::nullopt;
-  Known& known = known_[static_cast<std::size_t>(rank_)];
-  const bool lasts = known.told_at >= 0 && at - known.at < kOverAfter;
-  known.at = at;
-  if (lasts && at - known.told_at < kAgain) return std::nullopt;
-  known.told_at = at;
-  return now;
+  return told;
 }
 
 }  // namespace winnow::health

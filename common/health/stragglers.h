@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,33 +7,27 @@
 
 namespace winnow::health {
 
-// When people are told of a rank that holds up every step. It has no clock: `at` is its
+// When people are told of ranks that hold up every step. It has no clock: `at` is its
 // caller's, in seconds.
 class Stragglers {
  public:
-  // `share`: of a step, as in find_straggler.
+  // `share`: of a step, as in find_stragglers.
   Stragglers(int ranks, double share) : share_(share), known_(static_cast<std::size_t>(ranks)) {}
 
-  // Once a second. Out: one that has held up all others for half a minute, or for some seconds
-  // where it takes several times as long; once in half an hour while that lasts, and anew when it
-  // was over for a minute. Time in which no step ends does not count.
-  std::optional<Straggler> to_tell(std::span<const Seen> seen, double at);
+  // Once a second. Out: those that have held up all others for half a minute, or for some seconds
+  // where they take several times as long; each once in half an hour while that lasts, and anew
+  // when it was over for a minute. Time in which a rank stands still does not count.
+  std::vector<Straggler> to_tell(std::span<const Seen> seen, double at);
 
  private:
   struct Known {
-    double at = -1;  // it held up all others
+    int straggles_s = 0;  // that it did, less twice those in which it did not; see weight_of()
+    double at = -1;       // it held up all others
     double told_at = -1;
   };
 
-  // Whether no step of that rank has ended when one should have.
-  bool stands_still(const Status& last, double at);
-
   const double share_;
   std::vector<Known> known_;
-  int rank_ = -1;  // that may be one
-  std::int64_t step_ = 0;
-  double stepped_at_ = 0;
-  int straggles_s_ = 0;  // that it did, less twice those in which it did not; see weight_of()
 };
 
 }  // namespace winnow::health

@@ -349,22 +349,23 @@ class Slowed(Fault):
 
 
 class CoreTaken(Slowed):
-    """All its threads on one core, of which nine other processes have a share as large each."""
+    """All its threads on one core, of which a process that goes before it takes nine tenths."""
 
-    HOGS = 9
     HOG = """if True:
-        import os
+        import os, time
         parent = os.getppid()
         while os.getppid() == parent:
-            pass
+            until = time.monotonic() + 0.09
+            while time.monotonic() < until:
+                pass
+            time.sleep(0.01)
     """
 
     def act(self, job):
         core = max(os.sched_getaffinity(0))
-        # Each in a session of its own: shares are of sessions first where the kernel has autogroups.
-        self.hogs = [subprocess.Popen([sys.executable, "-c", self.HOG], start_new_session=True) for _ in range(self.HOGS)]
-        for hog in self.hogs:
-            os.sched_setaffinity(hog.pid, {core})
+        self.hog = subprocess.Popen([sys.executable, "-c", self.HOG])
+        os.sched_setaffinity(self.hog.pid, {core})
+        os.sched_setscheduler(self.hog.pid, os.SCHED_RR, os.sched_param(1))
         self.cores = {}
         for thread in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
             number = int(thread.name)
@@ -373,9 +374,8 @@ class CoreTaken(Slowed):
                 os.sched_setaffinity(number, {core})
 
     def end(self, job):
-        for hog in self.hogs:
-            hog.kill()
-            hog.wait()
+        self.hog.kill()
+        self.hog.wait()
         for number, cores in self.cores.items():
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(number, cores)

@@ -507,6 +507,17 @@ TEST(Pulse, ARankThatIsTenTimesAsSlowIsToldAsSoonAsOneThatIsFrozen) {
   EXPECT_THAT(world.told().at(0), HasSubstr("rank 2 (h3) holds up every step"));
 }
 
+TEST(Pulse, TwoThatAreTenTimesAsSlowAreToldBoth) {
+  World world({});
+  world.change = [](int r, Status& s) {
+    s.seconds = {.step = 0.9F, .work = r % 2 == 1 ? 0.4F + 0.1F * static_cast<float>(r) : 0.04F};
+  };
+  world.run(10);
+  ASSERT_EQ(world.told().size(), 2U);
+  EXPECT_THAT(world.told().at(0), HasSubstr("rank 1 (h2) holds up every step"));
+  EXPECT_THAT(world.told().at(1), HasSubstr("rank 3 (h4) holds up every step"));
+}
+
 // As where all wait for a frozen one after some steps in which another was slow.
 TEST(Pulse, NobodyIsToldToBeSlowWhereNoStepEnds) {
   World world({});
