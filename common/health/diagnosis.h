@@ -90,7 +90,7 @@ struct Straggler {
   double own_s = 0;     // a step of its own takes
   double median_s = 0;  // takes in the middle of all ranks
 
-  bool takes_several_times() const noexcept { return own_s >= 3 * median_s; }
+  bool takes_several_times() const noexcept { return own_s >= 2.5 * median_s; }
   friend bool operator==(const Straggler&, const Straggler&) = default;
 };
 

@@ -349,7 +349,7 @@ class Slowed(Fault):
 
 
 class CoreTaken(Slowed):
-    """All its threads on one core, of which a process that goes before it takes nine tenths."""
+    """All its threads on one core, of which a process of real time takes nine tenths."""
 
     HOG = """if True:
         import os, time
@@ -410,7 +410,7 @@ def is_slow(job, rank):
 
     def shows(row):
         own, middle = row["ranks.compute.max"], row["ranks.compute.median"]
-        return row["ranks.slowest"] == rank and own - middle > (0.075 if own > 4.5 * middle else 0.3) * step_s
+        return row["ranks.slowest"] == rank and own - middle > (0.075 if own > 3.75 * middle else 0.3) * step_s
 
     return 2 * sum(map(shows, rows)) > len(rows)
 
