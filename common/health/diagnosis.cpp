@@ -28,10 +28,24 @@ constexpr int kUnanswered = 5;
 constexpr double kEvidenceSeconds = 5;
 // All ranks compute as much for a step: one that takes more time of its cores has slow ones.
 constexpr double kMoreCpu = 1.3;
+// A step of one that is badly slow takes so many times as long.
+constexpr double kSeveral = 3;
+// Cores are taken from one whose threads wait for so many more than others'; and it holds up steps
+// where that makes them so many times as slow.
+constexpr double kTakenCores = 0.3;
+constexpr double kStarved = 4;
 
 const Seen& at(std::span<const Seen> seen, int rank) {
   return seen[static_cast<std::size_t>(rank)];
 }
+
+// What a step takes a rank without what it waits for others.
+double own_seconds(const Status& s) {
+  return double{s.seconds.work} + s.seconds.batch - s.seconds.exchange;
+}
+
+// How many times as long its threads take as they would if cores were free.
+double stretched_by(const Status& s) { return 1 + s.delayed / std::max(double{s.cpu}, 0.01); }
 
 bool is_over(const Seen& s) { return s.heard && s.last.stage == Stage::kLeaving; }
 bool is_alive(const Seen& s) { return s.heard && !is_over(s) && s.silent_s < kSilentSeconds; }
@@ -356,23 +370,27 @@ std::vector<Straggler> find_stragglers(std::span<const Seen> seen, double share)
     for (const int r : ranks) values.push_back(value(at(seen, r).last));
     return median(std::move(values), Middle::kLower);  // of two ranks one may be slow
   };
-  const auto own = [](const Status& s) {
-    return double{s.seconds.work} + s.seconds.batch - s.seconds.exchange;
-  };
-  const double own_s = median_of(own);
+  const double own_s = median_of(own_seconds);
   const double work_s = median_of([](const Status& s) { return double{s.seconds.work}; });
   const double cpu = median_of([](const Status& s) { return double{s.cpu}; });
+  const double delayed = median_of([](const Status& s) { return double{s.delayed}; });
+  const double stretched = median_of(stretched_by);
   const int slowest =
-      *std::ranges::max_element(ranks, {}, [&](int r) { return own(at(seen, r).last); });
+      *std::ranges::max_element(ranks, {}, [&](int r) { return own_seconds(at(seen, r).last); });
   std::vector<Straggler> found;
   for (const int r : ranks) {
     const Status& s = at(seen, r).last;
-    Straggler one{r, Straggler::Reason::kCompute, own(s), own_s};
-    const bool several = one.takes_several_times();
-    const double more_s = one.own_s - own_s;
-    if (more_s <= (several ? share / 4 : share) * s.seconds.step) continue;
-    if (!several && r != slowest) continue;
-    if (2 * (s.seconds.work - work_s) < more_s) {
+    const double more_s = own_seconds(s) - own_s;
+    const bool lacks_cores = s.delayed > delayed + kTakenCores;
+    const bool starves = lacks_cores && stretched_by(s) > kStarved * stretched && more_s > 0;
+    const bool takes_several_times =
+        own_seconds(s) >= kSeveral * own_s && more_s > share / 4 * s.seconds.step;
+    const bool badly = starves || takes_several_times;
+    if (!badly && (r != slowest || more_s <= share * s.seconds.step)) continue;
+    Straggler one{r, Straggler::Reason::kCompute, own_seconds(s), own_s, badly};
+    if (lacks_cores) {
+      one.reason = Straggler::Reason::kCores;
+    } else if (2 * (s.seconds.work - work_s) < more_s) {
       one.reason = s.cpu > kMoreCpu * cpu ? Straggler::Reason::kDecoding : Straggler::Reason::kDisk;
     }
     found.push_back(one);
@@ -382,8 +400,9 @@ std::vector<Straggler> find_stragglers(std::span<const Seen> seen, double share)
 
 std::string in_words(const Straggler& straggler, std::span<const Seen> seen,
                      const std::vector<Member>& members) {
-  constexpr std::array<std::string_view, 3> kReasons{
-      "it computes slowly", "it decodes its images slowly", "its disk gives it data slowly"};
+  constexpr std::array<std::string_view, 4> kReasons{
+      "it computes slowly", "other work has its cores", "it decodes its images slowly",
+      "its disk gives it data slowly"};
   return place_of({straggler.rank}, " holds up every step", seen, members) + ": it needs " +
          seconds_in_words(straggler.own_s) + ", others " + seconds_in_words(straggler.median_s) +
          "; " + std::string(kReasons.at(static_cast<std::size_t>(straggler.reason)));

@@ -84,19 +84,20 @@ int speaker(int me, std::span<const Seen> seen, const std::vector<Member>& membe
 
 // A rank whose steps take longer than the others', and why.
 struct Straggler {
-  enum class Reason : std::uint8_t { kCompute, kDecoding, kDisk };
+  enum class Reason : std::uint8_t { kCompute, kCores, kDecoding, kDisk };
   int rank = 0;
   Reason reason = Reason::kCompute;
   double own_s = 0;     // a step of its own takes
   double median_s = 0;  // takes in the middle of all ranks
+  bool badly = false;   // it takes several times as long
 
-  bool takes_several_times() const noexcept { return own_s >= 2.5 * median_s; }
   friend bool operator==(const Straggler&, const Straggler&) = default;
 };
 
 // The slowest rank, where what it does itself in a step takes longer than the median of all by more
-// than `share` of a step; and each that takes several times as long, by a quarter of that, for then
-// what it sends is late as well. Pure.
+// than `share` of a step; each that takes several times as long, by a quarter of that, for then
+// what it sends is late as well; and each whose threads wait several times as long for cores, for
+// then also what it receives is taken late. Pure.
 std::vector<Straggler> find_stragglers(std::span<const Seen> seen, double share);
 
 // "rank 2 (h3) holds up every step, last seen in step 17, forward: it needs 251 ms, others 101 ms;

@@ -21,6 +21,7 @@ void visit_numbers(Fields& s, const Visit& visit) {
   visit(s.exchanges);
   visit(s.io_kib);
   visit(s.cpu);
+  visit(s.delayed);
   visit(s.seconds.step);
   visit(s.seconds.work);
   visit(s.seconds.batch);
@@ -33,8 +34,8 @@ bool is_amount(float value) { return std::isfinite(value) && value >= 0; }
 
 bool makes_sense(const Status& s, int ranks) {
   const StepSeconds& t = s.seconds;
-  return s.rank >= 0 && s.rank < ranks && s.step >= 0 && is_amount(s.cpu) && is_amount(t.step) &&
-         is_amount(t.work) && is_amount(t.batch) && is_amount(t.exchange);
+  return s.rank >= 0 && s.rank < ranks && s.step >= 0 && is_amount(s.cpu) && is_amount(s.delayed) &&
+         is_amount(t.step) && is_amount(t.work) && is_amount(t.batch) && is_amount(t.exchange);
 }
 
 }  // namespace

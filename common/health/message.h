@@ -13,7 +13,7 @@ namespace winnow::health {
 // the clear, so whoever can read the network can know it.
 using JobSecret = std::array<std::byte, 16>;
 
-inline constexpr std::size_t kMessageBytes = 100;
+inline constexpr std::size_t kMessageBytes = 104;
 
 // A status as a datagram: "WNH1", the secret, the numbers in little-endian order, and XXH3-64 of
 // all that.

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <ctime>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <string>
@@ -32,6 +33,19 @@ double cpu_seconds() {
   timespec used{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+// That threads waited for a core, so far. 0 where the system does not say.
+double delayed_seconds() {
+  double waited_ns = 0;
+  std::error_code error;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    std::ifstream in(thread.path() / "schedstat");
+    double ran = 0;
+    double waited = 0;
+    if (in >> ran >> waited) waited_ns += waited;
+  }
+  return waited_ns * 1e-9;
 }
 
 // Of all calls and of mapped files. 0 where the system does not say.
@@ -224,9 +238,12 @@ struct Monitor::State {
     Status status = board.read();
     const Clock::time_point at = Clock::now();
     const double cpu = cpu_seconds();
+    const double delayed = delayed_seconds();
     const double passed = std::max(1e-3, seconds_of(at - looked_at));
     status.cpu = static_cast<float>(std::max(0.0, (cpu - cpu_before) / passed));
+    status.delayed = static_cast<float>(std::max(0.0, (delayed - delayed_before) / passed));
     cpu_before = cpu;
+    delayed_before = delayed;
     looked_at = at;
     status.io_kib = io_kib();
     if (sinks.adding_seconds) {
@@ -238,6 +255,7 @@ struct Monitor::State {
   const Clock::time_point begin = Clock::now();
   Clock::time_point looked_at = begin;
   double cpu_before = cpu_seconds();
+  double delayed_before = delayed_seconds();
   Pulse pulse;
   const std::unique_ptr<Transport> transport;
   const Board& board;

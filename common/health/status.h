@@ -57,6 +57,7 @@ struct Status {
   std::uint64_t exchanges = 0;    // of data, begun
   std::uint64_t io_kib = 0;       // read and written by the process
   float cpu = 0;                  // cores that it used since it said so before
+  float delayed = 0;              // cores that its threads waited for since then
   std::uint8_t exit_code = 0;     // of a job that ends early, with kLeaving
   StepSeconds seconds{};
 

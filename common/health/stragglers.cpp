@@ -9,9 +9,9 @@ constexpr int kFor = 30;           // seconds, more or less
 constexpr double kAgain = 1800;    // while it lasts
 constexpr double kOverAfter = 60;  // without one that was told of
 
-// Seconds that one counts for. A rank that takes several times as long is told of within fifteen
+// Seconds that one counts for. A rank that is badly slow is told of within fifteen
 // seconds, as are those that stand still.
-int weight_of(const Straggler& s) { return s.takes_several_times() ? 5 : 1; }
+int weight_of(const Straggler& s) { return s.badly ? 5 : 1; }
 
 // No step of it ends: it waits for a rank that is worse off.
 bool stands_still(const Seen& seen) {

@@ -324,7 +324,7 @@ class HungDisk(Fault):
 class Slowed(Fault):
     """One tenth of the time of its host."""
 
-    reasons = ("computes slowly", "decodes its images slowly", "still computes", "still decodes")
+    reasons = ("computes slowly", "decodes its images slowly", "other work has its cores", "still computes", "still decodes")
     is_stall = False
     # In a process that is there when it is time, whatever else this machine does.
     PULSE = """if True:
@@ -410,7 +410,7 @@ def is_slow(job, rank):
 
     def shows(row):
         own, middle = row["ranks.compute.max"], row["ranks.compute.median"]
-        return row["ranks.slowest"] == rank and own - middle > (0.075 if own > 3.75 * middle else 0.3) * step_s
+        return row["ranks.slowest"] == rank and own - middle > (0.075 if own > 4.5 * middle else 0.3) * step_s
 
     return 2 * sum(map(shows, rows)) > len(rows)
 
@@ -441,7 +441,8 @@ def accused_wrongly(job):
 
 def happen(job, faults, pause_s=0.0, patience_s=IN_TIME + 1):
     """Begins faults and ends each when it is named and has lasted, as those do who mend a cluster. Where one hides another
-    (all wait for a frozen rank, so that none is slow), the other has its time from then on. Returns when none is left, or the job is over."""
+    (all wait for a frozen rank, so that none is slow), the other has its time from when it is seen: a slow one from the first step that ends,
+    as TCP sends again what was lost up to ten seconds after a link is mended. Returns when none is left, or the job is over."""
     for i, fault in enumerate(faults):
         if i:
             job.within(pause_s, job.is_over)
@@ -463,6 +464,8 @@ def happen(job, faults, pause_s=0.0, patience_s=IN_TIME + 1):
             fault.end(job)
             fault.over = time.monotonic()
         left = [fault for fault in left if not fault.over]
+        if left and not any(fault.is_stall for fault in left):
+            job.within(patience_s, lambda so_far=job.steps(): job.is_over() or job.steps() > so_far)
         for fault in left:
             fault.since = time.monotonic()
     if endings:

@@ -551,7 +551,7 @@ TEST(Straggler, ThatTakesSeveralTimesAsLongIsNamedWhereStepsAreSpentOnSending) {
   for (Seen& s : job.seen) s.last.seconds = {.step = 0.6F, .work = 0.018F};
   job.of(3).last.seconds.work = 0.11F;
   EXPECT_EQ(find_stragglers(job.seen, 0.2).at(0).rank, 3);
-  job.of(3).last.seconds.work = 0.04F;  // not two and a half times
+  job.of(3).last.seconds.work = 0.05F;  // not three times
   EXPECT_THAT(find_stragglers(job.seen, 0.2), IsEmpty());
   for (Seen& s : job.seen) s.last.seconds.step = 6;
   job.of(3).last.seconds.work = 0.11F;
@@ -567,8 +567,36 @@ TEST(Straggler, SeveralAreNamedWhereEachTakesSeveralTimesAsLong) {
   ASSERT_EQ(slow.size(), 2);
   EXPECT_EQ(slow[0].rank, 1);
   EXPECT_EQ(slow[1].rank, 3);
-  job.of(1).last.seconds.work = 0.21F;
+  job.of(1).last.seconds.work = 0.28F;
   EXPECT_EQ(find_stragglers(job.seen, 0.2).size(), 1);
+}
+
+// It wakes late for what others send, so that its own time is little longer than theirs.
+TEST(Straggler, WhoseCoresAreTakenIsNamedBadlySlow) {
+  Job job;
+  for (Seen& s : job.seen) {
+    s.last.seconds = {.step = 0.6F, .work = 0.06F};
+    s.last.cpu = 0.1F;
+    s.last.delayed = 0.5F;  // the machine is busy
+  }
+  EXPECT_THAT(find_stragglers(job.seen, 0.2), IsEmpty());
+  Status& slow = job.of(2).last;
+  slow.seconds.work = 0.1F;
+  slow.cpu = 0.04F;
+  slow.delayed = 1.9F;
+  const auto found = find_stragglers(job.seen, 0.2);
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_EQ(found[0].rank, 2);
+  EXPECT_TRUE(found[0].badly);
+  EXPECT_EQ(found[0].reason, Straggler::Reason::kCores);
+  EXPECT_THAT(in_words(found[0], job.seen, job.members), HasSubstr("other work has its cores"));
+  slow.delayed = 0.7F;  // more than others, but not for long
+  EXPECT_THAT(find_stragglers(job.seen, 0.2), IsEmpty());
+  slow.seconds.work = 0.3F;
+  slow.cpu = 0.1F;
+  EXPECT_EQ(find_stragglers(job.seen, 0.2).at(0).reason, Straggler::Reason::kCompute);
+  slow.delayed = 0.9F;
+  EXPECT_EQ(find_stragglers(job.seen, 0.2).at(0).reason, Straggler::Reason::kCores);
 }
 
 TEST(Straggler, OfTwoRanksTheSlowerOneIs) {

@@ -29,6 +29,7 @@ const Status kStatus{.rank = 3,
                      .exchanges = 15,
                      .io_kib = 16,
                      .cpu = 1.5F,
+                     .delayed = 0.5F,
                      .exit_code = 75,
                      .seconds = {.step = 1, .work = 0.5F, .batch = 0.25F, .exchange = 0.125F}};
 
