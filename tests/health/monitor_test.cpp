@@ -2,15 +2,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "common/health/join.h"
+#include "common/health/message.h"
 #include "common/health/udp_transport.h"
 #include "common/health/watched_communicator.h"
 #include "tests/common/thread_ranks.h"
@@ -155,6 +158,54 @@ TEST(Monitor, ListensBeforeItJudgesHoweverLateItIs) {
     ASSERT_TRUE(within(60s, [&] { return log.beats >= 4; }));
     EXPECT_EQ(log.beats_unheard, 0);
   }
+}
+
+// Threads that share one core, and would use all of it each.
+class Crowd {
+ public:
+  explicit Crowd(int threads) {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    ::sched_getaffinity(0, sizeof(allowed), &allowed);
+    int core = 0;
+    while (!CPU_ISSET(core, &allowed)) ++core;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    for (int t = 0; t < threads; ++t) {
+      threads_.emplace_back([this, one] {
+        ::sched_setaffinity(0, sizeof(one), &one);
+        while (!over_) {
+        }
+      });
+    }
+  }
+  ~Crowd() {
+    over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+
+ private:
+  std::atomic<bool> over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+TEST(Monitor, TellsHowManyCoresItsThreadsWaitFor) {
+  if (!std::ifstream("/proc/self/schedstat")) GTEST_SKIP() << "the system does not say";
+  std::vector<Circle> circles = circles_of(2);
+  const Board board;
+  Records records;
+  const Crowd crowd(4);
+  const Monitor monitor(Pulse(0, circles[0].members, circles[0].secret, {}),
+                        std::move(circles[0].transport), board, records.sinks());
+  EXPECT_TRUE(within(60s, [&] {
+    return std::ranges::any_of(circles[1].transport->receive(100ms), [&](const Heard& heard) {
+      const std::optional<Status> told = decode(heard.bytes, circles[1].secret, 2);
+      return told && told->delayed > 2 && told->delayed > told->cpu;
+    });
+  }));
 }
 
 TEST(Monitor, ALeavingRankIsNotMissed) {
