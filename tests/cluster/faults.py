@@ -25,7 +25,7 @@ RECIPE = ["--net", "lenet", "--image-size", "32", "--batch-size", "12", "--micro
           "--epochs", "100000", "--log-interval", "1"]  # fmt: skip
 SENTENCE = re.compile(
     r"(?:waiting (?P<seconds>\d+) s for )?ranks? (?P<ranks>[\d, and]+) \((?P<hosts>[^)]+)\)"
-    r"(?: holds up every step)?, last seen (?P<place>in step (?P<step>\d+), [a-z ,0-9]+|starting): (?P<reason>.*)"
+    r"(?: holds up every step| is gone| are gone)?, last seen (?P<place>in step (?P<step>\d+), [a-z ,0-9]+|starting): (?P<reason>.*)"
 )
 KILLED = re.compile(r"process rank (\d+) with PID \d+ on node (\w+) exited on signal 9")
 
@@ -276,7 +276,7 @@ class FrozenForEver(Frozen):
 class Killed(Fault):
     """SIGKILL. mpirun ends the others."""
 
-    reasons = ("gone", "exited on signal 9")
+    reasons = ("gone", "killed or crashed", "exited on signal 9")
     ends_job = True
 
     def act(self, job):
@@ -426,6 +426,10 @@ def accused_wrongly(job):
             return False  # as on a busy machine
         if "holds up every step" in said.text and is_confirmed(job, said):
             return False
+        if "gone" in said.text and any(isinstance(fault, Killed) for fault in job.faults):
+            return False  # mpirun ends the others, too
+        if said.by == "terminal" and any(other.by != "terminal" and other.text == said.text for other in job.said):
+            return False  # mpirun brings late what a host said that was cut off; its log is judged
         if "no heartbeats from" in said.text or "heartbeats do not arrive" in said.text:
             return True
         if not said.ranks or set(said.ranks) <= hit:
