@@ -39,8 +39,9 @@ double cpu_seconds() {
 double delayed_seconds() {
   double waited_ns = 0;
   std::error_code error;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    std::ifstream in(thread.path() / "schedstat");
+  std::filesystem::directory_iterator thread("/proc/self/task", error);
+  for (; !error && thread != end(thread); thread.increment(error)) {  // ++ would throw
+    std::ifstream in(thread->path() / "schedstat");
     double ran = 0;
     double waited = 0;
     if (in >> ran >> waited) waited_ns += waited;

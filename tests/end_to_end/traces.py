@@ -55,8 +55,13 @@ class Disk:
             if self.unsynced_at(path) and (below is None or path == below or path.startswith(below + "/"))
         ]
 
-    def may_grow(self, path):
-        return re.search(self.beside, path) and self.synced.get(path, 0) >= self.relied_on.get(path, 0)
+    def missing(self):
+        """What is not synced, but for what has only grown by another thread."""
+
+        def has_grown(path):
+            return re.search(self.beside, path) and self.synced.get(path, 0) >= self.relied_on.get(path, 0)
+
+        return [path for path in self.unsynced() if not has_grown(path)]
 
     def need(self, unsynced):
         if unsynced:
@@ -74,7 +79,7 @@ class Disk:
                 self.change(folder)
         elif act in ("file.rename", "link.rename", "dir.rename"):
             if re.search(self.commits, file):
-                self.need([path for path in self.unsynced() if not self.may_grow(path)])
+                self.need(self.missing())
             if act == "link.rename":
                 self.at_link = dict(self.changes)
             self.need(self.unsynced(below=file + ".part" if act == "dir.rename" else file))
@@ -84,7 +89,7 @@ class Disk:
             self.change(folder)
         elif act == "dir.remove":
             # Whatever makes it dispensable is durable by now.
-            self.need([path for path in self.unsynced() if path not in self.removed_in and not self.may_grow(path)])
+            self.need([path for path in self.missing() if path not in self.removed_in])
 
     def after(self, act, file):
         if act in ("file.sync", "lmdb.sync", "dir.sync"):

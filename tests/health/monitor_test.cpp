@@ -193,7 +193,7 @@ class Crowd {
 };
 
 TEST(Monitor, TellsHowManyCoresItsThreadsWaitFor) {
-  if (!std::ifstream("/proc/self/schedstat")) GTEST_SKIP() << "the system does not say";
+  const bool system_says = std::ifstream("/proc/self/schedstat").good();
   std::vector<Circle> circles = circles_of(2);
   const Board board;
   Records records;
@@ -203,7 +203,8 @@ TEST(Monitor, TellsHowManyCoresItsThreadsWaitFor) {
   EXPECT_TRUE(within(60s, [&] {
     return std::ranges::any_of(circles[1].transport->receive(100ms), [&](const Heard& heard) {
       const std::optional<Status> told = decode(heard.bytes, circles[1].secret, 2);
-      return told && told->delayed > 2 && told->delayed > told->cpu;
+      if (!told) return false;
+      return system_says ? told->delayed > 2 && told->delayed > told->cpu : told->delayed == 0;
     });
   }));
 }
