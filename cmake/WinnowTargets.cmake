@@ -1,4 +1,4 @@
-# The two functions every folder's CMakeLists.txt is made of.
+# What every folder's CMakeLists.txt is made of.
 
 add_library(winnow_options INTERFACE)
 add_library(winnow::options ALIAS winnow_options)
@@ -69,66 +69,5 @@ function(winnow_library name)
     list(TRANSFORM arg_HEADERS PREPEND ${folder}/)
     set_property(GLOBAL APPEND PROPERTY WINNOW_LIBRARIES ${name})
     set_property(GLOBAL APPEND PROPERTY WINNOW_HEADERS ${arg_HEADERS})
-  endif()
-endfunction()
-
-add_custom_target(tests_tsan)  # the programs of all tests labelled tsan
-add_custom_target(tests_cuda)  # likewise cuda
-
-# winnow_test(<name> SOURCES ... [DEPS ...] [LABELS ...] [RANKS p ...] [TIMEOUT s])
-# A GoogleTest program, one CTest entry for the whole of it (one for each p under mpirun with RANKS).
-# Programs with RANKS have the main of winnow::mpi_test_main and exist only in builds with MPI.
-# LABELS defaults to unit. The label tsan marks what the thread sanitizer can judge, cuda what needs
-# CUDA's libraries. Threads of OpenMP sleep where they wait, since tests share the machine.
-function(winnow_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "EACH_SIMD" "TIMEOUT" "SOURCES;DEPS;LABELS;RANKS")
-  if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "winnow_test(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
-  endif()
-  if(arg_RANKS AND NOT WINNOW_MPI)
-    return()
-  endif()
-  if(NOT arg_LABELS)
-    set(arg_LABELS unit)
-  endif()
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
-  endif()
-  if(WINNOW_SANITIZE)
-    math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 6")  # their code runs several times slower
-  endif()
-  string(REPLACE "." "_" target ${name})
-  add_executable(test_${target} ${arg_SOURCES})
-  target_include_directories(test_${target} PRIVATE ${PROJECT_SOURCE_DIR})
-  set(main GTest::gtest_main)
-  if(arg_RANKS)
-    set(main winnow::mpi_test_main)
-  endif()
-  target_link_libraries(test_${target} PRIVATE winnow::options ${arg_DEPS} GTest::gmock ${main})
-  target_compile_options(test_${target} PRIVATE $<$<CONFIG:Release>:-O1>)  # -O3 takes twice as long to compile
-  foreach(label IN ITEMS tsan cuda)
-    if(label IN_LIST arg_LABELS)
-      add_dependencies(tests_${label} test_${target})
-    endif()
-  endforeach()
-  set_target_properties(test_${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  if(arg_RANKS)
-    foreach(ranks IN LISTS arg_RANKS)
-      add_test(NAME ${name}.np${ranks}
-        COMMAND ${PROJECT_SOURCE_DIR}/tools/local_mpirun ${ranks} $<TARGET_FILE:test_${target}>)
-      set_tests_properties(${name}.np${ranks} PROPERTIES
-        LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${ranks}
-        ENVIRONMENT WINNOW_MPI_TIMEOUT=240)
-    endforeach()
-  else()
-    add_test(NAME ${name} COMMAND test_${target})
-    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT OMP_WAIT_POLICY=passive)
-  endif()
-  if(arg_EACH_SIMD)
-    foreach(simd none avx2)
-      add_test(NAME ${name}.${simd} COMMAND test_${target})
-      set_tests_properties(${name}.${simd} PROPERTIES
-        LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT WINNOW_SIMD=${simd})
-    endforeach()
   endif()
 endfunction()

@@ -41,14 +41,14 @@ void Board::mark(Stage stage, std::size_t bucket) noexcept {
 void Board::begin_step(std::int64_t step) noexcept {
   step_.store(step, kRelaxed);
   is_first_.store(under_way_.done == 0, kRelaxed);
-  under_way_.begin = Clock::now();
+  under_way_.begin = now_();
   under_way_.waited_ns = waited_ns_.load(kRelaxed);
   under_way_.exchange_ns = exchange_ns_.load(kRelaxed);
   mark(Stage::kReading);
 }
 
 void Board::end_step(double batch_wait_s) noexcept {
-  const double step = std::chrono::duration<double>(Clock::now() - under_way_.begin).count();
+  const double step = std::chrono::duration<double>(now_() - under_way_.begin).count();
   const auto since = [](const std::atomic<std::int64_t>& now, std::int64_t before) {
     return static_cast<double>(now.load(kRelaxed) - before) * 1e-9;
   };
@@ -89,7 +89,8 @@ Status Board::read() const noexcept {
                       .exchange = exchange_s_.load(kRelaxed)}};
 }
 
-Board::Waiting::Waiting(Board& board, Wait wait) noexcept : board_(board), wait_(wait) {
+Board::Waiting::Waiting(Board& board, Wait wait) noexcept
+    : board_(board), wait_(wait), begin_(board.now_()) {
   if (wait_ == Wait::kNone) {
     board_.awaits_data_.store(true, kRelaxed);
   } else {
@@ -98,7 +99,7 @@ Board::Waiting::Waiting(Board& board, Wait wait) noexcept : board_(board), wait_
 }
 
 Board::Waiting::~Waiting() {
-  const auto waited = std::chrono::nanoseconds(Clock::now() - begin_).count();
+  const auto waited = std::chrono::nanoseconds(board_.now_() - begin_).count();
   if (wait_ == Wait::kNone) {
     board_.awaits_data_.store(false, kRelaxed);
     board_.exchange_ns_.fetch_add(waited, kRelaxed);

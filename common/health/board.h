@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "common/health/status.h"
 
@@ -12,8 +14,13 @@ namespace winnow::health {
 // Where a rank's threads mark what they do, for the thread that tells the others.
 //
 // Threads  marks from any; begin_step() and end_step() from one. All are stores, none waits
+// Time     by a clock that is given, which any of these threads may read: that of the system, but
+//          in tests
 class Board {
  public:
+  using Clock = std::chrono::steady_clock;
+  explicit Board(std::function<Clock::time_point()> now = &Clock::now) : now_(std::move(now)) {}
+
   void mark(Stage stage, std::size_t bucket = 0) noexcept;
 
   // Step `step`, counted from 1: the rank waits for its batch. `batch_wait_s`: waited for batches
@@ -34,7 +41,6 @@ class Board {
   Status read() const noexcept;
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr auto kRelaxed = std::memory_order_relaxed;
 
   // Seconds and counts up to the step under way; its thread's only.
@@ -46,6 +52,7 @@ class Board {
     int done = 0;  // steps
   };
 
+  const std::function<Clock::time_point()> now_;
   std::atomic<std::uint32_t> place_ = 0;  // bucket << 8 | stage
   std::atomic<std::uint32_t> marks_ = 0;
   std::atomic<std::int64_t> step_ = 0;
@@ -76,7 +83,7 @@ class Board::Waiting {
  private:
   Board& board_;
   const Wait wait_;
-  const Clock::time_point begin_ = Clock::now();
+  const Clock::time_point begin_;
 };
 
 }  // namespace winnow::health

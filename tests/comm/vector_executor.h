@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <deque>
 #include <map>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -27,12 +29,16 @@ inline std::vector<std::vector<Transfer>> transfers_of_all(const Schedule& sched
   return out;
 }
 
-// Carries out all ranks' transfers on vectors of one process, ranks in turn, sends buffered; false
-// when no rank can go on. buffers[rank] is rank's buffer.
-inline bool execute_on_vectors(const std::vector<std::vector<Transfer>>& transfers_of_rank,
-                               std::vector<std::vector<float>>& buffers) {
+// Carries out all ranks' transfers in one process, ranks in turn, sends buffered; false when no
+// rank can go on. `move` is what is done to the ranks' buffers:
+//
+//   std::vector<std::byte> send(rank, transfer)    the message of a send
+//   void receive(rank, transfer, message)          it arrived: is added or copied
+//   void end_round(rank, transfers)                of one chain's round, when all of them are done
+template <class Move>
+bool execute_in_process(const std::vector<std::vector<Transfer>>& transfers_of_rank, Move&& move) {
   const int ranks = static_cast<int>(transfers_of_rank.size());
-  std::map<std::tuple<int, int, int>, std::deque<std::vector<float>>> mail;
+  std::map<std::tuple<int, int, int>, std::deque<std::vector<std::byte>>> mail;
   std::vector<std::size_t> next(transfers_of_rank.size());
   std::vector<bool> sent(transfers_of_rank.size());  // the sends of the current round
   bool progress = true;
@@ -47,15 +53,13 @@ inline bool execute_on_vectors(const std::vector<std::vector<Transfer>>& transfe
              transfers[end].round == transfers[next[me]].round) {
         ++end;
       }
+      const std::span round(transfers.data() + next[me], end - next[me]);
       std::map<std::tuple<int, int, int>, std::size_t> needed;
-      for (std::size_t i = next[me]; i < end; ++i) {
-        const Transfer& transfer = transfers[i];
+      for (const Transfer& transfer : round) {
         if (transfer.kind != Transfer::Kind::kSend) {
           ++needed[{transfer.peer, rank, transfer.chain}];
         } else if (!sent[me]) {
-          const auto from = buffers[me].begin() + static_cast<std::ptrdiff_t>(transfer.begin);
-          mail[{rank, transfer.peer, transfer.chain}].emplace_back(
-              from, from + static_cast<std::ptrdiff_t>(transfer.count));
+          mail[{rank, transfer.peer, transfer.chain}].push_back(move.send(rank, transfer));
           progress = true;
         }
       }
@@ -63,17 +67,13 @@ inline bool execute_on_vectors(const std::vector<std::vector<Transfer>>& transfe
       bool all_here = true;
       for (const auto& [route, messages] : needed) all_here &= mail[route].size() >= messages;
       if (!all_here) continue;
-      for (std::size_t i = next[me]; i < end; ++i) {
-        const Transfer& transfer = transfers[i];
+      for (const Transfer& transfer : round) {
         if (transfer.kind == Transfer::Kind::kSend) continue;
         auto& box = mail[{transfer.peer, rank, transfer.chain}];
-        for (std::size_t e = 0; e < transfer.count; ++e) {
-          float& here = buffers[me][transfer.begin + e];
-          here =
-              transfer.kind == Transfer::Kind::kReceiveAdd ? here + box.front()[e] : box.front()[e];
-        }
+        move.receive(rank, transfer, box.front());
         box.pop_front();
       }
+      move.end_round(rank, round);
       next[me] = end;
       sent[me] = false;
       progress = true;
@@ -83,6 +83,32 @@ inline bool execute_on_vectors(const std::vector<std::vector<Transfer>>& transfe
     if (next[rank] != transfers_of_rank[rank].size()) return false;
   }
   return true;
+}
+
+// Of floats; buffers[rank] is rank's buffer.
+inline bool execute_on_vectors(const std::vector<std::vector<Transfer>>& transfers_of_rank,
+                               std::vector<std::vector<float>>& buffers) {
+  struct Move {
+    std::vector<std::vector<float>>& buffers;
+
+    float* range(int rank, const Transfer& transfer) const {
+      return buffers[static_cast<std::size_t>(rank)].data() + transfer.begin;
+    }
+    std::vector<std::byte> send(int rank, const Transfer& transfer) const {
+      const auto bytes = std::as_bytes(std::span(range(rank, transfer), transfer.count));
+      return {bytes.begin(), bytes.end()};
+    }
+    void receive(int rank, const Transfer& transfer, const std::vector<std::byte>& message) const {
+      float* const into = range(rank, transfer);
+      for (std::size_t e = 0; e < transfer.count; ++e) {
+        float value = 0;
+        std::memcpy(&value, message.data() + e * sizeof(float), sizeof(float));
+        into[e] = transfer.kind == Transfer::Kind::kReceiveAdd ? into[e] + value : value;
+      }
+    }
+    void end_round(int, std::span<const Transfer>) const {}
+  };
+  return execute_in_process(transfers_of_rank, Move{buffers});
 }
 
 }  // namespace winnow::comm

@@ -2,22 +2,39 @@
 
 #include "train/run/rank_temperature.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 namespace winnow::train {
 namespace {
 
-TEST(Thermometer, ReadsTheCardOfTheRankWhichCountsAgainBehindTheLast) {
+// Loads them first: who asks for NVIDIA's by name gets what is there by that name.
+class Thermometers : public testing::Test {
+ protected:
+  ~Thermometers() override {
+    for (void* library : {cuda_, nvml_}) ::dlclose(library);
+  }
+  void SetUp() override {
+    ASSERT_NE(cuda_, nullptr) << ::dlerror();
+    ASSERT_NE(nvml_, nullptr) << ::dlerror();
+  }
+
+ private:
+  void* const cuda_ = ::dlopen(WINNOW_FAKE_DRIVER "/libcuda.so.1", RTLD_NOW);
+  void* const nvml_ = ::dlopen(WINNOW_FAKE_DRIVER "/libnvidia-ml.so.1", RTLD_NOW);
+};
+
+TEST_F(Thermometers, ReadsTheCardOfTheRankWhichCountsAgainBehindTheLast) {
   EXPECT_EQ(open_thermometer(0)(), 40);
   EXPECT_EQ(open_thermometer(1)(), 41);
   EXPECT_EQ(open_thermometer(4)(), 41);
 }
 
-TEST(Thermometer, HasNothingOfACardThatDoesNotSay) {
+TEST_F(Thermometers, HasNothingOfACardThatDoesNotSay) {
   EXPECT_EQ(open_thermometer(2)(), std::nullopt);
 }
 
-TEST(Thermometer, SeveralAreOpenAtOnceAndOutliveTheirCopies) {
+TEST_F(Thermometers, SeveralAreOpenAtOnceAndOutliveTheirCopies) {
   const Thermometer first = open_thermometer(0);
   {
     const Thermometer second = first;

@@ -1,2 +1,0 @@
-winnow_test(dedup.sweep
-  SOURCES sweep_test.cpp DEPS winnow::dedup_sweep)

@@ -1,0 +1,33 @@
+"""The tests that a build's CTest has."""
+
+import json
+import pathlib
+import subprocess
+
+import choice
+
+COSTS = pathlib.Path(__file__).with_name("costs.txt")
+
+
+def listed(build):
+    """CTest's own list of a build's tests, as it prints it."""
+    done = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"ctest cannot list the tests of {build}:\n{done.stderr}{done.stdout}")
+    return json.loads(done.stdout)["tests"]
+
+
+def properties(test):
+    return {row["name"]: row["value"] for row in test.get("properties", ())}
+
+
+def costs():
+    """What tests/gate/costs.txt has; see choice.read_costs."""
+    return choice.read_costs(COSTS.read_text()) if COSTS.exists() else {}
+
+
+def tests_of(build):
+    """The tests of a build, in the order of their numbers, which begin at 1."""
+    known = costs()
+    return [choice.Test(test["name"], frozenset(properties(test).get("LABELS", ())), known.get(test["name"], (0.0, 0.0))[0])
+            for test in listed(build)]  # fmt: skip
