@@ -2,6 +2,9 @@
 
 include(GoogleTest)
 
+set(winnow_places ${PROJECT_BINARY_DIR}/tests/places)
+configure_file(${PROJECT_SOURCE_DIR}/tests/common/places.h.in ${winnow_places}/places.h @ONLY)
+
 add_custom_target(tests_tsan)  # the programs that the thread sanitizer can judge
 add_custom_target(tests_cuda)  # those that need CUDA's libraries
 
@@ -13,14 +16,7 @@ function(winnow_test_program target)
     set(arg_MAIN GTest::gtest_main)
   endif()
   add_executable(${target} ${arg_SOURCES})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(${target} PRIVATE
-    PROJECT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    WINNOW_DOCS="${PROJECT_SOURCE_DIR}/docs"
-    WINNOW_NETS="${PROJECT_SOURCE_DIR}/docs/nets"
-    WINNOW_GOLDEN="${PROJECT_SOURCE_DIR}/tests/data/golden"
-    WINNOW_OPTIM_VECTORS="${PROJECT_SOURCE_DIR}/tests/data/optim"
-    WINNOW_LOSSES="${PROJECT_SOURCE_DIR}/tests/gpu/resnet20_losses.txt")
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${winnow_places})
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)  # -O3 takes twice as long to compile
   target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/tests/common/precompiled.h>")
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # as ccache wants it

@@ -21,6 +21,7 @@
 #include "dedup/features/outliers.h"
 #include "dedup/pairs.h"
 #include "dedup/report.h"
+#include "places.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup {

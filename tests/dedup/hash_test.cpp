@@ -14,6 +14,7 @@
 #include "common/rng.h"
 #include "dedup/hash/features.h"
 #include "dedup/hash/hashes.h"
+#include "places.h"
 #include "tests/common/formula_images.h"
 
 namespace winnow::dedup {

@@ -17,6 +17,7 @@
 #include "common/file.h"
 #include "dedup/verify/calibrate.h"
 #include "dedup/verify/landmark_file.h"
+#include "places.h"
 #include "tests/common/formula_images.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/edits.h"

@@ -13,6 +13,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "places.h"
 
 namespace winnow::test {
 

@@ -9,6 +9,7 @@
 #include "common/json_text.h"
 #include "dedup/deduplicate.h"
 #include "pipeline/store/cache.h"
+#include "places.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/fuzz/damage.h"
 

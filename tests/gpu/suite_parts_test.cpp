@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "places.h"
 #include "tests/gpu/report.h"
 #include "tests/gpu/synthetic.h"
 #include "train/backend/backend.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pipeline/augment/augment.h"
+#include "places.h"
 #include "tests/pipeline/augment_golden.h"
 #include "tests/pipeline/golden_pictures.h"
 #include "tests/pipeline/mixtures.h"

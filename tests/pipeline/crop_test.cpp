@@ -16,6 +16,7 @@
 #include "common/rng.h"
 #include "datasets/formats.h"
 #include "pipeline/augment/sampling.h"
+#include "places.h"
 #include "tests/common/formula_images.h"
 #include "tests/pipeline/jpeg_maker.h"
 

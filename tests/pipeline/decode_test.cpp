@@ -16,6 +16,7 @@
 #include "common/file.h"
 #include "common/rng.h"
 #include "pipeline/decode/shrink.h"
+#include "places.h"
 #include "tests/common/formula_images.h"
 #include "tests/common/tiff_maker.h"
 #include "tests/pipeline/base64.h"

@@ -11,6 +11,7 @@
 #include "common/rng.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/settings.h"
+#include "places.h"
 #include "tests/dedup/triangle.h"
 
 namespace winnow::pipeline {

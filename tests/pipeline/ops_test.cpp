@@ -8,6 +8,7 @@
 
 #include "pipeline/augment/ops/colour.h"
 #include "pipeline/augment/ops/geometry.h"
+#include "places.h"
 #include "tests/pipeline/golden_pictures.h"
 #include "tests/pipeline/ops_golden.h"
 #include "tests/pipeline/parity_table.h"

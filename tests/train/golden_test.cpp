@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/file.h"
+#include "places.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/plan/run_plan.h"
 #include "train/run/run_state.h"

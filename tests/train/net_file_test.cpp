@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/file.h"
+#include "places.h"
 #include "tests/train/learner.h"
 #include "tests/train/net_options.h"
 #include "train/backend/backend.h"

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "places.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
 

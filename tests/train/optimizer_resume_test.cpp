@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/comm/communicator.h"
+#include "places.h"
 #include "train/backend/reference/reference.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/optim/optimizer.h"

@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include "places.h"
+
 namespace winnow::train {
 namespace {
 

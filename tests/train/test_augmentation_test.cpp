@@ -14,6 +14,7 @@
 #include "common/rng.h"
 #include "deferred_backend.h"
 #include "net_options.h"
+#include "places.h"
 #include "train/backend/reference/reference.h"
 #include "train/evaluate/evaluate.h"
 #include "train/evaluate/view_mean.h"

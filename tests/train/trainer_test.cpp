@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "deferred_backend.h"
+#include "places.h"
 #include "train/backend/reference/reference.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/evaluate_run.h"

@@ -23,6 +23,7 @@
 #include "pipeline/store/cache.h"
 #include "pipeline/store/peer_copy_internal.h"
 #include "pipeline/store/shard_copy.h"
+#include "places.h"
 #include "tests/common/deflate.h"
 #include "tests/datasets/wire_writer.h"
 #include "tests/dedup/tables.h"

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "places.h"
 #include "tests/gpu/synthetic.h"
 #include "tests/train/cudnn/f16_training.h"
 #include "tests/train/sync_batch_norm.h"
