@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from hosts_case import HOSTS, HostsCase
+from hosts_case import HOSTS, TMPFS, HostsCase
 
 WINNOW = os.environ["WINNOW"]
 
@@ -55,7 +55,7 @@ class ClusterTest(HostsCase):
 
     def test_training_on_hosts_chooses_by_the_network(self):
         """Schedules and the size of buckets, which a run that goes on keeps."""
-        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
             cache, out = f"{folder}/cache", f"{folder}/run"
             images = pathlib.Path(folder, "images")
             for i in range(48):
@@ -87,7 +87,7 @@ class ClusterTest(HostsCase):
         return f"until [ $(grep -c train.loss {folder}/run/metrics.jsonl 2> /dev/null || true) -ge {step} ] 2> /dev/null; do sleep 0.05; done"
 
     def test_a_link_that_is_down_is_named_on_both_sides_and_the_run_goes_on(self):
-        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
             self.small_cache(folder)
             began = self.in_step(20, folder)
             meanwhile = f"{began}; hosts_link h3 0 down; sleep 16; cp {folder}/run/health/*.log {folder}/; hosts_link h3 0 up"
@@ -104,7 +104,7 @@ class ClusterTest(HostsCase):
         self.assertRegex(done.stderr, r"all go on, after \d+ s of waiting for rank 2 \(h3\)")
 
     def test_a_job_whose_link_stays_down_ends_on_both_sides(self):
-        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
             self.small_cache(folder)
             began = self.in_step(20, folder)
             train = f"hosts_mpirun {WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size 9 --micro-batch 3 \
@@ -120,7 +120,7 @@ class ClusterTest(HostsCase):
 
     def test_heartbeats_that_are_held_up_stop_no_run(self):
         """UDP does not pass: a sentence, and the run goes on."""
-        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
             self.small_cache(folder)
             train = f"hosts_mpirun {WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size 8 --threads 1 \
 --epochs 100000 --log-interval 1000"

@@ -20,7 +20,7 @@ import tempfile
 import time
 import unittest
 
-from hosts_case import HOSTS, HostsCase
+from hosts_case import HOSTS, TMPFS, HostsCase
 
 HERE = pathlib.Path(__file__).resolve().parent
 ELASTIC = HERE.parents[1] / "tools" / "winnow-elastic"
@@ -43,7 +43,7 @@ class Elastic:
         self.process = subprocess.Popen([str(word) for word in (HOSTS, 4, "1gbit", "bash", "-c", shell, "elastic", *words, *train[1:])],
                                         stdout=subprocess.DEVNULL)  # fmt: skip
         case.addCleanup(self.end)
-        self.within(20, lambda: (self.folder / "pid").exists() and (self.folder / "pid").read_text(), "it to begin")
+        self.within(180, lambda: (self.folder / "pid").exists() and (self.folder / "pid").read_text(), "it to begin")
 
     def end(self):
         if self.process.poll() is None:
@@ -93,7 +93,7 @@ class Elastic:
 
 class ElasticTest(HostsCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory(dir="/dev/shm")
+        temporary = tempfile.TemporaryDirectory(dir=TMPFS)
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name)
         images = self.folder / "images"

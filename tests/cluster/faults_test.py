@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 import faults
-from hosts_case import HostsCase
+from hosts_case import TMPFS, HostsCase
 
 STALL_S, HANG_S = 5, 8
 
@@ -18,7 +18,7 @@ class FaultsTest(HostsCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        temporary = tempfile.TemporaryDirectory(dir="/dev/shm")
+        temporary = tempfile.TemporaryDirectory(dir=TMPFS)
         cls.addClassCleanup(temporary.cleanup)
         folder = pathlib.Path(temporary.name)
         cls.setup_of = faults.Setup(os.environ["WINNOW"], os.environ["HUNG_DISK"], folder, STALL_S, HANG_S)

@@ -1,10 +1,12 @@
 """Tests that need hosts in network namespaces."""
 
+import os
 import pathlib
 import subprocess
 import unittest
 
 HOSTS = pathlib.Path(__file__).resolve().parent / "hosts"
+TMPFS = os.environ.get("WINNOW_TEST_TMPFS", "/dev/shm")  # CTest gives a place there that it clears
 
 
 class HostsCase(unittest.TestCase):

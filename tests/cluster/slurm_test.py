@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 
+
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs/how-to/slurm.md"
 WINNOW = os.environ["WINNOW"]
@@ -38,7 +39,7 @@ def weights(run):
 class Slurm(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-slurm-", dir="/dev/shm"))
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-slurm-", dir=TMPFS))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         for i in range(64):
             image = cls.folder / f"images/train/{i % 2}/{i}.ppm"

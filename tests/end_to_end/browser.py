@@ -72,7 +72,7 @@ class Browser:
         """What the body of a function returns that is called with `args` as `arguments`."""
         return self.post("/execute/sync", {"script": script, "args": list(args)})
 
-    def wait_for(self, script, *args, seconds=60):
+    def wait_for(self, script, *args, seconds=180):
         """Until that is true."""
         end = time.monotonic() + seconds
         while not (value := self.run(script, *args)):
@@ -80,6 +80,11 @@ class Browser:
                 raise AssertionError(f"never came true: {script}")
             time.sleep(0.05)
         return value
+
+    def wait_for_timers(self, ms=300):
+        """Until what the page has put off by less than that is done: a later timer comes after it."""
+        self.run("window.timersAreDone = false; setTimeout(() => { window.timersAreDone = true; }, arguments[0])", ms)
+        self.wait_for("return window.timersAreDone")
 
     def press(self, keys):
         """Keys, one after the other, to what has the focus."""

@@ -9,10 +9,9 @@ import pathlib
 import re
 import signal
 import subprocess
-import time
 import unittest
 
-from program import ROOT, WINNOW, Case, tensors
+from program import PATIENCE_S, ROOT, WINNOW, Case, eventually, tensors
 
 ELASTIC = ROOT / "tools" / "winnow-elastic"
 
@@ -105,15 +104,12 @@ class Elastic(Case):
         path = self.folder / "calls"
         return path.read_text().splitlines() if path.exists() else []
 
-    def within(self, seconds, condition, what):
-        deadline = time.monotonic() + seconds
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, f"{what}; it said:\n{self.text()}")
-            time.sleep(0.02)
+    def until(self, condition, what):
+        eventually(condition, lambda: f"{what}; it said:\n{self.text()}")
 
     def test_it_starts_mpirun_anew_until_the_job_is_done(self):
         job = self.start([137, 1, 75, 0], "--hosts", "a,b:2", "--probe", "true")
-        self.assertEqual(job.wait(60), 0, self.text())
+        self.assertEqual(job.wait(PATIENCE_S), 0, self.text())
         self.assertEqual(self.calls(), [f"-np 3 --host a:1,b:2 {WINNOW} train cache --out {self.folder}/run --resume auto"] * 4)
         self.assertEqual(re.findall(r"\d+ restarts left", self.text()), ["9 restarts left", "8 restarts left", "7 restarts left"])
         self.assertIn("a rank was killed (137)", self.text())
@@ -131,18 +127,18 @@ class Elastic(Case):
 
     def test_an_mpirun_that_does_not_end_with_its_ranks_is_ended(self):
         job = self.start(["hangs", 0], "-n", 2, "--probe-every", 1)
-        self.assertEqual(job.wait(60), 0, self.text())
+        self.assertEqual(job.wait(PATIENCE_S), 0, self.text())
         self.assertEqual(len(self.calls()), 2)
         self.assertRegex(self.text(), "all ranks have ended, and mpirun does not: ending it\n.* 9 restarts left")
 
     def test_a_signal_of_the_users_stops_the_job_and_starts_none(self):
         for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT):
             (self.folder / "calls").unlink(missing_ok=True)
+            (self.folder / "run" / "metrics.jsonl").unlink(missing_ok=True)
             job = self.start(["runs", 0], "-n", 2)
-            self.within(30, lambda: (self.folder / "run" / "metrics.jsonl").exists() and self.calls(), "it runs")
-            time.sleep(0.2)  # the script has set its trap
+            self.until(lambda: (self.folder / "run" / "metrics.jsonl").exists() and self.calls(), "it runs")
             job.send_signal(number)
-            self.assertEqual(job.wait(60), 75, self.text())
+            self.assertEqual(job.wait(PATIENCE_S), 75, self.text())
             self.assertEqual(len(self.calls()), 1)
 
     def machines(self, *answering):
@@ -154,30 +150,30 @@ class Elastic(Case):
 
     def test_a_machine_that_falls_silent_is_left_out_and_taken_in_again(self):
         job = self.start(["runs", "runs", 0], *self.machines("a", "b", "c"))
-        self.within(30, lambda: len(self.calls()) == 1, "the first start")
+        self.until(lambda: len(self.calls()) == 1, "the first start")
         self.machines("a", "c")
-        self.within(30, lambda: len(self.calls()) == 2, "a start without b")
+        self.until(lambda: len(self.calls()) == 2, "a start without b")
         self.assertIn("--host a:1,c:1 ", self.calls()[1])
         self.assertIn("no answer from b: ending the job", self.text())
         self.machines("a", "b", "c")
-        self.assertEqual(job.wait(60), 0, self.text())
+        self.assertEqual(job.wait(PATIENCE_S), 0, self.text())
         self.assertIn("--host a:1,b:1,c:1 ", self.calls()[2])
         self.assertIn("an answer from b: stopping the job at a checkpoint, to go on with it", self.text())
         self.assertEqual(re.findall("winnow-elastic: (.* restarts left)", self.text()), ["the job was ended; no answer from b: going on without; 9 restarts left"])
 
     def test_it_waits_for_enough_machines(self):
         job = self.start([0], *self.machines("a"), "--min-ranks", 2)
-        self.within(30, lambda: "waiting for b, c" in self.text(), "it waits")
+        self.until(lambda: "waiting for b, c" in self.text(), "it waits")
         self.assertEqual(self.calls(), [])
         self.machines("a", "c")
-        self.assertEqual(job.wait(60), 0, self.text())
+        self.assertEqual(job.wait(PATIENCE_S), 0, self.text())
         self.assertIn("-np 2 --host a:1,c:1 ", self.calls()[0])
 
     def test_waiting_ends_by_a_signal(self):
         job = self.start([0], *self.machines(), "--probe-every", 1)
-        self.within(30, lambda: "waiting for a, b, c" in self.text(), "it waits")
+        self.until(lambda: "waiting for a, b, c" in self.text(), "it waits")
         job.send_signal(signal.SIGTERM)
-        self.assertEqual(job.wait(60), 75)
+        self.assertEqual(job.wait(PATIENCE_S), 75)
         self.assertEqual(self.calls(), [])
 
     def test_hosts_of_a_file(self):
@@ -207,7 +203,7 @@ class Elastic(Case):
             (["-n", "2", "--mpirun", "no-such-mpirun", *train], "there is no 'no-such-mpirun'"),
         ):
             job = self.begin(*words)
-            self.assertEqual(job.wait(60), 2, words)
+            self.assertEqual(job.wait(PATIENCE_S), 2, words)
             self.assertIn(why, self.text())
             self.assertEqual(len(self.text().splitlines()), 1, self.text())
         described = subprocess.run([ELASTIC, "--help"], capture_output=True, text=True, check=True).stdout
@@ -225,10 +221,10 @@ class Elastic(Case):
         job = self.begin("-n", 2, "--mpirun", mpirun, "--", "train", self.folder / "cache", "--out", out, *recipe,
                          env={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1",
                               "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=0")})  # fmt: skip
-        self.within(120, lambda: (out / "checkpoints" / "latest").exists(), "a checkpoint")
+        self.until(lambda: (out / "checkpoints" / "latest").exists(), "a checkpoint")
         victim = next(pid for pid in pathlib.Path("/proc").iterdir() if pid.name.isdigit() and self.is_rank(pid, out))
         os.kill(int(victim.name), signal.SIGKILL)
-        self.assertEqual(job.wait(300), 0, self.text())
+        self.assertEqual(job.wait(PATIENCE_S), 0, self.text())
         self.assertIn("9 restarts left", self.text())
         latest = pathlib.Path("checkpoints", "latest", "model.safetensors")
         self.assertEqual(tensors(out / latest), tensors(self.folder / "whole" / latest))

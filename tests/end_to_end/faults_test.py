@@ -18,7 +18,7 @@ import zlib
 import traces
 from embed_test import npy
 from golden import GOLDEN
-from program import ALL, SHM, WINNOW, Case, png, png_chunk, run, some_of
+from program import ALL, PATIENCE_S, SHM, WINNOW, Case, Kills, png, png_chunk, run, some_of
 
 needs_shm = unittest.skipUnless(os.access(SHM, os.W_OK), "there is no /dev/shm to write to here")
 # Acts that need space; the others do not fail on a full disk.
@@ -186,19 +186,18 @@ class Faults(Case):
         begin = time.monotonic()
         self.ok(*self.ingest("--out", self.place("timed") / "cache"))
         whole = time.monotonic() - begin
-        killed = 0
         cache = self.place("killed") / "cache"
         when = moments(50, 16, self.random)
-        for moment in when:
+        kills = Kills(whole, when, 0.4 * len(when))
+        for seconds in kills:
             winnow = subprocess.Popen([WINNOW, *map(str, self.ingest("--out", cache))],
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-            time.sleep(moment * whole)
+            time.sleep(seconds)
             winnow.kill()
-            killed += winnow.wait() == -signal.SIGKILL
+            kills.tell(winnow.wait() == -signal.SIGKILL)
             if (cache / "manifest.json").exists() and not (cache / "unfinished").exists():
                 self.assertTrue(tree(cache) == want)
                 self.ok("cache", "drop", cache, "--delete")
-        self.assertGreater(killed, 0.4 * len(when))
         self.goes_on(cache, want, "killed at random moments")
 
     def test_a_mixed_set_killed_at_random_moments_and_done_again_on_any_threads(self):
@@ -235,7 +234,11 @@ class Faults(Case):
             return killed
 
         when = moments(50, 16, self.random)
-        self.assertGreater(sum(in_parallel(kill, [(number,) for number in range(len(when))])), 0.4 * len(when))
+        for _ in range(6):
+            if sum(in_parallel(kill, [(number,) for number in range(len(when))])) > 0.4 * len(when):
+                return
+            whole /= 2  # the machine has less to do than it had
+        self.fail("too few were killed before they were over")
 
     @needs_shm
     def test_cache_drop_killed_at_each_point(self):
@@ -305,10 +308,10 @@ class Faults(Case):
             time.sleep(0.01)
         for number in (signal.SIGTERM, signal.SIGUSR1):
             winnow.send_signal(number)
-        time.sleep(1.2)
+        time.sleep(1.2)  # signals of a kind within a second are one
         self.assertIsNone(winnow.poll())
         winnow.send_signal(signal.SIGUSR1)
-        self.assertEqual(winnow.wait(timeout=10), -signal.SIGUSR1)
+        self.assertEqual(winnow.wait(timeout=PATIENCE_S), -signal.SIGUSR1)
 
     def test_verbs_with_nothing_to_finish_end_at_once(self):
         self.source = self.photos(3)
@@ -507,12 +510,12 @@ class Faults(Case):
             for path in written:
                 path.unlink()
             shutil.rmtree(out, ignore_errors=True)
-            killed = 0
-            for moment in moments(8, 4, self.random):
+            kills = Kills(whole, moments(8, 4, self.random), 2)
+            for seconds in kills:
                 winnow = subprocess.Popen([WINNOW, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                time.sleep(moment * whole)
+                time.sleep(seconds)
                 winnow.kill()
-                killed += winnow.wait() == -signal.SIGKILL
+                kills.tell(winnow.wait() == -signal.SIGKILL)
                 # What vouches for the others, if it is there, is whole, and so are they.
                 if written[-1].suffix == ".json" and written[-1].exists():
                     self.assertEqual([path.read_bytes() for path in written], want)
@@ -521,7 +524,6 @@ class Faults(Case):
             self.ok("verify", cache)
             self.ok(*words)
             self.assertEqual([path.read_bytes() for path in written], want)
-            self.assertGreater(killed, 1)
 
     def test_comparing_pictures_stops_on_a_signal_at_any_moment(self):
         cache = self.pictured(90) / "cache"
@@ -537,7 +539,7 @@ class Faults(Case):
                 time.sleep(0.005)
             time.sleep(moment * whole)
             winnow.send_signal(signal.SIGTERM)
-            self.assertIn(winnow.wait(timeout=30), (0, 75))
+            self.assertIn(winnow.wait(timeout=PATIENCE_S), (0, 75))
             self.assertTrue(tree(cache) == before)
 
     def test_features_and_lists_on_a_disk_that_is_really_full(self):

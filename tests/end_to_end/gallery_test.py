@@ -4,13 +4,12 @@ import http.server
 import json
 import re
 import threading
-import time
 import unittest
 import urllib.parse
 import xml.etree.ElementTree as xml
 
 from browser import Browser, needs_browser
-from program import Case
+from program import Case, eventually
 
 SIDE = 32
 HOSTILE = b"</script><script>alert(1)</script>]]>&\"' \xff\x1b[2J\xe2\x80\xae.ppm"
@@ -138,7 +137,7 @@ class InABrowser(Photos):
             if (field.type === "checkbox") field.checked = arguments[1]; else field.value = arguments[1];
             field.dispatchEvent(new Event("input", {bubbles: true})); field.dispatchEvent(new Event("change", {bubbles: true}));""",
                     name, value)  # fmt: skip
-        time.sleep(0.3)
+        browser.wait_for_timers()
         return browser.run(GROUPS)
 
     def test_sorts_and_filters(self):
@@ -191,9 +190,7 @@ class InABrowser(Photos):
         self.choose(browser, "todo", False)
         browser.click("button.save")
         file = self.folder / "review.jsonl"
-        end = time.monotonic() + 30
-        while not file.exists() and time.monotonic() < end:
-            time.sleep(0.05)
+        eventually(file.exists, file)
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         self.assertEqual(lines[0], {"schema": "winnow.review/1"})
         self.assertEqual([line["verdict"] for line in lines[1:]], ["duplicate", "different", "unsure", "different", "different"])
@@ -233,9 +230,7 @@ class InABrowser(Photos):
             browser.click("button.save")
             self.assertIn("What was said of 4 groups and 1 picture is saved", browser.run("return document.querySelector('.said').textContent"))
             file = self.folder / "review.jsonl"
-            end = time.monotonic() + 30
-            while not file.exists() and time.monotonic() < end:
-                time.sleep(0.05)
+            eventually(file.exists, file)
             lines = [json.loads(line) for line in file.read_text().splitlines()]
             self.assertEqual([line for line in lines if "image_verdict" in line],
                              [{"image_verdict": "drop", "images": lines[1]["images"], "names": ["train/ant/0 dark.ppm"]}])

@@ -3,12 +3,12 @@
 import csv
 import io
 import json
-import time
 import unittest
 import xml.etree.ElementTree as xml
 
 from browser import Browser, needs_browser
 from gallery_test import SPACE, Photos
+from program import eventually
 
 
 class Verbs(Photos):
@@ -257,9 +257,7 @@ class Tune(Verbs):
             browser.click("button.save")
             file = self.folder / "review.jsonl"
             browser.wait_for("return document.querySelector('.said').textContent.includes('saved as')")
-            end = time.monotonic() + 30
-            while not file.exists() and time.monotonic() < end:
-                time.sleep(0.05)
+            eventually(file.exists, file)
             lines = [json.loads(line) for line in file.read_text().splitlines()]
             self.assertEqual(lines[:2], [{"schema": "winnow.review/1"}, config["first_line"]])
             self.assertEqual([line["verdict"] for line in lines[2:]], ["duplicate"])

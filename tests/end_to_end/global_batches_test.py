@@ -319,7 +319,8 @@ class GlobalBatches(Case):
                 spread = draw.choice([self.machines(1), self.machines(1, "--segment-size", 1), self.machines(2), []])
                 job = self.start(out, ranks, [*flags, *spread])
                 if draw.random() < 0.75 and done < kills:
-                    time.sleep(draw.uniform(0.1, 0.9) * length)  # the part of a run that is left may be over earlier
+                    waited = draw.uniform(0.1, 0.9) * length
+                    time.sleep(waited)  # the part of a run that is left may be over earlier
                     pids = ranks_of(job)
                     victims = pids if draw.random() < 0.5 else pids[:1] if draw.random() < 0.5 else pids[-1:]
                     for pid in victims:
@@ -329,6 +330,8 @@ class GlobalBatches(Case):
                             pass
                     if victims:
                         done += 1
+                    else:
+                        length = waited
                 end_of_killed(job, 100)
                 if job.returncode == 0:
                     break

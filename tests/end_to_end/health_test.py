@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from program import ROOT, WINNOW, Case, tensors
+from program import PATIENCE_S, ROOT, WINNOW, Case, eventually, tensors
 
 HOST = socket.gethostname().split(".")[0]
 
@@ -58,28 +58,24 @@ class Job:
     def text(self):
         return self.said.read_text()
 
-    def within(self, seconds, condition, what):
-        end = time.monotonic() + seconds
-        while not condition():
-            if time.monotonic() > end:
-                raise AssertionError(f"{what} not within {seconds} s; it said:\n{self.text()}")
-            time.sleep(0.05)
+    def until(self, condition, what):
+        eventually(condition, lambda: f"{what}; it said:\n{self.text()}")
 
     def steps(self):
         metrics = self.out / "metrics.jsonl"
         return metrics.read_text().count("train.loss") if metrics.exists() else 0
 
     def in_step(self, step):
-        self.within(120, lambda: self.steps() >= step, f"step {step}")
+        self.until(lambda: self.steps() >= step, f"step {step}")
 
     def send(self, rank, number):
         os.kill(with_rank(rank, self.process.pid), number)
 
-    def says(self, pattern, seconds):
-        self.within(seconds, lambda: re.search(pattern, self.text()), pattern)
+    def says(self, pattern):
+        self.until(lambda: re.search(pattern, self.text()), pattern)
 
-    def code(self, seconds=120):
-        return self.process.wait(timeout=seconds)
+    def code(self):
+        return self.process.wait(timeout=PATIENCE_S)
 
 
 class HealthTest(Case):
@@ -103,7 +99,7 @@ class HealthTest(Case):
         job.in_step(10)
         job.send(1, signal.SIGSTOP)
         frozen = rf"waiting \d+ s for rank 1 \({HOST}\), last seen (in step \d+, [a-z ]+.*|starting): its process is frozen, its machine answers; 1 other waits too"
-        job.says(frozen, 15)
+        job.says(frozen)
         self.assertRegex((job.out / f"health/{HOST}.log").read_text(), rf"^\d{{4}}-\d\d-\d\dT\S+ {frozen}\n$")
         job.send(1, signal.SIGCONT)
         self.assertEqual(job.code(), 0, job.text())
@@ -114,7 +110,7 @@ class HealthTest(Case):
         job = Job(self, "job", "--stall-warning", "5", "--hang-timeout", "8")
         job.in_step(25)
         job.send(0, signal.SIGSTOP)  # the one that speaks otherwise
-        self.assertEqual(job.code(30), 75, job.text())
+        self.assertEqual(job.code(), 75, job.text())
         self.assertRegex(job.text(), rf"waiting \d+ s for rank 0 \({HOST}\), last seen (in step \d+|starting)")
         self.assertRegex(job.text(), r"ended after \d+ s of waiting for rank 0 .*; the checkpoint of step \d+ is the newest: go on from it by --resume auto")
         again = Job(self, "job", "--resume", "auto")
@@ -127,21 +123,22 @@ class HealthTest(Case):
         job = Job(self, "job", "--stall-warning", "2", "--hang-timeout", "7")
         job.in_step(2)
         job.send(2, signal.SIGSTOP)
-        self.assertEqual(job.code(30), 1, job.text())
+        self.assertEqual(job.code(), 1, job.text())
         self.assertRegex(job.text(), r"ended after \d+ s of waiting for rank 2 .*; there is no checkpoint yet: start it again")
 
     def test_a_killed_rank_ends_the_job_at_once(self):
         job = Job(self, "job")
         job.in_step(10)
         job.send(2, signal.SIGKILL)
-        self.assertEqual(job.code(15), 137, job.text())
+        self.assertEqual(job.code(), 137, job.text())
+        self.assertNotRegex(job.text(), "ended after")  # as it would be a minute later
 
     def test_a_job_that_was_suspended_as_a_whole_says_nothing(self):
-        job = Job(self, "job", "--stall-warning", "3", "--hang-timeout", "5")
+        job = Job(self, "job", "--stall-warning", "10", "--hang-timeout", "12")
         job.in_step(10)
         for rank in range(3):
             job.send(rank, signal.SIGSTOP)
-        time.sleep(9)
+        time.sleep(15)  # longer than either
         for rank in range(3):
             job.send(rank, signal.SIGCONT)
         self.assertEqual(job.code(), 0, job.text())
@@ -149,16 +146,16 @@ class HealthTest(Case):
 
     def test_a_disk_that_hangs_is_named(self):
         job = Job(self, "job", "--stall-warning", "4", ranks=2, last="hang=load.record.before:*:200")
-        job.says(rf"waiting \d+ s for rank 2 \({HOST}\), last seen in step \d+, waiting for its batch: its disk gives it no data; 1 other waits too", 60)
+        job.says(rf"waiting \d+ s for rank 2 \({HOST}\), last seen in step \d+, waiting for its batch: its disk gives it no data; 1 other waits too")
 
     def test_a_checkpoint_that_cannot_be_written_is_named(self):
         job = Job(self, "job", "--stall-warning", "4", faults="hang=file.sync.before:model.safetensors:1")
-        job.says(rf"waiting \d+ s for rank 0 \({HOST}\), last seen in step \d+, saving a checkpoint: it neither computes nor reads nor writes", 60)
+        job.says(rf"waiting \d+ s for rank 0 \({HOST}\), last seen in step \d+, saving a checkpoint: it neither computes nor reads nor writes")
 
     def test_messages_of_mpi_that_do_not_arrive_are_named(self):
         job = Job(self, "job", "--stall-warning", "4", "--hang-timeout", "7", ranks=2, last="hang=mpi.send.before:*:300")
-        job.says(r"waiting \d+ s for ranks 0, 1 and 2 .*: all wait for one another: messages of MPI do not arrive", 60)
-        self.assertIn(job.code(30), (1, 75), job.text())  # though the thread that calls MPI is stuck
+        job.says(r"waiting \d+ s for ranks 0, 1 and 2 .*: all wait for one another: messages of MPI do not arrive")
+        self.assertIn(job.code(), (1, 75), job.text())  # though the thread that calls MPI is stuck
 
     def test_signals_amid_kernels_damage_nothing(self):
         """oneDNN's kernels have no stack to spare for the handler of a signal."""
@@ -167,19 +164,23 @@ class HealthTest(Case):
         words = ["train", self.folder / "large", "--net", "lenet", "--image-size", "32", "--batch-size", "2048", "--threads", "1",
                  "--epochs", "50", "--log-interval", "1", "--reproducible"]  # fmt: skip
         out = self.folder / "run"
-        run = subprocess.Popen([str(word) for word in (WINNOW, *words, "--out", out)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        metrics = out / "metrics.jsonl"
-        while not metrics.exists() or "train.loss" not in metrics.read_text():
-            self.assertIsNone(run.poll())
-            time.sleep(0.01)
-        begin, sent = time.monotonic(), 0
-        while run.poll() is None and time.monotonic() < begin + 0.8:  # those within a second are one
-            run.send_signal(signal.SIGUSR1)
-            sent += 1
-            time.sleep(0.0005)
-        said = run.communicate()[1]
-        self.assertEqual(run.returncode, 75, said)
-        self.assertGreater(sent, 20)  # or it was between two steps
+        for _ in range(10):
+            shutil.rmtree(out, ignore_errors=True)
+            run = subprocess.Popen([str(word) for word in (WINNOW, *words, "--out", out)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            metrics = out / "metrics.jsonl"
+            while not metrics.exists() or "train.loss" not in metrics.read_text():
+                self.assertIsNone(run.poll())
+                time.sleep(0.01)
+            begin, sent = time.monotonic(), 0
+            while run.poll() is None and time.monotonic() < begin + 0.3:  # those within a second are one
+                run.send_signal(signal.SIGUSR1)
+                sent += 1
+                time.sleep(0.0005)
+            said = run.communicate()[1]
+            self.assertEqual(run.returncode, 75, said)
+            if sent > 20:
+                break  # else it was between two steps
+        self.assertGreater(sent, 20)
         step = (out / "checkpoints/latest").resolve().name
         self.ok(*words, "--out", self.folder / "whole", "--max-steps", step.removeprefix("step-"))
         self.assertEqual(tensors(out / "checkpoints" / step / "model.safetensors"), tensors(self.folder / "whole/checkpoints" / step / "model.safetensors"))

@@ -14,7 +14,7 @@ import termios
 import time
 import unittest
 
-from program import WINNOW, Case
+from program import PATIENCE_S, WINNOW, Case, eventually
 
 OPEN, CLOSE = b"\x1b[?1049h\x1b[?25l\x1b[?7l", b"\x1b[?7h\x1b[?25h\x1b[?1049l"
 
@@ -41,16 +41,16 @@ class Terminal:
         if select.select([self.master], [], [], seconds)[0]:
             self.got += os.read(self.master, 1 << 16)
 
-    def read_until(self, is_there, seconds=60):
+    def read_until(self, is_there, seconds=PATIENCE_S):
         end = time.monotonic() + seconds
         while not is_there(self) and time.monotonic() < end:
             self.read(0.1)
         return is_there(self)
 
-    def finish(self, seconds=120):
+    def finish(self, seconds=PATIENCE_S):
         """The exit code. All that was written is read."""
         self.read_until(lambda t: t.process.poll() is not None, seconds)
-        self.process.wait(timeout=5)
+        self.process.wait(timeout=60)
         while select.select([self.master], [], [], 0.2)[0]:
             self.read(0)
         after = termios.tcgetattr(self.slave)
@@ -186,11 +186,13 @@ class Live(Case):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number=number):
                 command = [*self.command(epochs=3000), "--resume", "auto"]
-                terminal = self.start(command, env={"WINNOW_FAILPOINTS": "hang=file.write.before:metrics.jsonl:9"})
-                self.assertTrue(terminal.read_until(lambda t: len(t.frames()) > 0))
-                time.sleep(1)  # it hangs by now
+                trace = self.folder / f"trace-{number}"
+                trace.touch()
+                terminal = self.start(command, env={"WINNOW_FAILPOINTS": f"trace={trace},hang=file.write.before:metrics.jsonl:9"})
+                written = re.compile(r"file.write.before\t.*metrics.jsonl\n")
+                self.assertTrue(terminal.read_until(lambda t: len(t.frames()) > 0 and len(written.findall(trace.read_text())) >= 9))
                 terminal.process.send_signal(number)
-                time.sleep(1.2)
+                time.sleep(1.2)  # signals of a kind within a second are one
                 self.assertIsNone(terminal.process.poll())
                 terminal.process.send_signal(number)
                 self.assertEqual(terminal.finish(), -number)
@@ -292,11 +294,9 @@ class Live(Case):
         command = [word for word in self.command(epochs=40) if word != "--live"]
         run = subprocess.Popen([WINNOW, *map(str, command)], stderr=subprocess.DEVNULL)
         self.addCleanup(lambda: run.poll() is None and run.kill())
-        end = time.monotonic() + 60
-        while not (self.run_folder / "metrics.jsonl").exists() and time.monotonic() < end:
-            time.sleep(0.02)
+        eventually((self.run_folder / "metrics.jsonl").exists, "a run")
         lines = self.ok("watch", self.run_folder).out.splitlines()
-        self.assertEqual(run.wait(timeout=60), 0)
+        self.assertEqual(run.wait(timeout=PATIENCE_S), 0)
         self.assertTrue(lines[-1].endswith("; ended"), lines)
         self.assertEqual(len(set(lines)), len(lines), "a line says something new")
 

@@ -11,7 +11,7 @@ import time
 import unittest
 
 import traces
-from program import ROOT, SHM, WINNOW, Case, run, tensors
+from program import ROOT, SHM, WINNOW, Case, eventually, run, tensors
 
 try:
     import jsonschema
@@ -90,13 +90,12 @@ class Memory(Case):
         return winnow
 
     def wait_until(self, condition, winnow):
-        for _ in range(1200):
-            if condition():
-                return
-            if winnow.poll() is not None:
+        def is_over():
+            if winnow.poll() is not None and not condition():
                 self.fail(f"ended with {winnow.returncode}: {winnow.communicate()[1]}")
-            time.sleep(0.05)
-        self.fail("waited for a minute")
+            return condition()
+
+        eventually(is_over)
 
     def one_sentence(self, text, *words):
         lines = [line for line in text.splitlines() if line.startswith("winnow: ")]

@@ -11,7 +11,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from program import WINNOW, Case, tensors
+from program import WINNOW, Case, eventually, tensors
 
 try:
     from prometheus_client.parser import text_string_to_metric_families
@@ -207,26 +207,19 @@ class Metrics(Case):
         self.addCleanup(process.kill)
         return process, said
 
-    def within(self, seconds, what):
-        end = time.monotonic() + seconds
-        while not (found := what()):
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.05)
-        return found
-
     def test_the_port_answers_as_long_as_the_run_goes_on(self):
         process, said = self.start(*self.train("run", "--epochs", 5000, "--log-interval", 1, "--metrics-port", 0))
-        address = self.within(60, lambda: re.search(r"^metrics: (http://127\.0\.0\.1:\d+/metrics)$", said.read_text(), re.MULTILINE))[1]
+        address = eventually(lambda: re.search(r"^metrics: (http://127\.0\.0\.1:\d+/metrics)$", said.read_text(), re.MULTILINE))[1]
 
         def fetch():
             with urllib.request.urlopen(address, timeout=30) as reply:
                 self.assertEqual(reply.headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
                 return reply.read().decode()
 
-        self.within(60, lambda: "winnow_steps_total{" in fetch())
+        eventually(lambda: "winnow_steps_total{" in fetch())
         before = fetch()
         (step,) = series(before, "winnow_steps_total").values()
-        self.within(60, lambda: series(fetch(), "winnow_steps_total")[()] > step)
+        eventually(lambda: series(fetch(), "winnow_steps_total")[()] > step)
         after = fetch()
         for name, (kind, counted) in families(before).items():
             for labels, value in counted.items():

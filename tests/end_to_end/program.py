@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 import zlib
 
@@ -17,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WINNOW = os.environ["WINNOW"]
 ALL = os.environ.get("WINNOW_TEST_ALL") == "1"
 SHM = pathlib.Path("/dev/shm")
+TMPFS = pathlib.Path(os.environ.get("WINNOW_TEST_TMPFS", SHM))  # CTest gives a place there that it clears
 # As train and eval set them where nobody has, by starting once more: a tenth of a second each time.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
@@ -44,6 +46,41 @@ def some_of(what, cases, most, *kinds):
                     taken.add(i)
     print(f"{what}: {len(taken)} of {len(cases)}", flush=True)
     return [cases[i] for i in sorted(taken)]
+
+
+PATIENCE_S = 180  # for what is to come; a machine may do much else meanwhile
+
+
+def eventually(condition, what="it", patience_s=PATIENCE_S):
+    """What condition() gives as soon as that is true. What never comes true fails; `what` may be a function of the words."""
+    end = time.monotonic() + patience_s
+    while not (found := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"{what() if callable(what) else what}: not within {patience_s} s")
+        time.sleep(0.01)
+    return found
+
+
+class Kills:
+    """Seconds after which runs of one command are killed: parts (`moments`) of the time that it takes. Where one was over before its
+    kill it takes less, as on a machine that has less to do than before. It goes on until `least` runs were killed."""
+
+    def __init__(self, takes_s, moments, least):
+        self.takes_s, self.moments, self.least, self.killed = takes_s, moments, least, 0
+
+    def __iter__(self):
+        for number in range(20 * len(self.moments)):
+            if number >= len(self.moments) and self.killed >= self.least:
+                return
+            self.wait_s = self.moments[number % len(self.moments)] * self.takes_s
+            yield self.wait_s
+        raise AssertionError(f"{self.killed} of {number + 1} runs were killed, of which there are to be {self.least}")
+
+    def tell(self, killed):
+        """Whether the last run was killed."""
+        self.killed += killed
+        if not killed:
+            self.takes_s = self.wait_s
 
 
 class Result:
@@ -106,9 +143,9 @@ class Case(unittest.TestCase):
 
     def use_tmpfs(self):
         """Moves its folder to where a sync costs nothing, if there is room in such a place: kills need no disk."""
-        if os.access(SHM, os.W_OK) and shutil.disk_usage(SHM).free > 1 << 29:
+        if os.access(TMPFS, os.W_OK) and shutil.disk_usage(TMPFS).free > 1 << 29:
             shutil.rmtree(self.folder)
-            self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-", dir=SHM))
+            self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-", dir=TMPFS))
             self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def ok(self, *args, **more):

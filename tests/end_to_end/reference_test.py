@@ -14,7 +14,7 @@ import threading
 import time
 import unittest
 
-from program import ROOT, WINNOW, Case, run
+from program import PATIENCE_S, ROOT, WINNOW, Case, run
 
 try:
     import jsonschema
@@ -106,7 +106,7 @@ print READY >> OUT
         os.write(self.terminal, text.encode())
 
     def wait(self, word):
-        for _ in range(600):
+        for _ in range(20 * PATIENCE_S):
             lines = self.out.read_text().splitlines()
             if word in lines:
                 self.out.write_text("")

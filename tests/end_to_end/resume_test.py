@@ -9,10 +9,9 @@ import os
 import re
 import signal
 import subprocess
-import time
 import unittest
 
-from program import ROOT, WINNOW, Case, run, some_of, tensors
+from program import PATIENCE_S, ROOT, WINNOW, Case, eventually, run, some_of, tensors
 
 
 class Resume(Case):
@@ -144,11 +143,11 @@ class Resume(Case):
         # The second checkpoint hangs; the steps up to the third do not wait for it.
         job = subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "WINNOW_FAILPOINTS": "hang=file.sync.before:model.safetensors:2"})
         try:
-            deadline = time.monotonic() + 60
-            while len(self.metrics(out, "train.loss") if (out / "metrics.jsonl").exists() else []) < 8:
+            def steps():
                 self.assertIsNone(job.poll())
-                self.assertLess(time.monotonic(), deadline)
-                time.sleep(0.01)
+                return len(self.metrics(out, "train.loss")) if (out / "metrics.jsonl").exists() else 0
+
+            eventually(lambda: steps() >= 8, "8 steps")
             self.assertEqual(os.readlink(out / "checkpoints" / "latest"), "step-3")
             self.assertEqual(json.loads((out / "census.json").read_text())["epochs"][0]["samples"], 6 * 48)
         finally:
@@ -273,11 +272,9 @@ class Resume(Case):
         out = self.fresh()
         job = subprocess.Popen([ROOT / "tools" / "local_mpirun", "2", WINNOW, *map(str, self.command(out))],
                                stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 60
-        while not (out / "checkpoints" / "latest").exists() and time.monotonic() < deadline:
-            time.sleep(0.002)
+        eventually((out / "checkpoints" / "latest").exists, "a checkpoint")
         job.send_signal(signal.SIGUSR1)
-        _, err = job.communicate(timeout=60)
+        _, err = job.communicate(timeout=PATIENCE_S)
         self.assertIn(job.returncode, (0, 75), err)  # 0 where it was faster than the signal
         self.ok(*self.command(out), ranks=2)
         self.check_equal(whole, out, "SIGUSR1 to mpirun")
