@@ -1,7 +1,7 @@
 """Trains ResNet-20 by PyTorch, on a selection and with the batches of winnow, on any number of ranks:
 
     winnow ingest cifar10-jpeg.tar.xz --out cifar && winnow dedup cifar --name near
-    torchrun --nproc-per-node 2 resnet20.py cifar --selection near --epochs 5
+    torchrun --nproc_per_node 2 resnet20.py cifar --selection near --epochs 5
 
 The same by winnow alone, with the same recipe, order and pixels:
 

@@ -1206,7 +1206,7 @@ torch.distributed.destroy_process_group()
         whole = [int(loader.next().digest(), 16) for _ in range(6)]
         for ranks in (2, 3):
             with self.subTest(ranks=ranks):
-                done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), script],
+                done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(ranks), script],
                                       capture_output=True, text=True, timeout=600)  # fmt: skip
                 self.assertEqual(done.returncode, 0, done.stderr)
                 parts = [(self.folder / f"digests-{rank}").read_text().split() for rank in range(ranks)]

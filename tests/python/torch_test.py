@@ -623,7 +623,7 @@ class Examples(OneCache):
         own = winnow.load_weights(self.folder / "run", tensors="numpy")
         out = self.folder / "torch.safetensors"
         said = self.example("resnet20.py", "--epochs", "1", "--batch-size", "96", "--init", first, "--out", out,
-                            launcher=("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"))  # fmt: skip
+                            launcher=("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"))  # fmt: skip
         theirs = winnow.load_weights(out, tensors="numpy")
         self.assertEqual(set(theirs), set(own))
         begun = winnow.load_weights(first, tensors="numpy")
