@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import datetime
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from .group import numbered, this_machine
@@ -12,6 +14,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LONGEST_WAIT = datetime.timedelta(days=1)  # for ranks that evaluate or store meanwhile; one that died is noticed at once
+
+# The tensors of the last calls. A thread of gloo lets go of a call's tensors a moment after the call has returned. If nobody else
+# holds them, that thread takes the interpreter's lock to free them, and aborts the process if the interpreter is ending. So they
+# are held here, and one reference to this is never given back: the interpreter's end does not empty it.
+_last_tensors: deque[Any] = deque(maxlen=64)
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_last_tensors))
 
 
 class TorchGroup:
@@ -48,4 +56,6 @@ class TorchGroup:
 def _tensor(values: Any) -> Any:
     import torch
 
-    return torch.from_numpy(values)
+    tensor = torch.from_numpy(values)
+    _last_tensors.append(tensor)
+    return tensor

@@ -371,6 +371,32 @@ except (LookupError, winnow.SystemFault) as error:
         self.assertEqual([(rank.returncode, out) for rank, (out, _) in zip(ranks, said, strict=True)],
                          [(0, '"SystemFault"\n'), (0, '"LookupError"\n')], said)  # fmt: skip
 
+    def test_an_end_right_after_a_call_says_nothing(self):
+        """A thread of gloo is still at the tensors of the last call then. The interpreter's lock is kept from it, to be sure of that."""
+        script = self.folder / "ends.py"
+        script.write_text(f"""
+import os, sys, numpy, torch, torch.distributed
+from winnow.group_torch import TorchGroup
+ended = []
+for job in range(6):
+    ranks = []
+    for rank in range(2):
+        ranks.append(os.fork())
+        if ranks[-1] == 0:
+            meet = "file://{self.folder}/meet-" + str(job)
+            torch.distributed.init_process_group("gloo", init_method=meet, rank=rank, world_size=2)
+            group = TorchGroup(torch.distributed)
+            sys.setswitchinterval(1000)
+            for _ in range(3):
+                group.maximum(numpy.ones(1, numpy.int32))
+            sys.exit()
+    ended += [os.waitpid(pid, 0)[1] for pid in ranks]
+print(ended)
+""")
+        done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "OMP_NUM_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR"})  # fmt: skip
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f"{[0] * 12}\n", ""))
+
     def test_without_a_process_group(self):
         with self.assertRaisesRegex(winnow.UsageError, "init_process_group"):
             winnow.Loader(self.path, 36, memory_dir=self.memory, replicas=1)
