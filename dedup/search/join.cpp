@@ -217,8 +217,10 @@ class Watch {
   void add(double share, std::size_t codes) {
     if (!options_.progress) return;
     const std::lock_guard lock(mutex_);
-    share_ = std::min(1.0, share_ + share);
-    options_.progress({static_cast<std::uint64_t>(share_ * static_cast<double>(codes)), codes, {}});
+    share_ += share;
+    constexpr double kAll = 1 - 1e-9;  // the shares add up to 1, but for rounding
+    const auto done = static_cast<std::uint64_t>(share_ * static_cast<double>(codes));
+    options_.progress({share_ < kAll ? done : codes, codes, {}});
   }
 
  private:
