@@ -1,5 +1,6 @@
 """Imported first by tests of the Python package: where that cannot be had, the test says why and is skipped."""
 
+import importlib.metadata
 import pathlib
 import sys
 
@@ -19,3 +20,11 @@ try:
 except ModuleNotFoundError as lacking:
     print(f"skipped: there is no Python package here ({lacking}); build it by -DWINNOW_PYTHON=ON, with Python's headers and nanobind")
     sys.exit(77)
+
+
+def torchrun(ranks):
+    """What follows the name of a Python to start so many ranks."""
+    words = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(ranks)]
+    if sys.version_info >= (3, 11) and importlib.metadata.version("torch").startswith("1."):
+        words += ["--redirects", "1", "--tee", "1"]  # torch 1.13 there (Debian 12) starts nothing by its default of none
+    return words

@@ -10,7 +10,7 @@ import sys
 import threading
 import unittest
 
-from needs_package import ROOT, numpy, winnow
+from needs_package import ROOT, numpy, torchrun, winnow
 
 from program import Case, tree_bytes
 from winnow.cache import SPLITS
@@ -1206,8 +1206,7 @@ torch.distributed.destroy_process_group()
         whole = [int(loader.next().digest(), 16) for _ in range(6)]
         for ranks in (2, 3):
             with self.subTest(ranks=ranks):
-                done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(ranks), script],
-                                      capture_output=True, text=True, timeout=600)  # fmt: skip
+                done = subprocess.run([sys.executable, *torchrun(ranks), script], capture_output=True, text=True, timeout=600)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 parts = [(self.folder / f"digests-{rank}").read_text().split() for rank in range(ranks)]
                 sums = [sum(int(digest, 16) for digest in step) & MASK for step in zip(*parts, strict=True)]

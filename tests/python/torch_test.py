@@ -15,7 +15,7 @@ import unittest
 import unittest.mock
 import zlib
 
-from needs_package import ROOT, numpy, winnow
+from needs_package import ROOT, numpy, torchrun, winnow
 
 import winnow.torch
 from program import Case
@@ -623,7 +623,7 @@ class Examples(OneCache):
         own = winnow.load_weights(self.folder / "run", tensors="numpy")
         out = self.folder / "torch.safetensors"
         said = self.example("resnet20.py", "--epochs", "1", "--batch-size", "96", "--init", first, "--out", out,
-                            launcher=("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"))  # fmt: skip
+                            launcher=torchrun(2))  # fmt: skip
         theirs = winnow.load_weights(out, tensors="numpy")
         self.assertEqual(set(theirs), set(own))
         begun = winnow.load_weights(first, tensors="numpy")
