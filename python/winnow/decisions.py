@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 from . import _core, program
 from .cache import Cache, Where, path_of
@@ -20,7 +20,7 @@ T = TypeVar("T")
 def _read(kind: type[T], row: Mapping[str, Any]) -> T:
     """An object of a dataclass whose fields are called as in JSON, or as their metadata says."""
     values = {}
-    for one in dataclasses.fields(kind):  # type: ignore[arg-type]
+    for one in dataclasses.fields(cast("Any", kind)):
         key, inner = one.metadata.get("key", one.name), one.metadata.get("of")
         if key in row:
             value = row[key]

@@ -224,10 +224,11 @@ def _item_of(row: Any) -> Item:
     if isinstance(row, Item):
         return row
     if isinstance(row, Mapping):
-        found = {field: row[key] for field, keys in _FIELDS.items() for key in keys if row.get(key) is not None}
+        found: dict[str, Any] = {field: row[key] for field, keys in _FIELDS.items() for key in keys if row.get(key) is not None}
         if not any(key in row for key in _FIELDS["image"]):
             raise UsageError(f"a mapping has its image under 'image' or 'img', and this one has {sorted(map(str, row))}")
-        return Item(**{"image": None, **found})
+        found.setdefault("image", None)
+        return Item(**found)
     if isinstance(row, tuple):
         if not 1 <= len(row) <= 4:
             raise UsageError(f"a tuple is (image, labels, group, name), or shorter, and this one has {len(row)} elements")

@@ -100,7 +100,7 @@ def _rows_of(raw: bytearray, file: str) -> tuple[dict[str, dict[str, Any]], int]
     header.pop("__metadata__", None)
     for name, row in header.items():
         _check_row(name, row, file)
-    rows = dict(sorted(header.items(), key=lambda item: item[1]["data_offsets"]))
+    rows = dict(sorted(header.items(), key=lambda item: list(item[1]["data_offsets"])))
     at = 0
     for name, row in rows.items():
         first, last = row["data_offsets"]
