@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <numbers>
+#include <string>
 
 #include "common/rng.h"
 #include "tests/common/formula_images.h"
-#include "tests/common/resample_golden.h"
+#include "tests/common/vectors.h"
 
 namespace winnow {
 namespace {
@@ -89,11 +91,35 @@ Image slow_resize(const Image& in, int height, int width, ResampleFilter filter)
   return slow_resize(in, whole, height, width, filter);
 }
 
+// A picture, what it is resized to, and FNV-1a of the pixels, those of its gray ones, too.
+struct Golden {
+  std::string kind;
+  int width;
+  int height;
+  int to_width;
+  int to_height;
+  ResampleFilter filter;
+  std::uint64_t rgb;
+  std::uint64_t gray;
+};
+
+Golden golden_of(const JsonReader& row) {
+  static const std::map<std::string, ResampleFilter> filters = {
+      {"bilinear", ResampleFilter::kBilinear},
+      {"bicubic", ResampleFilter::kBicubic},
+      {"lanczos", ResampleFilter::kLanczos}};
+  return {row.at("picture").text(),          row.at("width").number<int>(),
+          row.at("height").number<int>(),    row.at("to_width").number<int>(),
+          row.at("to_height").number<int>(), filters.at(row.at("filter").text()),
+          test::hash_of(row.at("rgb")),      test::hash_of(row.at("gray"))};
+}
+
 TEST(Resample, MakesPillowsBytes) {
-  for (const test::ResampleGolden& g : test::kResampleGolden) {
+  for (const JsonReader& row : test::vectors("common/resample", "whole")) {
+    const Golden g = golden_of(row);
     const Image image = formula_image(g.kind, g.width, g.height);
-    const std::string what = std::string(g.kind) + " to " + std::to_string(g.to_width) + "x" +
-                             std::to_string(g.to_height);
+    const std::string what =
+        g.kind + " to " + std::to_string(g.to_width) + "x" + std::to_string(g.to_height);
     EXPECT_EQ(fnv1a(resize(image.view(), g.to_height, g.to_width, g.filter).pixels), g.rgb) << what;
     const Image gray = to_gray(image.view());
     EXPECT_EQ(fnv1a(resize(gray.view(), g.to_height, g.to_width, g.filter).pixels), g.gray) << what;
@@ -101,13 +127,17 @@ TEST(Resample, MakesPillowsBytes) {
 }
 
 TEST(Resample, MakesPillowsBytesOfRegions) {
-  for (const test::RegionGolden& g : test::kRegionGolden) {
+  for (const JsonReader& row : test::vectors("common/resample", "regions")) {
+    const Golden g = golden_of(row);
+    const JsonReader part = row.at("region");
+    const Region region = {part.at("top").real(), part.at("left").real(), part.at("height").real(),
+                           part.at("width").real()};
     const Image image = formula_image(g.kind, g.width, g.height);
     const auto hash_of = [&](const Image& in) {
-      return fnv1a(resize(in.view(), g.region, g.to_height, g.to_width, g.filter).pixels);
+      return fnv1a(resize(in.view(), region, g.to_height, g.to_width, g.filter).pixels);
     };
-    const std::string what = std::string(g.kind) + " from " + std::to_string(g.region.left) + "," +
-                             std::to_string(g.region.top) + " to " + std::to_string(g.to_width) +
+    const std::string what = g.kind + " from " + std::to_string(region.left) + "," +
+                             std::to_string(region.top) + " to " + std::to_string(g.to_width) +
                              "x" + std::to_string(g.to_height);
     EXPECT_EQ(hash_of(image), g.rgb) << what;
     EXPECT_EQ(hash_of(to_gray(image.view())), g.gray) << what;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "common/error.h"
 #include "common/resample.h"
@@ -18,7 +19,7 @@
 #include "dedup/review/decided.h"
 #include "dedup/settings.h"
 #include "tests/common/formula_images.h"
-#include "tests/dedup/audit_golden.h"
+#include "tests/common/vectors.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup {
@@ -33,8 +34,35 @@ Image flat(int height, int width, std::array<std::uint8_t, 3> colour) {
   return image;
 }
 
+// A picture, and what cleanvision measures of it.
+struct Golden {
+  std::string kind;
+  int width;
+  int height;
+  bool gray;
+  float brightness_99;
+  float brightness_5;
+  float entropy;
+  float edges;
+  float histogram;
+};
+
+Golden golden_of(const JsonReader& row) {
+  const auto measured = [&](const char* name) { return static_cast<float>(row.at(name).real()); };
+  return {row.at("picture").text(),
+          row.at("width").number<int>(),
+          row.at("height").number<int>(),
+          row.at("gray").boolean(),
+          measured("brightness_99"),
+          measured("brightness_5"),
+          measured("entropy"),
+          measured("edges"),
+          measured("histogram")};
+}
+
 TEST(Measures, AreCleanvisions) {
-  for (const test::AuditGolden& g : test::kAuditGolden) {
+  for (const JsonReader& row : test::vectors("dedup/audit", "measures")) {
+    const Golden g = golden_of(row);
     const Image rgb = test::formula_image(g.kind, g.width, g.height);
     const Image image = g.gray ? to_gray(rgb.view()) : rgb;
     const Measures m = measure(image.view());

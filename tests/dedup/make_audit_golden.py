@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints the table of audit_golden.h: what cleanvision measures of formula images. Needs cleanvision and Pillow.
+"""Prints audit.json: what cleanvision measures of formula images. Needs cleanvision and Pillow.
 
-    tests/dedup/make_audit_golden.py > tests/dedup/audit_golden.h
+    tests/dedup/make_audit_golden.py > tests/data/vectors/dedup/audit.json
 """
 
 import pathlib
@@ -13,15 +13,11 @@ from PIL import Image
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from formula_images import formula_image  # noqa: E402
+from vectors import print_vectors  # noqa: E402
 
 
 def main():
-    print("#pragma once\n\n#include <string_view>\n\nnamespace winnow::test {\n")
-    print(f"// What cleanvision {metadata.version('cleanvision')} measures of formula images with Pillow {metadata.version('pillow')}: made by")
-    print("// make_audit_golden.py.")
-    print("struct AuditGolden {\n  std::string_view kind;\n  int width;\n  int height;\n  bool gray;\n  float brightness_99;\n"
-          "  float brightness_5;\n  float entropy;\n  float edges;\n  float histogram;\n};\n")
-    print("inline constexpr AuditGolden kAuditGolden[] = {")
+    rows = []
     for kind in ("ramp", "lcg", "blob", "tri"):
         for width, height in ((20, 20), (64, 48), (7, 2), (130, 97), (300, 40)):
             for gray in (False, True):
@@ -30,10 +26,13 @@ def main():
                     image = image.convert("L")
                 bright = image_property.BrightnessProperty("dark").calculate(image)
                 blur = image_property.BlurrinessProperty().calculate(image)
-                values = (bright["brightness_perc_99"], bright["brightness_perc_5"], image_property.calc_entropy(image),
-                          blur["blurriness"], blur["blurriness_grayscale_std"])
-                print(f'    {{"{kind}", {width}, {height}, {str(gray).lower()}, ' + ", ".join(f"{v:.6f}F" for v in values) + "},")
-    print("};\n\n}  // namespace winnow::test")
+                values = {"brightness_99": bright["brightness_perc_99"], "brightness_5": bright["brightness_perc_5"],
+                          "entropy": image_property.calc_entropy(image), "edges": blur["blurriness"],
+                          "histogram": blur["blurriness_grayscale_std"]}
+                rows.append({"picture": kind, "width": width, "height": height, "gray": gray}
+                            | {name: float(f"{value:.6f}") for name, value in values.items()})
+    print_vectors(f"What cleanvision {metadata.version('cleanvision')} measures of formula images with Pillow "
+                  f"{metadata.version('pillow')}.", measures=rows)
 
 
 main()
