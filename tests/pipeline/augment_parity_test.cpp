@@ -9,7 +9,7 @@
 
 #include "pipeline/augment/augment.h"
 #include "places.h"
-#include "tests/pipeline/augment_golden.h"
+#include "tests/common/vectors.h"
 #include "tests/pipeline/golden_pictures.h"
 #include "tests/pipeline/mixtures.h"
 #include "tests/pipeline/parity_table.h"
@@ -20,8 +20,35 @@ namespace {
 
 std::string step_name(std::string_view step) { return std::string(step.substr(0, step.find(':'))); }
 
+// A step of a recipe, a picture, what was drawn, and FNV-1a of the pixels that were made.
+struct StepGolden {
+  std::string step;
+  std::string picture;
+  int width;
+  int height;
+  int channels;
+  std::uint32_t epoch;
+  std::string drawn;
+  int out_height;
+  int out_width;
+  std::uint64_t hash;
+};
+
+StepGolden step_golden_of(const JsonReader& row) {
+  return {row.at("step").text(),
+          row.at("picture").text(),
+          row.at("width").number<int>(),
+          row.at("height").number<int>(),
+          row.at("channels").number<int>(),
+          row.at("epoch").number<std::uint32_t>(),
+          row.at("drawn").text(),
+          row.at("out_height").number<int>(),
+          row.at("out_width").number<int>(),
+          test::hash_of(row.at("hash"))};
+}
+
 // A step does what torchvision's transform does, on a picture of any size where it brings to size.
-Image result_of(const test::StepGolden& golden, Draws& draws) {
+Image result_of(const StepGolden& golden, Draws& draws) {
   const Recipe recipe = parse_recipe(golden.step);
   Image image = test::golden_picture(golden.picture, golden.width, golden.height, golden.channels);
   if (!brings_to_size(recipe)) {
@@ -44,7 +71,8 @@ Image result_of(const test::StepGolden& golden, Draws& draws) {
 }
 
 void add_steps(test::Differences& differences) {
-  for (const test::StepGolden& golden : test::kStepGolden) {
+  for (const JsonReader& row : test::vectors("pipeline/augment", "hashed")) {
+    const StepGolden golden = step_golden_of(row);
     test::RecordedDraws draws(golden.drawn);
     const Image image = result_of(golden, draws);
     EXPECT_TRUE(draws.all_used());
@@ -72,26 +100,28 @@ void add_levels(const std::vector<std::uint8_t>& pixels, std::string_view levels
 }
 
 void add_erased(test::Differences& differences) {
-  for (const test::LevelsGolden& golden : test::kLevelsGolden) {
-    Image image = test::golden_picture("lcg", golden.width, golden.height, 3);
-    test::RecordedDraws draws(golden.drawn);
-    do_step(parse_recipe(golden.step).steps[0], test::span_of(image), 0, draws);
+  for (const JsonReader& row : test::vectors("pipeline/augment", "levels")) {
+    const std::string step = row.at("step").text();
+    Image image = test::golden_picture("lcg", row.at("width").number<int>(),
+                                       row.at("height").number<int>(), 3);
+    test::RecordedDraws draws(row.at("drawn").text());
+    do_step(parse_recipe(step).steps[0], test::span_of(image), 0, draws);
     EXPECT_TRUE(draws.all_used());
-    add_levels(image.pixels, golden.levels, differences[step_name(golden.step)]);
+    add_levels(image.pixels, row.at("levels").text(), differences[step_name(step)]);
   }
 }
 
 void add_mixtures(test::Differences& differences) {
-  for (const test::MixtureGolden& golden : test::kMixtureGolden) {
+  for (const JsonReader& row : test::vectors("pipeline/mix", "mixtures")) {
     std::vector<std::uint8_t> pixels;
     for (int i = 0; i < 4; ++i) {
       for (int y = 0; y < 6; ++y) {
         for (int x = 0; x < 7; ++x) pixels.push_back(test::mixed_level(i, y, x));
       }
     }
-    const Mix how = test::mix_of(golden);
+    const Mix how = test::mix_of(row);
     for (int y = 0; y < 6; ++y) mix_rows({pixels.data(), 6, 7, 1}, 4, nullptr, y, y + 1, how);
-    add_levels(pixels, golden.levels, differences[how.box ? "cutmix" : "mixup"]);
+    add_levels(pixels, row.at("levels").text(), differences[how.box ? "cutmix" : "mixup"]);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "common/error.h"
@@ -19,10 +20,9 @@
 #include "places.h"
 #include "tests/common/formula_images.h"
 #include "tests/common/tiff_maker.h"
+#include "tests/common/vectors.h"
 #include "tests/pipeline/base64.h"
-#include "tests/pipeline/decode_golden.h"
 #include "tests/pipeline/jpeg_maker.h"
-#include "tests/pipeline/parity_golden.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -99,13 +99,14 @@ std::vector<std::pair<std::string, Bytes>> lossless_files(const Image& image) {
 }
 
 TEST(Decode, MakesPillowsPixels) {
-  for (const test::DecodeGolden& g : test::kDecodeGolden) {
-    const auto image = decode(from_base64(g.base64), {});
-    ASSERT_TRUE(image) << g.name << ": " << image.error().detail;
-    EXPECT_EQ(image->height_px, g.height) << g.name;
-    EXPECT_EQ(image->width_px, g.width) << g.name;
-    EXPECT_EQ(image->channels, g.channels) << g.name;
-    EXPECT_EQ(fnv1a(image->pixels), g.pixels) << g.name;
+  for (const JsonReader& row : test::vectors("pipeline/decode", "files")) {
+    const std::string name = row.at("name").text();
+    const auto image = decode(from_base64(row.at("file").text()), {});
+    ASSERT_TRUE(image) << name << ": " << image.error().detail;
+    EXPECT_EQ(image->height_px, row.at("height").number<int>()) << name;
+    EXPECT_EQ(image->width_px, row.at("width").number<int>()) << name;
+    EXPECT_EQ(image->channels, row.at("channels").number<int>()) << name;
+    EXPECT_EQ(fnv1a(image->pixels), test::hash_of(row.at("pixels"))) << name;
   }
 }
 
@@ -321,10 +322,11 @@ TEST(Decode, AJpegThatLacksSomeOfItsMiddleIsCorrupt) {
 }
 
 TEST(Decode, EveryPrefixOfASmallFileIsAnError) {
-  for (const test::DecodeGolden& g : test::kDecodeGolden) {
-    const Bytes bytes = from_base64(g.base64);
+  for (const JsonReader& row : test::vectors("pipeline/decode", "files")) {
+    const std::string name = row.at("name").text();
+    const Bytes bytes = from_base64(row.at("file").text());
     for (std::size_t count = 0; count < bytes.size(); ++count) {
-      EXPECT_TRUE(error_of(first(bytes, count))) << g.name << " cut to " << count;
+      EXPECT_TRUE(error_of(first(bytes, count))) << name << " cut to " << count;
     }
   }
 }
@@ -346,8 +348,8 @@ TEST(Decode, DamageNeverCrashesAndNeverChangesTheSizeUnnoticed) {
   auto files = lossless_files(image);
   files.emplace_back("jpeg", make_jpeg(image));
   files.emplace_back("progressive", make_jpeg(image, {90, true, 0}));
-  for (const test::DecodeGolden& g : test::kDecodeGolden) {
-    files.emplace_back(g.name, from_base64(g.base64));
+  for (const JsonReader& row : test::vectors("pipeline/decode", "files")) {
+    files.emplace_back(row.at("name").text(), from_base64(row.at("file").text()));
   }
   CounterRng rng(5, 0, 0, RandomUse::kTest);
   const DecodeSettings settings{.max_pixels = 1 << 20};
@@ -716,7 +718,7 @@ TEST(Decode, BoxesAreAveragedAndRounded) {
   EXPECT_EQ(box_average(colour.view(), 1), colour);
 }
 
-// Scaled JPEGs: parity_golden.h has Pillow's.
+// Scaled JPEGs: the vectors of pipeline/parity have Pillow's.
 TEST(Decode, WhatIsNotScaledByLibjpegIsBoxesOfAllPixels) {
   const Image image = formula_image("tri", 37, 21);
   std::vector<std::pair<std::string, Bytes>> files = lossless_files(image);
@@ -785,23 +787,26 @@ TEST(Decode, AScaleIsRefusedWhereTheWholeIs) {
 }
 
 TEST(Decode, AScaleIsTurnedAsTheWholeIs) {
-  for (const test::ParityGolden& golden : test::kParityGolden) {
-    if (std::string_view(golden.operation) != "orientation") continue;
+  for (const JsonReader& row : test::vectors("pipeline/parity", "files")) {
+    if (row.at("operation").text() != "orientation") continue;
+    const std::string name = row.at("name").text();
+    const int height = row.at("height").number<int>();
+    const int width = row.at("width").number<int>();
     const auto scaled =
-        decode(from_base64(golden.file), {.orientation = Orientation::kApply}, {}, {}, 2);
-    ASSERT_TRUE(scaled) << golden.name;
-    EXPECT_EQ(scaled->whole_height_px, golden.height) << golden.name;
-    EXPECT_EQ(scaled->whole_width_px, golden.width) << golden.name;
-    EXPECT_EQ(scaled->height_px, (golden.height + 1) / 2) << golden.name;
-    EXPECT_EQ(scaled->width_px, (golden.width + 1) / 2) << golden.name;
+        decode(from_base64(row.at("file").text()), {.orientation = Orientation::kApply}, {}, {}, 2);
+    ASSERT_TRUE(scaled) << name;
+    EXPECT_EQ(scaled->whole_height_px, height) << name;
+    EXPECT_EQ(scaled->whole_width_px, width) << name;
+    EXPECT_EQ(scaled->height_px, (height + 1) / 2) << name;
+    EXPECT_EQ(scaled->width_px, (width + 1) / 2) << name;
   }
 }
 
 TEST(Decode, DamagedOrientationIsNone) {
   const DecodeSettings settings{.orientation = Orientation::kApply};
-  for (const test::ParityGolden& golden : test::kParityGolden) {
-    if (std::string_view(golden.operation) != "orientation") continue;
-    const Bytes sound = from_base64(golden.file);
+  for (const JsonReader& row : test::vectors("pipeline/parity", "files")) {
+    if (row.at("operation").text() != "orientation") continue;
+    const Bytes sound = from_base64(row.at("file").text());
     for (std::size_t at = 0; at < std::min<std::size_t>(sound.size(), 90); ++at) {
       Bytes damaged = sound;
       damaged[at] ^= std::byte{0xFF};

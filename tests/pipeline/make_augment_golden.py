@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
-"""Prints augment_golden.h: what torchvision's transforms drew for pictures, and the pixels they made of them.
+"""Prints augment.json: what torchvision's transforms drew for pictures, and the pixels they made of them.
 
-    /usr/bin/python3 tests/pipeline/make_augment_golden.py > tests/pipeline/augment_golden.h
+    /usr/bin/python3 tests/pipeline/make_augment_golden.py > tests/data/vectors/pipeline/augment.json
 
 Needs Debian's python3-torchvision (0.14.1) and python3-pil (9.4). Of what torchvision lacks the definition is written
 out here: cutout (DeVries and Taylor, 2017, section 3) and the flip that alternates (Jordan, airbench, 2024).
 """
-import re
-
 from recorded_draws import drawn, number
 import torch
 from torchvision import transforms as T
 from torchvision.transforms import InterpolationMode, functional as F
 
 from make_pictures import fnv1a, picture
+from vectors import hash_text, print_vectors
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 HASHED, LEVELS = [], []
@@ -24,7 +23,9 @@ def add(step, kind, size, mode, transform, epoch=0, change=lambda text: text):
     image = picture(kind, *size).convert(mode)
     text, out = drawn(lambda: transform(image))
     assert out.mode == mode
-    HASHED.append((step, kind, *size, len(mode), epoch, change(text), out.height, out.width, fnv1a(out.tobytes())))
+    HASHED.append({"step": step, "picture": kind, "width": size[0], "height": size[1], "channels": len(mode), "epoch": epoch,
+                   "drawn": change(text), "out_height": out.height, "out_width": out.width,
+                   "hash": hash_text(fnv1a(out.tobytes()))})
 
 
 def first(text):
@@ -91,6 +92,10 @@ def levels_of(tensor):
     return "".join(f"{value:04x}" for value in parts.permute(1, 2, 0).flatten().tolist())
 
 
+def add_levels(step, size, text, out):
+    LEVELS.append({"step": step, "width": size[0], "height": size[1], "drawn": text, "levels": levels_of(out)})
+
+
 def erased():
     """After normalisation, as torchvision's recipes have it."""
     ready = T.Compose([T.ToTensor(), T.Normalize(MEAN, DEVIATION)])
@@ -102,7 +107,7 @@ def erased():
                             ("erase:p=1,value=10/200/255", T.RandomErasing(1, value=normal))):
         for _ in range(5):
             text, out = drawn(lambda: transform(image))
-            LEVELS.append((step, *size, text, levels_of(out)))
+            add_levels(step, size, text, out)
     for side in (4, 5):
         for _ in range(3):
             def cutout():
@@ -111,7 +116,7 @@ def erased():
                 out[:, max(y - side // 2, 0):y + side // 2, max(x - side // 2, 0):x + side // 2] = 0
                 return out
             text, out = drawn(cutout)
-            LEVELS.append((f"cutout:side={side}", *size, text, levels_of(out)))
+            add_levels(f"cutout:side={side}", size, text, out)
 
 
 def main():
@@ -120,20 +125,8 @@ def main():
     colours()
     policies()
     erased()
-    print("#pragma once\n\n// Written by make_augment_golden.py.\n\n#include <cstdint>\n\nnamespace winnow::test {\n")
-    print("// A step of a recipe, a picture, what was drawn, and FNV-1a of the pixels that were made.")
-    print("struct StepGolden {\n  const char* step;\n  const char* picture;\n  int width;\n  int height;\n  int channels;\n"
-          "  std::uint32_t epoch;\n  const char* drawn;\n  int out_height;\n  int out_width;\n  std::uint64_t hash;\n};\n")
-    print("// Of steps that torchvision does after normalisation: all levels, in 256ths, in hex.")
-    print("struct LevelsGolden {\n  const char* step;\n  int width;\n  int height;\n  const char* drawn;\n  const char* levels;\n};\n")
-    print("// clang-format off\ninline constexpr StepGolden kStepGolden[] = {")
-    for step, kind, width, height, channels, epoch, text, out_height, out_width, value in HASHED:
-        print(f'    {{"{step}", "{kind}", {width}, {height}, {channels}, {epoch}, "{text}", {out_height}, {out_width}, {value:#x}}},')
-    print("};\n\ninline constexpr LevelsGolden kLevelsGolden[] = {")
-    for step, width, height, text, levels in LEVELS:
-        lines = "\n".join(f'     "{part}"' for part in re.findall(".{1,108}", levels))
-        print(f'    {{"{step}", {width}, {height}, "{text}",\n{lines}}},')
-    print("};\n// clang-format on\n\n}  // namespace winnow::test")
+    print_vectors("What torchvision 0.14.1's transforms drew, and what they made of pictures: FNV-1a of the pixels, or all "
+                  "levels in 256ths, in hex, of what comes after normalisation.", hashed=HASHED, levels=LEVELS)
 
 
 main()

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
-"""Prints mix_golden.h: boxes and shares of cutmix, and pixels that are mixed, as torchvision's recipes have them.
+"""Prints mix.json: boxes and shares of cutmix, and pixels that are mixed, as torchvision's recipes have them.
 
-    /usr/bin/python3 tests/pipeline/make_mix_golden.py > tests/pipeline/mix_golden.h
+    /usr/bin/python3 tests/pipeline/make_mix_golden.py > tests/data/vectors/pipeline/mix.json
 
 Needs Debian's python3-torch (1.13). torchvision's references/classification/transforms.py is no part of its package,
 so what it does to a batch is written out here with the same operations of torch.
 """
 import math
+import pathlib
+import sys
 import warnings
 
 warnings.filterwarnings("ignore")
 import torch  # noqa: E402
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from vectors import print_vectors  # noqa: E402
 
 SIZES = ((224, 224), (32, 32), (96, 160), (7, 3), (1, 1))
 
@@ -35,7 +40,9 @@ def boxes():
                 own = share(alpha)
                 x, y = torch.randint(width, (1,)), torch.randint(height, (1,))
                 x1, y1, x2, y2, kept = box_of(own, height, width, x, y)
-                rows.append(f"    {{{height}, {width}, {own!r}, {int(y)}, {int(x)}, {{{y1}, {x1}, {y2 - y1}, {x2 - x1}}}, {kept!r}}},")
+                box = {"top": y1, "left": x1, "height": y2 - y1, "width": x2 - x1}
+                rows.append({"height": height, "width": width, "own": own, "centre_y": int(y), "centre_x": int(x), "box": box,
+                             "kept": kept})
     return rows
 
 
@@ -65,24 +72,14 @@ def mixtures():
     for own, box, mixed in rows:
         parts = (mixed.double() * 255 * 256).round().to(torch.int64).flatten().tolist()
         text = "".join(f"{value:04x}" for value in parts)
-        lines = "\n".join(f'     "{text[i:i + 112]}"' for i in range(0, len(text), 112))
-        out.append(f'    {{{own!r}, "{box}",\n{lines}}},')
+        out.append({"own": own, "box": box, "levels": text})
     return out
 
 
 def main():
     torch.manual_seed(1)
-    print("#pragma once\n\n// Written by make_mix_golden.py.\n\n#include \"common/image.h\"\n\nnamespace winnow::test {\n")
-    print("// A share and a centre that were drawn, the box and the share that were made of them.")
-    print("struct CutmixGolden {\n  int height;\n  int width;\n  double own;\n  int centre_y;\n  int centre_x;\n  Box box;\n"
-          "  double kept;\n};\n")
-    print("// A batch mixed in single precision: all levels of its 4 pictures of 6 x 7, in 256ths, in hex.")
-    print("struct MixtureGolden {\n  double own;\n  const char* box;\n  const char* levels;\n};\n\n// clang-format off")
-    print("inline constexpr CutmixGolden kCutmixGolden[] = {")
-    print("\n".join(boxes()))
-    print("};\n\ninline constexpr MixtureGolden kMixtureGolden[] = {")
-    print("\n".join(mixtures()))
-    print("};\n// clang-format on\n\n}  // namespace winnow::test")
+    print_vectors("Boxes and shares of cutmix, and all levels of 4 pictures of 6 x 7 mixed in single precision, in 256ths, in "
+                  "hex; with torch 1.13.", boxes=boxes(), mixtures=mixtures())
 
 
 main()

@@ -1,21 +1,27 @@
 #!/usr/bin/env python3
-"""Prints ops_golden.h: hashes of the pixels that torchvision and Pillow make of pictures.
+"""Prints ops.json: hashes of the pixels that torchvision and Pillow make of pictures.
 
-    /usr/bin/python3 tests/pipeline/make_ops_golden.py > tests/pipeline/ops_golden.h
+    /usr/bin/python3 tests/pipeline/make_ops_golden.py > tests/data/vectors/pipeline/ops.json
 
 Needs Debian's python3-torchvision (0.14.1) and python3-pil (9.4).
 """
 import warnings
 
 from make_pictures import fnv1a, picture
+from vectors import hash_text, print_vectors
 
 warnings.filterwarnings("ignore")
 from torchvision.transforms import InterpolationMode, functional as F  # noqa: E402
 from torchvision.transforms.autoaugment import _apply_op  # noqa: E402
 
-VECTORS = []
+HASHED = []
 PIXELS = []
 SIZES = ((32, 32), (37, 29), (3, 3), (2, 7), (1, 1))
+
+
+def row(operation, argument, kind, image):
+    return {"operation": operation, "argument": argument, "picture": kind, "width": image.width, "height": image.height,
+            "channels": len(image.mode)}
 
 
 def add(operation, argument, function, kinds=("lcg", "dim"), sizes=SIZES, modes=("RGB", "L")):
@@ -25,7 +31,7 @@ def add(operation, argument, function, kinds=("lcg", "dim"), sizes=SIZES, modes=
                 image = picture(kind, width, height).convert(mode)
                 out = function(image)
                 assert out.size == image.size and out.mode == mode
-                VECTORS.append((operation, argument, kind, image.width, image.height, len(mode), fnv1a(out.tobytes())))
+                HASHED.append(row(operation, argument, kind, image) | {"hash": hash_text(fnv1a(out.tobytes()))})
 
 
 def colours():
@@ -67,27 +73,15 @@ def between():
             for size in ((32, 32), (3, 3)):
                 image = picture("lcg", *size).convert("L")
                 out = _apply_op(image, "Shear" + name, sign * 0.5, InterpolationMode.BILINEAR, None)
-                PIXELS.append((f"shear {name.lower()} bilinear", sign * 0.5, "lcg", *size, 1, out.tobytes()))
+                PIXELS.append(row(f"shear {name.lower()} bilinear", sign * 0.5, "lcg", image) | {"pixels": out.tobytes().hex()})
 
 
 def main():
     colours()
     geometry()
     between()
-    print("#pragma once\n\n// Written by make_ops_golden.py.\n\n#include <cstdint>\n\nnamespace winnow::test {\n")
-    print("// What is done to a picture with which argument, and FNV-1a of the pixels that gives.")
-    print("struct OpsGolden {\n  const char* operation;\n  double argument;\n  const char* picture;\n  int width;\n"
-          "  int height;\n  int channels;\n  std::uint64_t hash;\n};\n\n// clang-format off")
-    print("inline constexpr OpsGolden kOpsGolden[] = {")
-    for operation, argument, kind, width, height, channels, value in VECTORS:
-        print(f'    {{"{operation}", {argument!r}, "{kind}", {width}, {height}, {channels}, {value:#x}}},')
-    print("};\n\n// The same with the pixels themselves, in hex, of operations that are not hash for hash Pillow's.")
-    print("struct OpsPixels {\n  OpsGolden golden;\n  const char* pixels;\n};\n\ninline constexpr OpsPixels kOpsPixels[] = {")
-    for operation, argument, kind, width, height, channels, value in PIXELS:
-        print(f'    {{{{"{operation}", {argument!r}, "{kind}", {width}, {height}, {channels}, 0}},')
-        lines = [value.hex()[i:i + 100] for i in range(0, 2 * len(value), 100)]
-        print("\n".join(f'     "{line}"' for line in lines) + "},")
-    print("};\n// clang-format on\n\n}  // namespace winnow::test")
+    print_vectors("What torchvision 0.14.1 and Pillow 9.4 make of pictures: FNV-1a of the pixels, or the pixels themselves "
+                  "in hex.", hashed=HASHED, pixels=PIXELS)
 
 
 main()

@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Prints parity_golden.h: files, and the pixels that Pillow makes of them.
+"""Prints parity.json: files, and the pixels that Pillow makes of them.
 
-    /usr/bin/python3 tests/pipeline/make_parity_golden.py > tests/pipeline/parity_golden.h
+    /usr/bin/python3 tests/pipeline/make_parity_golden.py > tests/data/vectors/pipeline/parity.json
 
 Needs Debian's python3-pil (9.4, on libjpeg-turbo 2.1.5). Torchvision's transforms of PIL images are
 calls of Pillow's; the sizes it computes for them are written out here.
 """
 import base64
 import io
+import pathlib
 import struct
+import sys
 import zlib
 
 from PIL import Image, ImageOps
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from vectors import print_vectors  # noqa: E402
 
 VECTORS = []
 
@@ -37,7 +42,8 @@ def saved(image, kind, **options):
 
 def add(operation, name, argument, file, want):
     want = want if want.mode == "L" else want.convert("RGB")
-    VECTORS.append((operation, name, argument, file, want))
+    VECTORS.append({"operation": operation, "name": name, "argument": argument, "height": want.height, "width": want.width,
+                    "channels": 1 if want.mode == "L" else 3, "file": text_of(file), "pixels": text_of(want.tobytes())})
 
 
 def exif(orientation, big_endian=False):
@@ -160,8 +166,7 @@ def sizes():
 
 
 def text_of(data):
-    digits = base64.b64encode(data).decode()
-    return "\n".join(f'     "{digits[i:i + 96]}"' for i in range(0, len(digits), 96))
+    return base64.b64encode(data).decode()
 
 
 def main():
@@ -170,16 +175,7 @@ def main():
     orientation()
     mattes()
     sizes()
-    print("#pragma once\n\n// Written by make_parity_golden.py.\n\nnamespace winnow::test {\n")
-    print("// A file, what is done to it, and the pixels Pillow makes of it; both in base64.")
-    print("struct ParityGolden {\n  const char* operation;\n  const char* name;\n  const char* argument;")
-    print("  int height;\n  int width;\n  int channels;\n  const char* file;\n  const char* pixels;\n};\n")
-    print("// clang-format off\ninline constexpr ParityGolden kParityGolden[] = {")
-    for operation, name, argument, file, want in VECTORS:
-        channels = 1 if want.mode == "L" else 3
-        print(f'    {{"{operation}", "{name}", "{argument}", {want.height}, {want.width}, {channels},')
-        print(text_of(file) + ",\n" + text_of(want.tobytes()) + "},")
-    print("};\n// clang-format on\n\n}  // namespace winnow::test")
+    print_vectors("Files, what is done to them, and the pixels that Pillow 9.4 makes of them; both in base64.", files=VECTORS)
 
 
 main()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Prints sampling_golden.h: what torchvision's transforms drew, and the parameters they made of it.
+"""Prints sampling.json: what torchvision's transforms drew, and the parameters they made of it.
 
-    /usr/bin/python3 tests/pipeline/make_sampling_golden.py > tests/pipeline/sampling_golden.h
+    /usr/bin/python3 tests/pipeline/make_sampling_golden.py > tests/data/vectors/pipeline/sampling.json
 
 Needs Debian's python3-torchvision (0.14.1).
 """
-import re
+import pathlib
+import sys
 
 from recorded_draws import DRAWN, drawn, number
 import torch
@@ -13,13 +14,19 @@ from PIL import Image
 from torchvision import transforms as T
 from torchvision.transforms import autoaugment as A
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from vectors import print_vectors  # noqa: E402
+
 SIZES = ((224, 224), (375, 500), (1200, 90), (30, 700), (32, 32), (3, 5), (1, 1))
 CASES = []
 
 
 def case(name, arguments, height, width, function):
-    draws, result = drawn(function)
-    CASES.append((name, arguments, height, width, draws, result))
+    add(name, arguments, height, width, *drawn(function))
+
+
+def add(name, arguments, height, width, draws, result):
+    CASES.append({"name": name, "arguments": arguments, "height": height, "width": width, "drawn": draws, "result": result})
 
 
 def box(values):
@@ -47,7 +54,7 @@ def crops():
             # The angle, which is none here, is drawn as well.
             DRAWN.clear()
             _, (right, down), _, _ = T.RandomAffine.get_params((0, 0), (0.1, 0.3), None, None, (width, height))
-            CASES.append(("translation", "0.1 0.3", height, width, " ".join(DRAWN[1:]), f"{right} {down}"))
+            add("translation", "0.1 0.3", height, width, " ".join(DRAWN[1:]), f"{right} {down}")
 
 
 def jitters():
@@ -104,14 +111,9 @@ def tables():
                 if size != (224, 224) and not op.startswith("Translate"):
                     continue
                 texts = [number(v) for v in values.tolist()] if values.ndim > 0 else []
-                out.append((name, op, bins, *size, "true" if signed else "false", " ".join(texts)))
+                out.append({"space": name, "op": op, "bins": bins, "height": size[0], "width": size[1],
+                            "has_sign": bool(signed), "values": " ".join(texts)})
     return out
-
-
-def joined(texts):
-    """A C++ literal over lines."""
-    lines = re.findall(r"(.{1,90}(?: |$))", texts)
-    return "\n".join(f'     "{line}"' for line in lines) or '     ""'
 
 
 def main():
@@ -119,19 +121,8 @@ def main():
     crops()
     jitters()
     policies()
-    print("#pragma once\n\n// Written by make_sampling_golden.py.\n\nnamespace winnow::test {\n")
-    print("// What was drawn (u: a uniform number, bI/N: I below N) and what was made of it.")
-    print("struct SamplingGolden {\n  const char* name;\n  const char* arguments;\n  int height;\n  int width;\n"
-          "  const char* drawn;\n  const char* result;\n};\n")
-    print("struct MagnitudeGolden {\n  const char* space;\n  const char* op;\n  int bins;\n  int height;\n  int width;\n"
-          "  bool has_sign;\n  const char* values;\n};\n\n// clang-format off")
-    print("inline constexpr SamplingGolden kSamplingGolden[] = {")
-    for name, arguments, height, width, draws, result in CASES:
-        print(f'    {{"{name}", "{arguments}", {height}, {width},\n{joined(draws)},\n{joined(result)}}},')
-    print("};\n\ninline constexpr MagnitudeGolden kMagnitudeGolden[] = {")
-    for space, op, bins, height, width, signed, values in tables():
-        print(f'    {{"{space}", "{op}", {bins}, {height}, {width}, {signed},\n{joined(values)}}},')
-    print("};\n// clang-format on\n\n}  // namespace winnow::test")
+    print_vectors("What torchvision 0.14.1's transforms drew (u: a uniform number, bI/N: I below N), the parameters they made of "
+                  "it, and magnitudes of all bins.", drawn=CASES, magnitudes=tables())
 
 
 main()

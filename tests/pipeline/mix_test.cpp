@@ -9,6 +9,7 @@
 
 #include "common/sample.h"
 #include "pipeline/augment/augment.h"
+#include "tests/common/vectors.h"
 #include "tests/pipeline/mixtures.h"
 
 namespace winnow::pipeline {
@@ -129,11 +130,19 @@ TEST(Mixing, CutmixReachesEveryPixel) {
 }
 
 TEST(Mixing, BoxesAndSharesAreTorchvisions) {
-  for (const test::CutmixGolden& golden : test::kCutmixGolden) {
-    const Mix mix =
-        cutmix(golden.own, golden.height, golden.width, golden.centre_y, golden.centre_x);
-    EXPECT_EQ(mix.box, golden.box) << golden.height << "x" << golden.width << " " << golden.own;
-    EXPECT_EQ(mix.own, golden.kept);
+  for (const JsonReader& row : test::vectors("pipeline/mix", "boxes")) {
+    const auto whole = [](const JsonReader& of, const char* name) {
+      return of.at(name).number<int>();
+    };
+    const int height = whole(row, "height");
+    const int width = whole(row, "width");
+    const double own = row.at("own").real();
+    const Mix mix = cutmix(own, height, width, whole(row, "centre_y"), whole(row, "centre_x"));
+    const JsonReader box = row.at("box");
+    EXPECT_EQ(mix.box, (Box{whole(box, "top"), whole(box, "left"), whole(box, "height"),
+                            whole(box, "width")}))
+        << height << "x" << width << " " << own;
+    EXPECT_EQ(mix.own, row.at("kept").real());
   }
 }
 
@@ -141,8 +150,9 @@ TEST(Mixing, BoxesAndSharesAreTorchvisions) {
 // it lies between two.
 TEST(Mixing, PixelsAreTorchvisionsToTheNearestLevel) {
   double largest = 0;
-  for (const test::MixtureGolden& golden : test::kMixtureGolden) {
-    const Mix how = test::mix_of(golden);
+  for (const JsonReader& row : test::vectors("pipeline/mix", "mixtures")) {
+    const Mix how = test::mix_of(row);
+    const std::string levels = row.at("levels").text();
     for (const bool has_partner : {false, true}) {
       std::vector<std::uint8_t> pixels;
       for (int i = 0; i < 4; ++i) {
@@ -154,7 +164,7 @@ TEST(Mixing, PixelsAreTorchvisionsToTheNearestLevel) {
                  how);
       }
       for (std::size_t i = 0; i < pixels.size(); ++i) {
-        const double want = std::stoi(std::string(golden.levels + 4 * i, 4), nullptr, 16) / 256.0;
+        const double want = std::stoi(levels.substr(4 * i, 4), nullptr, 16) / 256.0;
         const double off = std::abs(pixels[i] - want);
         EXPECT_LE(off, how.box ? 0 : 0.5);
         largest = std::max(largest, off);

@@ -9,18 +9,34 @@
 #include "pipeline/augment/ops/colour.h"
 #include "pipeline/augment/ops/geometry.h"
 #include "places.h"
+#include "tests/common/vectors.h"
 #include "tests/pipeline/golden_pictures.h"
-#include "tests/pipeline/ops_golden.h"
 #include "tests/pipeline/parity_table.h"
 
 namespace winnow::pipeline {
 namespace {
 
-Image picture(const test::OpsGolden& golden) {
+// What is done to a picture with which argument.
+struct Golden {
+  std::string operation;
+  double argument;
+  std::string picture;
+  int width;
+  int height;
+  int channels;
+};
+
+Golden golden_of(const JsonReader& row) {
+  return {row.at("operation").text(),     row.at("argument").real(),
+          row.at("picture").text(),       row.at("width").number<int>(),
+          row.at("height").number<int>(), row.at("channels").number<int>()};
+}
+
+Image picture(const Golden& golden) {
   return test::golden_picture(golden.picture, golden.width, golden.height, golden.channels);
 }
 
-Image result_of(const test::OpsGolden& golden) {
+Image result_of(const Golden& golden) {
   Image image = picture(golden);
   const PixelSpan pixels = test::span_of(image);
   std::string name = golden.operation;
@@ -58,9 +74,10 @@ Image result_of(const test::OpsGolden& golden) {
 }
 
 void add_hashed(test::Differences& differences) {
-  for (const test::OpsGolden& golden : test::kOpsGolden) {
+  for (const JsonReader& row : test::vectors("pipeline/ops", "hashed")) {
+    const Golden golden = golden_of(row);
     const Image out = result_of(golden);
-    EXPECT_EQ(test::fnv1a(out.pixels), golden.hash)
+    EXPECT_EQ(test::fnv1a(out.pixels), test::hash_of(row.at("hash")))
         << golden.operation << " " << golden.argument << " of " << golden.picture << " "
         << golden.width << "x" << golden.height << "x" << golden.channels;
     test::Difference& d = differences[golden.operation];
@@ -72,14 +89,15 @@ void add_hashed(test::Differences& differences) {
 // A shear of exactly one half: torchvision's tan(atan(0.5)) is a bit less, so that what lies
 // halfway between two levels is truncated to the lower.
 void add_where_a_shear_is_rounded(test::Differences& differences) {
-  for (const test::OpsPixels& vector : test::kOpsPixels) {
-    const Image out = result_of(vector.golden);
-    const std::string_view want = vector.pixels;
+  for (const JsonReader& row : test::vectors("pipeline/ops", "pixels")) {
+    const Golden golden = golden_of(row);
+    const Image out = result_of(golden);
+    const std::string want = row.at("pixels").text();
     ASSERT_EQ(want.size(), out.pixels.size() * 2);
-    test::Difference& d = differences[vector.golden.operation];
+    test::Difference& d = differences[golden.operation];
     ++d.vectors;
     for (std::size_t i = 0; i < out.pixels.size(); ++i) {
-      const int level = std::stoi(std::string(want.substr(2 * i, 2)), nullptr, 16);
+      const int level = std::stoi(want.substr(2 * i, 2), nullptr, 16);
       d.largest = std::max(d.largest, std::abs(level - out.pixels[i]) * 1.0);
       d.differing += level != out.pixels[i];
     }

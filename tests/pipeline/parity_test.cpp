@@ -12,8 +12,8 @@
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/encode.h"
 #include "pipeline/decode/shrink.h"
+#include "tests/common/vectors.h"
 #include "tests/pipeline/base64.h"
-#include "tests/pipeline/parity_golden.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -32,18 +32,19 @@ Image cut(const Image& image, int side) {
   return out;
 }
 
-Image result_of(const test::ParityGolden& golden) {
-  const std::string operation = golden.operation;
+Image result_of(const JsonReader& row) {
+  const std::string operation = row.at("operation").text();
+  const std::string argument = row.at("argument").text();
   DecodeSettings settings;
   if (operation == "orientation") settings.orientation = Orientation::kApply;
-  if (operation == "matte") settings.matte = parse_matte(golden.argument);
-  const int scale = operation == "draft" ? std::stoi(golden.argument) : 1;
-  auto image = decode(test::from_base64(golden.file), settings, {}, {}, scale);
+  if (operation == "matte") settings.matte = parse_matte(argument);
+  const int scale = operation == "draft" ? std::stoi(argument) : 1;
+  auto image = decode(test::from_base64(row.at("file").text()), settings, {}, {}, scale);
   if (!image) throw Error(image.error().detail);
-  if (operation == "resize") return *shrink(image->view(), std::stoi(golden.argument));
-  if (operation == "resize and crop") return cut(*image, std::stoi(golden.argument));
+  if (operation == "resize") return *shrink(image->view(), std::stoi(argument));
+  if (operation == "resize and crop") return cut(*image, std::stoi(argument));
   if (operation == "resize and encode") {
-    const auto small = shrink(image->view(), std::stoi(golden.argument));
+    const auto small = shrink(image->view(), std::stoi(argument));
     return *decode(encode_jpeg(small->view(), 90), {});
   }
   return *std::move(image);
@@ -51,15 +52,16 @@ Image result_of(const test::ParityGolden& golden) {
 
 TEST(Parity, EveryOperationGivesPillowsPixels) {
   std::map<std::string, Difference> differences;
-  for (const test::ParityGolden& golden : test::kParityGolden) {
-    SCOPED_TRACE(std::string(golden.operation) + " " + golden.name + " " + golden.argument);
-    const Image image = result_of(golden);
-    const Bytes want = test::from_base64(golden.pixels);
-    ASSERT_EQ(image.height_px, golden.height);
-    ASSERT_EQ(image.width_px, golden.width);
-    ASSERT_EQ(image.channels, golden.channels);
+  for (const JsonReader& row : test::vectors("pipeline/parity", "files")) {
+    const std::string operation = row.at("operation").text();
+    SCOPED_TRACE(operation + " " + row.at("name").text() + " " + row.at("argument").text());
+    const Image image = result_of(row);
+    const Bytes want = test::from_base64(row.at("pixels").text());
+    ASSERT_EQ(image.height_px, row.at("height").number<int>());
+    ASSERT_EQ(image.width_px, row.at("width").number<int>());
+    ASSERT_EQ(image.channels, row.at("channels").number<int>());
     ASSERT_EQ(image.pixels.size(), want.size());
-    Difference& d = differences[golden.operation];
+    Difference& d = differences[operation];
     int largest = 0;
     for (std::size_t i = 0; i < want.size(); ++i) {
       const int off = std::abs(image.pixels[i] - std::to_integer<int>(want[i]));

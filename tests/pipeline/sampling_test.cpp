@@ -12,8 +12,8 @@
 
 #include "common/sample.h"
 #include "pipeline/augment/policies.h"
+#include "tests/common/vectors.h"
 #include "tests/pipeline/recorded_draws.h"
-#include "tests/pipeline/sampling_golden.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -38,13 +38,14 @@ std::string text_of(const Changes& changes) {
   return text;
 }
 
-std::string result_of(const test::SamplingGolden& golden, Draws& draws) {
-  const std::string name = golden.name;
-  std::istringstream in(golden.arguments);
+std::string result_of(const JsonReader& row, Draws& draws) {
+  const std::string name = row.at("name").text();
+  const std::string arguments = row.at("arguments").text();
+  std::istringstream in(arguments);
   double a[4] = {};
   for (double& value : a) in >> value;
-  const int height = golden.height;
-  const int width = golden.width;
+  const int height = row.at("height").number<int>();
+  const int width = row.at("width").number<int>();
   if (name == "resized crop") {
     return text_of(random_resized_crop(height, width, {{a[0], a[1]}, {a[2], a[3]}}, draws));
   }
@@ -66,23 +67,20 @@ std::string result_of(const test::SamplingGolden& golden, Draws& draws) {
   if (name == "trivial") {
     return text_of(trivial_augment_wide(static_cast<int>(a[0]), height, width, draws));
   }
-  const std::string policy = golden.arguments;
-  return text_of(auto_augment(policy == "imagenet"  ? Policy::kImageNet
-                              : policy == "cifar10" ? Policy::kCifar10
-                                                    : Policy::kSvhn,
+  return text_of(auto_augment(arguments == "imagenet"  ? Policy::kImageNet
+                              : arguments == "cifar10" ? Policy::kCifar10
+                                                       : Policy::kSvhn,
                               height, width, draws));
 }
 
 TEST(Sampling, MakesOfTheSameNumbersWhatTorchvisionMakes) {
   std::map<std::string, int> counts;
-  for (const test::SamplingGolden& golden : test::kSamplingGolden) {
-    SCOPED_TRACE(std::string(golden.name) + " " + golden.arguments + " of " +
-                 std::to_string(golden.height) + "x" + std::to_string(golden.width) + " by " +
-                 golden.drawn);
-    test::RecordedDraws draws(golden.drawn);
-    EXPECT_EQ(result_of(golden, draws), golden.result);
+  for (const JsonReader& row : test::vectors("pipeline/sampling", "drawn")) {
+    SCOPED_TRACE(row.dump());
+    test::RecordedDraws draws(row.at("drawn").text());
+    EXPECT_EQ(result_of(row, draws), row.at("result").text());
     EXPECT_TRUE(draws.all_used());
-    ++counts[golden.name];
+    ++counts[row.at("name").text()];
   }
   EXPECT_EQ(counts.size(), 8U);
 }
@@ -92,14 +90,16 @@ TEST(Sampling, HasTorchvisionsMagnitudes) {
   for (int i = 0; i <= static_cast<int>(Op::kHue); ++i) {
     ops[std::string(op_name(static_cast<Op>(i)))] = static_cast<Op>(i);
   }
-  for (const test::MagnitudeGolden& golden : test::kMagnitudeGolden) {
-    const Space space = std::string(golden.space) == "wide" ? Space::kWide : Space::kUsual;
+  for (const JsonReader& row : test::vectors("pipeline/sampling", "magnitudes")) {
+    SCOPED_TRACE(row.dump());
+    const Space space = row.at("space").text() == "wide" ? Space::kWide : Space::kUsual;
     const Magnitudes table =
-        magnitudes(ops.at(golden.op), space, golden.bins, golden.height, golden.width);
+        magnitudes(ops.at(row.at("op").text()), space, row.at("bins").number<int>(),
+                   row.at("height").number<int>(), row.at("width").number<int>());
     std::string text;
     for (const double value : table.values) text += (text.empty() ? "" : " ") + text_of(value);
-    EXPECT_EQ(text, golden.values) << golden.space << " " << golden.op << " " << golden.bins;
-    EXPECT_EQ(table.has_sign, golden.has_sign) << golden.op;
+    EXPECT_EQ(text, row.at("values").text());
+    EXPECT_EQ(table.has_sign, row.at("has_sign").boolean());
   }
 }
 

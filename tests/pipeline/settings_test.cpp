@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "common/checksum.h"
@@ -19,9 +18,9 @@
 #include "pipeline/store/cache.h"
 #include "pipeline/store/json_internal.h"
 #include "tests/common/temporary_folder.h"
+#include "tests/common/vectors.h"
 #include "tests/pipeline/base64.h"
 #include "tests/pipeline/fake_source.h"
-#include "tests/pipeline/parity_golden.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -40,10 +39,10 @@ DecodeSettings unusual_settings() {
 // Files that say how they are to be held, and files with alpha.
 FakeSource make_source() {
   FakeSource source;
-  for (const test::ParityGolden& golden : test::kParityGolden) {
-    const std::string_view operation = golden.operation;
+  for (const JsonReader& row : test::vectors("pipeline/parity", "files")) {
+    const std::string operation = row.at("operation").text();
     if (operation != "orientation" && operation != "matte") continue;
-    source.add(std::to_string(source.entries().size()), from_base64(golden.file));
+    source.add(std::to_string(source.entries().size()), from_base64(row.at("file").text()));
   }
   return source;
 }
