@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "tests/train/activation_golden.h"
+#include "tests/common/vectors.h"
 #include "tests/train/net_options.h"
 #include "tests/train/run_operation.h"
 #include "train/nets/activation.h"
@@ -19,19 +21,27 @@ using testing::DoubleNear;
 using testing::HasSubstr;
 using testing::Pointwise;
 
+ActivationKind kind_named(const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(ActivationKind::kGelu); ++i) {
+    const auto kind = static_cast<ActivationKind>(i);
+    if (name_of(kind) == name) return kind;
+  }
+  throw std::invalid_argument("no activation is called " + name);
+}
+
 TEST(Activation, IsPytorchs) {
-  const std::vector<double> places(std::begin(test::kActivationPlaces),
-                                   std::end(test::kActivationPlaces));
-  const Shape shape = {1, static_cast<std::int64_t>(places.size())};
-  const std::vector<double> ones(places.size(), 1.0);
-  for (const test::ActivationGolden& golden : test::kActivationGolden) {
-    SCOPED_TRACE(name_of(golden.kind));
-    const ActivationAttributes attributes{golden.kind};
+  for (const JsonReader& row : test::vectors("train/activation", "curves")) {
+    const std::string kind = row.at("kind").text();
+    SCOPED_TRACE(kind);
+    const std::vector<double> places = test::reals(row.at("x"));
+    const Shape shape = {1, static_cast<std::int64_t>(places.size())};
+    const std::vector<double> ones(places.size(), 1.0);
+    const ActivationAttributes attributes{kind_named(kind)};
     const auto y = outputs_of(kActivation, {{shape, places}}, attributes);
-    EXPECT_THAT(y[0], Pointwise(DoubleNear(1e-14), golden.y));
+    EXPECT_THAT(y[0], Pointwise(DoubleNear(1e-14), test::reals(row.at("y"))));
     const auto dx = outputs_of(kActivationBackward, {{shape, places}, {shape, ones}}, attributes);
     // PyTorch has 1/6 in f32.
-    EXPECT_THAT(dx[0], Pointwise(DoubleNear(1e-8), golden.slope));
+    EXPECT_THAT(dx[0], Pointwise(DoubleNear(1e-8), test::reals(row.at("slope"))));
   }
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/train/attention_golden.h"
+#include "tests/train/golden_tensors.h"
 #include "tests/train/net_options.h"
 #include "tests/train/run_operation.h"
 #include "train/nets/attention.h"
@@ -23,13 +23,15 @@ using testing::HasSubstr;
 using testing::Pointwise;
 
 TEST(Attention, IsPytorchs) {
-  for (const test::AttentionGolden& golden : test::kAttentionGolden) {
-    SCOPED_TRACE(golden.heads);
-    const AttentionAttributes attributes{golden.heads};
-    EXPECT_THAT(outputs_of(kAttention, {golden.x}, attributes)[0],
-                Pointwise(DoubleNear(1e-12), golden.y.numbers));
-    EXPECT_THAT(outputs_of(kAttentionBackward, {golden.x, golden.dy}, attributes)[0],
-                Pointwise(DoubleNear(1e-12), golden.dx.numbers));
+  for (const JsonReader& row : test::vectors("train/attention", "cases")) {
+    const int heads = row.at("heads").number<int>();
+    SCOPED_TRACE(heads);
+    const AttentionAttributes attributes{heads};
+    const Given x = given(row.at("x"));
+    EXPECT_THAT(outputs_of(kAttention, {x}, attributes)[0],
+                Pointwise(DoubleNear(1e-12), given(row.at("y")).numbers));
+    EXPECT_THAT(outputs_of(kAttentionBackward, {x, given(row.at("dy"))}, attributes)[0],
+                Pointwise(DoubleNear(1e-12), given(row.at("dx")).numbers));
   }
 }
 

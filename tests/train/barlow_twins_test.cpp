@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string>
 
-#include "tests/train/barlow_twins_golden.h"
+#include "tests/train/golden_tensors.h"
 #include "tests/train/run_operation.h"
 
 namespace winnow::train {
@@ -18,16 +18,19 @@ using testing::HasSubstr;
 using testing::Pointwise;
 
 TEST(BarlowTwins, IsPytorchs) {
-  for (const test::TwinsGolden& golden : test::kTwinsGolden) {
-    SCOPED_TRACE(golden.redundancy);
-    const BarlowTwinsAttributes attributes{golden.redundancy};
-    const std::vector<double>& weights = golden.weights.numbers;
-    const auto y = outputs_of(kBarlowTwins, {golden.z, golden.weights}, attributes);
-    EXPECT_THAT(y[1], Each(DoubleNear(golden.loss, 1e-12)));
+  for (const JsonReader& row : test::vectors("train/barlow_twins", "cases")) {
+    const double redundancy = row.at("redundancy").real();
+    SCOPED_TRACE(redundancy);
+    const BarlowTwinsAttributes attributes{redundancy};
+    const std::vector<Given> operands = {given(row.at("z")), given(row.at("weights"))};
+    const std::vector<double>& weights = operands[1].numbers;
+    const double loss = row.at("loss").real();
+    const auto y = outputs_of(kBarlowTwins, operands, attributes);
+    EXPECT_THAT(y[1], Each(DoubleNear(loss, 1e-12)));
     EXPECT_EQ(y[1].size(), weights.size());
-    EXPECT_NEAR(y[0][0], golden.loss * std::accumulate(weights.begin(), weights.end(), 0.0), 1e-11);
-    const auto d = outputs_of(kBarlowTwinsBackward, {golden.z, golden.weights}, attributes);
-    EXPECT_THAT(d[0], Pointwise(DoubleNear(1e-12), golden.dz.numbers));
+    EXPECT_NEAR(y[0][0], loss * std::accumulate(weights.begin(), weights.end(), 0.0), 1e-11);
+    const auto d = outputs_of(kBarlowTwinsBackward, operands, attributes);
+    EXPECT_THAT(d[0], Pointwise(DoubleNear(1e-12), given(row.at("dz")).numbers));
   }
 }
 

@@ -1,17 +1,21 @@
-"""Tensors as C++ of run_operation.h, for scripts that print golden headers."""
+"""Tensors as golden_tensors.h reads them, for scripts that print vectors."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from vectors import print_vectors  # noqa: E402, F401
 
 
 def given(tensor):
-    """Given{shape, numbers}, in memory order: NHWC where there are four extents."""
-    return tensor_text(tensor, tensor.permute(0, 2, 3, 1) if tensor.ndim == 4 else tensor)
+    """Its numbers are in memory order: NHWC where there are four extents."""
+    return tensor_of(tensor, tensor.permute(0, 2, 3, 1) if tensor.ndim == 4 else tensor)
 
 
 def given_filter(tensor):
     """The same of a filter, which stays in logical order."""
-    return tensor_text(tensor, tensor)
+    return tensor_of(tensor, tensor)
 
 
-def tensor_text(tensor, ordered):
-    shape = ", ".join(str(extent) for extent in tensor.shape)
-    numbers = ", ".join(repr(number) for number in ordered.flatten().tolist())
-    return f"{{{{{shape}}}, {{{numbers}}}}}"
+def tensor_of(tensor, ordered):
+    return {"shape": list(tensor.shape), "numbers": ordered.flatten().tolist()}

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/train/group_norm_golden.h"
+#include "tests/train/golden_tensors.h"
 #include "tests/train/net_options.h"
 #include "tests/train/run_operation.h"
 #include "train/nets/group_norm.h"
@@ -21,18 +21,21 @@ using testing::HasSubstr;
 using testing::Pointwise;
 
 TEST(GroupNorm, IsPytorchs) {
-  for (const test::GroupNormGolden& golden : test::kGroupNormGolden) {
-    SCOPED_TRACE(golden.groups);
-    const GroupNormAttributes norm{golden.groups, golden.epsilon};
-    const auto y = outputs_of(kGroupNorm, {golden.x, golden.scale, golden.shift}, norm);
-    EXPECT_THAT(y[0], Pointwise(DoubleNear(1e-12), golden.y.numbers));
-    const Shape statistics = {golden.x.shape[0], golden.groups};
-    const auto dx = outputs_of(
-        kGroupNormBackward,
-        {golden.x, golden.scale, {statistics, y[1]}, {statistics, y[2]}, golden.dy}, norm);
-    EXPECT_THAT(dx[0], Pointwise(DoubleNear(1e-10), golden.dx.numbers));
-    EXPECT_THAT(dx[1], Pointwise(DoubleNear(1e-11), golden.dscale.numbers));
-    EXPECT_THAT(dx[2], Pointwise(DoubleNear(1e-12), golden.dshift.numbers));
+  for (const JsonReader& row : test::vectors("train/group_norm", "cases")) {
+    const int groups = row.at("groups").number<int>();
+    SCOPED_TRACE(groups);
+    const GroupNormAttributes norm{groups, row.at("epsilon").real()};
+    const Given x = given(row.at("x"));
+    const Given scale = given(row.at("scale"));
+    const auto y = outputs_of(kGroupNorm, {x, scale, given(row.at("shift"))}, norm);
+    EXPECT_THAT(y[0], Pointwise(DoubleNear(1e-12), given(row.at("y")).numbers));
+    const Shape statistics = {x.shape[0], groups};
+    const auto dx =
+        outputs_of(kGroupNormBackward,
+                   {x, scale, {statistics, y[1]}, {statistics, y[2]}, given(row.at("dy"))}, norm);
+    EXPECT_THAT(dx[0], Pointwise(DoubleNear(1e-10), given(row.at("dx")).numbers));
+    EXPECT_THAT(dx[1], Pointwise(DoubleNear(1e-11), given(row.at("dscale")).numbers));
+    EXPECT_THAT(dx[2], Pointwise(DoubleNear(1e-12), given(row.at("dshift")).numbers));
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/train/grouped_conv_golden.h"
+#include "tests/train/golden_tensors.h"
 #include "tests/train/net_options.h"
 #include "tests/train/run_operation.h"
 #include "train/nets/grouped_conv.h"
@@ -21,26 +21,35 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pointwise;
 
+ConvAxis axis_of(const JsonReader& axis) {
+  return {axis.at("stride").number<int>(), axis.at("before").number<int>(),
+          axis.at("after").number<int>(), axis.at("dilation").number<int>()};
+}
+
 TEST(GroupedConv2d, IsPytorchs) {
-  for (const test::GroupedConvGolden& golden : test::kGroupedConvGolden) {
-    SCOPED_TRACE(golden.groups);
+  for (const JsonReader& row : test::vectors("train/grouped_conv", "cases")) {
+    const Given x = given(row.at("x"));
+    const Given w = given(row.at("w"));
+    const Given b = given(row.at("b"));
+    const Given dy = given(row.at("dy"));
     GroupedConvAttributes conv;
-    conv.axes = golden.axes;
-    conv.groups = golden.groups;
-    conv.data_shape = golden.x.shape;
-    conv.filter_shape = golden.w.shape;
-    const auto dx = outputs_of(kGroupedConv2dBackwardData, {golden.dy, golden.w}, conv);
-    EXPECT_THAT(dx[0], Pointwise(DoubleNear(1e-12), golden.dx.numbers));
+    conv.axes = {axis_of(row.at("rows")), axis_of(row.at("columns"))};
+    conv.groups = row.at("groups").number<int>();
+    SCOPED_TRACE(conv.groups);
+    conv.data_shape = x.shape;
+    conv.filter_shape = w.shape;
+    const auto dx = outputs_of(kGroupedConv2dBackwardData, {dy, w}, conv);
+    EXPECT_THAT(dx[0], Pointwise(DoubleNear(1e-12), given(row.at("dx")).numbers));
     conv.bias = true;
-    const auto y = outputs_of(kGroupedConv2d, {golden.x, golden.w, golden.b}, conv);
-    EXPECT_THAT(y[0], Pointwise(DoubleNear(1e-12), golden.y.numbers));
-    const auto dw = outputs_of(kGroupedConv2dBackwardFilter, {golden.x, golden.dy}, conv);
-    EXPECT_THAT(dw[0], Pointwise(DoubleNear(1e-12), golden.dw.numbers));
-    EXPECT_THAT(dw[1], Pointwise(DoubleNear(1e-12), golden.db.numbers));
-    if (golden.groups > 1) continue;
+    const auto y = outputs_of(kGroupedConv2d, {x, w, b}, conv);
+    EXPECT_THAT(y[0], Pointwise(DoubleNear(1e-12), given(row.at("y")).numbers));
+    const auto dw = outputs_of(kGroupedConv2dBackwardFilter, {x, dy}, conv);
+    EXPECT_THAT(dw[0], Pointwise(DoubleNear(1e-12), given(row.at("dw")).numbers));
+    EXPECT_THAT(dw[1], Pointwise(DoubleNear(1e-12), given(row.at("db")).numbers));
+    if (conv.groups > 1) continue;
     const ConvAttributes& plain = conv;
-    EXPECT_EQ(outputs_of(kConv2d, {golden.x, golden.w, golden.b}, plain), y);
-    EXPECT_EQ(outputs_of(kConv2dBackwardFilter, {golden.x, golden.dy}, plain), dw);
+    EXPECT_EQ(outputs_of(kConv2d, {x, w, b}, plain), y);
+    EXPECT_EQ(outputs_of(kConv2dBackwardFilter, {x, dy}, plain), dw);
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/train/local_response_norm_golden.h"
+#include "tests/train/golden_tensors.h"
 #include "tests/train/net_options.h"
 #include "tests/train/run_operation.h"
 #include "train/rewrites/rewrites.h"
@@ -19,12 +19,15 @@ using testing::HasSubstr;
 using testing::Pointwise;
 
 TEST(LocalResponseNorm, IsPytorchs) {
-  for (const test::LocalResponseNormGolden& golden : test::kLocalResponseNormGolden) {
-    SCOPED_TRACE(golden.norm.size);
-    const auto y = outputs_of(kLocalResponseNorm, {golden.x}, golden.norm);
-    EXPECT_THAT(y[0], Pointwise(DoubleNear(1e-12), golden.y.numbers));
-    const auto dx = outputs_of(kLocalResponseNormBackward, {golden.x, golden.dy}, golden.norm);
-    EXPECT_THAT(dx[0], Pointwise(DoubleNear(1e-12), golden.dx.numbers));
+  for (const JsonReader& row : test::vectors("train/local_response_norm", "cases")) {
+    const LocalResponseNormAttributes norm{row.at("size").number<int>(), row.at("alpha").real(),
+                                           row.at("beta").real(), row.at("k").real()};
+    SCOPED_TRACE(norm.size);
+    const Given x = given(row.at("x"));
+    const auto y = outputs_of(kLocalResponseNorm, {x}, norm);
+    EXPECT_THAT(y[0], Pointwise(DoubleNear(1e-12), given(row.at("y")).numbers));
+    const auto dx = outputs_of(kLocalResponseNormBackward, {x, given(row.at("dy"))}, norm);
+    EXPECT_THAT(dx[0], Pointwise(DoubleNear(1e-12), given(row.at("dx")).numbers));
   }
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/error.h"
-#include "tests/train/losses_golden.h"
+#include "tests/train/golden_tensors.h"
 #include "tests/train/net_options.h"
 #include "tests/train/run_operation.h"
 #include "train/nets/builder.h"
@@ -22,20 +22,25 @@ using testing::HasSubstr;
 using testing::Pointwise;
 
 TEST(SigmoidCrossEntropy, IsPytorchs) {
-  for (const test::LossGolden& golden : test::kLossGolden) {
-    SCOPED_TRACE(golden.gamma);
-    const SigmoidLossAttributes attributes{
-        {golden.label_smoothing}, golden.gamma, golden.alpha, golden.mean};
-    const std::vector<Given> given = {golden.logits, golden.targets, golden.weights};
-    const auto y = outputs_of(kSigmoidCrossEntropy, given, attributes);
-    EXPECT_THAT(y[1], Pointwise(DoubleNear(1e-11), golden.per_sample.numbers));
+  for (const JsonReader& row : test::vectors("train/losses", "cases")) {
+    const double gamma = row.at("gamma").real();
+    SCOPED_TRACE(gamma);
+    const SigmoidLossAttributes attributes{{row.at("label_smoothing").real()},
+                                           gamma,
+                                           row.at("alpha").real(),
+                                           row.at("mean").boolean()};
+    const std::vector<Given> operands = {given(row.at("logits")), given(row.at("targets")),
+                                         given(row.at("weights"))};
+    const auto y = outputs_of(kSigmoidCrossEntropy, operands, attributes);
+    const std::vector<double> per_sample = given(row.at("per_sample")).numbers;
+    EXPECT_THAT(y[1], Pointwise(DoubleNear(1e-11), per_sample));
     double loss = 0;
     for (std::size_t n = 0; n < y[1].size(); ++n) {
-      loss += golden.weights.numbers[n] * golden.per_sample.numbers[n];
+      loss += operands[2].numbers[n] * per_sample[n];
     }
     EXPECT_NEAR(y[0][0], loss, 1e-11);
-    const auto d = outputs_of(kSigmoidCrossEntropyBackward, given, attributes);
-    EXPECT_THAT(d[0], Pointwise(DoubleNear(1e-12), golden.dlogits.numbers));
+    const auto d = outputs_of(kSigmoidCrossEntropyBackward, operands, attributes);
+    EXPECT_THAT(d[0], Pointwise(DoubleNear(1e-12), given(row.at("dlogits")).numbers));
   }
 }
 

@@ -1,34 +1,18 @@
 #!/usr/bin/env python3
-"""Prints barlow_twins_golden.h: what PyTorch computes in float64 of the loss of Barlow Twins, and its gradient.
+"""Prints barlow_twins.json: what PyTorch computes in float64 of the loss of Barlow Twins, and its gradient.
 
-    python3 tests/train/make_barlow_twins_golden.py > tests/train/barlow_twins_golden.h
+    python3 tests/train/make_barlow_twins_golden.py > tests/data/vectors/train/barlow_twins.json
 
 Written as in facebookresearch/barlowtwins (main.py), but divided by the number of features. Needs torch; any
 version gives the same numbers up to their last digits.
 """
 import torch
 
-from golden_tensors import given
+from golden_tensors import given, print_vectors
 
 CASES = ((3, 4, 0.005), (6, 3, 0.1), (8, 9, 1.0))  # pairs, features, redundancy
 
-print("""#pragma once
-
-// Written by make_barlow_twins_golden.py.
-
-#include "tests/train/run_operation.h"
-
-namespace winnow::test {
-
-struct TwinsGolden {
-  double redundancy;
-  train::Given z, weights;
-  double loss;  // of each sample
-  train::Given dz;
-};
-
-// clang-format off
-inline const TwinsGolden kTwinsGolden[] = {""")
+rows = []
 torch.manual_seed(1)
 for pairs, features, redundancy in CASES:
     z = torch.randn(2 * pairs, features, dtype=torch.float64, requires_grad=True)
@@ -39,8 +23,6 @@ for pairs, features, redundancy in CASES:
     loss = (on_diagonal + redundancy * off_diagonal) / features
     weights = torch.rand(2 * pairs, dtype=torch.float64)
     (weights.sum() * loss).backward()
-    print(f"    {{{redundancy},\n     {given(z.detach())},\n     {given(weights)},\n     {loss.item()!r},\n     {given(z.grad)}}},")
-print("""};
-// clang-format on
-
-}  // namespace winnow::test""")
+    rows.append({"redundancy": redundancy, "loss": loss.item(), "z": given(z.detach()), "weights": given(weights),
+                 "dz": given(z.grad)})
+print_vectors("What PyTorch computes in float64 of the loss of Barlow Twins of each sample, and its gradient.", cases=rows)

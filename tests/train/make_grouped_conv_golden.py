@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Prints grouped_conv_golden.h: what PyTorch's convolution computes in float64, forward and backward.
+"""Prints grouped_conv.json: what PyTorch's convolution computes in float64, forward and backward.
 
-    python3 tests/train/make_grouped_conv_golden.py > tests/train/grouped_conv_golden.h
+    python3 tests/train/make_grouped_conv_golden.py > tests/data/vectors/train/grouped_conv.json
 
 Needs torch; any version gives the same numbers up to their last digits.
 """
 import torch
 import torch.nn.functional as F
 
-from golden_tensors import given, given_filter
+from golden_tensors import given, given_filter, print_vectors
 
 # x, w, groups; stride, padding at both ends and dilation of the rows; of the columns
 CASES = (((2, 4, 4, 3), (6, 2, 3, 3), 2, (1, 1, 1, 1), (1, 1, 1, 1)),
@@ -19,24 +19,9 @@ CASES = (((2, 4, 4, 3), (6, 2, 3, 3), 2, (1, 1, 1, 1), (1, 1, 1, 1)),
          ((1, 2, 5, 4), (3, 2, 5, 1), 1, (1, 2, 2, 1), (1, 0, 0, 1)),
          ((1, 4, 8, 7), (2, 2, 3, 2), 2, (2, 3, 1, 2), (1, 0, 2, 3)))
 
-print("""#pragma once
+AXIS = ("stride", "before", "after", "dilation")
 
-// Written by make_grouped_conv_golden.py.
-
-#include "tests/train/run_operation.h"
-#include "train/ops/conv2d.h"
-
-namespace winnow::test {
-
-struct GroupedConvGolden {
-  train::ConvAxes axes;
-  int groups;
-  train::Given x, w, b, dy;
-  train::Given y, dx, dw, db;
-};
-
-// clang-format off
-inline const GroupedConvGolden kGroupedConvGolden[] = {""")
+cases = []
 torch.manual_seed(1)
 for x_shape, w_shape, groups, rows, columns in CASES:
     x, w, b = (torch.randn(shape, dtype=torch.float64, requires_grad=True)
@@ -45,12 +30,7 @@ for x_shape, w_shape, groups, rows, columns in CASES:
     y = F.conv2d(padded, w, b, (rows[0], columns[0]), 0, (rows[3], columns[3]), groups)
     dy = torch.randn_like(y)
     y.backward(dy)
-    tensors = (given(x.detach()), given_filter(w.detach()), given(b.detach()), given(dy), given(y.detach()),
-               given(x.grad), given_filter(w.grad), given(b.grad))
-    axes = ", ".join("{" + ", ".join(map(str, axis)) + "}" for axis in (rows, columns))
-    print(f"    {{{{{axes}}}, {groups},")
-    print(",\n".join(f"     {tensor}" for tensor in tensors) + "},")
-print("""};
-// clang-format on
-
-}  // namespace winnow::test""")
+    cases.append({"rows": dict(zip(AXIS, rows)), "columns": dict(zip(AXIS, columns)), "groups": groups,
+                  "x": given(x.detach()), "w": given_filter(w.detach()), "b": given(b.detach()), "dy": given(dy),
+                  "y": given(y.detach()), "dx": given(x.grad), "dw": given_filter(w.grad), "db": given(b.grad)})
+print_vectors("What PyTorch's convolution computes in float64, forward and backward.", cases=cases)
