@@ -48,4 +48,9 @@ ByteGate::Credit ByteGate::acquire(std::uint64_t bytes) {
   return {this, bytes};
 }
 
+std::uint64_t ByteGate::waiting() {
+  const std::lock_guard lock(mutex_);
+  return next_ticket_ - serving_;
+}
+
 }  // namespace winnow::pipeline

@@ -58,6 +58,7 @@ class ByteGate {
   // gate whose waiters hold credits of this one: then whoever holds always gets on and gives back.
   Credit acquire(std::uint64_t bytes);
   Credit none() noexcept { return {this, 0}; }  // to grow
+  std::uint64_t waiting();                      // in acquire(), now
 
  private:
   bool fits(std::uint64_t bytes) const noexcept {

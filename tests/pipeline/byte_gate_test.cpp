@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -46,22 +47,32 @@ TEST(ByteGate, LargerThanTheBudgetGoesAlone) {
 TEST(ByteGate, ServesInOrder) {
   ByteMeter meter;
   ByteGate gate(100, meter);
-  std::atomic<int> through{0};
+  std::mutex mutex;
+  std::vector<std::uint64_t> through;  // how much was let through, in order
+  const auto pass = [&](std::uint64_t bytes) {
+    const auto credit = gate.acquire(bytes);
+    const std::lock_guard lock(mutex);
+    through.push_back(bytes);
+  };
+  // Until so many wait in line. One that goes through past the others ends it, too.
+  const auto wait_for_line = [&](std::uint64_t count) {
+    for (;; std::this_thread::sleep_for(1ms)) {
+      const std::lock_guard lock(mutex);
+      if (gate.waiting() >= count || !through.empty()) return;
+    }
+  };
   ByteGate::Credit first = gate.acquire(60);
-  std::thread large([&] {
-    const auto credit = gate.acquire(95);  // the other does not fit beside it
-    through = 1;
-  });
-  while (gate.none().try_grow_to(1)) std::this_thread::sleep_for(1ms);  // until it waits in line
-  std::thread small([&] {
-    const auto credit = gate.acquire(10);  // would fit now, but came later
-    EXPECT_EQ(through.load(), 1);
-  });
-  std::this_thread::sleep_for(20ms);
-  EXPECT_EQ(through.load(), 0);
+  EXPECT_EQ(gate.waiting(), 0U);
+  std::thread large(pass, 95);  // the other does not fit beside it
+  wait_for_line(1);
+  EXPECT_FALSE(gate.none().try_grow_to(1));
+  std::thread small(pass, 10);  // would fit now, but came later
+  wait_for_line(2);
   first.shrink_to(0);
   large.join();
   small.join();
+  EXPECT_EQ(through, (std::vector<std::uint64_t>{95, 10}));
+  EXPECT_EQ(gate.waiting(), 0U);
 }
 
 // As an ingest uses them: hold at one gate, wait at the next, requests of all sizes. Ends only
