@@ -318,8 +318,8 @@ Loader::~Loader() {
     state_->stopping = true;
   }
   state_->changed.notify_all();
+  state_->team.stop();  // so that no sample is begun once the planner has heard of it
   state_->planner->stop();
-  state_->team.stop();
   state_->thread.join();
 }
 
@@ -331,9 +331,9 @@ Batch Loader::next(Batch used) {
     state.used.push_back(std::move(used));
   }
   if (state.ready.empty() && !state.ended) {
-    const auto before = std::chrono::steady_clock::now();
+    const auto before = state.options.clock();
     state.changed.wait(lock, [&] { return !state.ready.empty() || state.ended; });
-    state.waited += std::chrono::steady_clock::now() - before;
+    state.waited += state.options.clock() - before;
   }
   if (state.ready.empty()) {
     if (state.failure) std::rethrow_exception(state.failure);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,6 +59,8 @@ struct LoadOptions {
   int batches_ahead = 2;          // prepared while the caller computes
   Levels levels{};                // of the data set
   std::uint64_t first_batch = 0;  // number of the global batch, for what is drawn once for it
+  // Asked when a Loader begins to make its caller wait, and when that is over.
+  std::function<std::chrono::steady_clock::time_point()> clock = &std::chrono::steady_clock::now;
 };
 
 // Reads, decodes and augments, in parallel, one batch for `requests` (in their order). The result

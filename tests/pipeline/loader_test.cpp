@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -137,6 +139,9 @@ std::vector<Sample> split_samples() {
   return samples;
 }
 
+// After so long a test fails that waits for what never comes.
+constexpr std::chrono::minutes kPatience{5};
+
 TEST(Team, CallsEveryIndexOnce) {
   for (const int threads : {1, 2, 5}) {
     Team team(threads);
@@ -156,7 +161,7 @@ TEST(Team, UsesAllItsThreads) {
   EXPECT_TRUE(team.run(3, [&](std::size_t) {  // each call waits for the other two
     std::unique_lock lock(mutex);
     if (++here == 3) all_here.notify_all();
-    all_here.wait(lock, [&] { return here == 3; });
+    EXPECT_TRUE(all_here.wait_for(lock, kPatience, [&] { return here == 3; }));
   }));
 }
 
@@ -177,10 +182,17 @@ TEST(Team, StopsInTheMiddle) {
   for (const int threads : {1, 3}) {
     Team team(threads);
     std::atomic<std::size_t> calls{0};
+    std::atomic<bool> stopped{false};
     EXPECT_FALSE(team.run(100'000, [&](std::size_t) {
-      if (++calls == 100) team.stop();
+      const std::size_t call = ++calls;
+      if (call == 100) {
+        team.stop();
+        stopped = true;
+      }
+      while (call > 100 && !stopped) std::this_thread::yield();
     }));
-    EXPECT_LT(calls, 99'000U);
+    EXPECT_GE(calls, 100U);
+    EXPECT_LT(calls, 100U + static_cast<std::size_t>(threads)) << "those that were under way";
     EXPECT_FALSE(team.run(1, [](std::size_t) {}));
   }
 }
@@ -696,21 +708,22 @@ TEST(LoadStages, NameTheBottleneck) {
 TEST(Loader, PreparesNoMoreThanItMay) {
   const auto samples = mixed_samples(10);
   const TestCache cache(samples);
-  std::atomic<int> planned{0};
+  std::atomic<std::uint64_t> asked{0};
+  std::atomic<std::uint64_t> planned{0};
   LoadOptions options = options_for({32, 32, 3});
   options.batches_ahead = 3;
-  Loader loader(*cache, options, [&](std::uint64_t) {
+  Loader loader(*cache, options, [&](std::uint64_t index) {
+    EXPECT_LT(index, asked + 3);
     ++planned;
     return requests_for(samples);
   });
-  const auto wait_until = [&](int count) {
-    while (planned < count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for what must not happen
-  };
-  for (int taken = 0; taken < 3; ++taken) {
-    wait_until(taken + 3);
-    EXPECT_EQ(planned, taken + 3);
-    loader.next();
+  for (int round = 0; round < 100; ++round) {
+    loader.settle();
+    // Time in which a wrong loader is likely to go on; a right one has no more to do.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(planned, asked + 3);
+    ++asked;
+    EXPECT_EQ(loader.next().size(), samples.size());
   }
 }
 
@@ -743,63 +756,99 @@ TEST(Loader, CarriesWhatPlanningThrows) {
 TEST(Loader, CanBeLeftAtAnyTime) {
   const auto samples = mixed_samples(20);
   const TestCache cache(samples);
-  for (int taken = 0; taken < 4; ++taken) {
+  for (std::uint64_t taken = 0; taken < 4; ++taken) {
     for (int round = 0; round < 10; ++round) {
-      Loader loader(*cache, options_for({16, 16, 3}, Recipe::kCifar, 2),
-                    [&](std::uint64_t) { return requests_for(samples); });
-      for (int i = 0; i < taken; ++i) EXPECT_EQ(loader.next().size(), samples.size());
+      const auto planned = std::make_shared<std::atomic<std::uint64_t>>(0);
+      {
+        Loader loader(*cache, options_for({16, 16, 3}, Recipe::kCifar, 2),
+                      [&samples, planned](std::uint64_t) {
+                        ++*planned;
+                        return requests_for(samples);
+                      });
+        for (std::uint64_t i = 0; i < taken; ++i) {
+          EXPECT_EQ(loader.next().size(), samples.size());
+        }
+      }
+      EXPECT_EQ(planned.use_count(), 1) << "nothing is left that could plan";
+      EXPECT_GE(*planned, taken);
+      EXPECT_LE(*planned, taken + 2);
     }
   }
 }
 
-TEST(Loader, GivesUpABatchHalfWay) {
-  const auto samples = mixed_samples(20);
-  const TestCache cache(samples);
-  const LoadOptions options = options_for({2, 2, 3}, Recipe::kCifar, 2);
-  const auto requests = [&](std::size_t count) {
-    std::vector<Request> some(count);
-    for (std::size_t i = 0; i < count; ++i) some[i].id = samples[i % samples.size()].id;
-    return some;
-  };
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  load_batch(*cache, requests(2000), options);
-  const auto for_2000 = Clock::now() - start;
+// Leaves a loader in the middle of a batch: a signal holds the thread that loads a sample, which
+// goes on when the planner has been told to stop. For a process of its own.
+class LeftLoader {
+ public:
+  static void hold_at(int signal) { std::signal(signal, &hold); }
 
-  std::atomic<bool> planned{false};
-  const std::vector<Request> million = requests(1'000'000);
-  Clock::time_point left;
-  {
-    Loader loader(*cache, options, [&](std::uint64_t) {
-      planned = true;
-      return million;
-    });
-    while (!planned) std::this_thread::yield();
-    std::this_thread::sleep_for(for_2000 * 5);  // well into the work
-    left = Clock::now();
+  static void leave(const Cache& cache, const LoadOptions& options,
+                    const std::vector<Request>& requests) {
+    const Loader loader(cache, options, std::make_shared<StoppedPlanner>(requests));
+    while (!held) std::this_thread::yield();
   }
-  EXPECT_LT(Clock::now() - left, for_2000 * 250);  // the whole would take twice as long
+
+ private:
+  class StoppedPlanner : public Planner {
+   public:
+    explicit StoppedPlanner(std::vector<Request> requests) : requests_(std::move(requests)) {}
+    Planned plan(std::uint64_t) override { return {.requests = requests_}; }
+    void stop() noexcept override { stopped = true; }
+
+   private:
+    std::vector<Request> requests_;
+  };
+  static void hold(int) {
+    held = true;
+    while (!stopped) ::usleep(1000);
+  }
+
+  // Static because a signal handler reaches nothing else.
+  static inline std::atomic<bool> held{false};
+  static inline std::atomic<bool> stopped{false};
+};
+
+TEST(LoaderDeathTest, GivesUpABatchHalfWay) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto samples = mixed_samples(20);
+  const auto point = [&](std::size_t sample) {
+    return "=load.record.before:" + std::to_string(samples[sample].id) + ":1";
+  };
+  // The next one would be the end of the process.
+  ::setenv("WINNOW_FAILPOINTS", ("usr1" + point(7) + ",kill" + point(8)).c_str(), 1);
+  EXPECT_EXIT(
+      {
+        LeftLoader::hold_at(SIGUSR1);
+        {
+          const TestCache cache(samples);
+          LeftLoader::leave(*cache, options_for({2, 2, 3}, Recipe::kCifar), requests_for(samples));
+        }
+        std::_Exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+  ::unsetenv("WINNOW_FAILPOINTS");
 }
 
+// By a clock that goes on by 3 s whenever it is asked.
 TEST(Loader, CountsTheTimeItMadeOthersWait) {
   const auto samples = mixed_samples(4);
   const TestCache cache(samples);
-  std::atomic<bool> asked{false};
-  std::atomic<std::uint64_t> planned{0};
-  Loader loader(*cache, options_for({8, 8, 3}), [&](std::uint64_t index) {
-    while (!asked) std::this_thread::yield();
-    if (index == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    planned = index;
+  std::atomic<int> looks{0};
+  LoadOptions options = options_for({8, 8, 3});
+  options.clock = [&] {
+    return std::chrono::steady_clock::time_point(std::chrono::seconds(3 * ++looks));
+  };
+  Loader loader(*cache, options, [&](std::uint64_t) {
+    while (looks == 0) std::this_thread::yield();  // until next() waits
     return requests_for(samples);
   });
   EXPECT_EQ(loader.waited_seconds(), 0);
-  asked = true;
-  loader.next();
-  const double waited = loader.waited_seconds();
-  EXPECT_GT(waited, 0.02);
-  while (planned < 2) std::this_thread::yield();  // batch 1 is there when batch 2 is planned
-  loader.next();
-  EXPECT_EQ(loader.waited_seconds(), waited);
+  EXPECT_EQ(loader.next().size(), samples.size());
+  EXPECT_EQ(loader.waited_seconds(), 3);
+  loader.settle();  // the next one is there
+  EXPECT_EQ(loader.next().size(), samples.size());
+  EXPECT_EQ(loader.waited_seconds(), 3);
+  EXPECT_EQ(looks, 2);
 }
 
 }  // namespace
