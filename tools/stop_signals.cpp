@@ -15,15 +15,17 @@ namespace winnow::tools {
 namespace {
 
 // Static because a signal handler reaches nothing else. When the first signal of a kind came, in ms
-// of a clock that never reads 0; 0: not yet.
+// of the clock, plus 1; 0: not yet.
 std::atomic<std::int64_t> first_int{0};
 std::atomic<std::int64_t> first_term{0};
 std::atomic<std::int64_t> first_usr1{0};
+std::atomic<SignalClock> clock_ms{&monotonic_ms};
 std::atomic<bool> verb_asks{false};
 std::atomic<bool> has_bus_error{false};
 std::atomic<const char*> last_words{nullptr};
 static_assert(std::atomic<const char*>::is_always_lock_free);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+static_assert(std::atomic<SignalClock>::is_always_lock_free);
 
 constexpr int kStopped = 75;  // as comm::exit_code_of_current_exception has it of a StoppedError
 
@@ -43,9 +45,7 @@ void say_last_words() noexcept {
 // Those within a second are one: batch systems signal every process of a job, and mpirun hands on
 // what it gets.
 extern "C" void note_signal(int number) {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const std::int64_t ms = std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000 + 1;
+  const std::int64_t ms = clock_ms.load()() + 1;
   std::int64_t first = 0;
   if (first_of(number).compare_exchange_strong(first, ms)) {
     if (!verb_asks) {
@@ -98,8 +98,15 @@ void give_signals_a_thread(sigset_t& numbers) noexcept {
 
 }  // namespace
 
-void stop_on_signals(bool asks) {
+std::int64_t monotonic_ms() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+void stop_on_signals(bool asks, SignalClock clock) {
   verb_asks = asks;
+  clock_ms = clock;
   static std::atomic<bool> begun{false};
   if (begun.exchange(true)) return;
   static sigset_t taken;

@@ -1,6 +1,12 @@
 #pragma once
 
+#include <cstdint>
+
 namespace winnow::tools {
+
+// A clock in ms that never reads less than before. A signal handler may ask it.
+using SignalClock = std::int64_t (*)() noexcept;
+std::int64_t monotonic_ms() noexcept;
 
 // From now on Ctrl-C (SIGINT), SIGTERM, by which people and batch systems end work, and SIGUSR1, by
 // which batch systems warn, ask this process to stop.
@@ -16,7 +22,7 @@ namespace winnow::tools {
 // Threads  A thread of its own takes these signals. The caller blocks them from now on, and so do
 //          the threads that it starts: call it before any is started. Children that a process
 //          starts block them, too, unless they are given a mask of signals
-void stop_on_signals(bool asks);
+void stop_on_signals(bool asks, SignalClock clock = &monotonic_ms);
 
 // While it lives there is nothing to finish yet, and the first signal ends the process, as that of
 // a verb that does not ask. One at a time. Throws StoppedError where one came before.

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,7 +23,7 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1};
   for (;;) std::this_thread::sleep_for(10ms);
 }
 
-// Of these signals, those that a thread of this process blocks.
+// How many of these signals a thread of this process blocks.
 int blocked_by(const std::filesystem::path& task) {
   std::ifstream status(task / "status");
   for (std::string word; status >> word;) {
@@ -34,6 +35,18 @@ int blocked_by(const std::filesystem::path& task) {
     return blocked;
   }
   return -1;
+}
+
+// The clock of a test, which is asked once for each signal that is taken.
+std::atomic<std::int64_t> now_ms{0};
+std::atomic<int> looks{0};
+std::int64_t test_clock() noexcept {
+  const std::int64_t now = now_ms;
+  ++looks;
+  return now;
+}
+void wait_for_look(int number) {
+  while (looks < number) std::this_thread::sleep_for(1ms);
 }
 
 // In children, as each leaves this process as it was.
@@ -55,14 +68,34 @@ TEST(StopSignalsDeathTest, ASecondOneOfItsKindEndsItAsThatSignalDoes) {
   for (const int number : kSignals) {
     EXPECT_EXIT(
         {
-          stop_on_signals(true);
+          stop_on_signals(true, &test_clock);
           ::kill(::getpid(), number);
-          while (!stop_requested()) std::this_thread::sleep_for(1ms);
-          std::this_thread::sleep_for(1100ms);
+          wait_for_look(1);
+          now_ms = 1001;
           ::kill(::getpid(), number);
           wait_for_the_end();
         },
         testing::KilledBySignal(number), "");
+  }
+}
+
+// Signals are taken one after the other: where one of another kind is, the ones before it are over.
+TEST(StopSignalsDeathTest, OnesOfAKindWithinASecondAreOne) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const int number : kSignals) {
+    EXPECT_EXIT(
+        {
+          stop_on_signals(true, &test_clock);
+          ::kill(::getpid(), number);
+          wait_for_look(1);
+          now_ms = 1000;
+          ::kill(::getpid(), number);
+          wait_for_look(2);
+          ::kill(::getpid(), number == SIGUSR1 ? SIGTERM : SIGUSR1);
+          wait_for_look(3);
+          std::_Exit(stop_requested() ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "");
   }
 }
 
@@ -71,10 +104,10 @@ TEST(StopSignalsDeathTest, OneThatIsIgnoredStaysIgnored) {
   EXPECT_EXIT(
       {
         ::signal(SIGINT, SIG_IGN);
-        stop_on_signals(false);
-        ::kill(::getpid(), SIGINT);
-        std::this_thread::sleep_for(50ms);
-        std::_Exit(stop_requested() ? 1 : 0);
+        stop_on_signals(true);
+        struct sigaction now {};
+        ::sigaction(SIGINT, nullptr, &now);
+        std::_Exit(now.sa_handler == SIG_IGN ? 0 : 1);
       },
       testing::ExitedWithCode(0), "");
 }
@@ -86,29 +119,28 @@ TEST(StopSignalsDeathTest, NoThreadButOneOfItsOwnTakesThem) {
       {
         stop_on_signals(true);
         std::atomic<bool> over = false;
+        std::latch begun(5);
         std::vector<std::jthread> computing;
         for (int t = 0; t < 4; ++t) {
           computing.emplace_back([&] {
+            begun.count_down();
             while (!over) std::this_thread::sleep_for(1ms);
           });
         }
+        begun.arrive_and_wait();
         const std::string main = std::to_string(::getpid());
-        int all = 0;
         int takers = 0;
-        for (int look = 0; look < 5000 && (all != 6 || takers != 1); ++look) {  // as all begin
-          std::this_thread::sleep_for(1ms);
-          all = takers = 0;
+        while (takers == 0) {  // until the one that takes them has begun
           for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-            const bool takes = blocked_by(task.path()) < 3;
-            ++all;
-            if (takes) takers += task.path().filename() == main ? 100 : 1;
+            if (blocked_by(task.path()) == 3) continue;
+            takers += task.path().filename() == main ? 100 : 1;
           }
         }
         for (const int number : kSignals) ::kill(::getpid(), number);
         while (!stop_requested()) std::this_thread::sleep_for(1ms);
         over = true;
         computing.clear();
-        std::_Exit(all == 6 && takers == 1 ? 0 : 1);
+        std::_Exit(takers == 1 ? 0 : 1);
       },
       testing::ExitedWithCode(0), "");
 }
