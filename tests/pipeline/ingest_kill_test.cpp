@@ -2,11 +2,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -21,7 +23,6 @@ namespace winnow::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace std::chrono_literals;
 
 // Ingests happen in children only: a process that has TBB's threads cannot fork.
 pid_t start(const FakeSource& source, const fs::path& out, bool memory) {
@@ -79,12 +80,21 @@ TEST_P(IngestKilled, ARerunEndsWithTheSameBytes) {
   const auto expected = read_tree(want);
 
   const fs::path out = folder / "out";
+  // Every other one dies at a read; the rest at a time, which may come when it has ended.
+  std::atomic<std::uint64_t> reads_left{0};  // of each child its own
+  source.on_read = [&](std::size_t) -> std::optional<FakeSource::Answer> {
+    if (--reads_left == 0) ::kill(::getpid(), SIGKILL);
+    return std::nullopt;
+  };
   int killed = 0;
   for (int run = 0; run < 60; ++run) {
+    reads_left = run % 2 == 0 ? 1 + random() % 40 : 0;
     const pid_t child = start(source, out, memory);
-    const auto delay = whole * static_cast<int>(random() % 1000) / 1000;
-    std::this_thread::sleep_for(delay / (1 + run % 3));
-    ::kill(child, SIGKILL);
+    if (run % 2 != 0) {
+      const auto delay = whole * static_cast<int>(random() % 1000) / 1000;
+      std::this_thread::sleep_for(delay / (1 + run % 3));
+      ::kill(child, SIGKILL);
+    }
     const int status = wait_for(child);
     if (WIFSIGNALED(status)) {
       ++killed;
@@ -100,6 +110,7 @@ TEST_P(IngestKilled, ARerunEndsWithTheSameBytes) {
     EXPECT_FALSE(fs::exists(out));
   }
   EXPECT_GT(killed, 5);
+  source.on_read = nullptr;
   if (!fs::exists(CachePaths{out}.manifest())) {
     ASSERT_EQ(wait_for(start(source, out, memory)), 0);
   }
