@@ -2,19 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-
 #include "common/error.h"
 #include "tests/pipeline/fake_source.h"
+#include "tests/pipeline/joint_reads.h"
 
 namespace winnow::pipeline {
 namespace {
-
-using namespace std::chrono_literals;
 
 class HashSourceTest : public testing::Test {
  protected:
@@ -59,22 +52,14 @@ TEST_F(HashSourceTest, InputsComeInOrderWhateverTheThreads) {
   }
 }
 
-// Storage with latency: a read is given only while another one is asked for.
 TEST_F(HashSourceTest, OneWorkerIsFedByManyReaders) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  int reading = 0;
-  bool together = false;
+  JointReads reads;
   source_.on_read = [&](std::size_t) -> std::optional<FakeSource::Answer> {
-    std::unique_lock lock(mutex);
-    if (++reading > 1) together = true;
-    changed.notify_all();
-    changed.wait_for(lock, 100ms, [&] { return together; });
-    --reading;
+    reads.read();
     return std::nullopt;
   };
   EXPECT_EQ(run({.threads = 1}).size(), 200U);
-  EXPECT_TRUE(together);
+  EXPECT_TRUE(reads.joint());
 }
 
 TEST_F(HashSourceTest, WhatIsThrownEndsItAndIsThrown) {
