@@ -4,13 +4,17 @@
 // is posted, happens here while rank 0 calls MPI.
 
 #include <mpi.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -27,10 +31,10 @@ using winnow::comm::Patience;
 using winnow::comm::ProgressEngine;
 using winnow::comm::Transfer;
 using Buffer = std::vector<std::int32_t>;
-using Clock = std::chrono::steady_clock;
 
 constexpr int kTagLimit = 1000;
-constexpr int kFirstTag = 0;  // the engine's, of a communicator
+constexpr int kFirstTag = 0;             // the engine's, of a communicator
+constexpr int kMarkTag = kTagLimit + 1;  // none of the engine's
 constexpr std::int32_t kSent = 5;
 constexpr std::int32_t kOthers = 7;                   // of who has the memory next
 constexpr std::size_t kSmall = 200;                   // sent without asking the receiver
@@ -39,7 +43,8 @@ constexpr std::size_t kLarge = std::size_t{1} << 22;  // in many pieces, when it
 struct World {
   int rank = 0;
   Channels channels{};
-  MPI_Comm talk{};  // of the test
+  MPI_Comm talk{};                     // of the test
+  std::atomic<bool>* go_on = nullptr;  // in memory that the ranks share
 };
 
 void tell(const World& world, int peer) { MPI_Send(nullptr, 0, MPI_BYTE, peer, 0, world.talk); }
@@ -47,14 +52,16 @@ void hear(const World& world, int peer) {
   MPI_Recv(nullptr, 0, MPI_BYTE, peer, 0, world.talk, MPI_STATUS_IGNORE);
 }
 
-// Lets MPI do what it is still about to.
-void call_mpi_for(const World& world, Clock::duration time) {
-  const auto end = Clock::now() + time;
-  while (Clock::now() < end) {
-    int found = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world.talk, &found, MPI_STATUS_IGNORE);
-    std::this_thread::sleep_for(100us);
-  }
+// Without a call of MPI, which would let it get on with what is under way.
+void wait_to_go_on(const World& world) {
+  while (!*world.go_on) std::this_thread::sleep_for(1ms);
+}
+
+// A message that comes after all that was sent to rank 0 before: where it has been received, MPI
+// has done with those what it is going to.
+void send_mark(MPI_Comm comm) { MPI_Send(nullptr, 0, MPI_BYTE, 0, kMarkTag, comm); }
+void await_mark(MPI_Comm comm, int peer) {
+  MPI_Recv(nullptr, 0, MPI_BYTE, peer, kMarkTag, comm, MPI_STATUS_IGNORE);
 }
 
 std::shared_future<void> receive(ProgressEngine& engine, Buffer& buffer,
@@ -81,11 +88,16 @@ bool throws(const std::shared_future<void>& done) {
   }
 }
 
-bool keeps(const World& world, Buffer& buffer) {
-  std::ranges::fill(buffer, kOthers);
-  call_mpi_for(world, 500ms);
+bool is_all_of_others(const Buffer& buffer) {
   return std::ranges::count(buffer, kOthers) == std::ssize(buffer);
 }
+
+void wait_until_broken(const ProgressEngine& engine) {
+  while (!engine.broken()) std::this_thread::sleep_for(1ms);
+}
+
+// For another rank to be run, however busy the machine.
+constexpr Patience kLongPatience{.receives = 10min};
 
 void say(std::string_view word) {
   std::printf("%.*s\n", static_cast<int>(word.size()), word.data());
@@ -98,7 +110,8 @@ bool late(const World& world) {
     const Buffer sent(kSmall, kSent);
     MPI_Request request = MPI_REQUEST_NULL;  // nobody has to receive it
     MPI_Isend(sent.data(), kSmall, MPI_INT32_T, 0, kFirstTag, world.channels.gradients, &request);
-    call_mpi_for(world, 600ms);
+    send_mark(world.channels.gradients);
+    hear(world, 0);
     return true;
   }
   ProgressEngine engine(world.channels, kTagLimit);
@@ -107,8 +120,11 @@ bool late(const World& world) {
   const auto done = receive(engine, buffer, transfers);
   break_engine(engine);
   if (!throws(done)) return false;
+  std::ranges::fill(buffer, kOthers);
   tell(world, 1);
-  if (!keeps(world, buffer)) return false;
+  await_mark(world.channels.gradients, 1);
+  if (!is_all_of_others(buffer)) return false;
+  tell(world, 1);
   say("untouched");
   return true;
 }
@@ -120,18 +136,23 @@ bool under_way(const World& world) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Isend(sent.data(), kLarge, MPI_INT32_T, 0, kFirstTag, world.channels.gradients, &request);
     tell(world, 0);
-    std::this_thread::sleep_for(700ms);
+    wait_to_go_on(world);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+    send_mark(world.channels.gradients);
     return true;
   }
-  hear(world, 1);
-  ProgressEngine engine(world.channels, kTagLimit);
+  hear(world, 1);  // so that the receive finds what rank 1 has sent when it is posted
+  ProgressEngine engine(world.channels, kTagLimit, {}, {}, kLongPatience);
   Buffer buffer(kLarge);
   const std::vector<Transfer> transfers = copy_from_rank_1(kLarge);
   const auto done = receive(engine, buffer, transfers);
-  std::this_thread::sleep_for(200ms);  // the receive is posted, and rank 1 asked to go on
-  break_engine(engine);
-  if (!throws(done) || !keeps(world, buffer)) return false;
+  break_engine(engine);  // which posts the receive first
+  wait_until_broken(engine);
+  *world.go_on = true;
+  if (!throws(done)) return false;
+  std::ranges::fill(buffer, kOthers);
+  await_mark(world.channels.gradients, 1);
+  if (!is_all_of_others(buffer)) return false;
   say("untouched");
   return true;
 }
@@ -159,8 +180,11 @@ bool collective(const World& world) {
   break_engine(engine);
   if (!throws(done) || watched.expired()) return false;
   for (const int peer : {1, 2}) tell(world, peer);
-  call_mpi_for(world, 500ms);
-  if (watched.lock()->front() != kSent) return false;
+  while (watched.lock()->front() != kSent) {  // lets MPI go on
+    int found = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world.talk, &found, MPI_STATUS_IGNORE);
+    std::this_thread::sleep_for(100us);
+  }
   say("kept");
   return true;
 }
@@ -174,18 +198,34 @@ bool borrowed(const World& world) {
     return request;
   };
   if (world.rank != 0) {
-    std::this_thread::sleep_for(500ms);
+    wait_to_go_on(world);
     std::ranges::fill(buffer, kSent);
     MPI_Request request = start(world.channels.control);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+    send_mark(world.channels.control);
     return true;
   }
-  ProgressEngine engine(world.channels, kTagLimit);
+  ProgressEngine engine(world.channels, kTagLimit, {}, {}, kLongPatience);
   const auto done = engine.submit(start, winnow::comm::CollectiveMemory::kBorrowed);
   break_engine(engine);
-  if (!throws(done) || !keeps(world, buffer)) return false;
+  wait_until_broken(engine);
+  *world.go_on = true;
+  if (!throws(done)) return false;
+  std::ranges::fill(buffer, kOthers);
+  for (const int peer : {1, 2}) await_mark(world.channels.control, peer);
+  if (!is_all_of_others(buffer)) return false;
   say("untouched");
   return true;
+}
+
+// The launcher loses what is said right before an end. It has been run since where it has read
+// that; the rest makes it likely that it has handed it on.
+void wait_for_the_launcher() {
+  int unread = 0;
+  while (::ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread > 0) {
+    std::this_thread::sleep_for(1ms);
+  }
+  std::this_thread::sleep_for(200ms);
 }
 
 // Rank 1 has begun to send and calls MPI no more.
@@ -205,15 +245,14 @@ bool stuck(const World& world) {
       world.channels, kTagLimit, {},
       [](const std::string& why) {
         std::fprintf(stderr, "%s\n", why.c_str());
-        std::this_thread::sleep_for(200ms);  // the launcher loses what is said right before an end
+        wait_for_the_launcher();
       },
       Patience{.sends = 10ms, .receives = 500ms});
   Buffer buffer(kLarge);
   const std::vector<Transfer> transfers = copy_from_rank_1(kLarge);
   const auto done = receive(engine, buffer, transfers);
-  std::this_thread::sleep_for(200ms);
-  break_engine(engine);
-  throws(done);  // never returns
+  break_engine(engine);  // which posts the receive first
+  throws(done);          // never returns
   return false;
 }
 
@@ -226,10 +265,19 @@ int main(int argc, char** argv) {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   World world;
   MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
-  for (MPI_Comm* comm :
-       {&world.channels.gradients, &world.channels.shares, &world.channels.data, &world.channels.control, &world.talk}) {
+  for (MPI_Comm* comm : {&world.channels.gradients, &world.channels.shares, &world.channels.data,
+                         &world.channels.control, &world.talk}) {
     MPI_Comm_dup(MPI_COMM_WORLD, comm);
   }
+  MPI_Win window{};
+  void* shared = nullptr;
+  MPI_Aint bytes = world.rank == 0 ? sizeof(*world.go_on) : 0;
+  int unit = 1;
+  MPI_Win_allocate_shared(bytes, unit, MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &window);
+  if (world.rank == 0) new (shared) std::atomic<bool>(false);
+  MPI_Win_shared_query(window, 0, &bytes, &unit, &shared);
+  world.go_on = static_cast<std::atomic<bool>*>(shared);
+  MPI_Barrier(MPI_COMM_WORLD);
   bool good = true;
   // Where all ranks are ended none may be finalising: Open MPI's launcher would wait for it.
   if (world.rank < 2 || which == "collective" || which == "borrowed" || which == "stuck") {
@@ -240,6 +288,7 @@ int main(int argc, char** argv) {
                                    : stuck(world);
   }
   if (!good) MPI_Abort(MPI_COMM_WORLD, 3);
+  MPI_Win_free(&window);
   MPI_Finalize();
   return 0;
 }
