@@ -13,6 +13,7 @@
 #include <functional>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -367,17 +368,12 @@ double cpu_seconds_of(pid_t process) {
   return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-// Of the CPU, since a machine may be busy with other things: what an ingest of a picture on one
-// thread still takes when it is asked to stop after some of it.
-double seconds_after_stop(const std::string& name, const std::function<std::string()>& make) {
-  const TemporaryFolder folder;
-  fs::create_directories(folder / "set");
-  static_cast<void>(made_apart([&] {
-    write_new_file(folder / ("set/" + name), as_bytes(make()));
-    return std::uint64_t{1};
-  }));
-  const pid_t child = start({*program(), "ingest", folder / "set", "--out", folder / "cache",
-                             "--labels", "none", "--threads", "1"});
+// What an ingest of that folder on one thread still takes of the CPU when it is asked to stop after
+// some of it; it is held while it is asked, so that nothing else counts. Nothing: it was done
+// before.
+std::optional<double> seconds_after_stop(const fs::path& set, const fs::path& cache) {
+  const pid_t child =
+      start({*program(), "ingest", set, "--out", cache, "--labels", "none", "--threads", "1"});
   constexpr double kBegun = 0.6;
   const auto is_at_work = [&] {
     siginfo_t info{};
@@ -387,14 +383,34 @@ double seconds_after_stop(const std::string& name, const std::function<std::stri
   while (is_at_work() && cpu_seconds_of(child) < kBegun) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+  ::kill(child, SIGSTOP);
+  siginfo_t held{};
+  ::waitid(P_PID, static_cast<id_t>(child), &held, WSTOPPED | WEXITED | WNOWAIT);
   const double before = cpu_seconds_of(child);
   ::kill(child, SIGTERM);
+  ::kill(child, SIGCONT);
   const Ended ended = wait_for(child);
-  EXPECT_TRUE(WIFEXITED(ended.status)) << name;
-  EXPECT_EQ(WEXITSTATUS(ended.status), 75) << name << " was done before it was stopped";
-  const double seconds = ended.cpu_seconds() - before;
-  std::printf("%s: %.2f s of CPU until it ended\n", name.c_str(), seconds);
-  return seconds;
+  EXPECT_TRUE(WIFEXITED(ended.status));
+  if (WEXITSTATUS(ended.status) == 0) return std::nullopt;
+  EXPECT_EQ(WEXITSTATUS(ended.status), 75);
+  return ended.cpu_seconds() - before;
+}
+
+// The same of a picture; again where it was done before this process was run.
+double seconds_after_stop(const std::string& name, const std::function<std::string()>& make) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "set");
+  static_cast<void>(made_apart([&] {
+    write_new_file(folder / ("set/" + name), as_bytes(make()));
+    return std::uint64_t{1};
+  }));
+  std::optional<double> seconds;
+  for (int i = 0; i < 10 && !seconds; ++i) {
+    seconds = seconds_after_stop(folder / "set", folder / ("cache" + std::to_string(i)));
+  }
+  EXPECT_TRUE(seconds) << name << " was done before it was stopped";
+  std::printf("%s: %.2f s of CPU until it ended\n", name.c_str(), seconds.value_or(0));
+  return seconds.value_or(0);
 }
 
 TEST(StoppedIngest, EndsWithinAPicture) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -31,6 +32,7 @@
 #include "pipeline/store/tally.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/pipeline/fake_source.h"
+#include "tests/pipeline/joint_reads.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -835,20 +837,35 @@ TEST_F(Sources, WithoutThumbnailsGiveTheSameButForThem) {
   EXPECT_EQ(dedup::serialize(without.read_fingerprints()), dedup::serialize(table));
 }
 
-// Storage that answers late is asked by more threads, and the same comes of it.
+// Storage that answers late is asked by more threads, and the same comes of it; where memory is
+// short they wait for it.
 TEST_F(Sources, ManyReadersGiveTheSame) {
-  first_.on_read = [](std::size_t) -> std::optional<FakeSource::Answer> {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    return std::nullopt;
-  };
+  JointReads reads;
+  for (FakeSource* const source : {&first_, &second_, &third_}) {
+    source->on_read = [&](std::size_t) -> std::optional<FakeSource::Answer> {
+      reads.read();
+      return std::nullopt;
+    };
+  }
   IngestOptions options = small_shards();
   options.work.readers = 7;
-  options.work.memory_bytes = 1u << 20;
-  const IngestResult result =
-      ingest_all({{&first_, "one"}, {&second_, "two"}, {&third_, "three"}}, out_, options);
-  EXPECT_GT(result.times[Stage::kRead].threads, 1);
-  EXPECT_LE(result.times[Stage::kRead].threads, 7);
-  expect_same(read_tree(out_), read_tree(want_), "many readers");
+  for (const std::uint64_t memory_bytes : {64u << 20, 1u << 20}) {
+    options.work.memory_bytes = memory_bytes;
+    const fs::path out = folder_ / std::to_string(memory_bytes);
+    const IngestResult result =
+        ingest_all({{&first_, "one"}, {&second_, "two"}, {&third_, "three"}}, out, options);
+    EXPECT_TRUE(reads.joint());
+    EXPECT_GE(result.times[Stage::kRead].threads, memory_bytes > 1u << 20 ? 2 : 1);
+    EXPECT_LE(result.times[Stage::kRead].threads, 7);
+    expect_same(read_tree(out), read_tree(want_), "many readers");
+    // Makes it likely that threads wait for memory.
+    for (FakeSource* const source : {&first_, &second_, &third_}) {
+      source->on_read = [](std::size_t) -> std::optional<FakeSource::Answer> {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return std::nullopt;
+      };
+    }
+  }
 }
 
 TEST(Ingest, RemarksAreOnAllInputsAfterAnInterruptionToo) {

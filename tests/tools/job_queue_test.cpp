@@ -4,13 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <string>
 #include <thread>
@@ -138,9 +141,41 @@ TEST(JobQueue, RefusesResultsThatAreDamaged) {
   EXPECT_THROW(queue.outcome("a"), FormatError);
 }
 
+// In memory that workers share: the steps they have begun, and how many they may.
+class Pace {
+ public:
+  Pace()
+      : steps_(static_cast<Steps*>(::mmap(nullptr, sizeof(Steps), PROT_READ | PROT_WRITE,
+                                          MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
+    new (steps_) Steps;
+  }
+  ~Pace() { ::munmap(steps_, sizeof(Steps)); }
+  Pace(const Pace&) = delete;
+  Pace& operator=(const Pace&) = delete;
+
+  void allow(int count) { steps_->allowed = count; }
+  void begin_step() {
+    while (steps_->begun >= steps_->allowed) wait_a_moment();
+    ++steps_->begun;
+  }
+  void wait_for(int count) const {
+    while (steps_->begun < count) wait_a_moment();
+  }
+
+ private:
+  struct Steps {
+    std::atomic<int> begun{0};
+    std::atomic<int> allowed{std::numeric_limits<int>::max()};
+    static_assert(std::atomic<int>::is_always_lock_free);
+  };
+  static void wait_a_moment() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
+  Steps* steps_;
+};
+
 // A job that takes some steps, goes on where it was killed, and sees whether another has begun it
 // since.
-std::string do_job(const Claim& claim, const std::string& job) {
+std::string do_job(const Claim& claim, const std::string& job, Pace& pace) {
   fs::create_directories(claim.folder());
   const fs::path working = claim.folder() / "working";
   write_file_durably(working, std::to_string(::getpid()));
@@ -148,7 +183,7 @@ std::string do_job(const Claim& claim, const std::string& job) {
   std::uint64_t done = 0;
   std::ifstream(state) >> done;
   for (; done < 4; ++done) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    pace.begin_step();
     write_file_durably(state, std::to_string(done + 1));
     const std::string at_work = read_text(working);
     if (at_work != std::to_string(::getpid())) {
@@ -159,7 +194,7 @@ std::string do_job(const Claim& claim, const std::string& job) {
   return job + " = " + std::to_string(CounterRng(job.size(), 0, done, RandomUse::kTest).next_u32());
 }
 
-[[noreturn]] void work(const fs::path& folder, const std::vector<std::string>& jobs) {
+[[noreturn]] void work(const fs::path& folder, const std::vector<std::string>& jobs, Pace& pace) {
   try {
     JobQueue queue(folder, "test");
     for (;;) {
@@ -174,7 +209,7 @@ std::string do_job(const Claim& claim, const std::string& job) {
       for (const std::string& each : jobs) {
         if (job_key(each) == claim.key()) job = each;
       }
-      const Outcome outcome{job.ends_with("7}"), do_job(claim, job)};
+      const Outcome outcome{job.ends_with("7}"), do_job(claim, job, pace)};
       queue.finish(std::move(*next.claim), outcome);
     }
   } catch (const std::exception& error) {
@@ -191,39 +226,40 @@ std::map<std::string, std::string> table_of(const fs::path& folder) {
   return table;
 }
 
-// How many jobs of `folder` are done, also while others write there.
-std::size_t done_in(const fs::path& folder, const std::vector<std::string>& jobs) {
-  return static_cast<std::size_t>(std::ranges::count_if(jobs, [&](const std::string& job) {
-    return fs::exists(folder / "results" / (job_key(job) + ".json"));
-  }));
-}
-
-pid_t start(const fs::path& folder, const std::vector<std::string>& jobs) {
+pid_t start(const fs::path& folder, const std::vector<std::string>& jobs, Pace& pace) {
   const pid_t child = ::fork();
-  if (child == 0) work(folder, jobs);
+  if (child == 0) work(folder, jobs, pace);
   return child;
 }
 
 TEST(JobQueue, GivesTheSameTableWhereverItsWorkersWereKilled) {
   const TemporaryFolder folder;
   const std::vector<std::string> jobs = some_jobs(100);
-  ASSERT_GT(::waitpid(start(folder / "whole", jobs), nullptr, 0), 0);
+  Pace pace_of_whole;
+  ASSERT_GT(::waitpid(start(folder / "whole", jobs, pace_of_whole), nullptr, 0), 0);
   const auto whole = table_of(folder / "whole");
   ASSERT_EQ(whole.size(), jobs.size());
 
   CounterRng random(1, 0, 0, RandomUse::kTest);
   const fs::path killed = folder / "killed";
   std::vector<pid_t> workers;
-  for (int i = 0; i < 3; ++i) workers.push_back(start(killed, jobs));
-  int kills = 0;
-  for (; kills < 20 && done_in(killed, jobs) < jobs.size(); ++kills) {
-    std::this_thread::sleep_for(std::chrono::microseconds(500 + random.below(8000)));
+  Pace pace;
+  pace.allow(0);
+  for (int i = 0; i < 3; ++i) workers.push_back(start(killed, jobs, pace));
+  // The steps that are allowed by the last kill are fewer than half of those that there are.
+  for (int kill = 1; kill <= 20; ++kill) {
+    pace.allow(7 * kill + 6);
+    pace.wait_for(7 * kill);
+    // Makes it likely that the kill lands at any place of the work.
+    std::this_thread::sleep_for(std::chrono::microseconds(random.below(3000)));
     pid_t& victim = workers[random.below(3)];
     ::kill(victim, SIGKILL);
-    ASSERT_EQ(::waitpid(victim, nullptr, 0), victim);
-    victim = start(killed, jobs);
+    int status = 0;
+    ASSERT_EQ(::waitpid(victim, &status, 0), victim);
+    EXPECT_TRUE(WIFSIGNALED(status)) << "there was work";
+    victim = start(killed, jobs, pace);
   }
-  EXPECT_GE(kills, 10) << "kills came while there was work";
+  pace.allow(std::numeric_limits<int>::max());
   for (const pid_t worker : workers) {
     int status = 0;
     ASSERT_EQ(::waitpid(worker, &status, 0), worker);

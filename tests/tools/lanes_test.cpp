@@ -7,12 +7,13 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "common/error.h"
@@ -68,7 +69,9 @@ TEST(RunChild, HoldsItsClaimAlone) {
   const std::vector<std::string> jobs{"a", "b"};
   JobQueue::Next a = queue.claim_next(jobs);
   JobQueue::Next b = queue.claim_next(jobs);
-  Child child = shell(folder, "sleep 0.4 &");  // what it leaves behind has its descriptors
+  // What it leaves behind has its descriptors, and goes on for as long as the folder is there.
+  Child child =
+      shell(folder, "while [ -d '" + folder.path().string() + "' ]; do sleep 0.05; done &");
   child.keeps = a.claim->descriptor();
   run_child(child, {});
   a.claim.reset();
@@ -126,22 +129,28 @@ TEST(WorkOff, DoesEachJobOnceOnAllLanes) {
   JobQueue queue(folder / "queue", "x");
   const std::vector<std::string> jobs = numbers(40);
   std::atomic<int> done = 0;
-  std::atomic<int> at_once = 0;
-  std::atomic<int> most = 0;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int begun = 0;
+  bool together = true;
   std::array<std::atomic<bool>, 4> busy{};
   work_off(queue, jobs, 4, {}, [&](const Claim& claim, std::size_t lane) {
     EXPECT_LT(lane, 4U);
     EXPECT_FALSE(busy[lane].exchange(true)) << "two jobs at once on one lane";
-    const int now = ++at_once;
-    for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) continue;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    --at_once;
+    {
+      // The first of each lane ends when those of all lanes have begun.
+      std::unique_lock lock(mutex);
+      ++begun;
+      changed.notify_all();
+      const auto all = [&] { return begun >= 4 || !together; };
+      if (!changed.wait_for(lock, std::chrono::minutes(2), all)) together = false;
+    }
     ++done;
     busy[lane] = false;
     return Outcome{false, claim.job() + "!"};
   });
   EXPECT_EQ(done, 40);
-  EXPECT_GT(most, 1);
+  EXPECT_TRUE(together);
   for (const std::string& job : jobs) EXPECT_EQ(queue.outcome(job), (Outcome{false, job + "!"}));
   work_off(queue, jobs, 4, {}, [&](const Claim&, std::size_t) -> std::optional<Outcome> {
     ADD_FAILURE() << "nothing is done twice";

@@ -5,8 +5,11 @@
 
 #include <array>
 #include <atomic>
-#include <latch>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 #include <thread>
 
@@ -112,8 +115,9 @@ TEST(Plan, OtherArithmeticNeedsReplanAndAnotherLayoutOnlyAWord) {
 
   RunPlan resized = stored;
   resized.layout.smaller.pop_back();
-  EXPECT_THAT(compare_plans(stored, resized, false).note,
-              HasSubstr("smaller all-reduces 20 multicolor 2 32768, 300 ring 4 32768, now 20 mult"));
+  EXPECT_THAT(
+      compare_plans(stored, resized, false).note,
+      HasSubstr("smaller all-reduces 20 multicolor 2 32768, 300 ring 4 32768, now 20 mult"));
 
   RunPlan kernel = stored;
   kernel.numerics.kernels["conv2d forward"] = "jit:avx512";
@@ -343,7 +347,8 @@ StepTasks diamond(int lanes) {
   return step;
 }
 
-// Each part waits for the others to have begun, so that all threads must be there at once.
+// Each part waits for the others to have begun, so that all threads must be there at once; for
+// minutes, after which the test fails.
 TEST(TaskRunner, ThreadsBeyondTheLanesHelp) {
   constexpr int kThreads = 5;
   StepTasks step{.lanes = 2, .threads = kThreads};
@@ -353,11 +358,21 @@ TEST(TaskRunner, ThreadsBeyondTheLanesHelp) {
         {.kind = Task::Kind::kRead, .anywhere = true, .part = {part, kThreads}, .after = {0}});
   }
   TaskRunner runner(std::move(step));
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool together = true;
   for (int repeat = 0; repeat < 20; ++repeat) {
-    std::latch all(kThreads);
+    std::set<std::thread::id> begun;
     runner.run([&](const Task& task) {
-      if (task.kind == Task::Kind::kRead) all.arrive_and_wait();
+      if (task.kind != Task::Kind::kRead) return;
+      std::unique_lock lock(mutex);
+      begun.insert(std::this_thread::get_id());
+      changed.notify_all();
+      const auto all = [&] { return begun.size() == kThreads || !together; };
+      if (!changed.wait_for(lock, std::chrono::minutes(2), all)) together = false;
     });
+    ASSERT_TRUE(together);
+    EXPECT_EQ(begun.size(), std::size_t{kThreads});
   }
 }
 

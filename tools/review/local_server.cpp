@@ -238,7 +238,8 @@ WebReply LocalServer::State::reply_to(const httplib::Request& request) const {
 bool LocalServer::State::process_and_close_socket(socket_t socket) {
   SocketStream stream(socket, {.request_bytes = kMostHeadBytes + options.most_body_bytes,
                                .request_time = options.request_time,
-                               .reply_time = options.reply_time});
+                               .reply_time = options.reply_time,
+                               .clock = options.clock});
   const bool begun = stream.begin([this](milliseconds passed) {
     return !ends && passed < options.idle_time * (waiting > 0 ? 1 : 10);
   });

@@ -37,6 +37,8 @@ struct LocalServerOptions {
   std::chrono::milliseconds request_time{10000};  // from the first byte of a request to its last
   std::chrono::milliseconds reply_time{30000};
   bool open = false;  // no token: for figures that all on this machine may see; GET alone
+  // Asked on several threads at once, ten times a second by each that waits for a browser.
+  std::function<std::chrono::steady_clock::time_point()> clock = &std::chrono::steady_clock::now;
 };
 
 // A server for one person's browser on this machine: it listens on 127.0.0.1 alone, and answers

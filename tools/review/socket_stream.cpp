@@ -11,32 +11,40 @@ namespace winnow::tools {
 
 using std::chrono::milliseconds;
 
+namespace {
+constexpr milliseconds kLook{100};
+}  // namespace
+
 SocketStream::SocketStream(int socket, const Limits& limits) : socket_(socket), limits_(limits) {}
+
+bool SocketStream::is_ready(short events, milliseconds within) const {
+  pollfd asked{.fd = socket_, .events = events, .revents = 0};
+  const int ready = ::poll(&asked, 1, static_cast<int>(std::min(within, kLook).count()));
+  return ready > 0 || (ready < 0 && errno != EINTR);
+}
 
 bool SocketStream::wait(short events, Clock::time_point deadline) const {
   for (;;) {
-    const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return false;
-    pollfd asked{.fd = socket_, .events = events, .revents = 0};
-    const int ready = ::poll(&asked, 1, static_cast<int>(std::min<long long>(left, 60'000)));
-    if (ready > 0) return true;  // or broken, which the next call says
-    if (ready < 0 && errno != EINTR) return false;
+    const auto left = std::chrono::duration_cast<milliseconds>(deadline - limits_.clock());
+    if (left.count() <= 0) return false;
+    if (is_ready(events, left)) return true;
   }
 }
 
 bool SocketStream::begin(const std::function<bool(milliseconds)>& patient) {
-  const auto began = Clock::now();
-  while (!wait(POLLIN, Clock::now() + milliseconds(100))) {
-    if (!patient(std::chrono::duration_cast<milliseconds>(Clock::now() - began))) return false;
+  const auto began = limits_.clock();
+  while (!is_ready(POLLIN, kLook)) {
+    const auto passed = std::chrono::duration_cast<milliseconds>(limits_.clock() - began);
+    if (!patient(passed)) return false;
   }
-  read_until_ = Clock::now() + limits_.request_time;
+  read_until_ = limits_.clock() + limits_.request_time;
   return true;
 }
 
 void SocketStream::end() {
   ::shutdown(socket_, SHUT_WR);
   // A socket closed with bytes unread is reset, and the answer with it.
-  const auto until = Clock::now() + milliseconds(500);
+  const auto until = limits_.clock() + milliseconds(500);
   while (wait(POLLIN, until)) {
     const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     if (got <= 0) return;
@@ -45,7 +53,9 @@ void SocketStream::end() {
 
 bool SocketStream::is_readable() const { return begin_ < end_ || wait(POLLIN, read_until_); }
 
-bool SocketStream::is_writable() const { return wait(POLLOUT, Clock::now() + limits_.reply_time); }
+bool SocketStream::is_writable() const {
+  return wait(POLLOUT, limits_.clock() + limits_.reply_time);
+}
 
 ssize_t SocketStream::read(char* to, std::size_t size) {
   if (begin_ == end_) {
@@ -63,7 +73,7 @@ ssize_t SocketStream::read(char* to, std::size_t size) {
 }
 
 ssize_t SocketStream::write(const char* from, std::size_t size) {
-  if (write_until_ == Clock::time_point{}) write_until_ = Clock::now() + limits_.reply_time;
+  if (write_until_ == Clock::time_point{}) write_until_ = limits_.clock() + limits_.reply_time;
   if (!wait(POLLOUT, write_until_)) return -1;
   return ::send(socket_, from, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 }

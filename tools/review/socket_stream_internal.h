@@ -19,6 +19,7 @@ class SocketStream : public httplib::Stream {
     std::size_t request_bytes;
     std::chrono::milliseconds request_time;
     std::chrono::milliseconds reply_time;
+    std::function<std::chrono::steady_clock::time_point()> clock;
   };
   SocketStream(int socket, const Limits& limits);
 
@@ -39,7 +40,10 @@ class SocketStream : public httplib::Stream {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // Whether the socket is ready for `events` before `deadline`.
+  // Whether the socket is ready for `events` within a tenth of a second, after which the clock is
+  // asked again. Broken, which the next call says, is ready.
+  bool is_ready(short events, std::chrono::milliseconds within) const;
+  // Whether it is before `deadline`.
   bool wait(short events, Clock::time_point deadline) const;
 
   int socket_;
