@@ -49,6 +49,9 @@ void wait_for_look(int number) {
   while (looks < number) std::this_thread::sleep_for(1ms);
 }
 
+// Signals are taken one after the other: where one of another kind is, the ones before it are over.
+int other_than(int number) { return number == SIGUSR1 ? SIGTERM : SIGUSR1; }
+
 // In children, as each leaves this process as it was.
 TEST(StopSignalsDeathTest, WhereNothingIsToFinishTheFirstEndsIt) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -73,13 +76,15 @@ TEST(StopSignalsDeathTest, ASecondOneOfItsKindEndsItAsThatSignalDoes) {
           wait_for_look(1);
           now_ms = 1001;
           ::kill(::getpid(), number);
-          wait_for_the_end();
+          wait_for_look(2);
+          ::kill(::getpid(), other_than(number));
+          wait_for_look(3);
+          std::_Exit(0);
         },
         testing::KilledBySignal(number), "");
   }
 }
 
-// Signals are taken one after the other: where one of another kind is, the ones before it are over.
 TEST(StopSignalsDeathTest, OnesOfAKindWithinASecondAreOne) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const int number : kSignals) {
@@ -91,7 +96,7 @@ TEST(StopSignalsDeathTest, OnesOfAKindWithinASecondAreOne) {
           now_ms = 1000;
           ::kill(::getpid(), number);
           wait_for_look(2);
-          ::kill(::getpid(), number == SIGUSR1 ? SIGTERM : SIGUSR1);
+          ::kill(::getpid(), other_than(number));
           wait_for_look(3);
           std::_Exit(stop_requested() ? 0 : 1);
         },
