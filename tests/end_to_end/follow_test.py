@@ -58,7 +58,7 @@ class TensorBoard(Follow):
         found = {}
         for row in self.rows(out):
             for name, value in row.items():
-                if name not in ("step", "epoch", "wall", "run"):
+                if name not in ("step", "epoch", "wall", "run") and not isinstance(value, str):
                     found.setdefault(name.replace(".", "/"), []).append([row["step"], value])
         return found
 
