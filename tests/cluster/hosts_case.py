@@ -1,12 +1,13 @@
 """Tests that need hosts in network namespaces."""
 
-import os
 import pathlib
 import subprocess
+import sys
 import unittest
 
 HOSTS = pathlib.Path(__file__).resolve().parent / "hosts"
-TMPFS = os.environ.get("WINNOW_TEST_TMPFS", "/dev/shm")  # CTest gives a place there that it clears
+sys.path.insert(0, str(HOSTS.parents[1] / "end_to_end"))
+from program import PATIENCE_S, RUN_S, TMPFS, eventually  # noqa: E402, F401
 
 
 class HostsCase(unittest.TestCase):

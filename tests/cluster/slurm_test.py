@@ -1,5 +1,6 @@
 """A real Slurm of two machines (./slurm): which launches are ranks of one job, and a job that is preempted and goes on to the same weights."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -8,9 +9,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
+from hosts_case import PATIENCE_S, TMPFS, eventually
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs/how-to/slurm.md"
@@ -19,16 +20,19 @@ RECIPE = ["--net", "lenet", "--image-size", "28", "--batch-size", "8", "--micro-
 SKIPPED = 77
 
 
-def shell(command, timeout=120):
+def shell(command, timeout=PATIENCE_S):
     return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=timeout)
 
 
-def until(condition, seconds=120):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError("it did not come to that in time")
-        time.sleep(0.1)
+def slurm_has_processes_of(job):
+    """Whether a slurmstepd of this Slurm still has a step of the job."""
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):  # it is gone
+                ours = os.environ["SLURM_CONF"].encode() in (entry / "environ").read_bytes()
+                if ours and (entry / "cmdline").read_bytes().startswith(f"slurmstepd: [{job}.".encode()):
+                    return True
+    return False
 
 
 def weights(run):
@@ -108,15 +112,15 @@ class Slurm(unittest.TestCase):
         job = shell(f"sbatch --parsable {self.folder}/train.sbatch").stdout.strip()
         self.addCleanup(shell, f"scancel {job}")
         metrics = self.folder / "run/metrics.jsonl"
-        until(lambda: metrics.exists() and metrics.read_bytes().count(b"\n") > 1)
+        eventually(lambda: metrics.exists() and metrics.read_bytes().count(b"\n") > 1, "steps")
         self.assertEqual(shell("srun --partition urgent --exclusive -N 2 -n 2 true").returncode, 0)
         said = (self.folder / "log").read_text()
         self.assertRegex(said, r"stopped as asked after step \d+ of \d+ with a checkpoint")
-        until(lambda: re.search("JobState=PENDING(.|\n)*Restarts=1", shell(f"scontrol show job {job}").stdout))
-        until(lambda: shell("sinfo --noheader --states idle --format %D").stdout.strip() == "2")
-        time.sleep(2)  # for what is left of the first start
+        eventually(lambda: re.search("JobState=PENDING(.|\n)*Restarts=1", shell(f"scontrol show job {job}").stdout), "the job waits for its second start")
+        eventually(lambda: shell("sinfo --noheader --states idle --format %D").stdout.strip() == "2", "both machines are idle")
+        eventually(lambda: not slurm_has_processes_of(job), "the first start is over")
         shell(f"scontrol update JobId={job} StartTime=now")
-        until(lambda: re.search("JobState=(COMPLETED|FAILED)", shell(f"scontrol show job {job}").stdout))
+        eventually(lambda: re.search("JobState=(COMPLETED|FAILED)", shell(f"scontrol show job {job}").stdout), "the job is over")
         said = (self.folder / "log").read_text()
         logs = shell("tail -n 20 ${SLURM_CONF%/*}/log/*").stdout
         self.assertIn("JobState=COMPLETED", shell(f"scontrol show job {job}").stdout, said + logs)

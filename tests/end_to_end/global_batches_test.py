@@ -12,7 +12,7 @@ import subprocess
 import time
 import unittest
 
-from program import ALL, ROOT, WINNOW, Case, end_of_killed, ranks_of, run, some_of
+from program import ALL, ROOT, RUN_S, WINNOW, Case, end_of_killed, ranks_of, run, some_of
 
 
 class GlobalBatches(Case):
@@ -144,7 +144,7 @@ class GlobalBatches(Case):
             done = subprocess.run(
                 [hosts, str(count), "1gbit", "hosts_mpirun", WINNOW, "train", self.cache, "--out", out, *map(str, self.RECIPE),
                  "--epochs", "1", "--threads", "1", "--memory-dir", self.memory],
-                capture_output=True, text=True, timeout=300)  # fmt: skip
+                capture_output=True, text=True, timeout=RUN_S)  # fmt: skip
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(f"{count} machines hold the shards", done.stderr)
             self.assertEqual(self.digests(out), whole)
@@ -219,7 +219,7 @@ class GlobalBatches(Case):
             [str(ROOT / "tools" / "local_mpirun"), str(ranks), WINNOW, "train", str(self.cache), "--out", str(out),
              *map(str, [*self.RECIPE, "--threads", 1, "--resume", "auto", *flags])],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
-            env={**os.environ, "WINNOW_MPI_TIMEOUT": "300"})  # fmt: skip
+            env={**os.environ, "WINNOW_MPI_TIMEOUT": "800"})  # fmt: skip
 
     def job(self, out, ranks, flags, faults=None):
         """Runs a whole job, with failpoints on its last rank; its exit code and what it said."""
@@ -228,8 +228,8 @@ class GlobalBatches(Case):
         if faults:
             command = [*command, ":", "-np", 1, "-x", f"WINNOW_FAILPOINTS={faults}", *command]
         ranks = ranks - 1 if faults else ranks
-        done = subprocess.run([ROOT / "tools" / "local_mpirun", *map(str, [ranks, *command])], text=True, timeout=300,
-                              capture_output=True, env={**os.environ, "WINNOW_MPI_TIMEOUT": "250"})  # fmt: skip
+        done = subprocess.run([ROOT / "tools" / "local_mpirun", *map(str, [ranks, *command])], text=True, timeout=RUN_S,
+                              capture_output=True, env={**os.environ, "WINNOW_MPI_TIMEOUT": "800"})  # fmt: skip
         return done.returncode, done.stderr
 
     def test_failures_of_a_loader_and_of_an_exchange(self):
@@ -332,7 +332,7 @@ class GlobalBatches(Case):
                         done += 1
                     else:
                         length = waited
-                end_of_killed(job, 100)
+                end_of_killed(job)
                 if job.returncode == 0:
                     break
             self.assertEqual(self.digests(out), due)

@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from program import PATIENCE_S, ROOT, WINNOW, Case, eventually, tensors
+from program import ROOT, RUN_S, WINNOW, Case, eventually, tensors
 
 HOST = socket.gethostname().split(".")[0]
 
@@ -44,7 +44,7 @@ class Job:
             words += [":", "-np", "1", "-x", f"WINNOW_FAILPOINTS={last}", *train]
         with open(self.said, "w") as err:
             self.process = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, stderr=err,
-                                            env={**os.environ, "WINNOW_MPI_TIMEOUT": "300", **({"WINNOW_FAILPOINTS": faults} if faults else {})})  # fmt: skip
+                                            env={**os.environ, "WINNOW_MPI_TIMEOUT": "800", **({"WINNOW_FAILPOINTS": faults} if faults else {})})  # fmt: skip
         case.addCleanup(self.end)
 
     def end(self):
@@ -75,7 +75,7 @@ class Job:
         self.until(lambda: re.search(pattern, self.text()), pattern)
 
     def code(self):
-        return self.process.wait(timeout=PATIENCE_S)
+        return self.process.wait(timeout=RUN_S)
 
 
 class HealthTest(Case):

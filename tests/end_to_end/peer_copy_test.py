@@ -14,7 +14,7 @@ import time
 import unittest
 
 from faults_test import moments
-from program import ROOT, TMPFS, WINNOW, Case, Result, end_of_killed, ranks_of, run, some_of, tree_bytes
+from program import ROOT, RUN_S, TMPFS, WINNOW, Case, Result, end_of_killed, ranks_of, run, some_of, tree_bytes
 
 MPIRUN = ROOT / "tools" / "local_mpirun"
 
@@ -71,8 +71,8 @@ class PeerCopy(Case):
         # The launcher takes no variable for its first rank alone; by a shell it gets one.
         if first:
             command = ["env", *[f"{name}={value}" for name, value in first.items()], *command]
-        done = subprocess.run([MPIRUN, "1", *command], cwd=self.machines[0], capture_output=True, text=True, timeout=300,
-                              env={**os.environ, "WINNOW_MPI_TIMEOUT": "250"})  # fmt: skip
+        done = subprocess.run([MPIRUN, "1", *command], cwd=self.machines[0], capture_output=True, text=True, timeout=RUN_S,
+                              env={**os.environ, "WINNOW_MPI_TIMEOUT": "800"})  # fmt: skip
         return Result(done)
 
     def all_ok(self, *args):
@@ -250,7 +250,7 @@ class Work(PeerCopy):
         done = subprocess.run(
             [hosts, "3", "1gbit", "hosts_mpirun", "bash", "-c", inside, self.folder, WINNOW, "train", "cache", "--out", out,
              *map(str, self.RECIPE), "--memory-dir", "memory"],
-            capture_output=True, text=True, timeout=300)  # fmt: skip
+            capture_output=True, text=True, timeout=RUN_S)  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("went from machine to machine", done.stderr)
         self.assertEqual(self.digests(out), self.digests(whole))
@@ -350,7 +350,7 @@ class Faults(PeerCopy):
             self.drop()
             job = subprocess.Popen([MPIRUN, "1", *self.command(["cache", "load", "cache", *self.MEMORY])],
                                    cwd=self.machines[0], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   env={**os.environ, "WINNOW_MPI_TIMEOUT": "100"})  # fmt: skip
+                                   env={**os.environ, "WINNOW_MPI_TIMEOUT": "800"})  # fmt: skip
             time.sleep(moment * whole)
             for pid in ranks_of(job):
                 if self.random.random() < 0.5:
@@ -358,7 +358,7 @@ class Faults(PeerCopy):
                         os.kill(pid, signal.SIGKILL)
                     except ProcessLookupError:
                         pass
-            end_of_killed(job, 120)
+            end_of_killed(job)
             self.all_ok("cache", "load", "cache", *self.MEMORY)
             for machine in (0, 2):
                 self.is_as_made(machine)

@@ -49,6 +49,7 @@ def some_of(what, cases, most, *kinds):
 
 
 PATIENCE_S = 180  # for what is to come; a machine may do much else meanwhile
+RUN_S = 900  # for one run of the program
 
 
 def eventually(condition, what="it", patience_s=PATIENCE_S):
@@ -59,6 +60,33 @@ def eventually(condition, what="it", patience_s=PATIENCE_S):
             raise AssertionError(f"{what() if callable(what) else what}: not within {patience_s} s")
         time.sleep(0.01)
     return found
+
+
+def has_taken(process, number):
+    """Whether a signal that was sent to the process waits for it no more."""
+    try:
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    except OSError:  # it is gone
+        return True
+    return not any(int(bits, 16) >> (number - 1) & 1 for bits in re.findall(r"(?:SigPnd|ShdPnd):\s*(\w+)", status))
+
+
+def ends_by_a_second_signal(process, number, until=eventually):
+    """Fails unless the process goes on at a signal and ends by a later one. Those within a second of the first are one with it,
+    so later ones are sent until one counts. `until(condition)` waits."""
+    process.send_signal(number)
+    until(lambda: has_taken(process, number))
+    sent, times = time.monotonic(), 1
+
+    def is_over():
+        nonlocal sent, times
+        if process.poll() is None and time.monotonic() > sent + 1.1:
+            process.send_signal(number)
+            sent, times = time.monotonic(), times + 1
+        return process.poll() is not None
+
+    until(is_over)
+    assert times > 1, "the first signal has ended it"
 
 
 class Kills:
@@ -99,7 +127,7 @@ def run(*args, ranks=0, env=None, before=()):
     if ranks:
         command = [str(ROOT / "tools" / "local_mpirun"), str(ranks), *command]
     done = subprocess.run(
-        command, capture_output=True, text=True, errors="surrogateescape", timeout=900,
+        command, capture_output=True, text=True, errors="surrogateescape", timeout=RUN_S,
         env={**os.environ, "WINNOW_MPI_TIMEOUT": "800", **(env or {})}
     )
     return Result(done)
@@ -111,15 +139,24 @@ def ranks_of(job):
     return [int(pid) for pid in found.stdout.split()]
 
 
-def end_of_killed(job, seconds):
-    """Waits for a job of which ranks were killed. mpirun may wait for itself (PMIx, in its own end) when all have gone."""
-    try:
-        job.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        states = subprocess.run(["ps", "-o", "state=", "--ppid", str(job.pid)], capture_output=True, text=True).stdout.split()
-        assert set(states) <= {"Z"}, f"ranks hang, in states {states}"
-        job.kill()
-        job.communicate()
+def end_of_killed(job):
+    """Waits for a job of which ranks were killed. mpirun may wait for itself (PMIx, in its own end) when all have gone: it is killed
+    after half a minute without a rank, as is one that has not begun by then. Ranks that do not end fail."""
+    alone = 0
+
+    def is_over():
+        nonlocal alone
+        try:
+            job.communicate(timeout=1)
+            return True
+        except subprocess.TimeoutExpired:
+            states = subprocess.run(["ps", "-o", "state=", "--ppid", str(job.pid)], capture_output=True, text=True).stdout.split()
+            alone = alone + 1 if set(states) <= {"Z"} else 0
+            if alone == 30:
+                job.kill()
+            return False
+
+    eventually(is_over, "the end of a job of which ranks were killed", RUN_S)
 
 
 def npy(rows, dtype="<f4", shape=None, major=1):
