@@ -18,7 +18,7 @@ import zlib
 import traces
 from embed_test import npy
 from golden import GOLDEN
-from program import ALL, PATIENCE_S, SHM, WINNOW, Case, Kills, png, png_chunk, run, some_of
+from program import ALL, PATIENCE_S, SHM, WINNOW, Case, Kills, ends_by_a_second_signal, eventually, png, png_chunk, run, some_of
 
 needs_shm = unittest.skipUnless(os.access(SHM, os.W_OK), "there is no /dev/shm to write to here")
 # Acts that need space; the others do not fail on a full disk.
@@ -304,14 +304,10 @@ class Faults(Case):
         winnow = subprocess.Popen([WINNOW, *map(str, self.ingest("--out", cache))], stderr=subprocess.DEVNULL,
                                   env={**os.environ, "WINNOW_FAILPOINTS": hang})  # fmt: skip
         self.addCleanup(winnow.kill)
-        while not re.search(r"lmdb.commit.before\t.*/00001.mdb\n", trace.read_text()):
-            time.sleep(0.01)
-        for number in (signal.SIGTERM, signal.SIGUSR1):
-            winnow.send_signal(number)
-        time.sleep(1.2)  # signals of a kind within a second are one
-        self.assertIsNone(winnow.poll())
-        winnow.send_signal(signal.SIGUSR1)
-        self.assertEqual(winnow.wait(timeout=PATIENCE_S), -signal.SIGUSR1)
+        eventually(lambda: re.search(r"lmdb.commit.before\t.*/00001.mdb\n", trace.read_text()), "an ingest that hangs")
+        winnow.send_signal(signal.SIGTERM)  # a second one of another kind ends nothing
+        ends_by_a_second_signal(winnow, signal.SIGUSR1)
+        self.assertEqual(winnow.returncode, -signal.SIGUSR1)
 
     def test_verbs_with_nothing_to_finish_end_at_once(self):
         self.source = self.photos(3)
@@ -532,14 +528,15 @@ class Faults(Case):
         self.ok(*command[1:])
         whole = time.monotonic() - begin
         before = tree(cache)
-        for moment in moments(8, 4, self.random):
+        stops = Kills(whole, moments(8, 4, self.random), 1)
+        for seconds in stops:
             winnow = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.addCleanup(winnow.kill)
-            while not catches(winnow.pid, signal.SIGTERM):
-                time.sleep(0.005)
-            time.sleep(moment * whole)
+            eventually(lambda: catches(winnow.pid, signal.SIGTERM) or winnow.poll() is not None, "a handler")
+            time.sleep(seconds)
             winnow.send_signal(signal.SIGTERM)
             self.assertIn(winnow.wait(timeout=PATIENCE_S), (0, 75))
+            stops.tell(winnow.returncode == 75)
             self.assertTrue(tree(cache) == before)
 
     def test_features_and_lists_on_a_disk_that_is_really_full(self):

@@ -1,6 +1,7 @@
 """winnow train --live and winnow watch: what they show in a terminal and where there is none, and that they leave nothing behind."""
 
 import codecs
+import contextlib
 import fcntl
 import json
 import os
@@ -14,7 +15,7 @@ import termios
 import time
 import unittest
 
-from program import PATIENCE_S, WINNOW, Case, eventually
+from program import PATIENCE_S, WINNOW, Case, ends_by_a_second_signal, eventually
 
 OPEN, CLOSE = b"\x1b[?1049h\x1b[?25l\x1b[?7l", b"\x1b[?7h\x1b[?25h\x1b[?1049l"
 
@@ -47,18 +48,23 @@ class Terminal:
             self.read(0.1)
         return is_there(self)
 
+    def until(self, condition):
+        """Reads until it is true, which must come."""
+        eventually(lambda: self.read(0.05) or condition(), lambda: f"{condition} at {self.got[-2000:]}")
+
     def finish(self, seconds=PATIENCE_S):
         """The exit code. All that was written is read."""
         self.read_until(lambda t: t.process.poll() is not None, seconds)
         self.process.wait(timeout=60)
-        while select.select([self.master], [], [], 0.2)[0]:
-            self.read(0)
         after = termios.tcgetattr(self.slave)
+        os.close(self.slave)
+        with contextlib.suppress(OSError):  # nobody can write any more, and all was read
+            while True:
+                self.read(PATIENCE_S)
+        os.close(self.master)
         assert after == self.before, "the terminal's modes are other ones"
         self.out = self.process.stdout.read().decode()
         self.process.stdout.close()
-        os.close(self.master)
-        os.close(self.slave)
         return self.process.returncode
 
     def frames(self):
@@ -191,10 +197,7 @@ class Live(Case):
                 terminal = self.start(command, env={"WINNOW_FAILPOINTS": f"trace={trace},hang=file.write.before:metrics.jsonl:9"})
                 written = re.compile(r"file.write.before\t.*metrics.jsonl\n")
                 self.assertTrue(terminal.read_until(lambda t: len(t.frames()) > 0 and len(written.findall(trace.read_text())) >= 9))
-                terminal.process.send_signal(number)
-                time.sleep(1.2)  # signals of a kind within a second are one
-                self.assertIsNone(terminal.process.poll())
-                terminal.process.send_signal(number)
+                ends_by_a_second_signal(terminal.process, number, terminal.until)
                 self.assertEqual(terminal.finish(), -number)
                 self.assertTrue(terminal.got.endswith(CLOSE), terminal.got[-200:])
 
@@ -205,9 +208,7 @@ class Live(Case):
         self.assertTrue(terminal.read_until(lambda t: "rank 0" in t.shown()), terminal.shown())
         self.assertRegex(terminal.screen()[-1], r"rank 0 \(.+\), .*step")
         self.assertEqual(terminal.screen()[0][:17], "winnow train  run")
-        for pause in (0, 1.2):
-            time.sleep(pause)
-            terminal.process.send_signal(signal.SIGINT)
+        ends_by_a_second_signal(terminal.process, signal.SIGINT, terminal.until)
         self.assertEqual(terminal.finish(), -signal.SIGINT)
         self.assertNotIn(b"winnow: ", terminal.got.partition(OPEN)[2])
 
