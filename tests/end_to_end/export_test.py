@@ -4,13 +4,12 @@ import csv
 import io
 import json
 import os
-import pathlib
 import struct
 import tarfile
 import tempfile
 import unittest
 
-from program import Case, columns, run, tree_bytes
+from program import TMPFS, Case, columns, run, tree_bytes
 
 
 class Export(Case):
@@ -124,9 +123,8 @@ class Export(Case):
         tars = self.cache_of(self.folder / "tars", "of-tars")
         self.refused(2, ["webdataset"], "export", tars, *link[2:], "--source", self.folder / "tars")
         self.assertFalse(out.exists())
-        shm = pathlib.Path("/dev/shm")
-        if os.access(shm, os.W_OK) and shm.stat().st_dev != root.stat().st_dev:
-            with tempfile.TemporaryDirectory(dir=shm) as far:
+        if os.access(TMPFS, os.W_OK) and TMPFS.stat().st_dev != root.stat().st_dev:
+            with tempfile.TemporaryDirectory(dir=TMPFS) as far:
                 self.refused(2, ["another file system"], "export", cache, "--to", f"{far}/out", "--link", "hard",
                              "--source", root)  # fmt: skip
                 self.ok("export", cache, "--to", f"{far}/out", "--link", "symbolic", "--source", root)

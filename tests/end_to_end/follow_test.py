@@ -13,7 +13,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
-from program import WINNOW, Case, run, some_of, tensors
+from program import PATIENCE_S, WINNOW, Case, run, some_of, tensors
 
 # A Python with TensorBoard, as `python3 -m venv` and `pip install tensorboard` make one.
 PYTHON = os.environ.get("WINNOW_PACKAGES_PYTHON", "python3")
@@ -478,7 +478,7 @@ class Reports(Follow):
         (self.folder / "pipe").mkdir()
         os.mkfifo(self.folder / "pipe" / "manifest.json")
         command = self.forged(cache=str(self.folder / "pipe"))
-        subprocess.run([WINNOW, *map(str, command)], check=True, timeout=60, capture_output=True)
+        subprocess.run([WINNOW, *map(str, command)], check=True, timeout=PATIENCE_S, capture_output=True)
         text, _ = self.page(self.folder / "page.html")
         self.assertIn("There are no pictures: cannot read", text)
         self.assertIn("no regular file", text)

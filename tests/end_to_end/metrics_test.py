@@ -11,7 +11,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from program import WINNOW, Case, eventually, tensors
+from program import PATIENCE_S, WINNOW, Case, eventually, tensors
 
 try:
     from prometheus_client.parser import text_string_to_metric_families
@@ -212,7 +212,7 @@ class Metrics(Case):
         address = eventually(lambda: re.search(r"^metrics: (http://127\.0\.0\.1:\d+/metrics)$", said.read_text(), re.MULTILINE))[1]
 
         def fetch():
-            with urllib.request.urlopen(address, timeout=30) as reply:
+            with urllib.request.urlopen(address, timeout=PATIENCE_S) as reply:
                 self.assertEqual(reply.headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
                 return reply.read().decode()
 
@@ -229,13 +229,13 @@ class Metrics(Case):
                     self.assertGreaterEqual(now, value, name)
         for path, code in (("", 404), ("metrics/x", 404)):
             with self.assertRaises(urllib.error.HTTPError) as caught:
-                urllib.request.urlopen(address.replace("metrics", path), timeout=30)
+                urllib.request.urlopen(address.replace("metrics", path), timeout=PATIENCE_S)
             self.assertEqual(caught.exception.code, code)
             caught.exception.close()
         process.terminate()
-        self.assertEqual(process.wait(timeout=120), 75)
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 75)
         with self.assertRaises(urllib.error.URLError):
-            urllib.request.urlopen(address, timeout=30)
+            urllib.request.urlopen(address, timeout=PATIENCE_S)
 
     def test_what_cannot_be_had_is_refused_before_the_run_begins(self):
         with socket.socket() as taken:

@@ -4,10 +4,9 @@ import os
 import pathlib
 import re
 import subprocess
-import time
 import unittest
 
-from program import WINNOW, Case, run
+from program import WINNOW, Case, eventually, run
 
 for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"):
     os.environ.pop(name)  # as users start the program
@@ -50,9 +49,7 @@ class OpenMp(Case):
         job = subprocess.Popen([WINNOW, *map(str, self.words), "--epochs", "10000"], stderr=subprocess.DEVNULL)
         try:
             environment = f"/proc/{job.pid}/environ"
-            while b"GOMP_SPINCOUNT" not in pathlib.Path(environment).read_bytes():
-                self.assertIsNone(job.poll())
-                time.sleep(0.01)
+            eventually(lambda: job.poll() is not None or b"GOMP_SPINCOUNT" in pathlib.Path(environment).read_bytes(), "a start with other variables")
             self.assertEqual(pathlib.Path(f"/proc/{job.pid}/comm").read_text(), "winnow\n")
         finally:
             job.kill()

@@ -11,10 +11,9 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 
-from program import PATIENCE_S, ROOT, WINNOW, Case, run
+from program import ROOT, WINNOW, Case, eventually, run
 
 try:
     import jsonschema
@@ -106,13 +105,10 @@ print READY >> OUT
         os.write(self.terminal, text.encode())
 
     def wait(self, word):
-        for _ in range(20 * PATIENCE_S):
-            lines = self.out.read_text().splitlines()
-            if word in lines:
-                self.out.write_text("")
-                return {line for line in lines if line and line != word}
-            time.sleep(0.05)
-        raise AssertionError(f"zsh offered nothing: {self.out.read_text()}")
+        eventually(lambda: word in self.out.read_text().splitlines(), lambda: f"zsh offered {self.out.read_text()}")
+        lines = self.out.read_text().splitlines()
+        self.out.write_text("")
+        return {line for line in lines if line and line != word}
 
     def complete(self, line):
         self.send("\x15" + line + "\x07")

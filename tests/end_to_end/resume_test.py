@@ -157,8 +157,8 @@ class Resume(Case):
         self.check_equal(whole, out, "killed while a checkpoint is written")
 
     def test_a_checkpoint_that_cannot_be_written_ends_the_run_before_the_next_one_is_due(self):
-        # In memory, where this test is: a disk that takes long to sync would find out after the next one is due.
-        for ranks in (0, 2):
+        # In memory, where this test is: a disk that takes long to sync would find out when the next one is due.
+        def steps_until_it_ends(ranks):
             out = self.fresh()
             command = self.command(out, length=("--epochs", 5))
             # Epochs of 64 steps, with a checkpoint each.
@@ -169,11 +169,17 @@ class Resume(Case):
             self.assertEqual(full.code, 1, full.err)
             self.assertEqual(sum(line.startswith("winnow: ") for line in full.err.splitlines()), 1, full.err)
             self.assertRegex(full.err, "model.safetensors.*No space left")
-            steps = len(self.metrics(out, "train.loss"))
-            self.assertGreaterEqual(steps, 128)
-            self.assertLess(steps, 192)
             self.assertEqual(os.readlink(out / "checkpoints" / "latest"), "step-64")
-            self.assertFalse((out / "checkpoints" / "step-128").exists())
+            self.assertEqual([step for step in (128, 192) if (out / "checkpoints" / f"step-{step}").exists()], [])
+            return len(self.metrics(out, "train.loss"))
+
+        for ranks in (0, 2):
+            for _ in range(10):
+                steps = steps_until_it_ends(ranks)
+                self.assertIn(steps, range(128, 193))
+                if steps < 192:
+                    break  # else the thread that writes had no core for 64 steps
+            self.assertLess(steps, 192)
 
     def test_error_feedback_is_forgotten_at_each_checkpoint(self):
         flags = ["--bf16-gradients", "--error-feedback", "--schedule", "multicolor"]
