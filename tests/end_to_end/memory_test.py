@@ -11,7 +11,7 @@ import time
 import unittest
 
 import traces
-from program import ROOT, SHM, WINNOW, Case, eventually, run, tensors
+from program import PATIENCE_S, ROOT, SHM, WINNOW, Case, Kills, eventually, run, tensors
 
 try:
     import jsonschema
@@ -208,7 +208,7 @@ class Sharing(Memory):
     def test_processes_that_load_at_once_share_one_copy(self):
         large = self.large()
         loads = [self.start("cache", "load", large, "--memory-dir", self.memory) for _ in range(5)]
-        said = [winnow.communicate(timeout=120)[1] for winnow in loads]
+        said = [winnow.communicate(timeout=PATIENCE_S)[1] for winnow in loads]
         self.assertEqual([winnow.returncode for winnow in loads], [0] * 5, said)
         self.assertEqual(sum("loaded in" in text for text in said), 1, said)
         self.assertEqual(sum("were there already" in text for text in said), 4, said)
@@ -224,7 +224,7 @@ class Sharing(Memory):
         self.assertIn("waiting for another process", other.stderr.readline())
         self.assertIsNone(other.poll())
         slow.kill()
-        self.assertIn("loaded in", other.communicate(timeout=60)[1])
+        self.assertIn("loaded in", other.communicate(timeout=PATIENCE_S)[1])
         self.assertEqual(other.returncode, 0)
         self.is_copied(self.cache)
 
@@ -291,11 +291,13 @@ class Faults(Memory):
         self.load(large)
         whole = time.monotonic() - begin
         self.ok("cache", "drop", large, "--memory-dir", self.memory)
-        for _ in range(20):
+        kills = Kills(whole, [self.random.random() for _ in range(20)], 5)
+        for seconds in kills:
             winnow = self.start("cache", "load", large, "--memory-dir", self.memory)
-            time.sleep(self.random.random() * whole)
+            time.sleep(seconds)
             winnow.kill()
             winnow.communicate()
+            kills.tell(winnow.returncode == -signal.SIGKILL)
         self.load(large)
         self.is_copied(large)
 
@@ -423,7 +425,7 @@ class Replaced(Memory):
         return out, training
 
     def ended(self, training, code, *words):
-        said = training.communicate(timeout=120)[1]
+        said = training.communicate(timeout=PATIENCE_S)[1]
         self.assertEqual(training.returncode, code, said)
         self.one_sentence(said, *words)
 

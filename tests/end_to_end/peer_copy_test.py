@@ -1,6 +1,7 @@
 """A cache that is on some machines of a job only: the others get a copy over MPI, which is the cache to them, and
 nothing of it stays where that fails."""
 
+import contextlib
 import itertools
 import json
 import operator
@@ -14,7 +15,7 @@ import time
 import unittest
 
 from faults_test import moments
-from program import ROOT, RUN_S, TMPFS, WINNOW, Case, Result, end_of_killed, ranks_of, run, some_of, tree_bytes
+from program import ROOT, RUN_S, TMPFS, WINNOW, Case, Kills, Result, end_of_killed, ranks_of, run, some_of, tree_bytes
 
 MPIRUN = ROOT / "tools" / "local_mpirun"
 
@@ -346,18 +347,19 @@ class Faults(PeerCopy):
         begin = time.monotonic()
         self.all_ok("cache", "load", "cache", *self.MEMORY)
         whole = time.monotonic() - begin
-        for moment in moments(10, 4, self.random):
+        kills = Kills(whole, moments(10, 4, self.random), 2)
+        for seconds in kills:
             self.drop()
             job = subprocess.Popen([MPIRUN, "1", *self.command(["cache", "load", "cache", *self.MEMORY])],
                                    cwd=self.machines[0], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**os.environ, "WINNOW_MPI_TIMEOUT": "800"})  # fmt: skip
-            time.sleep(moment * whole)
-            for pid in ranks_of(job):
+            time.sleep(seconds)
+            ranks = ranks_of(job)
+            for pid in ranks:
                 if self.random.random() < 0.5:
-                    try:
+                    with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
-                    except ProcessLookupError:
-                        pass
+            kills.tell(bool(ranks))
             end_of_killed(job)
             self.all_ok("cache", "load", "cache", *self.MEMORY)
             for machine in (0, 2):

@@ -89,6 +89,30 @@ def ends_by_a_second_signal(process, number, until=eventually):
     assert times > 1, "the first signal has ended it"
 
 
+def lines_of_metrics(folder):
+    """How far all runs below a folder have got."""
+    count = 0
+    for path in folder.rglob("metrics.jsonl"):
+        try:
+            count += path.read_bytes().count(b"\n")
+        except OSError:  # it is gone
+            pass
+    return count
+
+
+def end_on_its_way(command, out, number, lines):
+    """Runs winnow ARGS... and sends it a signal when the runs below `out` have written so many more lines of metrics, if it is not over
+    by then. Waits for its end."""
+    process = subprocess.Popen([WINNOW, *map(str, command)], stderr=subprocess.DEVNULL)
+    enough = lines_of_metrics(out) + lines
+    try:
+        eventually(lambda: process.poll() is not None or lines_of_metrics(out) >= enough, f"{enough} lines of metrics", RUN_S)
+        process.send_signal(number)
+        process.wait(RUN_S)
+    finally:
+        process.kill()
+
+
 class Kills:
     """Seconds after which runs of one command are killed: parts (`moments`) of the time that it takes. Where one was over before its
     kill it takes less, as on a machine that has less to do than before. It goes on until `least` runs were killed."""

@@ -9,11 +9,10 @@ import signal
 import statistics
 import struct
 import subprocess
-import time
 import unittest
 import xml.etree.ElementTree as xml
 
-from program import ROOT, WINNOW, Case, columns, run, some_of
+from program import ROOT, WINNOW, Case, columns, end_on_its_way, lines_of_metrics, run, some_of
 
 try:
     import jsonschema
@@ -27,14 +26,14 @@ TEST, LEAKED = 36, 6
 
 
 class Sweep(Case):
-    whole = None  # of a sweep of all points by epochs, which several tests compare with: its table, and its size in KiB
+    whole = None  # of a sweep of all points by epochs, which several tests compare with: its table, its size in KiB, and its lines of metrics
 
     def whole_by_epochs(self):
         if not Sweep.whole:
             out = self.folder / "whole"
             self.ok(*self.command(out, "--equal", "epochs"))
             size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) >> 10
-            Sweep.whole = (out / "table.csv").read_bytes(), size
+            Sweep.whole = (out / "table.csv").read_bytes(), size, lines_of_metrics(out)
         return Sweep.whole
 
     def setUp(self):
@@ -372,14 +371,12 @@ class Sweep(Case):
         self.refused(2, ["no point keeps at most 10", "larger --removed"], *command[:-len(TRAIN)], "--most-images", 10, *TRAIN)
 
     def test_killed_it_gives_the_same_table(self):
-        table, _ = self.whole_by_epochs()
+        table, _, lines = self.whole_by_epochs()
         out, draw = self.folder / "killed", random.Random(1)
-        command = [WINNOW, *map(str, self.command(out, "--equal", "epochs", "--lanes", 2))]
-        for _ in range(int(os.environ.get("WINNOW_SWEEP_KILLS", 4))):
-            process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-            time.sleep(0.2 + 0.8 * draw.random())
-            process.send_signal(draw.choice([signal.SIGKILL, signal.SIGTERM]))
-            process.wait()
+        kills = int(os.environ.get("WINNOW_SWEEP_KILLS", 4))
+        for _ in range(kills):
+            end_on_its_way(self.command(out, "--equal", "epochs", "--lanes", 2), out, draw.choice([signal.SIGKILL, signal.SIGTERM]),
+                           draw.randrange(1 + 2 * lines // kills))  # fmt: skip
         self.ok(*self.command(out, "--equal", "epochs", "--lanes", 2))
         self.assertEqual((out / "table.csv").read_bytes(), table)
 
@@ -393,7 +390,7 @@ class Sweep(Case):
         """
         if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "winnow", "/mnt"], capture_output=True).returncode:
             self.skipTest("a small tmpfs cannot be mounted here")
-        whole, size = self.whole_by_epochs()
+        whole, size, _ = self.whole_by_epochs()
         command = [WINNOW, *map(str, self.command("/mnt/sweep", "--equal", "epochs"))]
         for part in (0.02, 0.5):
             table = self.folder / f"table-{part}"

@@ -5,11 +5,10 @@ import json
 import random
 import signal
 import subprocess
-import time
 import unittest
 import xml.etree.ElementTree as xml
 
-from program import ROOT, WINNOW, Case
+from program import ROOT, WINNOW, Case, end_on_its_way, lines_of_metrics
 
 try:
     import jsonschema
@@ -130,13 +129,11 @@ class TuneLr(Case):
             left = {trial["trial"] for trial in order[: len(by_length[longer])]}
             self.assertEqual({trial["trial"] for trial in by_length[longer]}, left)
         out, draw = self.folder / "killed", random.Random(1)
-        command = [WINNOW, *map(str, self.command(out, *halving))]
+        command = self.command(out, *halving)
+        lines = lines_of_metrics(self.folder / "whole")
         for _ in range(6):
-            process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-            time.sleep(0.2 + 0.8 * draw.random())
-            process.send_signal(draw.choice([signal.SIGKILL, signal.SIGTERM]))
-            process.wait()
-        self.ok(*command[1:])
+            end_on_its_way(command, out, draw.choice([signal.SIGKILL, signal.SIGTERM]), draw.randrange(1 + lines // 3))
+        self.ok(*command)
         for name in ("table.csv", "trials.csv"):
             self.assertEqual((out / name).read_bytes(), (self.folder / "whole" / name).read_bytes())
 
