@@ -20,7 +20,7 @@
 namespace winnow::health {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = Board::Clock;
 constexpr auto kBeat = std::chrono::milliseconds(1000);
 constexpr auto kLook = std::chrono::milliseconds(200);  // whether the process is asked to stop
 constexpr auto kLastWords = std::chrono::seconds(2);
@@ -142,8 +142,10 @@ class Speaker {
 }  // namespace
 
 struct Monitor::State {
-  State(Pulse known, std::unique_ptr<Transport> by, const Board& of, MonitorSinks to)
-      : pulse(std::move(known)),
+  State(Pulse known, std::unique_ptr<Transport> by, const Board& of, MonitorSinks to,
+        std::function<Clock::time_point()> time)
+      : clock(std::move(time)),
+        pulse(std::move(known)),
         transport(std::move(by)),
         board(of),
         sinks(std::move(to)),
@@ -163,21 +165,21 @@ struct Monitor::State {
 
   void run() {
     name_thread("heartbeats");
-    Clock::time_point next = Clock::now();
+    Clock::time_point next = clock();
     while (!is_stopping()) {
-      const auto now = Clock::now();
+      const auto time = clock();
       if (!stop_seen && sinks.stop && sinks.stop()) {
         stop_seen = true;  // if a launcher asks as a rank is gone, there is a second to say so
-        next = now;
+        next = time;
       }
-      if (now < next) {
-        listen(std::min(kLook, std::chrono::ceil<std::chrono::milliseconds>(next - now)));
+      if (time < next) {
+        listen(std::min(kLook, std::chrono::ceil<std::chrono::milliseconds>(next - time)));
         continue;
       }
       // All that came: a busy machine may have kept it waiting.
       listen(std::chrono::milliseconds(0));
       do_beat();
-      next = std::max(next + kBeat, Clock::now() + kBeat / 2);  // in which answers come
+      next = std::max(next + kBeat, clock() + kBeat / 2);  // in which answers come
     }
     tell_all(pulse.farewell(0), true);
   }
@@ -187,7 +189,7 @@ struct Monitor::State {
     return stopping;
   }
 
-  double now() const { return seconds_of(Clock::now() - begin); }
+  double now() const { return seconds_of(clock() - begin); }
 
   void listen(std::chrono::milliseconds patience) {
     if (!transport) {
@@ -237,7 +239,7 @@ struct Monitor::State {
 
   Status own_status() {
     Status status = board.read();
-    const Clock::time_point at = Clock::now();
+    const Clock::time_point at = clock();
     const double cpu = cpu_seconds();
     const double delayed = delayed_seconds();
     const double passed = std::max(1e-3, seconds_of(at - looked_at));
@@ -253,7 +255,8 @@ struct Monitor::State {
     return status;
   }
 
-  const Clock::time_point begin = Clock::now();
+  const std::function<Clock::time_point()> clock;
+  const Clock::time_point begin = clock();
   Clock::time_point looked_at = begin;
   double cpu_before = cpu_seconds();
   double delayed_before = delayed_seconds();
@@ -271,9 +274,9 @@ struct Monitor::State {
 };
 
 Monitor::Monitor(Pulse pulse, std::unique_ptr<Transport> transport, const Board& board,
-                 MonitorSinks sinks)
+                 MonitorSinks sinks, std::function<Clock::time_point()> now)
     : state_(std::make_unique<State>(std::move(pulse), std::move(transport), board,
-                                     std::move(sinks))) {}
+                                     std::move(sinks), std::move(now))) {}
 Monitor::~Monitor() = default;
 
 }  // namespace winnow::health
