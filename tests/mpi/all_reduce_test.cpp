@@ -335,10 +335,10 @@ TEST(StartBarrier, IsReadyWhenTheLastRankHasCome) {
   const int late = comm.size() - 1;
   Communicator::Arrival arrival;
   if (comm.rank() != late) arrival = comm.start_barrier();
-  std::vector<std::byte> out(static_cast<std::size_t>(comm.size()));
-  std::vector<std::byte> in(out.size());
-  std::vector<std::size_t> offsets(out.size() + 1);
-  std::iota(offsets.begin(), offsets.end(), std::size_t{0});
+  std::vector<std::size_t> offsets(static_cast<std::size_t>(comm.size()) + 1);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = 4 * i;
+  const std::vector<std::byte> out(offsets.back());
+  std::vector<std::byte> in(offsets.back());
   comm.start_all_to_all(out, offsets, in, offsets, {}).wait();
   const auto came = std::chrono::steady_clock::now();
   if (comm.rank() == late) arrival = comm.start_barrier();
