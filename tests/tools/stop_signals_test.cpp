@@ -18,6 +18,8 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1};
+// A shell's job in the background would hand on that it is ignored.
+[[maybe_unused]] const auto kBefore = ::signal(SIGINT, SIG_DFL);
 
 [[noreturn]] void wait_for_the_end() {
   for (;;) std::this_thread::sleep_for(10ms);
