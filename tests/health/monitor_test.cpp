@@ -91,7 +91,7 @@ class Simulated {
 class Counted final : public Transport {
  public:
   struct Counts {
-    std::atomic<int> beats = 0;      // sent to all
+    std::atomic<int> beats = 0;      // sent to all, after which it waits for the next one
     std::atomic<int> confirmed = 0;  // messages of ranks that were heard
   };
   Counted(std::unique_ptr<Transport> by, int ranks, Counts& counts)
@@ -99,10 +99,11 @@ class Counted final : public Transport {
 
   void send(int rank, BytesView message, bool everywhere) noexcept override {
     by_->send(rank, message, everywhere);
-    if (rank == last_) ++counts_.beats;
+    if (rank == last_) sent_ = true;
   }
   bool probe(int rank) noexcept override { return by_->probe(rank); }
   std::vector<Heard> receive(std::chrono::milliseconds patience) override {
+    if (patience > 0ms && std::exchange(sent_, false)) ++counts_.beats;
     return by_->receive(patience);
   }
   void confirm(int rank, Address from) noexcept override {
@@ -115,6 +116,7 @@ class Counted final : public Transport {
   const std::unique_ptr<Transport> by_;
   const int last_;
   Counts& counts_;
+  bool sent_ = false;
 };
 
 std::vector<Circle> circles_of(int ranks) {
