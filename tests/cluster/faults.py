@@ -199,7 +199,7 @@ class Job:
         self.look()
         return bool(true)
 
-    def ask_to_stop(self, seconds=90):
+    def ask_to_stop(self, seconds=300):
         """At a checkpoint, as a user does; its exit code, None: it does not end."""
         if not self.is_over():
             self.process.send_signal(signal.SIGUSR1)
@@ -473,7 +473,7 @@ def happen(job, faults, pause_s=0.0, patience_s=IN_TIME + 1):
         for fault in left:
             fault.since = time.monotonic()
     if endings:
-        job.within(job.setup.hang_s + 45, job.is_over)
+        job.within(job.setup.hang_s + max(45, patience_s), job.is_over)
     note_named(job, faults)
 
 

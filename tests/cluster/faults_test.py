@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 import faults
-from hosts_case import TMPFS, HostsCase
+from hosts_case import PATIENCE_S, TMPFS, HostsCase
 
 STALL_S, HANG_S = 5, 8
 
@@ -29,12 +29,12 @@ class FaultsTest(HostsCase):
     def start(self, name, *more):
         job = faults.Job(self.setup_of, self.hosts, self.setup_of.folder / name, *more)
         self.addCleanup(job.end)
-        self.assertTrue(job.within(120, lambda: job.is_over() or job.has_begun()) and not job.is_over(), job.text())
+        self.assertTrue(job.within(PATIENCE_S, lambda: job.is_over() or job.has_begun()) and not job.is_over(), job.text())
         return job
 
     def meet(self, job, *hit):
         """They happen, each is named, and nobody else is. A slow rank is where metrics show that it is."""
-        faults.happen(job, hit, patience_s=150)  # how soon is for the benchmark to say
+        faults.happen(job, hit, patience_s=PATIENCE_S)  # how soon is for the benchmark to say
         for fault in hit:
             if isinstance(fault, faults.Slowed) and not fault.named and not faults.is_slow(job, fault.rank):
                 print("the machine is so busy that the slowed rank is no slower than others")
@@ -44,7 +44,7 @@ class FaultsTest(HostsCase):
 
     def check(self, job):
         """Stopped at a checkpoint, it is as if nothing had been."""
-        job.within(180, lambda: job.is_over() or job.checkpoints())
+        job.within(PATIENCE_S, lambda: job.is_over() or job.checkpoints())
         self.assertEqual(job.ask_to_stop(), 75, job.text())
         reference = faults.undisturbed(self.setup_of, job.steps())
         self.assertEqual(faults.same_as_undisturbed(job, reference) + faults.census_differs(job, reference), [])
@@ -59,7 +59,7 @@ class FaultsTest(HostsCase):
             rounds.append([faults.CoreTaken(3)])
         for hit in rounds:
             self.meet(job, *hit)
-            job.within(60, lambda so_far=job.steps(): job.is_over() or job.steps() >= so_far + 3)
+            job.within(PATIENCE_S, lambda so_far=job.steps(): job.is_over() or job.steps() >= so_far + 3)
         self.check(job)
         self.assertEqual(faults.accused_wrongly(job), [])  # nor in the meantime
 
