@@ -46,20 +46,24 @@ bool eventually(const std::function<bool()>& holds) {
 class LocalServerTest : public testing::Test {
  protected:
   void start(LocalServerOptions options = {}) {
-    options.clock = [this] {
+    const auto clock = [this] {
       const int looks = clock_goes_ ? ++looks_ : looks_.load();
       return steady_clock::time_point(std::chrono::hours(1)) + looks * milliseconds(100);
     };
-    server_ = std::make_unique<LocalServer>(options, [this](const WebRequest& request) {
-      ++answered_;
-      looks_at_answer_ = looks_.load();
-      if (request.path == "usage") throw UsageError("no such thing");
-      if (request.path == "disk") throw SystemError("cannot write: No space left on device");
-      if (request.path == "large") return WebReply{.body = std::string(64U << 20, 'x')};
-      std::string body = (request.is_post ? "POST " : "GET ") + request.path + ";" + request.body;
-      for (const auto& [name, value] : request.parameters) body += "," + name + "=" + value;
-      return WebReply{.body = body};
-    });
+    server_ = std::make_unique<LocalServer>(
+        options,
+        [this](const WebRequest& request) {
+          ++answered_;
+          looks_at_answer_ = looks_.load();
+          if (request.path == "usage") throw UsageError("no such thing");
+          if (request.path == "disk") throw SystemError("cannot write: No space left on device");
+          if (request.path == "large") return WebReply{.body = std::string(64U << 20, 'x')};
+          std::string body =
+              (request.is_post ? "POST " : "GET ") + request.path + ";" + request.body;
+          for (const auto& [name, value] : request.parameters) body += "," + name + "=" + value;
+          return WebReply{.body = body};
+        },
+        clock);
     const std::string address = server_->address();
     const std::size_t slash = address.find('/', 7);
     host_ = address.substr(7, slash - 7);

@@ -119,8 +119,8 @@ httplib::Headers security_headers() {
 }  // namespace
 
 struct LocalServer::State : httplib::Server {
-  State(const LocalServerOptions& with, Answer by)
-      : options(with), answer(std::move(by)), token(make_token()) {}
+  State(const LocalServerOptions& with, Answer by, Clock time)
+      : options(with), answer(std::move(by)), clock(std::move(time)), token(make_token()) {}
 
   // Takes the port and says how requests are to be answered.
   void prepare();
@@ -140,6 +140,7 @@ struct LocalServer::State : httplib::Server {
 
   LocalServerOptions options;
   Answer answer;
+  const Clock clock;
   std::string token;
   int port = 0;
   std::atomic<std::size_t> waiting{0};
@@ -239,7 +240,7 @@ bool LocalServer::State::process_and_close_socket(socket_t socket) {
   SocketStream stream(socket, {.request_bytes = kMostHeadBytes + options.most_body_bytes,
                                .request_time = options.request_time,
                                .reply_time = options.reply_time,
-                               .clock = options.clock});
+                               .clock = clock});
   const bool begun = stream.begin([this](milliseconds passed) {
     return !ends && passed < options.idle_time * (waiting > 0 ? 1 : 10);
   });
@@ -258,8 +259,8 @@ bool LocalServer::State::process_and_close_socket(socket_t socket) {
   return answered;
 }
 
-LocalServer::LocalServer(const LocalServerOptions& options, Answer answer)
-    : state_(std::make_unique<State>(options, std::move(answer))) {
+LocalServer::LocalServer(const LocalServerOptions& options, Answer answer, Clock clock)
+    : state_(std::make_unique<State>(options, std::move(answer), std::move(clock))) {
   state_->prepare();
 }
 

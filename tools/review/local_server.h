@@ -37,8 +37,6 @@ struct LocalServerOptions {
   std::chrono::milliseconds request_time{10000};  // from the first byte of a request to its last
   std::chrono::milliseconds reply_time{30000};
   bool open = false;  // no token: for figures that all on this machine may see; GET alone
-  // Asked on several threads at once, ten times a second by each that waits for a browser.
-  std::function<std::chrono::steady_clock::time_point()> clock = &std::chrono::steady_clock::now;
 };
 
 // A server for one person's browser on this machine: it listens on 127.0.0.1 alone, and answers
@@ -50,10 +48,13 @@ struct LocalServerOptions {
 class LocalServer {
  public:
   using Answer = std::function<WebReply(const WebRequest&)>;
+  using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
   // `answer` is called on several threads at once; of what it throws the text goes to the browser,
-  // as 400 for UsageError and FormatError, else as 500. UsageError where the port is taken.
-  LocalServer(const LocalServerOptions& options, Answer answer);
+  // as 400 for UsageError and FormatError, else as 500. `clock` is asked on several threads at
+  // once, ten times a second by each that waits for a browser. UsageError where the port is taken.
+  LocalServer(const LocalServerOptions& options, Answer answer,
+              Clock clock = &std::chrono::steady_clock::now);
   ~LocalServer();
 
   std::string address() const;  // http://127.0.0.1:PORT/TOKEN/; open: without TOKEN/
