@@ -68,6 +68,10 @@ TEST(ByteGate, ServesInOrder) {
   EXPECT_FALSE(gate.none().try_grow_to(1));
   std::thread small(pass, 10);  // would fit now, but came later
   wait_for_line(2);
+  {
+    const std::lock_guard lock(mutex);
+    EXPECT_TRUE(through.empty()) << "there is no room yet";
+  }
   first.shrink_to(0);
   large.join();
   small.join();
