@@ -27,6 +27,9 @@ FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 needs_fashion_mnist = unittest.skipUnless(
     FASHION_MNIST.exists(), "Debian's dataset-fashion-mnist is not installed"
 )
+# As train has it of a processor: bf16 needs AVX-512.
+CAN_TRAIN_IN_BF16 = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
+needs_bf16 = unittest.skipUnless(CAN_TRAIN_IN_BF16, "this processor cannot train in bf16, which needs AVX-512")
 
 
 def some_of(what, cases, most, *kinds):

@@ -6,7 +6,7 @@ import json
 import operator
 import unittest
 
-from program import FASHION_MNIST, Case, needs_fashion_mnist, some_of, tensors
+from program import CAN_TRAIN_IN_BF16, FASHION_MNIST, Case, needs_bf16, needs_fashion_mnist, some_of, tensors
 
 
 class Train(Case):
@@ -82,7 +82,7 @@ class Train(Case):
                 rounded = self.losses(f"bf16-{ranks}-{kib}", *options, *bf16, ranks=ranks)
                 self.assertNotEqual(exact, rounded)
                 self.assertEqual(rounded, self.losses(f"again-{ranks}-{kib}", *options, *bf16, ranks=ranks))
-                self.assertEqual(exact[0], rounded[0])  # the loss itself is f32
+                self.assertAlmostEqual(exact[0], rounded[0], delta=1e-6 * exact[0])  # the loss itself is f32
                 for step, (a, b) in enumerate(zip(exact, rounded)):
                     self.assertLessEqual(abs(a - b), 0.02 * abs(a), f"step {step} on {ranks} ranks")
         shared = [*options[:-1], "hierarchical"]  # over memory of one machine, where nothing is rounded
@@ -140,8 +140,9 @@ class Train(Case):
             if ranks > 1:
                 alone, _ = self.ten_steps(f"alone-{ranks}", *shares, ranks=ranks)
                 self.assertGreater(self.apart(whole, alone), 5e-3, ranks)
-        in_bf16, _ = self.ten_steps("bf16", "--sync-bn", "--micro-batch", 6, "--dtype", "bf16", ranks=2)
-        self.assertLessEqual(self.apart(whole, in_bf16), 5e-2)
+        if CAN_TRAIN_IN_BF16:
+            in_bf16, _ = self.ten_steps("bf16", "--sync-bn", "--micro-batch", 6, "--dtype", "bf16", ranks=2)
+            self.assertLessEqual(self.apart(whole, in_bf16), 5e-2)
 
     def test_sync_bn_is_reproducible_on_any_ranks(self):
         for more in ([], ["--freeze", "conv1.weight", "layer1.*"]):
@@ -192,6 +193,7 @@ class Train(Case):
             if loss == "focal":
                 self.refused(2, ["options differ", "net.focal_alpha"], *again, "--loss", loss, "--focal-alpha", 0.5)
 
+    @needs_bf16
     def test_bf16_learns_on_two_ranks(self):
         _, result = self.train("bf16", "--net", "resnet20", "--dtype", "bf16", "--epochs", 4, "--augment",
                                "none", "--batch-size", 32, "--lr", 0.05, ranks=2)
