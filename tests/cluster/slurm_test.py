@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from hosts_case import PATIENCE_S, TMPFS, eventually
@@ -119,6 +120,7 @@ class Slurm(unittest.TestCase):
         eventually(lambda: re.search("JobState=PENDING(.|\n)*Restarts=1", shell(f"scontrol show job {job}").stdout), "the job waits for its second start")
         eventually(lambda: shell("sinfo --noheader --states idle --format %D").stdout.strip() == "2", "both machines are idle")
         eventually(lambda: not slurm_has_processes_of(job), "the first start is over")
+        time.sleep(2)  # a start in the second in which Slurm ended the one before is refused as that one
         shell(f"scontrol update JobId={job} StartTime=now")
         eventually(lambda: re.search("JobState=(COMPLETED|FAILED)", shell(f"scontrol show job {job}").stdout), "the job is over")
         said = (self.folder / "log").read_text()

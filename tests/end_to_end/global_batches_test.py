@@ -12,7 +12,7 @@ import subprocess
 import time
 import unittest
 
-from program import ALL, ROOT, RUN_S, WINNOW, Case, end_of_killed, ranks_of, run, some_of
+from program import ALL, ROOT, RUN_S, WINNOW, Case, end_of_killed, eventually, ranks_of, some_of
 
 
 class GlobalBatches(Case):
@@ -319,6 +319,7 @@ class GlobalBatches(Case):
                 spread = draw.choice([self.machines(1), self.machines(1, "--segment-size", 1), self.machines(2), []])
                 job = self.start(out, ranks, [*flags, *spread])
                 if draw.random() < 0.75 and done < kills:
+                    eventually(lambda: ranks_of(job) or job.poll() is not None, "ranks")
                     waited = draw.uniform(0.1, 0.9) * length
                     time.sleep(waited)  # the part of a run that is left may be over earlier
                     pids = ranks_of(job)

@@ -15,7 +15,7 @@ import time
 import unittest
 
 from faults_test import moments
-from program import ROOT, RUN_S, TMPFS, WINNOW, Case, Kills, Result, end_of_killed, ranks_of, run, some_of, tree_bytes
+from program import ROOT, RUN_S, TMPFS, WINNOW, Case, Kills, Result, end_of_killed, eventually, ranks_of, run, some_of, tree_bytes
 
 MPIRUN = ROOT / "tools" / "local_mpirun"
 
@@ -353,6 +353,7 @@ class Faults(PeerCopy):
             job = subprocess.Popen([MPIRUN, "1", *self.command(["cache", "load", "cache", *self.MEMORY])],
                                    cwd=self.machines[0], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**os.environ, "WINNOW_MPI_TIMEOUT": "800"})  # fmt: skip
+            eventually(lambda: ranks_of(job) or job.poll() is not None, "ranks")  # mpirun itself takes longer than they do
             time.sleep(seconds)
             ranks = ranks_of(job)
             for pid in ranks:
