@@ -119,6 +119,44 @@ class Checkout(unittest.TestCase):
         self.assertEqual(checkout.digest(), "0")
 
 
+class Running(unittest.TestCase):
+    """tests/gate/run over a build of two tests."""
+
+    def run_gate(self, *words, passes="true"):
+        with tempfile.TemporaryDirectory(prefix="winnow-test-") as build:
+            (pathlib.Path(build) / "CTestTestfile.cmake").write_text(f'add_test(common.A.b "true")\nadd_test(common.C.d "{passes}")\n')
+            done = subprocess.run([sys.executable, pathlib.Path(__file__).with_name("run"), build, *words],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
+        return done.returncode, done.stdout
+
+    def test_without_words_for_ctest(self):
+        for words in ((), ("--",), ("--spent", "build=59", "--")):
+            code, said = self.run_gate(*words)
+            self.assertEqual(code, 0, said)
+            self.assertRegex(said.splitlines()[-1], r"^2 passed, 0 skipped, 0 failed of 2 tests and part \d+ of 12 of the rest, 0 of 0 in ")
+
+    def test_words_for_ctest_choose(self):
+        code, said = self.run_gate("--minutes", "5", "--", "-R", "common.A")
+        self.assertEqual(code, 0, said)
+        self.assertIn("1 passed, 0 skipped, 0 failed of chosen tests in ", said.splitlines()[-1])
+
+    def test_all(self):
+        self.assertIn("2 passed, 0 skipped, 0 failed of all tests", self.run_gate("--whole", "--")[1])
+
+    def test_a_failure_is_the_exit_code(self):
+        code, said = self.run_gate("--", passes="false")
+        self.assertNotEqual(code, 0)
+        self.assertIn("1 passed, 0 skipped, 1 failed of ", said.splitlines()[-1])
+
+    def test_a_gate_that_takes_too_long_names_the_costliest_and_goes_on(self):
+        code, said = self.run_gate("--minutes", "1", "--spent", "build=61", "--")
+        self.assertEqual(code, 0, said)
+        self.assertIn("minutes are over, and it goes on. These tests took longest:", said)
+        self.assertRegex(said, r"The gate took \d+:\d\d and has 1 minutes")
+        self.assertIn("2 passed", said.splitlines()[-1])
+        self.assertIn("(build 1:01, tests ", said.splitlines()[-1])
+
+
 class Lines(unittest.TestCase):
     def test_what_ctest_prints_is_read(self):
         run = pathlib.Path(__file__).with_name("run").read_text()
