@@ -31,3 +31,12 @@ def tests_of(build):
     known = costs()
     return [choice.Test(test["name"], frozenset(properties(test).get("LABELS", ())), known.get(test["name"], (0.0, 0.0))[0])
             for test in listed(build)]  # fmt: skip
+
+
+def words_for(build, tests, chosen):
+    """CTest's words for some of tests_of(build): there are too many for a regular expression."""
+    numbers = {test.name: i for i, test in enumerate(tests, 1)}
+    file = pathlib.Path(build) / "Testing" / "chosen.txt"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("0,0,0," + ",".join(str(numbers[test.name]) for test in chosen) + "\n")
+    return ["-I", file]
