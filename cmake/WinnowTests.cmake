@@ -17,6 +17,7 @@ function(winnow_test_program target)
   endif()
   add_executable(${target} ${arg_SOURCES})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${winnow_places})
+  winnow_together(${target})  # each in a namespace of its own
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)  # -O3 takes twice as long to compile
   target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/tests/common/precompiled.h>")
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # as ccache wants it

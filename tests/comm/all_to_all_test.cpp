@@ -10,8 +10,7 @@
 #include "common/error.h"
 #include "tests/comm/check/check.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::all_to_all_test {
 
 using Kind = Transfer::Kind;
 using TransferLists = std::vector<std::vector<Transfer>>;
@@ -251,5 +250,4 @@ TEST(CheckAllToAll, TakesPartsOfAsManyRanks) {
   EXPECT_THROW(check_all_to_all({}, {}), Error);
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::all_to_all_test

@@ -9,8 +9,7 @@
 #include "common/error.h"
 #include "tests/comm/vector_executor.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::check_test {
 
 using Kind = Transfer::Kind;
 using TransferLists = std::vector<std::vector<Transfer>>;
@@ -280,5 +279,4 @@ TEST(Traffic, CountsElements) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::check_test

@@ -8,8 +8,7 @@
 
 #include "common/comm/schedule/hierarchical.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::choice_test {
 
 std::vector<int> apart(int ranks) {
   std::vector<int> node_of(static_cast<std::size_t>(ranks));
@@ -101,5 +100,4 @@ TEST(LeastSeconds, AreOfTheMachinesAndTheirCards) {
                    1e-6 + 2 * 2.0 / 3 * 1200 * 1e-10);
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::choice_test

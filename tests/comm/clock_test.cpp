@@ -10,8 +10,7 @@
 #include "common/error.h"
 #include "tests/comm/vector_executor.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::clock_test {
 
 using Kind = Transfer::Kind;
 
@@ -135,5 +134,4 @@ TEST(Clock, HierarchicalUsesEveryCard) {
   EXPECT_LT(one / two, 2.001);
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::clock_test

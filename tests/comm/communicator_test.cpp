@@ -6,8 +6,7 @@
 
 #include "common/error.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::communicator_test {
 
 TEST(Pending, WaitsOnceOnDestruction) {
   int waited = 0;
@@ -107,5 +106,4 @@ TEST(SingleDeathTest, AbortEndsTheProcess) {
   EXPECT_EXIT(make_single()->abort(7), testing::ExitedWithCode(7), "");
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::communicator_test

@@ -8,8 +8,7 @@
 #include "tests/comm/check/check.h"
 #include "tests/comm/vector_executor.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::double_binary_tree_test {
 
 int hops_to_root(int rank, int ranks, int tree) {
   int hops = 0;
@@ -57,5 +56,4 @@ TEST(DoubleBinaryTree, NoRankMovesMoreThanTwiceTheBuffer) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::double_binary_tree_test

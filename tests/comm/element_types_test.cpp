@@ -19,8 +19,7 @@
 #include "common/small_float.h"
 #include "tests/comm/vector_executor.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::element_types_test {
 
 constexpr ScheduleOptions kFine{.colors = 3, .segment_elements = 100};
 
@@ -303,5 +302,4 @@ TYPED_TEST(ElementTypes, SharesAreSummedAndGathered) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::element_types_test

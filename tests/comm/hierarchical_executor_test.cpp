@@ -26,8 +26,7 @@
 
 // Ranks are threads, also those of other machines.
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::hierarchical_executor_test {
 
 using Machines = std::vector<std::vector<int>>;  // [m]: its ranks
 
@@ -98,8 +97,7 @@ void carry_out(Network& network, int rank, std::uint64_t operation, std::span<fl
         network.receive(transfer.peer, rank, operation, transfer.chain);
     ASSERT_EQ(message.size(), range.size());
     for (std::size_t i = 0; i < range.size(); ++i) {
-      range[i] =
-          transfer.kind == Transfer::Kind::kReceiveAdd ? range[i] + message[i] : message[i];
+      range[i] = transfer.kind == Transfer::Kind::kReceiveAdd ? range[i] + message[i] : message[i];
     }
   }
 }
@@ -118,8 +116,7 @@ class FaultyGroup final : public NodeGroup {
       : group_(std::move(group)), fault_(fault), naps_(seed) {}
   int rank() const noexcept override { return group_->rank(); }
   int size() const noexcept override { return group_->size(); }
-  void start_reduce_scatter(std::span<float> buffer,
-                            std::span<const std::size_t> shares) override {
+  void start_reduce_scatter(std::span<float> buffer, std::span<const std::size_t> shares) override {
     group_->start_reduce_scatter(buffer, shares);
   }
   void start_all_gather(std::span<float> buffer, std::span<const std::size_t> shares) override {
@@ -149,10 +146,10 @@ class FaultyGroup final : public NodeGroup {
 };
 
 float term(int rank, std::size_t bucket, std::size_t i, bool whole) {
-  const auto number = static_cast<double>((i * 7919 + bucket * 104'729 +
-                                           static_cast<std::size_t>(rank) * 15'485'863) %
-                                          2001) -
-                      1000;
+  const auto number =
+      static_cast<double>(
+          (i * 7919 + bucket * 104'729 + static_cast<std::size_t>(rank) * 15'485'863) % 2001) -
+      1000;
   return static_cast<float>(whole ? number : number / 777);
 }
 
@@ -191,13 +188,15 @@ void run_rank(const Workload& work, int rank, std::unique_ptr<NodeGroup> group, 
   std::uint64_t number = 0;
   const auto between = [&](std::span<float> share, std::span<const Transfer> transfers, Wire) {
     const std::uint64_t operation = number++;
-    return std::async(std::launch::async, [=, &network] {
-             if (fault && fault->phase == In::kBetween && operation == fault->operation) {
-               throw SystemError("on purpose");
-             }
-             carry_out(network, rank, operation, share, transfers,
-                       seed + static_cast<std::uint32_t>(operation));
-           })
+    return std::async(
+               std::launch::async,
+               [=, &network] {
+                 if (fault && fault->phase == In::kBetween && operation == fault->operation) {
+                   throw SystemError("on purpose");
+                 }
+                 carry_out(network, rank, operation, share, transfers,
+                           seed + static_cast<std::uint32_t>(operation));
+               })
         .share();
   };
   std::vector<std::shared_future<void>> pending;
@@ -277,8 +276,8 @@ class HierarchicalExecutorTest : public testing::TestWithParam<Machines> {};
 TEST_P(HierarchicalExecutorTest, SumsBucketsOfAllSizesInFlight) {
   for (const bool whole : {true, false}) {
     const Workload work{.machines = GetParam(),
-                  .counts = {1009, 0, 1, 2, 3, 7, 17, 33, 40'009, 5, 100'003, 64},
-                  .whole = whole};
+                        .counts = {1009, 0, 1, 2, 3, 7, 17, 33, 40'009, 5, 100'003, 64},
+                        .whole = whole};
     expect_sums(work, execute(work));
   }
 }
@@ -305,9 +304,9 @@ TEST_P(HierarchicalExecutorTest, EndsAllRanksWhenOneFails) {
     if (phase == In::kBetween && machines.size() == 1) continue;
     for (int rank = 0; rank < ranks; ++rank) {
       const Workload work{.machines = machines,
-                    .counts = std::vector<std::size_t>(9, 70'000),
-                    .in_flight = 3,
-                    .fault = Fault{rank, phase, 3}};
+                          .counts = std::vector<std::size_t>(9, 70'000),
+                          .in_flight = 3,
+                          .fault = Fault{rank, phase, 3}};
       if (phase == In::kBetween &&
           hierarchical_parts({rank, node_of(machines)}, 70'000, work.options).between.empty()) {
         continue;
@@ -377,5 +376,4 @@ TEST(NodeGroup, FindsRanksWithBuffersOfDifferentSizes) {
   EXPECT_THROW(advance_both(), SystemError);
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::hierarchical_executor_test

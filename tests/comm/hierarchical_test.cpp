@@ -12,8 +12,7 @@
 #include "tests/comm/check/check.h"
 #include "tests/comm/vector_executor.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::hierarchical_test {
 
 using Sizes = std::vector<int>;  // ranks of each machine
 
@@ -164,7 +163,8 @@ std::vector<std::vector<Transfer>> parts_as_transfers(const std::vector<int>& no
     }
   }
   for (std::vector<Transfer>& list : all) {
-    std::ranges::stable_sort(list, {}, [](const Transfer& t) { return std::pair(t.chain, t.round); });
+    std::ranges::stable_sort(list, {},
+                             [](const Transfer& t) { return std::pair(t.chain, t.round); });
   }
   return all;
 }
@@ -223,5 +223,4 @@ TEST(HierarchicalParts, RanksOfAShareTalkOnlyToEachOtherAndAreInAllChains) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::hierarchical_test

@@ -9,8 +9,7 @@
 
 #include "common/comm/mpi/mpi.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::launcher_test {
 
 using Variables = std::map<std::string, std::string>;
 
@@ -128,5 +127,4 @@ TEST(Launch, IsLeft) {
   EXPECT_TRUE(launched_by_mpi());
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::launcher_test

@@ -7,8 +7,7 @@
 #include "tests/comm/check/check.h"
 #include "tests/comm/vector_executor.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::rabenseifner_test {
 
 const Schedule& rabenseifner() { return find_schedule("rabenseifner"); }
 
@@ -69,5 +68,4 @@ TEST(Rabenseifner, ChainsAreOfTwoSegments) {
   EXPECT_EQ(transfers.front().count, 100u);
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::rabenseifner_test

@@ -7,8 +7,7 @@
 #include "tests/comm/check/check.h"
 #include "tests/comm/vector_executor.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::recursive_doubling_test {
 
 TEST(RecursiveDoubling, TakesTheLogarithmOfTheRanksInRounds) {
   for (const int ranks : {2, 4, 8, 16, 32, 64}) {
@@ -35,5 +34,4 @@ TEST(RecursiveDoubling, TrafficIsTheBufferInEachHop) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::recursive_doubling_test

@@ -8,8 +8,7 @@
 #include "tests/comm/expect_all_reduce.h"
 #include "tests/common/some_of.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::scale_test {
 
 // A ring of p ranks has 2 p (p-1) messages.
 bool is_square(const Schedule& schedule) { return schedule.name == "ring"; }
@@ -65,5 +64,4 @@ TEST(Scale, SomeNumbersOfRanksTo4096) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::scale_test

@@ -17,8 +17,7 @@
 #include "tests/comm/expect_all_reduce.h"
 #include "tests/comm/vector_executor.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::schedule_test {
 
 constexpr int kColors[] = {1, 2, 3, 4, 8};
 
@@ -345,5 +344,4 @@ TEST(Schedules, SumsAreCloseAndTheSameOnAllRanks) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::schedule_test

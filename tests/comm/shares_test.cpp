@@ -12,8 +12,7 @@
 #include "tests/comm/check/check.h"
 #include "tests/comm/vector_executor.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::shares_test {
 
 using Lists = std::vector<std::vector<Transfer>>;
 
@@ -136,5 +135,4 @@ TEST(ShareSchedules, RefuseWhatNoScheduleTakes) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::shares_test

@@ -8,8 +8,7 @@
 #include "common/expected.h"
 #include "common/unique_handle.h"
 
-namespace winnow {
-namespace {
+namespace winnow::bytes_test {
 
 enum class Colour : std::uint16_t { kRed = 0x0102 };
 
@@ -104,5 +103,4 @@ TEST(UniqueHandle, ClosesOnce) {
   EXPECT_EQ(second, 1);
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::bytes_test

@@ -4,8 +4,7 @@
 
 #include <string>
 
-namespace winnow {
-namespace {
+namespace winnow::checksum_test {
 
 // As `xxh128sum` and `xxhsum -H3` print them.
 TEST(Checksum, IsXxh3) {
@@ -66,5 +65,4 @@ TEST(Checksum, HashesOrderAsTheirHexDoes) {
   EXPECT_NE(a, b);
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::checksum_test

@@ -5,8 +5,7 @@
 
 #include "common/error.h"
 
-namespace winnow {
-namespace {
+namespace winnow::csv_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -61,5 +60,4 @@ TEST(CsvTest, WhatIsNoRowIsRefusedByLine) {
   EXPECT_EQ(refusal(std::string(1 << 19, ',') + "\n" + std::string(1 << 19, 'x')), "accepted");
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::csv_test

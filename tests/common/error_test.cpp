@@ -4,8 +4,7 @@
 
 #include <string>
 
-namespace winnow {
-namespace {
+namespace winnow::error_test {
 
 TEST(Error, IsToldToItsEnd) {
   const std::string name("a\0b", 3);
@@ -14,5 +13,4 @@ TEST(Error, IsToldToItsEnd) {
   EXPECT_STREQ(SystemError("plain").what(), "plain");
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::error_test

@@ -16,8 +16,7 @@
 #include "common/error.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow {
-namespace {
+namespace winnow::file_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -346,5 +345,4 @@ TEST(Csv, QuotesOnlyWhatMustBeQuoted) {
   EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::file_test

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace winnow {
-namespace {
+namespace winnow::glob_test {
 
 TEST(Glob, FitsWholePathsPartByPart) {
   struct Case {
@@ -82,5 +81,4 @@ TEST(Glob, TakesNoLongerForManyStars) {
   EXPECT_TRUE(glob_fits(glob + "a", path + "a"));
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::glob_test

@@ -9,8 +9,7 @@
 #include "common/error.h"
 #include "tests/common/growth.h"
 
-namespace winnow {
-namespace {
+namespace winnow::json_reader_test {
 
 std::string refusal(const std::function<void()>& act) {
   try {
@@ -136,5 +135,4 @@ TEST(JsonReader, TakesTimeThatTheLengthBounds) {
   EXPECT_LT(test::growth(5'000, of_names), test::kGrowthOfLinear);
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::json_reader_test

@@ -4,8 +4,7 @@
 
 #include "common/error.h"
 
-namespace winnow {
-namespace {
+namespace winnow::json_text_test {
 
 constexpr std::string_view kJson = "{\n  \"a\": 1\n}\n";
 
@@ -49,5 +48,4 @@ TEST(DigestLine, GoesIntoIndentedObjectsOnly) {
   EXPECT_THROW(with_digest_line(""), Error);
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::json_text_test

@@ -7,8 +7,7 @@
 
 #include "temporary_folder.h"
 
-namespace winnow {
-namespace {
+namespace winnow::memory_left_test {
 
 namespace fs = std::filesystem;
 
@@ -53,5 +52,4 @@ TEST(MemoryLeft, ThisMachineSaysSomething) {
   EXPECT_GT(memory_held(), 0U);
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::memory_left_test

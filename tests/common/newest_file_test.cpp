@@ -12,8 +12,7 @@
 #include "common/file.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow {
-namespace {
+namespace winnow::newest_file_test {
 
 namespace fs = std::filesystem;
 
@@ -100,5 +99,4 @@ TEST(NewestFile, TakesTextsOfSeveralThreads) {
   EXPECT_EQ(read_text(path), std::string(100, 'x'));
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::newest_file_test

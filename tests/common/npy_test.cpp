@@ -11,8 +11,7 @@
 #include "common/small_float.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow {
-namespace {
+namespace winnow::npy_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -134,5 +133,4 @@ TEST_F(Npy, HeadersAreThoseOfNumpy) {
   EXPECT_THAT(row(1), ElementsAre(4, 5, 6));
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::npy_test

@@ -9,8 +9,7 @@
 #include "common/file.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow {
-namespace {
+namespace winnow::replace_file_test {
 
 namespace fs = std::filesystem;
 
@@ -52,5 +51,4 @@ TEST(ReplaceFile, LeavesWhatIsThereWhereItCannot) {
   EXPECT_FALSE(fs::exists(folder.path() / "taken.tmp"));
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::replace_file_test

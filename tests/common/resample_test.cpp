@@ -11,8 +11,7 @@
 #include "tests/common/formula_images.h"
 #include "tests/common/vectors.h"
 
-namespace winnow {
-namespace {
+namespace winnow::resample_test {
 
 using test::fnv1a;
 using test::formula_image;
@@ -297,5 +296,4 @@ TEST(Resample, RowsMayComeAFewAtATime) {
   }
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::resample_test

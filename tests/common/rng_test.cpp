@@ -6,8 +6,7 @@
 #include <set>
 #include <vector>
 
-namespace winnow {
-namespace {
+namespace winnow::rng_test {
 
 using Words = std::array<std::uint32_t, 4>;
 
@@ -99,5 +98,4 @@ TEST(Rng, UniformIsInTheUnitInterval) {
   EXPECT_NEAR(squares / 20000, 1.0 / 3, 0.015);
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::rng_test

@@ -6,8 +6,7 @@
 
 #include "common/thread_plan.h"
 
-namespace winnow {
-namespace {
+namespace winnow::sample_test {
 
 TEST(Sample, AnIdIsItsSourceAndPosition) {
   for (const std::uint32_t source : {0U, 1U, 65535U}) {
@@ -122,5 +121,4 @@ TEST(ThreadPlan, RanksOnCoresOfTheirOwnAreBound) {
   ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::sample_test

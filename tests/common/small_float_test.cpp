@@ -7,8 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace winnow {
-namespace {
+namespace winnow::small_float_test {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -70,5 +69,4 @@ TEST(SmallFloat, NanAndInfinitiesStay) {
   }
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::small_float_test

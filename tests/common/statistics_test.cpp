@@ -9,8 +9,7 @@
 
 #include "common/rng.h"
 
-namespace winnow {
-namespace {
+namespace winnow::statistics_test {
 
 // Numbers of SciPy 1.17 (betainc, norm.ppf, t.isf, t.sf, binomtest, ttest_rel).
 TEST(Distributions, AreThoseOfSciPy) {
@@ -267,5 +266,4 @@ TEST(Simulated, TestsOnTheSameImagesAlarmAndCoverAtTheirRate) {
   EXPECT_LT(claimed, 0.02);
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::statistics_test

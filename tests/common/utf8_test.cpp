@@ -4,8 +4,7 @@
 
 #include <string>
 
-namespace winnow {
-namespace {
+namespace winnow::utf8_test {
 
 TEST(Utf8, LeavesTextAlone) {
   for (const std::string text : {"", "cat", "caf\xC3\xA9", "\xE6\xBC\xA2", "\xF0\x9F\x90\x88"}) {
@@ -23,5 +22,4 @@ TEST(Utf8, WritesOtherBytesAsCharacters) {
 
 // That any bytes survive is tested with a JSON parser at hand, in tests/pipeline/manifest_test.cpp.
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::utf8_test

@@ -9,8 +9,7 @@
 #include "common/error.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow {
-namespace {
+namespace winnow::vectors_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -61,5 +60,4 @@ TEST_F(Vectors, AreRefusedWhereTheyAreNoNumbers) {
   }
 }
 
-}  // namespace
-}  // namespace winnow
+}  // namespace winnow::vectors_test

@@ -16,8 +16,7 @@
 #include "tests/datasets/source_lines.h"
 #include "tests/datasets/wire_writer.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::caffe_lmdb_test {
 
 namespace fs = std::filesystem;
 using test::bytes_field;
@@ -227,5 +226,4 @@ TEST_F(CaffeLmdbTest, KeysThatShareTheirPlaceAreRefused) {
   EXPECT_THAT(refusal({.format = "caffe-lmdb"}), HasSubstr("not a sound LMDB file"));
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::caffe_lmdb_test

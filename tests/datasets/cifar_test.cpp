@@ -7,8 +7,7 @@
 #include "datasets/formats.h"
 #include "tests/datasets/set_in_folder.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::cifar_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -149,5 +148,4 @@ TEST_F(CifarTest, NamesOfClassesMustFit) {
   EXPECT_THAT(refusal(), HasSubstr("too large"));
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::cifar_test

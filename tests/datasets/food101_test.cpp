@@ -6,8 +6,7 @@
 #include "tests/datasets/set_in_folder.h"
 #include "tests/datasets/source_lines.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::food101_test {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
@@ -72,5 +71,4 @@ TEST_F(Food101Test, OtherFoldersAreNotTaken) {
   EXPECT_FALSE(food101_found_at(folder_ / "meta/train.txt"));
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::food101_test

@@ -10,8 +10,7 @@
 #include "tests/common/deflate.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::idx_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -210,5 +209,4 @@ TEST_F(IdxTest, WrongHeadersAreRefused) {
   EXPECT_THAT(refusal(), HasSubstr("train-images-idx3-ubyte.gz"));
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::idx_test

@@ -13,8 +13,7 @@
 #include "datasets/formats.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::image_folder_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -491,5 +490,4 @@ TEST_F(ImageFolderTest, UnknownFormatsAreRefusedWithTheKnownOnes) {
   EXPECT_EQ(open_source(folder_.path(), {.format = "image_folder"})->entries().size(), 1U);
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::image_folder_test

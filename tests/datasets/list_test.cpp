@@ -12,8 +12,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/datasets/source_lines.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::list_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -192,5 +191,4 @@ TEST_F(ListTest, DamageIsRefusedOrListed) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::list_test

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <random>
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::listing_test {
 
 std::string random_name(std::mt19937& random) {
   std::string name;
@@ -64,5 +63,4 @@ TEST(Listing, HoldsWhatWasPutIn) {
   EXPECT_EQ(Listing().size(), 0U);
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::listing_test

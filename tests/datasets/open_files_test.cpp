@@ -9,8 +9,7 @@
 #include "common/error.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::open_files_test {
 
 namespace fs = std::filesystem;
 
@@ -91,5 +90,4 @@ TEST_F(OpenFilesTest, TheShareFollowsTheLimit) {
   setrlimit(RLIMIT_NOFILE, &before);
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::open_files_test

@@ -11,8 +11,7 @@
 #include "tests/datasets/source_lines.h"
 #include "tests/datasets/wire_writer.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::recordio_test {
 
 namespace fs = std::filesystem;
 using test::little_endian;
@@ -173,5 +172,4 @@ TEST_F(RecordioTest, OtherFilesAreNotTaken) {
   EXPECT_THAT(refusal({.format = "recordio"}), HasSubstr("holds no RecordIO file"));
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::recordio_test

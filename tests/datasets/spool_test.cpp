@@ -10,8 +10,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/datasets/source_lines.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::spool_test {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
@@ -152,5 +151,4 @@ TEST_F(SpoolTest, LeavesNothing) {
   EXPECT_FALSE(fs::exists(folder_ / "spool"));
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::spool_test

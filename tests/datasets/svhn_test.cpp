@@ -12,8 +12,7 @@
 #include "tests/datasets/set_in_folder.h"
 #include "tests/datasets/wire_writer.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::svhn_test {
 
 namespace fs = std::filesystem;
 using test::little_endian;
@@ -221,5 +220,4 @@ TEST_F(SvhnTest, OtherFilesAreNotTaken) {
   EXPECT_THAT(refusal({.format = "svhn"}), HasSubstr("holds no train_32x32.mat"));
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::svhn_test

@@ -11,8 +11,7 @@
 #include "datasets/tar_file.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::tar_file_writer_test {
 
 Bytes tar_of(const std::vector<std::pair<std::string, std::string>>& files) {
   Bytes out;
@@ -62,5 +61,4 @@ TEST(TarFileWriter, ThrowsWhatItsSinkThrows) {
       SystemError);
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::tar_file_writer_test

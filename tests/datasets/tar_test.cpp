@@ -16,8 +16,7 @@
 #include "tests/datasets/source_lines.h"
 #include "tests/datasets/tar_maker.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::tar_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -426,5 +425,4 @@ TEST_F(TarTest, AnArchiveThatIsReadStaysOpenHoweverManyThereAre) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::tar_test

@@ -12,8 +12,7 @@
 #include "tests/datasets/source_lines.h"
 #include "tests/datasets/wire_writer.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::tfrecord_test {
 
 namespace fs = std::filesystem;
 using test::bytes_field;
@@ -268,5 +267,4 @@ TEST_F(TfrecordTest, OtherFoldersAreNotTaken) {
   EXPECT_TRUE(tfrecord_found_at(folder_ / "whatever"));
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::tfrecord_test

@@ -12,8 +12,7 @@
 #include "tests/datasets/source_lines.h"
 #include "tests/datasets/tar_maker.h"
 
-namespace winnow::datasets {
-namespace {
+namespace winnow::datasets::webdataset_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -186,5 +185,4 @@ TEST(ClassLabelsTest, NumbersAreIndicesAndNamesAreSorted) {
   EXPECT_THAT(codes.finish({}, "").names, ElementsAre("007", "1"));
 }
 
-}  // namespace
-}  // namespace winnow::datasets
+}  // namespace winnow::datasets::webdataset_test

@@ -22,8 +22,7 @@
 #include "tests/common/vectors.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::audit_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -450,5 +449,4 @@ TEST(DropIssues, IsAnOlderSelectionWithoutAny) {
   EXPECT_THROW(parse_selection(some, "selection"), FormatError);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::audit_test

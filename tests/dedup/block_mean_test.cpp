@@ -6,8 +6,7 @@
 #include "tests/common/formula_images.h"
 #include "tests/common/vectors.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::block_mean_test {
 
 TEST(BlockMean, IsOpenCvsBitForBit) {
   for (const JsonReader& row : test::vectors("dedup/block_mean", "hashes")) {
@@ -27,5 +26,4 @@ TEST(BlockMean, IsOpenCvsBitForBit) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::block_mean_test

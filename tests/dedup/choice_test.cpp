@@ -11,8 +11,7 @@
 #include "dedup/tune/finds.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::choice_test {
 
 // Images with codes of 256 bits, without labels.
 class Images {
@@ -339,5 +338,4 @@ TEST(Finds, SaysWhatAThresholdFindsAndWhatNot) {
   EXPECT_EQ(finds_in_words("nope", 4), "");
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::choice_test

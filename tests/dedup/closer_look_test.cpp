@@ -10,8 +10,7 @@
 #include "common/resample.h"
 #include "tests/dedup/scenes.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::closer_look_test {
 
 constexpr int kWidth = 150;
 constexpr int kHeight = 109;
@@ -89,5 +88,4 @@ TEST(CloserPicture, IsOfOneSizeAndShowsMoreThanAThumbnail) {
   EXPECT_GE(strip->height_px, 1);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::closer_look_test

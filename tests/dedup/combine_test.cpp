@@ -9,8 +9,7 @@
 
 #include "common/error.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::combine_test {
 
 using testing::ElementsAre;
 
@@ -129,5 +128,4 @@ TEST(Combine, RefusesWhatMakesNoSense) {
   EXPECT_THROW(either(kA, other), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::combine_test

@@ -12,8 +12,7 @@
 
 #include "common/error.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::confident_test {
 
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
@@ -204,5 +203,4 @@ TEST(Confident, RefusesWhatDoesNotFit) {
   EXPECT_THROW(parse_suspect_order("guess"), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::confident_test

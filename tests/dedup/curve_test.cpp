@@ -12,8 +12,7 @@
 #include "dedup/hash/hashes.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::curve_test {
 
 Fingerprints table_of_codes(const std::vector<std::uint64_t>& codes) {
   std::vector<TestImage> images;
@@ -282,5 +281,4 @@ TEST(Curve, FewImagesAndFlatCodesAreNoTrouble) {
   EXPECT_THROW(curve_of(table_of_codes({1, 2}), {.hash = "pdq"}), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::curve_test

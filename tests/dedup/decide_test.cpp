@@ -13,8 +13,7 @@
 #include "dedup/policy/policy.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::decide_test {
 
 using testing::ElementsAre;
 
@@ -446,5 +445,4 @@ TEST(Policies, AreReadByName) {
   EXPECT_THROW(parse_group_kind("clique"), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::decide_test

@@ -23,8 +23,7 @@
 #include "dedup/split/split.h"
 #include "tests/dedup/judgements.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::decided_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -749,5 +748,4 @@ TEST(Precedence, GoesByNames) {
   EXPECT_EQ(said.protect[0].images, 2U);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::decided_test

@@ -19,8 +19,7 @@
 #include "dedup/settings.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::deduplicate_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -929,5 +928,4 @@ TEST(Report, SumsUpInJson) {
   EXPECT_EQ(nlohmann::json::parse(json_summary(r.result, asked)).at("least_quality"), 30);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::deduplicate_test

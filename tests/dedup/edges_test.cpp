@@ -10,8 +10,7 @@
 #include "dedup/search/search.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::edges_test {
 
 // Codes in clusters: random centres, members a few bits away, some equal.
 CodeColumn clustered_codes(std::size_t rows, int bits, std::uint64_t seed) {
@@ -324,5 +323,4 @@ TEST(EqualEdges, LinkEachRowToTheFirstOfItsHash) {
   EXPECT_GT(want.size(), 100U);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::edges_test

@@ -24,8 +24,7 @@
 #include "places.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::features_test {
 
 using Vector = std::vector<float>;
 
@@ -550,5 +549,4 @@ TEST(Radius, FollowsTheAngle) {
   EXPECT_EQ(radius_for(Vector(10, 0.01F), 0.5, 0.999), kProjections);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::features_test

@@ -17,8 +17,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::files_test {
 
 using testing::HasSubstr;
 
@@ -809,5 +808,4 @@ TEST(SelectionFile, IsTheSameHoweverItIsWrittenAndRead) {
   EXPECT_THROW(read_selection(InputFile(folder / "strict")), FormatError);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::files_test

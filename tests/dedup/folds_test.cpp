@@ -18,8 +18,7 @@
 #include "common/error.h"
 #include "tests/dedup/split_worlds.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::folds_test {
 
 using testing::HasSubstr;
 
@@ -444,5 +443,4 @@ TEST(FoldsOf, RefusesWhereNothingIsLeft) {
   EXPECT_THROW(folds_of(chosen, table, 2), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::folds_test

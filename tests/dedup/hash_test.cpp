@@ -17,8 +17,7 @@
 #include "places.h"
 #include "tests/common/formula_images.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::hash_test {
 
 using test::formula_image;
 
@@ -426,5 +425,4 @@ TEST(Hash, NamesSayWhatIsComputed) {
   EXPECT_THROW(scale({"phash", "phash@1/8"}), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::hash_test

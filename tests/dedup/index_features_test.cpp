@@ -18,8 +18,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::index_features_test {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -316,5 +315,4 @@ TEST(IndexFeatures, RefuseWhatDoesNotCompare) {
       testing::Not(testing::Throws<UsageError>()));  // an empty table is of any kind
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::index_features_test

@@ -23,8 +23,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::index_test {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
@@ -913,5 +912,4 @@ TEST(StoredIndex, ChecksWhatItComparesByUnderItsLock) {
   EXPECT_EQ(StoredIndex::open(path).live_rows(), 1U);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::index_test

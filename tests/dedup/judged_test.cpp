@@ -6,8 +6,7 @@
 
 #include "tests/dedup/judgements.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::judged_test {
 
 // Newcombe 1998 (81/263, 15/148, 0/20, 1/29) and common tables of Clopper and Pearson's limits.
 TEST(ClopperPearson, HasTheLimitsOfTables) {
@@ -184,5 +183,4 @@ TEST(JudgedCurve, IsTheExactIntervalWhereStrataAreDrawnAlike) {
   EXPECT_NEAR(got.points[2].interval.most, clopper_pearson(6, 20).most, 1e-9);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::judged_test

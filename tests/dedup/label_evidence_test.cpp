@@ -5,8 +5,7 @@
 #include <array>
 #include <vector>
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::label_evidence_test {
 
 // Pairs of two rows each, and the labels of the rows.
 class Pairs {
@@ -81,5 +80,4 @@ TEST(ProbableByLabels, PassesOverImagesWithoutLabelsAndPairsBelow) {
   EXPECT_NEAR(pairs.probable(0.5), 0.7, 1.1e-4);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::label_evidence_test

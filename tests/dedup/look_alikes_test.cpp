@@ -10,8 +10,7 @@
 
 #include "common/rng.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::look_alikes_test {
 
 constexpr double kMedianOfCopies = 8;
 
@@ -136,5 +135,4 @@ TEST(ProbableBeside, KeepsTheLeastWhereFewAreExpected) {
   EXPECT_FALSE(probable_beside(many, {}, 0.9, 0.5));
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::look_alikes_test

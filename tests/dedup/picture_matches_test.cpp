@@ -21,8 +21,7 @@
 #include "tests/dedup/edits.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::picture_matches_test {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -311,5 +310,4 @@ TEST_F(PictureMatcherTest, OfOneTableLinksAreTheSame) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::picture_matches_test

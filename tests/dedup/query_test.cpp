@@ -22,8 +22,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/edits.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::query_test {
 
 using Rows = std::pair<std::uint32_t, std::uint32_t>;
 
@@ -255,5 +254,4 @@ TEST(GoldenLandmarks, AreFoundAsTheyWere) {
   EXPECT_EQ(kLandmarksVersion, 1U);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::query_test

@@ -15,8 +15,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/judgements.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::review_log_test {
 
 namespace fs = std::filesystem;
 
@@ -120,5 +119,4 @@ TEST_F(ReviewLogTest, RefusesAJudgementThatItCouldNotRead) {
   EXPECT_EQ(read_text(path_), before);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::review_log_test

@@ -5,8 +5,7 @@
 #include "common/error.h"
 #include "tests/dedup/judgements.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::review_test {
 
 const std::string kHeader = "{\"schema\":\"winnow.review/1\"}\n";
 
@@ -245,5 +244,4 @@ TEST(Review, AnImageByItselfIsAnotherMatterThanItsGroup) {
             (Said{{Verdict::kKeep, 102}}));
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::review_test

@@ -11,8 +11,7 @@
 
 #include "common/rng.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::sample_test {
 
 using testing::ElementsAre;
 
@@ -196,5 +195,4 @@ TEST(Sample, TellsPrecisionWithoutBiasAndBetterThanDrawingFromAll) {
   EXPECT_LT(error, of_all);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::sample_test

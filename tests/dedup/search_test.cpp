@@ -17,8 +17,7 @@
 #include "dedup/search/scan.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::search_test {
 
 using Generator = std::function<std::uint64_t(CounterRng&, std::size_t row, std::size_t word)>;
 
@@ -444,5 +443,4 @@ TEST(PlanJoin, LooksAtTheCodesThereAre) {
   EXPECT_GT(apart.choice.cost_ns, plan_join(uniform_case(1e6, 1, 4), all, costs).choice.cost_ns);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::search_test

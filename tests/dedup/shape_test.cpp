@@ -8,8 +8,7 @@
 #include "dedup/cluster/cluster.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::shape_test {
 
 // Each code a few bits from the one before.
 CodeColumn random_walk(std::size_t count, int words, std::uint32_t flips, std::uint32_t over_bits) {
@@ -56,5 +55,4 @@ TEST(ShapeOfMany, SurvivesAChainOfHalfAMillion) {
   EXPECT_GE(shape.diameter, 56U);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::shape_test

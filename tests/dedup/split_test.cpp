@@ -14,8 +14,7 @@
 #include "common/error.h"
 #include "tests/dedup/split_worlds.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::split_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -502,5 +501,4 @@ TEST(MakeSplits, Refuses) {
   EXPECT_THROW(make_splits(columns, options), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::split_test

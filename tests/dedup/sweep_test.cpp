@@ -22,8 +22,7 @@
 #include "dedup/verify/verified_links.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::sweep_test {
 
 using ::testing::ElementsAre;
 
@@ -427,5 +426,4 @@ TEST(Control, SaysWhichClassesVanish) {
               ElementsAre(std::vector<std::int32_t>{1}));
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::sweep_test

@@ -11,8 +11,7 @@
 #include "tests/dedup/tables.h"
 #include "tests/dedup/triangle.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::thumbnail_test {
 
 Image gray_noise(int height, int width) {
   CounterRng rng =
@@ -158,5 +157,4 @@ TEST(ThumbnailBlocks, HoldPixelsAndZeros) {
   EXPECT_EQ(thumbnail_view({}, {}).data, nullptr);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::thumbnail_test

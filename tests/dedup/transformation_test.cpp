@@ -5,8 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::transformation_test {
 
 Affine in_pixels(PictureSides sides) { return {.xx = sides.width, .yy = sides.height}; }
 
@@ -94,8 +93,7 @@ TEST(Transformation, TellsSidesOfTheKeptPictureThatATurnedCropShows) {
 }
 
 TEST(Transformation, TellsWhatAPictureTakesOfItsFrame) {
-  EXPECT_EQ(words({.x0 = 50, .y0 = 25}, {500, 250}, kWide),
-            "more around (80 × 80 %)");
+  EXPECT_EQ(words({.x0 = 50, .y0 = 25}, {500, 250}, kWide), "more around (80 × 80 %)");
   EXPECT_EQ(words({.y0 = 100}, {400, 400}, kWide), "more around (100 × 50 %)");
 }
 
@@ -123,5 +121,4 @@ TEST(Transformation, TellsNothingInCommonOfPicturesThatDoNotTouch) {
   EXPECT_EQ(what.taken.height, 0);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::transformation_test

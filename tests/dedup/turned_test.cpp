@@ -13,8 +13,7 @@
 #include "dedup/search/search.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::turned_test {
 
 std::vector<std::uint32_t> all_rows(std::size_t count) {
   std::vector<std::uint32_t> rows(count);
@@ -225,5 +224,4 @@ TEST(TurnedCodes, OfHalfAnOrientationMakeNoTable) {
   EXPECT_THROW(check_table(table, "this"), FormatError);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::turned_test

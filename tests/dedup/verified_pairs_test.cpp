@@ -11,8 +11,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::verified_pairs_test {
 
 // Pairs of rows 0-2, 1-3 by pictures and 2-4 by codes alone, of six images.
 VerifiedLinks some_links() {
@@ -108,5 +107,4 @@ TEST(VerifiedPairs, AreRefusedWhereTheFileIsNotWhole) {
   refuses([](VerifiedPairs& pairs) { pairs.expected_false = -1; });
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::verified_pairs_test

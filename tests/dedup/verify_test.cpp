@@ -18,8 +18,7 @@
 #include "tests/dedup/edits.h"
 #include "tests/dedup/scenes.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::verify_test {
 
 TEST(Affine, TurnsBackAndFollowsEachOther) {
   CounterRng rng(1, 0, 0, RandomUse::kTest);
@@ -321,5 +320,4 @@ TEST(Calibration, TellsHowFewStrangersPass) {
   EXPECT_EQ(few.model.weights, known_model().weights);
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::verify_test

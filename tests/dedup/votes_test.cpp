@@ -11,8 +11,7 @@
 #include "dedup/features/neighbours.h"
 #include "dedup/labels/confident.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::votes_test {
 
 using ::testing::ElementsAre;
 
@@ -62,5 +61,4 @@ TEST(Votes, FindWrongLabelsOfBundles) {
   EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(wrong));
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::votes_test

@@ -11,8 +11,7 @@
 #include "common/error.h"
 #include "common/rng.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::whiten_test {
 
 constexpr std::size_t kDimensions = 5;
 
@@ -108,5 +107,4 @@ TEST(Whitened, RefusesWhatItCannotDo) {
   refusal(table_of({20, {1, 2, 3}}), "all vectors are equal");
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::whiten_test

@@ -7,7 +7,7 @@
 
 namespace winnow::pipeline {
 using namespace test;
-namespace {
+namespace cache_damage_test {
 
 struct File {
   const char* path;
@@ -60,5 +60,5 @@ INSTANTIATE_TEST_SUITE_P(Files, CacheDamage, testing::ValuesIn(kFiles), [](const
   return name;
 });
 
-}  // namespace
+}  // namespace cache_damage_test
 }  // namespace winnow::pipeline

@@ -15,7 +15,7 @@
 
 namespace winnow::train {
 using namespace test;
-namespace {
+namespace checkpoint_damage_test {
 
 namespace fs = std::filesystem;
 
@@ -163,5 +163,5 @@ TEST(MetricsDamage, LinesThatAreWholeAreKept) {
   EXPECT_GT(lines, 200);
 }
 
-}  // namespace
+}  // namespace checkpoint_damage_test
 }  // namespace winnow::train

@@ -26,8 +26,7 @@
 #include "tests/fuzz/damage.h"
 #include "tests/fuzz/serve.h"
 
-namespace winnow::test {
-namespace {
+namespace winnow::test::forged_files_test {
 
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
@@ -417,5 +416,4 @@ TEST(ForgedFiles, AreRefusedInASentenceOrUsed) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::test
+}  // namespace winnow::test::forged_files_test

@@ -15,7 +15,7 @@
 
 namespace winnow::pipeline {
 using namespace test;
-namespace {
+namespace forgery_test {
 
 namespace fs = std::filesystem;
 
@@ -263,5 +263,5 @@ TEST(Forgery, Ledgers) {
   EXPECT_GT(count.used, 1000);
 }
 
-}  // namespace
+}  // namespace forgery_test
 }  // namespace winnow::pipeline

@@ -28,7 +28,7 @@
 
 namespace winnow::pipeline {
 using namespace test;
-namespace {
+namespace memory_limit_test {
 
 namespace fs = std::filesystem;
 
@@ -437,5 +437,5 @@ TEST(StoppedIngest, EndsWithinAPicture) {
             kSeconds);
 }
 
-}  // namespace
+}  // namespace memory_limit_test
 }  // namespace winnow::pipeline

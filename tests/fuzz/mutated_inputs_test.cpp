@@ -26,7 +26,7 @@
 
 namespace winnow::pipeline {
 using namespace test;
-namespace {
+namespace mutated_inputs_test {
 
 namespace fs = std::filesystem;
 
@@ -251,5 +251,5 @@ TEST_F(MutatedArchives, AreRefusedOrBookedAndNeverUnpacked) {
   for (const fs::path& path : outside) EXPECT_FALSE(fs::exists(path)) << path;
 }
 
-}  // namespace
+}  // namespace mutated_inputs_test
 }  // namespace winnow::pipeline

@@ -7,7 +7,7 @@
 
 namespace winnow::pipeline {
 using namespace test;
-namespace {
+namespace part_damage_test {
 
 TEST(PartDamage, IsFoundAndTheShardDoneAgain) {
   const TemporaryFolder folder;
@@ -47,5 +47,5 @@ TEST(PartDamage, IsFoundAndTheShardDoneAgain) {
   EXPECT_GT(judge.refused(), 10'000);
 }
 
-}  // namespace
+}  // namespace part_damage_test
 }  // namespace winnow::pipeline

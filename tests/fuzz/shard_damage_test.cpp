@@ -12,7 +12,7 @@
 
 namespace winnow::pipeline {
 using namespace test;
-namespace {
+namespace shard_damage_test {
 
 namespace fs = std::filesystem;
 
@@ -291,5 +291,5 @@ TEST(Shard, ARecordThatNeverWasIsNoDamage) {
   }
 }
 
-}  // namespace
+}  // namespace shard_damage_test
 }  // namespace winnow::pipeline

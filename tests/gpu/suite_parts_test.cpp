@@ -14,8 +14,7 @@
 #include "tests/gpu/synthetic.h"
 #include "train/backend/backend.h"
 
-namespace winnow::gpu {
-namespace {
+namespace winnow::gpu::suite_parts_test {
 
 namespace fs = std::filesystem;
 
@@ -129,5 +128,4 @@ TEST(Losses, BeginAsThisBuildComputesThem) {
   for (std::size_t i = 0; i < now.size(); ++i) EXPECT_NEAR(now[i], rows[i].f32, 1e-5 * now[i]);
 }
 
-}  // namespace
-}  // namespace winnow::gpu
+}  // namespace winnow::gpu::suite_parts_test

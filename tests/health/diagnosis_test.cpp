@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace winnow::health {
-namespace {
+namespace winnow::health::diagnosis_test {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -616,5 +615,4 @@ TEST(Names, AreShortForManyRanks) {
   EXPECT_EQ(names_of(many, members), "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 12 more (h)");
 }
 
-}  // namespace
-}  // namespace winnow::health
+}  // namespace winnow::health::diagnosis_test

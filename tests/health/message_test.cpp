@@ -7,8 +7,7 @@
 #include "common/checksum.h"
 #include "common/rng.h"
 
-namespace winnow::health {
-namespace {
+namespace winnow::health::message_test {
 
 JobSecret secret_of(std::uint8_t value) {
   JobSecret secret;
@@ -106,5 +105,4 @@ TEST(Message, ForgedOnesHoldWhatAStatusMayHold) {
   EXPECT_GT(taken, 1000);
 }
 
-}  // namespace
-}  // namespace winnow::health
+}  // namespace winnow::health::message_test

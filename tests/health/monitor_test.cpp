@@ -20,8 +20,7 @@
 #include "common/health/watched_communicator.h"
 #include "tests/common/thread_ranks.h"
 
-namespace winnow::health {
-namespace {
+namespace winnow::health::monitor_test {
 
 using testing::HasSubstr;
 using namespace std::chrono_literals;
@@ -492,5 +491,4 @@ TEST(WatchedCommunicator, CountsAndMarksCollectives) {
   });
 }
 
-}  // namespace
-}  // namespace winnow::health
+}  // namespace winnow::health::monitor_test

@@ -12,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace winnow::health {
-namespace {
+namespace winnow::health::pulse_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -601,5 +600,4 @@ TEST(Pulse, RandomFaultsAreToldInTime) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::health
+}  // namespace winnow::health::pulse_test

@@ -12,8 +12,7 @@
 #include <optional>
 #include <thread>
 
-namespace winnow::health {
-namespace {
+namespace winnow::health::udp_transport_test {
 
 using std::chrono::milliseconds;
 constexpr std::uint32_t kLoopback = 0x7F000001;
@@ -160,5 +159,4 @@ TEST(UdpTransport, ManyMessagesAtOnceAreTakenInParts) {
   EXPECT_EQ(heard.size(), 100U);
 }
 
-}  // namespace
-}  // namespace winnow::health
+}  // namespace winnow::health::udp_transport_test

@@ -8,8 +8,7 @@
 
 #include "tests/mpi/mpi_test.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::agreement_test {
 
 // The exit code a rank would leave with, and its words.
 std::pair<int, std::string> outcome_of(const std::function<void()>& work) {
@@ -57,5 +56,4 @@ TEST(Agreement, AFailureCommonToAllIsToldOnce) {
   EXPECT_EQ(words, comm.rank() == 0 ? "all" : "another rank failed");
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::agreement_test

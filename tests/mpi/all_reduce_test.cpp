@@ -19,8 +19,7 @@
 // The expected sums come from MPI_Iallreduce, which is what Communicator::all_reduce of doubles
 // calls.
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::all_reduce_test {
 
 // The other ranks' values can be told without asking them: rank and element decide.
 std::vector<float> normals(std::size_t count, int rank, std::uint32_t seed) {
@@ -404,5 +403,4 @@ TEST(Control, ArgumentsThatMakeNoSenseAreRefusedBeforeAnythingIsSent) {
   mpi_world().barrier();
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::all_reduce_test

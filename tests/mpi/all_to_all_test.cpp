@@ -17,8 +17,7 @@
 
 // The expected bytes come from MPI_Ialltoallv, which is what Communicator::all_to_all calls.
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::all_to_all_test {
 
 // One rank's side of an exchange, of which every rank knows all sizes.
 struct Parts {
@@ -242,5 +241,4 @@ TEST(Placement, AllRanksOfThisMachineAreOnTheFirst) {
   EXPECT_EQ(placement.node_of, std::vector<int>(static_cast<std::size_t>(mpi_world().size())));
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::all_to_all_test

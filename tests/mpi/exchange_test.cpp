@@ -15,8 +15,7 @@
 #include "tests/mpi/start.h"
 #include "tests/pipeline/test_cache.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::exchange_test {
 
 using comm::mpi_world;
 using test::mixed_samples;
@@ -79,5 +78,4 @@ TEST(Exchange, BatchesAreThoseOfTheWholeCacheBesideGradients) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::exchange_test

@@ -11,8 +11,7 @@
 
 // The all-reduce by HierarchicalParts, whose ranks are processes that share memory.
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::hierarchical_test {
 
 std::vector<float> whole_numbers(std::size_t count, std::size_t seed) {
   std::vector<float> out(count);
@@ -72,5 +71,4 @@ TEST(Hierarchical, HasTheSameBitsOnAllRanksRunAfterRun) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::hierarchical_test

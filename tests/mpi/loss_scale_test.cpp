@@ -6,8 +6,7 @@
 #include "tests/mpi/mpi_test.h"
 #include "tests/train/cudnn/f16_training.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::loss_scale_test {
 
 using comm::mpi_world;
 
@@ -62,5 +61,4 @@ TEST(LossScaleOverRanks, AllHalveItTogetherAndLoseNoStep) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::loss_scale_test

@@ -6,8 +6,7 @@
 
 // Fails on purpose, on one rank only: whether mpi_test_main reports that. Each is run alone.
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::main_failure_test {
 
 bool on_last_rank() { return mpi_world().rank() == mpi_world().size() - 1; }
 
@@ -28,5 +27,4 @@ TEST(MainFailure, Exception) {
 
 TEST(MainFailure, None) { mpi_world().barrier(); }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::main_failure_test

@@ -6,8 +6,7 @@
 
 #include "tests/mpi/mpi_test.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::network_probe_test {
 
 TEST(NetworkProbe, IsTheSameOnAllRanksAndCostsSomething) {
   if (mpi_world().size() == 1) GTEST_SKIP() << "one rank has no network";
@@ -38,5 +37,4 @@ TEST(NetworkProbe, IsTheSameOnAllRanksAndCostsSomething) {
   EXPECT_EQ(buffer, (std::vector<float>{ranks, 2 * ranks}));
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::network_probe_test

@@ -11,8 +11,7 @@
 #include "tests/dedup/tables.h"
 #include "tests/mpi/mpi_test.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::shared_search_test {
 
 using comm::mpi_world;
 
@@ -123,5 +122,4 @@ TEST(SharedSearch, FailsOnAllRanksWhereASearchFails) {
   with_shared_search(mpi_world(), [](const LinkSource&) {});
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::shared_search_test

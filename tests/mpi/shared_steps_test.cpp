@@ -17,8 +17,7 @@
 #include "tests/dedup/edits.h"
 #include "tests/mpi/mpi_test.h"
 
-namespace winnow::dedup {
-namespace {
+namespace winnow::dedup::shared_steps_test {
 
 using comm::mpi_world;
 
@@ -199,5 +198,4 @@ TEST(ShareOut, SharesEqually) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::dedup
+}  // namespace winnow::dedup::shared_steps_test

@@ -8,8 +8,7 @@
 
 #include "tests/mpi/mpi_test.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::sync_batch_norm_test {
 
 using comm::mpi_world;
 
@@ -158,5 +157,4 @@ TEST(SyncBatchNormOverRanks, ReproducibleSumsHaveTheSameBitsOnAnyRanks) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::sync_batch_norm_test

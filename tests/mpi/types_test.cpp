@@ -20,8 +20,7 @@
 #include "common/small_float.h"
 #include "tests/mpi/mpi_test.h"
 
-namespace winnow::comm {
-namespace {
+namespace winnow::comm::types_test {
 
 template <class T>
 constexpr bool kIsSmall = std::is_same_v<T, BF16> || std::is_same_v<T, F16>;
@@ -318,5 +317,4 @@ TEST(Refused, WhatNoSumIs) {
   mpi_world().barrier();
 }
 
-}  // namespace
-}  // namespace winnow::comm
+}  // namespace winnow::comm::types_test

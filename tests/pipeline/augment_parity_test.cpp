@@ -15,8 +15,7 @@
 #include "tests/pipeline/parity_table.h"
 #include "tests/pipeline/recorded_draws.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::augment_parity_test {
 
 std::string step_name(std::string_view step) { return std::string(step.substr(0, step.find(':'))); }
 
@@ -175,5 +174,4 @@ TEST(AugmentParity, ErasesWithNoiseOfTheDataSet) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::augment_parity_test

@@ -14,8 +14,7 @@
 #include "common/resample.h"
 #include "common/rng.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::augment_test {
 
 using Pixels = std::vector<std::uint8_t>;
 
@@ -306,5 +305,4 @@ TEST(ParseRecipe, KnowsItsNames) {
   EXPECT_THROW(parse_recipe("Cifar"), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::augment_test

@@ -7,8 +7,7 @@
 
 #include "pipeline/decode/decode.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::bmp_test {
 
 using Kind = DecodeError::Kind;
 
@@ -25,7 +24,8 @@ struct Made {
 };
 
 void add(Bytes& to, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) to.push_back(static_cast<std::byte>(i < 8 ? value >> (8 * i) : 0));
+  for (int i = 0; i < bytes; ++i)
+    to.push_back(static_cast<std::byte>(i < 8 ? value >> (8 * i) : 0));
 }
 
 // `pixels`: lines as they are stored.
@@ -272,5 +272,4 @@ TEST(Bmp, OtherKindsAreUnsupported) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::bmp_test

@@ -8,8 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::byte_gate_test {
 
 using namespace std::chrono_literals;
 
@@ -106,5 +105,4 @@ TEST(ByteGate, ManyThreadsKeepWithinTheBudget) {
   EXPECT_TRUE(inner.none().try_grow_to(1000));
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::byte_gate_test

@@ -4,8 +4,7 @@
 
 #include "common/rng.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::channel_sums_test {
 
 ChannelSums slow_sums(ImageView image) {
   ChannelSums sums;
@@ -49,5 +48,4 @@ TEST(ChannelSums, AWhiteImageDoesNotOverflow) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::channel_sums_test

@@ -11,8 +11,7 @@
 #include "common/resample.h"
 #include "tests/pipeline/fake_source.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::chunk_test {
 
 FakeSource make_source() {
   std::mt19937_64 random(1);
@@ -302,5 +301,4 @@ TEST(ChunkMaker, CountsWhatIsToBeTurnedWhetherItIsOrNot) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::chunk_test

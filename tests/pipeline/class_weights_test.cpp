@@ -10,8 +10,7 @@
 #include "common/error.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::class_weights_test {
 
 using testing::DoubleEq;
 using testing::ElementsAre;
@@ -104,5 +103,4 @@ TEST_F(ClassWeightFile, IsRefusedByTheLineThatIsWrong) {
               ThrowsMessage<UsageError>(HasSubstr("neither balanced nor a file")));
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::class_weights_test

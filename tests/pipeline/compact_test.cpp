@@ -9,8 +9,7 @@
 #include "pipeline/store/settings.h"
 #include "tests/common/growth.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::compact_test {
 
 std::vector<ShardInfo> shards_of(const std::vector<std::pair<SampleId, SampleId>>& runs) {
   std::vector<ShardInfo> shards;
@@ -121,5 +120,4 @@ TEST(CompactPlan, SettingsAreNeverDeeperThanAManifestCanBeRead) {
   EXPECT_GT(refused_at, 50);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::compact_test

@@ -20,8 +20,7 @@
 #include "tests/common/formula_images.h"
 #include "tests/pipeline/jpeg_maker.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::crop_test {
 
 using test::formula_image;
 using test::JpegOptions;
@@ -439,5 +438,4 @@ TEST(Crop, OfPhotosIsThatOfTheWholeAndNearItAtAScale) {
   EXPECT_LT(off / count, 2.5) << "levels on average, " << most << " at most";
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::crop_test

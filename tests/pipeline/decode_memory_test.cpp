@@ -21,7 +21,7 @@
 
 namespace winnow::pipeline {
 using namespace test;
-namespace {
+namespace decode_memory_test {
 
 // Runs in a process of its own, which ends well or not at all.
 void in_a_process(const std::function<void()>& work) {
@@ -351,5 +351,5 @@ TEST_F(DecodeMemory, OfAWebpsCodeTables) {
   EXPECT_LT(needed.measured, needed.announced + std::uint64_t{65'536} * 12'000);
 }
 
-}  // namespace
+}  // namespace decode_memory_test
 }  // namespace winnow::pipeline

@@ -24,8 +24,7 @@
 #include "tests/pipeline/base64.h"
 #include "tests/pipeline/jpeg_maker.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::decode_test {
 
 using Kind = DecodeError::Kind;
 using test::fnv1a;
@@ -939,5 +938,4 @@ TEST(Decode, ManyThreadsAgreeWithOne) {
   EXPECT_EQ(different, 0);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::decode_test

@@ -11,8 +11,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/pipeline/fake_source.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::estimate_test {
 
 namespace fs = std::filesystem;
 
@@ -126,5 +125,4 @@ TEST(SampleSource, IsSomeOfAnother) {
   EXPECT_EQ(std::get<Bytes>(*sample.read(1)).size(), 5U);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::estimate_test

@@ -27,8 +27,7 @@
 #include "tests/common/thread_ranks.h"
 #include "tests/pipeline/test_cache.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::exchange_test {
 
 using test::mixed_samples;
 using test::Sample;
@@ -449,5 +448,4 @@ TEST_F(Exchanged, WhatCameIsChecked) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::exchange_test

@@ -9,8 +9,7 @@
 #include "pipeline/export/names.h"
 #include "pipeline/export/sheet.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::export_test {
 
 TEST(ExportNames, StayWhereTheyArePut) {
   EXPECT_EQ(safe_part("cat"), "cat");
@@ -205,5 +204,4 @@ TEST(EncodePng, KeepsEveryPixel) {
   EXPECT_EQ(static_cast<const Image&>(*decoded), gray_in_colour);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::export_test

@@ -14,8 +14,7 @@
 #include "places.h"
 #include "tests/dedup/triangle.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::golden_test {
 
 namespace fs = std::filesystem;
 
@@ -395,5 +394,4 @@ TEST_P(GoldenCache, Selection) {
 INSTANTIATE_TEST_SUITE_P(Stores, GoldenCache, testing::Values(original, raw, variants),
                          [](const auto& row) { return row.param().folder.substr(3); });
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::golden_test

@@ -6,8 +6,7 @@
 #include "tests/pipeline/fake_source.h"
 #include "tests/pipeline/joint_reads.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::hash_source_test {
 
 class HashSourceTest : public testing::Test {
  protected:
@@ -77,5 +76,4 @@ TEST_F(HashSourceTest, WhatIsThrownEndsItAndIsThrown) {
   EXPECT_THROW(run({.threads = 2}), SystemError);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::hash_source_test

@@ -19,8 +19,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/pipeline/fake_source.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::ingest_kill_test {
 
 namespace fs = std::filesystem;
 
@@ -128,5 +127,4 @@ INSTANTIATE_TEST_SUITE_P(Shards, IngestKilled, testing::Bool(), [](const auto& i
   return std::string(info.param ? "in_memory" : "on_disk");
 });
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::ingest_kill_test

@@ -34,8 +34,7 @@
 #include "tests/pipeline/fake_source.h"
 #include "tests/pipeline/joint_reads.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::ingest_test {
 
 namespace fs = std::filesystem;
 using datasets::ReadError;
@@ -1247,5 +1246,4 @@ TEST_F(OpenCache, Selections) {
             std::string::npos);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::ingest_test

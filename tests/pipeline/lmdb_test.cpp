@@ -13,8 +13,7 @@
 #include "common/lmdb/structure.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow::lmdb {
-namespace {
+namespace winnow::lmdb::lmdb_test {
 
 namespace fs = std::filesystem;
 
@@ -311,5 +310,4 @@ TEST(Lmdb, StructureRefusesLoopsAndWrongRoots) {
   EXPECT_EQ(accepted, 1);
 }
 
-}  // namespace
-}  // namespace winnow::lmdb
+}  // namespace winnow::lmdb::lmdb_test

@@ -35,8 +35,7 @@
 #include "pipeline/store/verify.h"
 #include "tests/pipeline/test_cache.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::loader_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -851,5 +850,4 @@ TEST(Loader, CountsTheTimeItMadeOthersWait) {
   EXPECT_EQ(looks, 2);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::loader_test

@@ -14,8 +14,7 @@
 #include "pipeline/store/ledger.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::manifest_test {
 
 Manifest example() {
   Manifest m;
@@ -436,5 +435,4 @@ TEST(Names, AnyBytesSurviveJson) {
   EXPECT_EQ(to_utf8("caf\xC3\xA9"), "caf\xC3\xA9");
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::manifest_test

@@ -19,8 +19,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/pipeline/fake_source.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::memory_test {
 
 namespace fs = std::filesystem;
 using Numbers = std::vector<std::uint32_t>;
@@ -413,5 +412,4 @@ TEST_F(Copy, ACacheInUseIsNotRemoved) {
   EXPECT_FALSE(fs::exists(root_));
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::memory_test

@@ -12,8 +12,7 @@
 #include "tests/common/vectors.h"
 #include "tests/pipeline/mixtures.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::mix_test {
 
 CounterDraws draws_of(SampleId id) { return CounterDraws(CounterRng(1, 0, id, RandomUse::kTest)); }
 
@@ -222,5 +221,4 @@ TEST(Mixing, IsDrawnForTheBatchOfARecipe) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::mix_test

@@ -13,8 +13,7 @@
 #include "tests/pipeline/golden_pictures.h"
 #include "tests/pipeline/parity_table.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::ops_test {
 
 // What is done to a picture with which argument.
 struct Golden {
@@ -139,5 +138,4 @@ TEST(Operations, EraseFillsWhatLiesInside) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::ops_test

@@ -12,8 +12,7 @@
 
 #include "common/error.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::order_test {
 
 std::vector<std::uint64_t> all_of(const EpochOrder& order, std::uint64_t n) {
   std::vector<std::uint64_t> values(n);
@@ -260,5 +259,4 @@ TEST(VariantAt, WhatASeedMeansStays) {
   EXPECT_THAT(seen, testing::ElementsAre(2, 0, 1, 3, 1, 2, 0, 3));
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::order_test

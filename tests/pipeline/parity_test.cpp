@@ -15,8 +15,7 @@
 #include "tests/common/vectors.h"
 #include "tests/pipeline/base64.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::parity_test {
 
 // Of all samples of an operation's vectors, on the scale of 0 to 255.
 struct Difference {
@@ -84,5 +83,4 @@ TEST(Parity, EveryOperationGivesPillowsPixels) {
   EXPECT_EQ(differences.size(), std::size(operations));
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::parity_test

@@ -15,8 +15,7 @@
 #include "pipeline/load/sampler.h"
 #include "pipeline/store/partition.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::partial_shuffle_test {
 
 using testing::ElementsAre;
 
@@ -400,5 +399,4 @@ TEST(Sampler, RefusesAPartialShuffleOfOtherSamplings) {
   EXPECT_THROW(Sampler(set, 1, with(std::numeric_limits<double>::quiet_NaN(), 2, 4)), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::partial_shuffle_test

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::partition_test {
 
 TEST(Partition, NeverChanges) {
   std::vector<int> found;
@@ -38,5 +37,4 @@ TEST(Partition, OfTwiceAsManyIsAHalf) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::partition_test

@@ -12,8 +12,7 @@
 
 #include "common/error.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::parts_test {
 
 using testing::Each;
 using testing::ElementsAre;
@@ -250,5 +249,4 @@ TEST(HoldPartitions, EachGroupHasEachOnceAndMachinesWhatTheyRead) {
   EXPECT_THROW(hold_partitions(8, 2, 3), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::parts_test

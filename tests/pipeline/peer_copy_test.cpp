@@ -23,8 +23,7 @@
 #include "tests/common/thread_ranks.h"
 #include "tests/pipeline/fake_source.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::peer_copy_test {
 
 namespace fs = std::filesystem;
 using Numbers = std::vector<std::uint32_t>;
@@ -531,5 +530,4 @@ TEST_F(PeerCopy, LeaveNothingWhereOneFails) {
   EXPECT_EQ(share().copies.size(), 3U);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::peer_copy_test

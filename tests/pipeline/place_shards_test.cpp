@@ -6,8 +6,7 @@
 
 #include "pipeline/store/parts.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::place_shards_test {
 
 using Numbers = std::vector<std::uint32_t>;
 
@@ -76,5 +75,4 @@ TEST(DivideShards, PartitionsAreOfAllShards) {
   EXPECT_EQ(holders, 1);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::place_shards_test

@@ -7,8 +7,7 @@
 #include "dedup/audit/measure.h"
 #include "dedup/hash/features.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::prints_test {
 
 Image noise(int height, int width, int channels) {
   CounterRng rng(static_cast<std::uint64_t>(height), 0, 0, RandomUse::kTest);
@@ -50,5 +49,4 @@ TEST(Prints, AreThoseOfTheWholeImage) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::prints_test

@@ -14,8 +14,7 @@
 #include "pipeline/store/cache.h"
 #include "tests/pipeline/fake_source.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::recall_test {
 
 // A picture with something at every place and scale that a hash looks at.
 Image picture(std::uint64_t seed, int height, int width, int channels) {
@@ -162,5 +161,4 @@ TEST_F(Recall, NeedsPictures) {
   EXPECT_THROW(measure_recall(made, hashes, {}, {}), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::recall_test

@@ -13,8 +13,7 @@
 #include "pipeline/augment/ops/colour.h"
 #include "tests/common/formula_images.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::recipe_test {
 
 using testing::HasSubstr;
 
@@ -278,5 +277,4 @@ TEST(Recipes, AlternateAndShiftByTheirStreams) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::recipe_test

@@ -4,8 +4,7 @@
 
 #include "common/error.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::remarks_test {
 
 using FailOn = Gate::FailOn;
 
@@ -91,5 +90,4 @@ TEST(Gate, MoreThanTheLimitIsTooMany) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::remarks_test

@@ -14,8 +14,7 @@
 #include "common/rng.h"
 #include "pipeline/load/order.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::sampler_test {
 
 using testing::ElementsAre;
 
@@ -299,5 +298,4 @@ TEST(Sampler, WhatASeedMeansStays) {
   EXPECT_THAT(first(Sampling::kWeighted), ElementsAre(70, 136, 73, 37, 151, 55, 196, 19, 211, 82));
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::sampler_test

@@ -8,8 +8,7 @@
 
 #include "pipeline/load/order.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::samples_test {
 
 using testing::ElementsAre;
 
@@ -85,5 +84,4 @@ TEST(TurnAt, WhatASeedMeansStays) {
   EXPECT_THAT(seen, ElementsAre(1, 0, 3, 2, 1, 2, 0, 3));
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::samples_test

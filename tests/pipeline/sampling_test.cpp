@@ -15,8 +15,7 @@
 #include "tests/common/vectors.h"
 #include "tests/pipeline/recorded_draws.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::sampling_test {
 
 std::string text_of(double value) {
   char text[40];
@@ -145,5 +144,4 @@ TEST(Sampling, CutoutIsAboutAnyPixel) {
   EXPECT_EQ(seen.rbegin()->first, 4);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::sampling_test

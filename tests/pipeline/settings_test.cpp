@@ -22,8 +22,7 @@
 #include "tests/pipeline/base64.h"
 #include "tests/pipeline/fake_source.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::settings_test {
 
 using test::from_base64;
 
@@ -218,5 +217,4 @@ TEST(Settings, AResizeThatMakesNoSenseIsRefused) {
   EXPECT_THROW(ingest(source, "fake", folder / "cache", options, {}), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::settings_test

@@ -9,8 +9,7 @@
 #include "common/checksum.h"
 #include "common/error.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::shard_format_test {
 
 // Owns what a RecordView looks at.
 struct Sample {
@@ -416,5 +415,4 @@ TEST(ShardFormat, RefusesWhatDoesNotFit) {
   EXPECT_THROW(pack({no_shape}), Error);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::shard_format_test

@@ -10,8 +10,7 @@
 
 #include "pipeline/store/partition.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::shuffle_quality_test {
 
 std::vector<std::uint32_t> homes(std::uint64_t n, std::uint64_t lanes) {
   std::vector<std::uint32_t> found(n);
@@ -197,5 +196,4 @@ TEST(ShuffleQuality, IsASentence) {
             "epoch (0.333)");
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::shuffle_quality_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::stages_test {
 
 // Seconds of work of read (4 threads), decode, fingerprint, pack (2), write (1), in 10 seconds.
 StageTimes times(double read, double decode, double fingerprint, double pack, double write) {
@@ -45,5 +44,4 @@ TEST(Stages, TheSentenceHasTheNumbersAndWhatHelps) {
   EXPECT_NE(bottleneck(StageTimes{}).find("no stage was busy"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::stages_test

@@ -8,8 +8,7 @@
 
 #include "dedup/fingerprints.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::statistics_test {
 
 struct Row {
   SampleId id;
@@ -146,5 +145,4 @@ TEST(Statistics, OfNothing) {
   EXPECT_FALSE(s.agrees_with({1, 0, 0, 0}));
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::statistics_test

@@ -9,8 +9,7 @@
 #include "pipeline/decode/encode.h"
 #include "tests/pipeline/fake_source.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::thumbnails_test {
 
 // Noise, which takes the most bytes.
 Image noise(int height_px, int width_px, std::uint32_t seed) {
@@ -97,5 +96,4 @@ TEST(Thumbnails, StopWhenAsked) {
       StoppedError);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::thumbnails_test

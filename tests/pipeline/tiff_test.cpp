@@ -17,8 +17,7 @@
 #include "tests/pipeline/jpeg_maker.h"
 #include "tests/pipeline/tiff_writer.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::tiff_test {
 
 using Kind = DecodeError::Kind;
 using Layout = test::TiffLayout;
@@ -543,5 +542,4 @@ TEST(Tiff, OfALongSideIsTooLarge) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::tiff_test

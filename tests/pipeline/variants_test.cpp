@@ -32,8 +32,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/pipeline/fake_source.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::variants_test {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -437,5 +436,4 @@ TEST(VariantOptions, OfAManifestThatThisWinnowDoesNotKnowAreRefused) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::variants_test

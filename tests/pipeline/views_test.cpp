@@ -9,8 +9,7 @@
 #include "common/error.h"
 #include "common/rng.h"
 
-namespace winnow::pipeline {
-namespace {
+namespace winnow::pipeline::views_test {
 
 Batch random_batch(std::size_t images, int height, int width, int channels) {
   CounterRng rng(1, 0, 0, RandomUse::kTest);
@@ -102,5 +101,4 @@ TEST(Views, HaveTheSizeOfTheBatch) {
   EXPECT_THROW(show(batch, {}, small), Error);
 }
 
-}  // namespace
-}  // namespace winnow::pipeline
+}  // namespace winnow::pipeline::views_test

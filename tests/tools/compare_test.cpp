@@ -14,8 +14,7 @@
 #include "common/error.h"
 #include "common/rng.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::compare_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -302,5 +301,4 @@ TEST(Compare, KeepsItsWordInSimulations) {
   EXPECT_LT(claims, 0.02 * kTimes);
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::compare_test

@@ -6,8 +6,7 @@
 
 #include "tools/doctor/findings.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::doctor_test {
 
 using ::testing::HasSubstr;
 using Role = FolderFacts::Role;
@@ -157,5 +156,4 @@ TEST(Doctor, KnowsRanksAndNetworkStorage) {
   EXPECT_EQ(finding(m, "caches").state, FindingState::kOk);
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::doctor_test

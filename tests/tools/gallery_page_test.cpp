@@ -6,8 +6,7 @@
 
 #include "tools/report/gallery_assets.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::gallery_page_test {
 
 using Json = nlohmann::json;
 
@@ -153,5 +152,4 @@ TEST(GalleryAssets, CanStandInAScriptAndAStyle) {
   EXPECT_NE(kGalleryJs.find("\\u001f"), std::string_view::npos);  // backslashes stay
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::gallery_page_test

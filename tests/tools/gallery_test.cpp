@@ -10,8 +10,7 @@
 #include "tests/dedup/tables.h"
 #include "tools/report/gallery_make.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::gallery_test {
 
 using dedup::Fingerprints;
 using Json = nlohmann::json;
@@ -283,5 +282,4 @@ TEST(MakeGallery, SaysWhyThereAreNoPictures) {
   EXPECT_EQ(page.groups[0].members[0].picture, "");
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::gallery_test

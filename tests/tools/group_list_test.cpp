@@ -15,8 +15,7 @@
 #include "tests/dedup/tables.h"
 #include "tools/review/review_site.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::group_list_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -269,5 +268,4 @@ TEST(Judgements, OfABodyAreOneOrAList) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::group_list_test

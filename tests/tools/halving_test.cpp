@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::halving_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -118,5 +117,4 @@ TEST(Halving, WithoutRungsTheBestOfAll) {
   EXPECT_EQ(so_far.best, 1U);
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::halving_test

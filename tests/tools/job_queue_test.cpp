@@ -24,8 +24,7 @@
 #include "common/rng.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::job_queue_test {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -272,5 +271,4 @@ TEST(JobQueue, GivesTheSameTableWhereverItsWorkersWereKilled) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::job_queue_test

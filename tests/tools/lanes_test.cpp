@@ -21,8 +21,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tools/experiment/lane_cards.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::lanes_test {
 
 Child shell(const TemporaryFolder& folder, const std::string& script) {
   return {.words = {"/bin/sh", "-c", script}, .out = folder / "out", .error = folder / "error"};
@@ -182,5 +181,4 @@ TEST(WorkOff, KeepsWhatIsDoneWhenItEndsEarly) {
   EXPECT_EQ(done, 106);
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::lanes_test

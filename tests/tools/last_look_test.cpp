@@ -9,8 +9,7 @@
 
 #include "common/error.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::last_look_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -95,5 +94,4 @@ TEST(LastLook, SaysWhereNothingIsToldApart) {
                FormatError);
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::last_look_test

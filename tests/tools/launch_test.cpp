@@ -5,8 +5,7 @@
 #include "tools/launch/check_launch.h"
 #include "tools/launch/machines.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::launch_test {
 
 using comm::Launch;
 using comm::Launcher;
@@ -159,5 +158,4 @@ TEST(RankPlace, IsToldAsItIs) {
   EXPECT_EQ(told.build, place.build);
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::launch_test

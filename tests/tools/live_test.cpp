@@ -15,8 +15,7 @@
 #include "tools/live/runs_view.h"
 #include "train/run/metrics.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::live_test {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
@@ -395,5 +394,4 @@ TEST(RunFiles, LinesOfHealthAreSaidOnceAndInOrder) {
   EXPECT_THAT(newest_lines({"of a line that begins before\n\nno date\n"}, 2), ElementsAre());
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::live_test

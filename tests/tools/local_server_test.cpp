@@ -19,8 +19,7 @@
 #include "common/error.h"
 #include "common/file.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::local_server_test {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -351,5 +350,4 @@ TEST_F(LocalServerTest, EndsWithConnectionsOpen) {
   EXPECT_TRUE(eventually([&] { return ended_.load(); }));
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::local_server_test

@@ -21,8 +21,7 @@
 #include "tools/metrics/exposition.h"
 #include "tools/metrics/metrics_outlet.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::metrics_test {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -247,5 +246,4 @@ TEST_F(Outlet, EndsWhileSomebodyIsConnectedAndSaysNothing) {
   EXPECT_EQ(get(port, "/metrics", "localhost"), "none");
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::metrics_test

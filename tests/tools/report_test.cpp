@@ -8,8 +8,7 @@
 #include "tools/report/page.h"
 #include "tools/report/svg.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::report_test {
 
 using pipeline::Fate;
 using pipeline::Stage;
@@ -338,5 +337,4 @@ TEST(Curves, ThousandsOfPointsBecomeHundreds) {
   EXPECT_EQ(count_of(svg, ",105.0"), 300U) << "all means are the number itself";
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::report_test

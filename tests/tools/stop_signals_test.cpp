@@ -13,8 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::stop_signals_test {
 
 using namespace std::chrono_literals;
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1};
@@ -164,5 +163,4 @@ TEST(StopSignalsDeathTest, WhileThereIsNothingToFinishTheFirstEndsIt) {
       testing::ExitedWithCode(75), "stopped before the end");
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::stop_signals_test

@@ -7,8 +7,7 @@
 #include <random>
 #include <set>
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::strata_test {
 
 using Sizes = std::vector<std::size_t>;
 
@@ -94,5 +93,4 @@ TEST(DrawGroups, OfOneStratumSpreadsEvenly) {
   EXPECT_EQ(draw_groups(facts, 4), (Sizes{0, 250, 500, 750}));
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::strata_test

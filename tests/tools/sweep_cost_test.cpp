@@ -10,8 +10,7 @@
 #include "common/error.h"
 #include "common/memory_left.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::sweep_cost_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -96,5 +95,4 @@ TEST(SweepCost, SaysWhatDoesNotFit) {
               HasSubstr("5 runs of about 100 B each do not fit into 499 B of disk"));
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::sweep_cost_test

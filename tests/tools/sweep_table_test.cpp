@@ -13,8 +13,7 @@
 #include "common/rng.h"
 #include "tools/experiment/sweep_verdict.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::sweep_table_test {
 
 using ::testing::HasSubstr;
 
@@ -111,5 +110,4 @@ TEST(SweepTable, SeldomRecommendsWhatLosesTwiceTheMargin) {
   EXPECT_LT(recommended, 0.03 * 400);
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::sweep_table_test

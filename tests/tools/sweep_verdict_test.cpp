@@ -14,8 +14,7 @@
 
 #include "common/rng.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::sweep_verdict_test {
 
 using ::testing::HasSubstr;
 
@@ -230,5 +229,4 @@ TEST(SweepVerdict, NeverRecommendsWhatLosesClasses) {
               HasSubstr("no run on all samples"));
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::sweep_verdict_test

@@ -8,8 +8,7 @@
 
 #include "common/error.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::train_words_test {
 
 using ::testing::HasSubstr;
 
@@ -52,5 +51,4 @@ TEST(TrainWords, AreLeftOutWithTheirValues) {
   EXPECT_THAT(without_flags({"--nesterov", "--beta2", "--nesterov"}, flags), ::testing::IsEmpty());
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::train_words_test

@@ -13,8 +13,7 @@
 #include "common/error.h"
 #include "tools/experiment/tune_arms.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::tune_space_test {
 
 using ::testing::AllOf;
 using ::testing::DoubleEq;
@@ -214,5 +213,4 @@ TEST(TuneArms, RefusesWhatIsUnequalOrMakesNoSense) {
   EXPECT_THAT(why({"warmup-epochs 1,10"}), HasSubstr("leaves nothing of 10"));
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::tune_space_test

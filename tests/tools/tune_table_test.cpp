@@ -13,8 +13,7 @@
 
 #include "common/rng.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::tune_table_test {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -247,5 +246,4 @@ TEST(TuneTable, SettingsAreWordsOfACommand) {
   EXPECT_EQ(in_words(grid_arm(), {0.4, 1e-3}), "--lr 0.4 --weight-decay 0.001");
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::tune_table_test

@@ -10,8 +10,7 @@
 #include "common/rng.h"
 #include "tests/dedup/judgements.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::verdicts_test {
 
 using dedup::judgement;
 using dedup::Verdict;
@@ -130,5 +129,4 @@ TEST(Verdicts, AreWhatALinearScanSays) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::verdicts_test

@@ -4,8 +4,7 @@
 
 #include "tools/report/html.h"
 
-namespace winnow::tools {
-namespace {
+namespace winnow::tools::words_test {
 
 TEST(Words, Numbers) {
   EXPECT_EQ(grouped(0), "0");
@@ -82,5 +81,4 @@ TEST(Words, AShellTakesAnyNameAsOneWord) {
   EXPECT_EQ(shell_word("caf\xE9 'x'\n\\"), "$'caf\\xe9 \\'x\\'\\x0a\\\\'");
 }
 
-}  // namespace
-}  // namespace winnow::tools
+}  // namespace winnow::tools::words_test

@@ -9,8 +9,7 @@
 #include "tests/train/run_operation.h"
 #include "train/ops/activation.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::activation_kernels_test {
 
 constexpr ActivationKind kKinds[] = {ActivationKind::kRelu6,       ActivationKind::kSigmoid,
                                      ActivationKind::kHardSigmoid, ActivationKind::kHardSwish,
@@ -66,10 +65,10 @@ TEST(OneDnnActivation, IsTheReferencesOverTheWholeRange) {
 TEST(OneDnnActivation, InstructionSetsAndThreadsGiveTheSameBits) {
   const std::vector<float> x = whole_range();
   for (const ActivationKind kind : kKinds) {
-    test::expect_same_bits(
+    kernel_runs::expect_same_bits(
         [&](const kernels::Table& table, int threads) { return forward(table, kind, x, threads); },
         std::string(name_of(kind)));
-    test::expect_same_bits(
+    kernel_runs::expect_same_bits(
         [&](const kernels::Table& table, int threads) { return backward(table, kind, x, threads); },
         std::string(name_of(kind)) + " slope");
   }
@@ -86,5 +85,4 @@ TEST(OneDnnActivation, NanStaysAndInfinitiesEndWhereTheCurveDoes) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::activation_kernels_test

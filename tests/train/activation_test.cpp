@@ -14,8 +14,7 @@
 #include "train/nets/activation.h"
 #include "train/rewrites/rewrites.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::activation_test {
 
 using testing::DoubleNear;
 using testing::HasSubstr;
@@ -59,5 +58,4 @@ TEST(Activation, IsALayerWithoutParametersThatRewritesLeaveAlone) {
   EXPECT_THAT(to_text(differentiate(graph)), HasSubstr(" = activation_backward(%"));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::activation_test

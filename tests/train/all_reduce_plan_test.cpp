@@ -10,12 +10,12 @@
 #include "train/plan/execution.h"
 #include "train/run/node_times.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::all_reduce_plan_test {
 
 TEST(ScheduleOf, IsTheFirstThatIsLargeEnough) {
-  const Layout layout{.schedule = "ring",
-                      .smaller = {{10, "recursive_doubling", {}}, {1000, "multicolor", {.colors = 2}}}};
+  const Layout layout{
+      .schedule = "ring",
+      .smaller = {{10, "recursive_doubling", {}}, {1000, "multicolor", {.colors = 2}}}};
   EXPECT_EQ(schedule_of(layout, 1).schedule, "recursive_doubling");
   EXPECT_EQ(schedule_of(layout, 10).schedule, "recursive_doubling");
   EXPECT_EQ(schedule_of(layout, 11).schedule, "multicolor");
@@ -126,5 +126,4 @@ TEST(NodeTimes, AreOfEachNodeInItsOrder) {
   EXPECT_TRUE(std::ranges::is_sorted(ends));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::all_reduce_plan_test

@@ -14,8 +14,7 @@
 #include "train/ops/tokens.h"
 #include "train/rewrites/rewrites.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::attention_test {
 
 using testing::DoubleNear;
 using testing::ElementsAre;
@@ -112,5 +111,4 @@ TEST(Tokens, RefuseAnEmbeddingOfOtherPlaces) {
       testing::ThrowsMessage<ShapeError>(HasSubstr("wanted (1, 5, 2)")));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::attention_test

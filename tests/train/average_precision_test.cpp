@@ -8,8 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::average_precision_test {
 
 using testing::DoubleNear;
 using testing::ElementsAre;
@@ -98,5 +97,4 @@ TEST(AveragePrecision, AsItsDefinitionOnRandomSets) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::average_precision_test

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::averaging_test {
 
 // The weights after step t = 0, 1, ..., were there no lookahead: they move by these.
 double move(int t) { return std::sin(1.3 * t) / (1 + t); }
@@ -102,5 +101,4 @@ TEST(Averaging, NoneWhereNotAskedFor) {
   EXPECT_EQ(value[0], 1);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::averaging_test

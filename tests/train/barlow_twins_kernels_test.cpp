@@ -7,11 +7,10 @@
 #include "tests/train/kernel_runs.h"
 
 // Kernels of the loss of Barlow Twins.
-namespace winnow::train {
-namespace {
+namespace winnow::train::barlow_twins_kernels_test {
 
-using test::expect_same_bits;
-using test::random_floats;
+using kernel_runs::expect_same_bits;
+using kernel_runs::random_floats;
 
 // The loss, per_sample, dz one behind the other.
 std::vector<float> twins(const kernels::Table& table, const kernels::TwinsLayer& layer,
@@ -60,5 +59,4 @@ TEST(OneDnnBarlowTwins, ConstantFeaturesHaveNoGradient) {
   for (std::size_t i = 9; i < out.size(); ++i) EXPECT_EQ(out[i], 0) << i;
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::barlow_twins_kernels_test

@@ -9,8 +9,7 @@
 #include "tests/train/golden_tensors.h"
 #include "tests/train/run_operation.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::barlow_twins_test {
 
 using testing::DoubleNear;
 using testing::Each;
@@ -58,5 +57,4 @@ TEST(BarlowTwins, RefusesWhatIsNoPairs) {
   refusal(4, 0, "redundancy 0 must be above 0");
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::barlow_twins_test

@@ -5,8 +5,7 @@
 #include "common/error.h"
 #include "train/run/without_labels.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::batch_layout_test {
 
 TEST(BatchLayout, RanksShareTheMicroBatchesOfABatch) {
   for (int ranks = 1; ranks <= 7; ++ranks) {
@@ -132,5 +131,4 @@ TEST(BatchLayout, WeightOfABatchIsThatOfItsRequests) {
   EXPECT_EQ(sum, 90);  // five batches of four are two epochs of 45
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::batch_layout_test

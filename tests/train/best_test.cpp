@@ -9,8 +9,7 @@
 
 #include "common/error.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::best_test {
 
 using testing::ElementsAre;
 using testing::Pair;
@@ -68,5 +67,4 @@ TEST(Best, FiguresHaveTheNamesOfMetrics) {
               ElementsAre(Pair("test_ema.loss", 2), Pair("test_ema.top1", 0.25)));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::best_test

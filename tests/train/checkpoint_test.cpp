@@ -8,8 +8,7 @@
 #include "common/error.h"
 #include "common/file.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::checkpoint_test {
 
 namespace fs = std::filesystem;
 
@@ -214,5 +213,4 @@ TEST_F(CheckpointTest, ANewerVersionIsRefusedByName) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::checkpoint_test

@@ -15,8 +15,7 @@
 #include "common/file.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::checkpoint_writer_test {
 
 namespace fs = std::filesystem;
 
@@ -170,5 +169,4 @@ TEST_F(CheckpointWriterTest, EndsWhenWhatIsUnderWayIsWritten) {
   EXPECT_FALSE(is_there(20));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::checkpoint_writer_test

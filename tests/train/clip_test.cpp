@@ -5,8 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::clip_test {
 
 struct Gradients {
   std::vector<std::vector<float>> tensors;
@@ -63,5 +62,4 @@ TEST(Clip, NormOfAnyLengthIsThatOfTheFormula) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::clip_test

@@ -12,8 +12,7 @@
 #include "train/nets/builder.h"
 #include "train/nets/dropout.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::dropout_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -127,5 +126,4 @@ TEST(Dropout, RefusesRatesThatKeepNothing) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::dropout_test

@@ -20,8 +20,7 @@
 #include "common/tfrecord_frame.h"
 #include "datasets/wire.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::event_file_test {
 
 namespace fs = std::filesystem;
 using datasets::WireField;
@@ -170,5 +169,4 @@ TEST(Metrics, AreReadWithoutLinesThatAreCutShort) {
   fs::remove(path);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::event_file_test

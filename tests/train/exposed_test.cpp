@@ -4,8 +4,7 @@
 
 #include <optional>
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::exposed_test {
 
 using std::chrono::milliseconds;
 constexpr std::chrono::steady_clock::time_point kBegin{std::chrono::hours(1)};
@@ -50,5 +49,4 @@ TEST(Exposed, AddsUp) {
   EXPECT_EQ(sum.addition, 33);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::exposed_test

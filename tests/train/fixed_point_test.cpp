@@ -11,8 +11,7 @@
 
 #include "common/rng.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::fixed_point_test {
 
 TEST(FixedPoint, ExponentBoundsTheLargestMagnitude) {
   const auto exponent = [](std::vector<float> values) { return exponent_of(values); };
@@ -169,5 +168,4 @@ TEST(FixedPoint, ResolutionOfAThousandMicroBatches) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::fixed_point_test

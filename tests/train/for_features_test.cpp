@@ -13,8 +13,7 @@
 #include "train/ops/linear.h"
 #include "train/rewrites/rewrites.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::for_features_test {
 
 NetOptions options_for(const Net& net) {
   NetOptions options;
@@ -84,5 +83,4 @@ TEST(ForFeatures, OfNetsThatEndInAnythingElseAreRefused) {
   EXPECT_THROW(for_features(graph), Error);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::for_features_test

@@ -12,8 +12,7 @@
 #include "train/run/run_state.h"
 #include "train/run/setup.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::golden_test {
 
 namespace fs = std::filesystem;
 
@@ -99,5 +98,4 @@ TEST(GoldenRun, Plan) {
   EXPECT_TRUE(plan.supersedes.empty());
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::golden_test

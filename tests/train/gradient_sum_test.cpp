@@ -18,8 +18,7 @@
 #include "train/reduce/fixed_point.h"
 #include "train/step/task_runner.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::gradient_sum_test {
 
 constexpr std::size_t kNodes = 3;
 
@@ -294,5 +293,4 @@ TEST(ErrorFeedback, KeepsNothingOfWhatIsNotFinite) {
   EXPECT_EQ(steps[1][2], infinity) << "beyond bf16's largest";
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::gradient_sum_test

@@ -14,8 +14,7 @@
 #include "train/ops/pooling.h"
 #include "train/ops/softmax_cross_entropy.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::graph_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -281,5 +280,4 @@ TEST(Graph, FindsByNameAndKind) {
   EXPECT_THAT([&] { graph.find("bn1"); }, testing::ThrowsMessage<Error>(HasSubstr("'bn1'")));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::graph_test

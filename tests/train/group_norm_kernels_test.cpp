@@ -7,10 +7,9 @@
 #include "tests/train/kernel_runs.h"
 #include "train/backend/onednn/kernels/group_norm_internal.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::group_norm_kernels_test {
 
-using test::random_floats;
+using kernel_runs::random_floats;
 
 constexpr std::int64_t kBatch = 3;
 constexpr std::int64_t kPixels = 35;
@@ -72,9 +71,11 @@ TEST(OneDnnGroupNorm, InstructionSetsAndThreadsGiveTheSameBits) {
       const std::int64_t groups = channels % 3 == 0 ? 3 : 8;
       const kernels::GroupNormLayer layer{type, kBatch, kPixels, channels, groups, 1e-5};
       const auto x = random_floats(kBatch * kPixels * channels, 1);
-      test::expect_same_bits([&](const kernels::Table& table,
-                                 int threads) { return run(table, layer, x, threads).all(); },
-                             std::to_string(channels) + " channels");
+      kernel_runs::expect_same_bits(
+          [&](const kernels::Table& table, int threads) {
+            return run(table, layer, x, threads).all();
+          },
+          std::to_string(channels) + " channels");
     }
   }
 }
@@ -96,5 +97,4 @@ TEST(OneDnnGroupNorm, VarianceOfDataFarFromZeroIsKept) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::group_norm_kernels_test

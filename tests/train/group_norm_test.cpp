@@ -12,8 +12,7 @@
 #include "train/nets/group_norm.h"
 #include "train/rewrites/rewrites.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::group_norm_test {
 
 using testing::DoubleNear;
 using testing::ElementsAre;
@@ -75,5 +74,4 @@ TEST(GroupNorm, RefusesGroupsThatDoNotDivideTheChannels) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::group_norm_test

@@ -13,8 +13,7 @@
 #include "train/ops/conv2d.h"
 #include "train/rewrites/rewrites.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::grouped_conv2d_test {
 
 using testing::DoubleNear;
 using testing::ElementsAre;
@@ -138,5 +137,4 @@ TEST(GroupedConv2d, RefusesGroupsThatDoNotDivide) {
   EXPECT_THAT([&] { outputs_of(kGroupedConv2d, {x, w}, conv); }, says("is 4, wanted 2"));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::grouped_conv2d_test

@@ -12,8 +12,7 @@
 #include "common/error.h"
 #include "common/rng.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::host_weights_test {
 
 struct Tensors {
   explicit Tensors(const Optimizer& optimizer = find_optimizer("sgd"))
@@ -161,5 +160,4 @@ TEST(HostWeights, PartsAndThreadsDoNotChangeBits) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::host_weights_test

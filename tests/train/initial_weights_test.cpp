@@ -19,8 +19,7 @@
 #include "train/nets/builder.h"
 #include "train/ops/tokens.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::initial_weights_test {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
@@ -304,5 +303,4 @@ TEST_F(InitialWeightsTest, OfAnotherImageSizeSayWhatToChoose) {
                             "row for each patch and one more, so choose the --image-size")));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::initial_weights_test

@@ -12,7 +12,7 @@
 #include "train/backend/onednn/kernels.h"
 
 // What tests of the kernels of backend_onednn share.
-namespace winnow::train::test {
+namespace winnow::train::kernel_runs {
 
 // `count` numbers within 1 of `about`; others for each `id`.
 inline std::vector<float> random_floats(std::int64_t count, std::uint64_t id, float about = 0) {
@@ -43,4 +43,4 @@ inline void expect_same_bits(const KernelRun& run, const std::string& what) {
   }
 }
 
-}  // namespace winnow::train::test
+}  // namespace winnow::train::kernel_runs

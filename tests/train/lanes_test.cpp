@@ -14,8 +14,7 @@
 #include "train/backend/reference/reference.h"
 
 // Programs of compile_lanes: they share packed weights, which are loaded once, in parts.
-namespace winnow::train {
-namespace {
+namespace winnow::train::lanes_test {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -157,5 +156,4 @@ TEST(LoadParts, AreRunsThatCoverEverything) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::lanes_test

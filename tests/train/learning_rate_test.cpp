@@ -8,8 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::learning_rate_test {
 
 LearningRate rate_of(std::string_view schedule, OptionValues options) {
   return {.base = 0.8,
@@ -96,5 +95,4 @@ TEST(LearningRate, IsScaledToTheBatch) {
   EXPECT_DOUBLE_EQ(scaled_rate(0.1, 256, 64, false), 0.025);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::learning_rate_test

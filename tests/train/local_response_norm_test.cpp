@@ -11,8 +11,7 @@
 #include "tests/train/run_operation.h"
 #include "train/rewrites/rewrites.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::local_response_norm_test {
 
 using testing::DoubleNear;
 using testing::HasSubstr;
@@ -56,5 +55,4 @@ TEST(AlexnetLrn, IsThePapersInOneColumn) {
   EXPECT_THAT(to_text(for_inference(graph)), HasSubstr("local_response_norm"));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::local_response_norm_test

@@ -7,11 +7,10 @@
 #include "tests/train/kernel_runs.h"
 
 // Kernels of losses over sigmoids.
-namespace winnow::train {
-namespace {
+namespace winnow::train::loss_kernels_test {
 
-using test::expect_same_bits;
-using test::random_floats;
+using kernel_runs::expect_same_bits;
+using kernel_runs::random_floats;
 
 struct Problem {
   std::int64_t samples, classes;
@@ -73,5 +72,4 @@ TEST(OneDnnSigmoidLoss, NotANumberStaysOne) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::loss_kernels_test

@@ -10,8 +10,7 @@
 #include "tests/train/sync_batch_norm.h"
 #include "train/optim/clip.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::loss_scale_test {
 
 TEST(LossScale, IsAPowerOfTwoInItsRange) {
   for (const double good :
@@ -95,5 +94,4 @@ TEST(LossScale, ChangesNoBitWhereNothingVanishes) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::loss_scale_test

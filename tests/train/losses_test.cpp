@@ -14,8 +14,7 @@
 #include "train/nets/builder.h"
 #include "train/ops/sigmoid_cross_entropy.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::losses_test {
 
 using testing::DoubleNear;
 using testing::HasSubstr;
@@ -116,5 +115,4 @@ TEST(Losses, OfGuessingAreThoseOfEqualLogits) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::losses_test

@@ -6,8 +6,7 @@
 #include "train/graph/graph.h"
 #include "train/nets/nets.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::memory_needs_test {
 
 constexpr std::size_t kGiga = 1'000'000'000;
 
@@ -64,5 +63,4 @@ TEST(MemoryNeeds, AreOfThisMachine) {
   EXPECT_GT(memory_for_rank(8), 0U);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::memory_needs_test

@@ -8,8 +8,7 @@
 #include "common/error.h"
 #include "train/optim/recipe_options.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::multistep_test {
 
 using testing::StrEq;
 using testing::ThrowsMessage;
@@ -56,5 +55,4 @@ TEST(Multistep, NeedsMilestones) {
           StrEq("--milestones is an option of --sched multistep; this run's is cosine")));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::multistep_test

@@ -15,8 +15,7 @@
 #include "tests/train/net_options.h"
 #include "train/backend/backend.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::net_file_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -243,5 +242,4 @@ TEST(NetFile, IsKnownByItsName) {
   EXPECT_EQ(default_side_px({.name = "lenet"}), 28);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::net_file_test

@@ -13,8 +13,7 @@
 #include "train/ops/batch_norm.h"
 #include "train/rewrites/rewrites.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::nets_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -287,5 +286,4 @@ TEST(InitialValue, OnesAndZeros) {
   EXPECT_THAT(initial_value(parameter("a", {2}, Init::kMillionth), 1), ElementsAre(1e-6F, 1e-6F));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::nets_test

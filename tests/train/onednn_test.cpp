@@ -21,8 +21,7 @@
 #include "train/ops/conv2d.h"
 #include "train/rewrites/rewrites.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::onednn_test {
 
 std::size_t position(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -393,5 +392,4 @@ TEST(OneDnnKernels, Bf16IsRoundedToNearestEven) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::onednn_test

@@ -11,8 +11,7 @@
 #include "tests/train/net_options.h"
 #include "train/rewrites/rewrites.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::onnx_test {
 
 using datasets::WireField;
 using datasets::WireReader;
@@ -203,5 +202,4 @@ TEST(Onnx, RefusesWhatIsOfTrainingAlone) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::onnx_test

@@ -12,8 +12,7 @@
 
 #include "train/optim/optimizer.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::optim_rules_test {
 
 using Numbers = std::vector<double>;
 
@@ -224,5 +223,4 @@ TEST(Lamb, StepIsTheRateTimesTheNormOfTheWeights) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::optim_rules_test

@@ -11,8 +11,7 @@
 #include "train/optim/optimizer.h"
 #include "train/optim/recipe_options.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::optim_test {
 
 using testing::StartsWith;
 using testing::ThrowsMessage;
@@ -315,5 +314,4 @@ TEST(LearningRate, WarmsUpThenDecays) {
   EXPECT_THROW(find_lr_schedule("step"), UsageError);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::optim_test

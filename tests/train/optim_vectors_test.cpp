@@ -15,8 +15,7 @@
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::optim_vectors_test {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
@@ -110,5 +109,4 @@ TEST(LearningRate, SchedulesAreThoseOfPyTorch) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::optim_vectors_test

@@ -14,8 +14,7 @@
 #include "train/optim/optimizer.h"
 #include "train/run/train.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::optimizer_resume_test {
 
 namespace fs = std::filesystem;
 
@@ -141,5 +140,4 @@ std::vector<std::string> names() {
 INSTANTIATE_TEST_SUITE_P(All, OptimizerResume, testing::ValuesIn(names()),
                          [](const auto& test) { return test.param; });
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::optimizer_resume_test

@@ -15,8 +15,7 @@
 #include "common/npy.h"
 #include "places.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::out_of_fold_test {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
@@ -198,5 +197,4 @@ TEST(OutOfFold, ProbabilitiesAreSoftmaxOrSigmoids) {
                           FloatEq(static_cast<float>(1 / (1 + std::exp(2.0)))), 1.0F, 1.0F, 0.0F));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::out_of_fold_test

@@ -22,8 +22,7 @@
 #include "train/run/run_state.h"
 #include "train/step/task_runner.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::plan_test {
 
 using testing::HasSubstr;
 
@@ -423,5 +422,4 @@ TEST(TaskRunner, AnExceptionEndsTheRunAndTheNextOneIsWell) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::plan_test

@@ -10,8 +10,7 @@
 
 #include "train/run/rank_traffic.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::rank_metrics_test {
 
 RankFigures works(double compute, double data_wait) {
   return {.compute = compute, .data_wait = data_wait};
@@ -148,5 +147,4 @@ TEST(RankTraffic, WholeNumbersTakeEightBytesAndTheirExponentsFour) {
   EXPECT_EQ(traffic_of_step(execution), (Traffic{24 + 36, 40 + 60}));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::rank_metrics_test

@@ -7,8 +7,7 @@
 
 #include "places.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::rank_temperature_test {
 
 // Loads them first: who asks for NVIDIA's by name gets what is there by that name.
 class Thermometers : public testing::Test {
@@ -45,5 +44,4 @@ TEST_F(Thermometers, SeveralAreOpenAtOnceAndOutliveTheirCopies) {
   EXPECT_EQ(first(), 40);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::rank_temperature_test

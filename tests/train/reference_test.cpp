@@ -25,8 +25,7 @@
 #include "train/ops/softmax_cross_entropy.h"
 #include "train/rewrites/rewrites.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::reference_test {
 
 using testing::DoubleNear;
 using testing::ElementsAre;
@@ -534,5 +533,4 @@ TEST(ReferenceProgram, RefusesWhatWouldGoWrong) {
   EXPECT_THAT([&] { program->run(2, 1000); }, says("up to 1000"));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::reference_test

@@ -8,8 +8,7 @@
 
 #include "tests/train/net_options.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::resnet18_test {
 
 using testing::ElementsAre;
 
@@ -65,5 +64,4 @@ TEST(Resnet18, StartsAsTorchvisions) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::resnet18_test

@@ -21,8 +21,7 @@
 #include "train/ops/pooling.h"
 #include "train/ops/softmax_cross_entropy.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::rewrites_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -773,5 +772,4 @@ TEST(ArenaLayout, OfAnEmptyGraphIsEmpty) {
   EXPECT_TRUE(layout.offsets.empty());
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::rewrites_test

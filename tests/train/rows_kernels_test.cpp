@@ -7,11 +7,10 @@
 #include "train/backend/onednn/kernels/layer_norm_internal.h"
 
 // Kernels over rows of channels: scale, layer norm, local response norm, dropout.
-namespace winnow::train {
-namespace {
+namespace winnow::train::rows_kernels_test {
 
-using test::expect_same_bits;
-using test::random_floats;
+using kernel_runs::expect_same_bits;
+using kernel_runs::random_floats;
 
 kernels::GroupNormLayer rows_of(std::int64_t rows, std::int64_t channels) {
   return {Element::kF32, rows, 1, channels, 1, 1e-6};
@@ -153,5 +152,4 @@ TEST(OneDnnDropout, InstructionSetsAndThreadsGiveTheSameBits) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::rows_kernels_test

@@ -17,8 +17,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/common/thread_ranks.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::run_saver_test {
 
 namespace fs = std::filesystem;
 
@@ -136,5 +135,4 @@ TEST(RunSaver, AFailureIsSeenByRank0AndToldToAll) {
   EXPECT_EQ(told, 3);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::run_saver_test

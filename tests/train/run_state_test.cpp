@@ -18,8 +18,7 @@
 #include "train/run/setup.h"
 #include "train/step/not_finite.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::run_state_test {
 
 using testing::HasSubstr;
 using Json = nlohmann::json;
@@ -263,5 +262,4 @@ TEST(LossWatch, WarnsOnceForEveryTenThousandFold) {
   EXPECT_FALSE(LossWatch(0).warning(1, 1));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::run_state_test

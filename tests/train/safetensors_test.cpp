@@ -11,8 +11,7 @@
 
 #include "common/error.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::safetensors_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -167,5 +166,4 @@ TEST(Safetensors, ConvertsBfloatsAndDoubles) {
               ElementsAre(0.1F, -std::numeric_limits<float>::infinity(), 0, 3e38F));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::safetensors_test

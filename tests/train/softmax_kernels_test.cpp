@@ -7,11 +7,10 @@
 #include "tests/train/kernel_runs.h"
 
 // Kernels of attention and of tokens: softmax, rows added to rows, rows padded with zeros.
-namespace winnow::train {
-namespace {
+namespace winnow::train::softmax_kernels_test {
 
-using test::expect_same_bits;
-using test::random_floats;
+using kernel_runs::expect_same_bits;
+using kernel_runs::random_floats;
 
 constexpr std::int64_t kRows = 67;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -103,5 +102,4 @@ TEST(OneDnnRows, AreAddedSummedAndPaddedAlikeEverywhere) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::softmax_kernels_test

@@ -13,13 +13,12 @@
 #include "common/rng.h"
 #include "deferred_backend.h"
 #include "learner.h"
-#include "train/rewrites/rewrites.h"
 #include "train/model/state_dict.h"
 #include "train/nets/nets.h"
+#include "train/rewrites/rewrites.h"
 #include "train/step/executor.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::step_test {
 
 constexpr std::size_t kTail = 4;
 
@@ -684,5 +683,4 @@ TEST(Model, StateDictRoundTripAndRefusals) {
   EXPECT_THROW(load_state_dict(other, wrong, "it"), FormatError);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::step_test

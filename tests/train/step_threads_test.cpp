@@ -6,8 +6,7 @@
 #include "deferred_backend.h"
 #include "learner.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::step_threads_test {
 
 struct Cut {
   std::vector<int> lanes;
@@ -59,5 +58,4 @@ TEST(StepThreads, AFailureEndsAllWork) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::step_threads_test

@@ -10,8 +10,7 @@
 #include "common/error.h"
 #include "train/run/stored_evaluation.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::summary_test {
 
 TEST(Summary, AMeanCountsItsStepsAndOthersAreTheLast) {
   const std::vector<MetricsRow> rows{
@@ -122,5 +121,4 @@ TEST(StoredEvaluation, EveryNumberIsChecked) {
   EXPECT_THROW(parse_evaluation(many.dump(), "it"), FormatError);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::summary_test

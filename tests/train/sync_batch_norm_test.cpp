@@ -14,8 +14,7 @@
 #include "train/backend/reference/interpret.h"
 #include "train/ops/batch_norm.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::sync_batch_norm_test {
 
 constexpr int kSteps = 10;
 constexpr std::size_t kSamples = 6;
@@ -188,5 +187,4 @@ TEST(SyncBatchNorm, ALaneCannotTakeTwoMicroBatches) {
   EXPECT_THROW(Learner(graph, cut_into({2, 1}, 4096)), Error);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::sync_batch_norm_test

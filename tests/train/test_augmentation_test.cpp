@@ -23,8 +23,7 @@
 #include "train/run/stored_run.h"
 #include "train/step/feed.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::test_augmentation_test {
 
 namespace fs = std::filesystem;
 using testing::ThrowsMessage;
@@ -208,5 +207,4 @@ TEST(EvaluationOfViews, IsTheSameOnAnyLanesAndWhereProgramsAreDoneLater) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::test_augmentation_test

@@ -5,8 +5,7 @@
 
 #include "tests/train/net_options.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::torchvision_nets_test {
 
 using testing::ElementsAre;
 
@@ -174,5 +173,4 @@ TEST(Nets, StartAsTorchvisions) {
   EXPECT_EQ(init("vit_b_16", "heads.head.weight"), Init::kZeros);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::torchvision_nets_test

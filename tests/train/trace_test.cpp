@@ -12,8 +12,7 @@
 #include "train/trace/trace_json.h"
 #include "train/trace/trace_steps.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::trace_test {
 
 using Row = TraceSpan::Row;
 using nlohmann::json;
@@ -233,5 +232,4 @@ TEST(TraceRecorder, WritesDownTasksByThreadsAndTheUpdateAsAWhole) {
   EXPECT_TRUE(recorder.take().spans.empty());
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::trace_test

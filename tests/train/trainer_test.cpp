@@ -20,8 +20,7 @@
 #include "train/run/evaluate_run.h"
 #include "train/run/train.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::trainer_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -498,5 +497,4 @@ TEST_F(Trainer, SyncBatchNormOnACardIsThatOfTheCpu) {
   expect_equal(last_checkpoint("card").model, last_checkpoint("cpu").model);
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::trainer_test

@@ -9,8 +9,7 @@
 #include "common/error.h"
 #include "common/rng.h"
 
-namespace winnow::train {
-namespace {
+namespace winnow::train::whitening_test {
 
 using Row = std::vector<double>;
 
@@ -131,5 +130,4 @@ TEST(WhiteningFilters, BearImagesOfOneValueAndRefuseNone) {
   for (const float number : whitening_filters(sums, options)) EXPECT_TRUE(std::isfinite(number));
 }
 
-}  // namespace
-}  // namespace winnow::train
+}  // namespace winnow::train::whitening_test

@@ -18,8 +18,7 @@
 #include "train/backend/host_weights.h"
 #include "train/backend/onednn/onednn.h"
 
-namespace winnow::train::cudnn {
-namespace {
+namespace winnow::train::cudnn::card_weights_test {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -274,5 +273,4 @@ TEST(CardWeights, ServeProgramsOfTheirNetOnly) {
   EXPECT_THAT([&] { card->bind(*other_net); }, ThrowsMessage<Error>(HasSubstr("has no tensor")));
 }
 
-}  // namespace
-}  // namespace winnow::train::cudnn
+}  // namespace winnow::train::cudnn::card_weights_test

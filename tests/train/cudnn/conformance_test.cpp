@@ -16,8 +16,7 @@
 #include "train/backend/weights.h"
 
 // The backend for cards on a card of host memory: all but CUDA's own libraries.
-namespace winnow::train::cudnn {
-namespace {
+namespace winnow::train::cudnn::conformance_test {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -275,5 +274,4 @@ TEST(Cudnn, ImposesChoices) {
               ThrowsMessage<Error>(HasSubstr("by engine 2, which this card (host memory")));
 }
 
-}  // namespace
-}  // namespace winnow::train::cudnn
+}  // namespace winnow::train::cudnn::conformance_test

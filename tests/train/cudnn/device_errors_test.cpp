@@ -7,8 +7,7 @@
 
 #include "common/error.h"
 
-namespace winnow::train::cudnn {
-namespace {
+namespace winnow::train::cudnn::device_errors_test {
 
 struct FakeMachine final : Machine {
   int driver() override { return driver_version; }
@@ -148,5 +147,4 @@ TEST(DeviceErrors, FailedCallsSayWhatWasBeingDone) {
                              testing::HasSubstr("start again from the last checkpoint")));
 }
 
-}  // namespace
-}  // namespace winnow::train::cudnn
+}  // namespace winnow::train::cudnn::device_errors_test

@@ -6,8 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace winnow::train::cudnn {
-namespace {
+namespace winnow::train::cudnn::host_copy_test {
 
 TEST(HostCopy, CopiesEveryByteAndNoneBeyond) {
   constexpr std::size_t kMiB = std::size_t{1} << 20;
@@ -23,5 +22,4 @@ TEST(HostCopy, CopiesEveryByteAndNoneBeyond) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train::cudnn
+}  // namespace winnow::train::cudnn::host_copy_test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -22,11 +23,17 @@ struct HostHealth {
   std::size_t done = 0;
 };
 
+// In which order blocks of a kernel, and in each phase the threads of a block, have their turns.
+// Shuffled also takes no more than three blocks a launch.
+enum class ThreadOrder : std::uint8_t { kAscending, kDescending, kShuffled };
+
 class HostStream final : public Stream {
  public:
   explicit HostStream(std::shared_ptr<HostHealth> health = std::make_shared<HostHealth>())
       : health_(std::move(health)) {}
+  explicit HostStream(ThreadOrder order) : HostStream() { order_ = order; }
   ~HostStream() override = default;
+  ThreadOrder order() const noexcept { return order_; }
   void push(std::function<void()> work) { queue_.push_back(std::move(work)); }
 
   void copy(void* to, const void* from, std::size_t bytes) override;
@@ -42,6 +49,7 @@ class HostStream final : public Stream {
   std::shared_ptr<HostHealth> health_;
   std::deque<std::function<void()>> queue_;
   std::size_t done_ = 0;
+  ThreadOrder order_ = ThreadOrder::kAscending;
 };
 
 struct HostDeviceOptions {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "tests/train/cudnn/host_device.h"
@@ -24,60 +25,53 @@ std::vector<Index> turns(Index count, ThreadOrder order, Index seed) {
   return result;
 }
 
-template <ThreadOrder kOrder, int kPhase, class Kernel>
-void run_phases(const Kernel& kernel, Index block, typename Kernel::Shared& shared) {
-  if constexpr (kOrder == ThreadOrder::kAscending) {
-    for (int thread = 0; thread < kThreads; ++thread) {
-      kernel.template run<kPhase>({block, thread}, shared);
-    }
-  } else {
-    for (const Index thread : turns(kThreads, kOrder, block * Kernel::kPhases + kPhase)) {
-      kernel.template run<kPhase>({block, static_cast<int>(thread)}, shared);
-    }
-  }
-  if constexpr (kPhase + 1 < Kernel::kPhases) run_phases<kOrder, kPhase + 1>(kernel, block, shared);
+std::span<const Index> ascending() {
+  static const std::vector<Index> threads = turns(kThreads, ThreadOrder::kAscending, 0);
+  return threads;
 }
 
-template <ThreadOrder kOrder>
-struct HostLauncher {
-  static constexpr Index kMost = kOrder == ThreadOrder::kShuffled ? 3 : kMaxBlocks;
+template <int kPhase, class Kernel>
+void run_phases(const Kernel& kernel, Index block, ThreadOrder order,
+                typename Kernel::Shared& shared) {
+  std::vector<Index> others;
+  std::span<const Index> threads = ascending();
+  if (order != ThreadOrder::kAscending) {
+    threads = others = turns(kThreads, order, block * Kernel::kPhases + kPhase);
+  }
+  for (const Index thread : threads) {
+    kernel.template run<kPhase>({block, static_cast<int>(thread)}, shared);
+  }
+  if constexpr (kPhase + 1 < Kernel::kPhases) run_phases<kPhase + 1>(kernel, block, order, shared);
+}
 
+struct HostLauncher {
   template <class Kernel>
-  static void run(const Kernel& kernel, Index first, Index blocks) {
+  static void run(const Kernel& kernel, Index first, Index blocks, ThreadOrder order) {
     using Shared = typename Kernel::Shared;
     const auto shared = std::make_unique<Shared>();
-    for (const Index block : turns(blocks, kOrder, first)) {
+    for (const Index block : turns(blocks, order, first)) {
       std::memset(static_cast<void*>(shared.get()), 0xff, sizeof(Shared));
-      run_phases<kOrder, 0>(kernel, first + block, *shared);
+      run_phases<0>(kernel, first + block, order, *shared);
     }
   }
 
   template <class Kernel>
   static void launch(const Kernel& kernel, Stream& stream) {
+    auto& host = static_cast<HostStream&>(stream);
+    const ThreadOrder order = host.order();
+    const Index most = order == ThreadOrder::kShuffled ? 3 : kMaxBlocks;
     const LaunchShape shape = kernel.shape();
-    for (Index first = 0; first < shape.blocks; first += kMost) {
-      const Index blocks = launch_blocks(shape, first, kMost);
-      static_cast<HostStream&>(stream).push([=] { run(kernel, first, blocks); });
+    for (Index first = 0; first < shape.blocks; first += most) {
+      const Index blocks = launch_blocks(shape, first, most);
+      host.push([=] { run(kernel, first, blocks, order); });
     }
   }
 };
 
-constexpr Table kAscendingTable = make_table<HostLauncher<ThreadOrder::kAscending>>("host");
-constexpr Table kDescendingTable = make_table<HostLauncher<ThreadOrder::kDescending>>("host");
-constexpr Table kShuffledTable = make_table<HostLauncher<ThreadOrder::kShuffled>>("host");
+constexpr Table kTable = make_table<HostLauncher>("host");
 
 }  // namespace
 
-const Table& host_kernels(ThreadOrder order) noexcept {
-  switch (order) {
-    case ThreadOrder::kDescending:
-      return kDescendingTable;
-    case ThreadOrder::kShuffled:
-      return kShuffledTable;
-    case ThreadOrder::kAscending:
-      break;
-  }
-  return kAscendingTable;
-}
+const Table& host_kernels() noexcept { return kTable; }
 
 }  // namespace winnow::train::cudnn::kernels

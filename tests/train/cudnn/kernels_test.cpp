@@ -26,8 +26,7 @@
 #include "train/ops/sigmoid_cross_entropy.h"
 #include "train/optim/optimizer.h"
 
-namespace winnow::train::cudnn::kernels {
-namespace {
+namespace winnow::train::cudnn::kernels::kernels_test {
 
 constexpr ThreadOrder kOrders[] = {ThreadOrder::kAscending, ThreadOrder::kDescending,
                                    ThreadOrder::kShuffled};
@@ -163,8 +162,8 @@ void in_any_order(const std::vector<Tensor*>& outputs, Launch launch) {
   std::vector<std::vector<std::byte>> first;
   for (const ThreadOrder order : kOrders) {
     for (Tensor* output : outputs) output->restore();
-    HostStream stream;
-    launch(host_kernels(order), stream);
+    HostStream stream(order);
+    launch(host_kernels(), stream);
     for (Tensor* output : outputs) {
       ASSERT_TRUE(output->is_sound());
     }
@@ -1085,8 +1084,8 @@ TEST(UpdateKernels, FiniteCheckFindsAnyOne) {
       values.as<float>()[at] = bad;
       for (const ThreadOrder order : kOrders) {
         StepScalars scalars{3, 0.5F, 1};
-        HostStream stream;
-        host_kernels(order).finite_check({values, count, &scalars}, stream);
+        HostStream stream(order);
+        host_kernels().finite_check({values, count, &scalars}, stream);
         stream.synchronize();
         EXPECT_EQ(scalars.finite, std::isfinite(bad) ? 1 : 0);
         EXPECT_EQ(scalars.step, 3);
@@ -1299,5 +1298,4 @@ TEST(Launches, TilesCoverEachElementOnce) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train::cudnn::kernels
+}  // namespace winnow::train::cudnn::kernels::kernels_test

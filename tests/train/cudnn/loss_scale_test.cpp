@@ -16,8 +16,7 @@
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/train.h"
 
-namespace winnow::train::cudnn {
-namespace {
+namespace winnow::train::cudnn::loss_scale_test {
 
 constexpr double kRate = 0.05;
 
@@ -263,5 +262,4 @@ TEST_F(RunInF16, GoesOnToTheBitAndEvaluatesAsInF32) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train::cudnn
+}  // namespace winnow::train::cudnn::loss_scale_test

@@ -9,8 +9,7 @@
 #include "train/backend/cudnn/device.h"
 
 // What a machine without a card, or with hidden ones, says: in every build of CUDA, everywhere.
-namespace winnow::train::cudnn {
-namespace {
+namespace winnow::train::cudnn::no_card_test {
 
 std::string refusal() {
   try {
@@ -30,5 +29,4 @@ TEST(NoCard, IsOneSentence) {
   EXPECT_THAT([] { make_cudnn_backend(BackendOptions{}); }, testing::Throws<Error>());
 }
 
-}  // namespace
-}  // namespace winnow::train::cudnn
+}  // namespace winnow::train::cudnn::no_card_test

@@ -13,8 +13,7 @@
 
 #include "common/file.h"
 
-namespace winnow::train::cudnn {
-namespace {
+namespace winnow::train::cudnn::plan_cache_test {
 
 namespace fs = std::filesystem;
 
@@ -155,5 +154,4 @@ TEST(PlanFolder, LiesInTheUsersCache) {
   EXPECT_EQ(default_plan_folder(h200()), "");
 }
 
-}  // namespace
-}  // namespace winnow::train::cudnn
+}  // namespace winnow::train::cudnn::plan_cache_test

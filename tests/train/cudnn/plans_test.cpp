@@ -18,8 +18,7 @@
 #include "train/backend/cudnn/plan_cache.h"
 
 // cuDNN plans for cards that are not here, from their properties alone.
-namespace winnow::train::cudnn {
-namespace {
+namespace winnow::train::cudnn::plans_test {
 
 using AllConvolutions = std::map<std::string, ConvolutionDescription>;  // by to_string()
 
@@ -219,5 +218,4 @@ TEST(PlanSearch, TakesNoStoredPlanThatIsNone) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train::cudnn
+}  // namespace winnow::train::cudnn::plans_test

@@ -6,8 +6,7 @@
 #include "train/backend/cudnn/engine_choice.h"
 #include "train/backend/cudnn/matmul_layout.h"
 
-namespace winnow::train::cudnn {
-namespace {
+namespace winnow::train::cudnn::products_test {
 
 using Notes = std::vector<EngineNote>;
 
@@ -136,5 +135,4 @@ TEST(MatmulLayout, GivesBlasTheSameProduct) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train::cudnn
+}  // namespace winnow::train::cudnn::products_test

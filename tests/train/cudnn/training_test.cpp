@@ -14,8 +14,7 @@
 
 // The trainer's steps over the backend for cards, on a card of host memory: feed, lanes, buckets,
 // sums and weights, as `winnow train --backend cudnn` has them.
-namespace winnow::train::cudnn {
-namespace {
+namespace winnow::train::cudnn::training_test {
 
 gpu::Recipe small(DType dtype, bool reproducible) {
   return {.side = 8,
@@ -116,5 +115,4 @@ TEST(TrainingOnACard, ABrokenCardIsAnError) {
   }
 }
 
-}  // namespace
-}  // namespace winnow::train::cudnn
+}  // namespace winnow::train::cudnn::training_test
