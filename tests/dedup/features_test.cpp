@@ -22,6 +22,7 @@
 #include "dedup/pairs.h"
 #include "dedup/report.h"
 #include "places.h"
+#include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup::features_test {
@@ -119,14 +120,14 @@ TEST(FeatureTable, KeepsHalvesAsTheyAre) {
 }
 
 TEST(FeatureTable, ComesBackFromItsFile) {
+  const TemporaryFolder folder;
   for (const FeatureType type : {FeatureType::kF16, FeatureType::kI8}) {
     const FeatureTable table = table_of(clustered(31, 12, 2), type);
     const Bytes bytes = serialize(table);
     EXPECT_EQ(parse_features(bytes, "it"), table);
-    const auto path = std::filesystem::path(testing::TempDir()) / "feature_table";
+    const auto path = folder / "table";
     write_features(path, table);
     EXPECT_EQ(read_features(InputFile(path)), table);
-    std::filesystem::remove(path);
   }
 }
 

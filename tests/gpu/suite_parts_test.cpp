@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "places.h"
+#include "tests/common/temporary_folder.h"
 #include "tests/gpu/report.h"
 #include "tests/gpu/synthetic.h"
 #include "train/backend/backend.h"
@@ -20,13 +21,12 @@ namespace fs = std::filesystem;
 
 class ReportTest : public testing::Test {
  protected:
-  void SetUp() override { fs::remove_all(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
   nlohmann::json written() const {
     std::ifstream file(folder_ / "stage.json");
     return nlohmann::json::parse(file);
   }
-  const fs::path folder_ = fs::path(testing::TempDir()) / ("report_" + std::to_string(getpid()));
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
   const Facts facts_{{"card", "a \"card\"\n"}, {"commit", "abc"}};
 };
 

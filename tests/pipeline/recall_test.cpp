@@ -12,6 +12,7 @@
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/recall/edits.h"
 #include "pipeline/store/cache.h"
+#include "tests/common/temporary_folder.h"
 #include "tests/pipeline/fake_source.h"
 
 namespace winnow::pipeline::recall_test {
@@ -87,14 +88,10 @@ TEST(Edits, DoWhatTheirNamesSay) {
 class Recall : public testing::Test {
  protected:
   void SetUp() override {
-    root_ = std::filesystem::path(testing::TempDir()) /
-            testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(root_);
     for (std::uint64_t i = 0; i < 40; ++i) {
       source_.add(std::to_string(i), i == 3 ? Image(64, 64, 1) : picture(i, 64, 80, 3));
     }
   }
-  void TearDown() override { std::filesystem::remove_all(root_); }
   Cache cache(Store store) {
     IngestOptions options;
     options.store = store;
@@ -103,7 +100,8 @@ class Recall : public testing::Test {
   }
 
   FakeSource source_;
-  std::filesystem::path root_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path root_ = temporary_ / "cache";
 };
 
 TEST_F(Recall, CountsHowFarEachEditIs) {

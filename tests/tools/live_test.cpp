@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/file.h"
+#include "tests/common/temporary_folder.h"
 #include "tools/live/columns.h"
 #include "tools/live/live_state.h"
 #include "tools/live/live_view.h"
@@ -105,8 +106,8 @@ TEST(LiveState, EvaluationsArePointsOfTheirOwn) {
 }
 
 TEST(LiveState, FollowsAFileThatGrowsAndOneThatBeginsAnew) {
-  const fs::path path = fs::path(testing::TempDir()) / "live_test.jsonl";
-  fs::remove(path);
+  const TemporaryFolder folder;
+  const fs::path path = folder / "metrics.jsonl";
   train::MetricsTail tail(path);
   LiveState state{.name = "run", .note = "here"};
   follow(state, tail);

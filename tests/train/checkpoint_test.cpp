@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tests/common/temporary_folder.h"
 
 namespace winnow::train::checkpoint_test {
 
@@ -14,14 +15,8 @@ namespace fs = std::filesystem;
 
 class CheckpointTest : public testing::Test {
  protected:
-  CheckpointTest()
-      : folder_(fs::path(testing::TempDir()) /
-                ("winnow-checkpoint-" + std::to_string(::getpid()))) {
-    fs::remove_all(folder_);
-  }
-  ~CheckpointTest() override { fs::remove_all(folder_); }
-
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 std::vector<NamedTensor> some_tensors() {

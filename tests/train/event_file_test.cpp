@@ -19,6 +19,7 @@
 #include "common/file.h"
 #include "common/tfrecord_frame.h"
 #include "datasets/wire.h"
+#include "tests/common/temporary_folder.h"
 
 namespace winnow::train::event_file_test {
 
@@ -101,12 +102,6 @@ class Records {
 
 class EventFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / "event_file_test";
-    fs::remove_all(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::vector<fs::path> files() const {
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(folder_)) found.push_back(entry.path());
@@ -114,7 +109,8 @@ class EventFileTest : public testing::Test {
     return found;
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(EventFileTest, HoldsEveryNumberOfEveryRowOnce) {
@@ -150,7 +146,8 @@ TEST_F(EventFileTest, ANewStartTakesThePlaceOfTheFilesBefore) {
 }
 
 TEST(Metrics, AreReadWithoutLinesThatAreCutShort) {
-  const fs::path path = fs::path(testing::TempDir()) / "metrics_test.jsonl";
+  const TemporaryFolder folder;
+  const fs::path path = folder / "metrics.jsonl";
   write_file_durably(path,
                      "{\"step\":5,\"epoch\":0.5,\"wall\":2.5,\"run\":\"ab\",\"train.loss\":1.5}\n"
                      "{\"step\":6,\"epoch\":0.6,\"wall\":3,\"val.top1\":0.5,\"val.loss\":null}\n"

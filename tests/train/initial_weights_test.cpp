@@ -15,6 +15,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tests/common/temporary_folder.h"
 #include "train/model/state_dict.h"
 #include "train/nets/builder.h"
 #include "train/ops/tokens.h"
@@ -41,16 +42,13 @@ Graph small_net(int classes) {
 
 class InitialWeightsTest : public testing::Test {
  protected:
-  InitialWeightsTest()
-      : file_(fs::path(testing::TempDir()) / ("winnow-weights-" + std::to_string(::getpid()))) {}
-  ~InitialWeightsTest() override { fs::remove(file_); }
-
   InitialWeights load(Model& model, const Graph& graph, const std::vector<NamedTensor>& tensors) {
     write_file_durably(file_, to_safetensors(tensors, {}));
     return load_initial_weights(model, graph, file_);
   }
 
-  fs::path file_;
+  const TemporaryFolder temporary_;
+  const fs::path file_ = temporary_ / "weights";
 };
 
 std::vector<NamedTensor> other_weights(int classes) {

@@ -9,6 +9,7 @@
 
 #include "common/comm/communicator.h"
 #include "places.h"
+#include "tests/common/temporary_folder.h"
 #include "train/backend/reference/reference.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/optim/optimizer.h"
@@ -23,12 +24,6 @@ const fs::path kCache = fs::path(WINNOW_GOLDEN) / "v1" / "raw";
 
 class OptimizerResume : public testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("optimizer_resume_" + GetParam());
-    fs::remove_all(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   Checkpoint trained(const std::string& run, std::int64_t steps,
                      const OptionValues& options = {}) const {
     TrainOptions o;
@@ -49,7 +44,7 @@ class OptimizerResume : public testing::TestWithParam<std::string> {
     return load_checkpoint(*newest_checkpoint(o.run.out / "checkpoints"));
   }
 
-  fs::path folder_;
+  const TemporaryFolder folder_;
 };
 
 void expect_equal(const std::vector<NamedTensor>& a, const std::vector<NamedTensor>& b) {

@@ -14,6 +14,7 @@
 #include "common/file.h"
 #include "common/npy.h"
 #include "places.h"
+#include "tests/common/temporary_folder.h"
 
 namespace winnow::train::out_of_fold_test {
 
@@ -26,13 +27,6 @@ using ::testing::HasSubstr;
 constexpr const char* kFiles[] = {"out-of-fold.npy", "out-of-fold.csv", "out-of-fold.json"};
 
 fs::path golden() { return fs::path(WINNOW_GOLDEN) / "v1" / "folds"; }
-
-fs::path fresh(const std::string& name) {
-  const fs::path folder = fs::path(::testing::TempDir()) / ("out_of_fold_" + name);
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  return folder;
-}
 
 // Without a sync: there are hundreds of them.
 void write_text(const fs::path& path, const std::string& text) {
@@ -74,7 +68,8 @@ void expect_formula(const OutOfFold& read) {
 TEST(OutOfFold, ReadsTheFirstVersion) { expect_formula(read_out_of_fold(golden())); }
 
 TEST(OutOfFold, WritesTheSameBytes) {
-  const fs::path run = fresh("same");
+  const TemporaryFolder temporary;
+  const fs::path run = temporary.path();
   write_out_of_fold(run, formula(), words());
   for (const char* file : kFiles) {
     EXPECT_EQ(read_text(run / file), read_text(golden() / file)) << file;
@@ -86,7 +81,8 @@ TEST(OutOfFold, WritesTheSameBytes) {
 }
 
 TEST(OutOfFold, RefusesWhatIsDamaged) {
-  const fs::path run = fresh("damaged");
+  const TemporaryFolder temporary;
+  const fs::path run = temporary.path();
   EXPECT_THROW(read_out_of_fold(run), UsageError);
   for (const std::string file : kFiles) {
     write_out_of_fold(run, formula(), words());
@@ -121,7 +117,8 @@ std::string refusal(const fs::path& run) {
 }
 
 TEST(OutOfFold, SaysWhatToDoWhereAFileIsMissing) {
-  const fs::path run = fresh("missing");
+  const TemporaryFolder temporary;
+  const fs::path run = temporary.path();
   for (const char* file : {"out-of-fold.npy", "out-of-fold.csv"}) {
     write_out_of_fold(run, formula(), words());
     fs::remove(run / file);
@@ -131,7 +128,8 @@ TEST(OutOfFold, SaysWhatToDoWhereAFileIsMissing) {
 
 // Digests are right.
 TEST(OutOfFold, RefusesRowsThatNoNetSays) {
-  const fs::path run = fresh("forged");
+  const TemporaryFolder temporary;
+  const fs::path run = temporary.path();
   const auto refuses = [&](std::size_t at, float value, bool sigmoid, const std::string& why) {
     OutOfFold forged = formula();
     forged.about.sigmoid = sigmoid;
@@ -152,7 +150,8 @@ TEST(OutOfFold, RefusesRowsThatNoNetSays) {
 }
 
 TEST(OutOfFold, SaysWhetherRowsAreOfSigmoids) {
-  const fs::path run = fresh("sigmoid");
+  const TemporaryFolder temporary;
+  const fs::path run = temporary.path();
   OutOfFold predicted = formula();
   predicted.about.sigmoid = true;
   write_out_of_fold(run, predicted, words());
@@ -162,7 +161,8 @@ TEST(OutOfFold, SaysWhetherRowsAreOfSigmoids) {
 
 // One of the files is another, and its digest is right.
 TEST(OutOfFold, RefusesFilesThatDoNotFit) {
-  const fs::path run = fresh("other");
+  const TemporaryFolder temporary;
+  const fs::path run = temporary.path();
   const auto forge = [&](const std::string& ending, const std::string& text) {
     write_out_of_fold(run, formula(), words());
     const fs::path json = run / "out-of-fold.json";

@@ -15,6 +15,7 @@
 #include "common/file.h"
 #include "deferred_backend.h"
 #include "places.h"
+#include "tests/common/temporary_folder.h"
 #include "train/backend/reference/reference.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/evaluate_run.h"
@@ -35,15 +36,6 @@ const fs::path kCache = fs::path(WINNOW_GOLDEN) / "v1" / "raw";
 
 class Trainer : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ =
-        fs::path(testing::TempDir()) /
-        (std::string("trainer_") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   TrainOptions options(const std::string& run, std::int64_t steps) const {
     TrainOptions o;
     o.net.name = "lenet";
@@ -105,7 +97,7 @@ class Trainer : public testing::Test {
     }
   }
 
-  fs::path folder_;
+  const TemporaryFolder folder_;
   std::vector<std::string> notes_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "places.h"
+#include "tests/common/temporary_folder.h"
 #include "tests/gpu/synthetic.h"
 #include "tests/train/cudnn/f16_training.h"
 #include "tests/train/sync_batch_norm.h"
@@ -208,9 +209,6 @@ TEST(LossScaleInF16, LossesAreThoseOfOtherTypes) {
 
 class RunInF16 : public testing::Test {
  protected:
-  void SetUp() override { std::filesystem::remove_all(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   TrainOptions options(const std::string& run, std::int64_t steps) const {
     TrainOptions o;
     o.net.name = "lenet";
@@ -236,7 +234,7 @@ class RunInF16 : public testing::Test {
     return load_checkpoint(*newest_checkpoint(folder_ / run / "checkpoints"));
   }
 
-  const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "run_in_f16";
+  const TemporaryFolder folder_;
 };
 
 // As `winnow train` does it: averages, evaluation of several views, and going on from a checkpoint.

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "common/file.h"
+#include "tests/common/temporary_folder.h"
 
 namespace winnow::train::cudnn::plan_cache_test {
 
@@ -19,13 +20,8 @@ namespace fs = std::filesystem;
 
 class PlanCacheTest : public testing::Test {
  protected:
-  PlanCacheTest() : root_(testing::TempDir() + "plan_cache_" + std::to_string(::getpid())) {
-    fs::remove_all(root_);
-    fs::create_directories(root_);
-  }
-  ~PlanCacheTest() override { fs::remove_all(root_); }
-
-  fs::path root_;
+  const TemporaryFolder temporary_;
+  const fs::path root_ = temporary_.path();
   const std::string plan_ = R"({"engine": 46, "knobs": ["\n", "ü"]})";
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/common/temporary_folder.h"
 #include "tests/train/cases.h"
 #include "tests/train/conformance.h"
 #include "train/backend/cudnn/compiled.h"
@@ -185,8 +186,8 @@ TEST(PlanSearch, TakesTheEngineThatIsNamedOrNone) {
 TEST(PlanSearch, StoredPlansAreTakenUpAgain) {
   const Descriptor properties = make_card_properties(kCards[0].properties);
   const PlanTarget target{.handle = nullptr, .properties = &properties};
-  const auto folder = std::filesystem::path(testing::TempDir()) / "winnow_stored_plans";
-  const PlanCache cache(folder);
+  const TemporaryFolder folder;
+  const PlanCache cache(folder.path());
   for (const Pass pass : kPasses) {
     for (const Element type : {Element::kF32, Element::kBf16, Element::kF16}) {
       const auto d = some_convolution(pass, type, type);
@@ -202,7 +203,6 @@ TEST(PlanSearch, StoredPlansAreTakenUpAgain) {
       EXPECT_EQ(to_json(*again), to_json(*plan));
     }
   }
-  std::filesystem::remove_all(folder);
 }
 
 TEST(PlanSearch, TakesNoStoredPlanThatIsNone) {
