@@ -2,7 +2,8 @@
 """test_folders.py: makes the folders of one run of CTest, and prints, as CTest reads it, the environment that names them.
 
 TMPDIR is for files, WINNOW_TEST_TMPFS for those whose syncs shall cost nothing, in memory where there is room for that; TEST_TMPDIR,
-which GoogleTest reads, is the same. When CTest ends, however it ends, both go, and so do processes that tests left behind."""
+which GoogleTest reads, is the same, and Open MPI's ranks share memory by files in it. When CTest ends, however it ends, both go, and
+so do processes that tests left behind, and what caches in the folders have in memory."""
 
 import os
 import pathlib
@@ -14,10 +15,21 @@ import tempfile
 
 SHM = pathlib.Path("/dev/shm")
 ROOM = 1 << 30  # bytes that memory must have for it
+OPEN_MPI = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory")  # of version 4, and of 5
+
+
+def in_memory(folders):
+    """What winnow has in memory of caches in the folders: shards that a link of theirs leads to, and copies that say whose they are."""
+    links = (entry for folder in folders for entry in folder.rglob("shards") if entry.is_symlink())
+    found = {pathlib.Path(os.readlink(link)) for link in links}
+    for copy in SHM.glob(f"winnow-{os.geteuid()}-*/copy.json"):
+        if any(str(folder) in copy.read_text(errors="replace") for folder in folders):
+            found.add(copy.parent)
+    return [folder for folder in found if folder.parent == SHM]
 
 
 def remove(folders):
-    """Ends all processes whose environment names one of the folders, then removes them."""
+    """Ends all processes whose environment names one of the folders, then removes them, and what is in memory of them."""
     names = [str(folder).encode() for folder in folders]
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -25,7 +37,7 @@ def remove(folders):
                 os.kill(int(process.name), signal.SIGKILL)
         except OSError:
             pass  # over, or another's
-    for folder in folders:
+    for folder in [*in_memory(folders), *folders]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -46,8 +58,10 @@ def remove_when_over(pid, folders):
 def main():
     files = tempfile.mkdtemp(prefix="winnow-tests-")
     memory = SHM if os.access(SHM, os.W_OK) and shutil.disk_usage(SHM).free > ROOM else None
-    folders = [files, tempfile.mkdtemp(prefix="winnow-tests-", dir=memory or files)]
-    print(f'set(ENV{{TMPDIR}} "{folders[0]}")\nset(ENV{{WINNOW_TEST_TMPFS}} "{folders[1]}")\nset(ENV{{TEST_TMPDIR}} "{folders[1]}")')
+    folders = [pathlib.Path(files), pathlib.Path(tempfile.mkdtemp(prefix="winnow-tests-", dir=memory or files))]
+    environment = {"TMPDIR": folders[0]} | dict.fromkeys(("WINNOW_TEST_TMPFS", "TEST_TMPDIR", *OPEN_MPI), folders[1])
+    for name, folder in environment.items():
+        print(f'set(ENV{{{name}}} "{folder}")')
     sys.stdout.flush()
     remove_when_over(int(sys.argv[1]), folders)
 

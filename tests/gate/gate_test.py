@@ -1,9 +1,15 @@
 """What the gate runs is chosen as choice.py says: nothing is forgotten, and a change runs what it can break."""
 
+import json
+import os
 import pathlib
+import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import checkout
@@ -155,6 +161,38 @@ class Running(unittest.TestCase):
         self.assertRegex(said, r"The gate took \d+:\d\d and has 1 minutes")
         self.assertIn("2 passed", said.splitlines()[-1])
         self.assertIn("(build 1:01, tests ", said.splitlines()[-1])
+
+
+class Folders(unittest.TestCase):
+    """tests/common/test_folders.py, with a process in CTest's place."""
+
+    @unittest.skipUnless(os.access("/dev/shm", os.W_OK), "a machine without /dev/shm")
+    def test_nothing_is_left_when_ctest_ends(self):
+        ctest = subprocess.Popen(["sleep", "infinity"])
+        self.addCleanup(ctest.kill)
+        script = pathlib.Path(checkout.ROOT) / "tests" / "common" / "test_folders.py"
+        said = subprocess.run([sys.executable, "-B", script, str(ctest.pid)], stdout=subprocess.PIPE, text=True, check=True).stdout
+        environment = dict(re.findall(r'set\(ENV\{(\w+)\} "(.+)"\)', said))
+        files, memory = (pathlib.Path(environment[name]) for name in ("TMPDIR", "WINNOW_TEST_TMPFS"))
+        self.assertEqual(environment["OMPI_MCA_btl_vader_backing_directory"], str(memory))
+        shards, copy, others = (pathlib.Path("/dev/shm") / f"winnow-{os.geteuid()}-gate-{os.getpid()}-{i}" for i in range(3))
+        for folder in (shards, copy, others, files / "cache"):
+            folder.mkdir(parents=True)
+            self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        (files / "cache" / "shards").symlink_to(shards)
+        (copy / "copy.json").write_text(json.dumps({"cache": str(files / "other")}))
+        (others / "copy.json").write_text(json.dumps({"cache": "/elsewhere"}))
+        left = subprocess.Popen(["sleep", "infinity"], env=os.environ | environment)
+        self.addCleanup(left.kill)
+        ctest.kill()
+        ctest.wait()
+        self.assertEqual(left.wait(60), -signal.SIGKILL)
+        for _ in range(6000):
+            if not any(map(pathlib.Path.exists, (files, memory, shards, copy))):
+                break
+            time.sleep(0.01)
+        self.assertEqual([path for path in (files, memory, shards, copy) if path.exists()], [])
+        self.assertTrue(others.exists())
 
 
 class Lines(unittest.TestCase):
