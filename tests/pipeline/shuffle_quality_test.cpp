@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <vector>
 
 #include "pipeline/store/partition.h"
+#include "tests/common/growth.h"
 
 namespace winnow::pipeline::shuffle_quality_test {
 
@@ -166,13 +166,14 @@ TEST(ShuffleQuality, SaysNothingOfWhatThereIsNot) {
 }
 
 TEST(ShuffleQuality, TakesNoLongerForManySamples) {
-  const std::uint64_t n = 10'000'000;
-  const PartialShuffle shuffle(homes(n, 8), {256, 8}, 0.1, 1);
-  const auto begin = std::chrono::steady_clock::now();
-  const ShuffleQuality quality = measure_shuffle(shuffle);
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-  EXPECT_NEAR(quality.away, 0.0875, 0.01);
-  EXPECT_LT(passed.count(), 20);  // half a second of a quiet machine, more of a sanitizer
+  const auto shuffle_of = [](std::uint64_t n) {
+    return PartialShuffle(homes(n, 8), {256, 8}, 0.1, 1);
+  };
+  const PartialShuffle few = shuffle_of(1'250'000);
+  const PartialShuffle many = shuffle_of(10'000'000);
+  EXPECT_NEAR(measure_shuffle(many).away, 0.0875, 0.01);
+  const double once = test::processor_seconds_of([&] { measure_shuffle(few); });
+  EXPECT_LT(test::processor_seconds_of([&] { measure_shuffle(many); }) / once, 4);  // of 8 times
 }
 
 TEST(ShuffleQuality, IsASentence) {
