@@ -38,7 +38,10 @@ def bar_charts(chance, count):
     for heights in draw.apart(lambda: chance.rng.uniform(0.05, 0.98, (names, series)), count, 0.15):
         picture, pen = draw.again(axes.picture)
         for (i, j), height in numpy.ndenumerate(heights):
-            (left, top), (right, bottom) = axes.at((i + 0.15 + 0.7 * j / series) / names, height), axes.at((i + 0.15 + 0.7 * (j + 1) / series) / names, 0)
+            (left, top), (right, bottom) = (
+                axes.at((i + 0.15 + 0.7 * j / series) / names, height),
+                axes.at((i + 0.15 + 0.7 * (j + 1) / series) / names, 0),
+            )
             pen.rectangle([left, top, right - 1, bottom], fill=axes.colours[j])
         yield picture
 
@@ -98,7 +101,9 @@ def histograms(chance, count):
     x = numpy.linspace(0, 1, bins)
 
     def bells():
-        total = sum(chance.between(0.3, 1) * numpy.exp(-(((x - chance.between(0.1, 0.9)) / chance.between(0.06, 0.2)) ** 2)) for _ in range(2))
+        total = sum(
+            chance.between(0.3, 1) * numpy.exp(-(((x - chance.between(0.1, 0.9)) / chance.between(0.06, 0.2)) ** 2)) for _ in range(2)
+        )
         return 0.95 * total / total.max() * chance.rng.uniform(0.9, 1, bins)
 
     for heights in draw.apart(bells, count, 0.25):
@@ -123,7 +128,9 @@ def heat_maps(chance, count):
         picture, pen = draw.again(blank)
         picture.paste(draw.tinted(values, colours).resize((side * cell, side * cell), Image.Resampling.NEAREST), (80, 50))
         for (y, x), value in numpy.ndenumerate(values):
-            write(pen, (80 + (x + 0.5) * cell, 50 + (y + 0.5) * cell), f"{100 * value:.0f}", name, 12, WHITE if value > 0.4 else BLACK, "mm")
+            write(
+                pen, (80 + (x + 0.5) * cell, 50 + (y + 0.5) * cell), f"{100 * value:.0f}", name, 12, WHITE if value > 0.4 else BLACK, "mm"
+            )
         yield picture
 
 
@@ -131,7 +138,9 @@ def spectrograms(chance, count):
     """Of speech: bands of harmonics that bend, under one axis."""
     axes = Axes(chance, 6)
     width, height = axes.right - axes.left, axes.bottom - axes.top
-    colours = chance.one_of([[(0, 0, 10), (90, 10, 110), (240, 100, 40), (255, 250, 180)], [(30, 0, 70), (30, 130, 140), (250, 230, 40)], [WHITE, BLACK]])
+    colours = chance.one_of(
+        [[(0, 0, 10), (90, 10, 110), (240, 100, 40), (255, 250, 180)], [(30, 0, 70), (30, 130, 140), (250, 230, 40)], [WHITE, BLACK]]
+    )
     y = numpy.arange(height)[::-1, None] / height
     for _ in range(count):
         pitch = 0.03 + 0.06 * numpy.interp(numpy.arange(width), numpy.linspace(0, width, 9), chance.rng.random(9))
@@ -163,7 +172,12 @@ def heart_traces(chance, count):
         x = numpy.arange(width)
         for i in range(rows):
             trace = chance.rng.normal(0, 0.6, width) + 6 * numpy.sin(x / chance.between(90, 200))
-            shape = [(-18, 6, chance.between(3, 9)), (0, 2, chance.between(25, 50)), (5, 2, -chance.between(5, 18)), (26, 9, chance.between(-8, 14))]
+            shape = [
+                (-18, 6, chance.between(3, 9)),
+                (0, 2, chance.between(25, 50)),
+                (5, 2, -chance.between(5, 18)),
+                (26, 9, chance.between(-8, 14)),
+            ]
             for beat in beats:
                 trace += sum(size * numpy.exp(-(((x - beat - at) / wide) ** 2)) for at, wide, size in shape)
             pen.line(list(zip(x.tolist(), (115 + 110 * i - trace).tolist(), strict=True)), fill=BLACK, width=2)
@@ -215,5 +229,7 @@ def dashboards(chance, count):
         pen.line(points, fill=colours[1], width=3)
         left, top, right, bottom = boxes[5]
         for i in range(6):
-            pen.rectangle([left + 20, top + 44 + 40 * i, left + 20 + chance.between(0.1, 1) * (right - left - 40), top + 66 + 40 * i], fill=colours[2])
+            pen.rectangle(
+                [left + 20, top + 44 + 40 * i, left + 20 + chance.between(0.1, 1) * (right - left - 40), top + 66 + 40 * i], fill=colours[2]
+            )
         yield picture

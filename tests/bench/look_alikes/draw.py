@@ -25,7 +25,11 @@ BLACK, WHITE, GRAY = (20, 20, 24), (255, 255, 255), (120, 120, 126)
 def made_up_words(count):
     """The same words in each run: short ones first, as a language's frequent ones are."""
     rng = numpy.random.default_rng(1)
-    starts, vowels, ends = "b br c d dr f g gr h l m n p pl r s st t tr v w".split(), "a e i o u ea ou".split(), ["", "n", "r", "s", "l", "t", "nd"]
+    starts, vowels, ends = (
+        "b br c d dr f g gr h l m n p pl r s st t tr v w".split(),
+        "a e i o u ea ou".split(),
+        ["", "n", "r", "s", "l", "t", "nd"],
+    )
     words = set()
     while len(words) < count:
         syllables = 1 + int(rng.integers(0, 4) * len(words) / count + 0.5)
@@ -361,7 +365,9 @@ def photo(chance, width, height):
         centre = chance.between(0, width), chance.between(0.2, 1) * height
         ImageDraw.Draw(mask).polygon(blob(chance, centre, chance.between(0.06, 0.25) * width, chance.whole(4, 14)), fill=255)
         soft = mask.filter(ImageFilter.GaussianBlur(chance.between(0.6, 2)))
-        shadow = mask.transform(mask.size, Image.Transform.AFFINE, (1, 0, -width / 60, 0, 1, -height / 50)).filter(ImageFilter.GaussianBlur(6))
+        shadow = mask.transform(mask.size, Image.Transform.AFFINE, (1, 0, -width / 60, 0, 1, -height / 50)).filter(
+            ImageFilter.GaussianBlur(6)
+        )
         picture.paste((15, 15, 25), mask=shadow.point([v // 2 for v in range(256)]))
         skin = textured(chance, (width // 2, height // 2), 10, 250, chance.whole(3, 20), 5)
         picture.paste(skin.resize(picture.size, Image.Resampling.BILINEAR), mask=soft)
@@ -463,7 +469,9 @@ def face(pen, box, who):
     pen.line([left + 0.5 * w, top + (eye + 0.03) * h, left + (0.51 + 0.01 * m[8]) * w, top + 0.5 * h, left + 0.49 * w, top + 0.5 * h],
              fill=dark, width=max(1, round(0.01 * w)))  # fmt: skip
     wide = 0.06 + 0.015 * m[9]
-    pen.chord([left + (0.5 - wide) * w, top + 0.53 * h, left + (0.5 + wide) * w, top + (0.58 + 0.02 * m[4]) * h], 0, 180, fill=(160, 70, 70))
+    pen.chord(
+        [left + (0.5 - wide) * w, top + 0.53 * h, left + (0.5 + wide) * w, top + (0.58 + 0.02 * m[4]) * h], 0, 180, fill=(160, 70, 70)
+    )
 
 
 # Codes.

@@ -55,8 +55,15 @@ REAL_TO_JUDGE = ("flags", "emoji", "manual_pages", "pages_in_a_browser")
 
 
 def table():
-    made = [("small", "tune", SMALL_TO_TUNE), ("small", "judge", SMALL_TO_JUDGE), ("rich", "tune", RICH_TO_TUNE), ("rich", "judge", RICH_TO_JUDGE)]
+    made = [
+        ("small", "tune", SMALL_TO_TUNE),
+        ("small", "judge", SMALL_TO_JUDGE),
+        ("rich", "tune", RICH_TO_TUNE),
+        ("rich", "judge", RICH_TO_JUDGE),
+    ]
     rows = [Kind(group, part, each) for group, part, kinds in made for each in kinds]
-    rows += [Kind("small", "judge" if each.__name__ in REAL_TO_JUDGE else "tune", each, packages, made=False) for each, packages in real.ROWS]
+    rows += [
+        Kind("small", "judge" if each.__name__ in REAL_TO_JUDGE else "tune", each, packages, made=False) for each, packages in real.ROWS
+    ]
     assert len({kind.name for kind in rows}) == len(rows)
     return rows

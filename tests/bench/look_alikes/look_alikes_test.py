@@ -132,14 +132,27 @@ class Planted(unittest.TestCase):
         self.assertEqual((ending, Image.open(io.BytesIO(content)).format), ("png", "PNG"))
 
 
+def row(name, group, size, edit=""):
+    """A row of the truth."""
+    kind, family, file = name.split("/")
+    return name, kind, group, "tune", family, size, f"{kind}/{family}/{file[0]}", edit
+
+
 class Score(unittest.TestCase):
     """Two families of cards, one of 2 and one of 40 cut short; a rich kind; a photo."""
 
-    ROWS = [("c/2/a.png", "c", "small", "tune", "2", "2", "c/2/a", ""), ("c/2/a_scaled.png", "c", "small", "tune", "2", "2", "c/2/a", "scaled"),
-            ("c/2/b.png", "c", "small", "tune", "2", "2", "c/2/b", ""), ("c/40/a.png", "c", "small", "tune", "40", "40", "c/40/a", ""),
-            ("c/40/b.png", "c", "small", "tune", "40", "40", "c/40/b", ""), ("c/40/b_mirrored.png", "c", "small", "tune", "40", "40", "c/40/b", "mirrored"),
-            ("r/2/a.jpg", "r", "rich", "judge", "2", "2", "r/2/a", ""), ("r/2/b.jpg", "r", "rich", "judge", "2", "2", "r/2/b", ""),
-            ("photos/all/p.jpg", "photos", "photos", "", "all", "", "photos/all/p.jpg", ""), ("photos/all/q.jpg", "photos", "photos", "", "all", "", "photos/all/q.jpg", "")]  # fmt: skip
+    ROWS = [
+        row("c/2/a.png", "small", 2),
+        row("c/2/a_scaled.png", "small", 2, "scaled"),
+        row("c/2/b.png", "small", 2),
+        row("c/40/a.png", "small", 40),
+        row("c/40/b.png", "small", 40),
+        row("c/40/b_mirrored.png", "small", 40, "mirrored"),
+        row("r/2/a.jpg", "rich", 2),
+        row("r/2/b.jpg", "rich", 2),
+        row("photos/all/p.jpg", "photos", ""),
+        row("photos/all/q.jpg", "photos", ""),
+    ]
 
     @classmethod
     def setUpClass(cls):
@@ -148,8 +161,15 @@ class Score(unittest.TestCase):
                 csv.writer(file).writerows([plant.COLUMNS, *cls.ROWS])
             cls.truth = score.read(pathlib.Path(folder))
         cls.removed = ["c/2/a.png", "c/2/b.png", "c/40/b.png", "c/40/b_mirrored.png", "r/2/b.jpg"]
-        pairs = [("c/2/a.png", "c/2/a_scaled.png"), ("c/2/a_scaled.png", "c/2/a.png"), ("c/2/a.png", "c/2/b.png"), ("c/2/b.png", "c/2/a.png"),
-                 ("c/40/a.png", "c/40/b_mirrored.png"), ("r/2/a.jpg", "r/2/b.jpg"), ("photos/all/p.jpg", "photos/all/q.jpg")]  # fmt: skip
+        pairs = [
+            ("c/2/a.png", "c/2/a_scaled.png"),
+            ("c/2/a_scaled.png", "c/2/a.png"),
+            ("c/2/a.png", "c/2/b.png"),
+            ("c/2/b.png", "c/2/a.png"),
+            ("c/40/a.png", "c/40/b_mirrored.png"),
+            ("r/2/a.jpg", "r/2/b.jpg"),
+            ("photos/all/p.jpg", "photos/all/q.jpg"),
+        ]
         cls.said = score.score(cls.truth, cls.removed, pairs)
 
     def test_a_picture_of_which_a_copy_stays_is_not_lost(self):
@@ -163,7 +183,9 @@ class Score(unittest.TestCase):
 
     def test_totals_leave_out_rich_kinds_in_small_families(self):
         totals = score.totals(self.said)
-        self.assertEqual((totals["pictures"], totals["removed"], totals["small_families"], totals["worst"], totals["found"]), (4, 2, 1, ("c", 0.5), 0.5))
+        self.assertEqual(
+            (totals["pictures"], totals["removed"], totals["small_families"], totals["worst"], totals["found"]), (4, 2, 1, ("c", 0.5), 0.5)
+        )
         twice = score.totals(score.added([self.said, self.said]))
         self.assertEqual((twice["pictures"], twice["removed"], twice["found"]), (8, 4, 0.5))
 

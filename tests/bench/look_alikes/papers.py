@@ -91,7 +91,20 @@ def invoices(chance, count):
         yield page
 
 
-FIELDS = ["Surname", "First name", "Date of birth", "Street", "Town", "Phone", "Occupation", "Account", "Employer", "Reference", "Nationality", "Remarks"]
+FIELDS = [
+    "Surname",
+    "First name",
+    "Date of birth",
+    "Street",
+    "Town",
+    "Phone",
+    "Occupation",
+    "Account",
+    "Employer",
+    "Reference",
+    "Nationality",
+    "Remarks",
+]
 
 
 def form(chance, width, height):
@@ -119,7 +132,9 @@ def form(chance, width, height):
 
 
 def entry(chance):
-    return chance.one_of([chance.name, chance.date, lambda: chance.digits(8), lambda: chance.address()[0], lambda: " ".join(chance.words(2))])()
+    return chance.one_of(
+        [chance.name, chance.date, lambda: chance.digits(8), lambda: chance.address()[0], lambda: " ".join(chance.words(2))]
+    )()
 
 
 def machine_forms(chance, count):
@@ -193,7 +208,14 @@ def receipts(chance, count):
         pen.line([24, y + 6, width - 24, y + 6], fill=BLACK)
         write(pen, (24, y + 14), "TOTAL", "DejaVuSansMono-Bold", size + 4)
         write(pen, (width - 24, y + 14), f"{total:.2f}", "DejaVuSansMono-Bold", size + 4, anchor="ra")
-        block(pen, (width / 2, y + 48), [f"{chance.date()} {chance.whole(8, 19):02}:{chance.whole(0, 59):02}", "THANK YOU"], "DejaVuSansMono", size, anchor="ma")
+        block(
+            pen,
+            (width / 2, y + 48),
+            [f"{chance.date()} {chance.whole(8, 19):02}:{chance.whole(0, 59):02}", "THANK YOU"],
+            "DejaVuSansMono",
+            size,
+            anchor="ma",
+        )
         yield draw.scanned(paper, chance, noise=6, turn=0.8)
 
 
@@ -217,7 +239,9 @@ def business_cards(chance, count):
 def identity_cards(chance, count):
     """With a face; the fields' names and the ground are the template's."""
     width, height, brand = 600, 380, chance.tone(90, 170)
-    ground = draw.tinted(0.5 + 0.5 * numpy.sin(draw.clouds(chance, width, height, 3, 2) * 60), [tuple(min(255, v + 70) for v in brand), (245, 245, 245)])
+    ground = draw.tinted(
+        0.5 + 0.5 * numpy.sin(draw.clouds(chance, width, height, 3, 2) * 60), [tuple(min(255, v + 70) for v in brand), (245, 245, 245)]
+    )
     blank, pen = draw.again(ground)
     pen.rectangle([0, 0, width, 54], fill=brand)
     write(pen, (24, 14), f"{chance.title(1).upper()} IDENTITY CARD", "DejaVuSans-Bold", 20, WHITE)
@@ -231,7 +255,13 @@ def identity_cards(chance, count):
         card.paste(draw.halved(portrait), (28, 76))
         for i in range(len(labels)):
             write(pen, (230, 84 + 44 * i), entry(chance).upper()[:20], "DejaVuSans", 15)
-        block(pen, (28, 318), [f"ID<{chance.letters(12)}<<{chance.digits(10)}<<<", f"{chance.digits(9)}{chance.letters(6)}<<<<<<<<{chance.digits(5)}"], "DejaVuSansMono", 18)
+        block(
+            pen,
+            (28, 318),
+            [f"ID<{chance.letters(12)}<<{chance.digits(10)}<<<", f"{chance.digits(9)}{chance.letters(6)}<<<<<<<<{chance.digits(5)}"],
+            "DejaVuSansMono",
+            18,
+        )
         yield card
 
 
@@ -354,7 +384,10 @@ def calendars(chance, count):
                 if day:
                     write(pen, at, str(day), name, 14)
                 if day and chance.yes(0.25):
-                    pen.rectangle([at[0], at[1] + 24, at[0] + side - 10, at[1] + 40], fill=chance.one_of([(210, 230, 250), (250, 220, 210), (220, 245, 215)]))
+                    pen.rectangle(
+                        [at[0], at[1] + 24, at[0] + side - 10, at[1] + 40],
+                        fill=chance.one_of([(210, 230, 250), (250, 220, 210), (220, 245, 215)]),
+                    )
                     write(pen, (at[0] + 3, at[1] + 26), chance.words_of(4, 8, 1)[0], name, 10)
         yield page
 

@@ -7,7 +7,7 @@
 Made are
 
     FOLDER/KIND/FAMILY/NUMBER.png     pictures of one layout; those of many colours are stored as JPEG. A family's name is SIZE-NUMBER
-    FOLDER/KIND/FAMILY/NUMBER_EDIT.*  true copies by plain edits: scaled to 60 %, JPEG of quality 40, cropped by 10 % of each side, mirrored, brighter
+    FOLDER/KIND/FAMILY/NUMBER_EDIT.*  true copies: scaled to 60 %, JPEG of quality 40, cropped by 10 % of each side, mirrored, brighter
     FOLDER/photos/all/PHOTO.jpg       photos, where --photos names archives or folders of them
     FOLDER/truth.csv                  name,kind,group,part,family,size,picture,edit: a row a file; files of one `picture` are copies
                                       of each other; `edit` is empty for the picture itself
@@ -124,7 +124,11 @@ def plant_real(out, seed, name, wanted, share):
 
 def chosen(o):
     """The kinds of the table that were asked for."""
-    return [kind for kind in kinds.table() if o.part in ("all", kind.part) and any(fnmatch.fnmatch(kind.name, glob) for glob in o.kinds.split(","))]
+    return [
+        kind
+        for kind in kinds.table()
+        if o.part in ("all", kind.part) and any(fnmatch.fnmatch(kind.name, glob) for glob in o.kinds.split(","))
+    ]
 
 
 def jobs(o):

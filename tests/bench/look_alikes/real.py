@@ -59,7 +59,7 @@ def lacks(packages):
 
 
 def on_cards(chance, pictures, inner, side):
-    """Each picture in the middle of a ground, scaled to fit `inner`; what is like one before it, perhaps mirrored or turned, is left out."""
+    """Each picture in the middle of a ground, scaled to fit `inner`; one that is like another, mirrored or turned, is left out."""
     blank, pen = draw.new(side, side, chance.tone(225, 250))
     pen.rectangle([8, 8, side - 9, side - 9], outline=GRAY)
     before = []

@@ -1,4 +1,4 @@
-"""Families of pictures as cameras and scanners of bodies take them. Each function (chance, count) draws one set-up and yields other pictures."""
+"""Families of pictures as cameras and scanners of bodies take them. Each function (chance, count) draws one set-up."""
 
 import numpy
 from PIL import Image, ImageFilter
@@ -37,7 +37,12 @@ def x_rays(chance, count):
                 for i in range(9):
                     y = (0.16 + i * step) * h
                     reach = (0.3 + 0.012 * min(i, 5)) * w
-                    box = [0.5 * w + min(0, side * reach * 2) + side * 10, y, 0.5 * w + max(0, side * reach * 2) + side * 10, y + (0.24 + 4 * bend) * h]
+                    box = [
+                        0.5 * w + min(0, side * reach * 2) + side * 10,
+                        y,
+                        0.5 * w + max(0, side * reach * 2) + side * 10,
+                        y + (0.24 + 4 * bend) * h,
+                    ]
                     pen.arc(box, *((180, 300) if side > 0 else (240, 360)), fill=255, width=round(0.022 * h))
                 pen.line([0.5 * w, 0.14 * h, (0.5 + side * 0.38) * w, (0.09 + bend) * h], fill=255, width=round(0.025 * h))
 
@@ -54,7 +59,9 @@ def ct_slices(chance, count):
     for _ in range(count):
         part = chance.rng.normal(0, 1, 12) * 0.02
         wide, high = 0.42 + part[0], 0.38 + part[1]
-        values = 0.28 * ellipse(size, 0.5, 0.5, wide, high, 1.5) + 0.25 * ellipse(size, 0.5, 0.5, wide - 0.05 - abs(part[2]), high - 0.05 - abs(part[3]), 3)
+        values = 0.28 * ellipse(size, 0.5, 0.5, wide, high, 1.5) + 0.25 * ellipse(
+            size, 0.5, 0.5, wide - 0.05 - abs(part[2]), high - 0.05 - abs(part[3]), 3
+        )
         values += 0.4 * ellipse(size, 0.5 + part[4] / 2, 0.74, 0.055, 0.055, 1.5)
         for x, y in ((0.3, 0.42), (0.7, 0.45), (0.36, 0.66), (0.64, 0.66), (0.52, 0.36)):
             centre = (x + chance.rng.normal(0, 0.025)) * w, (y + chance.rng.normal(0, 0.025)) * h
@@ -73,10 +80,18 @@ def ct_slices(chance, count):
 def cells(chance, count):
     """Stained tissue under one microscope."""
     width, height = chance.whole(420, 560), chance.whole(420, 560)
-    ground, body, core = chance.one_of([((244, 228, 238), (226, 170, 206), (96, 60, 140)), ((236, 240, 228), (190, 214, 180), (60, 110, 90)), ((10, 12, 24), (20, 70, 50), (90, 160, 250))])
+    ground, body, core = chance.one_of(
+        [
+            ((244, 228, 238), (226, 170, 206), (96, 60, 140)),
+            ((236, 240, 228), (190, 214, 180), (60, 110, 90)),
+            ((10, 12, 24), (20, 70, 50), (90, 160, 250)),
+        ]
+    )
     number, radius = chance.whole(60, 130), chance.between(12, 20)
     for _ in range(count):
-        picture = draw.tinted(draw.clouds(chance, width, height, 6, 5), [ground, tuple((a + b) // 2 for a, b in zip(ground, body, strict=True))])
+        picture = draw.tinted(
+            draw.clouds(chance, width, height, 6, 5), [ground, tuple((a + b) // 2 for a, b in zip(ground, body, strict=True))]
+        )
         pen = draw.ImageDraw.Draw(picture)
         for x, y in chance.rng.random((number, 2)) * (width, height):
             pen.polygon(draw.blob(chance, (x, y), radius * chance.between(0.8, 1.3)), fill=body)
@@ -106,7 +121,10 @@ def satellite_tiles(chance, count):
 
 def fields(chance, count):
     """Parcels from the air; rows run along each."""
-    side, crops = chance.whole(420, 520), [chance.one_of([(120, 140, 60), (180, 160, 90), (90, 110, 50), (150, 120, 80), (200, 190, 120)]) for _ in range(5)]
+    side, crops = (
+        chance.whole(420, 520),
+        [chance.one_of([(120, 140, 60), (180, 160, 90), (90, 110, 50), (150, 120, 80), (200, 190, 120)]) for _ in range(5)],
+    )
     y, x = numpy.mgrid[0:side, 0:side]
     for _ in range(count):
         seeds = chance.rng.random((chance.whole(9, 14), 2)) * side
@@ -134,7 +152,9 @@ def walls(chance, count):
             for column in range(columns + 1):
                 left, top = (column - 0.5 * (row % 2)) * wide + chance.between(-1, 1), row * high
                 shade = chance.between(0.6, 1.3)
-                pen.rectangle([left, top, left + wide, top + high], fill=tuple(min(255, int(shade * v + chance.between(-12, 12))) for v in brick))
+                pen.rectangle(
+                    [left, top, left + wide, top + high], fill=tuple(min(255, int(shade * v + chance.between(-12, 12))) for v in brick)
+                )
                 pencil.rounded_rectangle([left + 3, top + 3, left + wide - 3, top + high - 3], 3, fill=255)
         rough = draw.lit(stones, 0.7 + 0.5 * draw.clouds(chance, width, height, 24, 6))
         picture.paste(rough, mask=mask.filter(ImageFilter.GaussianBlur(0.8)))
@@ -150,7 +170,11 @@ def figure(pen, x, y, height, chance):
     step = chance.between(0.02, 0.12) * height
     for side in (-1, 1):
         pen.line([x, y - 0.48 * height, x + side * step, y], fill=trousers, width=round(0.1 * height))
-        pen.line([x + side * 0.1 * height, y - 0.8 * height, x + side * (0.12 * height + step / 2), y - 0.45 * height], fill=shirt, width=round(0.07 * height))
+        pen.line(
+            [x + side * 0.1 * height, y - 0.8 * height, x + side * (0.12 * height + step / 2), y - 0.45 * height],
+            fill=shirt,
+            width=round(0.07 * height),
+        )
     pen.rounded_rectangle([x - 0.12 * height, y - 0.84 * height, x + 0.12 * height, y - 0.44 * height], 0.05 * height, fill=shirt)
     pen.ellipse([x - 0.075 * height, y - height, x + 0.075 * height, y - 0.82 * height], fill=skin)
     pen.chord([x - 0.08 * height, y - 1.01 * height, x + 0.08 * height, y - 0.84 * height], 180, 360, fill=hair)
@@ -161,10 +185,31 @@ def car(pen, x, y, length, chance):
     colour = chance.one_of([chance.strong(), chance.tone(200, 240), chance.tone(20, 50)])
     high = 0.18 * length
     pen.rounded_rectangle([x, y - 1.6 * high, x + length, y - 0.4 * high], 0.5 * high, fill=colour)
-    pen.polygon([(x + 0.18 * length, y - 1.5 * high), (x + 0.3 * length, y - 2.5 * high), (x + 0.7 * length, y - 2.5 * high), (x + 0.86 * length, y - 1.5 * high)], fill=colour)
-    pen.polygon([(x + 0.25 * length, y - 1.55 * high), (x + 0.33 * length, y - 2.3 * high), (x + 0.67 * length, y - 2.3 * high), (x + 0.76 * length, y - 1.55 * high)], fill=(60, 80, 96))
+    pen.polygon(
+        [
+            (x + 0.18 * length, y - 1.5 * high),
+            (x + 0.3 * length, y - 2.5 * high),
+            (x + 0.7 * length, y - 2.5 * high),
+            (x + 0.86 * length, y - 1.5 * high),
+        ],
+        fill=colour,
+    )
+    pen.polygon(
+        [
+            (x + 0.25 * length, y - 1.55 * high),
+            (x + 0.33 * length, y - 2.3 * high),
+            (x + 0.67 * length, y - 2.3 * high),
+            (x + 0.76 * length, y - 1.55 * high),
+        ],
+        fill=(60, 80, 96),
+    )
     for at in (0.2, 0.78):
-        pen.ellipse([x + (at - 0.09) * length, y - 0.09 * length * 2, x + (at + 0.09) * length, y], fill=(24, 24, 26), outline=(130, 130, 134), width=3)
+        pen.ellipse(
+            [x + (at - 0.09) * length, y - 0.09 * length * 2, x + (at + 0.09) * length, y],
+            fill=(24, 24, 26),
+            outline=(130, 130, 134),
+            width=3,
+        )
 
 
 def street(chance, width, height):
@@ -322,7 +367,9 @@ def watermarked(chance, count):
     for y in range(height - 10 * step, height + 10 * step, step):
         for x in range(width - 10 * step, width + 10 * step, 2 * step):
             write(pen, (x, y), word, "DejaVuSans-Bold", 30 if step < 500 else 110, 255, "mm")
-    mark = mark.rotate(25).crop((width // 2, height // 2, width // 2 + width, height // 2 + height)).point([v * 45 // 100 for v in range(256)])
+    mark = (
+        mark.rotate(25).crop((width // 2, height // 2, width // 2 + width, height // 2 + height)).point([v * 45 // 100 for v in range(256)])
+    )
     for _ in range(count):
         picture = draw.photo(chance, width, height)
         picture.paste(WHITE, mask=mark)

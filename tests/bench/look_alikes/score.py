@@ -35,6 +35,12 @@ def found(truth, pairs):
                 yield copy
 
 
+def nothing(group, part):
+    """The score of a kind before anything is counted."""
+    counters = {"pictures": collections.Counter(), "removed": collections.Counter()}
+    return {"group": group, "part": part, **counters, "copies": 0, "found": 0, "false_pairs": 0}
+
+
 def score(truth, removed, pairs):
     """
     kinds        by kind: group, part, `pictures` and `removed` by family size, `copies` and `found`, `false_pairs`
@@ -46,8 +52,7 @@ def score(truth, removed, pairs):
     gone, false, copies = lost(truth, removed), false_pairs(truth, pairs), set(found(truth, pairs))
     kinds, edits = {}, {}
     for name, row in truth.items():
-        kind = kinds.setdefault(row["kind"], {"group": row["group"], "part": row["part"], "pictures": collections.Counter(), "removed": collections.Counter(),
-                                              "copies": 0, "found": 0, "false_pairs": 0})  # fmt: skip
+        kind = kinds.setdefault(row["kind"], nothing(row["group"], row["part"]))
         if row["edit"]:
             for counts in (kind, edits.setdefault(row["edit"], {"copies": 0, "found": 0})):
                 counts["copies"] += 1
@@ -69,7 +74,7 @@ def added(results):
         total["false_pairs"] += result["false_pairs"]
         total["photo_pairs"] += result["photo_pairs"]
         for name, kind in result["kinds"].items():
-            of = total["kinds"].setdefault(name, {**kind, "pictures": collections.Counter(), "removed": collections.Counter(), "copies": 0, "found": 0, "false_pairs": 0})
+            of = total["kinds"].setdefault(name, nothing(kind["group"], kind["part"]))
             for key in ("pictures", "removed"):
                 of[key].update(kind[key])
             for key in ("copies", "found", "false_pairs"):
@@ -112,10 +117,20 @@ def in_large(kind, key):
 def table(result):
     """Markdown: a row a kind; removed of how many in families of each size."""
     sizes = sorted({size for name, kind in result["kinds"].items() for size in kind["pictures"] if name != PHOTOS})
-    lines = ["| kind | group | part | " + " | ".join(f"of {size}" for size in sizes) + " | copies found | false pairs |", "|---" * (5 + len(sizes)) + "|"]
+    lines = [
+        "| kind | group | part | " + " | ".join(f"of {size}" for size in sizes) + " | copies found | false pairs |",
+        "|---" * (5 + len(sizes)) + "|",
+    ]
     for name, kind in result["kinds"].items():
         if name != PHOTOS:
             cells = [f"{kind['removed'][size]}/{kind['pictures'][size]}" if kind["pictures"][size] else "" for size in sizes]
-            lines.append(f"| {name} | {kind['group']} | {kind['part']} | " + " | ".join(cells) + f" | {kind['found']}/{kind['copies']} | {kind['false_pairs']} |")
-    lines += [f"| copies, {edit} |" + " |" * (2 + len(sizes)) + f" {of['found']}/{of['copies']} | |" for edit, of in sorted(result["edits"].items())]
+            lines.append(
+                f"| {name} | {kind['group']} | {kind['part']} | "
+                + " | ".join(cells)
+                + f" | {kind['found']}/{kind['copies']} | {kind['false_pairs']} |"
+            )
+    lines += [
+        f"| copies, {edit} |" + " |" * (2 + len(sizes)) + f" {of['found']}/{of['copies']} | |"
+        for edit, of in sorted(result["edits"].items())
+    ]
     return lines

@@ -35,10 +35,17 @@ def code_line(chance, depth):
     return [("    " * depth, 0), *chance.one_of(lines)]
 
 
+# Ground, side bar, and inks by a word's role.
+EDITOR_COLOURS = [
+    ((30, 31, 38), (38, 40, 48), [(220, 220, 226), (200, 120, 220), (210, 150, 100), (100, 170, 240), (150, 200, 120), (110, 116, 124)]),
+    ((40, 44, 52), (33, 37, 43), [(171, 178, 191), (198, 120, 221), (209, 154, 102), (97, 175, 239), (152, 195, 121), (92, 99, 112)]),
+    (WHITE, (242, 242, 246), [(30, 30, 34), (130, 20, 150), (20, 110, 70), (20, 60, 180), (170, 40, 30), (130, 136, 140)]),
+]
+
+
 def editors(chance, count):
-    width, height, size, dark = chance.whole(700, 860), chance.whole(480, 620), chance.whole(12, 15), chance.yes(0.7)
-    ground, side, inks = ((30, 31, 38), (38, 40, 48), [(220, 220, 226), (200, 120, 220), (210, 150, 100), (100, 170, 240), (150, 200, 120), (110, 116, 124)]) if dark \
-        else (WHITE, (242, 242, 246), [(30, 30, 34), (130, 20, 150), (20, 110, 70), (20, 60, 180), (170, 40, 30), (130, 136, 140)])  # fmt: skip
+    width, height, size = chance.whole(700, 860), chance.whole(480, 620), chance.whole(12, 15)
+    ground, side, inks = chance.one_of(EDITOR_COLOURS)
     blank, pen = window(chance, width, height, ground, f"{chance.words_of(4, 8, 1)[0]} - editor")
     pen.rectangle([0, 32, 160, height], fill=side)
     block(pen, (16, 48), [f"{word}.py" for word in chance.words_of(4, 9, 16)], "DejaVuSans", 12, inks[5], 1.7)
@@ -59,7 +66,13 @@ def editors(chance, count):
 
 def terminals(chance, count):
     width, height, size = chance.whole(640, 800), chance.whole(420, 560), chance.whole(12, 15)
-    ground, ink, accent = chance.one_of([((16, 16, 20), (220, 220, 220), (110, 220, 110)), ((0, 43, 54), (147, 161, 161), (133, 153, 0)), ((48, 10, 36), (238, 238, 236), (138, 226, 52))])
+    ground, ink, accent = chance.one_of(
+        [
+            ((16, 16, 20), (220, 220, 220), (110, 220, 110)),
+            ((0, 43, 54), (147, 161, 161), (133, 153, 0)),
+            ((48, 10, 36), (238, 238, 236), (138, 226, 52)),
+        ]
+    )
     prompt = f"{chance.words_of(3, 6, 1)[0]}@{chance.words_of(4, 7, 1)[0]}"
     blank, _ = window(chance, width, height, ground, prompt)
     for _ in range(count):
@@ -70,7 +83,12 @@ def terminals(chance, count):
                 write(pen, (12, y), f"{prompt}:~$", MONO, size, accent)
                 write(pen, (12 + draw.width_of(f"{prompt}:~$ ", MONO, size), y), " ".join(chance.words(3)), MONO, size, ink)
             else:
-                line = chance.one_of([lambda: f"-rw-r--r-- 1 {chance.digits(6)} {chance.date()} {chance.words_of(4, 9, 1)[0]}.dat", lambda: f"[{chance.digits(2)}.{chance.digits(4)}] {' '.join(chance.words(6))}"])()
+                line = chance.one_of(
+                    [
+                        lambda: f"-rw-r--r-- 1 {chance.digits(6)} {chance.date()} {chance.words_of(4, 9, 1)[0]}.dat",
+                        lambda: f"[{chance.digits(2)}.{chance.digits(4)}] {' '.join(chance.words(6))}",
+                    ]
+                )()
                 write(pen, (12, y), line, MONO, size, ink)
         yield picture
 
@@ -89,7 +107,9 @@ def chats(chance, count):
             own, lines = chance.yes(), list(draw.broken(chance.words(chance.whole(2, 16)), width * 0.6, "DejaVuSans", 14))
             wide = max(draw.width_of(" ".join(line), "DejaVuSans", 14) for line in lines) + 70
             left, high = (width - wide - 12 if own else 12), 16 + 20 * len(lines)
-            pen.rounded_rectangle([left, y, left + wide, y + high], 10, fill=mine if own else ((255, 255, 255) if ground != WHITE else (234, 234, 238)))
+            pen.rounded_rectangle(
+                [left, y, left + wide, y + high], 10, fill=mine if own else ((255, 255, 255) if ground != WHITE else (234, 234, 238))
+            )
             block(pen, (left + 12, y + 7), [" ".join(line) for line in lines], "DejaVuSans", 14, ink if own else BLACK)
             write(pen, (left + wide - 8, y + high - 6), f"{chance.whole(0, 23):02}:{chance.whole(0, 59):02}", "DejaVuSans", 9, GRAY, "rs")
             y += high + 8
@@ -133,7 +153,9 @@ def street_maps(chance, count):
         picture, pen = draw.new(2 * width, 2 * height, land)
         for colour, number in (((200, 224, 180), 5), ((170, 205, 228), 2)):
             for _ in range(number):
-                pen.polygon(draw.blob(chance, (chance.whole(0, 2 * width), chance.whole(0, 2 * height)), chance.whole(80, 320)), fill=colour)
+                pen.polygon(
+                    draw.blob(chance, (chance.whole(0, 2 * width), chance.whole(0, 2 * height)), chance.whole(80, 320)), fill=colour
+                )
         turn = chance.between(0, 1.5)
         for colour, number, wide in ((road, 26, 10), (road, 10, 18), (trunk, 4, 26)):
             for _ in range(number):
@@ -143,7 +165,14 @@ def street_maps(chance, count):
                 pen.line([tuple(point) for point in line], fill=tuple(v - 30 for v in colour), width=wide + 4, joint="curve")
                 pen.line([tuple(point) for point in line], fill=colour, width=wide, joint="curve")
         for word in chance.words_of(4, 9, 14):
-            write(pen, (chance.whole(40, 2 * width - 160), chance.whole(140, 2 * height - 40)), word.capitalize(), "DejaVuSans", 24, (90, 90, 100))
+            write(
+                pen,
+                (chance.whole(40, 2 * width - 160), chance.whole(140, 2 * height - 40)),
+                word.capitalize(),
+                "DejaVuSans",
+                24,
+                (90, 90, 100),
+            )
         pen.rounded_rectangle([24, 24, 640, 104], 12, fill=WHITE)
         write(pen, (50, 44), chance.title(2), "DejaVuSans", 32, GRAY)
         for i, sign in enumerate("+-"):
@@ -200,7 +229,9 @@ def calculators(chance, count):
     blank, pen = window(chance, width, height, ground, "Calculator")
     for i, sign in enumerate("C()/789*456-123+0.%="):
         x, y = 12 + i % 4 * (width - 24) / 4, 160 + i // 4 * (height - 170) / 5
-        pen.rounded_rectangle([x + 3, y + 3, x + (width - 24) / 4 - 3, y + (height - 170) / 5 - 3], 8, fill=(240, 140, 40) if sign == "=" else key)
+        pen.rounded_rectangle(
+            [x + 3, y + 3, x + (width - 24) / 4 - 3, y + (height - 170) / 5 - 3], 8, fill=(240, 140, 40) if sign == "=" else key
+        )
         write(pen, (x + (width - 24) / 8, y + (height - 170) / 10), sign, "DejaVuSans", 20, ink, "mm")
     for a, b in draw.distinct(lambda: (chance.whole(100, 99999), chance.whole(2, 999)), count):
         picture, pen = draw.again(blank)
@@ -211,7 +242,12 @@ def calculators(chance, count):
 
 def slides(chance, count):
     """Slides of one template: title and points, some with a picture."""
-    width, height, brand, name = 800, chance.one_of([450, 600]), chance.strong(), chance.one_of(["DejaVuSans", "DejaVuSansCondensed", "DejaVuSerif"])
+    width, height, brand, name = (
+        800,
+        chance.one_of([450, 600]),
+        chance.strong(),
+        chance.one_of(["DejaVuSans", "DejaVuSansCondensed", "DejaVuSerif"]),
+    )
     blank, pen = draw.new(width, height)
     pen.rectangle([0, 0, width, 80] if chance.yes() else [0, 0, 40, height], fill=brand)
     lettering = WHITE if blank.getpixel((400, 20)) == brand else brand

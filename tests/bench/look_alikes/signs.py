@@ -12,7 +12,10 @@ def licence_plates(chance, count):
     """Plates of one state, cut from photos of cars."""
     width, height, ink = 520, chance.whole(240, 280), chance.one_of([BLACK, (20, 40, 120), (120, 20, 30)])
     ground, state = chance.one_of([(250, 250, 246), (250, 214, 60)]), chance.letters(chance.whole(1, 2))
-    bumper = draw.lit(draw.tinted(draw.clouds(chance, width, height, 2, 3), [chance.tone(20, 60), chance.tone(60, 130)]), numpy.linspace(1.25, 0.6, height)[:, None] * numpy.ones((1, width)))
+    bumper = draw.lit(
+        draw.tinted(draw.clouds(chance, width, height, 2, 3), [chance.tone(20, 60), chance.tone(60, 130)]),
+        numpy.linspace(1.25, 0.6, height)[:, None] * numpy.ones((1, width)),
+    )
     pen = draw.ImageDraw.Draw(bumper)
     box = [40, height // 2 - 52, width - 40, height // 2 + 52]
     pen.rounded_rectangle(box, 10, fill=ground, outline=ink, width=4)
@@ -51,14 +54,18 @@ def icons(chance, count):
     side, stroke, ink, ground = 320, chance.whole(22, 36), chance.tone(20, 140), chance.one_of([WHITE, chance.tone(225, 250)])
     blank, pen = draw.new(2 * side, 2 * side, ground)
     getattr(pen, chance.one_of(["ellipse", "rectangle"]))([70, 70, 570, 570], outline=ink, width=stroke)
-    for marks in draw.distinct(lambda: tuple((chance.whole(0, 4), chance.whole(2, 5), chance.whole(2, 5), chance.whole(1, 3)) for _ in range(3)), count):
+    for marks in draw.distinct(
+        lambda: tuple((chance.whole(0, 4), chance.whole(2, 5), chance.whole(2, 5), chance.whole(1, 3)) for _ in range(3)), count
+    ):
         icon, pen = draw.again(blank)
         for shape, x, y, size in marks:
             box = [90 * x + 5 - 35 * size, 90 * y + 5 - 35 * size, 90 * x + 5 + 35 * size, 90 * y + 5 + 35 * size]
             if shape < 2:
                 getattr(pen, ("ellipse", "rectangle")[shape])(box, outline=ink, width=stroke)
             elif shape == 2:
-                pen.line([box[0], box[3], (box[0] + box[2]) / 2, box[1], box[2], box[3], box[0], box[3]], fill=ink, width=stroke, joint="curve")
+                pen.line(
+                    [box[0], box[3], (box[0] + box[2]) / 2, box[1], box[2], box[3], box[0], box[3]], fill=ink, width=stroke, joint="curve"
+                )
             elif shape == 3:
                 pen.line([box[0], (box[1] + box[3]) / 2, box[2], (box[1] + box[3]) / 2], fill=ink, width=stroke)
             else:
@@ -79,30 +86,66 @@ PIECES = "♜♞♝♛♚♝♞♜" + "♟" * 8
 
 
 def chess_boards(chance, count):
-    cell, light, dark = chance.whole(46, 64), *chance.one_of([((240, 217, 181), (181, 136, 99)), ((238, 238, 210), (118, 150, 86)), ((222, 227, 230), (140, 162, 173))])
+    cell, light, dark = (
+        chance.whole(46, 64),
+        *chance.one_of([((240, 217, 181), (181, 136, 99)), ((238, 238, 210), (118, 150, 86)), ((222, 227, 230), (140, 162, 173))]),
+    )
     blank, pen = draw.new(8 * cell + 40, 8 * cell + 40, (50, 46, 44))
     for y in range(8):
         write(pen, (10, 20 + (y + 0.5) * cell), str(8 - y), "DejaVuSans", 12, WHITE, "mm")
         write(pen, (20 + (y + 0.5) * cell, 8 * cell + 30), "abcdefgh"[y], "DejaVuSans", 12, WHITE, "mm")
         for x in range(8):
-            pen.rectangle([20 + x * cell, 20 + y * cell, 20 + (x + 1) * cell - 1, 20 + (y + 1) * cell - 1], fill=dark if (x + y) % 2 else light)
+            pen.rectangle(
+                [20 + x * cell, 20 + y * cell, 20 + (x + 1) * cell - 1, 20 + (y + 1) * cell - 1], fill=dark if (x + y) % 2 else light
+            )
     for _ in range(count):
         board, pen = draw.again(blank)
         left, pieces = chance.whole(5, 14), [(piece, side) for side in (WHITE, BLACK) for piece in PIECES]
         chosen = [("♚", WHITE), ("♚", BLACK), *chance.some([pair for pair in pieces if pair[0] != "♚"], left)]
         for (piece, side), place in zip(chosen, chance.some(range(64), len(chosen)), strict=True):
             at = 20 + (place % 8 + 0.5) * cell, 20 + (place // 8 + 0.5) * cell
-            pen.text(at, piece, fill=side, font=draw.font("DejaVuSans", int(0.8 * cell)), anchor="mm", stroke_width=1, stroke_fill=BLACK if side == WHITE else (90, 90, 90))
+            pen.text(
+                at,
+                piece,
+                fill=side,
+                font=draw.font("DejaVuSans", int(0.8 * cell)),
+                anchor="mm",
+                stroke_width=1,
+                stroke_fill=BLACK if side == WHITE else (90, 90, 90),
+            )
         yield board
 
 
-SEGMENTS = {"0": "abcdef", "1": "bc", "2": "abged", "3": "abgcd", "4": "fgbc", "5": "afgcd", "6": "afgedc", "7": "abc", "8": "abcdefg", "9": "abcdfg"}
-SEGMENT_ENDS = {"a": (0, 0, 1, 0), "b": (1, 0, 1, 1), "c": (1, 1, 1, 2), "d": (0, 2, 1, 2), "e": (0, 1, 0, 2), "f": (0, 0, 0, 1), "g": (0, 1, 1, 1)}
+SEGMENTS = {
+    "0": "abcdef",
+    "1": "bc",
+    "2": "abged",
+    "3": "abgcd",
+    "4": "fgbc",
+    "5": "afgcd",
+    "6": "afgedc",
+    "7": "abc",
+    "8": "abcdefg",
+    "9": "abcdfg",
+}
+SEGMENT_ENDS = {
+    "a": (0, 0, 1, 0),
+    "b": (1, 0, 1, 1),
+    "c": (1, 1, 1, 2),
+    "d": (0, 2, 1, 2),
+    "e": (0, 1, 0, 2),
+    "f": (0, 0, 0, 1),
+    "g": (0, 1, 1, 1),
+}
 
 
 def displays(chance, count):
     """Meters with seven-segment displays, as a camera sees them."""
-    digits, unit, glow = chance.whole(4, 6), chance.one_of(["kWh", "V", "°C", "m³", "bar"]), chance.one_of([(255, 50, 40), (60, 255, 110), (40, 50, 50)])
+    digits, unit, glow = (
+        chance.whole(4, 6),
+        chance.one_of(["kWh", "V", "°C", "m³", "bar"]),
+        chance.one_of([(255, 50, 40), (60, 255, 110), (40, 50, 50)]),
+    )
     ground = (170, 186, 160) if sum(glow) < 200 else (18, 18, 22)
     width, height = 110 * digits + 120, chance.whole(300, 380)
     meter = draw.tinted(draw.clouds(chance, width, height, 2, 6), [chance.tone(90, 120), chance.tone(150, 190)])
@@ -186,7 +229,12 @@ def postage_stamps(chance, count):
 
 def bottle_labels(chance, count):
     """Labels of one winery: other wine, year, numbers."""
-    width, height, brand, name = chance.whole(400, 480), chance.whole(480, 580), chance.strong(), chance.one_of(["DejaVuSerif", "DejaVuSerifCondensed"])
+    width, height, brand, name = (
+        chance.whole(400, 480),
+        chance.whole(480, 580),
+        chance.strong(),
+        chance.one_of(["DejaVuSerif", "DejaVuSerifCondensed"]),
+    )
     blank, pen = draw.new(width, height, (250, 246, 234))
     pen.rectangle([14, 14, width - 15, height - 15], outline=brand, width=4)
     draw.emblem(pen, (width / 2 - 70, 40, width / 2 + 70, 180), chance, [brand, (190, 160, 80)])
@@ -209,7 +257,9 @@ def clocks(chance, count):
 
     def hand(pen, turn, inner, outer, width, colour=BLACK):
         x, y = numpy.sin(2 * numpy.pi * turn), -numpy.cos(2 * numpy.pi * turn)
-        pen.line([side + inner * side * x, side + inner * side * y, side + outer * side * x, side + outer * side * y], fill=colour, width=width)
+        pen.line(
+            [side + inner * side * x, side + inner * side * y, side + outer * side * x, side + outer * side * y], fill=colour, width=width
+        )
 
     for i in range(60):
         hand(pen, i / 60, 0.78 if i % 5 else 0.66, 0.84, 8 if i % 5 else 20)
