@@ -22,7 +22,7 @@ class Axes:
         for i in range(steps + 1):
             y = self.bottom - i * (self.bottom - self.top) / steps
             pen.line([self.left, y, self.right, y], fill=(200, 200, 206) if self.ink == BLACK else (80, 84, 96))
-            write(pen, (self.left - 6, y), f"{most * i / steps:.3g}", self.font, 11, self.ink, "rm")
+            write(pen, (self.left - 6, y), f"{most * i / steps:.4g}", self.font, 11, self.ink, "rm")
         for i, text in enumerate(chance.words_of(3, 6, names)):
             write(pen, (self.left + (i + 0.5) * (self.right - self.left) / names, self.bottom + 14), text, self.font, 11, self.ink, "mm")
         pen.line([self.left, self.top, self.left, self.bottom, self.right, self.bottom], fill=self.ink, width=2)

@@ -122,6 +122,16 @@ def apart(make, count, least):
             least *= 0.998
 
 
+def unlike(pictures):
+    """Pictures without those that are like one before them, as they are, mirrored or turned."""
+    before = []
+    for picture in pictures:
+        small = numpy.asarray(picture.resize((16, 16), Image.Resampling.BOX), numpy.int16)
+        if all(numpy.abs(small - other).max() > 40 for other in before):
+            before += [numpy.rot90(way, turns) for way in (small, small[:, ::-1]) for turns in range(4)]
+            yield picture
+
+
 # Letters.
 
 

@@ -91,20 +91,23 @@ def invoices(chance, count):
         yield page
 
 
-FIELDS = [
-    "Surname",
-    "First name",
-    "Date of birth",
-    "Street",
-    "Town",
-    "Phone",
-    "Occupation",
-    "Account",
-    "Employer",
-    "Reference",
-    "Nationality",
-    "Remarks",
-]
+# What a field is called, and what is entered there.
+FIELDS = {
+    "Name": lambda chance: chance.name(),
+    "Former name": lambda chance: chance.name(),
+    "Date of birth": lambda chance: chance.date(),
+    "Date of issue": lambda chance: chance.date(),
+    "Expires": lambda chance: chance.date(),
+    "Street": lambda chance: chance.address()[0],
+    "Town": lambda chance: chance.address()[1],
+    "Place of birth": lambda chance: chance.title(1),
+    "Phone": lambda chance: chance.digits(10),
+    "Account": lambda chance: chance.digits(9),
+    "Number": lambda chance: chance.digits(8),
+    "Occupation": lambda chance: chance.title(1),
+    "Employer": lambda chance: chance.title(2),
+    "Remarks": lambda chance: " ".join(chance.words(3)),
+}
 
 
 def form(chance, width, height):
@@ -114,13 +117,14 @@ def form(chance, width, height):
     write(pen, (40, 30), f"Form {chance.letters(2)}-{chance.whole(10, 99)}: {chance.title(3)}", draw.bold(name), 16, brand)
     y = draw.paragraph(pen, (40, 60), width - 80, chance.words(45), name, 9, GRAY) + 10
     fields, ticks = [], []
-    for label in chance.some(FIELDS, chance.whole(7, 10)):
-        whole = chance.yes(0.4)
-        for x in (40,) if whole else (40, width // 2 + 8):
-            right = width - 40 if whole else x + width // 2 - 48
-            pen.rectangle([x, y + 12, right, y + 40], outline=brand)
-            write(pen, (x, y), label if x == 40 else chance.one_of(FIELDS), name, 9, brand)
-            fields.append((x + 6, y + 14, right))
+    labels = chance.some(list(FIELDS), len(FIELDS))
+    while len(labels) > 2:
+        edges = [40, width - 40] if chance.yes(0.4) else [40, width // 2, width - 40]
+        for left, right in zip(edges, edges[1:], strict=False):
+            pen.rectangle([left, y + 12, right - 8, y + 40], outline=brand)
+            label = labels.pop()
+            write(pen, (left, y), label, name, 9, brand)
+            fields.append((label, left + 6, y + 14))
         y += 50
     for _ in range(3):
         for x in range(40, width - 100, 130):
@@ -131,19 +135,13 @@ def form(chance, width, height):
     return blank, fields, ticks
 
 
-def entry(chance):
-    return chance.one_of(
-        [chance.name, chance.date, lambda: chance.digits(8), lambda: chance.address()[0], lambda: " ".join(chance.words(2))]
-    )()
-
-
 def machine_forms(chance, count):
     """Filled by machine: letters of a typewriter."""
     blank, fields, ticks = form(chance, chance.whole(560, 640), chance.whole(740, 840))
     for _ in range(count):
         page, pen = draw.again(blank)
-        for x, y, _ in fields:
-            write(pen, (x, y + 4), entry(chance), "DejaVuSansMono", 14)
+        for label, x, y in fields:
+            write(pen, (x, y + 4), FIELDS[label](chance), "DejaVuSansMono", 14)
         for x, y in chance.some(ticks, len(ticks) // 3):
             write(pen, (x + 6, y + 6), "x", "DejaVuSansMono-Bold", 14, anchor="mm")
         yield page
@@ -155,9 +153,9 @@ def hand_forms(chance, count):
     for _ in range(count):
         page, (mask, ink) = blank.copy(), draw.ink_for(blank)
         slant, size = chance.between(0, 0.5), chance.between(7, 10)
-        for x, y, _ in fields:
+        for label, x, y in fields:
             at = x + chance.between(0, 14)
-            for word in entry(chance).split()[:3]:
+            for word in FIELDS[label](chance).split()[:3]:
                 at = draw.scrawl(ink, (at, y + 19), word, size, slant, chance)
         for x, y in chance.some(ticks, len(ticks) // 3):
             ink.line([2 * x, 2 * y + 4, 2 * x + 10, 2 * y + 22, 2 * x + 30, 2 * y - 8], fill=255, width=4)
@@ -245,7 +243,7 @@ def identity_cards(chance, count):
     blank, pen = draw.again(ground)
     pen.rectangle([0, 0, width, 54], fill=brand)
     write(pen, (24, 14), f"{chance.title(1).upper()} IDENTITY CARD", "DejaVuSans-Bold", 20, WHITE)
-    labels = chance.some(["Name", "Given names", "Date of birth", "Number", "Expires", "Place of birth"], 5)
+    labels = ["Name", *chance.some(["Date of birth", "Number", "Expires", "Place of birth", "Street", "Date of issue"], 4)]
     for i, label in enumerate(labels):
         write(pen, (230, 72 + 44 * i), label, "DejaVuSans", 9, GRAY)
     for who in draw.people(chance, count):
@@ -253,8 +251,8 @@ def identity_cards(chance, count):
         portrait, pencil = draw.new(360, 440, (215, 220, 226))
         draw.face(pencil, (0, 0, 360, 440), who)
         card.paste(draw.halved(portrait), (28, 76))
-        for i in range(len(labels)):
-            write(pen, (230, 84 + 44 * i), entry(chance).upper()[:20], "DejaVuSans", 15)
+        for i, label in enumerate(labels):
+            write(pen, (230, 84 + 44 * i), FIELDS[label](chance).upper()[:20], "DejaVuSans", 15)
         block(
             pen,
             (28, 318),

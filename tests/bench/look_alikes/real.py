@@ -5,6 +5,7 @@ says what to install.
 """
 
 import gzip
+import itertools
 import os
 import pathlib
 import shutil
@@ -58,25 +59,18 @@ def lacks(packages):
 # Small pictures on one ground.
 
 
-def on_cards(chance, pictures, inner, side):
-    """Each picture in the middle of a ground, scaled to fit `inner`; one that is like another, mirrored or turned, is left out."""
+def on_cards(chance, count, pictures, inner, side):
+    """Each picture in the middle of a ground, scaled to fit `inner`."""
     blank, pen = draw.new(side, side, chance.tone(225, 250))
     pen.rectangle([8, 8, side - 9, side - 9], outline=GRAY)
-    before = []
-    for picture in pictures:
-        card = blank.copy()
-        share = inner / max(picture.size)
+
+    def card(picture):
+        out, share = blank.copy(), inner / max(picture.size)
         picture = picture.convert("RGBA").resize((round(picture.width * share), round(picture.height * share)), Image.Resampling.BICUBIC)
-        card.paste(picture, ((side - picture.width) // 2, (side - picture.height) // 2), picture)
-        small = numpy.asarray(card.resize((16, 16), Image.Resampling.BOX), numpy.int16)
-        if all(numpy.abs(small - other).max() > 40 for other in before):
-            before += [numpy.rot90(way, turns) for way in (small, small[:, ::-1]) for turns in range(4)]
-            yield card
+        out.paste(picture, ((side - picture.width) // 2, (side - picture.height) // 2), picture)
+        return out
 
-
-def first(count, pictures):
-    for _, picture in zip(range(count), pictures, strict=False):
-        yield picture
+    return itertools.islice(draw.unlike(map(card, pictures)), count)
 
 
 def opened(chance, files):
@@ -86,15 +80,15 @@ def opened(chance, files):
 
 
 def flags(chance, count):
-    return first(count, on_cards(chance, opened(chance, FLAGS.glob("*.png")), 320, 360))
+    return on_cards(chance, count, opened(chance, FLAGS.glob("*.png")), 320, 360)
 
 
 def theme_icons(chance, count):
-    return first(count, on_cards(chance, opened(chance, ICONS.rglob("*.png")), 256, 320))
+    return on_cards(chance, count, opened(chance, ICONS.rglob("*.png")), 256, 320)
 
 
 def country_maps(chance, count):
-    return first(count, on_cards(chance, opened(chance, MAPS.rglob("*.png")), 480, 520))
+    return on_cards(chance, count, opened(chance, MAPS.rglob("*.png")), 480, 520)
 
 
 def glyph(path, size, letter, colour=BLACK):
@@ -119,15 +113,15 @@ def glyphs(chance, path, size, codes):
 
 def emoji(chance, count):
     codes = [*range(0x1F300, 0x1F5FF), *range(0x1F600, 0x1F64F), *range(0x1F680, 0x1F6C5), *range(0x1F910, 0x1F9FF)]
-    return first(count, on_cards(chance, glyphs(chance, EMOJI, 109, codes), 240, 300))
+    return on_cards(chance, count, glyphs(chance, EMOJI, 109, codes), 240, 300)
 
 
 def math_symbols(chance, count):
-    return first(count, on_cards(chance, glyphs(chance, STIX, 200, range(0x2200, 0x22FF)), 200, 320))
+    return on_cards(chance, count, glyphs(chance, STIX, 200, range(0x2200, 0x22FF)), 200, 320)
 
 
 def chinese_signs(chance, count):
-    return first(count, on_cards(chance, glyphs(chance, CJK, 220, range(0x4E00, 0x9000)), 220, 320))
+    return on_cards(chance, count, glyphs(chance, CJK, 220, range(0x4E00, 0x9000)), 220, 320)
 
 
 def fashion_items(chance, count):
@@ -138,7 +132,7 @@ def fashion_items(chance, count):
     with gzip.open(FASHION.with_name("train-labels-idx1-ubyte.gz")) as file:
         labels = numpy.frombuffer(file.read()[8:4008], numpy.uint8)
     shirts = [Image.fromarray(item) for item in items[labels == 6]]
-    return first(count, on_cards(chance, chance.some(shirts, len(shirts)), 280, 300))
+    return on_cards(chance, count, chance.some(shirts, len(shirts)), 280, 300)
 
 
 # Pages and screens.

@@ -1,5 +1,7 @@
 """Families of codes, icons, boards and displays. Each function (chance, count) draws one template and yields pictures of other content."""
 
+import itertools
+
 import numpy
 from PIL import Image
 
@@ -50,27 +52,32 @@ def bar_codes(chance, count):
 
 
 def icons(chance, count):
-    """Line icons of one set: a ground, a stroke, a sign of two or three shapes."""
-    side, stroke, ink, ground = 320, chance.whole(22, 36), chance.tone(20, 140), chance.one_of([WHITE, chance.tone(225, 250)])
-    blank, pen = draw.new(2 * side, 2 * side, ground)
+    """Line icons of one set: a frame and three shapes."""
+    side, stroke, ink, ground = 640, chance.whole(22, 36), chance.tone(20, 140), chance.one_of([WHITE, chance.tone(225, 250)])
+    blank, pen = draw.new(side, side, ground)
     getattr(pen, chance.one_of(["ellipse", "rectangle"]))([70, 70, 570, 570], outline=ink, width=stroke)
-    for marks in draw.distinct(
-        lambda: tuple((chance.whole(0, 4), chance.whole(2, 5), chance.whole(2, 5), chance.whole(1, 3)) for _ in range(3)), count
-    ):
-        icon, pen = draw.again(blank)
-        for shape, x, y, size in marks:
-            box = [90 * x + 5 - 35 * size, 90 * y + 5 - 35 * size, 90 * x + 5 + 35 * size, 90 * y + 5 + 35 * size]
-            if shape < 2:
-                getattr(pen, ("ellipse", "rectangle")[shape])(box, outline=ink, width=stroke)
-            elif shape == 2:
-                pen.line(
-                    [box[0], box[3], (box[0] + box[2]) / 2, box[1], box[2], box[3], box[0], box[3]], fill=ink, width=stroke, joint="curve"
-                )
-            elif shape == 3:
-                pen.line([box[0], (box[1] + box[3]) / 2, box[2], (box[1] + box[3]) / 2], fill=ink, width=stroke)
-            else:
-                pen.ellipse(box, fill=ink)
-        yield draw.halved(icon)
+
+    def mark(pen):
+        x, y, reach = chance.between(210, 430), chance.between(210, 430), 35 * chance.whole(1, 3)
+        left, top, right, bottom = box = [x - reach, y - reach, x + reach, y + reach]
+        shape = chance.one_of(["ring", "frame", "triangle", "line", "dot"])
+        if shape == "triangle":
+            pen.line([left, bottom, x, top, right, bottom, left, bottom], fill=ink, width=stroke, joint="curve")
+        elif shape == "line":
+            pen.line([left, y, right, y], fill=ink, width=stroke)
+        elif shape == "frame":
+            pen.rectangle(box, outline=ink, width=stroke)
+        else:
+            pen.ellipse(box, outline=ink, width=stroke, fill=ink if shape == "dot" else None)
+
+    def endless():
+        while True:
+            icon, pen = draw.again(blank)
+            for _ in range(3):
+                mark(pen)
+            yield draw.halved(icon)
+
+    return itertools.islice(draw.unlike(endless()), count)
 
 
 def app_tiles(chance, count):
