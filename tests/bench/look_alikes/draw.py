@@ -297,7 +297,7 @@ def scrawl(ink, at, text, size, slant, chance):
         if letter in NUMERALS or not parts:
             strokes.append([])
         for part in parts:
-            shape = numpy.array(part) * [chance.between(0.8, 1.1), chance.between(0.85, 1.1)] + chance.rng.normal(0, 0.035, (len(part), 2))
+            shape = numpy.array(part) * [chance.between(1, 1.35), chance.between(0.85, 1.1)] + chance.rng.normal(0, 0.035, (len(part), 2))
             left = x / size
             if not strokes:
                 strokes.append([])
@@ -311,7 +311,7 @@ def scrawl(ink, at, text, size, slant, chance):
     for points in filter(None, strokes):
         line = smooth(numpy.array(points))
         line = numpy.stack([(line[:, 0] + slant * line[:, 1]) * size, y - line[:, 1] * size], 1)
-        ink.line([tuple(point) for point in 2 * line], fill=255, width=max(2, round(size / 4)), joint="curve")
+        ink.line([tuple(point) for point in 2 * line], fill=255, width=max(2, round(size / 5)))
     return x + 0.5 * size
 
 
@@ -331,15 +331,18 @@ def ink_for(picture):
 
 
 def clouds(chance, width, height, coarse=4, octaves=5, fall=0.55):
-    """Noise of several octaves, 0 to 1, as an array [height, width]; coarse: cells along a side in the first octave."""
-    total = numpy.zeros((height, width), numpy.float32)
+    """Noise of several octaves, 0 to 1, as an array [height, width]; coarse: cells along the longer side in the first octave."""
+
+    def enlarged(values, columns, rows):
+        return numpy.asarray(Image.fromarray(values).resize((columns, rows), Image.Resampling.BICUBIC))
+
+    total = numpy.zeros((1, 1), numpy.float32)
     for octave in range(octaves):
-        cells = min(coarse * 2**octave, max(width, height))
-        rows = max(2, round(cells * height / max(width, height)) + 1)
-        columns = max(2, round(cells * width / max(width, height)) + 1)
-        noise = chance.rng.random((rows, columns), numpy.float32)
-        total += fall**octave * numpy.asarray(Image.fromarray(noise).resize((width, height), Image.Resampling.BICUBIC))
-    total -= total.min()
+        cell = max(1, max(width, height) / (coarse * 2**octave))
+        columns, rows = max(2, round(width / cell)), max(2, round(height / cell))
+        total = enlarged(total, columns, rows) + numpy.float32(fall**octave) * chance.rng.random((rows, columns), numpy.float32)
+    total = enlarged(total, width, height)
+    total = total - total.min()
     return total / max(float(total.max()), 1e-6)
 
 
@@ -399,9 +402,9 @@ def scanned(picture, chance, noise=4, turn=0.35, shift=2):
     """As a scanner gives it: a little turned and shifted, paper and noise."""
     corner = picture.getpixel((2, 2))
     moved = tuple(chance.whole(-shift, shift) for _ in range(2))
-    out = picture.rotate(chance.between(-turn, turn), Image.Resampling.BICUBIC, translate=moved, fillcolor=corner)
+    out = picture.rotate(chance.between(-turn, turn), Image.Resampling.BILINEAR, translate=moved, fillcolor=corner)
     paper = 0.97 + 0.03 * clouds(chance, *picture.size, 3, 3)
-    return grained(lit(out.filter(ImageFilter.GaussianBlur(0.5)), paper), chance, noise)
+    return grained(lit(out, paper), chance, noise)
 
 
 def through_jpeg(picture, quality):

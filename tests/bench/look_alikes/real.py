@@ -26,7 +26,7 @@ FLAGS = pathlib.Path("/usr/share/iso-flags-png-320x240")
 ICONS = pathlib.Path("/usr/share/icons/Adwaita/96x96")
 MAPS = pathlib.Path("/usr/share/kgeography")
 VALGRIND = pathlib.Path("/usr/share/doc/valgrind")
-FASHION = pathlib.Path("/usr/share/dataset-fashion-mnist/train-images-idx3-ubyte.gz")
+FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz")
 LICENCES = pathlib.Path("/usr/share/common-licenses")
 PYTHON = pathlib.Path("/usr/lib/python3.11")
 MANUALS = pathlib.Path("/usr/share/man/man1")
@@ -88,7 +88,7 @@ def theme_icons(chance, count):
 
 
 def country_maps(chance, count):
-    return on_cards(chance, count, opened(chance, MAPS.rglob("*.png")), 480, 520)
+    return on_cards(chance, count, opened(chance, MAPS.glob("*.png")), 480, 520)
 
 
 def glyph(path, size, letter, colour=BLACK):
