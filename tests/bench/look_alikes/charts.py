@@ -135,7 +135,7 @@ def heat_maps(chance, count):
 
 
 def spectrograms(chance, count):
-    """Of speech: bands of harmonics that bend, under one axis."""
+    """Spectrograms of speech: bands of harmonics that bend, under one axis."""
     axes = Axes(chance, 6)
     width, height = axes.right - axes.left, axes.bottom - axes.top
     colours = chance.one_of(
