@@ -40,7 +40,7 @@ TEST(CsvTest, Quotes) {
               ElementsAre("1:a,b|say \"x\"|", "2:two\nlines|c|", "4:d|"));
   EXPECT_THAT(rows_of("a\"b,\"\"\n"), ElementsAre("1:a\"b||"));
   EXPECT_THAT(rows_of("\xEF\xBB\xBF\"a\"\r\n"), ElementsAre("1:a|"));
-  for (const char* text : {"plain", "a,b", "say \"x\"", "two\nlines"}) {
+  for (const char* text : {"plain", "a,b", "say \"x\"", "two\nlines", "of Windows\r"}) {
     EXPECT_THAT(rows_of(csv_field(text)), ElementsAre("1:" + std::string(text) + "|"));
   }
 }

@@ -221,6 +221,13 @@ TEST(ChooseKept, TakesTheLatestSplitThenThePolicyThenTheLowestId) {
             4U);
 }
 
+TEST(ChooseKept, LargestIsOfTheGreatestArea) {
+  Fingerprints table = make_table({{.id = 1, .width_px = 300}, {.id = 2, .width_px = 100}});
+  table.heights_px = {10, 100};
+  EXPECT_EQ(choose_kept(table, std::vector<std::uint32_t>{0, 1}, {.keep = KeepPolicy::kLargest}),
+            1U);
+}
+
 TEST(ChooseKept, OneThatIsLabelledAsMostAre) {
   const Fingerprints table = make_table({
       {.id = 1, .labels = {7}},
