@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "edits"))
 import edits  # noqa: E402
 
-FONTS = pathlib.Path("/usr/share/fonts/truetype/dejavu")  # Debian's fonts-dejavu-core
+FONTS = pathlib.Path("/usr/share/fonts/truetype/dejavu")
 TEXT_FONTS = ["DejaVuSerif", "DejaVuSans", "DejaVuSansCondensed", "DejaVuSerifCondensed"]
 BLACK, WHITE, GRAY = (20, 20, 24), (255, 255, 255), (120, 120, 126)
 
@@ -133,6 +133,13 @@ def unlike(pictures):
 
 
 # Letters.
+
+
+def lacks_fonts():
+    """What to install where DejaVu's fonts are not there; nothing where they are."""
+    if (FONTS / "DejaVuSans.ttf").exists() and (FONTS / "DejaVuSansCondensed.ttf").exists():
+        return ""
+    return "DejaVu's fonts are not installed (Debian: fonts-dejavu-core, fonts-dejavu-extra)"
 
 
 @functools.lru_cache(maxsize=1024)

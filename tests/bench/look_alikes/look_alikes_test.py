@@ -27,8 +27,8 @@ import plant  # noqa: E402
 import real  # noqa: E402
 import score  # noqa: E402
 
-if not draw.FONTS.exists():
-    print("DejaVu's fonts are not installed (Debian: fonts-dejavu-core)")
+if lacks := draw.lacks_fonts():
+    print(lacks)
     sys.exit(77)
 
 

@@ -13,7 +13,7 @@ Made are
                                       of each other; `edit` is empty for the picture itself
 
 A family depends on the seed, its kind, its size and number alone; a real kind's also on the sizes before it, since families share no
-thing. Real kinds whose packages are missing are left out, and it says what to install. Needs Pillow, numpy and fonts-dejavu-core.
+thing. Real kinds whose packages are missing are left out, and it says what to install. Needs Pillow, numpy, fonts-dejavu-core and fonts-dejavu-extra.
 """
 
 import argparse
@@ -171,6 +171,8 @@ def plant_photos(o):
 
 def plant(o):
     """Writes all; the numbers of pictures, copies and photos."""
+    if lacks := draw.lacks_fonts():
+        sys.exit(lacks)
     todo = list(jobs(o))
     if o.jobs > 1:
         with multiprocessing.Pool(o.jobs) as pool:
