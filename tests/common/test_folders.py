@@ -5,6 +5,7 @@ TMPDIR is for files, WINNOW_TEST_TMPFS for those whose syncs shall cost nothing,
 which GoogleTest reads, is the same, and Open MPI's ranks share memory by files in it. When CTest ends, however it ends, both go, and
 so do processes that tests left behind, and what caches in the folders have in memory."""
 
+import contextlib
 import os
 import pathlib
 import select
@@ -23,8 +24,9 @@ def in_memory(folders):
     links = (entry for folder in folders for entry in folder.rglob("shards") if entry.is_symlink())
     found = {pathlib.Path(os.readlink(link)) for link in links}
     for copy in SHM.glob(f"winnow-{os.geteuid()}-*/copy.json"):
-        if any(str(folder) in copy.read_text(errors="replace") for folder in folders):
-            found.add(copy.parent)
+        with contextlib.suppress(FileNotFoundError):  # others drop theirs meanwhile
+            if any(str(folder) in copy.read_text(errors="replace") for folder in folders):
+                found.add(copy.parent)
     return [folder for folder in found if folder.parent == SHM]
 
 
