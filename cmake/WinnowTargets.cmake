@@ -30,10 +30,10 @@ if(WINNOW_FUZZ)
   include(WinnowFuzz)
 endif()
 
-# winnow_together(<target> [<source> ...]): with WINNOW_TOGETHER, eight sources at a time are compiled as one,
+# winnow_together(<target> [<source> ...]): with WINNOW_TOGETHER, sixteen sources at a time are compiled as one,
 # but each of those named, and each with options of its own, alone.
 function(winnow_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${WINNOW_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${WINNOW_TOGETHER} UNITY_BUILD_BATCH_SIZE 16)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   if(WINNOW_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # it takes a source that is included for a header
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)

@@ -69,7 +69,7 @@ void CsvReader::end_field() {
 }
 
 void CsvReader::end_row() {
-  if (field_.ends_with('\r')) field_.pop_back();
+  if (state_ == State::kPlain && field_.ends_with('\r')) field_.pop_back();
   const bool empty = fields_.empty() && field_.empty();
   end_field();
   if (!empty) take_(fields_, row_line_);

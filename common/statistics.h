@@ -29,8 +29,10 @@ double normal_quantile(double p);
 double student_t_tails(double t, double freedom);
 double student_t_bound(double p, double freedom);
 
+constexpr double kConfidence = 0.95;  // of intervals, where nothing else is asked for
+
 // A share of which `hits` of `trials` were seen (Wilson 1927). 0 trials: from 0 to 1.
-Interval wilson(std::uint64_t hits, std::uint64_t trials, double confidence = 0.95);
+Interval wilson(std::uint64_t hits, std::uint64_t trials, double confidence = kConfidence);
 
 // What lies in the middle of one value or more; of two that do, their mean, or one of them.
 enum class Middle { kMean, kLower, kUpper };
@@ -56,7 +58,7 @@ struct PairedDifference {
 //             2003).
 // Errors: std::invalid_argument: none, or not as many of both.
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b,
-                                   double confidence = 0.95, double resolution = 0,
+                                   double confidence = kConfidence, double resolution = 0,
                                    double shared = 0);
 
 // What two nets say of the same images.
@@ -75,7 +77,7 @@ PairedHits count_hits(const std::vector<bool>& a, const std::vector<bool>& b);  
 // their recipes: those take several seeds.
 double mcnemar(const PairedHits& hits) noexcept;
 // What b's share of right images is above a's (Bonett and Price 2012).
-Interval share_difference(const PairedHits& hits, double confidence = 0.95);
+Interval share_difference(const PairedHits& hits, double confidence = kConfidence);
 
 // Whether b may be said to lose nothing against a, but for a margin that was said beforehand.
 enum class Loss {

@@ -17,11 +17,11 @@ namespace {
 constexpr std::size_t kLookedAt = 100;   // files, to see where they are
 constexpr std::size_t kMaxFolders = 64;  // where they are looked for
 
-class ListedSource final : public Source {
+class ListOfFilesSource final : public Source {
  public:
-  ListedSource(std::string_view format, fs::path root, Listing entries,
-               std::vector<std::string> class_names, std::vector<std::size_t> outside,
-               std::string description)
+  ListOfFilesSource(std::string_view format, fs::path root, Listing entries,
+                    std::vector<std::string> class_names, std::vector<std::size_t> outside,
+                    std::string description)
       : format_(format),
         root_(std::move(root)),
         entries_(std::move(entries)),
@@ -194,8 +194,9 @@ std::unique_ptr<Source> ListedFiles::finish(std::string_view format, const std::
   note(missing_, "file is missing", "files are missing");
   note(outside_.size(), "path leads out of the list's folder",
        "paths lead out of the list's folder");
-  return std::make_unique<ListedSource>(format, root_, std::move(entries), std::move(classes.names),
-                                        std::move(outside_), text + notes);
+  return std::make_unique<ListOfFilesSource>(format, root_, std::move(entries),
+                                             std::move(classes.names), std::move(outside_),
+                                             text + notes);
 }
 
 void for_each_text(const InputFile& file, const std::function<void(std::string_view)>& take) {

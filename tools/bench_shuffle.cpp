@@ -26,7 +26,7 @@ struct BenchShuffleOptions {
   bool json = false;
 };
 
-std::string cell(const std::optional<double>& value) {
+std::string text_cell(const std::optional<double>& value) {
   return value ? fmt::format("{:12.3f}", *value) : fmt::format("{:>12}", "-");
 }
 
@@ -49,9 +49,9 @@ void bench_shuffle(const BenchShuffleOptions& o, bool one_fraction, const Sessio
     const pipeline::PartialShuffle shuffle(samples, {fraction, o.shuffle.partitions, o.batch},
                                            o.seed);
     const pipeline::ShuffleQuality quality = pipeline::measure_shuffle(shuffle, labels);
-    say(session, fmt::format("{:8g}{}{}{}{}{}", fraction, cell(quality.away),
-                             cell(fraction * global_away), cell(quality.displacement),
-                             cell(quality.meetings), cell(quality.class_entropy)));
+    say(session, fmt::format("{:8g}{}{}{}{}{}", fraction, text_cell(quality.away),
+                             text_cell(fraction * global_away), text_cell(quality.displacement),
+                             text_cell(quality.meetings), text_cell(quality.class_entropy)));
     const std::string name = fmt::format("shuffle of {:g}, ", fraction);
     rows.push_back({name + "used outside their lane", quality.away, global_away, "share"});
     rows.push_back({name + "moved", quality.displacement, 1.0 / 3, "share"});

@@ -61,7 +61,7 @@ struct SuspectsOptions {
   SuspectOutput output;
 };
 
-void check(const SuspectsOptions& o) {
+void check_options(const SuspectsOptions& o) {
   if (o.sources.run.empty() && o.sources.features.empty()) {
     throw UsageError(
         "say what images are judged by: --run RUN, which winnow train CACHE --folds 4 --out RUN "
@@ -276,7 +276,7 @@ void tell(const Found& found, std::uint64_t judged) {
 }
 
 void run(SuspectsOptions o, Session& session) {
-  check(o);
+  check_options(o);
   o.how.prune = dedup::parse_prune(o.prune);
   o.how.order = dedup::parse_suspect_order(o.order);
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);

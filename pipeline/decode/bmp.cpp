@@ -11,7 +11,7 @@
 namespace winnow::pipeline {
 namespace {
 
-enum Compression : std::uint32_t { kPlain = 0, kRuns8 = 1, kRuns4 = 2, kMasks = 3 };
+enum Compression : std::uint32_t { kUncompressed = 0, kRuns8 = 1, kRuns4 = 2, kMasks = 3 };
 
 // OpenCV's order.
 using Colour = std::array<std::uint8_t, 4>;
@@ -19,7 +19,7 @@ using Colour = std::array<std::uint8_t, 4>;
 struct Layout {
   std::uint64_t pixels_at = 0;
   std::uint32_t bits = 0;
-  std::uint32_t compression = kPlain;
+  std::uint32_t compression = kUncompressed;
   bool top_down = false;
   std::array<Colour, 256> palette{};
   std::array<std::uint32_t, 4> masks{};  // B, G, R, A
@@ -58,7 +58,7 @@ Layout layout_of(const Fields& f) {
 
 bool is_supported(const Layout& layout) {
   switch (layout.compression) {
-    case kPlain:
+    case kUncompressed:
       return layout.bits == 1 || layout.bits == 4 || layout.bits == 8 || layout.bits == 16 ||
              layout.bits == 24 || layout.bits == 32;
     case kRuns8:

@@ -12,7 +12,6 @@
 #include <fstream>
 #include <functional>
 #include <opencv2/core.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <optional>
 #include <random>
 #include <sstream>
@@ -21,6 +20,7 @@
 #include "common/file.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/store/cache.h"
+#include "tests/common/opencv_codecs.h"
 #include "tests/common/some_of.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/common/tiff_maker.h"
@@ -80,7 +80,7 @@ struct Kind {
 Kind by_opencv(const std::string& ending, int type, const std::vector<int>& options = {}) {
   return {ending, [=](int width, int height) {
             std::vector<std::uint8_t> out;
-            cv::imencode(ending, picture(width, height, type), out, options);
+            opencv_encode(ending, picture(width, height, type), out, options);
             return text_of(out);
           }};
 }

@@ -12,13 +12,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <opencv2/imgcodecs.hpp>
 #include <random>
 #include <string_view>
 
 #include "common/crc32c.h"
 #include "tests/common/deflate.h"
 #include "tests/common/formula_images.h"
+#include "tests/common/opencv_codecs.h"
 #include "tests/datasets/tar_maker.h"
 #include "tests/datasets/wire_writer.h"
 
@@ -40,7 +40,7 @@ struct JpegKind {
   unsigned restart_rows = 0;
 };
 
-std::string make_jpeg(const JpegKind& kind) {
+std::string jpeg_of(const JpegKind& kind) {
   const Image image = formula_image("tri", kWidth, kHeight);
   jpeg_compress_struct codec{};
   jpeg_error_mgr errors{};
@@ -81,7 +81,7 @@ std::string encode(const std::string& ending, int type, const std::vector<int>& 
   cv::Mat mat(kHeight, kWidth, type);
   std::copy_n(image.pixels.begin(), mat.total() * mat.elemSize(), mat.data);
   std::vector<std::uint8_t> bytes;
-  cv::imencode(ending, mat, bytes, options);
+  opencv_encode(ending, mat, bytes, options);
   return text_of(bytes);
 }
 
@@ -249,7 +249,7 @@ class Mutator {
 using datasets::MadeMember;
 
 std::string small_jpeg(int i) {
-  std::string bytes = make_jpeg({});
+  std::string bytes = jpeg_of({});
   bytes.insert(bytes.size() - 2, std::string(static_cast<std::size_t>(i), '\0'));  // all different
   return bytes;
 }
@@ -385,14 +385,14 @@ std::vector<MadeFile> sound_images() {
   std::string words;
   for (int i = 0; i < 12; ++i) words += std::to_string(i * 20) + (i % 4 == 3 ? "\n" : " ");
   const std::string size = std::to_string(kWidth) + " " + std::to_string(kHeight);
-  return {{"base.jpg", make_jpeg({})},
-          {"full.jpg", make_jpeg({.subsampled = false})},
-          {"restart.jpeg", make_jpeg({.restart_rows = 1})},
-          {"progressive.jpg", make_jpeg({.progressive = true})},
-          {"gray.jpg", make_jpeg({.channels = 1})},
-          {"cmyk.jpg", make_jpeg({.channels = 4})},
-          {"arithmetic.jpg", make_jpeg({.arithmetic = true})},
-          {"both.jpg", make_jpeg({.progressive = true, .arithmetic = true})},
+  return {{"base.jpg", jpeg_of({})},
+          {"full.jpg", jpeg_of({.subsampled = false})},
+          {"restart.jpeg", jpeg_of({.restart_rows = 1})},
+          {"progressive.jpg", jpeg_of({.progressive = true})},
+          {"gray.jpg", jpeg_of({.channels = 1})},
+          {"cmyk.jpg", jpeg_of({.channels = 4})},
+          {"arithmetic.jpg", jpeg_of({.arithmetic = true})},
+          {"both.jpg", jpeg_of({.progressive = true, .arithmetic = true})},
           {"rgb.png", encode(".png", CV_8UC3)},
           {"deep.png", encode(".png", CV_16UC3)},
           {"alpha.png", encode(".png", CV_8UC4)},

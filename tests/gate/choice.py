@@ -10,7 +10,7 @@ import re
 
 PARTS = 12
 REST = {"slow", "package", "cluster", "evidence"}
-SLOW_S = 8  # seconds of a core from which on a test is slow, whatever its labels
+SLOW_S = 2  # seconds of a core from which on a test is slow, whatever its labels
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,8 +64,9 @@ def pages_to_run(pages, changed):
 
 def is_of_the_rest(test, pages):
     """Whether the gate leaves a test out; `pages` are those whose examples it runs."""
-    page = page_of(test)
-    return (page is not None and page not in pages) or bool(test.labels & REST) or test.cost >= SLOW_S
+    if page := page_of(test):
+        return page not in pages
+    return bool(test.labels & REST) or test.cost >= SLOW_S
 
 
 def parts_of(rest):

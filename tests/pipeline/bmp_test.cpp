@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <opencv2/imgcodecs.hpp>
 #include <random>
 #include <vector>
 
 #include "pipeline/decode/decode.h"
+#include "tests/common/opencv_codecs.h"
 
 namespace winnow::pipeline::bmp_test {
 
@@ -75,7 +75,7 @@ Bytes noise(std::uint32_t bits) {
 std::vector<std::uint8_t> opencvs_pixels(const Bytes& encoded) {
   const cv::Mat bytes(1, static_cast<int>(encoded.size()), CV_8UC1,
                       const_cast<std::byte*>(encoded.data()));
-  const cv::Mat mat = cv::imdecode(bytes, cv::IMREAD_COLOR);
+  const cv::Mat mat = opencv_decode(bytes, cv::IMREAD_COLOR);
   std::vector<std::uint8_t> pixels;
   for (int y = 0; y < mat.rows; ++y) {
     for (int x = 0; x < mat.cols; ++x) {

@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <opencv2/imgcodecs.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "pipeline/augment/sampling.h"
 #include "places.h"
 #include "tests/common/formula_images.h"
+#include "tests/common/opencv_codecs.h"
 #include "tests/pipeline/jpeg_maker.h"
 
 namespace winnow::pipeline::crop_test {
@@ -311,7 +311,7 @@ TEST(Crop, OfOtherFormatsIsCutFromTheWhole) {
                     const_cast<std::uint8_t*>(image.pixels.data()));
   for (const char* ending : {".png", ".bmp", ".ppm", ".tiff", ".webp"}) {
     std::vector<std::uint8_t> out;
-    ASSERT_TRUE(cv::imencode(ending, mat, out));
+    ASSERT_TRUE(opencv_encode(ending, mat, out));
     const auto* begin = reinterpret_cast<const std::byte*>(out.data());
     expect_is_cut(Bytes(begin, begin + out.size()), {}, 1, rng, 10, ending);
   }

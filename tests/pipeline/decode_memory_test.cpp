@@ -8,11 +8,11 @@
 #include <fstream>
 #include <functional>
 #include <opencv2/core.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <string>
 
 #include "common/file.h"
 #include "pipeline/decode/decode.h"
+#include "tests/common/opencv_codecs.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/common/tiff_maker.h"
 #include "tests/datasets/wire_writer.h"
@@ -126,7 +126,7 @@ cv::Mat picture(int type) {
 
 Bytes encode(const std::string& ending, int type, const std::vector<int>& options = {}) {
   std::vector<std::uint8_t> out;
-  cv::imencode(ending, picture(type), out, options);
+  opencv_encode(ending, picture(type), out, options);
   const auto* begin = reinterpret_cast<const std::byte*>(out.data());
   return {begin, begin + out.size()};
 }
@@ -200,7 +200,7 @@ TEST_F(DecodeMemory, OfTextsInAPngIsNone) {
     std::string texts;
     for (int i = 0; i < 30; ++i) texts += chunk(std::string("zTXtk\0\0", 7) + text);
     std::vector<std::uint8_t> png;
-    cv::imencode(".png", cv::Mat(10, 10, CV_8UC3, cv::Scalar(1, 2, 3)), png);
+    opencv_encode(".png", cv::Mat(10, 10, CV_8UC3, cv::Scalar(1, 2, 3)), png);
     png.insert(png.begin() + 33, texts.begin(), texts.end());  // behind IHDR
     const auto* begin = reinterpret_cast<const std::byte*>(png.data());
     return Bytes(begin, begin + png.size());

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <opencv2/imgcodecs.hpp>
 #include <optional>
 #include <string>
 #include <thread>
@@ -19,6 +18,7 @@
 #include "pipeline/decode/shrink.h"
 #include "places.h"
 #include "tests/common/formula_images.h"
+#include "tests/common/opencv_codecs.h"
 #include "tests/common/tiff_maker.h"
 #include "tests/common/vectors.h"
 #include "tests/pipeline/base64.h"
@@ -61,7 +61,7 @@ Bytes encode(const char* ending, const Image& rgb, int type = CV_8UC3,
     }
   }
   std::vector<std::uint8_t> out;
-  EXPECT_TRUE(cv::imencode(ending, mat, out, options));
+  EXPECT_TRUE(opencv_encode(ending, mat, out, options));
   const auto* begin = reinterpret_cast<const std::byte*>(out.data());
   return Bytes(begin, begin + out.size());
 }

@@ -3,13 +3,13 @@
 #include <cstring>
 #include <functional>
 #include <map>
-#include <opencv2/imgcodecs.hpp>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "datasets/source.h"
+#include "tests/common/opencv_codecs.h"
 
 namespace winnow {
 
@@ -91,7 +91,7 @@ inline Bytes encode_picture(const Image& image, const std::string& format) {
     }
   }
   std::vector<std::uint8_t> encoded;
-  cv::imencode(format, matrix, encoded);
+  opencv_encode(format, matrix, encoded);
   Bytes bytes(encoded.size());
   std::memcpy(bytes.data(), encoded.data(), encoded.size());
   return bytes;

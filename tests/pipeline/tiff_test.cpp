@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <opencv2/imgcodecs.hpp>
 #include <string>
 #include <vector>
 
 #include "common/error.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/orientation.h"
+#include "tests/common/opencv_codecs.h"
 #include "tests/common/tiff_maker.h"
 #include "tests/pipeline/jpeg_maker.h"
 #include "tests/pipeline/tiff_writer.h"
@@ -45,7 +45,8 @@ Image from_mat(const cv::Mat& mat) {
 std::optional<Image> by_opencv(std::string bytes) {
   const cv::Mat encoded(1, static_cast<int>(bytes.size()), CV_8UC1, bytes.data());
   try {
-    const cv::Mat mat = cv::imdecode(encoded, cv::IMREAD_UNCHANGED | cv::IMREAD_IGNORE_ORIENTATION);
+    const cv::Mat mat =
+        opencv_decode(encoded, cv::IMREAD_UNCHANGED | cv::IMREAD_IGNORE_ORIENTATION);
     if (mat.depth() == CV_8U && !mat.empty()) return from_mat<std::uint8_t>(mat);
     if (mat.depth() == CV_16U) return from_mat<std::uint16_t>(mat);
   } catch (const cv::Exception&) {

@@ -9,8 +9,6 @@
 namespace winnow::tools {
 namespace {
 
-constexpr double kSure = 0.95;
-
 // Accuracies of the seeds that both have.
 std::pair<std::vector<double>, std::vector<double>> common_seeds(const ArmResult& a,
                                                                  const ArmResult& b) {
@@ -96,7 +94,7 @@ std::optional<double> p_no_loss(const ArmResult& all, const ArmResult& arm,
   if (first.size() < 2) return std::nullopt;
   for (double& top1 : first) top1 -= judge.margin;
   const PairedDifference above =
-      paired_difference(first, other, kSure, 1 / static_cast<double>(judge.held_out_images));
+      paired_difference(first, other, kConfidence, 1 / static_cast<double>(judge.held_out_images));
   return above.mean > 0 ? *above.p / 2 : 1 - *above.p / 2;
 }
 
@@ -108,7 +106,7 @@ std::size_t first_of_equal(const std::vector<SweepArm>& arms, std::size_t place)
 
 void judge_family(const std::vector<std::size_t>& family, const SweepJudge& judge,
                   std::vector<ArmResult>& results) {
-  constexpr double kLevel = 1 - kSure;
+  constexpr double kLevel = 1 - kConfidence;
   std::vector<std::optional<double>> none;
   std::vector<std::optional<double>> some;
   std::vector<std::optional<double>> control;
@@ -152,9 +150,9 @@ std::vector<ArmResult> results_of(
   for (std::size_t i = 1; i < arms.size(); ++i) {
     ArmResult& result = results[i];
     if (arms[i].jobs == arms.front().jobs) continue;  // it is the first, with another budget
-    result.beside_all = difference(results.front(), result, judge, kSure);
+    result.beside_all = difference(results.front(), result, judge, kConfidence);
     if (arms[i].control) {
-      result.beside_control = difference(results[*arms[i].control], result, judge, kSure);
+      result.beside_control = difference(results[*arms[i].control], result, judge, kConfidence);
     }
   }
   for (const bool controls : {false, true}) {

@@ -12,7 +12,6 @@
 namespace winnow::tools {
 namespace {
 
-constexpr double kSure = 0.95;
 constexpr std::size_t kParts = 3;  // that draws are looked at in
 constexpr std::size_t kLeastOfPart = 2;
 
@@ -78,8 +77,9 @@ void put_finals(const ArmRuns& runs, const TuneJudge& judge, TuneRow& row) {
   }
   if (known.empty()) return;
   row.seconds = seconds / static_cast<double>(known.size());
-  const PairedDifference from_0 = paired_difference(std::vector<double>(known.size()), known, kSure,
-                                                    1 / static_cast<double>(judge.held_out_images));
+  const PairedDifference from_0 =
+      paired_difference(std::vector<double>(known.size()), known, kConfidence,
+                        1 / static_cast<double>(judge.held_out_images));
   row.mean = from_0.mean;
   if (from_0.pairs < 2) return;
   row.deviation = from_0.deviation;
@@ -96,7 +96,7 @@ std::optional<PairedDifference> beside(const TuneRow& first, const TuneRow& row,
     b.push_back(*row.top1[seed]);
   }
   if (a.empty()) return std::nullopt;
-  return paired_difference(a, b, kSure, 1 / static_cast<double>(judge.held_out_images));
+  return paired_difference(a, b, kConfidence, 1 / static_cast<double>(judge.held_out_images));
 }
 
 std::size_t count_diverged(const ArmRuns& runs) {
@@ -241,7 +241,7 @@ std::vector<std::string> advice_of(const TuneArm& arm, const TuneRow& row, const
 
 std::string beside_in_words(const TuneRow& row) {
   if (!row.p || !row.beside_first) return "";
-  if (*row.p > 1 - kSure) return "not shown";
+  if (*row.p > 1 - kConfidence) return "not shown";
   return row.beside_first->mean > 0 ? "better" : "worse";
 }
 
