@@ -10,6 +10,7 @@ import re
 
 PARTS = 12
 REST = {"slow", "package", "cluster", "evidence"}
+UNKNOWN_S = 60.0  # what a test that its labels leave to the rest counts where it was not measured
 SLOW_S = 2  # seconds of a core from which on a test is slow, whatever its labels
 
 
@@ -28,6 +29,13 @@ def read_costs(text):
             core, took, _, name = line.split(maxsplit=3)
             costs[name] = (float(core), float(took))
     return costs
+
+
+def cost_of(labels, measured):
+    """The seconds of a core that a test counts; `measured`: those it took, or None."""
+    if measured is not None:
+        return measured
+    return UNKNOWN_S if set(labels) & REST else 0.0
 
 
 def page_of(test):

@@ -29,8 +29,12 @@ def costs():
 def tests_of(build):
     """The tests of a build, in the order of their numbers, which begin at 1."""
     known = costs()
-    return [choice.Test(test["name"], frozenset(properties(test).get("LABELS", ())), known.get(test["name"], (0.0, 0.0))[0])
-            for test in listed(build)]  # fmt: skip
+    tests = []
+    for test in listed(build):
+        labels = frozenset(properties(test).get("LABELS", ()))
+        measured, _ = known.get(test["name"], (None, None))
+        tests.append(choice.Test(test["name"], labels, choice.cost_of(labels, measured)))
+    return tests
 
 
 def words_for(build, tests, chosen):

@@ -42,6 +42,12 @@ class Choosing(unittest.TestCase):
         self.assertEqual(sorted(test.name for test in always + rest), sorted(test.name for test in tests()))
         self.assertEqual({test.name for test in always}, {f"common.A.{i}" for i in range(50)} | {"docs.site"})
 
+    def test_what_was_not_measured_counts_where_it_is_slow(self):
+        self.assertEqual(choice.cost_of({"unit"}, None), 0)
+        self.assertEqual(choice.cost_of({"unit"}, 0.2), 0.2)
+        self.assertEqual(choice.cost_of({"package"}, None), choice.UNKNOWN_S)
+        self.assertEqual(choice.cost_of({"package"}, 3.0), 3.0)
+
     def test_parts_cost_as_much_as_each_other(self):
         rest = [test for test in tests() if choice.is_of_the_rest(test, set())]
         costs = [sum(test.cost for test in part) for part in choice.parts_of(rest)]

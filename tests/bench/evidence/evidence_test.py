@@ -158,4 +158,7 @@ if __name__ == "__main__":
     if not pathlib.Path("/usr/share/datasets/fashion-mnist").exists():
         print("Debian's dataset-fashion-mnist is not installed")
         raise SystemExit(77)
+    if "avx512f" not in pathlib.Path("/proc/cpuinfo").read_text():
+        print("this processor cannot train in bf16, which needs AVX-512")
+        raise SystemExit(77)
     unittest.main()
