@@ -5,6 +5,13 @@ add_library(winnow::options ALIAS winnow_options)
 target_compile_features(winnow_options INTERFACE cxx_std_20)
 set(warnings -Wall -Wextra -Wconversion -Wno-psabi)
 target_compile_options(winnow_options INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${warnings}>")
+# A fifth of GCC's time goes into collecting its garbage. Where each of Ninja's jobs can have three GiB, it begins at one.
+cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)
+cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+math(EXPR memory_of_job "${memory} / (${cores} + 2)")
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND memory_of_job GREATER_EQUAL 3072)
+  target_compile_options(winnow_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:SHELL:--param\ ggc-min-heapsize=1048576>)
+endif()
 # What GCC 12 sees in the standard library's string and vector at -O3 alone (its PR 105329 and kin);
 # the other build types keep these warnings.
 target_compile_options(winnow_options INTERFACE

@@ -8,6 +8,20 @@ configure_file(${PROJECT_SOURCE_DIR}/tests/common/places.h.in ${winnow_places}/p
 add_custom_target(tests_tsan)  # the programs that the thread sanitizer can judge
 add_custom_target(tests_cuda)  # those that need CUDA's libraries
 
+# winnow_test_options(<target>): how each of them, and the header that they share, is compiled.
+function(winnow_test_options target)
+  # -O3 takes three times as long to compile; GCC 12 takes the unused half of a std::variant for one that is read.
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-Og;-Wno-maybe-uninitialized>")
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # as ccache wants it
+  target_link_libraries(${target} PRIVATE winnow::options GTest::gmock)
+  winnow_together(${target})  # each in a namespace of its own
+endfunction()
+
+# A program too: the header is compiled as position-independent as theirs.
+add_executable(tests_precompiled tests/common/precompiled.cpp)
+winnow_test_options(tests_precompiled)
+target_precompile_headers(tests_precompiled PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/tests/common/precompiled.h>")
+
 # winnow_test_program(<target> [SOURCES ...] [DEPS ...] [MAIN library])
 # A GoogleTest program in the build's folder tests/.
 function(winnow_test_program target)
@@ -17,12 +31,9 @@ function(winnow_test_program target)
   endif()
   add_executable(${target} ${arg_SOURCES})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${winnow_places})
-  winnow_together(${target})  # each in a namespace of its own
-  # -O3 takes three times as long to compile; GCC 12 takes the unused half of a std::variant for one that is read.
-  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-Og;-Wno-maybe-uninitialized>")
-  target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/tests/common/precompiled.h>")
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # as ccache wants it
-  target_link_libraries(${target} PRIVATE winnow::options ${arg_DEPS} GTest::gmock ${arg_MAIN})
+  winnow_test_options(${target})
+  target_precompile_headers(${target} REUSE_FROM tests_precompiled)
+  target_link_libraries(${target} PRIVATE ${arg_DEPS} ${arg_MAIN})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endfunction()
 

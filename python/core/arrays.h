@@ -20,6 +20,16 @@ nanobind::object column_view(const std::vector<T>& values, nanobind::handle owne
       values.data(), {values.size()}, owner));
 }
 
+template <class Owner, class T>
+Owner owner_of(T Owner::*);  // for its type
+
+// A property: the column `Column` of what `self` holds.
+template <auto Column>
+nanobind::object column_property(nanobind::handle self) {
+  using Owner = decltype(owner_of(Column));
+  return column_view(nanobind::inst_ptr<Owner>(self)->*Column, self);
+}
+
 // The same of an enumeration, as the integers it stands for.
 template <class T>
 requires std::is_enum_v<T> nanobind::object enum_view(const std::vector<T>& values,

@@ -78,7 +78,7 @@ nb::list leaks_of(const Result& result) {
   return leaks;
 }
 
-void bind_options(nb::module_& core) {
+void bind_dedup_options(nb::module_& core) {
   nb::class_<Options>(core, "DedupOptions")
       .def(nb::init<>())
       .def_rw("hash", &Options::hash)
@@ -121,7 +121,7 @@ void bind_options(nb::module_& core) {
 }  // namespace
 
 void bind_dedup(nb::module_& core) {
-  bind_options(core);
+  bind_dedup_options(core);
   nb::class_<Result>(core, "Deduplicated")
       .def_ro("removed", &Result::removed)
       .def_ro("kept", &Result::kept)

@@ -18,11 +18,6 @@ using dedup::Fingerprints;
 
 const Fingerprints& table_of(nb::handle self) { return *nb::inst_ptr<Fingerprints>(self); }
 
-// A property whose array is a column of the table that it belongs to.
-template <auto Column>
-nb::object column(nb::handle self) {
-  return column_view(table_of(self).*Column, self);
-}
 template <auto Column>
 nb::object offsets(nb::handle self) {
   return column_view((table_of(self).*Column).offsets, self);
@@ -68,17 +63,17 @@ std::vector<std::string> hash_names(const Fingerprints& table) {
 void bind_fingerprints(nb::module_& core) {
   nb::class_<Fingerprints>(core, "Fingerprints")
       .def("__len__", &Fingerprints::size)
-      .def_prop_ro("ids", &column<&Fingerprints::ids>)
+      .def_prop_ro("ids", &column_property<&Fingerprints::ids>)
       .def_prop_ro("splits", [](nb::handle self) { return enum_view(table_of(self).splits, self); })
       .def_prop_ro("label_offsets", &offsets<&Fingerprints::labels>)
       .def_prop_ro("label_values", &values<&Fingerprints::labels>)
-      .def_prop_ro("widths_px", &column<&Fingerprints::widths_px>)
-      .def_prop_ro("heights_px", &column<&Fingerprints::heights_px>)
-      .def_prop_ro("file_bytes", &column<&Fingerprints::file_bytes>)
+      .def_prop_ro("widths_px", &column_property<&Fingerprints::widths_px>)
+      .def_prop_ro("heights_px", &column_property<&Fingerprints::heights_px>)
+      .def_prop_ro("file_bytes", &column_property<&Fingerprints::file_bytes>)
       .def_prop_ro("file_hashes", &hashes<&Fingerprints::file_hashes>)
       .def_prop_ro("pixel_hashes", &hashes<&Fingerprints::pixel_hashes>)
-      .def_prop_ro("sharpness", &column<&Fingerprints::sharpness>)
-      .def_prop_ro("quality", &column<&Fingerprints::quality>)
+      .def_prop_ro("sharpness", &column_property<&Fingerprints::sharpness>)
+      .def_prop_ro("quality", &column_property<&Fingerprints::quality>)
       .def_prop_ro("hashes", &hash_names)
       .def("codes", &codes, nb::arg("hash"))
       .def("group", &group, nb::arg("row"));

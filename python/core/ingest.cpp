@@ -37,7 +37,7 @@ pipeline::Store store_of(const std::string& name) {
   throw UsageError("there is no store '" + name + "'; take original, raw or none");
 }
 
-void bind_options(nb::module_& core) {
+void bind_ingest_options(nb::module_& core) {
   using datasets::OpenOptions;
   nb::class_<OpenOptions>(core, "OpenOptions")
       .def(nb::init<>())
@@ -105,9 +105,9 @@ pipeline::IngestResult ingest(const std::vector<std::filesystem::path>& paths,
   return pipeline::ingest(sources, out, options, listener.sink(), *alone);
 }
 
-using Pixels = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
+using ImageArray = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
 
-std::string hash_of(const Pixels& pixels, const std::string& name) {
+std::string hash_of(const ImageArray& pixels, const std::string& name) {
   const bool colour = pixels.ndim() == 3;
   if (pixels.ndim() != 2 && !(colour && (pixels.shape(2) == 1 || pixels.shape(2) == 3))) {
     throw UsageError("an image is an array of height x width, or height x width x 1 or 3");
@@ -131,7 +131,7 @@ std::string hash_of(const Pixels& pixels, const std::string& name) {
 
 void bind_ingest(nb::module_& core) {
   using pipeline::IngestResult;
-  bind_options(core);
+  bind_ingest_options(core);
   nb::class_<IngestResult>(core, "Ingested")
       .def_ro("digest", &IngestResult::digest)
       .def_prop_ro("inputs", [](const IngestResult& r) { return r.manifest.inputs.total; })

@@ -46,7 +46,7 @@ datasets::SpooledImage image_of(const Levels& levels) {
 
 std::string_view text_of(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
-Split split_of(const std::string& name) {
+Split item_split(const std::string& name) {
   if (const auto split = parse_split(name)) return *split;
   if (name.empty() || name == split_name(Split::kNone)) return Split::kNone;
   throw UsageError("there is no split '" + name + "'; take train, val or test, or leave it out");
@@ -56,7 +56,7 @@ Split split_of(const std::string& name) {
 bool put(Spool& spool, std::uint64_t position, const std::optional<Levels>& levels,
          const std::vector<nb::bytes>& labels, const nb::bytes& group, const nb::bytes& name,
          const std::string& split) {
-  SpooledItem item{.name = text_of(name), .split = split_of(split), .group = text_of(group)};
+  SpooledItem item{.name = text_of(name), .split = item_split(split), .group = text_of(group)};
   for (const nb::bytes& label : labels) item.labels.emplace_back(text_of(label));
   if (levels) item.image = image_of(*levels);
   const nb::gil_scoped_release others_go_on;

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // A cache, and what is given up after it: the copy that its shards are in, and who has the others.
-struct Held {
+struct Placed {
   std::shared_ptr<comm::Communicator> comm;
   pipeline::PlacedShards placed;
   std::shared_ptr<const pipeline::Cache> cache = nullptr;
@@ -72,7 +72,7 @@ pipeline::PlaceOptions options_of(bool memory, const std::optional<fs::path>& fo
 PlacedCache place_cache(const fs::path& root, const pipeline::PlaceOptions& options,
                         const Machines& machines) {
   comm::Communicator& comm = *machines.comm;
-  const auto held = std::make_shared<Held>(Held{machines.comm, place(root, options, machines)});
+  const auto held = std::make_shared<Placed>(Placed{machines.comm, place(root, options, machines)});
   const pipeline::Placement& placement = held->placed.placement;
   comm::on_all(comm, [&] { held->cache = pipeline::open_cache(root, placement, comm.rank()); });
   PlacedCache placed{root, std::shared_ptr<const pipeline::Cache>(held, held->cache.get())};

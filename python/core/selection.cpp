@@ -20,14 +20,9 @@ using dedup::Selection;
 
 const Selection& selection_of(nb::handle self) { return *nb::inst_ptr<Selection>(self); }
 
-template <auto Column>
-nb::object column(nb::handle self) {
-  return column_view(selection_of(self).*Column, self);
-}
-
 using Weights = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-Selection weighed(const Selection& selection, const Weights& weights) {
+Selection reweighted(const Selection& selection, const Weights& weights) {
   return dedup::with_weights(selection, std::span(weights.data(), weights.size()));
 }
 
@@ -55,16 +50,16 @@ void bind_selection(nb::module_& core) {
       .def_ro("settings", &Selection::settings)
       .def_prop_ro("settings_in_words",
                    [](const Selection& s) { return dedup::settings_in_words(s.settings); })
-      .def_prop_ro("ids", &column<&Selection::ids>)
-      .def_prop_ro("weights", &column<&Selection::weights>)
-      .def_prop_ro("components", &column<&Selection::components>)
-      .def_prop_ro("kept", &column<&Selection::kept>)
-      .def_prop_ro("distances", &column<&Selection::distances>)
+      .def_prop_ro("ids", &column_property<&Selection::ids>)
+      .def_prop_ro("weights", &column_property<&Selection::weights>)
+      .def_prop_ro("components", &column_property<&Selection::components>)
+      .def_prop_ro("kept", &column_property<&Selection::kept>)
+      .def_prop_ro("distances", &column_property<&Selection::distances>)
       .def_prop_ro("rules",
                    [](nb::handle self) { return enum_view(selection_of(self).rules, self); })
       .def_prop_ro("splits",
                    [](nb::handle self) { return enum_view(selection_of(self).splits, self); })
-      .def("with_weights", &weighed, nb::arg("weights"))
+      .def("with_weights", &reweighted, nb::arg("weights"))
       .def("both", &dedup::both, nb::arg("other"))
       .def("either", &dedup::either, nb::arg("other"))
       .def("without", &dedup::without, nb::arg("other"));
