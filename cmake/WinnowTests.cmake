@@ -20,6 +20,7 @@ endfunction()
 # A program too: the header is compiled as position-independent as theirs.
 add_executable(tests_precompiled tests/common/precompiled.cpp)
 winnow_test_options(tests_precompiled)
+set_target_properties(tests_precompiled PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 target_precompile_headers(tests_precompiled PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/tests/common/precompiled.h>")
 
 # winnow_test_program(<target> [SOURCES ...] [DEPS ...] [MAIN library])
