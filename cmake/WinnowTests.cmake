@@ -8,19 +8,20 @@ configure_file(${PROJECT_SOURCE_DIR}/tests/common/places.h.in ${winnow_places}/p
 add_custom_target(tests_tsan)  # the programs that the thread sanitizer can judge
 add_custom_target(tests_cuda)  # those that need CUDA's libraries
 
-# winnow_test_options(<target>): how each of them, and the header that they share, is compiled.
+# winnow_test_options(<target>)
+# How GoogleTest programs, and the header that all of them share, are compiled.
 function(winnow_test_options target)
   # -O3 takes three times as long to compile; GCC 12 takes the unused half of a std::variant for one that is read.
   target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-Og;-Wno-maybe-uninitialized>")
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # as ccache wants it
   target_link_libraries(${target} PRIVATE winnow::options GTest::gmock)
   winnow_together(${target})  # each in a namespace of its own
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endfunction()
 
-# A program too: the header is compiled as position-independent as theirs.
+# A program as well: the header is compiled as position-independent as theirs.
 add_executable(tests_precompiled tests/common/precompiled.cpp)
 winnow_test_options(tests_precompiled)
-set_target_properties(tests_precompiled PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 target_precompile_headers(tests_precompiled PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/tests/common/precompiled.h>")
 
 # winnow_test_program(<target> [SOURCES ...] [DEPS ...] [MAIN library])
@@ -35,7 +36,6 @@ function(winnow_test_program target)
   winnow_test_options(${target})
   target_precompile_headers(${target} REUSE_FROM tests_precompiled)
   target_link_libraries(${target} PRIVATE ${arg_DEPS} ${arg_MAIN})
-  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endfunction()
 
 # winnow_test_room(<room> SOURCES ... [TSAN ...] [WITH ...] [DEPS ...] [LABELS ...] [ENVIRONMENT ...] [TIMEOUT s])

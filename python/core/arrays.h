@@ -20,6 +20,15 @@ nanobind::object column_view(const std::vector<T>& values, nanobind::handle owne
       values.data(), {values.size()}, owner));
 }
 
+// The same of an enumeration, as the integers it stands for.
+template <class T>
+requires std::is_enum_v<T> nanobind::object enum_view(const std::vector<T>& values,
+                                                      nanobind::handle owner) {
+  using Integer = std::underlying_type_t<T>;
+  return nanobind::cast(nanobind::ndarray<nanobind::numpy, const Integer, nanobind::ndim<1>>(
+      reinterpret_cast<const Integer*>(values.data()), {values.size()}, owner));
+}
+
 template <class Owner, class T>
 Owner owner_of(T Owner::*);  // for its type
 
@@ -28,15 +37,6 @@ template <auto Column>
 nanobind::object column_property(nanobind::handle self) {
   using Owner = decltype(owner_of(Column));
   return column_view(nanobind::inst_ptr<Owner>(self)->*Column, self);
-}
-
-// The same of an enumeration, as the integers it stands for.
-template <class T>
-requires std::is_enum_v<T> nanobind::object enum_view(const std::vector<T>& values,
-                                                      nanobind::handle owner) {
-  using Integer = std::underlying_type_t<T>;
-  return nanobind::cast(nanobind::ndarray<nanobind::numpy, const Integer, nanobind::ndim<1>>(
-      reinterpret_cast<const Integer*>(values.data()), {values.size()}, owner));
 }
 
 // Elements that may be written, of any shape that is not larger than they are many.

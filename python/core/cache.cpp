@@ -139,12 +139,11 @@ dedup::Fingerprints fingerprints_of(OpenCache& open,
 // Ids and weights of what a selection leaves of a split, in id order.
 nb::tuple samples_of(OpenCache& open, const std::string& split, const std::string& selection) {
   const SharedCache cache = open.cache();
-  const auto wanted = parse_split(split);
-  if (!wanted) throw UsageError("there is no split '" + split + "'; take none, train, val or test");
+  const Split wanted = split_of(split);
   pipeline::SampleSet set;
   {
     const nb::gil_scoped_release others_go_on;
-    set = pipeline::select_samples(*cache, *wanted, selection);
+    set = pipeline::select_samples(*cache, wanted, selection);
   }
   return nb::make_tuple(array_of(std::move(set.ids)), array_of(std::move(set.weights)));
 }

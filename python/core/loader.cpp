@@ -32,6 +32,7 @@
 #include "python/core/batch.h"
 #include "python/core/bind.h"
 #include "python/core/loading.h"
+#include "python/core/open_cache.h"
 #include "python/core/placed_cache.h"
 #include "train/plan/batch_layout.h"
 
@@ -60,12 +61,6 @@ void check_process(pid_t begun_in) {
       "this loader was begun before the process was forked, and its threads stayed behind; make "
       "one "
       "in the process that uses it");
-}
-
-Split split_of(const std::string& name) {
-  const auto split = parse_split(name);
-  if (split) return *split;
-  throw UsageError("there is no split '" + name + "'; take none, train, val or test");
 }
 
 struct StreamOptions {

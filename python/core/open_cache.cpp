@@ -43,4 +43,9 @@ std::shared_ptr<const dedup::Fingerprints> OpenCache::rows() {
   return rows_;
 }
 
+Split split_of(const std::string& name) {
+  if (const auto split = parse_split(name)) return *split;
+  throw UsageError("there is no split '" + name + "'; take none, train, val or test");
+}
+
 }  // namespace winnow::python

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 
+#include "common/sample.h"
 #include "dedup/fingerprints.h"
 #include "pipeline/store/cache.h"
 
@@ -32,5 +34,8 @@ class OpenCache {
   std::shared_ptr<const pipeline::Cache> cache_;
   std::shared_ptr<const dedup::Fingerprints> rows_;
 };
+
+// The split of a cache that is called so. UsageError, which names them, where none is.
+Split split_of(const std::string& name);
 
 }  // namespace winnow::python
