@@ -50,6 +50,12 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
                              "larger pictures",
                              grouped(what.looked_closer)));
   }
+  if (what.look_alikes > 0) {
+    say(session, fmt::format("verify: {} pairs look alike as pages, charts or screens of one "
+                             "layout do, and more differs "
+                             "in them than in copies: they stay",
+                             grouped(what.look_alikes)));
+  }
   say(session, fmt::format("verify: each with a probability of {} or more{}",
                            in_digits(what.kept.least.near), why(what.kept.least, hash)));
   if (what.kept.least.raised_by_labels) return;
@@ -78,7 +84,7 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
   const dedup::Verification& verification = found->verification;
   tell_verified(session,
                 {verification.counts, found->refused, verification.undecided.size(), found->kept,
-                 found->calibration.strangers, found->looked_closer},
+                 found->calibration.strangers, found->looked_closer, found->look_alikes.size()},
                 options.hash);
   options.matching.verified = found->kept.least.near;
   return {dedup::links_of(found), found};
@@ -108,14 +114,13 @@ bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
 
 namespace {
 
-// Twice this is longer than what is compared, so that a JPEG's scaled decoding does not show.
-constexpr int kCloserSide = 160;
-
 dedup::CloserSource closer_pictures(const Images& images, std::vector<SampleId> ids) {
   if (!images.picture_of) return {};
-  return [picture_of = images.picture_of, ids = std::move(ids)](std::uint32_t row) {
-    const auto picture = picture_of(ids[row], kCloserSide);
-    return picture ? dedup::closer_picture(picture->view()) : std::nullopt;
+  return [picture_of = images.picture_of, ids = std::move(ids)](std::uint32_t row, int pixels) {
+    // Twice this is longer than what is compared, so that a JPEG's scaled decoding does not show.
+    const int side_px = static_cast<int>(std::lround(1.26 * std::sqrt(pixels)));
+    const auto picture = picture_of(ids[row], side_px);
+    return picture ? dedup::closer_picture(picture->view(), pixels) : std::nullopt;
   };
 }
 

@@ -1,13 +1,19 @@
 #include "dedup/verify/closer_look.h"
 
+#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <unordered_map>
+#include <utility>
 
 #include "common/error.h"
 #include "common/resample.h"
 #include "dedup/verify/compared_internal.h"
+#include "dedup/verify/differences.h"
+#include "dedup/verify/families.h"
 #include "dedup/verify/match_model.h"
 
 namespace winnow::dedup {
@@ -17,24 +23,176 @@ bool is_doubtful(const VerifiedPair& pair) {
   return pair.probability >= kLeastDoubtful && pair.probability < kMostDoubtful;
 }
 
-void compare(const Image& picture_a, const Image& picture_b, VerifiedPair& pair) {
-  const Compared a(picture_a);
-  const Compared b(picture_b);
+// What two pictures of one size show.
+struct Look {
+  std::optional<Affine> map = {};  // in shares; nothing where they cannot be laid upon each other
+  float probability = 0;
+  double agreement = -1;  // Evidence's
+  Differences differences = {};
+};
+
+Look look_at(const Compared& a, const Compared& b, const Affine& map) {
   const auto registration =
-      register_pictures(a.picture, b.picture, in_pixels(pair.map, a, b), a.middle());
-  pair.probability = 0;
-  if (!registration) return;
-  pair.probability = static_cast<float>(known_model().probability(registration->evidence));
-  pair.map = in_shares(registration->map, a, b);
+      register_pictures(a.picture, b.picture, in_pixels(map, a, b), a.middle());
+  if (!registration) return {};
+  return {in_shares(registration->map, a, b),
+          static_cast<float>(known_model().probability(registration->evidence)),
+          registration->evidence.agreement,
+          differences_between(a.picture, b.picture, registration->map)};
+}
+
+// Whether two pictures are one, as far as a look at them tells; and unless they are of a family, or
+// even of a small one.
+enum class IsOne { kNo, kUnlessFewAreAlike, kMaybe, kShown };
+
+// A pair, and what looks at it told.
+struct Looked {
+  VerifiedPair pair;
+  IsOne is_one = IsOne::kMaybe;
+  bool is_open = false;  // larger pictures would tell more
+  double outlier = 0;    // of its thumbnails
+};
+
+// Pictures of one size, of which a thread keeps the last: pairs come sorted by their first rows.
+class Pictures {
+ public:
+  explicit Pictures(CloserSource source, int pixels)
+      : source_(std::move(source)), pixels_(pixels) {}
+
+  // Nothing where one has no such picture.
+  std::optional<Look> look(const VerifiedPair& pair) {
+    Last& last = last_.local();
+    if (last.row != pair.row_a) {
+      const auto picture = source_(pair.row_a, pixels_);
+      last.picture.reset();
+      if (picture) last.picture.emplace(*picture);
+      last.row = pair.row_a;
+    }
+    if (!last.picture) return std::nullopt;
+    const auto other = source_(pair.row_b, pixels_);
+    if (!other) return std::nullopt;
+    return look_at(*last.picture, Compared(*other), pair.map);
+  }
+
+ private:
+  struct Last {
+    std::optional<std::uint32_t> row;
+    std::optional<Compared> picture;
+  };
+  CloserSource source_;
+  int pixels_;
+  tbb::enumerable_thread_specific<Last> last_;
+};
+
+// How well half plain pictures agree in fine details. Where something is laid over one they mostly
+// agree well; where they have but a pattern in common, less. Blurred copies do, too.
+constexpr double kGoodFineAgreement = 0.75;
+constexpr double kBadFineAgreement = 0.5;
+
+// By thumbnails that are clearly plain.
+bool is_settled_by(const Differences& thumbnails) {
+  constexpr double kClearlyPlain = 0.3;
+  return is_plain(thumbnails) &&
+         std::min(thumbnails.plain, thumbnails.plain_alike) >= kClearlyPlain &&
+         !is_worth_a_closer_look(thumbnails);
+}
+
+// Looks at pairs.
+class Looking {
+ public:
+  Looking(const PictureSource& thumbnails, const CloserSource& closer)
+      : thumbnails_([&](std::uint32_t row, int) { return thumbnails(row); }, kComparedPixels),
+        close_(
+            closer ? closer : [](std::uint32_t, int) { return std::nullopt; }, kCloserPixels),
+        fine_(
+            closer ? closer : [](std::uint32_t, int) { return std::nullopt; }, kFinePixels) {}
+
+  void look_at_thumbnails(Looked& looked) {
+    const Look small = *thumbnails_.look(looked.pair);
+    looked.outlier = small.differences.outlier;
+    const bool is_plain_pair = small.map && is_plain(small.differences);
+    looked.is_one = is_copy_by_thumbnails(small.differences) ? IsOne::kShown
+                    : is_plain_pair                          ? IsOne::kNo
+                                                             : IsOne::kMaybe;
+    const bool is_settled =
+        small.map && (is_rich(small.differences) || is_settled_by(small.differences));
+    looked.is_open = !is_settled || is_doubtful(looked.pair);
+  }
+
+  // Whether there were larger ones.
+  bool look_at_larger(Looked& looked) {
+    VerifiedPair& pair = looked.pair;
+    const auto close = close_.look(pair);
+    if (!close) return false;
+    if (!close->map) {
+      if (is_doubtful(pair)) pair.probability = 0;
+      return true;
+    }
+    pair.probability = close->probability;
+    pair.map = *close->map;
+    looked.is_one = judged(pair, close->differences);
+    return true;
+  }
+
+ private:
+  IsOne judged(const VerifiedPair& pair, const Differences& close) {
+    if (!is_half_plain(close)) return is_copy_by_close(close) ? IsOne::kShown : IsOne::kMaybe;
+    const bool has_to_be_shown = is_plain(close);
+    if (has_to_be_shown && !is_worth_a_fine_look(close)) return IsOne::kNo;
+    const auto fine = fine_.look(pair);
+    const bool is_shown =
+        fine ? is_copy_by_both(close, fine->differences) : is_copy_by_close(close);
+    if (is_shown) return IsOne::kShown;
+    if (has_to_be_shown || (fine && fine->agreement < kBadFineAgreement)) return IsOne::kNo;
+    return fine && fine->agreement < kGoodFineAgreement ? IsOne::kUnlessFewAreAlike : IsOne::kMaybe;
+  }
+
+  Pictures thumbnails_;
+  Pictures close_;
+  Pictures fine_;
+};
+
+// Closes all but the best of what is open, by thumbnails: so many of each picture.
+void keep_best_open(std::vector<Looked>& all) {
+  constexpr int kMostOfPicture = 32;
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].is_open) open.push_back(i);
+  }
+  std::ranges::stable_sort(open, {}, [&](std::size_t i) { return all[i].outlier; });
+  std::unordered_map<std::uint32_t, int> taken;
+  for (const std::size_t i : open) {
+    int& of_a = taken[all[i].pair.row_a];
+    int& of_b = taken[all[i].pair.row_b];
+    all[i].is_open = of_a < kMostOfPicture || of_b < kMostOfPicture;
+    if (all[i].is_open) ++of_a, ++of_b;
+  }
+}
+
+// Pairs of families are no evidence of one picture.
+void refuse_families(std::vector<Looked>& all) {
+  constexpr float kAlike = 0.5F;
+  std::vector<AlikePair> pairs;
+  std::vector<Looked*> of_pair;
+  for (Looked& one : all) {
+    if (one.is_one != IsOne::kNo && one.pair.probability < kAlike) continue;
+    pairs.push_back({one.pair.row_a, one.pair.row_b, one.is_one == IsOne::kShown,
+                     one.is_one == IsOne::kUnlessFewAreAlike ? kFewOfFamily : kManyOfFamily});
+    of_pair.push_back(&one);
+  }
+  const std::vector<char> of_family = are_of_families(pairs);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (of_family[i] != 0) of_pair[i]->is_one = IsOne::kNo;
+  }
 }
 
 }  // namespace
 
-std::optional<Image> closer_picture(ImageView image) {
-  const double pixels = static_cast<double>(image.width_px) * image.height_px;
-  if (2 * pixels < kCloserPixels) return std::nullopt;
+std::optional<Image> closer_picture(ImageView image, int pixels) {
+  const double there = static_cast<double>(image.width_px) * image.height_px;
+  if (2 * there < pixels) return std::nullopt;
   Image gray = to_gray(image);
-  const double share = std::sqrt(kCloserPixels / pixels);
+  const double share = std::sqrt(pixels / there);
   if (share >= 1) return gray;
   const auto shorter = [&](int side_px) {
     return std::max(1, static_cast<int>(std::lround(side_px * share)));
@@ -43,20 +201,37 @@ std::optional<Image> closer_picture(ImageView image) {
                 ResampleFilter::kBilinear);
 }
 
-std::size_t look_closer(std::span<VerifiedPair> pairs, const CloserSource& pictures,
-                        const StopRequested& stop) {
-  std::atomic<std::size_t> compared = 0;
-  tbb::parallel_for(std::size_t{0}, pairs.size(), [&](std::size_t i) {
-    if (!is_doubtful(pairs[i])) return;
+LookedCloser look_closer(std::vector<VerifiedPair>& pairs, const PictureSource& thumbnails,
+                         const CloserSource& closer, const StopRequested& stop) {
+  const auto check_stop = [&] {
     if (stop && stop()) throw StoppedError("stopped while larger pictures were compared");
-    const auto a = pictures(pairs[i].row_a);
-    if (!a) return;
-    const auto b = pictures(pairs[i].row_b);
-    if (!b) return;
-    compare(*a, *b, pairs[i]);
-    ++compared;
+  };
+  Looking looking(thumbnails, closer);
+  std::vector<Looked> looked;
+  for (const VerifiedPair& pair : pairs) looked.push_back({.pair = pair});
+  tbb::parallel_for(std::size_t{0}, looked.size(), [&](std::size_t i) {
+    check_stop();
+    looking.look_at_thumbnails(looked[i]);
   });
-  return compared;
+  keep_best_open(looked);
+  std::atomic<std::size_t> compared = 0;
+  tbb::parallel_for(std::size_t{0}, looked.size(), [&](std::size_t i) {
+    check_stop();
+    if (looked[i].is_open && looking.look_at_larger(looked[i])) ++compared;
+  });
+  refuse_families(looked);
+  LookedCloser out{.compared = compared, .look_alikes = {}};
+  std::vector<VerifiedPair> left;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (looked[i].is_one != IsOne::kNo) {
+      left.push_back(looked[i].pair);
+      left.back().is_shown = looked[i].is_one == IsOne::kShown;
+    } else {
+      out.look_alikes.push_back(pairs[i]);
+    }
+  }
+  pairs = std::move(left);
+  return out;
 }
 
 }  // namespace winnow::dedup

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
+#include <vector>
 
 #include "common/image.h"
 #include "common/stop.h"
@@ -12,26 +12,41 @@
 
 namespace winnow::dedup {
 
-// Gives the gray picture of a row in about kCloserPixels; nothing where there is none that shows
-// more than its thumbnail. For any number of threads.
-using CloserSource = std::function<std::optional<Image>(std::uint32_t row)>;
+// Gives the gray picture of a row in about so many pixels; nothing where it has not even half as
+// many, or there is none. For any number of threads.
+using CloserSource = std::function<std::optional<Image>(std::uint32_t row, int pixels)>;
 inline constexpr int kCloserPixels = 4 * kComparedPixels;
+inline constexpr int kFinePixels = 4 * kCloserPixels;
 
-// The whole image in that size, of the ratio of its sides; nothing where it has not even half as
-// many pixels.
-std::optional<Image> closer_picture(ImageView image);
+// The whole image in so many pixels, of the ratio of its sides; nothing where it has not even half
+// as many.
+std::optional<Image> closer_picture(ImageView image, int pixels);
 
 // Thumbnails leave such pairs in doubt.
 inline constexpr double kLeastDoubtful = 0.1;
 inline constexpr double kMostDoubtful = 0.95;
 
-// Compares pairs that are in doubt by larger pictures, where both have one: their probability and
-// map become what these say, by known_model(), from the map that they have. Of edited photos
-// (tests/bench/edits) the larger pictures settle half of the true ones, and no false one.
+struct LookedCloser {
+  std::size_t compared = 0;               // pairs, by larger pictures
+  std::vector<VerifiedPair> look_alikes;  // left out, as they came; sorted by rows
+};
+
+// Looks once more at pairs that are in doubt, and at those whose pictures are not plainly rich:
+// what pages, charts and screens have in common is cheap (differences.h). Of what is left it says
+// which are shown to be one picture.
 //
-// Returns  how many pairs were compared
+// In doubt  their probability and map become what pictures of kCloserPixels say, by known_model().
+//           Of edited photos (tests/bench/edits) these settle half of the true pairs, and no false
+//           one
+// Plain     left out, unless nothing differs but what scaling, compression, tone and noise do to a
+//           copy: by kCloserPixels and by kFinePixels; by fewer where there are no more, and then
+//           more is asked
+// Families  pairs that many others are like are left out, unless they are shown (families.h)
+// Larger pictures are read for 32 pairs of each picture at most, those that thumbnails show to
+// differ least; the other pairs go by their thumbnails.
+// closer    empty: thumbnails alone
 // A pure function of each pair and its pictures. Parallel. Errors: StoppedError.
-std::size_t look_closer(std::span<VerifiedPair> pairs, const CloserSource& pictures,
-                        const StopRequested& stop = {});
+LookedCloser look_closer(std::vector<VerifiedPair>& pairs, const PictureSource& thumbnails,
+                         const CloserSource& closer, const StopRequested& stop = {});
 
 }  // namespace winnow::dedup

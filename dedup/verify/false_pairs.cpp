@@ -33,15 +33,11 @@ double enough(const Verification& verification, const Calibration& calibration, 
   }
 }
 
-bool is_among(std::span<const Edge> sorted, const VerifiedPair& pair) {
-  const auto rows = [](const Edge& edge) { return std::pair(edge.a, edge.b); };
-  return std::ranges::binary_search(sorted, std::pair(pair.row_a, pair.row_b), {}, rows);
-}
-
 // Leaves out what is less probable, or leaves it to the codes.
 void keep_probable(const LeastProbability& least, std::span<const Edge> near,
                    Verification& verification) {
   const auto is_too_doubtful = [&](const VerifiedPair& pair) {
+    if (pair.is_shown) return pair.probability < least.shown;
     if (is_among(near, pair)) return pair.probability < least.near;
     return !least.far || pair.probability < *least.far;
   };
@@ -96,9 +92,15 @@ void leave_out_what_labels_tell(const FalsePairEvidence& evidence, Verification&
 
 }  // namespace
 
+bool is_among(std::span<const Edge> sorted, const VerifiedPair& pair) {
+  const auto rows = [](const Edge& edge) { return std::pair(edge.a, edge.b); };
+  return std::ranges::binary_search(sorted, std::pair(pair.row_a, pair.row_b), {}, rows);
+}
+
 KeptPairs leave_out_false(const FalsePairEvidence& evidence, const PairDemand& demand,
                           Verification& verification) {
   KeptPairs kept;
+  kept.least.shown = demand.least_probability;
   kept.least.near = demand.least_probability;
   if (demand.most_false) {
     kept.least.near =

@@ -12,12 +12,16 @@ namespace winnow::dedup {
 
 // How probable pairs must be.
 struct LeastProbability {
-  double near = 0;                     // where codes are near
+  double shown = 0;                    // where a closer look showed a copy
+  double near = 0;                     // else, where codes are near
   std::optional<double> far = {};      // where they are not: more, if pictures are alike; nothing:
                                        // no probability is enough
   bool raised_by_labels = false;       // see probable_by_labels
   bool raised_by_look_alikes = false;  // see look_alikes.h; of `far`
 };
+
+// Whether a pair is one of these edges, which are sorted.
+bool is_among(std::span<const Edge> sorted, const VerifiedPair& pair);
 
 // What tells how many pairs are false.
 struct FalsePairEvidence {
@@ -41,7 +45,8 @@ struct KeptPairs {
 // Leaves out pairs that are less probable, or leaves them to their codes where they lack details.
 // With most_false: no more pairs of strangers are expected among those kept; those that codes do
 // not bring together are so probable that look-alikes are left out (look_alikes.h); and no more of
-// them differ in label (label_evidence.h).
+// them differ in label (label_evidence.h). Of pairs that a closer look showed no more is asked than
+// least_probability.
 KeptPairs leave_out_false(const FalsePairEvidence& evidence, const PairDemand& demand,
                           Verification& verification);
 

@@ -16,6 +16,7 @@ struct VerifiedPair {
   float probability = 0;
   Affine map;                  // of a to b, both in shares of their width and height
   bool lacks_details = false;  // and is near by codes, which decide where this does not
+  bool is_shown = false;  // nothing but scale, compression, tone and noise differs (look_closer)
 };
 
 // A landmark of one picture that may be one of another.

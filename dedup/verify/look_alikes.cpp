@@ -77,9 +77,16 @@ std::optional<double> least_with_few(double least, double most_false, const Expe
 }  // namespace
 
 void ScoreCounts::add(double probability) noexcept {
-  if (probability <= 0) return;
+  if (probability > 0) ++counts_[place_of(probability)];
+}
+
+void ScoreCounts::take_away(double probability) noexcept {
+  if (probability > 0) --counts_[place_of(probability)];
+}
+
+std::size_t ScoreCounts::place_of(double probability) noexcept {
   const double score = std::clamp<double>(std::floor(score_of(probability)), kLeast, kMost);
-  ++counts_[static_cast<std::size_t>(static_cast<int>(score) - kLeast)];
+  return static_cast<std::size_t>(static_cast<int>(score) - kLeast);
 }
 
 std::uint64_t ScoreCounts::at(int score) const noexcept {

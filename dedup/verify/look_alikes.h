@@ -14,12 +14,14 @@ class ScoreCounts {
   static constexpr int kLeast = -32;  // scores are counted in steps of one; those beyond these
   static constexpr int kMost = 31;    // with the outermost
 
-  void add(double probability) noexcept;       // 0, too little in common, is not counted
-  std::uint64_t at(int score) const noexcept;  // from `score` to the next; 0 beyond
+  void add(double probability) noexcept;        // 0, too little in common, is not counted
+  void take_away(double probability) noexcept;  // what was added
+  std::uint64_t at(int score) const noexcept;   // from `score` to the next; 0 beyond
   // As if those of a step lay evenly in it.
   double between(double least, double most) const noexcept;
 
  private:
+  static std::size_t place_of(double probability) noexcept;
   std::array<std::uint64_t, kMost - kLeast + 1> counts_{};
 };
 

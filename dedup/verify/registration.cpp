@@ -352,13 +352,6 @@ bool align(const Registrable& from, const Registrable& to, const Place& around, 
   return is_sound(map);
 }
 
-// Details of a picture as they would be at a scale: those of one that is shown smaller elsewhere.
-Plane details_at(const Registrable& from, double zoom) {
-  const double more = std::sqrt(1 / (zoom * zoom) - 1);
-  const Plane softened = blurred(from.picture(), static_cast<float>(0.55 * more));
-  return difference(softened, blurred(softened, static_cast<float>(kCoarseSigma / zoom)));
-}
-
 // What a block counts: little where its slopes all go one way, as along the edge of a frame or of a
 // trouser leg, which fits upon any other such edge. 1 - coherence^2 of the structure tensor (Bigun
 // and Granlund 1987): 0 of an edge, 1 of a corner or a texture.
@@ -392,8 +385,8 @@ Evidence gather(const Registrable& from, const Registrable& to, const Affine& ma
       2;  // contrast beyond which more says no more: a frame is not the picture
   Evidence evidence{.zoom = zoom_of(map), .stretch = stretch_of(map)};
   const bool softens = evidence.zoom < 0.93;
-  const Plane softened = softens ? details_at(from, evidence.zoom) : Plane{};
-  const Grid grid{.plane = softens ? softened : from.details(),
+  const Softened softened = softens ? soften(from, evidence.zoom) : Softened{};
+  const Grid grid{.plane = softens ? softened.details : from.details(),
                   .side = evidence.zoom < 0.75 ? kMostSide : kBlockSide};
   std::vector<std::pair<double, double>> blocks;  // correlation, weight
   Pixels::Row values;
@@ -436,6 +429,13 @@ Registrable::Registrable(Plane picture)
       coarse_(level_of(picture_, kCoarseSigma)),
       fine_(level_of(picture_, kFineSigma)),
       details_(difference(blurred(picture_, kPictureSigma), coarse_.values)) {}
+
+Softened soften(const Registrable& picture, double zoom) {
+  const double more = std::sqrt(1 / (zoom * zoom) - 1);
+  Plane softened = blurred(picture.picture(), static_cast<float>(0.55 * more));
+  Plane details = difference(softened, blurred(softened, static_cast<float>(kCoarseSigma / zoom)));
+  return {std::move(softened), std::move(details)};
+}
 
 std::optional<Registration> register_pictures(const Registrable& from, const Registrable& to,
                                               const Affine& guess, const Place& around) {

@@ -33,6 +33,14 @@ class Registrable {
   Plane details_;
 };
 
+// A picture and its details as they would be at a scale, zoom <= 1: those of one that is shown
+// smaller elsewhere.
+struct Softened {
+  Plane picture;
+  Plane details;
+};
+Softened soften(const Registrable& picture, double zoom);
+
 // How two pictures look alike once one is laid upon the other. All by blocks of 8 to 10 pixels a
 // side of the one of which less is shown; details only, so that a sky is not like a sky.
 struct Evidence {

@@ -21,6 +21,18 @@ std::vector<Edge> near_by_codes(const ColumnSource& columns, const Options& opti
   return near;
 }
 
+// Pairs that were left out tell nothing of those that are left.
+void leave_uncounted(std::span<const VerifiedPair> look_alikes, std::span<const Edge> near,
+                     Verification& verification) {
+  for (const VerifiedPair& pair : look_alikes) {
+    if (!is_among(near, pair)) {
+      verification.far_scores.take_away(pair.probability);
+    } else if (!pair.lacks_details) {
+      verification.near_scores.take_away(pair.probability);
+    }
+  }
+}
+
 }  // namespace
 
 VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,
@@ -35,9 +47,10 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
   VerifyOptions with_doubtful = how;
   if (how.closer) with_doubtful.least_probability = std::min(how.least_probability, kLeastDoubtful);
   out.verification = verify(rows, pictures, near, out.calibration.model, with_doubtful);
-  if (how.closer) {
-    out.looked_closer = look_closer(out.verification.pairs, how.closer, how.search.stop);
-  }
+  LookedCloser looked = look_closer(out.verification.pairs, pictures, how.closer, how.search.stop);
+  leave_uncounted(looked.look_alikes, near, out.verification);
+  out.looked_closer = looked.compared;
+  out.look_alikes = std::move(looked.look_alikes);
   const Fingerprints labelled = columns({"labels"});
   out.kept = leave_out_false({out.calibration, near, &labelled.labels},
                              {how.least_probability, how.most_false}, out.verification);

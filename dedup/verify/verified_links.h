@@ -21,7 +21,9 @@ struct VerifiedLinks {
   // tell, which the codes decide.
   std::vector<Edge> edges;
   std::uint64_t looked_closer = 0;  // pairs that larger pictures decided
-  std::uint64_t refused = 0;        // pairs near by codes that are different pictures
+  // Pairs of plain pictures that are alike, and in which more differs than in a copy (look_closer).
+  std::vector<VerifiedPair> look_alikes;
+  std::uint64_t refused = 0;  // pairs near by codes that are different pictures
 };
 
 // Verifies what is near by codes, as `options` has it, and finds what is not.
@@ -32,7 +34,8 @@ struct VerifiedLinks {
 // how      with most_false: links must be so probable that no more pairs of strangers are expected
 //          among them, no more show by their labels, and as probable as least_probability; and
 //          those that codes do not bring together so probable that look-alikes are left out
-//          with closer: pairs in doubt are compared by its pictures, too (look_closer)
+//          pairs in doubt and of plain pictures are looked at once more (look_closer), by
+//          pictures of `closer` where there is one
 // Memory   some 1.2 KB a picture, beside the thumbnails that are being compared
 // Throws   UsageError where there are no thumbnails; StoppedError
 VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,

@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <optional>
 #include <vector>
 
 #include "common/error.h"
 #include "common/resample.h"
+#include "common/rng.h"
+#include "tests/dedup/pages.h"
 #include "tests/dedup/scenes.h"
 
 namespace winnow::dedup::closer_look_test {
@@ -26,12 +27,21 @@ struct Two {
   Image b;
   Affine map = {.xx = 1, .yy = 1};  // in shares
 
+  Image thumbnail(std::uint32_t row) const {
+    return *closer_picture((row == 0 ? a : b).view(), kComparedPixels);
+  }
+  LookedCloser look(std::vector<VerifiedPair>& pairs, bool has_larger = true) const {
+    const auto larger = [&](std::uint32_t row, int pixels) {
+      return closer_picture((row == 0 ? a : b).view(), pixels);
+    };
+    return look_closer(
+        pairs, [&](std::uint32_t row) { return thumbnail(row); },
+        has_larger ? CloserSource(larger) : CloserSource{});
+  }
   VerifiedPair look(float probability) const {
-    std::array pairs{VerifiedPair{0, 1, probability, map}};
-    const std::size_t compared =
-        look_closer(pairs, [&](std::uint32_t row) { return row == 0 ? a : b; });
-    EXPECT_EQ(compared, probability >= kLeastDoubtful && probability < kMostDoubtful ? 1 : 0);
-    return pairs[0];
+    std::vector pairs{VerifiedPair{0, 1, probability, map}};
+    EXPECT_TRUE(look(pairs).look_alikes.empty());
+    return pairs.at(0);
   }
 };
 
@@ -52,38 +62,68 @@ TEST(CloserLook, RefusesAnother) {
   EXPECT_LT(two.look(0.9F).probability, 0.1);
 }
 
-TEST(CloserLook, LeavesPairsThatAreNotInDoubt) {
-  const Two two{scene(1, kWidth, kHeight), scene(2, kWidth, kHeight)};
-  EXPECT_EQ(two.look(0.05F).probability, 0.05F);
-  EXPECT_EQ(two.look(0.97F).probability, 0.97F);
+TEST(CloserLook, LeavesRichPairsThatAreNotInDoubt) {
+  Image picture(kHeight, kWidth, 1);
+  CounterRng rng(3, 0, 0, RandomUse::kTest);
+  for (int y = 0; y < kHeight; ++y) {
+    for (int x = 0; x < kWidth; ++x) {
+      auto& value = picture.pixels[static_cast<std::size_t>(y * kWidth + x)];
+      const bool is_new = x % 4 == 0 && y % 4 == 0;
+      const std::size_t from = static_cast<std::size_t>((y - y % 4) * kWidth + x - x % 4);
+      value = is_new ? static_cast<std::uint8_t>(rng.next_u32()) : picture.pixels[from];
+    }
+  }
+  std::vector pairs{VerifiedPair{0, 1, 0.97F, {.xx = 1, .yy = 1}}};
+  const LookedCloser looked = Two{picture, picture}.look(pairs);
+  EXPECT_EQ(looked.compared, 0);
+  EXPECT_EQ(pairs.at(0).probability, 0.97F);
 }
 
-TEST(CloserLook, LeavesPairsWithoutPictures) {
-  const Image picture = scene(1, kWidth, kHeight);
-  for (const std::uint32_t missing : {0, 1}) {
-    std::array pairs{VerifiedPair{0, 1, 0.5F, {.xx = 1, .yy = 1}}};
-    const auto source = [&](std::uint32_t row) {
-      return row == missing ? std::nullopt : std::optional(picture);
-    };
-    EXPECT_EQ(look_closer(pairs, source), 0);
-    EXPECT_EQ(pairs[0].probability, 0.5F);
+TEST(CloserLook, LeavesPairsInDoubtWithoutLargerPictures) {
+  const Two two{scene(1, kWidth, kHeight), scene(1, kWidth, kHeight)};
+  std::vector pairs{VerifiedPair{0, 1, 0.5F, {.xx = 1, .yy = 1}}};
+  const LookedCloser looked = two.look(pairs, /*has_larger=*/false);
+  EXPECT_EQ(looked.compared, 0);
+  EXPECT_EQ(pairs.at(0).probability, 0.5F);
+}
+
+TEST(CloserLook, LeavesOutTwoPagesOfOneForm) {
+  const Two two{page({.entries = 1}), page({.entries = 2})};
+  for (const bool has_larger : {false, true}) {
+    std::vector pairs{VerifiedPair{0, 1, 0.999F, {.xx = 1, .yy = 1}}};
+    const LookedCloser looked = two.look(pairs, has_larger);
+    EXPECT_TRUE(pairs.empty());
+    ASSERT_EQ(looked.look_alikes.size(), 1);
+    EXPECT_EQ(looked.look_alikes[0].probability, 0.999F);  // as it came
   }
 }
 
+TEST(CloserLook, KeepsACopyOfAPage) {
+  const Image whole = page({});
+  const Image copy = resize(whole.view(), 2 * whole.height_px / 3, 2 * whole.width_px / 3,
+                            ResampleFilter::kBilinear);
+  std::vector pairs{VerifiedPair{0, 1, 0.999F, {.xx = 1, .yy = 1}}};
+  const LookedCloser looked = Two{whole, copy}.look(pairs);
+  EXPECT_EQ(looked.compared, 1);
+  EXPECT_TRUE(looked.look_alikes.empty());
+  ASSERT_EQ(pairs.size(), 1);
+  EXPECT_GT(pairs[0].probability, 0.99);
+}
+
 TEST(CloserLook, Stops) {
-  std::array pairs{VerifiedPair{0, 1, 0.5F, {.xx = 1, .yy = 1}}};
-  EXPECT_THROW(look_closer(pairs, {}, [] { return true; }), StoppedError);
+  std::vector pairs{VerifiedPair{0, 1, 0.5F, {.xx = 1, .yy = 1}}};
+  EXPECT_THROW(look_closer(pairs, {}, {}, [] { return true; }), StoppedError);
 }
 
 TEST(CloserPicture, IsOfOneSizeAndShowsMoreThanAThumbnail) {
   Image photo(375, 500, 3);
-  const auto closer = closer_picture(photo.view());
+  const auto closer = closer_picture(photo.view(), kCloserPixels);
   ASSERT_TRUE(closer);
   EXPECT_EQ(closer->channels, 1);
   EXPECT_NEAR(closer->width_px * closer->height_px, kCloserPixels, 150);
   EXPECT_NEAR(3 * closer->width_px, 4 * closer->height_px, 4);
-  EXPECT_FALSE(closer_picture(Image(32, 32, 3).view()));
-  const auto strip = closer_picture(Image(3, 30000, 1).view());
+  EXPECT_FALSE(closer_picture(Image(32, 32, 3).view(), kCloserPixels));
+  const auto strip = closer_picture(Image(3, 30000, 1).view(), kCloserPixels);
   ASSERT_TRUE(strip);
   EXPECT_GE(strip->height_px, 1);
 }

@@ -25,7 +25,8 @@ using comm::mpi_world;
 using Said = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool, std::vector<double>>;
 std::vector<Said> said_of(std::span<const VerifiedPair> pairs) {
   std::vector<Said> said;
-  for (const auto& [a, b, probability, map, lacks_details] : pairs) {
+  for (const auto& [a, b, probability, map, lacks_details, is_shown] : pairs) {
+    EXPECT_FALSE(is_shown);  // by no closer look yet
     said.emplace_back(a, b, std::bit_cast<std::uint32_t>(probability), lacks_details,
                       std::vector{map.xx, map.xy, map.x0, map.yx, map.yy, map.y0});
   }

@@ -1,0 +1,60 @@
+#include "dedup/verify/families.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dedup/cluster/cluster.h"
+
+namespace winnow::dedup {
+namespace {
+
+using Numbers = std::vector<std::uint32_t>;  // sorted
+
+bool have_in_common(const Numbers& a, const Numbers& b, int few) {
+  auto left = a.begin();
+  auto right = b.begin();
+  while (few > 0 && left != a.end() && right != b.end()) {
+    if (*left == *right) --few;
+    const bool is_left = *left <= *right;
+    const bool is_right = *right <= *left;
+    left += is_left ? 1 : 0;
+    right += is_right ? 1 : 0;
+  }
+  return few == 0;
+}
+
+}  // namespace
+
+std::vector<char> are_of_families(std::span<const AlikePair> pairs) {
+  std::uint32_t row_count = 0;
+  for (const AlikePair& pair : pairs)
+    row_count = std::max({row_count, pair.row_a + 1, pair.row_b + 1});
+  UnionFind shown(row_count);
+  for (const AlikePair& pair : pairs) {
+    if (pair.is_shown) shown.unite(Edge{pair.row_a, pair.row_b, 0});
+  }
+  const Components pictures = std::move(shown).components();
+  const auto picture_of = [&](std::uint32_t row) { return pictures.of_row[row]; };
+  std::vector<Numbers> alike(pictures.count);
+  for (const AlikePair& pair : pairs) {
+    const std::uint32_t a = picture_of(pair.row_a);
+    const std::uint32_t b = picture_of(pair.row_b);
+    if (a == b) continue;
+    alike[a].push_back(b);
+    alike[b].push_back(a);
+  }
+  for (Numbers& numbers : alike) {
+    std::ranges::sort(numbers);
+    const auto twice = std::ranges::unique(numbers);
+    numbers.erase(twice.begin(), twice.end());
+  }
+  std::vector<char> of_family;
+  for (const AlikePair& pair : pairs) {
+    const std::uint32_t a = picture_of(pair.row_a);
+    const std::uint32_t b = picture_of(pair.row_b);
+    of_family.push_back(a != b && have_in_common(alike[a], alike[b], pair.others) ? 1 : 0);
+  }
+  return of_family;
+}
+
+}  // namespace winnow::dedup

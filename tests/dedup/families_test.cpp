@@ -1,0 +1,52 @@
+#include "dedup/verify/families.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace winnow::dedup::families_test {
+
+// Every picture from `from` on is like every other.
+std::vector<AlikePair> all_alike(std::uint32_t from, std::uint32_t count) {
+  std::vector<AlikePair> pairs;
+  for (std::uint32_t a = from; a < from + count; ++a) {
+    for (std::uint32_t b = a + 1; b < from + count; ++b) pairs.push_back({a, b});
+  }
+  return pairs;
+}
+
+TEST(Families, NeedManyPicturesThatAreLikeBoth) {
+  const auto count_of = [](std::uint32_t size) {
+    const std::vector<char> of_family = are_of_families(all_alike(3, size));
+    return std::ranges::count(of_family, 1);
+  };
+  EXPECT_EQ(count_of(kManyOfFamily + 1), 0);
+  EXPECT_EQ(count_of(kManyOfFamily + 2), (kManyOfFamily + 2) * (kManyOfFamily + 1) / 2);
+  EXPECT_TRUE(are_of_families({}).empty());
+}
+
+TEST(Families, CopiesCountOnce) {
+  std::vector<AlikePair> pairs = all_alike(0, 60);
+  for (AlikePair& pair : pairs) pair.is_shown = pair.row_a / 6 == pair.row_b / 6;  // ten pictures
+  EXPECT_EQ(std::ranges::count(are_of_families(pairs), 1), 0);
+}
+
+TEST(Families, CopiesStayInThem) {
+  std::vector<AlikePair> pairs = all_alike(0, 60);
+  for (AlikePair& pair : pairs)
+    pair.is_shown = pair.row_b == pair.row_a + 30;  // thirty, each twice
+  const std::vector<char> of_family = are_of_families(pairs);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    EXPECT_EQ(of_family[i] == 0, pairs[i].is_shown) << pairs[i].row_a << " " << pairs[i].row_b;
+  }
+}
+
+// One picture with many edits, which are like it alone: a star.
+TEST(Families, AStarIsNone) {
+  std::vector<AlikePair> pairs;
+  for (std::uint32_t edit = 1; edit < 100; ++edit) pairs.push_back({0, edit});
+  EXPECT_EQ(std::ranges::count(are_of_families(pairs), 1), 0);
+}
+
+}  // namespace winnow::dedup::families_test
