@@ -255,14 +255,14 @@ class Case(unittest.TestCase):
         path.write_bytes(b"P6\n%d %d\n255\n" % (side, side) + pixels)
 
     def detailed(self, seed, width=96, height=72):
-        """Rows of gray pixels with edges at many places and of many sizes, as photos have."""
+        """Rows of gray pixels with edges at many places and of many sizes, and grain, as photos have."""
         r = random.Random(seed)
         boxes = [(r.randrange(width), r.randrange(height), r.randrange(3, 20), r.randrange(3, 20), r.randrange(256)) for _ in range(60)]
         rows = [[128] * width for _ in range(height)]
         for left, top, across, down, shade in boxes:
             for y in range(top, min(height, top + down)):
                 rows[y][left:left + across] = [shade] * len(rows[y][left:left + across])
-        return rows
+        return [[min(255, max(0, value + r.randrange(-9, 10))) for value in row] for row in rows]
 
     def write_pgm(self, path, rows):
         path.parent.mkdir(parents=True, exist_ok=True)
