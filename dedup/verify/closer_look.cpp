@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -59,8 +60,23 @@ class Pictures {
   explicit Pictures(CloserSource source, int pixels)
       : source_(std::move(source)), pixels_(pixels) {}
 
-  // Nothing where one has no such picture.
+  // Registers them from the map of the pair. Nothing where one has no such picture.
   std::optional<Look> look(const VerifiedPair& pair) {
+    return of_both(pair,
+                   [&](const Compared& a, const Compared& b) { return look_at(a, b, pair.map); });
+  }
+
+  // By the map of the pair, which comes from pictures of this size.
+  std::optional<Differences> differences(const VerifiedPair& pair) {
+    return of_both(pair, [&](const Compared& a, const Compared& b) {
+      return differences_between(a.picture, b.picture, in_pixels(pair.map, a, b));
+    });
+  }
+
+ private:
+  template <class Function>
+  auto of_both(const VerifiedPair& pair, const Function& function)
+      -> std::optional<std::invoke_result_t<Function, const Compared&, const Compared&>> {
     Last& last = last_.local();
     if (last.row != pair.row_a) {
       const auto picture = source_(pair.row_a, pixels_);
@@ -71,10 +87,9 @@ class Pictures {
     if (!last.picture) return std::nullopt;
     const auto other = source_(pair.row_b, pixels_);
     if (!other) return std::nullopt;
-    return look_at(*last.picture, Compared(*other), pair.map);
+    return function(*last.picture, Compared(*other));
   }
 
- private:
   struct Last {
     std::optional<std::uint32_t> row;
     std::optional<Compared> picture;
@@ -108,15 +123,12 @@ class Looking {
             closer ? closer : [](std::uint32_t, int) { return std::nullopt; }, kFinePixels) {}
 
   void look_at_thumbnails(Looked& looked) {
-    const Look small = *thumbnails_.look(looked.pair);
-    looked.outlier = small.differences.outlier;
-    const bool is_plain_pair = small.map && is_plain(small.differences);
-    looked.is_one = is_copy_by_thumbnails(small.differences) ? IsOne::kShown
-                    : is_plain_pair                          ? IsOne::kNo
-                                                             : IsOne::kMaybe;
-    const bool is_settled =
-        small.map && (is_rich(small.differences) || is_settled_by(small.differences));
-    looked.is_open = !is_settled || is_doubtful(looked.pair);
+    const Differences small = *thumbnails_.differences(looked.pair);
+    looked.outlier = small.outlier;
+    looked.is_one = is_copy_by_thumbnails(small) ? IsOne::kShown
+                    : is_plain(small)            ? IsOne::kNo
+                                                 : IsOne::kMaybe;
+    looked.is_open = is_doubtful(looked.pair) || !(is_rich(small) || is_settled_by(small));
   }
 
   // Whether there were larger ones.

@@ -409,6 +409,7 @@ bool is_worth_a_fine_look(const Differences& close) noexcept {
 }
 
 Differences differences_between(const Registrable& a, const Registrable& b, const Affine& map) {
+  if (std::fabs(map.determinant()) < 1e-6) return {};
   if (std::fabs(map.determinant()) > 1) return differences_from(b, a, inverse(map));
   return differences_from(a, b, map);
 }
