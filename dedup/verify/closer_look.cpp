@@ -8,6 +8,7 @@
 #include <cmath>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "common/error.h"
@@ -50,8 +51,10 @@ enum class IsOne { kNo, kUnlessFewAreAlike, kMaybe, kShown };
 struct Looked {
   VerifiedPair pair;
   IsOne is_one = IsOne::kMaybe;
-  bool is_open = false;  // larger pictures would tell more
-  double outlier = 0;    // of its thumbnails
+  bool is_open = false;     // larger pictures would tell more
+  bool is_settled = false;  // larger pictures were looked at, or are not to be
+  bool has_larger = false;  // both pictures do; known where they were looked at
+  double outlier = 0;       // of its thumbnails
 };
 
 // Pictures of one size, of which a thread keeps the last: pairs come sorted by their first rows.
@@ -178,23 +181,40 @@ void keep_best_open(std::vector<Looked>& all) {
     int& of_b = taken[all[i].pair.row_b];
     all[i].is_open = of_a < kMostOfPicture || of_b < kMostOfPicture;
     if (all[i].is_open) ++of_a, ++of_b;
+    if (!all[i].is_open) all[i].is_settled = true;
   }
 }
 
-// Pairs of families are no evidence of one picture.
-void refuse_families(std::vector<Looked>& all) {
+// By pair, whether it is of a family.
+std::vector<char> are_of_families(std::span<const Looked> all) {
   constexpr float kAlike = 0.5F;
   std::vector<AlikePair> pairs;
-  std::vector<Looked*> of_pair;
-  for (Looked& one : all) {
-    if (one.is_one != IsOne::kNo && one.pair.probability < kAlike) continue;
-    pairs.push_back({one.pair.row_a, one.pair.row_b, one.is_one == IsOne::kShown,
-                     one.is_one == IsOne::kUnlessFewAreAlike ? kFewOfFamily : kManyOfFamily});
-    of_pair.push_back(&one);
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [pair, is_one, is_open, is_settled, has_larger, outlier] = all[i];
+    if (is_one != IsOne::kNo && pair.probability < kAlike) continue;
+    pairs.push_back({pair.row_a, pair.row_b, is_one == IsOne::kShown,
+                     is_one == IsOne::kUnlessFewAreAlike ? kFewOfFamily : kManyOfFamily});
+    places.push_back(i);
   }
   const std::vector<char> of_family = are_of_families(pairs);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (of_family[i] != 0) of_pair[i]->is_one = IsOne::kNo;
+  std::vector<char> all_of_family(all.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) all_of_family[places[i]] = of_family[i];
+  return all_of_family;
+}
+
+// Pairs of families are no evidence of one picture. Those of pictures without larger ones stay: by
+// thumbnails too few copies are shown to tell a family from many copies.
+void refuse_families(std::vector<Looked>& all) {
+  std::unordered_set<std::uint32_t> rows;
+  for (const Looked& one : all) {
+    if (one.has_larger) rows.insert({one.pair.row_a, one.pair.row_b});
+  }
+  const std::vector<char> of_family = are_of_families(std::span<const Looked>(all));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const VerifiedPair& pair = all[i].pair;
+    if (of_family[i] == 0 || !rows.contains(pair.row_a) || !rows.contains(pair.row_b)) continue;
+    all[i].is_one = IsOne::kNo;
   }
 }
 
@@ -225,12 +245,26 @@ LookedCloser look_closer(std::vector<VerifiedPair>& pairs, const PictureSource& 
     check_stop();
     looking.look_at_thumbnails(looked[i]);
   });
-  keep_best_open(looked);
   std::atomic<std::size_t> compared = 0;
-  tbb::parallel_for(std::size_t{0}, looked.size(), [&](std::size_t i) {
-    check_stop();
-    if (looked[i].is_open && looking.look_at_larger(looked[i])) ++compared;
-  });
+  const auto look_at_open = [&] {
+    keep_best_open(looked);
+    tbb::parallel_for(std::size_t{0}, looked.size(), [&](std::size_t i) {
+      check_stop();
+      if (!looked[i].is_open) return;
+      looked[i].is_open = false;
+      looked[i].is_settled = true;
+      looked[i].has_larger = looking.look_at_larger(looked[i]);
+      if (looked[i].has_larger) ++compared;
+    });
+  };
+  look_at_open();
+  // Copies of rich pictures are alike, too, and are shown before they are taken for a family.
+  const std::vector<char> of_family = are_of_families(std::span<const Looked>(looked));
+  for (std::size_t i = 0; i < looked.size(); ++i) {
+    Looked& one = looked[i];
+    one.is_open = of_family[i] != 0 && one.is_one == IsOne::kMaybe && !one.is_settled;
+  }
+  look_at_open();
   refuse_families(looked);
   LookedCloser out{.compared = compared, .look_alikes = {}};
   std::vector<VerifiedPair> left;

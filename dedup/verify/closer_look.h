@@ -41,7 +41,8 @@ struct LookedCloser {
 // Plain     left out, unless nothing differs but what scaling, compression, tone and noise do to a
 //           copy: by kCloserPixels and by kFinePixels; by fewer where there are no more, and then
 //           more is asked
-// Families  pairs that many others are like are left out, unless they are shown (families.h)
+// Families  pairs that many others are like are left out, unless they are shown (families.h), or
+//           there are thumbnails alone, by which too few are shown
 // Larger pictures are read for 32 pairs of each picture at most, those that thumbnails show to
 // differ least; the other pairs go by their thumbnails.
 // closer    empty: thumbnails alone
