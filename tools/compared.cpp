@@ -52,8 +52,7 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
   }
   if (what.look_alikes > 0) {
     say(session, fmt::format("verify: {} pairs look alike as pages, charts or screens of one "
-                             "layout do, and more differs "
-                             "in them than in copies: they stay",
+                             "layout do, and more differs in them than in copies: they stay",
                              grouped(what.look_alikes)));
   }
   say(session, fmt::format("verify: each with a probability of {} or more{}",

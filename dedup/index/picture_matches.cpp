@@ -43,11 +43,8 @@ std::vector<Edge> near_pairs(const CodeColumn& known, const EqualPixels& of_know
 }
 
 std::uint64_t count_refused(std::span<const Edge> near, const Verification& verification) {
-  const auto rows_of = [](const Edge& edge) { return Pair(edge.a, edge.b); };
   std::uint64_t stay = verification.undecided.size();
-  for (const VerifiedPair& pair : verification.pairs) {
-    stay += std::ranges::binary_search(near, Pair(pair.row_a, pair.row_b), {}, rows_of) ? 1 : 0;
-  }
+  for (const VerifiedPair& pair : verification.pairs) stay += is_among(near, pair) ? 1 : 0;
   return near.size() - stay;
 }
 

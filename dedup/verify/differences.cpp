@@ -16,7 +16,6 @@ constexpr int kEdge = 3;             // pixels along each side: blurring brings 
 constexpr std::size_t kFewest = 16;  // pixels of a block that both pictures have
 constexpr float kDetail = 2;         // contrast from which on a block has details
 constexpr float kNoise = 1.5F;       // variance
-constexpr double kSoftens = 0.93;    // a copy of this scale has visibly less details
 constexpr float kAgrees = 0.5F;      // correlation
 constexpr float kOutlier = 1.6F;     // see Differences
 constexpr std::size_t kRanked =
@@ -41,6 +40,7 @@ using Tones = std::vector<std::pair<float, float>>;
 // Brings gray values of one picture to those of another: medians of 32 steps, straight between.
 class ToneCurve {
  public:
+  ToneCurve() = default;
   explicit ToneCurve(const Tones& tones) {
     std::array<std::vector<float>, kSteps> values;
     for (const auto& [from, to] : tones) {
@@ -172,9 +172,12 @@ class Blocks {
   Blocks(const Registrable& from, const Registrable& to, const Affine& map)
       : from_(zoom_of(map) < kSoftens ? soften(from, zoom_of(map))
                                       : Softened{from.picture(), from.details()}),
-        laid_(from.picture(), to, map),
-        there_(tones()),
-        back_(swapped(tones())) {}
+        laid_(from.picture(), to, map) {
+    Tones values = tones();
+    there_ = ToneCurve(values);
+    for (auto& [a, b] : values) std::swap(a, b);
+    back_ = ToneCurve(values);
+  }
 
   // Those of a block's pixels that are looked at in both pictures.
   std::vector<Pixel> pixels_of(int left, int top) const {
@@ -194,6 +197,7 @@ class Blocks {
   Block compared(std::span<const Pixel> pixels) const {
     Block best = shifted(pixels, 0, 0);
     for (int shift = 0; shift < 9 && best.left > best.expected(kLeastShare); ++shift) {
+      if (shift == kNoShift) continue;
       const Block other = shifted(pixels, shift % 3 - 1, shift / 3 - 1);
       best.left = std::min(best.left, other.left);
       best.correlation = std::max(best.correlation, other.correlation);
@@ -210,10 +214,6 @@ class Blocks {
         if (laid_.has(x, y)) tones.emplace_back(plane.at(x, y), laid_.picture.at(x, y));
       }
     }
-    return tones;
-  }
-  static Tones swapped(Tones tones) {
-    for (auto& [a, b] : tones) std::swap(a, b);
     return tones;
   }
 
@@ -239,6 +239,7 @@ class Blocks {
   }
 
   static constexpr float kLeftOfNothing = 1e9F;
+  static constexpr int kNoShift = 4;  // of nine
   const Softened from_;
   const Laid laid_;
   ToneCurve there_;

@@ -384,7 +384,7 @@ Evidence gather(const Registrable& from, const Registrable& to, const Affine& ma
   constexpr double kSharpest =
       2;  // contrast beyond which more says no more: a frame is not the picture
   Evidence evidence{.zoom = zoom_of(map), .stretch = stretch_of(map)};
-  const bool softens = evidence.zoom < 0.93;
+  const bool softens = evidence.zoom < kSoftens;
   const Softened softened = softens ? soften(from, evidence.zoom) : Softened{};
   const Grid grid{.plane = softens ? softened.details : from.details(),
                   .side = evidence.zoom < 0.75 ? kMostSide : kBlockSide};

@@ -40,6 +40,7 @@ struct Softened {
   Plane details;
 };
 Softened soften(const Registrable& picture, double zoom);
+inline constexpr double kSoftens = 0.93;  // below this scale a copy has visibly less details
 
 // How two pictures look alike once one is laid upon the other. All by blocks of 8 to 10 pixels a
 // side of the one of which less is shown; details only, so that a sky is not like a sky.

@@ -9,7 +9,7 @@
 namespace winnow::dedup {
 
 // A page of a form, gray, 8 bits: rules and labels that `form` decides, and entries that `entries`
-// decides; both as words of strokes. `wrong_words` of the entries' 20 words are those of `entries`,
+// decides; both as words of strokes. `own_words` of the entries' 20 words are those of `entries`,
 // the others those of `like`.
 struct Page {
   std::uint64_t form = 1;
