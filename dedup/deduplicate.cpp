@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/named.h"
 #include "dedup/audit/issues.h"
+#include "dedup/decisions_internal.h"
 #include "dedup/hash/hash_name.h"
 #include "dedup/hash/hashes.h"
 #include "dedup/review/cut_links.h"
@@ -51,9 +52,10 @@ class Links {
       : rows_(rows),
         splits_(splits),
         within_(options.scope == Scope::kWithin),
-        kind_(options.groups),
+        keeps_links_(group_kind(options) != GroupKind::kComponents || options.matching.verified),
         across_(splits.size()),
-        groups_(is_across() ? 0 : splits.size()) {}
+        groups_(is_across() ? 0 : splits.size()),
+        same_(keeps_links_ ? splits.size() : 0) {}
 
   // `find_among(rows, sink)` gives the links of one kind between them, `same(edge)` says whether
   // what is linked is the same. Inside splits it is asked split by split, for two rows of one may
@@ -61,40 +63,40 @@ class Links {
   template <class FindAmong, class Same>
   void add(const FindAmong& find_among, const Same& same) {
     const auto take_for_groups = [&](std::span<const Edge> edges) {
-      if (kind_ == GroupKind::kComponents) return groups_.unite(edges);
+      if (!is_across()) groups_.unite(edges);
       for (const Edge& edge : edges) {
-        if (same(edge)) {
-          groups_.unite(std::span(&edge, 1));
-        } else {
+        if (keeps_links_ && same(edge)) {
+          same_.unite(edge);
+        } else if (keeps_links_) {
           edges_.push_back(edge);
         }
       }
     };
     find_among({rows_.begin(), rows_.end()}, [&](std::span<const Edge> edges) {
       across_.unite(edges);
-      if (!within_ && !is_across()) take_for_groups(edges);
+      if (!within_) take_for_groups(edges);
     });
     for (int split = 0; within_ && split < kSplitCount; ++split) {
       find_among(rows_of_split(rows_, splits_, static_cast<Split>(split)), take_for_groups);
     }
   }
-  // Whether groups() would be the components of across().
-  bool is_across() const noexcept { return !within_ && kind_ == GroupKind::kComponents; }
+  // Whether components() would be those of across().
+  bool is_across() const noexcept { return !within_; }
+  bool keeps_links() const noexcept { return keeps_links_; }
   // Once each.
   Components across() { return std::move(across_).components(); }
-  Components groups() {
-    Components groups = std::move(groups_).components();
-    return kind_ == GroupKind::kComponents ? groups : group_rows(std::move(groups), edges_, kind_);
-  }
+  Components components() { return std::move(groups_).components(); }
+  LinkedNodes nodes() { return {std::move(same_).components(), edges_}; }
 
  private:
   std::span<const std::uint32_t> rows_;
   std::span<const Split> splits_;
   bool within_;
-  GroupKind kind_;
+  bool keeps_links_;
   UnionFind across_;
-  UnionFind groups_;         // components within splits; of other kinds, rows that are the same
-  std::vector<Edge> edges_;  // of other kinds
+  UnionFind groups_;         // inside splits
+  UnionFind same_;           // where links are kept
+  std::vector<Edge> edges_;  // the others of these
 };
 
 // Columns of one table, which must not change from one reading to the next.
@@ -115,158 +117,6 @@ class Reader {
   const ColumnSource& source_;
   std::optional<std::size_t> rows_;
 };
-
-// What is decided of each row, first that all stay.
-struct Decisions {
-  explicit Decisions(std::vector<Split> splits_of_table)
-      : splits(std::move(splits_of_table)),
-        weights(splits.size(), 1.0F),
-        kept_rows(splits.size()),
-        rules(splits.size(), Rule::kKept) {
-    std::iota(kept_rows.begin(), kept_rows.end(), std::uint32_t{0});
-  }
-
-  bool stays(std::uint32_t row) const noexcept { return weights[row] > 0; }
-  std::vector<std::uint32_t> staying() const {
-    std::vector<std::uint32_t> rows;
-    for (std::uint32_t row = 0; row < weights.size(); ++row) {
-      if (stays(row)) rows.push_back(row);
-    }
-    return rows;
-  }
-  void take(std::span<const std::uint32_t> rows, std::span<const Fate> fates) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::uint32_t row = rows[i];
-      splits[row] = fates[i].split;
-      weights[row] = fates[i].weight;
-      kept_rows[row] = fates[i].kept_row;
-      // What was moved and then kept was moved.
-      if (fates[i].rule != Rule::kKept) rules[row] = fates[i].rule;
-    }
-  }
-
-  std::vector<Split> splits;  // in which each is used
-  std::vector<float> weights;
-  std::vector<std::uint32_t> kept_rows;
-  std::vector<Rule> rules;
-};
-
-// First of all, what people said is to go.
-void drop_judged(const Options& options, Decisions& decisions, Result& result) {
-  if (!options.decided) return;
-  for (const std::uint32_t row : options.decided->dropped) {
-    const bool stays = options.policy.protects(row);
-    ++(stays ? result.protected_drops : result.dropped_by_review);
-    if (stays) continue;
-    decisions.weights[row] = 0;
-    decisions.rules[row] = Rule::kReview;
-  }
-}
-
-// Then what nobody wants to look at.
-void drop_issues(Reader& read, const Options& options, std::span<const Split> splits,
-                 Decisions& decisions, Result& result) {
-  if (options.policy.drop_issues.empty()) return;
-  result.issues = find_issues(options.policy.drop_issues, std::ref(read), "");
-  std::vector<bool> spared(splits.size());
-  if (options.decided) {
-    for (const std::uint32_t row : options.decided->spared) spared[row] = true;
-  }
-  for (std::uint32_t row = 0; row < splits.size(); ++row) {
-    if (result.issues[row].empty()) continue;
-    const Split split = splits[row];
-    const bool goes =
-        decisions.stays(row) && !options.policy.protects(row) &&
-        (!is_evaluation(split) || options.policy.thin[static_cast<std::size_t>(split)]);
-    result.spared_by_review += goes && spared[row] ? 1 : 0;
-    if (goes && !spared[row]) {
-      decisions.weights[row] = 0;
-      decisions.rules[row] = Rule::kIssue;
-    } else {
-      result.issues[row] = {};
-    }
-  }
-}
-
-// Before what leaks is settled, for a picture that leaves train by its labels leaks nowhere.
-void drop_conflicts(const std::vector<Group>& groups, const Ragged<std::int32_t>& labels,
-                    const Fingerprints& table, const Policy& policy, Decisions& decisions) {
-  std::vector<std::uint32_t> rows;
-  for (const Group& group : groups) {
-    if (!group.label_conflict) continue;
-    rows = group.rows;
-    std::erase_if(rows, [&](std::uint32_t row) { return is_evaluation(table.splits[row]); });
-    if (!labels_differ(labels, rows)) continue;
-    for (const std::uint32_t row : rows) {
-      if (policy.protects(row)) continue;
-      decisions.weights[row] = 0;
-      decisions.rules[row] = Rule::kConflict;
-    }
-  }
-}
-
-// Of a component. `table`: its splits are put to what is decided of them. Returns how many leaks
-// are left: 1 where protected samples lie in several splits.
-std::uint64_t settle(std::vector<std::uint32_t> rows, const Policy& policy, Fingerprints& table,
-                     Decisions& decisions) {
-  const auto is_gone = [&](std::uint32_t row) { return !decisions.stays(row); };
-  std::erase_if(rows, is_gone);
-  if (!is_leak(table.splits, rows)) return 0;
-  const std::uint32_t kept_row = choose_kept(table, rows, policy);
-  decisions.take(rows, settle_leak(table.splits, rows, kept_row, policy));
-  for (const std::uint32_t row : rows) table.splits[row] = decisions.splits[row];
-  std::erase_if(rows, is_gone);
-  return is_leak(table.splits, rows) ? 1 : 0;
-}
-
-using RowLists = std::vector<std::vector<std::uint32_t>>;
-
-// Of a group, or of a part of one.
-void thin_one(std::span<const std::uint32_t> members, const Ragged<std::int32_t>& labels,
-              bool thins, const Policy& policy, const Fingerprints& table, Decisions& decisions,
-              Result& counts) {
-  std::vector<std::uint32_t> rows;
-  std::vector<std::uint32_t> judged;  // of these, not in an evaluation split
-  std::array<std::uint64_t, kSplitCount> in_split{};
-  for (const std::uint32_t row : members) {
-    if (!decisions.stays(row)) continue;
-    rows.push_back(row);
-    ++in_split[static_cast<std::size_t>(table.splits[row])];
-    if (!is_evaluation(table.splits[row])) judged.push_back(row);
-  }
-  if (rows.empty()) return;
-  for (const Split split : {Split::kVal, Split::kTest}) {
-    const std::uint64_t samples = in_split[static_cast<std::size_t>(split)];
-    if (samples > 1) counts.repeated[static_cast<std::size_t>(split)] += samples - 1;
-  }
-  const bool conflict = labels_differ(labels, judged);
-  decisions.take(rows, thin_group(table.splits, rows, choose_kept(table, rows, policy), conflict,
-                                  thins, policy));
-}
-
-// `pixels`: of the rows, where groups are parted by label; else empty.
-void thin(const std::vector<Group>& groups, const Ragged<std::int32_t>& labels,
-          std::span<const Hash128> pixels, const Options& options, const Fingerprints& table,
-          Decisions& decisions, Result& counts) {
-  const bool thins = options.scope != Scope::kAcross;
-  const Policy& policy = options.policy;
-  for (const Group& group : groups) {
-    if (!group.label_conflict || pixels.empty()) {
-      thin_one(group.rows, labels, thins, policy, table, decisions, counts);
-      continue;
-    }
-    const std::vector<Edge> said =
-        options.decided ? same_edges(*options.decided, group.rows) : std::vector<Edge>();
-    const RowLists parts = part_by_label(labels, pixels, said, group.rows);
-    for (const auto& part : parts) {
-      thin_one(part, labels, thins, policy, table, decisions, counts);
-    }
-    counts.near_conflicts += parts.size() > 1 ? 1 : 0;
-  }
-  // What stood for others by the first decision may have gone by the second.
-  for (std::uint32_t& kept : decisions.kept_rows) kept = decisions.kept_rows[kept];
-}
-
 // Of everything but distances.
 Selection selection_of(Decisions decisions, std::vector<SampleId> ids,
                        std::vector<std::uint32_t> components, const std::vector<Split>& own) {
@@ -288,10 +138,10 @@ void measure(Reader& read, const Options& options, std::span<const std::uint32_t
   if (options.hash == kExact || result.groups.empty()) return;
   const Fingerprints table = read({codes_name(options)});
   const CodeColumn& codes = codes_of(table, options);
-  if (!options.matching.verified) {
-    for (Group& group : result.groups) {
-      group.shape = shape_of(codes, group.rows, options.threshold);
-    }
+  for (Group& group : result.groups) {
+    const bool chain = group.shape.chain;  // of verified links
+    group.shape = shape_of(codes, group.rows, options.threshold);
+    if (options.matching.verified) group.shape.chain = chain;
   }
   measure_distances(codes, std::ref(read), kept_rows, result.selection.distances);
 }
@@ -310,7 +160,7 @@ std::string find_all_links(Reader& read, const Fingerprints& table, const Option
           std::erase_if(rows, [&](std::uint32_t row) { return !is_enough(table.quality[row]); });
           find_links(with_codes, options, source, rows, sink);
         },
-        [&](const Edge& edge) { return have_one_code(codes, edge); });
+        [&](const Edge& edge) { return !options.matching.verified && have_one_code(codes, edge); });
   }
   const auto link_equal = [&](const std::vector<Hash128>& hashes) {
     links.add([&](const std::vector<std::uint32_t>& rows,
@@ -360,7 +210,8 @@ std::optional<Cut> cut_by_review(Reader& read, const Fingerprints& table, const 
 // What hangs together, across all splits and for groups, and what the selection is to say of it.
 struct Connected {
   Components across;
-  std::optional<Components> groups;  // nothing: they are those
+  std::optional<Components> inside_splits;  // nothing: groups are not sought there
+  std::optional<LinkedNodes> nodes;         // where links were kept
   std::string settings;
 };
 
@@ -371,52 +222,47 @@ Connected connect(std::span<const std::uint32_t> rows, Reader& read, const Finge
   out.settings = find_all_links(read, table, options, source, links);
   out.across = links.across();
   const std::optional<Cut> cut = cut_by_review(read, table, options, source, out.across);
-  if (cut && !links.is_across()) {
+  if (cut && (!links.is_across() || links.keeps_links())) {
     links = Links(rows, table.splits, options);
     find_all_links(read, table, options, links_inside(*cut, source), links);
   }
   if (cut) out.across = cut->parts;
-  if (!links.is_across()) out.groups = links.groups();
+  if (!links.is_across()) out.inside_splits = links.components();
+  if (links.keeps_links()) out.nodes = links.nodes();
   return out;
 }
 
-std::vector<Group> describe_groups(RowLists lists, const Ragged<std::int32_t>& labels,
-                                   std::span<const Split> splits) {
-  std::vector<Group> groups;
-  groups.reserve(lists.size());
-  for (std::vector<std::uint32_t>& rows : lists) {
-    const bool conflict = labels_differ(labels, rows);
-    const bool leak = is_leak(splits, rows);
-    groups.push_back({std::move(rows), conflict, leak});
-  }
-  return groups;
-}
-
-// `components`: empty where the groups are these. `table`: its splits become those decided.
-void decide(const std::vector<Group>& groups, const RowLists& components,
-            const Ragged<std::int32_t>& labels, std::span<const Hash128> pixels,
-            const Options& options, Fingerprints& table, Decisions& decisions, Result& counts) {
-  if (options.policy.on_conflict == ConflictAction::kDrop) {
-    drop_conflicts(groups, labels, table, options.policy, decisions);
-  }
-  if (options.scope != Scope::kWithin) {
-    const auto settle_all = [&](const std::vector<std::uint32_t>& rows) {
-      counts.protected_leaks += settle(rows, options.policy, table, decisions);
-    };
-    for (const auto& rows : components) settle_all(rows);
-    if (components.empty()) {
-      for (const Group& group : groups) settle_all(group.rows);
-    }
-  }
-  thin(groups, labels, pixels, options, table, decisions, counts);
-}
-
-// Those by which groups are parted, where some are.
-std::vector<Hash128> pixels_to_part_by(Reader& read, const std::vector<Group>& groups,
-                                       const Policy& policy) {
+// Those by which groups are parted, where some may be.
+std::vector<Hash128> pixels_to_part_by(Reader& read, const RowLists& components,
+                                       const Ragged<std::int32_t>& labels, const Policy& policy) {
   const bool parts = policy.on_conflict == ConflictAction::kStay &&
-                     std::ranges::any_of(groups, &Group::label_conflict);
+                     std::ranges::any_of(components, [&](std::span<const std::uint32_t> rows) {
+                       return labels_differ(labels, rows);
+                     });
   return parts ? read({"pixel_hashes"}).pixel_hashes : std::vector<Hash128>();
+}
+
+// Finds the groups, and decides what becomes of their rows.
+void decide_groups(const Connected& connected, const Deciding& by, Fingerprints& table,
+                   Decisions& decisions, Result& result) {
+  const GroupKind kind = group_kind(by.options);
+  if (kind == GroupKind::kStars) {
+    decide_stars(by, *connected.nodes, table, decisions, result);
+    return;
+  }
+  RowLists groups = kind == GroupKind::kCliques ? members_of_groups(cliques_of(*connected.nodes))
+                    : connected.inside_splits   ? members_of_groups(*connected.inside_splits)
+                                                : by.components;
+  result.groups = describe_groups(std::move(groups), by.labels, table.splits);
+  decide(by, table, decisions, result);
+}
+
+// Where links are kept, groups tell by them whether they are chains; codes tell of the others.
+void mark_chains(const Connected& connected, Result& result) {
+  if (!connected.nodes) return;
+  for (Group& group : result.groups) {
+    group.shape.chain = !connected.nodes->are_all_linked(group.rows);
+  }
 }
 
 SelectionMode mode_of(const Selection& selection, const Policy& policy) {
@@ -520,6 +366,11 @@ int effective_threshold(const Options& options) noexcept {
   return options.hash == kExact ? 0 : options.threshold;
 }
 
+GroupKind group_kind(const Options& options) noexcept {
+  return options.groups.value_or(options.matching.verified ? GroupKind::kStars
+                                                           : GroupKind::kComponents);
+}
+
 Scope parse_scope(std::string_view name) { return parse_named(kScopes, "scope", name); }
 
 std::string_view scope_name(Scope scope) noexcept { return name_in(kScopes, scope); }
@@ -541,25 +392,18 @@ Result deduplicate(const ColumnSource& columns, const Options& options, const Li
   Result result;
   Decisions decisions(own);
   drop_judged(options, decisions, result);
-  drop_issues(read, options, own, decisions, result);
+  drop_issues(std::ref(read), options, own, decisions, result);
   Connected connected = connect(decisions.staying(), read, table, options, source);
   result.leaks = count_leaks(connected.across, table.splits);
   result.low_quality = static_cast<std::uint64_t>(std::ranges::count_if(
       table.quality, std::not_fn(is_enough_for(options.hash, options.matching.least_quality))));
   {
     const Ragged<std::int32_t> labels = read({"labels"}).labels;
-    RowLists across = members_of_groups(connected.across);
-    if (!connected.groups) {
-      result.groups = describe_groups(std::move(across), labels, own);
-      decide(result.groups, {}, labels, pixels_to_part_by(read, result.groups, options.policy),
-             options, table, decisions, result);
-    } else {
-      result.groups = describe_groups(members_of_groups(*connected.groups), labels, own);
-      connected.groups.reset();
-      decide(result.groups, across, labels, pixels_to_part_by(read, result.groups, options.policy),
-             options, table, decisions, result);
-    }
+    const RowLists components = members_of_groups(connected.across);
+    const std::vector<Hash128> pixels = pixels_to_part_by(read, components, labels, options.policy);
+    decide_groups(connected, {options, labels, components, pixels}, table, decisions, result);
   }
+  mark_chains(connected, result);
   const std::vector<std::uint32_t> kept_rows = decisions.kept_rows;
   result.selection = selection_of(std::move(decisions), std::move(table.ids),
                                   std::move(connected.across.of_row), own);

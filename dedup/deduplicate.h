@@ -60,7 +60,7 @@ struct Options {
   std::string hash = "phash";  // a row of hashes.h, or kExact
   int threshold = 4;           // bits; exact duplicates are found at any. Not used by kExact
   Scope scope = Scope::kAll;
-  GroupKind groups = GroupKind::kComponents;
+  std::optional<GroupKind> groups = {};  // nothing: see group_kind
   Policy policy = {};
   std::shared_ptr<const Decided> decided = {};  // by people, of the rows of the table
   ChosenBy chosen_by = {};
@@ -72,7 +72,7 @@ struct Group {
   std::vector<std::uint32_t> rows;
   bool label_conflict = false;  // members carry different labels; see labels_differ
   bool leak = false;            // members lie in two or more of train, val, test (never in kWithin)
-  GroupShape shape = {};        // by their codes; nothing for kExact and for verified links
+  GroupShape shape = {};        // by codes; of verified links these tell whether it is a chain
 };
 
 struct Result {
@@ -86,7 +86,7 @@ struct Result {
   // Of these under ConflictAction::kStay, those with images that are merely near: each label has
   // its own that stays.
   std::uint64_t near_conflicts = 0;
-  std::uint64_t chains = 0;  // groups with members further apart than the threshold
+  std::uint64_t chains = 0;  // groups with members that are linked through others only
   std::uint64_t low_quality =
       0;  // rows of too little quality: only equal files and pixels link them
   // In val and in test, samples that another of their group in the same split could stand for. They
@@ -105,10 +105,14 @@ struct Result {
 // threads. Linked are rows of equal file hash, of equal pixel hash, and, both having quality
 // enough, of codes within the threshold; options.groups says what groups are made of links.
 //
-// What the splits share is settled first (settle_leak), for whole connected components, whatever
-// the kind of groups: none is left, through any chain of copies. Then what remains of each group is
-// thinned (thin_group). Under kWithin a group lies in one split, and nothing is settled; under
-// kAcross groups are thinned of conflicts only.
+// What the splits share is settled first (settle_leak), for whole connected components: none is
+// left, through any chain of copies. Then what remains of each group is thinned (thin_group). Under
+// kWithin a group lies in one split, and nothing is settled; under kAcross groups are thinned of
+// conflicts only.
+//
+// Of stars whatever goes, as a copy or as a leak, is linked to what stays in its place, which comes
+// before it in the order of choice; and nothing stays that would go beside another that stays. What
+// is moved to another split is moved with its whole component.
 //
 // `decided`: rows that are the same are linked. Links by codes are cut so that no two rows that are
 // apart are in one component (components_apart, by all pairs of rows): links between two parts do
@@ -160,6 +164,9 @@ void check_drop_issues(IssueSet issues);
 
 // The threshold in force: 0 for kExact.
 int effective_threshold(const Options& options) noexcept;
+// The kind of groups in force. Unless one is named: stars where links were verified, for then each
+// is a picture that was shown to be another; else components, which no order changes.
+GroupKind group_kind(const Options& options) noexcept;
 
 Scope parse_scope(std::string_view name);  // all, within, across; UsageError
 std::string_view scope_name(Scope scope) noexcept;

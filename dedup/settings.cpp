@@ -74,7 +74,7 @@ std::string settings_of(const Options& options, std::optional<std::uint32_t> has
   }
   nlohmann::json settings = of_search(options.hash, options.threshold, hash_version);
   settings["scope"] = scope_name(options.scope);
-  settings["groups"] = group_kind_name(options.groups);
+  settings["groups"] = group_kind_name(group_kind(options));
   settings["keep"] = keep_policy_name(policy.keep);
   settings["on_leak"] = leak_action_name(policy.on_leak);
   settings["split_order"] = order;

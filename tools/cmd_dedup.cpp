@@ -187,8 +187,9 @@ void decide(const DedupOptions& o, const Session& session, const dedup::SharedWo
 
 void run(const DedupOptions& o, Session& session) {
   const ChoiceFlags& choice = o.deciding.flags.choice;
+  const std::string& groups = o.deciding.flags.groups;
   const bool all_links = chooses(choice) || choice.verify.value_or(false) ||
-                         o.deciding.flags.groups != "components" || !o.lists.pairs.empty() ||
+                         (!groups.empty() && groups != "components") || !o.lists.pairs.empty() ||
                          o.deciding.self_check > 0 || !o.deciding.obeyed.reviews.empty();
   with_shared_work(session, all_links,
                    [&](const dedup::SharedWork& work) { decide(o, session, work); });

@@ -56,9 +56,11 @@ std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& pref
           app.add_option(
                  prefix + "groups", flags.groups,
                  "What is a group: components, linked directly or through others; stars, all "
-                 "linked to the first; cliques, all linked to all")
-              ->check(CLI::IsMember({"components", "stars", "cliques"}))
-              ->capture_default_str(),
+                 "linked to the one that stays; cliques, all linked to all. Unless you say it: "
+                 "stars where pictures are compared, so that each that goes is itself shown to be "
+                 "a copy of one that stays; by codes and features components, which no order "
+                 "changes")
+              ->check(CLI::IsMember({"components", "stars", "cliques"})),
           app.add_option(prefix + "keep", flags.keep,
                          "Which training image of a group stays: " + policies.what)
               ->check(CLI::IsMember(policies.names))
@@ -102,7 +104,7 @@ std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& pref
 dedup::Options dedup_options(const DedupFlags& flags) {
   dedup::Options options;
   options.scope = dedup::parse_scope(flags.scope);
-  options.groups = dedup::parse_group_kind(flags.groups);
+  if (!flags.groups.empty()) options.groups = dedup::parse_group_kind(flags.groups);
   options.matching.least_quality = flags.choice.least_quality;
   dedup::Policy& policy = options.policy;
   policy.keep = dedup::parse_keep_policy(flags.keep);

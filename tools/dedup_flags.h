@@ -18,7 +18,7 @@ namespace winnow::tools {
 struct DedupFlags {
   ChoiceFlags choice;
   std::string scope = "all";
-  std::string groups = "components";
+  std::string groups;  // empty: as dedup::group_kind has it
   std::string keep = "first";
   std::string on_leak = "drop-train";
   std::vector<std::string> split_order;

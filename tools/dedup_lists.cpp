@@ -115,9 +115,14 @@ void tell(const Session& session, const Deduplicated& what, bool refused) {
                                                grouped(result.near_conflicts))));
   }
   if (result.chains > 0) {
-    say(session, fmt::format("{} groups are chains: some of their images are further apart than "
-                             "the threshold (see --list-groups, and --groups stars)",
-                             grouped(result.chains)));
+    const bool are_stars = dedup::group_kind(what.options) == dedup::GroupKind::kStars;
+    say(session,
+        fmt::format("{} groups are chains: some of their images are {} (see --list-groups{})",
+                    grouped(result.chains),
+                    what.options.matching.verified ? "not shown to be one picture"
+                                                   : "further apart than the threshold",
+                    are_stars ? "; each that goes is linked to the one that stays"
+                              : ", and --groups stars"));
   }
   if (result.low_quality > 0) {
     say(session, fmt::format("{} images with too little in them to match were set apart (see "

@@ -18,41 +18,6 @@ constexpr std::array<Named<GroupKind>, 3> kKinds{{{"components", GroupKind::kCom
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-// Of every node, those linked to it, ascending.
-struct Neighbours {
-  std::vector<std::size_t> offsets;
-  std::vector<std::uint32_t> nodes;
-
-  std::span<const std::uint32_t> of(std::uint32_t node) const noexcept {
-    return std::span(nodes).subspan(offsets[node], offsets[node + 1] - offsets[node]);
-  }
-};
-
-// Links between rows as links between the nodes that the rows are of.
-Neighbours neighbours_among(const Components& nodes, std::span<const Edge> edges) {
-  const auto for_each_link = [&](const auto& take) {
-    for (const Edge& edge : edges) {
-      const std::uint32_t a = nodes.of_row[edge.a];
-      const std::uint32_t b = nodes.of_row[edge.b];
-      if (a == b) continue;
-      take(a, b);
-      take(b, a);
-    }
-  };
-  Neighbours out;
-  out.offsets.resize(nodes.count + std::size_t{1});
-  for_each_link([&](std::uint32_t from, std::uint32_t) { ++out.offsets[from + std::size_t{1}]; });
-  std::partial_sum(out.offsets.begin(), out.offsets.end(), out.offsets.begin());
-  out.nodes.resize(out.offsets.back());
-  std::vector<std::size_t> next(out.offsets.begin(), out.offsets.end() - 1);
-  for_each_link([&](std::uint32_t from, std::uint32_t to) { out.nodes[next[from]++] = to; });
-  for (std::uint32_t node = 0; node < nodes.count; ++node) {
-    std::sort(out.nodes.begin() + static_cast<std::ptrdiff_t>(out.offsets[node]),
-              out.nodes.begin() + static_cast<std::ptrdiff_t>(out.offsets[node + 1]));
-  }
-  return out;
-}
-
 std::uint32_t bits_between(const CodeColumn& codes, std::uint32_t a, std::uint32_t b) noexcept {
   return static_cast<std::uint32_t>(row_distance(codes, a, b));
 }
@@ -175,76 +140,32 @@ std::uint32_t diameter_of_many(const CodeColumn& codes, std::span<const std::uin
 
 }  // namespace
 
-UnionFind::UnionFind(std::size_t row_count) : parent_(row_count) {
-  std::iota(parent_.begin(), parent_.end(), std::uint32_t{0});
-}
-
-std::uint32_t UnionFind::root_of(std::uint32_t row) noexcept {
-  while (parent_[row] != row) row = parent_[row] = parent_[parent_[row]];
-  return row;
-}
-
-void UnionFind::unite(std::span<const Edge> edges) {
-  for (const Edge& edge : edges) unite(edge);
-}
-
-bool UnionFind::unite(const Edge& edge) {
-  // The smaller row becomes the root, so a root is the first row of its component.
-  const std::uint32_t a = root_of(edge.a);
-  const std::uint32_t b = root_of(edge.b);
-  if (a < b) parent_[b] = a;
-  if (b < a) parent_[a] = b;
-  return a != b;
-}
-
-Components UnionFind::components() && {
-  Components out;
-  // A root comes before the rows below it, whose numbers are overwritten by their component's.
-  for (std::uint32_t row = 0; row < parent_.size(); ++row) {
-    parent_[row] = parent_[row] == row ? out.count++ : parent_[parent_[row]];
-  }
-  out.of_row = std::move(parent_);
-  return out;
-}
-
-Components connected_components(std::size_t row_count, std::span<const Edge> edges) {
-  UnionFind rows(row_count);
-  rows.unite(edges);
-  return std::move(rows).components();
-}
-
 GroupKind parse_group_kind(std::string_view name) {
   return parse_named(kKinds, "kind of groups", name);
 }
 
 std::string_view group_kind_name(GroupKind kind) noexcept { return name_in(kKinds, kind); }
 
-Components group_rows(Components same, std::span<const Edge> edges, GroupKind kind) {
-  Components rows = std::move(same);
-  const Neighbours neighbours = neighbours_among(rows, edges);
-  std::vector<std::uint32_t> group_of(rows.count, kNone);
+Components cliques_of(const LinkedNodes& nodes) {
+  std::vector<std::uint32_t> group_of(nodes.size(), kNone);
   std::uint32_t groups = 0;
-  for (std::uint32_t node = 0; node < rows.count; ++node) {
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
     if (group_of[node] != kNone) continue;
     group_of[node] = groups;
     std::vector<std::uint32_t> free;
-    std::ranges::copy_if(neighbours.of(node), std::back_inserter(free),
+    std::ranges::copy_if(nodes.linked_to(node), std::back_inserter(free),
                          [&](std::uint32_t other) { return group_of[other] == kNone; });
     while (!free.empty()) {
-      if (kind == GroupKind::kStars) {
-        for (const std::uint32_t other : free) group_of[other] = groups;
-        break;
-      }
       const std::uint32_t joined = free.front();
       group_of[joined] = groups;
       std::vector<std::uint32_t> linked;
-      std::ranges::set_intersection(free, neighbours.of(joined), std::back_inserter(linked));
+      std::ranges::set_intersection(free, nodes.linked_to(joined), std::back_inserter(linked));
       free = std::move(linked);
     }
     ++groups;
   }
+  Components rows{.of_row = nodes.of_rows(), .count = groups};
   for (std::uint32_t& row : rows.of_row) row = group_of[row];
-  rows.count = groups;
   return rows;
 }
 
@@ -257,29 +178,6 @@ GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows
       many ? diameter_of_many(codes, distinct) : diameter_of_few(codes, rows.front(), distinct);
   shape.chain = threshold >= 0 && shape.diameter > static_cast<std::uint32_t>(threshold);
   return shape;
-}
-
-Ragged<std::uint32_t> rows_by_component(const Components& components) {
-  Ragged<std::uint32_t> out;
-  out.offsets.assign(components.count + std::size_t{1}, 0);
-  for (const std::uint32_t number : components.of_row) ++out.offsets[number + std::size_t{1}];
-  std::partial_sum(out.offsets.begin(), out.offsets.end(), out.offsets.begin());
-  out.values.resize(components.of_row.size());
-  std::vector<std::uint32_t> next(out.offsets.begin(), out.offsets.end() - 1);
-  for (std::uint32_t row = 0; row < components.of_row.size(); ++row) {
-    out.values[next[components.of_row[row]]++] = row;
-  }
-  return out;
-}
-
-std::vector<std::vector<std::uint32_t>> members_of_groups(const Components& components) {
-  const Ragged<std::uint32_t> rows = rows_by_component(components);
-  std::vector<std::vector<std::uint32_t>> groups;
-  for (std::size_t number = 0; number < rows.size(); ++number) {
-    const auto members = rows[number];
-    if (members.size() >= 2) groups.emplace_back(members.begin(), members.end());
-  }
-  return groups;
 }
 
 }  // namespace winnow::dedup

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -155,6 +158,20 @@ class Wishes {
   std::array<bool, kSplitCount> protected_{};
 };
 
+// How much it is wanted that a row stands for others: the greater, the more.
+using Wanted = std::tuple<bool, std::ptrdiff_t, std::tuple<std::uint32_t, bool, bool>, double>;
+std::vector<Wanted> how_wanted(const Fingerprints& table, Rows rows, const Policy& policy) {
+  const Merits merits = row_of(policy.keep).merits(table, rows);
+  const Wishes wishes(policy, table.splits, rows);
+  std::vector<Wanted> wanted;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Split split = table.splits[rows[i]];
+    wanted.emplace_back(wishes.protect(split), -place_in(policy.order, split), wishes.of(rows[i]),
+                        merits[i]);
+  }
+  return wanted;
+}
+
 }  // namespace
 
 bool is_evaluation(Split split) noexcept { return split == Split::kVal || split == Split::kTest; }
@@ -198,18 +215,20 @@ std::string_view conflict_action_name(ConflictAction action) noexcept {
 
 std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
                           const Policy& policy) {
-  const Merits merits = row_of(policy.keep).merits(table, rows);
-  const Wishes wishes(policy, table.splits, rows);
-  const auto key_of = [&](std::size_t i) {
-    const Split split = table.splits[rows[i]];
-    return std::tuple{wishes.protect(split), -place_in(policy.order, split), wishes.of(rows[i]),
-                      merits[i]};
-  };
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    if (key_of(i) > key_of(best)) best = i;
-  }
-  return rows[best];
+  const std::vector<Wanted> wanted = how_wanted(table, rows, policy);
+  return rows[static_cast<std::size_t>(std::ranges::max_element(wanted) - wanted.begin())];
+}
+
+std::vector<std::uint32_t> in_order_of_choice(const Fingerprints& table,
+                                              std::span<const std::uint32_t> rows,
+                                              const Policy& policy) {
+  const std::vector<Wanted> wanted = how_wanted(table, rows, policy);
+  std::vector<std::size_t> places(rows.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::stable_sort(places, std::greater(), [&](std::size_t i) { return wanted[i]; });
+  std::vector<std::uint32_t> order;
+  for (const std::size_t i : places) order.push_back(rows[i]);
+  return order;
 }
 
 std::vector<Fate> settle_leak(std::span<const Split> splits, std::span<const std::uint32_t> rows,
@@ -282,7 +301,6 @@ std::vector<std::int32_t> label_set(const Ragged<std::int32_t>& labels, std::uin
 }
 
 std::vector<std::vector<std::uint32_t>> part_by_label(const Ragged<std::int32_t>& labels,
-                                                      std::span<const Hash128> pixels,
                                                       std::span<const Edge> same,
                                                       std::span<const std::uint32_t> rows) {
   const auto labelled =
@@ -291,13 +309,11 @@ std::vector<std::vector<std::uint32_t>> part_by_label(const Ragged<std::int32_t>
       labelled == rows.end() ? 0 : std::distance(rows.begin(), labelled));
   UnionFind alike(rows.size());
   std::map<std::vector<std::int32_t>, std::uint32_t> first_of_labels;
-  std::map<Hash128, std::uint32_t> first_of_pixels;
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     std::vector<std::int32_t> set = label_set(labels, rows[i]);
     const std::uint32_t same_labels =
         set.empty() ? first_labelled : first_of_labels.try_emplace(std::move(set), i).first->second;
-    const std::uint32_t same_pixels = first_of_pixels.try_emplace(pixels[rows[i]], i).first->second;
-    for (const std::uint32_t other : {same_labels, same_pixels}) alike.unite(Edge{other, i, 0});
+    alike.unite(Edge{same_labels, i, 0});
   }
   const auto at = [&](std::uint32_t row) {
     return static_cast<std::uint32_t>(std::ranges::lower_bound(rows, row) - rows.begin());

@@ -107,6 +107,10 @@ struct Policy {
 // * the lowest id
 std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
                           const Policy& policy);
+// All of them in that order: first whom it keeps.
+std::vector<std::uint32_t> in_order_of_choice(const Fingerprints& table,
+                                              std::span<const std::uint32_t> rows,
+                                              const Policy& policy);
 
 // What becomes of a sample.
 struct Fate {
@@ -138,11 +142,10 @@ std::vector<Fate> thin_group(std::span<const Split> splits, std::span<const std:
 // The labels of a row, ascending, each once.
 std::vector<std::int32_t> label_set(const Ragged<std::int32_t>& labels, std::uint32_t row);
 
-// The members of a group by what they show: those of one set of labels, of equal pixels, or linked
-// by `same` are together. One without labels goes with the first that has some. Rows ascend, in
-// each part and by their first.
+// The members of a group by what they show: those of one set of labels, or linked by `same`, are
+// together. One without labels goes with the first that has some. Rows ascend, in each part and by
+// their first.
 std::vector<std::vector<std::uint32_t>> part_by_label(const Ragged<std::int32_t>& labels,
-                                                      std::span<const Hash128> pixels,
                                                       std::span<const Edge> same,
                                                       std::span<const std::uint32_t> rows);
 

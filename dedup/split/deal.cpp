@@ -168,12 +168,13 @@ Components unite_keys(const Components& components, const Ragged<char>& keys) {
 
 BlockTable find_blocks(const ColumnSource& columns, const SplitOptions& options,
                        const LinkSource& links) {
-  Result result = deduplicate(columns,
-                              {.hash = options.hash,
-                               .threshold = options.threshold,
-                               .decided = options.decided,
-                               .matching = options.matching},
-                              links);
+  Options searched;
+  searched.hash = options.hash;
+  searched.threshold = options.threshold;
+  searched.groups = GroupKind::kComponents;
+  searched.decided = options.decided;
+  searched.matching = options.matching;
+  Result result = deduplicate(columns, searched, links);
   BlockTable found;
   found.blocks.of_row = std::move(result.selection.components);
   for (const std::uint32_t block : found.blocks.of_row) {

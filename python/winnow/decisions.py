@@ -486,7 +486,7 @@ class Index:
         precision: float | None = None,
         verify: bool | None = None,
         scope: str = "all",
-        groups: str = "components",
+        groups: str | None = None,
         keep: str = "first",
         on_leak: str = "drop-train",
         on_conflict: str = "stay",

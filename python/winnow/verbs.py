@@ -115,7 +115,7 @@ def dedup(
     precision: float | None = None,
     verify: bool | None = None,
     scope: str = "all",
-    groups: str = "components",
+    groups: str | None = None,
     keep: str = "first",
     on_leak: str = "drop-train",
     on_conflict: str = "stay",
@@ -130,6 +130,7 @@ def dedup(
     threshold: bits that may differ between duplicates; None: the images choose, by ``risk`` (expected false pairs, 0.5) or
         ``precision``.
     verify: look at the pictures, too; None: where neither hash nor threshold is given, as the program does.
+    groups: "components", "stars" or "cliques"; None: stars where pictures are compared, else components.
     on_leak: "drop-train", "drop-eval" or "move".
     review: files of ``winnow review`` to obey.
     progress: as of :func:`winnow.ingest`, where hash and threshold are given and no more is asked for; else the program that comes with
@@ -148,7 +149,8 @@ def dedup(
     options.hash = hash
     options.threshold = threshold or 0
     options.set_scope(scope)
-    options.set_groups(groups)
+    if groups is not None:
+        options.set_groups(groups)
     options.set_keep(keep)
     options.set_on_leak("move" if on_leak == "move" else "drop")
     if on_leak == "drop-eval":

@@ -9,6 +9,7 @@
 
 #include "common/error.h"
 #include "dedup/cluster/cluster.h"
+#include "dedup/cluster/stars.h"
 #include "dedup/leak/leak.h"
 #include "dedup/policy/policy.h"
 #include "tests/dedup/tables.h"
@@ -106,11 +107,20 @@ std::vector<std::vector<std::uint32_t>> all_groups(const Components& components)
 }
 
 // As a deduplication has it: rows of one code are the same.
-Components group(std::size_t rows, const std::vector<Edge>& edges, GroupKind kind) {
+LinkedNodes nodes_of(std::size_t rows, const std::vector<Edge>& edges) {
   std::vector<Edge> same;
   std::vector<Edge> others;
   for (const Edge& edge : edges) (edge.distance == 0 ? same : others).push_back(edge);
-  return group_rows(connected_components(rows, same), others, kind);
+  return {connected_components(rows, same), others};
+}
+
+// In which the first rows are wanted most, and all go beside others.
+Components group(std::size_t rows, const std::vector<Edge>& edges, GroupKind kind) {
+  const LinkedNodes nodes = nodes_of(rows, edges);
+  if (kind == GroupKind::kCliques) return cliques_of(nodes);
+  std::vector<std::uint32_t> order(rows);
+  std::iota(order.begin(), order.end(), std::uint32_t{0});
+  return stars_of(nodes, order, {[](std::uint32_t, std::uint32_t) { return true; }}).groups;
 }
 
 TEST(GroupRows, KeepsWhatEachKindPromises) {
@@ -153,6 +163,67 @@ TEST(GroupRows, KeepsWhatEachKindPromises) {
     }
   }
   EXPECT_GT(chains, 20U) << "the codes hold too few chains";
+}
+
+// Rows, the most wanted first, some of which stay whatever they are linked to.
+TEST(Stars, LetGoWhatIsLinkedToWhatStays) {
+  constexpr std::uint32_t kRows = 120;
+  std::size_t gone = 0;
+  std::size_t beside = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const CodeColumn codes = codes_in_chains(kRows, seed);
+    const std::vector<Edge> edges = slow_edges(codes, kRows, 4);
+    CounterRng rng = test_rng(seed);
+    std::vector<bool> stubborn(kRows);
+    for (std::uint32_t row = 0; row < kRows; ++row) stubborn[row] = rng.below(4) == 0;
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t row = 0; row < kRows; ++row) {
+      if (rng.below(10) > 0) order.push_back(row);
+    }
+    std::shuffle(order.begin(), order.end(), std::minstd_rand(static_cast<unsigned>(seed)));
+    std::vector<std::size_t> place(kRows, kRows);
+    for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+    const GoingRules rules{[&](std::uint32_t row, std::uint32_t) { return !stubborn[row]; }};
+    const Stars stars = stars_of(nodes_of(kRows, edges), order, rules);
+    const auto goes = [&](std::uint32_t row) { return stars.stands_for_row[row] != row; };
+    for (std::uint32_t row = 0; row < kRows; ++row) {
+      std::uint32_t expected = row;  // the most wanted one that stays and is linked to it
+      for (std::uint32_t other = 0; other < kRows; ++other) {
+        if (other == row || hamming(codes.code(row), codes.code(other)) > 4) continue;
+        const bool stands = place[row] < kRows && place[other] < place[expected] && !goes(other);
+        if (stands && !stubborn[row]) expected = other;
+        beside += stands && stubborn[row] ? 1 : 0;
+      }
+      ASSERT_EQ(stars.stands_for_row[row], expected);
+      ASSERT_EQ(stars.groups.of_row[row], stars.groups.of_row[expected]);
+      gone += goes(row) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(gone, 1000U);
+  EXPECT_GT(beside, 200U);
+}
+
+TEST(LinkedNodes, TellWhetherAllRowsAreLinked) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const CodeColumn codes = codes_in_chains(40, seed);
+    const std::vector<Edge> edges = slow_edges(codes, 40, 4);
+    const LinkedNodes nodes = nodes_of(40, edges);
+    CounterRng rng = test_rng(seed);
+    for (int round = 0; round < 200; ++round) {
+      std::vector<std::uint32_t> rows;
+      const std::uint32_t first = rng.below(36);
+      for (std::uint32_t row = first; row < first + 4; ++row) {
+        if (rng.below(3) > 0) rows.push_back(row);
+      }
+      const auto is_linked = [&](std::uint32_t a, std::uint32_t b) {
+        return hamming(codes.code(a), codes.code(b)) <= 4;
+      };
+      const bool all = std::ranges::all_of(rows, [&](std::uint32_t a) {
+        return std::ranges::all_of(rows, [&](std::uint32_t b) { return is_linked(a, b); });
+      });
+      ASSERT_EQ(nodes.are_all_linked(rows), all);
+    }
+  }
 }
 
 TEST(ShapeOf, IsTheFurthestPair) {
