@@ -98,7 +98,10 @@ void list_pairs(const ColumnSource& columns, const Options& options, const ToldL
   const Fingerprints sizes = links.verified ? columns({"widths_px", "heights_px"}) : Fingerprints{};
   List list(std::move(names), form, out);
   const Samples samples{table, name_of};
-  for_each_pair(columns, options, links.source, [&](const Edge& pair) {
+  const std::vector<Edge> listed =
+      links.verified ? listed_pairs(*links.verified) : std::vector<Edge>();
+  const LinkSource source = links.verified ? links_of(std::span(listed)) : links.source;
+  for_each_pair(columns, options, source, [&](const Edge& pair) {
     std::vector<Json> values = samples.describe(pair.a);
     append(samples.describe(pair.b), values);
     values.emplace_back(pair.distance);

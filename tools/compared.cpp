@@ -46,14 +46,17 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
                   grouped(counts.verified), grouped(counts.candidates), hash, grouped(what.refused),
                   grouped(what.undecided)));
   if (what.looked_closer > 0) {
-    say(session, fmt::format("verify: {} pairs that thumbnails left in doubt were compared by "
-                             "larger pictures",
+    say(session, fmt::format("verify: {} pairs were compared by larger pictures, too",
                              grouped(what.looked_closer)));
   }
   if (what.look_alikes > 0) {
     say(session, fmt::format("verify: {} pairs look alike as pages, charts or screens of one "
                              "layout do, and more differs in them than in copies: they stay",
                              grouped(what.look_alikes)));
+  }
+  if (what.collages > 0) {
+    say(session, fmt::format("verify: {} pictures are collages of others, and copies of none",
+                             grouped(what.collages)));
   }
   say(session, fmt::format("verify: each with a probability of {} or more{}",
                            in_digits(what.kept.least.near), why(what.kept.least, hash)));
@@ -83,7 +86,8 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
   const dedup::Verification& verification = found->verification;
   tell_verified(session,
                 {verification.counts, found->refused, verification.undecided.size(), found->kept,
-                 found->calibration.strangers, found->looked_closer, found->look_alikes.size()},
+                 found->calibration.strangers, found->looked_closer, found->look_alikes.size(),
+                 found->collages.size()},
                 options.hash);
   options.matching.verified = found->kept.least.near;
   return {dedup::links_of(found), found};
@@ -137,7 +141,14 @@ dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
   const bool looks =
       choice.verify ? *choice.verify
                     : !features.any() && verifies_unasked(session, choice, columns, thumbnails);
-  if (!looks) return {std::move(links)};
+  if (!looks) {
+    if (choice.verify && thumbnails && options.hash != dedup::kExact) {
+      say(session,
+          "pictures are not compared: codes take pages, cards and screens of one layout "
+          "for copies");
+    }
+    return {std::move(links)};
+  }
   dedup::VerifyOptions how = verify_options(choice);
   how.steps = work.steps;
   how.closer = closer_pictures(images, columns({}).ids);

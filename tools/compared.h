@@ -66,6 +66,7 @@ struct Verified {
   std::uint64_t strangers = 0;  // pairs of different pictures that say so
   std::uint64_t looked_closer = 0;
   std::uint64_t look_alikes = 0;  // pairs that look_closer() left out
+  std::uint64_t collages = 0;
 };
 void tell_verified(const Session& session, const Verified& what, const std::string& hash);
 

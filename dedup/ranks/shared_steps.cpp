@@ -123,7 +123,8 @@ std::vector<Hit> hits_of_rank(comm::Communicator& comm, const Searched& in,
 }
 
 // On rank 0 the hits of all.
-std::vector<Hit> gather_hits(comm::Communicator& comm, std::vector<Hit> hits) {
+std::vector<Hit> gather_hits(comm::Communicator& comm, const LandmarkTable& landmarks,
+                             std::vector<Hit> hits) {
   ByteWriter mine;
   put_values<Hit>(mine, hits);
   hits = {};
@@ -134,7 +135,7 @@ std::vector<Hit> gather_hits(comm::Communicator& comm, std::vector<Hit> hits) {
     const auto some = take_values<Hit>(in);
     hits.insert(hits.end(), some.begin(), some.end());
   }
-  return merge_hits(std::move(hits));
+  return merge_hits(landmarks, hits);
 }
 
 // On rank 0 the supports of its hits.
@@ -167,7 +168,7 @@ std::vector<std::uint8_t> share_supports(comm::Communicator& comm, const Landmar
 
 SupportedHits share_hits_in(comm::Communicator& comm, const Searched& in,
                             const SearchOptions& search) {
-  SupportedHits found{gather_hits(comm, hits_of_rank(comm, in, search)), {}};
+  SupportedHits found{gather_hits(comm, in.landmarks, hits_of_rank(comm, in, search)), {}};
   found.supports = share_supports(comm, in.landmarks, found.hits, search.stop);
   return found;
 }

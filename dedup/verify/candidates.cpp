@@ -8,10 +8,13 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include "common/error.h"
 #include "dedup/search/between_part.h"
+#include "dedup/search/nearest_edges.h"
 #include "dedup/search/scan.h"
 
 namespace winnow::dedup {
@@ -19,17 +22,43 @@ namespace {
 
 constexpr int kMostRadius = 14;
 constexpr int kMostHitsOfPair = 3;
+constexpr std::size_t kMostHitsOfLandmark = 8;
 constexpr std::size_t kLeastPart = 1 << 20;  // landmarks that are searched at a time
 
-// Puts to `hits` what two landmarks are to each other, unless they are of one picture.
-void take(const LandmarkTable& landmarks, const Edge& edge, bool is_mirrored,
-          std::vector<Hit>& hits) {
-  std::uint32_t a = edge.a;
-  std::uint32_t b = edge.b;
-  if (landmarks.owner(a) > landmarks.owner(b)) std::swap(a, b);
-  if (landmarks.owner(a) == landmarks.owner(b)) return;
-  hits.push_back({landmarks.owner(a), landmarks.owner(b), edge.distance, a, b, is_mirrored});
+// Two landmarks of two pictures, the one of the lower row first; nothing where both are of one.
+std::optional<Edge> in_order(const LandmarkTable& landmarks, const Edge& edge) {
+  const std::uint32_t of_a = landmarks.owner(edge.a);
+  const std::uint32_t of_b = landmarks.owner(edge.b);
+  if (of_a == of_b) return std::nullopt;
+  return of_a < of_b ? edge : Edge{edge.b, edge.a, edge.distance};
 }
+
+Hit hit_of(const LandmarkTable& landmarks, const Edge& in_order, bool is_mirrored) {
+  const auto& [a, b, distance] = in_order;
+  return {landmarks.owner(a), landmarks.owner(b), distance, a, b, is_mirrored};
+}
+
+// Takes edges between landmarks, and keeps of each landmark the nearest.
+class NearestHits {
+ public:
+  NearestHits(const LandmarkTable& landmarks, bool is_mirrored)
+      : landmarks_(landmarks),
+        is_mirrored_(is_mirrored),
+        nearest_(landmarks.size(), kMostHitsOfLandmark) {}
+
+  void take(const Edge& edge) {
+    if (const auto ordered = in_order(landmarks_, edge)) nearest_.take(std::span(&*ordered, 1));
+  }
+  void put_to(std::vector<Hit>& hits) {
+    for (const Edge& edge : nearest_.sorted())
+      hits.push_back(hit_of(landmarks_, edge, is_mirrored_));
+  }
+
+ private:
+  const LandmarkTable& landmarks_;
+  bool is_mirrored_;
+  NearestEdges nearest_;
+};
 
 void append_mirrored(const LandmarkCode& code, std::vector<std::uint64_t>& words) {
   const LandmarkCode mirror = mirrored(code);
@@ -91,6 +120,40 @@ DistanceCounts distances_within(const LandmarkTable& landmarks,
   for (const Found& found : of_thread) {
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += found.counts[i];
   }
+  return counts;
+}
+
+// For each of `asked` how many of `others`, of other pictures, are within a radius.
+std::vector<std::uint32_t> near_counts(const LandmarkTable& landmarks,
+                                       std::span<const std::uint32_t> asked,
+                                       std::span<const std::uint32_t> others, int radius,
+                                       const StopRequested& stop) {
+  const std::size_t count = others.size();
+  std::vector<std::uint64_t> planes(2 * count);
+  for (std::size_t j = 0; j < count; ++j) {
+    const LandmarkCode code = landmarks.code(others[j]);
+    for (std::size_t w = 0; w < code.size(); ++w) planes[w * count + j] = code[w];
+  }
+  const ScanKernel& kernel = best_scan_kernel();
+  struct Room {
+    std::vector<std::uint32_t> hits, distances;
+  };
+  tbb::enumerable_thread_specific<Room> of_thread;
+  std::vector<std::uint32_t> counts(asked.size());
+  tbb::parallel_for(std::size_t{0}, asked.size(), [&](std::size_t i) {
+    if (stop && stop()) throw StoppedError("stopped while landmarks were counted");
+    Room& room = of_thread.local();
+    room.hits.resize(count);
+    room.distances.resize(count);
+    const LandmarkCode code = landmarks.code(asked[i]);
+    const std::size_t hits = kernel.scan({planes.data(), count, code.size(), count},
+                                         {code.data(), static_cast<std::uint32_t>(radius), {}},
+                                         room.hits.data(), room.distances.data());
+    for (std::size_t hit = 0; hit < hits; ++hit) {
+      const std::uint32_t other = others[room.hits[hit]];
+      counts[i] += landmarks.owner(asked[i]) == landmarks.owner(other) ? 0 : 1;
+    }
+  });
   return counts;
 }
 
@@ -161,7 +224,39 @@ std::vector<std::uint32_t> searched_landmarks(const LandmarkTable& landmarks, st
   return some;
 }
 
-std::vector<Hit> merge_hits(std::vector<Hit> hits) {
+std::vector<std::uint32_t> uncommon_landmarks(const LandmarkTable& landmarks,
+                                              std::span<const std::uint32_t> some, int radius,
+                                              const StopRequested& stop) {
+  constexpr std::size_t kMostAsked = 1024;
+  constexpr std::size_t kMostOther = 16384;
+  constexpr double kCommon = 1000;      // near ones of so many are
+  constexpr std::uint32_t kFewest = 4;  // of the sample that is looked at
+  constexpr double kCrowd = 0.01;       // a share of common ones
+  const std::vector<std::uint32_t> others = grid_of(some, kMostOther);
+  const double share = static_cast<double>(others.size()) / static_cast<double>(some.size());
+  const auto most = std::max(kFewest, static_cast<std::uint32_t>(kCommon * share));
+  const std::vector<std::uint32_t> asked = grid_of(some, kMostAsked);
+  const std::vector<std::uint32_t> of_sample = near_counts(landmarks, asked, others, radius, stop);
+  const auto common =
+      std::ranges::count_if(of_sample, [&](std::uint32_t count) { return count > most; });
+  std::vector<std::uint32_t> uncommon(some.begin(), some.end());
+  if (static_cast<double>(common) <= kCrowd * static_cast<double>(asked.size())) return uncommon;
+  const std::vector<std::uint32_t> counts = near_counts(landmarks, some, others, radius, stop);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    if (counts[i] <= most) uncommon[kept++] = some[i];
+  }
+  uncommon.resize(kept);
+  return uncommon;
+}
+
+std::vector<Hit> merge_hits(const LandmarkTable& landmarks, std::span<const Hit> found) {
+  std::array nearest{NearestHits(landmarks, false), NearestHits(landmarks, true)};
+  for (const Hit& hit : found) {
+    nearest[hit.is_mirrored ? 1 : 0].take({hit.landmark_a, hit.landmark_b, hit.distance});
+  }
+  std::vector<Hit> hits;
+  for (NearestHits& of_kind : nearest) of_kind.put_to(hits);
   tbb::parallel_sort(hits.begin(), hits.end());
   hits.erase(std::unique(hits.begin(), hits.end()), hits.end());
   std::size_t kept = 0;
@@ -178,29 +273,32 @@ std::vector<Hit> merge_hits(std::vector<Hit> hits) {
 
 std::vector<Hit> find_hits(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
                            int radius, const SearchOptions& options) {
-  return find_hits_of_part(landmarks, some, radius, {}, options).hits;
+  return merge_hits(landmarks, find_hits_of_part(landmarks, some, radius, {}, options).hits);
 }
 
-HitsOfPart find_hits_of_part(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
+HitsOfPart find_hits_of_part(const LandmarkTable& landmarks, std::span<const std::uint32_t> all,
                              int radius, const SearchPart& part, const SearchOptions& options) {
+  const std::vector<std::uint32_t> some = uncommon_landmarks(landmarks, all, radius, options.stop);
   HitsOfPart found;
+  found.passed_over = all.size() - some.size();
+  NearestHits as_they_are(landmarks, /*is_mirrored=*/false);
   const auto sink = [&](std::span<const Edge> edges) {
-    for (const Edge& edge : edges) take(landmarks, edge, /*is_mirrored=*/false, found.hits);
+    for (const Edge& edge : edges) as_they_are.take(edge);
   };
   found.division = find_edges_of_part(landmarks.codes(), some, radius, part, sink, options);
+  as_they_are.put_to(found.hits);
   CodeColumn seen_in_mirror = LandmarkTable().codes();
   for (const std::uint32_t landmark : some)
     append_mirrored(landmarks.code(landmark), seen_in_mirror.words);
-  std::vector<std::uint32_t> all(some.size());
-  std::iota(all.begin(), all.end(), std::uint32_t{0});
+  std::vector<std::uint32_t> places(some.size());
+  std::iota(places.begin(), places.end(), std::uint32_t{0});
+  NearestHits in_mirror(landmarks, /*is_mirrored=*/true);
   const auto mirror_sink = [&](std::span<const Edge> edges) {
-    for (const Edge& edge : edges) {
-      take(landmarks, {edge.a, some[edge.b], edge.distance}, /*is_mirrored=*/true, found.hits);
-    }
+    for (const Edge& edge : edges) in_mirror.take({edge.a, some[edge.b], edge.distance});
   };
-  found.division += find_edges_between_part(landmarks.codes(), some, seen_in_mirror, all, radius,
+  found.division += find_edges_between_part(landmarks.codes(), some, seen_in_mirror, places, radius,
                                             part, mirror_sink, options);
-  found.hits = merge_hits(std::move(found.hits));
+  in_mirror.put_to(found.hits);
   return found;
 }
 
@@ -220,7 +318,7 @@ std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t 
   const std::vector<std::uint32_t> known = searched_landmarks(landmarks, 0, first);
   // A search needs more memory than the codes that it is of: a part of them at a time.
   const std::size_t most = std::max<std::size_t>(kLeastPart, some_asked.size());
-  std::vector<Hit> hits;
+  std::array nearest{NearestHits(landmarks, false), NearestHits(landmarks, true)};
   for (std::size_t at = 0; at < known.size(); at += most) {
     const auto part = std::span(known).subspan(at, std::min(most, known.size() - at));
     find_edges_between(
@@ -229,12 +327,14 @@ std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t 
           for (const Edge& edge : edges) {
             const bool is_mirrored = edge.a >= end - first;
             const std::uint32_t of_asked = first + edge.a - (is_mirrored ? end - first : 0);
-            take(landmarks, {edge.b, of_asked, edge.distance}, is_mirrored, hits);
+            nearest[is_mirrored ? 1 : 0].take({edge.b, of_asked, edge.distance});
           }
         },
         options_of_part(options, {at, part.size(), known.size()}));
   }
-  return merge_hits(std::move(hits));
+  std::vector<Hit> hits;
+  for (NearestHits& of_kind : nearest) of_kind.put_to(hits);
+  return merge_hits(landmarks, hits);
 }
 
 }  // namespace winnow::dedup

@@ -46,21 +46,30 @@ struct HitRadius {
 HitRadius hit_radius(std::size_t landmarks, double most_hits,
                      double strangers = kStrangersOfPhotos) noexcept;
 
+// Of a crowd of pictures that look alike each landmark of one is near one of each other, and says
+// little. Where more than a hundredth of a sample of `some` have more than a thousand near ones, by
+// another sample, this is those that have fewer; else all.
+std::vector<std::uint32_t> uncommon_landmarks(const LandmarkTable& landmarks,
+                                              std::span<const std::uint32_t> some, int radius,
+                                              const StopRequested& stop = {});
+
 // All hits within so many bits between `some` of the landmarks, also of pictures seen in a mirror;
 // sorted. Exact, by find_edges and find_edges_between. The three nearest of a pair of pictures are
-// kept.
+// kept, of hits that are among the eight nearest of one of their landmarks. Where pictures crowd
+// only uncommon_landmarks() are searched for.
 std::vector<Hit> find_hits(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
                            int radius, const SearchOptions& options = {});
 
 // What a part of that search finds, as find_edges_of_part() says; merge_hits() of all parts
 // together is what find_hits() finds.
 struct HitsOfPart {
-  std::vector<Hit> hits;       // the three nearest of a pair of pictures
-  std::uint64_t division = 0;  // the same in all parts
+  std::vector<Hit> hits;          // of each landmark the nearest
+  std::uint64_t division = 0;     // the same in all parts
+  std::uint64_t passed_over = 0;  // landmarks that are common; the same in all parts
 };
 HitsOfPart find_hits_of_part(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
                              int radius, const SearchPart& part, const SearchOptions& options = {});
-std::vector<Hit> merge_hits(std::vector<Hit> hits);
+std::vector<Hit> merge_hits(const LandmarkTable& landmarks, std::span<const Hit> found);
 
 // As find_hits(), by searched_landmarks(), of pairs of a picture whose landmarks are before the one
 // of this number, and of one whose are not. Its rows are the larger ones.

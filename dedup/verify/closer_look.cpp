@@ -17,6 +17,7 @@
 #include "dedup/verify/differences.h"
 #include "dedup/verify/families.h"
 #include "dedup/verify/match_model.h"
+#include "dedup/verify/transformation.h"
 
 namespace winnow::dedup {
 namespace {
@@ -80,21 +81,34 @@ class Pictures {
   template <class Function>
   auto of_both(const VerifiedPair& pair, const Function& function)
       -> std::optional<std::invoke_result_t<Function, const Compared&, const Compared&>> {
+    const auto [of_a, of_b] = pixels_of(pair.map);
     Last& last = last_.local();
-    if (last.row != pair.row_a) {
-      const auto picture = source_(pair.row_a, pixels_);
+    if (last.row != pair.row_a || last.pixels != of_a) {
+      const auto picture = source_(pair.row_a, of_a);
       last.picture.reset();
       if (picture) last.picture.emplace(*picture);
       last.row = pair.row_a;
+      last.pixels = of_a;
     }
     if (!last.picture) return std::nullopt;
-    const auto other = source_(pair.row_b, pixels_);
+    const auto other = source_(pair.row_b, of_b);
     if (!other) return std::nullopt;
     return function(*last.picture, Compared(*other));
   }
 
+  // In how many pixels both have one scale: that of which less is shown in fewer.
+  std::pair<int, int> pixels_of(const Affine& map) const {
+    constexpr double kLeastShare = 0.25;
+    const double zoom2 = std::fabs(map.determinant());  // of shares: pixels of b for one of a
+    const auto share = [&](double of) {
+      return static_cast<int>(std::lround(pixels_ * std::clamp(of, kLeastShare, 1.0)));
+    };
+    return {share(zoom2), share(1 / std::max(zoom2, 1e-6))};
+  }
+
   struct Last {
     std::optional<std::uint32_t> row;
+    int pixels = 0;
     std::optional<Compared> picture;
   };
   CloserSource source_;
@@ -169,7 +183,7 @@ class Looking {
 
 // Closes all but the best of what is open, by thumbnails: so many of each picture.
 void keep_best_open(std::vector<Looked>& all) {
-  constexpr int kMostOfPicture = 32;
+  constexpr int kMostOfPicture = 8;
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].is_open) open.push_back(i);
@@ -185,11 +199,10 @@ void keep_best_open(std::vector<Looked>& all) {
   }
 }
 
-// By pair, whether it is of a family.
-std::vector<char> are_of_families(std::span<const Looked> all) {
+// Those that are alike; `places`: where they are among all.
+std::vector<AlikePair> alike_pairs(std::span<const Looked> all, std::vector<std::size_t>& places) {
   constexpr float kAlike = 0.5F;
   std::vector<AlikePair> pairs;
-  std::vector<std::size_t> places;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& [pair, is_one, is_open, is_settled, has_larger, outlier] = all[i];
     if (is_one != IsOne::kNo && pair.probability < kAlike) continue;
@@ -197,10 +210,46 @@ std::vector<char> are_of_families(std::span<const Looked> all) {
                      is_one == IsOne::kUnlessFewAreAlike ? kFewOfFamily : kManyOfFamily});
     places.push_back(i);
   }
-  const std::vector<char> of_family = are_of_families(pairs);
+  return pairs;
+}
+
+// By pair, whether it is of a family.
+std::vector<char> are_of_families(std::span<const Looked> all) {
+  std::vector<std::size_t> places;
+  const std::vector<char> of_family = are_of_families(alike_pairs(all, places));
   std::vector<char> all_of_family(all.size());
-  for (std::size_t i = 0; i < pairs.size(); ++i) all_of_family[places[i]] = of_family[i];
+  for (std::size_t i = 0; i < places.size(); ++i) all_of_family[places[i]] = of_family[i];
   return all_of_family;
+}
+
+// Whether two pictures show about the same, and not the one a part of the other.
+bool is_about_whole(const VerifiedPair& pair) {
+  constexpr double kMostOfArea = 0.7;
+  if (std::fabs(pair.map.determinant()) < 1e-6) return true;
+  const Transformation what = transformation_of(pair.map, {}, {});
+  return std::min(what.shown.width * what.shown.height, what.taken.width * what.taken.height) >=
+         kMostOfArea;
+}
+
+// A picture that was told from others that look like it has a layout. What it has in common with
+// one more is no evidence that both are one, unless they are shown to be. A part of it may have
+// none, as a photo on the screen of a phone.
+void refuse_beside_look_alikes(std::vector<Looked>& all) {
+  constexpr std::uint32_t kFew = 4;
+  std::vector<std::size_t> places;
+  const std::vector<AlikePair> pairs = alike_pairs(all, places);
+  std::vector<char> refused;
+  for (const std::size_t i : places) refused.push_back(all[i].is_one == IsOne::kNo ? 1 : 0);
+  const std::vector<std::uint32_t> counts = count_look_alikes(pairs, refused);
+  for (Looked& one : all) {
+    if (one.is_one == IsOne::kShown) continue;
+    const auto has_layout = [&](std::uint32_t row) {
+      return row < counts.size() && counts[row] >= kFew;
+    };
+    const bool of_a = has_layout(one.pair.row_a);
+    const bool of_b = has_layout(one.pair.row_b);
+    if (is_about_whole(one.pair) ? of_a || of_b : of_a && of_b) one.is_one = IsOne::kNo;
+  }
 }
 
 // Pairs of families are no evidence of one picture. Those of pictures without larger ones stay: by
@@ -266,6 +315,7 @@ LookedCloser look_closer(std::vector<VerifiedPair>& pairs, const PictureSource& 
   }
   look_at_open();
   refuse_families(looked);
+  refuse_beside_look_alikes(looked);
   LookedCloser out{.compared = compared, .look_alikes = {}};
   std::vector<VerifiedPair> left;
   for (std::size_t i = 0; i < pairs.size(); ++i) {

@@ -43,7 +43,7 @@ struct LookedCloser {
 //           more is asked
 // Families  pairs that many others are like are left out, unless they are shown (families.h), or
 //           there are thumbnails alone, by which too few are shown
-// Larger pictures are read for 32 pairs of each picture at most, those that thumbnails show to
+// Larger pictures are read for 8 pairs of each picture at most, those that thumbnails show to
 // differ least; the other pairs go by their thumbnails.
 // closer    empty: thumbnails alone
 // A pure function of each pair and its pictures. Parallel. Errors: StoppedError.

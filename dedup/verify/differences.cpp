@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -87,23 +88,32 @@ std::array<float, 4> cubic_weights(float share) noexcept {
           0.5F * a * (1 + a * (4 - 3 * a)), 0.5F * a * a * (a - 1)};
 }
 
-float cubic_sample(const Plane& plane, float x, float y) noexcept {
-  const int left = static_cast<int>(std::floor(x));
-  const int top = static_cast<int>(std::floor(y));
-  const auto across = cubic_weights(x - static_cast<float>(left));
-  const auto down = cubic_weights(y - static_cast<float>(top));
-  float sum = 0;
-  for (int j = 0; j < 4; ++j) {
-    const float* row = plane.row(std::clamp(top + j - 1, 0, plane.height - 1));
-    float of_row = 0;
-    for (int i = 0; i < 4; ++i) {
-      of_row +=
-          across[static_cast<std::size_t>(i)] * row[std::clamp(left + i - 1, 0, plane.width - 1)];
+// Between the pixels of a picture; two of them lie beyond the place on each side.
+class Between {
+ public:
+  Between(float x, float y) noexcept
+      : left_(static_cast<int>(x) - 1),
+        top_(static_cast<int>(y) - 1),
+        across_(cubic_weights(x - static_cast<float>(left_ + 1))),
+        down_(cubic_weights(y - static_cast<float>(top_ + 1))) {}
+
+  float of(const Plane& plane) const noexcept {
+    float sum = 0;
+    for (int j = 0; j < 4; ++j) {
+      const float* row = plane.row(top_ + j) + left_;
+      sum += down_[static_cast<std::size_t>(j)] * (across_[0] * row[0] + across_[1] * row[1] +
+                                                   across_[2] * row[2] + across_[3] * row[3]);
     }
-    sum += down[static_cast<std::size_t>(j)] * of_row;
+    return sum;
   }
-  return sum;
-}
+
+ private:
+  int left_;
+  int top_;
+  std::array<float, 4> across_;
+  std::array<float, 4> down_;
+};
+static_assert(kEdge >= 2);
 
 // What of another picture comes to lie upon the pixels of one.
 struct Laid {
@@ -115,8 +125,9 @@ struct Laid {
         const auto at_x = static_cast<float>(map.x_of(x, y));
         const auto at_y = static_cast<float>(map.y_of(x, y));
         if (!is_within(other.picture(), at_x, at_y)) continue;
-        picture.row(y)[x] = cubic_sample(other.picture(), at_x, at_y);
-        details.row(y)[x] = cubic_sample(other.details(), at_x, at_y);
+        const Between place(at_x, at_y);
+        picture.row(y)[x] = place.of(other.picture());
+        details.row(y)[x] = place.of(other.details());
       }
     }
   }
@@ -251,7 +262,7 @@ float commonest(const Plane& plane) {
   constexpr int kReach = 1;
   std::array<int, 256 + 2 * kReach> counts{};
   for (const float value : plane.values) {
-    ++counts[static_cast<std::size_t>(std::clamp(std::lround(value), 0L, 255L)) + kReach];
+    ++counts[static_cast<std::size_t>(std::clamp(value, 0.0F, 255.0F) + 0.5F) + kReach];
   }
   int most = -1;
   int best = 0;
@@ -264,23 +275,33 @@ float commonest(const Plane& plane) {
   return static_cast<float>(best);
 }
 
-// How plain a picture is where pixels of another lie.
+// Where a picture is plain: 1 where a pixel is like its neighbours or has about the commonest gray
+// value, else 0.
 class Plainness {
  public:
-  explicit Plainness(const Plane& plane) : plane_(plane), ground_(commonest(plane)) {}
+  explicit Plainness(const Plane& plane) : width_(plane.width), is_plain_(plane.values.size()) {
+    const float ground = commonest(plane);
+    for (int y = 0; y < plane.height; ++y) {
+      const float* here = plane.row(y);
+      const float* below = plane.row(std::min(y + 1, plane.height - 1));
+      std::uint8_t* out = is_plain_.data() + std::ptrdiff_t{y} * width_;
+      for (int x = 0; x < plane.width; ++x) {
+        const float right = here[std::min(x + 1, plane.width - 1)];
+        const bool is_flat =
+            std::fabs(here[x] - right) < kFlat && std::fabs(here[x] - below[x]) < kFlat;
+        out[x] = std::fabs(here[x] - ground) <= kGround || is_flat ? 1 : 0;
+      }
+    }
+  }
 
-  // 1 where a pixel is like its neighbours or has about the commonest gray value, else 0.
-  double at(int x, int y) const noexcept {
-    const float here = plane_.at(x, y);
-    if (std::fabs(here - ground_) <= kGround) return 1;
-    const float right = plane_.at(std::min(x + 1, plane_.width - 1), y);
-    const float below = plane_.at(x, std::min(y + 1, plane_.height - 1));
-    return std::fabs(here - right) < kFlat && std::fabs(here - below) < kFlat ? 1 : 0;
+  int at(int x, int y) const noexcept {
+    return is_plain_[static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
+                     static_cast<std::size_t>(x)];
   }
 
  private:
-  const Plane& plane_;
-  float ground_;
+  int width_;
+  std::vector<std::uint8_t> is_plain_;
 };
 
 // A block, and how plain both pictures are there.
@@ -305,12 +326,12 @@ std::vector<Seen> blocks_between(const Registrable& from, const Registrable& to,
     for (int left = 0; left < from.picture().width; left += kSide) {
       const std::vector<Pixel> pixels = blocks.pixels_of(left, top);
       if (pixels.size() < kFewest) continue;
-      double plain_a = 0;
-      double plain_b = 0;
+      int plain_a = 0;
+      int plain_b = 0;
       for (const auto& [x, y] : pixels) {
         plain_a += of_a.at(x, y);
-        plain_b += of_b.at(static_cast<int>(std::lround(map.x_of(x, y))),
-                           static_cast<int>(std::lround(map.y_of(x, y))));
+        plain_b +=
+            of_b.at(static_cast<int>(map.x_of(x, y) + 0.5), static_cast<int>(map.y_of(x, y) + 0.5));
       }
       seen.push_back({blocks.compared(pixels),
                       std::min(plain_a, plain_b) / static_cast<double>(pixels.size())});

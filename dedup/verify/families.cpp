@@ -23,17 +23,21 @@ bool have_in_common(const Numbers& a, const Numbers& b, int few) {
   return few == 0;
 }
 
-}  // namespace
-
-std::vector<char> are_of_families(std::span<const AlikePair> pairs) {
-  std::uint32_t row_count = 0;
-  for (const AlikePair& pair : pairs)
-    row_count = std::max({row_count, pair.row_a + 1, pair.row_b + 1});
-  UnionFind shown(row_count);
+// Rows that are shown to be one picture.
+Components shown_pictures(std::span<const AlikePair> pairs) {
+  std::uint32_t rows = 0;
+  for (const AlikePair& pair : pairs) rows = std::max({rows, pair.row_a + 1, pair.row_b + 1});
+  UnionFind shown(rows);
   for (const AlikePair& pair : pairs) {
     if (pair.is_shown) shown.unite(Edge{pair.row_a, pair.row_b, 0});
   }
-  const Components pictures = std::move(shown).components();
+  return std::move(shown).components();
+}
+
+}  // namespace
+
+std::vector<char> are_of_families(std::span<const AlikePair> pairs) {
+  const Components pictures = shown_pictures(pairs);
   const auto picture_of = [&](std::uint32_t row) { return pictures.of_row[row]; };
   std::vector<Numbers> alike(pictures.count);
   for (const AlikePair& pair : pairs) {
@@ -55,6 +59,27 @@ std::vector<char> are_of_families(std::span<const AlikePair> pairs) {
     of_family.push_back(a != b && have_in_common(alike[a], alike[b], pair.others) ? 1 : 0);
   }
   return of_family;
+}
+
+std::vector<std::uint32_t> count_look_alikes(std::span<const AlikePair> pairs,
+                                             std::span<const char> refused) {
+  const Components pictures = shown_pictures(pairs);
+  std::vector<Numbers> others(pictures.of_row.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto& [row_a, row_b, is_shown, few] = pairs[i];
+    const std::uint32_t a = pictures.of_row[row_a];
+    const std::uint32_t b = pictures.of_row[row_b];
+    if (refused[i] == 0 || a == b) continue;
+    others[row_a].push_back(b);
+    others[row_b].push_back(a);
+  }
+  std::vector<std::uint32_t> counts;
+  for (Numbers& numbers : others) {
+    std::ranges::sort(numbers);
+    const auto twice = std::ranges::unique(numbers);
+    counts.push_back(static_cast<std::uint32_t>(twice.begin() - numbers.begin()));
+  }
+  return counts;
 }
 
 }  // namespace winnow::dedup

@@ -26,4 +26,9 @@ struct AlikePair {
 // Returns  by pair 1 where it is of a family, else 0
 std::vector<char> are_of_families(std::span<const AlikePair> pairs);
 
+// By row of how many pictures it was told that they look like its own and are none, as of
+// `refused`. Pictures that are shown to be one count once; one's own does not.
+std::vector<std::uint32_t> count_look_alikes(std::span<const AlikePair> pairs,
+                                             std::span<const char> refused);
+
 }  // namespace winnow::dedup

@@ -85,6 +85,11 @@ class Judge {
           register_pictures(a_->picture, b.picture, map_between(of_a, of_b, is_mirrored), of_a),
           model_);
     }
+    if (trial.map) {
+      best.take(
+          register_pictures(a_->picture, b.picture, in_pixels(*trial.map, *a_, b), a_->middle()),
+          model_);
+    }
     if (trial.is_near && !best.is_sure()) take_whole(*a_, b, model_, best);
     VerifiedPair pair{.row_a = trial.row_a, .row_b = trial.row_b, .map = {}};
     pair.probability = static_cast<float>(best.probability);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,7 +32,8 @@ struct Trial {
   std::uint32_t row_a = 0;  // < row_b
   std::uint32_t row_b = 0;
   bool is_near = false;  // by codes: also whole upon whole
-  std::vector<Guess> guesses;
+  std::vector<Guess> guesses = {};
+  std::optional<Affine> map = {};  // of a to b in shares of their sides: another guess
 };
 
 // What each trial comes to, in their order. A pure function of each. Parallel.

@@ -1,24 +1,26 @@
 #include "dedup/verify/verified_links.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "dedup/search/nearest_edges.h"
+#include "dedup/verify/collages.h"
+#include "dedup/verify/through_others.h"
 #include "dedup/verify/transformation.h"
 
 namespace winnow::dedup {
 namespace {
 
-// Pairs that are near by codes; sorted.
+// Pairs that are near by codes, of each picture the nearest; sorted.
 std::vector<Edge> near_by_codes(const ColumnSource& columns, const Options& options,
                                 const LinkSource& links, std::span<const std::uint32_t> rows) {
+  constexpr std::size_t kMostOfPicture = 64;
   if (options.hash == kExact) return {};
-  std::vector<Edge> near;
   const Fingerprints table = columns({"codes:" + options.hash});
-  find_links(table, options, links, rows, [&](std::span<const Edge> edges) {
-    near.insert(near.end(), edges.begin(), edges.end());
-  });
-  std::ranges::sort(near);
-  return near;
+  NearestEdges near(table.size(), kMostOfPicture);
+  find_links(table, options, links, rows, [&](std::span<const Edge> edges) { near.take(edges); });
+  return near.sorted();
 }
 
 // Pairs that were left out tell nothing of those that are left.
@@ -30,6 +32,41 @@ void leave_uncounted(std::span<const VerifiedPair> look_alikes, std::span<const 
     } else if (!pair.lacks_details) {
       verification.near_scores.take_away(pair.probability);
     }
+  }
+}
+
+auto rows_of(const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b); }
+
+// Whether it is as probable as was asked of such pairs.
+bool is_probable(const VerifiedPair& pair, const LeastProbability& least,
+                 std::span<const Edge> near) {
+  if (pair.is_shown) return pair.probability >= least.shown;
+  if (is_among(near, pair)) return pair.probability >= least.near;
+  return least.far && pair.probability >= *least.far;
+}
+
+// Links more copies to what stays in their place. They are looked at as all others are.
+void add_pairs_through_others(const PictureSource& pictures, std::span<const Edge> near,
+                              const VerifyOptions& how, VerifiedLinks& out) {
+  constexpr int kMostRounds = 8;  // a crowd is joined in three
+  std::vector<VerifiedPair>& pairs = out.verification.pairs;
+  RowPairs tried;
+  for (const VerifiedPair& pair : pairs) tried.insert(rows_of(pair));
+  for (const VerifiedPair& pair : out.look_alikes) tried.insert(rows_of(pair));
+  for (int round = 0; round < kMostRounds; ++round) {
+    const std::vector<Trial> trials = trials_through_others(pairs, tried);
+    if (trials.empty()) return;
+    std::vector<VerifiedPair> more =
+        judge(trials, pictures, out.calibration.model, how.search.stop);
+    std::erase_if(more, [](const VerifiedPair& pair) { return pair.probability < kLeastDoubtful; });
+    const LookedCloser looked = look_closer(more, pictures, how.closer, how.search.stop);
+    out.looked_closer += looked.compared;
+    std::erase_if(
+        more, [&](const VerifiedPair& pair) { return !is_probable(pair, out.kept.least, near); });
+    out.verification.counts.registered += trials.size();
+    out.verification.counts.verified += more.size();
+    pairs.insert(pairs.end(), more.begin(), more.end());
+    std::ranges::sort(pairs, {}, rows_of);
   }
 }
 
@@ -54,7 +91,14 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
   const Fingerprints labelled = columns({"labels"});
   out.kept = leave_out_false({out.calibration, near, &labelled.labels},
                              {how.least_probability, how.most_false}, out.verification);
+  add_pairs_through_others(pictures, near, how, out);
+  out.collages = find_collages(out.verification.pairs, [&](std::uint32_t row) {
+    std::optional<Image> larger;
+    if (how.closer) larger = how.closer(row, kCloserPixels);
+    return larger ? *std::move(larger) : pictures(row);
+  });
   for (const VerifiedPair& pair : out.verification.pairs) {
+    if (shows_part_of_collage(pair, out.collages)) continue;
     out.edges.push_back({pair.row_a, pair.row_b, 0});
   }
   out.edges.insert(out.edges.end(), out.verification.undecided.begin(),
@@ -71,10 +115,9 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
 const VerifiedPair* find_pair(const VerifiedLinks& verified, std::uint32_t row,
                               std::uint32_t other) {
   const std::vector<VerifiedPair>& pairs = verified.verification.pairs;
-  const auto rows = [](const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b); };
   const auto wanted = std::pair(std::min(row, other), std::max(row, other));
-  const auto at = std::ranges::lower_bound(pairs, wanted, {}, rows);
-  return at != pairs.end() && rows(*at) == wanted ? &*at : nullptr;
+  const auto at = std::ranges::lower_bound(pairs, wanted, {}, rows_of);
+  return at != pairs.end() && rows_of(*at) == wanted ? &*at : nullptr;
 }
 
 std::string transformation_words(const VerifiedPair& pair, const Fingerprints& sizes,
@@ -85,6 +128,16 @@ std::string transformation_words(const VerifiedPair& pair, const Fingerprints& s
   };
   const Affine map = pair.row_a == copy ? pair.map : inverse(pair.map);
   return words_of(transformation_of(map, sides(copy), sides(kept)));
+}
+
+std::vector<Edge> listed_pairs(const VerifiedLinks& verified) {
+  std::vector<Edge> pairs = verified.edges;
+  for (const VerifiedPair& pair : verified.verification.pairs) {
+    if (shows_part_of_collage(pair, verified.collages))
+      pairs.push_back({pair.row_a, pair.row_b, 0});
+  }
+  std::ranges::sort(pairs);
+  return pairs;
 }
 
 LinkSource links_of(std::span<const Edge> links) {

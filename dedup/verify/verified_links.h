@@ -17,10 +17,11 @@ struct VerifiedLinks {
   Verification verification;
   Calibration calibration;
   KeptPairs kept;
-  // Both sorted: pairs that are one picture, and pairs near by codes that have too few details to
-  // tell, which the codes decide.
+  // Sorted. Pairs that are one picture, but for those of a collage and what it shows; and pairs
+  // near by codes that have too few details to tell, which the codes decide.
   std::vector<Edge> edges;
-  std::uint64_t looked_closer = 0;  // pairs that larger pictures decided
+  std::vector<std::uint32_t> collages;  // rows, ascending (collages.h)
+  std::uint64_t looked_closer = 0;      // pairs that larger pictures decided
   // Pairs of plain pictures that are alike, and in which more differs than in a copy (look_closer).
   std::vector<VerifiedPair> look_alikes;
   std::uint64_t refused = 0;  // pairs near by codes that are different pictures
@@ -56,6 +57,9 @@ struct ToldLinks {
   LinkSource source;
   std::shared_ptr<const VerifiedLinks> verified = {};  // empty: codes or features did
 };
+
+// All pairs, those of collages too; sorted.
+std::vector<Edge> listed_pairs(const VerifiedLinks& verified);
 
 // Gives deduplicate() these links, whatever it asks for, between the rows it asks for. They are as
 // far apart as their codes, and at most as the threshold.

@@ -1,6 +1,10 @@
 #include "dedup/verify/verify.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace winnow::dedup {
@@ -33,26 +37,55 @@ class OwnSteps final : public VerifySteps {
 // The pairs that are worth a trial, of so many that have near landmarks or near codes.
 struct Trials {
   std::vector<Trial> trials;  // sorted by rows
+  std::vector<int> supports;  // of each, the most that a landmark of it has
   std::uint64_t candidates = 0;
 };
+
+// Of a crowd of pictures that look alike each would be tried with each. Leaves those of which one
+// picture has few trials that promise more, and all that are near by codes.
+void keep_most_promising(Trials& all) {
+  constexpr int kMostOfPicture = 64;
+  std::vector<std::size_t> order(all.trials.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) {
+    return std::tuple(all.trials[i].is_near, all.supports[i], all.trials[i].guesses.size());
+  });
+  std::unordered_map<std::uint32_t, int> taken;
+  std::vector<bool> stays(order.size());
+  for (const std::size_t i : order) {
+    int& of_a = taken[all.trials[i].row_a];
+    int& of_b = taken[all.trials[i].row_b];
+    stays[i] = all.trials[i].is_near || of_a < kMostOfPicture || of_b < kMostOfPicture;
+    if (stays[i]) ++of_a, ++of_b;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < stays.size(); ++i) {
+    if (stays[i] && kept != i) all.trials[kept] = std::move(all.trials[i]);
+    kept += stays[i] ? 1 : 0;
+  }
+  all.trials.resize(kept);
+  all.supports.clear();
+}
 
 Trials trials_of(const LandmarkTable& landmarks, const SupportedHits& found,
                  std::span<const Edge> near) {
   Trials out;
   using Rows = std::pair<std::uint32_t, std::uint32_t>;
-  const auto take = [&](const Rows& rows, std::span<const Hit> hits, bool is_near) {
+  const auto take = [&](const Rows& rows, std::span<const Hit> hits, int supports, bool is_near) {
     ++out.candidates;
-    Trial trial{rows.first, rows.second, is_near, {}};
+    Trial trial{.row_a = rows.first, .row_b = rows.second, .is_near = is_near};
     for (const Hit& hit : hits) {
       trial.guesses.push_back(
           {landmarks.place(hit.landmark_a), landmarks.place(hit.landmark_b), hit.is_mirrored});
     }
-    if (!trial.guesses.empty() || is_near) out.trials.push_back(std::move(trial));
+    if (trial.guesses.empty() && !is_near) return;
+    out.trials.push_back(std::move(trial));
+    out.supports.push_back(supports);
   };
   auto edge = near.begin();
   const auto take_edges_before = [&](const Rows& rows) {
     for (; edge != near.end() && Rows(edge->a, edge->b) < rows; ++edge) {
-      take({edge->a, edge->b}, {}, true);
+      take({edge->a, edge->b}, {}, 0, true);
     }
   };
   const std::span<const Hit> hits = found.hits;
@@ -63,13 +96,13 @@ Trials trials_of(const LandmarkTable& landmarks, const SupportedHits& found,
     take_edges_before(rows);
     const bool is_near = edge != near.end() && Rows(edge->a, edge->b) == rows;
     if (is_near) ++edge;
-    take(rows,
-         worth_trying(hits.subspan(begin, end - begin),
-                      std::span(found.supports).subspan(begin, end - begin)),
+    const auto supports = std::span(found.supports).subspan(begin, end - begin);
+    take(rows, worth_trying(hits.subspan(begin, end - begin), supports), std::ranges::max(supports),
          is_near);
     begin = end;
   }
   take_edges_before({~std::uint32_t{0}, ~std::uint32_t{0}});
+  keep_most_promising(out);
   return out;
 }
 

@@ -49,4 +49,16 @@ TEST(Families, AStarIsNone) {
   EXPECT_EQ(std::ranges::count(are_of_families(pairs), 1), 0);
 }
 
+TEST(LookAlikes, AreCountedByPictureAndWithoutOnesOwn) {
+  // 0 and 1 are one picture, as 2 and 3 are; 4 and 5 are by themselves.
+  const std::vector<AlikePair> pairs{{0, 1, true},  {2, 3, true},  {0, 2, false},
+                                     {0, 3, false}, {0, 4, false}, {4, 5, false}};
+  const std::vector<char> refused{0, 0, 1, 1, 1, 0};
+  EXPECT_EQ(count_look_alikes(pairs, refused), (std::vector<std::uint32_t>{2, 0, 1, 1, 1, 0}));
+  const std::vector<AlikePair> own{{0, 1, true}, {1, 2, true}, {0, 2, false}};
+  EXPECT_EQ(count_look_alikes(own, std::vector<char>{0, 0, 1}),
+            (std::vector<std::uint32_t>{0, 0, 0}));
+  EXPECT_TRUE(count_look_alikes({}, {}).empty());
+}
+
 }  // namespace winnow::dedup::families_test

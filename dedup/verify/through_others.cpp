@@ -1,0 +1,89 @@
+#include "dedup/verify/through_others.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "dedup/cluster/stars.h"
+#include "dedup/verify/transformation.h"
+
+namespace winnow::dedup {
+namespace {
+
+constexpr std::size_t kMostOfRow = 4;
+constexpr double kLeastShown = 0.25;
+
+// How another row lies upon one.
+struct Link {
+  std::uint32_t other = 0;
+  Affine map;  // of the row to the other
+};
+
+class Links {
+ public:
+  explicit Links(std::span<const VerifiedPair> pairs) {
+    std::uint32_t rows = 0;
+    for (const VerifiedPair& pair : pairs) rows = std::max(rows, pair.row_b + 1);
+    of_row_.resize(rows);
+    for (const VerifiedPair& pair : pairs) {
+      of_row_[pair.row_a].push_back({pair.row_b, pair.map});
+      of_row_[pair.row_b].push_back({pair.row_a, inverse(pair.map)});
+      edges_.push_back({pair.row_a, pair.row_b, 0});
+    }
+  }
+
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(of_row_.size()); }
+  std::span<const Link> of(std::uint32_t row) const { return of_row_[row]; }
+  const Link& between(std::uint32_t row, std::uint32_t other) const {
+    return *std::ranges::find(of_row_[row], other, &Link::other);
+  }
+  // Of each row whom it goes for, itself where it stays.
+  std::vector<std::uint32_t> stands_for() const {
+    std::vector<std::uint32_t> order(size());
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    const LinkedNodes nodes(connected_components(size(), {}), edges_);
+    return stars_of(nodes, order, {[](std::uint32_t, std::uint32_t) { return true; }})
+        .stands_for_row;
+  }
+
+ private:
+  std::vector<std::vector<Link>> of_row_;
+  std::vector<Edge> edges_;
+};
+
+bool is_enough_shown(const Affine& map) {
+  if (std::abs(map.determinant()) < 1e-6) return false;
+  const Transformation what = transformation_of(map, {}, {});
+  const auto area = [](const SideShares& shares) { return shares.width * shares.height; };
+  return std::max(area(what.shown), area(what.taken)) >= kLeastShown;
+}
+
+}  // namespace
+
+std::vector<Trial> trials_through_others(std::span<const VerifiedPair> pairs, RowPairs& tried) {
+  const Links links(pairs);
+  const std::vector<std::uint32_t> stands_for = links.stands_for();
+  std::vector<Trial> trials;
+  for (std::uint32_t row = 0; row < links.size(); ++row) {
+    std::map<std::uint32_t, Affine> maps;  // to rows that stay, by one between
+    for (const auto& [between, to_between] : links.of(row)) {
+      const std::uint32_t staying = stands_for[between];
+      if (staying >= stands_for[row] || staying == between) continue;
+      maps.try_emplace(staying, after(links.between(between, staying).map, to_between));
+    }
+    std::size_t of_row = 0;
+    for (const auto& [staying, map] : maps) {
+      if (of_row == kMostOfRow) break;
+      if (!is_enough_shown(map) || !tried.emplace(staying, row).second) continue;
+      trials.push_back({.row_a = staying, .row_b = row, .map = inverse(map)});
+      ++of_row;
+    }
+  }
+  std::ranges::sort(trials, {},
+                    [](const Trial& trial) { return std::pair(trial.row_a, trial.row_b); });
+  return trials;
+}
+
+}  // namespace winnow::dedup
