@@ -79,6 +79,25 @@ def score(truth, pairs):
     return result
 
 
+def fates(truth, pairs, removed):
+    """
+    removed   pairs of what went and what stays for it: how many, and how many of them no pair links
+    photos    those with an original; `lost`: neither it stays, nor a copy that shows all of it and no other photo;
+    strange   images removed for one of another photo alone
+    """
+    pairs = {tuple(sorted(pair)) for pair in pairs}
+    removed = dict(removed)
+    unlinked = [gone for gone, kept in removed.items() if tuple(sorted((gone, kept))) not in pairs]
+    strange = [gone for gone, kept in removed.items() if truth.is_false(gone, kept)]
+    whole = set()
+    for file, row in truth.rows.items():
+        is_whole = row["kind"] in ("original", "distractor") or row["family"] != "crop"
+        if file not in removed and is_whole and len(truth.photos[file]) == 1:
+            whole |= truth.photos[file]
+    lost = [photo for photo in truth.original if photo not in whole]
+    return {"removed": len(removed), "unlinked": len(unlinked), "photos": len(truth.original), "lost": len(lost), "strange": len(strange)}
+
+
 def mean(kinds, key="found"):
     """None where there is no kind."""
     shares = [kind[key] / kind["copies"] for kind in kinds]
