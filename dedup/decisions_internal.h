@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,8 +36,8 @@ void drop_issues(const ColumnSource& columns, const Options& options, std::span<
 struct Deciding {
   const Options& options;
   const Ragged<std::int32_t>& labels;
-  const RowLists& components;            // across all splits, of two rows or more
-  std::span<const Hash128> pixels = {};  // of the rows, where groups are parted by label
+  const RowLists& components;       // across all splits, of two rows or more
+  std::span<const Hash128> pixels;  // of the rows, where groups are parted by label
 };
 // Of result.groups. `table`: its splits become those decided.
 void decide(const Deciding& by, Fingerprints& table, Decisions& decisions, Result& result);

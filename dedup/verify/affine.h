@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include "dedup/verify/landmarks.h"
 
 namespace winnow::dedup {
@@ -18,7 +20,10 @@ struct Affine {
   double determinant() const noexcept { return xx * yy - xy * yx; }
 };
 
-// The other way round. The determinant must not be 0.
+// Whether so little is left of a picture that its map has no inverse.
+inline bool is_flat(const Affine& map) noexcept { return std::fabs(map.determinant()) < 1e-6; }
+
+// The other way round, of one that is not flat.
 Affine inverse(const Affine& map) noexcept;
 Affine after(const Affine& second, const Affine& first) noexcept;  // second(first(p))
 

@@ -38,27 +38,48 @@ Hit hit_of(const LandmarkTable& landmarks, const Edge& in_order, bool is_mirrore
   return {landmarks.owner(a), landmarks.owner(b), distance, a, b, is_mirrored};
 }
 
-// Takes edges between landmarks, and keeps of each landmark the nearest.
+// Takes edges between landmarks, and keeps of each landmark the nearest, as they are and as a
+// mirror shows them. What it keeps of what it kept is the same.
 class NearestHits {
  public:
-  NearestHits(const LandmarkTable& landmarks, bool is_mirrored)
+  explicit NearestHits(const LandmarkTable& landmarks)
       : landmarks_(landmarks),
-        is_mirrored_(is_mirrored),
-        nearest_(landmarks.size(), kMostHitsOfLandmark) {}
+        as_they_are_(landmarks.size(), kMostHitsOfLandmark),
+        in_mirror_(landmarks.size(), kMostHitsOfLandmark) {}
 
-  void take(const Edge& edge) {
-    if (const auto ordered = in_order(landmarks_, edge)) nearest_.take(std::span(&*ordered, 1));
+  void take(const Edge& edge, bool is_mirrored) {
+    const auto ordered = in_order(landmarks_, edge);
+    if (ordered) (is_mirrored ? in_mirror_ : as_they_are_).take(std::span(&*ordered, 1));
   }
-  void put_to(std::vector<Hit>& hits) {
-    for (const Edge& edge : nearest_.sorted())
-      hits.push_back(hit_of(landmarks_, edge, is_mirrored_));
+  // Once.
+  std::vector<Hit> hits() {
+    std::vector<Hit> hits;
+    for (const Edge& edge : as_they_are_.sorted()) hits.push_back(hit_of(landmarks_, edge, false));
+    for (const Edge& edge : in_mirror_.sorted()) hits.push_back(hit_of(landmarks_, edge, true));
+    return hits;
   }
 
  private:
   const LandmarkTable& landmarks_;
-  bool is_mirrored_;
-  NearestEdges nearest_;
+  NearestEdges as_they_are_;
+  NearestEdges in_mirror_;
 };
+
+// The three nearest of each pair of pictures, sorted.
+std::vector<Hit> nearest_of_pairs(std::vector<Hit> hits) {
+  tbb::parallel_sort(hits.begin(), hits.end());
+  hits.erase(std::unique(hits.begin(), hits.end()), hits.end());
+  std::size_t kept = 0;
+  int of_pair = 0;
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    const bool is_new =
+        i == 0 || hits[i].row_a != hits[i - 1].row_a || hits[i].row_b != hits[i - 1].row_b;
+    of_pair = is_new ? 0 : of_pair + 1;
+    if (of_pair < kMostHitsOfPair) hits[kept++] = hits[i];
+  }
+  hits.resize(kept);
+  return hits;
+}
 
 void append_mirrored(const LandmarkCode& code, std::vector<std::uint64_t>& words) {
   const LandmarkCode mirror = mirrored(code);
@@ -86,39 +107,59 @@ std::uint64_t pairs_of_strangers(const LandmarkTable& landmarks,
   return pairs;
 }
 
+// Landmarks that are scanned for near ones.
+class Scanned {
+ public:
+  Scanned(const LandmarkTable& landmarks, std::span<const std::uint32_t> some)
+      : landmarks_(landmarks), some_(some), planes_(2 * some.size()) {
+    for (std::size_t j = 0; j < some.size(); ++j) {
+      const LandmarkCode code = landmarks.code(some[j]);
+      for (std::size_t w = 0; w < code.size(); ++w) planes_[w * some.size() + j] = code[w];
+    }
+  }
+
+  // Calls visit(distance) for each within a radius of a code that is of another picture than
+  // `owner`. For any number of threads.
+  template <class Visit>
+  void for_each_near(const LandmarkCode& code, std::uint32_t owner, std::uint32_t radius,
+                     const Visit& visit) {
+    Found& found = of_thread_.local();
+    found.places.resize(some_.size());
+    found.distances.resize(some_.size());
+    const std::size_t hits =
+        kernel_.scan({planes_.data(), some_.size(), code.size(), some_.size()},
+                     {code.data(), radius, {}}, found.places.data(), found.distances.data());
+    for (std::size_t hit = 0; hit < hits; ++hit) {
+      if (landmarks_.owner(some_[found.places[hit]]) != owner) visit(found.distances[hit]);
+    }
+  }
+
+ private:
+  struct Found {
+    std::vector<std::uint32_t> places, distances;
+  };
+  const LandmarkTable& landmarks_;
+  std::span<const std::uint32_t> some_;
+  std::vector<std::uint64_t> planes_;
+  const ScanKernel& kernel_ = best_scan_kernel();
+  tbb::enumerable_thread_specific<Found> of_thread_;
+};
+
 // Of these pairs, one seen in a mirror, those within a radius: how many are how far apart.
 using DistanceCounts = std::array<std::uint64_t, kLandmarkBits + 1>;
 DistanceCounts distances_within(const LandmarkTable& landmarks,
                                 std::span<const std::uint32_t> asked,
                                 std::span<const std::uint32_t> others, std::uint32_t radius) {
-  const std::size_t count = others.size();
-  std::vector<std::uint64_t> planes(2 * count);
-  for (std::size_t j = 0; j < count; ++j) {
-    const LandmarkCode code = landmarks.code(others[j]);
-    for (std::size_t w = 0; w < code.size(); ++w) planes[w * count + j] = code[w];
-  }
-  const ScanKernel& kernel = best_scan_kernel();
-  struct Found {
-    DistanceCounts counts{};
-    std::vector<std::uint32_t> hits, distances;
-  };
-  tbb::enumerable_thread_specific<Found> of_thread;
+  Scanned scanned(landmarks, others);
+  tbb::enumerable_thread_specific<DistanceCounts> of_thread(DistanceCounts{});
   tbb::parallel_for(std::size_t{0}, asked.size(), [&](std::size_t i) {
-    Found& found = of_thread.local();
-    found.hits.resize(count);
-    found.distances.resize(count);
-    const LandmarkCode mirror = mirrored(landmarks.code(asked[i]));
-    const std::size_t hits =
-        kernel.scan({planes.data(), count, mirror.size(), count}, {mirror.data(), radius, {}},
-                    found.hits.data(), found.distances.data());
-    for (std::size_t hit = 0; hit < hits; ++hit) {
-      if (landmarks.owner(asked[i]) == landmarks.owner(others[found.hits[hit]])) continue;
-      ++found.counts[found.distances[hit]];
-    }
+    DistanceCounts& counts = of_thread.local();
+    scanned.for_each_near(mirrored(landmarks.code(asked[i])), landmarks.owner(asked[i]), radius,
+                          [&](std::uint32_t distance) { ++counts[distance]; });
   });
   DistanceCounts counts{};
-  for (const Found& found : of_thread) {
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += found.counts[i];
+  for (const DistanceCounts& some : of_thread) {
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += some[i];
   }
   return counts;
 }
@@ -128,31 +169,12 @@ std::vector<std::uint32_t> near_counts(const LandmarkTable& landmarks,
                                        std::span<const std::uint32_t> asked,
                                        std::span<const std::uint32_t> others, int radius,
                                        const StopRequested& stop) {
-  const std::size_t count = others.size();
-  std::vector<std::uint64_t> planes(2 * count);
-  for (std::size_t j = 0; j < count; ++j) {
-    const LandmarkCode code = landmarks.code(others[j]);
-    for (std::size_t w = 0; w < code.size(); ++w) planes[w * count + j] = code[w];
-  }
-  const ScanKernel& kernel = best_scan_kernel();
-  struct Room {
-    std::vector<std::uint32_t> hits, distances;
-  };
-  tbb::enumerable_thread_specific<Room> of_thread;
+  Scanned scanned(landmarks, others);
   std::vector<std::uint32_t> counts(asked.size());
   tbb::parallel_for(std::size_t{0}, asked.size(), [&](std::size_t i) {
     if (stop && stop()) throw StoppedError("stopped while landmarks were counted");
-    Room& room = of_thread.local();
-    room.hits.resize(count);
-    room.distances.resize(count);
-    const LandmarkCode code = landmarks.code(asked[i]);
-    const std::size_t hits = kernel.scan({planes.data(), count, code.size(), count},
-                                         {code.data(), static_cast<std::uint32_t>(radius), {}},
-                                         room.hits.data(), room.distances.data());
-    for (std::size_t hit = 0; hit < hits; ++hit) {
-      const std::uint32_t other = others[room.hits[hit]];
-      counts[i] += landmarks.owner(asked[i]) == landmarks.owner(other) ? 0 : 1;
-    }
+    scanned.for_each_near(landmarks.code(asked[i]), landmarks.owner(asked[i]),
+                          static_cast<std::uint32_t>(radius), [&](std::uint32_t) { ++counts[i]; });
   });
   return counts;
 }
@@ -251,54 +273,40 @@ std::vector<std::uint32_t> uncommon_landmarks(const LandmarkTable& landmarks,
 }
 
 std::vector<Hit> merge_hits(const LandmarkTable& landmarks, std::span<const Hit> found) {
-  std::array nearest{NearestHits(landmarks, false), NearestHits(landmarks, true)};
+  NearestHits nearest(landmarks);
   for (const Hit& hit : found) {
-    nearest[hit.is_mirrored ? 1 : 0].take({hit.landmark_a, hit.landmark_b, hit.distance});
+    nearest.take({hit.landmark_a, hit.landmark_b, hit.distance}, hit.is_mirrored);
   }
-  std::vector<Hit> hits;
-  for (NearestHits& of_kind : nearest) of_kind.put_to(hits);
-  tbb::parallel_sort(hits.begin(), hits.end());
-  hits.erase(std::unique(hits.begin(), hits.end()), hits.end());
-  std::size_t kept = 0;
-  int of_pair = 0;
-  for (std::size_t i = 0; i < hits.size(); ++i) {
-    const bool is_new =
-        i == 0 || hits[i].row_a != hits[i - 1].row_a || hits[i].row_b != hits[i - 1].row_b;
-    of_pair = is_new ? 0 : of_pair + 1;
-    if (of_pair < kMostHitsOfPair) hits[kept++] = hits[i];
-  }
-  hits.resize(kept);
-  return hits;
+  return nearest_of_pairs(nearest.hits());
 }
 
 std::vector<Hit> find_hits(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
                            int radius, const SearchOptions& options) {
-  return merge_hits(landmarks, find_hits_of_part(landmarks, some, radius, {}, options).hits);
+  return nearest_of_pairs(find_hits_of_part(landmarks, some, radius, {}, options).hits);
 }
 
 HitsOfPart find_hits_of_part(const LandmarkTable& landmarks, std::span<const std::uint32_t> all,
                              int radius, const SearchPart& part, const SearchOptions& options) {
   const std::vector<std::uint32_t> some = uncommon_landmarks(landmarks, all, radius, options.stop);
   HitsOfPart found;
-  found.passed_over = all.size() - some.size();
-  NearestHits as_they_are(landmarks, /*is_mirrored=*/false);
+  NearestHits nearest(landmarks);
   const auto sink = [&](std::span<const Edge> edges) {
-    for (const Edge& edge : edges) as_they_are.take(edge);
+    for (const Edge& edge : edges) nearest.take(edge, /*is_mirrored=*/false);
   };
   found.division = find_edges_of_part(landmarks.codes(), some, radius, part, sink, options);
-  as_they_are.put_to(found.hits);
   CodeColumn seen_in_mirror = LandmarkTable().codes();
   for (const std::uint32_t landmark : some)
     append_mirrored(landmarks.code(landmark), seen_in_mirror.words);
   std::vector<std::uint32_t> places(some.size());
   std::iota(places.begin(), places.end(), std::uint32_t{0});
-  NearestHits in_mirror(landmarks, /*is_mirrored=*/true);
   const auto mirror_sink = [&](std::span<const Edge> edges) {
-    for (const Edge& edge : edges) in_mirror.take({edge.a, some[edge.b], edge.distance});
+    for (const Edge& edge : edges) {
+      nearest.take({edge.a, some[edge.b], edge.distance}, /*is_mirrored=*/true);
+    }
   };
   found.division += find_edges_between_part(landmarks.codes(), some, seen_in_mirror, places, radius,
                                             part, mirror_sink, options);
-  in_mirror.put_to(found.hits);
+  found.hits = nearest.hits();
   return found;
 }
 
@@ -318,7 +326,7 @@ std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t 
   const std::vector<std::uint32_t> known = searched_landmarks(landmarks, 0, first);
   // A search needs more memory than the codes that it is of: a part of them at a time.
   const std::size_t most = std::max<std::size_t>(kLeastPart, some_asked.size());
-  std::array nearest{NearestHits(landmarks, false), NearestHits(landmarks, true)};
+  NearestHits nearest(landmarks);
   for (std::size_t at = 0; at < known.size(); at += most) {
     const auto part = std::span(known).subspan(at, std::min(most, known.size() - at));
     find_edges_between(
@@ -327,14 +335,12 @@ std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t 
           for (const Edge& edge : edges) {
             const bool is_mirrored = edge.a >= end - first;
             const std::uint32_t of_asked = first + edge.a - (is_mirrored ? end - first : 0);
-            nearest[is_mirrored ? 1 : 0].take({edge.b, of_asked, edge.distance});
+            nearest.take({edge.b, of_asked, edge.distance}, is_mirrored);
           }
         },
         options_of_part(options, {at, part.size(), known.size()}));
   }
-  std::vector<Hit> hits;
-  for (NearestHits& of_kind : nearest) of_kind.put_to(hits);
-  return merge_hits(landmarks, hits);
+  return nearest_of_pairs(nearest.hits());
 }
 
 }  // namespace winnow::dedup

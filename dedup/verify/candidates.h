@@ -63,9 +63,8 @@ std::vector<Hit> find_hits(const LandmarkTable& landmarks, std::span<const std::
 // What a part of that search finds, as find_edges_of_part() says; merge_hits() of all parts
 // together is what find_hits() finds.
 struct HitsOfPart {
-  std::vector<Hit> hits;          // of each landmark the nearest
-  std::uint64_t division = 0;     // the same in all parts
-  std::uint64_t passed_over = 0;  // landmarks that are common; the same in all parts
+  std::vector<Hit> hits;       // of each landmark the nearest
+  std::uint64_t division = 0;  // the same in all parts
 };
 HitsOfPart find_hits_of_part(const LandmarkTable& landmarks, std::span<const std::uint32_t> some,
                              int radius, const SearchPart& part, const SearchOptions& options = {});

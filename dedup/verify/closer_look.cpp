@@ -7,12 +7,12 @@
 #include <atomic>
 #include <cmath>
 #include <type_traits>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "common/error.h"
 #include "common/resample.h"
+#include "dedup/verify/best_of_rows_internal.h"
 #include "dedup/verify/compared_internal.h"
 #include "dedup/verify/differences.h"
 #include "dedup/verify/families.h"
@@ -189,13 +189,12 @@ void keep_best_open(std::vector<Looked>& all) {
     if (all[i].is_open) open.push_back(i);
   }
   std::ranges::stable_sort(open, {}, [&](std::size_t i) { return all[i].outlier; });
-  std::unordered_map<std::uint32_t, int> taken;
-  for (const std::size_t i : open) {
-    int& of_a = taken[all[i].pair.row_a];
-    int& of_b = taken[all[i].pair.row_b];
-    all[i].is_open = of_a < kMostOfPicture || of_b < kMostOfPicture;
-    if (all[i].is_open) ++of_a, ++of_b;
-    if (!all[i].is_open) all[i].is_settled = true;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
+  for (const std::size_t i : open) rows.emplace_back(all[i].pair.row_a, all[i].pair.row_b);
+  const std::vector<bool> are_best = are_best_of_a_row(rows, kMostOfPicture);
+  for (std::size_t k = 0; k < open.size(); ++k) {
+    all[open[k]].is_open = are_best[k];
+    if (!are_best[k]) all[open[k]].is_settled = true;
   }
 }
 
@@ -225,10 +224,9 @@ std::vector<char> are_of_families(std::span<const Looked> all) {
 // Whether two pictures show about the same, and not the one a part of the other.
 bool is_about_whole(const VerifiedPair& pair) {
   constexpr double kMostOfArea = 0.7;
-  if (std::fabs(pair.map.determinant()) < 1e-6) return true;
+  if (is_flat(pair.map)) return true;
   const Transformation what = transformation_of(pair.map, {}, {});
-  return std::min(what.shown.width * what.shown.height, what.taken.width * what.taken.height) >=
-         kMostOfArea;
+  return std::min(what.shown.area(), what.taken.area()) >= kMostOfArea;
 }
 
 // A picture that was told from others that look like it has a layout. What it has in common with

@@ -17,8 +17,6 @@ namespace {
 constexpr double kNearlyAll = 0.85;  // of a picture's area
 constexpr double kMostOfCollage = 0.75;
 
-double area_of(const SideShares& shares) noexcept { return shares.width * shares.height; }
-
 struct Spot {
   double x = 0;
   double y = 0;
@@ -69,13 +67,13 @@ Transformation transformation(const VerifiedPair& pair) {
 }
 
 bool are_nearly_all(const Transformation& what) {
-  return area_of(what.shown) >= kNearlyAll && area_of(what.taken) >= kNearlyAll;
+  return what.shown.area() >= kNearlyAll && what.taken.area() >= kNearlyAll;
 }
 
 // The first picture of a pair as a part of the second, or the second of the first.
 std::optional<PlacedPicture> part_of(std::uint32_t row, const SideShares& taken,
                                      const SideShares& shown, const Affine& map) {
-  if (area_of(taken) < kNearlyAll || area_of(shown) > kMostOfCollage) return std::nullopt;
+  if (taken.area() < kNearlyAll || shown.area() > kMostOfCollage) return std::nullopt;
   return PlacedPicture{row, corners_within(map)};
 }
 
@@ -83,7 +81,7 @@ std::map<std::uint32_t, std::vector<PlacedPicture>> parts_by_row(
     std::span<const VerifiedPair> pairs) {
   std::map<std::uint32_t, std::vector<PlacedPicture>> parts;
   for (const VerifiedPair& pair : pairs) {
-    if (std::abs(pair.map.determinant()) < 1e-6) continue;
+    if (is_flat(pair.map)) continue;
     const Transformation what = transformation(pair);
     if (const auto part = part_of(pair.row_a, what.taken, what.shown, pair.map)) {
       parts[pair.row_b].push_back(*part);
@@ -156,7 +154,7 @@ std::vector<std::uint32_t> pictures_of_rows(std::span<const VerifiedPair> pairs)
   for (const VerifiedPair& pair : pairs) rows = std::max(rows, pair.row_b + 1);
   UnionFind whole(rows);
   for (const VerifiedPair& pair : pairs) {
-    if (std::abs(pair.map.determinant()) < 1e-6 || !are_nearly_all(transformation(pair))) continue;
+    if (is_flat(pair.map) || !are_nearly_all(transformation(pair))) continue;
     whole.unite(Edge{pair.row_a, pair.row_b, 0});
   }
   return std::move(whole).components().of_row;
@@ -190,7 +188,7 @@ std::vector<std::uint32_t> find_collages(std::span<const VerifiedPair> pairs,
 bool shows_part_of_collage(const VerifiedPair& pair, std::span<const std::uint32_t> collages) {
   const bool is_there = std::ranges::binary_search(collages, pair.row_a) ||
                         std::ranges::binary_search(collages, pair.row_b);
-  if (!is_there || std::abs(pair.map.determinant()) < 1e-6) return false;
+  if (!is_there || is_flat(pair.map)) return false;
   return !are_nearly_all(transformation(pair));
 }
 

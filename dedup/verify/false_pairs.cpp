@@ -37,9 +37,7 @@ double enough(const Verification& verification, const Calibration& calibration, 
 void keep_probable(const LeastProbability& least, std::span<const Edge> near,
                    Verification& verification) {
   const auto is_too_doubtful = [&](const VerifiedPair& pair) {
-    if (pair.is_shown) return pair.probability < least.shown;
-    if (is_among(near, pair)) return pair.probability < least.near;
-    return !least.far || pair.probability < *least.far;
+    return !is_probable(pair, least, near);
   };
   for (const VerifiedPair& pair : verification.pairs) {
     if (!is_too_doubtful(pair) || !pair.lacks_details) continue;
@@ -95,6 +93,13 @@ void leave_out_what_labels_tell(const FalsePairEvidence& evidence, Verification&
 bool is_among(std::span<const Edge> sorted, const VerifiedPair& pair) {
   const auto rows = [](const Edge& edge) { return std::pair(edge.a, edge.b); };
   return std::ranges::binary_search(sorted, std::pair(pair.row_a, pair.row_b), {}, rows);
+}
+
+bool is_probable(const VerifiedPair& pair, const LeastProbability& least,
+                 std::span<const Edge> near) {
+  if (pair.is_shown) return pair.probability >= least.shown;
+  if (is_among(near, pair)) return pair.probability >= least.near;
+  return least.far && pair.probability >= *least.far;
 }
 
 KeptPairs leave_out_false(const FalsePairEvidence& evidence, const PairDemand& demand,

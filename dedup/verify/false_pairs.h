@@ -22,6 +22,9 @@ struct LeastProbability {
 
 // Whether a pair is one of these edges, which are sorted.
 bool is_among(std::span<const Edge> sorted, const VerifiedPair& pair);
+// Whether it is as probable as is asked of such pairs. `near`: those near by codes; sorted.
+bool is_probable(const VerifiedPair& pair, const LeastProbability& least,
+                 std::span<const Edge> near);
 
 // What tells how many pairs are false.
 struct FalsePairEvidence {

@@ -439,7 +439,7 @@ Softened soften(const Registrable& picture, double zoom) {
 
 std::optional<Registration> register_pictures(const Registrable& from, const Registrable& to,
                                               const Affine& guess, const Place& around) {
-  if (std::fabs(guess.determinant()) < 1e-6) return std::nullopt;
+  if (is_flat(guess)) return std::nullopt;
   // From the one that shows less, in which blocks are small things.
   const bool enlarges = std::fabs(guess.determinant()) > 1;
   if (enlarges) {

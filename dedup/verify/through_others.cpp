@@ -54,10 +54,9 @@ class Links {
 };
 
 bool is_enough_shown(const Affine& map) {
-  if (std::abs(map.determinant()) < 1e-6) return false;
+  if (is_flat(map)) return false;
   const Transformation what = transformation_of(map, {}, {});
-  const auto area = [](const SideShares& shares) { return shares.width * shares.height; };
-  return std::max(area(what.shown), area(what.taken)) >= kLeastShown;
+  return std::max(what.shown.area(), what.taken.area()) >= kLeastShown;
 }
 
 }  // namespace

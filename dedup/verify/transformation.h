@@ -16,6 +16,8 @@ struct PictureSides {
 struct SideShares {
   double width = 1;
   double height = 1;
+
+  double area() const noexcept { return width * height; }
 };
 
 // What was done to a picture to get its copy.

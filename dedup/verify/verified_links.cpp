@@ -37,18 +37,10 @@ void leave_uncounted(std::span<const VerifiedPair> look_alikes, std::span<const 
 
 auto rows_of(const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b); }
 
-// Whether it is as probable as was asked of such pairs.
-bool is_probable(const VerifiedPair& pair, const LeastProbability& least,
-                 std::span<const Edge> near) {
-  if (pair.is_shown) return pair.probability >= least.shown;
-  if (is_among(near, pair)) return pair.probability >= least.near;
-  return least.far && pair.probability >= *least.far;
-}
-
 // Links more copies to what stays in their place. They are looked at as all others are.
 void add_pairs_through_others(const PictureSource& pictures, std::span<const Edge> near,
                               const VerifyOptions& how, VerifiedLinks& out) {
-  constexpr int kMostRounds = 8;  // a crowd is joined in three
+  constexpr int kMostRounds = 8;
   std::vector<VerifiedPair>& pairs = out.verification.pairs;
   RowPairs tried;
   for (const VerifiedPair& pair : pairs) tried.insert(rows_of(pair));

@@ -4,8 +4,9 @@
 #include <functional>
 #include <numeric>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
+
+#include "dedup/verify/best_of_rows_internal.h"
 
 namespace winnow::dedup {
 namespace {
@@ -50,13 +51,12 @@ void keep_most_promising(Trials& all) {
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) {
     return std::tuple(all.trials[i].is_near, all.supports[i], all.trials[i].guesses.size());
   });
-  std::unordered_map<std::uint32_t, int> taken;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
+  for (const std::size_t i : order) rows.emplace_back(all.trials[i].row_a, all.trials[i].row_b);
+  const std::vector<bool> are_best = are_best_of_a_row(rows, kMostOfPicture);
   std::vector<bool> stays(order.size());
-  for (const std::size_t i : order) {
-    int& of_a = taken[all.trials[i].row_a];
-    int& of_b = taken[all.trials[i].row_b];
-    stays[i] = all.trials[i].is_near || of_a < kMostOfPicture || of_b < kMostOfPicture;
-    if (stays[i]) ++of_a, ++of_b;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    stays[order[k]] = are_best[k] || all.trials[order[k]].is_near;
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < stays.size(); ++i) {
