@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/simd.h"
 #include "dedup/verify/solve_internal.h"
 
 namespace winnow::dedup {
@@ -48,7 +49,7 @@ struct Grid {
 // The pixels of a block, and where a map brings them upon another plane. As many as fill vectors of
 // eight; those that lie outside, or are there to fill, have a share of 0.
 struct Pixels {
-  Pixels(const Grid& grid, int block, const Affine& map, const Plane& to);
+  [[gnu::always_inline]] Pixels(const Grid& grid, int block, const Affine& map, const Plane& to);
 
   // Whether most of them are inside.
   bool is_inside() const { return seen >= 6 && seen * 5 >= all * 3; }
@@ -64,7 +65,7 @@ struct Pixels {
   std::array<int, kMostPixels> at;  // the pixel of the other plane to the left and above
 };
 
-Pixels::Pixels(const Grid& grid, int block, const Affine& map, const Plane& to) {
+inline Pixels::Pixels(const Grid& grid, int block, const Affine& map, const Plane& to) {
   const int right_end = std::min(grid.plane.width, grid.left_of(block) + grid.side);
   const int bottom = std::min(grid.plane.height, grid.top_of(block) + grid.side);
   for (int py = grid.top_of(block); py < bottom; py += grid.step) {
@@ -121,7 +122,8 @@ struct Steps {
 };
 
 // The other plane's values there, bilinear.
-void sample_values(const Plane& to, const Pixels& pixels, Pixels::Row& values) {
+[[gnu::always_inline]] inline void sample_values(const Plane& to, const Pixels& pixels,
+                                                 Pixels::Row& values) {
   const Steps steps(to);
   for (std::size_t i = 0; i < static_cast<std::size_t>(pixels.count); ++i) {
     const float* const corner = to.values.data() + pixels.at[i];
@@ -138,7 +140,8 @@ struct Sloped {
   Pixels::Row across;
   Pixels::Row down;
 };
-void sample_slopes(const Registrable::Level& to, const Pixels& pixels, Sloped& out) {
+[[gnu::always_inline]] inline void sample_slopes(const Registrable::Level& to, const Pixels& pixels,
+                                                 Sloped& out) {
   using Four [[gnu::vector_size(16)]] = float;
   const Steps steps(to.values);
   const auto load = [](const Registrable::Sloped* from) {
@@ -180,7 +183,8 @@ struct Sums {
   }
 };
 
-Block compare(const Pixels& pixels, const Pixels::Row& other, double noise) {
+[[gnu::always_inline]] inline Block compare(const Pixels& pixels, const Pixels::Row& other,
+                                            double noise) {
   // From values near the means, so that squares are small.
   const float a0 = pixels.value[0];
   const float b0 = other[0];
@@ -212,7 +216,8 @@ Block compare(const Pixels& pixels, const Pixels::Row& other, double noise) {
 class Normal {
  public:
   // Of a residual that changes by `across` and `down` with where x and y come to lie.
-  void add(const Pixels& pixels, const Sloped& there, const Block& block, double weight);
+  [[gnu::always_inline]] void add(const Pixels& pixels, const Sloped& there, const Block& block,
+                                  double weight);
   // A little damped; nothing if singular.
   std::optional<Vector<6>> solution() const;
 
@@ -243,7 +248,8 @@ struct Attention {
   }
 };
 
-void Normal::add(const Pixels& pixels, const Sloped& there, const Block& block, double weight) {
+inline void Normal::add(const Pixels& pixels, const Sloped& there, const Block& block,
+                        double weight) {
   const auto gain = static_cast<float>(std::sqrt(block.variance_a / block.variance_b));
   const auto mean_a = static_cast<float>(block.mean_a);
   const auto mean_b = static_cast<float>(block.mean_b);
@@ -283,8 +289,8 @@ void Normal::add(const Pixels& pixels, const Sloped& there, const Block& block, 
 }
 
 // One step of Gauss-Newton. False where too little correlates.
-bool improve(const Grid& grid, const Registrable::Level& to, const Attention& attention,
-             Affine& map) {
+[[gnu::always_inline]] inline bool improve_by(const Grid& grid, const Registrable::Level& to,
+                                              const Attention& attention, Affine& map) {
   constexpr double kLeast = 0.15;  // correlation that counts at all
   constexpr double kFull = 0.6;    // that counts whole
   constexpr double kLeastTotal = 0.3;
@@ -315,6 +321,46 @@ bool improve(const Grid& grid, const Registrable::Level& to, const Attention& at
   map.yy += (*change)[4];
   map.y0 += (*change)[5];
   return true;
+}
+
+// One block of the grid beside what a map brings upon it; nothing where most of it lies outside.
+[[gnu::always_inline]] inline std::optional<Block> block_upon_by(const Grid& grid, int block,
+                                                                 const Affine& map, const Plane& to,
+                                                                 double noise) {
+  const Pixels pixels(grid, block, map, to);
+  if (!pixels.is_inside()) return std::nullopt;
+  Pixels::Row values;
+  sample_values(to, pixels, values);
+  return compare(pixels, values, noise);
+}
+
+// Both as wide as the processor has vectors; the same to the bit.
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] bool improve_avx2(const Grid& grid, const Registrable::Level& to,
+                                          const Attention& attention, Affine& map) {
+  return improve_by(grid, to, attention, map);
+}
+[[gnu::target("avx2")]] std::optional<Block> block_upon_avx2(const Grid& grid, int block,
+                                                             const Affine& map, const Plane& to,
+                                                             double noise) {
+  return block_upon_by(grid, block, map, to, noise);
+}
+#endif
+
+bool improve(const Grid& grid, const Registrable::Level& to, const Attention& attention,
+             Affine& map) {
+#if defined(__x86_64__)
+  if (widest_simd() >= Simd::kAvx2) return improve_avx2(grid, to, attention, map);
+#endif
+  return improve_by(grid, to, attention, map);
+}
+
+std::optional<Block> block_upon(const Grid& grid, int block, const Affine& map, const Plane& to,
+                                double noise) {
+#if defined(__x86_64__)
+  if (widest_simd() >= Simd::kAvx2) return block_upon_avx2(grid, block, map, to, noise);
+#endif
+  return block_upon_by(grid, block, map, to, noise);
 }
 
 bool is_sound(const Affine& map) {
@@ -389,17 +435,12 @@ Evidence gather(const Registrable& from, const Registrable& to, const Affine& ma
   const Grid grid{.plane = softens ? softened.details : from.details(),
                   .side = evidence.zoom < 0.75 ? kMostSide : kBlockSide};
   std::vector<std::pair<double, double>> blocks;  // correlation, weight
-  Pixels::Row values;
   int inside = 0;
   double sum = 0;
   for (int i = 0; i < grid.count(); ++i) {
-    Block block;
-    const Pixels pixels(grid, i, map, to.details());
-    if (pixels.is_inside()) {
-      sample_values(to.details(), pixels, values);
-      block = compare(pixels, values, kNoise);
-      ++inside;
-    }
+    const std::optional<Block> upon = block_upon(grid, i, map, to.details(), kNoise);
+    inside += upon ? 1 : 0;
+    const Block block = upon.value_or(Block{});
     if (std::max(block.variance_a, block.variance_b) < kNoise) continue;
     const double contrast = std::sqrt(std::max(block.variance_a, block.variance_b));
     const double weight = (1 + std::min(contrast, kSharpest)) * two_ways(grid, i);
