@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace winnow {
 
@@ -11,6 +12,9 @@ struct Progress {
   std::uint64_t done = 0;
   std::uint64_t total = 0;  // 0: not known
   std::string note;         // e.g. "epoch 2, loss 0.412"
+  // Of work in several steps, which one this is of, and what it counts; empty: what began it says.
+  std::string_view step = {};
+  std::string_view unit = {};
 };
 
 // Called from one thread at a time, often; must be cheap. May be empty.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -14,12 +15,17 @@
 namespace winnow::tools {
 namespace {
 
-// Several searches, one after the other: a bar for each.
+// Several steps, one after the other, and several searches of a step: a bar for each.
 class Bars {
  public:
   explicit Bars(bool shown) : shown_(shown) {}
   void operator()(const Progress& progress) {
-    if (!bar_ || progress.done < done_) bar_ = make_progress_bar("search", "images", shown_);
+    const std::string step(progress.step.empty() ? "search" : progress.step);
+    if (!bar_ || progress.done < done_ || step != step_) {
+      const std::string unit(progress.unit.empty() ? "images" : progress.unit);
+      bar_ = make_progress_bar(step, unit, shown_);
+    }
+    step_ = step;
     done_ = progress.done;
     if (bar_) bar_(progress);
   }
@@ -27,6 +33,7 @@ class Bars {
  private:
   bool shown_;
   ProgressSink bar_;
+  std::string step_;
   std::uint64_t done_ = 0;
 };
 

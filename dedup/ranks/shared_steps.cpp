@@ -230,7 +230,7 @@ LandmarkTable share_landmarks(comm::Communicator& comm, std::span<const std::uin
     const auto answers =
         share_out(comm, pack, [&](BytesView share) { return landmarks_in(share, search.stop); });
     for (const Bytes& answer : answers) append_landmarks(answer, landmarks);
-    if (search.progress) search.progress({end, count, {}});
+    if (search.progress) search.progress({end, count, {}, "landmarks", "images"});
   }
   return landmarks;
 }

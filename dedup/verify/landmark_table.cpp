@@ -76,7 +76,7 @@ LandmarkTable::LandmarkTable(std::span<const std::uint32_t> rows, const PictureS
         owners_.push_back(rows[begin + i]);
       }
     }
-    if (options.progress) options.progress({begin + count, rows.size(), {}});
+    if (options.progress) options.progress({begin + count, rows.size(), {}, "landmarks", "images"});
   }
 }
 
