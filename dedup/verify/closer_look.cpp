@@ -44,9 +44,15 @@ Look look_at(const Compared& a, const Compared& b, const Affine& map) {
           differences_between(a.picture, b.picture, registration->map)};
 }
 
-// Whether two pictures are one, as far as a look at them tells; and unless they are of a family, or
-// even of a small one.
-enum class IsOne { kNo, kUnlessFewAreAlike, kMaybe, kShown };
+// Whether two pictures are one, as far as a look at them tells.
+enum class IsOne {
+  kNo,
+  kUnlessFewAreAlike,   // unless they are even of a small family
+  kMaybe,               // unless they are of a family
+  kUnlessMostAreAlike,  // a close look shows it, and a fine one does not
+  kShown,
+};
+bool is_shown(IsOne is_one) { return is_one >= IsOne::kUnlessMostAreAlike; }
 
 // A pair, and what looks at it told.
 struct Looked {
@@ -165,13 +171,18 @@ class Looking {
 
  private:
   IsOne judged(const VerifiedPair& pair, const Differences& close) {
-    if (!is_half_plain(close)) return is_copy_by_close(close) ? IsOne::kShown : IsOne::kMaybe;
+    if (!is_half_plain(close)) {
+      if (!is_copy_by_close(close)) return IsOne::kMaybe;
+      if (is_sure_by_close(close)) return IsOne::kShown;
+      const auto fine = fine_.look(pair);
+      return !fine || is_copy_by_both(close, fine->differences) ? IsOne::kShown
+                                                                : IsOne::kUnlessMostAreAlike;
+    }
     const bool has_to_be_shown = is_plain(close);
     if (has_to_be_shown && !is_worth_a_fine_look(close)) return IsOne::kNo;
     const auto fine = fine_.look(pair);
-    const bool is_shown =
-        fine ? is_copy_by_both(close, fine->differences) : is_copy_by_close(close);
-    if (is_shown) return IsOne::kShown;
+    const bool is_copy = fine ? is_copy_by_both(close, fine->differences) : is_copy_by_close(close);
+    if (is_copy) return IsOne::kShown;
     if (has_to_be_shown || (fine && fine->agreement < kBadFineAgreement)) return IsOne::kNo;
     return fine && fine->agreement < kGoodFineAgreement ? IsOne::kUnlessFewAreAlike : IsOne::kMaybe;
   }
@@ -181,8 +192,9 @@ class Looking {
   Pictures fine_;
 };
 
-// Closes all but the best of what is open, by thumbnails: so many of each picture.
-void keep_best_open(std::vector<Looked>& all) {
+// Closes all but the best of what is open, by thumbnails: so many of each picture. Adds the others
+// to those that were passed over.
+void keep_best_open(std::vector<Looked>& all, RowPairs& passed_over) {
   constexpr int kMostOfPicture = 8;
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -193,19 +205,22 @@ void keep_best_open(std::vector<Looked>& all) {
   for (const std::size_t i : open) rows.emplace_back(all[i].pair.row_a, all[i].pair.row_b);
   const std::vector<bool> are_best = are_best_of_a_row(rows, kMostOfPicture);
   for (std::size_t k = 0; k < open.size(); ++k) {
-    all[open[k]].is_open = are_best[k];
-    if (!are_best[k]) all[open[k]].is_settled = true;
+    if (are_best[k]) continue;
+    all[open[k]].is_open = false;
+    all[open[k]].is_settled = true;
+    passed_over.insert(rows[k]);
   }
 }
 
-// Those that are alike; `places`: where they are among all.
+// Those that are alike, so probable or refused; `places`: where they are among all.
+constexpr float kAlike = 0.5F;
+constexpr float kVeryAlike = 0.9F;
 std::vector<AlikePair> alike_pairs(std::span<const Looked> all, std::vector<std::size_t>& places) {
-  constexpr float kAlike = 0.5F;
   std::vector<AlikePair> pairs;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& [pair, is_one, is_open, is_settled, has_larger, outlier] = all[i];
     if (is_one != IsOne::kNo && pair.probability < kAlike) continue;
-    pairs.push_back({pair.row_a, pair.row_b, is_one == IsOne::kShown,
+    pairs.push_back({pair.row_a, pair.row_b, is_shown(is_one),
                      is_one == IsOne::kUnlessFewAreAlike ? kFewOfFamily : kManyOfFamily});
     places.push_back(i);
   }
@@ -229,9 +244,22 @@ bool is_about_whole(const VerifiedPair& pair) {
   return std::min(what.shown.area(), what.taken.area()) >= kMostOfArea;
 }
 
+// By row whether it is of a lump of look-alikes.
+std::vector<char> are_of_lumps(std::span<const Looked> all) {
+  std::vector<AlikePair> pairs;
+  std::vector<char> refused;
+  for (const Looked& one : all) {
+    if (one.pair.probability < kVeryAlike) continue;
+    pairs.push_back({one.pair.row_a, one.pair.row_b, is_shown(one.is_one)});
+    refused.push_back(one.is_one == IsOne::kNo ? 1 : 0);
+  }
+  return are_mostly_look_alikes(pairs, refused);
+}
+
 // A picture that was told from others that look like it has a layout. What it has in common with
 // one more is no evidence that both are one, unless they are shown to be. A part of it may have
-// none, as a photo on the screen of a phone.
+// none, as a photo on the screen of a phone. Nor is what pictures have in common that hang together
+// with more look-alikes than copies.
 void refuse_beside_look_alikes(std::vector<Looked>& all) {
   constexpr std::uint32_t kFew = 4;
   std::vector<std::size_t> places;
@@ -239,14 +267,16 @@ void refuse_beside_look_alikes(std::vector<Looked>& all) {
   std::vector<char> refused;
   for (const std::size_t i : places) refused.push_back(all[i].is_one == IsOne::kNo ? 1 : 0);
   const std::vector<std::uint32_t> counts = count_look_alikes(pairs, refused);
+  const std::vector<char> mostly = are_of_lumps(all);
   for (Looked& one : all) {
-    if (one.is_one == IsOne::kShown) continue;
-    const auto has_layout = [&](std::uint32_t row) {
-      return row < counts.size() && counts[row] >= kFew;
-    };
-    const bool of_a = has_layout(one.pair.row_a);
-    const bool of_b = has_layout(one.pair.row_b);
-    if (is_about_whole(one.pair) ? of_a || of_b : of_a && of_b) one.is_one = IsOne::kNo;
+    const std::uint32_t row_a = one.pair.row_a;
+    const std::uint32_t row_b = one.pair.row_b;
+    if (one.is_one == IsOne::kShown || std::max(row_a, row_b) >= counts.size()) continue;
+    const bool of_a = counts[row_a] >= kFew;
+    const bool of_b = counts[row_b] >= kFew;
+    const bool has_layout = is_about_whole(one.pair) ? of_a || of_b : of_a && of_b;
+    const bool is_of_lump = row_a < mostly.size() && mostly[row_a] != 0;
+    if ((has_layout && !is_shown(one.is_one)) || is_of_lump) one.is_one = IsOne::kNo;
   }
 }
 
@@ -292,9 +322,10 @@ LookedCloser look_closer(std::vector<VerifiedPair>& pairs, const PictureSource& 
     check_stop();
     looking.look_at_thumbnails(looked[i]);
   });
+  LookedCloser out;
   std::atomic<std::size_t> compared = 0;
   const auto look_at_open = [&] {
-    keep_best_open(looked);
+    keep_best_open(looked, out.passed_over);
     tbb::parallel_for(std::size_t{0}, looked.size(), [&](std::size_t i) {
       check_stop();
       if (!looked[i].is_open) return;
@@ -314,12 +345,12 @@ LookedCloser look_closer(std::vector<VerifiedPair>& pairs, const PictureSource& 
   look_at_open();
   refuse_families(looked);
   refuse_beside_look_alikes(looked);
-  LookedCloser out{.compared = compared, .look_alikes = {}};
+  out.compared = compared;
   std::vector<VerifiedPair> left;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (looked[i].is_one != IsOne::kNo) {
       left.push_back(looked[i].pair);
-      left.back().is_shown = looked[i].is_one == IsOne::kShown;
+      left.back().is_shown = is_shown(looked[i].is_one);
     } else {
       out.look_alikes.push_back(pairs[i]);
     }

@@ -9,6 +9,7 @@
 #include "common/image.h"
 #include "common/stop.h"
 #include "dedup/verify/judge.h"
+#include "dedup/verify/through_others.h"
 
 namespace winnow::dedup {
 
@@ -29,6 +30,7 @@ inline constexpr double kMostDoubtful = 0.95;
 struct LookedCloser {
   std::size_t compared = 0;               // pairs, by larger pictures
   std::vector<VerifiedPair> look_alikes;  // left out, as they came; sorted by rows
+  RowPairs passed_over;  // whose larger pictures were not read, as others promised more
 };
 
 // Looks once more at pairs that are in doubt, and at those whose pictures are not plainly rich:

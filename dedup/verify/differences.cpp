@@ -185,9 +185,9 @@ class Blocks {
                                       : Softened{from.picture(), from.details()}),
         laid_(from.picture(), to, map) {
     Tones values = tones();
-    there_ = ToneCurve(values);
+    there_ = toned(from_.picture, ToneCurve(values));
     for (auto& [a, b] : values) std::swap(a, b);
-    back_ = ToneCurve(values);
+    back_ = toned(laid_.picture, ToneCurve(values));
   }
 
   // Those of a block's pixels that are looked at in both pictures.
@@ -228,19 +228,27 @@ class Blocks {
     return tones;
   }
 
+  static Plane toned(Plane plane, const ToneCurve& curve) {
+    for (float& value : plane.values) value = curve(value);
+    return plane;
+  }
+
+  // The pixels are no nearer to a side than kEdge.
   Block shifted(std::span<const Pixel> pixels, int dx, int dy) const {
     Moments details;
     float there = 0;
     float back = 0;
     for (const Pixel& pixel : pixels) {
-      const int x = pixel.x + dx;
-      const int y = pixel.y + dy;
-      if (!laid_.has(x, y)) continue;
-      details.add(from_.details.at(pixel.x, pixel.y), laid_.details.at(x, y));
-      const float a = from_.picture.at(pixel.x, pixel.y);
-      const float b = laid_.picture.at(x, y);
-      there += (there_(a) - b) * (there_(a) - b);
-      back += (back_(b) - a) * (back_(b) - a);
+      const auto here = static_cast<std::size_t>(pixel.y * from_.picture.width + pixel.x);
+      const auto upon =
+          static_cast<std::size_t>((pixel.y + dy) * from_.picture.width + pixel.x + dx);
+      const float b = laid_.picture.values[upon];
+      if (b == Laid::kNothing) continue;
+      details.add(from_.details.values[here], laid_.details.values[upon]);
+      const float to_b = there_.values[here] - b;
+      const float to_a = back_.values[upon] - from_.picture.values[here];
+      there += to_b * to_b;
+      back += to_a * to_a;
     }
     if (details.count < static_cast<float>(kFewest)) return {.left = kLeftOfNothing};
     Block block = details.block();
@@ -253,8 +261,8 @@ class Blocks {
   static constexpr int kNoShift = 4;  // of nine
   const Softened from_;
   const Laid laid_;
-  ToneCurve there_;
-  ToneCurve back_;
+  Plane there_;  // the pixels of the one in the tones of the other, and back
+  Plane back_;
 };
 
 // The gray value about which most pixels are.
@@ -408,9 +416,13 @@ bool is_copy_by_thumbnails(const Differences& thumbnails) noexcept {
   return is_within({.outlier = 0.85, .unexplained = 0.2}, thumbnails);
 }
 
+bool is_sure_by_close(const Differences& close) noexcept {
+  return is_within({.outlier = 1.6, .unexplained = 0.25}, close);
+}
+
 bool is_copy_by_close(const Differences& close) noexcept {
-  return is_within({.outlier = 1.6, .unexplained = 0.25}, close) ||
-         is_within({.outlier = 1, .unexplained = 0.4}, close) || is_even(close);
+  return is_sure_by_close(close) || is_within({.outlier = 1, .unexplained = 0.4}, close) ||
+         is_even(close);
 }
 
 bool is_copy_by_both(const Differences& close, const Differences& fine) noexcept {

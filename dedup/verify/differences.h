@@ -37,6 +37,8 @@ bool is_rich(const Differences& differences) noexcept;
 // alone, by pictures of kCloserPixels, or by those and others of kFinePixels.
 bool is_copy_by_thumbnails(const Differences& thumbnails) noexcept;
 bool is_copy_by_close(const Differences& close) noexcept;
+// The same, where blocks agree so well that no fine look would tell more.
+bool is_sure_by_close(const Differences& close) noexcept;
 bool is_copy_by_both(const Differences& close, const Differences& fine) noexcept;
 
 // Whether larger pictures may still show a copy: of thumbnails, and of those of kCloserPixels.

@@ -23,15 +23,21 @@ bool have_in_common(const Numbers& a, const Numbers& b, int few) {
   return few == 0;
 }
 
-// Rows that are shown to be one picture.
-Components shown_pictures(std::span<const AlikePair> pairs) {
+// Rows that hang together through such pairs.
+template <class Pairs>
+Components components_of(std::span<const AlikePair> pairs, const Pairs& are_linked) {
   std::uint32_t rows = 0;
   for (const AlikePair& pair : pairs) rows = std::max({rows, pair.row_a + 1, pair.row_b + 1});
-  UnionFind shown(rows);
+  UnionFind linked(rows);
   for (const AlikePair& pair : pairs) {
-    if (pair.is_shown) shown.unite(Edge{pair.row_a, pair.row_b, 0});
+    if (are_linked(pair)) linked.unite(Edge{pair.row_a, pair.row_b, 0});
   }
-  return std::move(shown).components();
+  return std::move(linked).components();
+}
+
+// Rows that are shown to be one picture.
+Components shown_pictures(std::span<const AlikePair> pairs) {
+  return components_of(pairs, [](const AlikePair& pair) { return pair.is_shown; });
 }
 
 }  // namespace
@@ -80,6 +86,34 @@ std::vector<std::uint32_t> count_look_alikes(std::span<const AlikePair> pairs,
     counts.push_back(static_cast<std::uint32_t>(twice.begin() - numbers.begin()));
   }
   return counts;
+}
+
+std::vector<char> are_mostly_look_alikes(std::span<const AlikePair> pairs,
+                                         std::span<const char> refused) {
+  constexpr std::uint64_t kFew = 4;
+  constexpr std::uint64_t kPairsOfPicture = 2;
+  const Components together = components_of(pairs, [](const AlikePair&) { return true; });
+  struct Lump {
+    std::uint64_t pictures = 0;
+    std::uint64_t pairs = 0;
+    std::uint64_t none = 0;  // of these, of two pictures
+    std::uint64_t one = 0;   // and of one
+  };
+  std::vector<Lump> lumps(together.count);
+  for (const std::uint32_t component : together.of_row) ++lumps[component].pictures;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    Lump& lump = lumps[together.of_row[pairs[i].row_a]];
+    ++lump.pairs;
+    lump.none += refused[i] != 0 ? 1 : 0;
+    lump.one += pairs[i].is_shown ? 1 : 0;
+  }
+  std::vector<char> mostly;
+  for (const std::uint32_t component : together.of_row) {
+    const auto& [pictures, in_all, none, one] = lumps[component];
+    const bool is_dense = in_all >= kPairsOfPicture * pictures;
+    mostly.push_back(is_dense && none >= kFew && none > one ? 1 : 0);
+  }
+  return mostly;
 }
 
 }  // namespace winnow::dedup

@@ -31,4 +31,10 @@ std::vector<char> are_of_families(std::span<const AlikePair> pairs);
 std::vector<std::uint32_t> count_look_alikes(std::span<const AlikePair> pairs,
                                              std::span<const char> refused);
 
+// By row whether it is of a lump of look-alikes: pictures that hang together through pairs that are
+// alike, two pairs a picture at least, of which more were told to be none, as of `refused`, than
+// are shown to be one; four at least. Few stray pairs that join copies are no lump.
+std::vector<char> are_mostly_look_alikes(std::span<const AlikePair> pairs,
+                                         std::span<const char> refused);
+
 }  // namespace winnow::dedup

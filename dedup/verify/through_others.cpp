@@ -13,6 +13,8 @@ namespace winnow::dedup {
 namespace {
 
 constexpr std::size_t kMostOfRow = 4;
+constexpr std::size_t kFewLinks = 16;   // of a row that others are worth trying for
+constexpr std::size_t kMostOfOne = 16;  // links of one between
 constexpr double kLeastShown = 0.25;
 
 // How another row lies upon one.
@@ -59,6 +61,33 @@ bool is_enough_shown(const Affine& map) {
   return std::max(what.shown.area(), what.taken.area()) >= kLeastShown;
 }
 
+// How other rows lie upon one, by one between.
+using Maps = std::map<std::uint32_t, Affine>;
+
+// To rows that stay, before whom the row itself goes for.
+Maps to_staying(const Links& links, std::span<const std::uint32_t> stands_for, std::uint32_t row) {
+  Maps maps;
+  for (const auto& [between, to_between] : links.of(row)) {
+    const std::uint32_t staying = stands_for[between];
+    if (staying >= stands_for[row] || staying == between) continue;
+    maps.try_emplace(staying, after(links.between(between, staying).map, to_between));
+  }
+  return maps;
+}
+
+// To rows before it that its links are linked to; nothing where it has many.
+Maps to_next_but_one(const Links& links, std::uint32_t row) {
+  Maps maps;
+  if (links.of(row).size() > kFewLinks) return maps;
+  for (const auto& [between, to_between] : links.of(row)) {
+    const std::span<const Link> next = links.of(between);
+    for (const auto& [other, map] : next.first(std::min(kMostOfOne, next.size()))) {
+      if (other < row) maps.try_emplace(other, after(map, to_between));
+    }
+  }
+  return maps;
+}
+
 }  // namespace
 
 std::vector<Trial> trials_through_others(std::span<const VerifiedPair> pairs, RowPairs& tried) {
@@ -66,19 +95,17 @@ std::vector<Trial> trials_through_others(std::span<const VerifiedPair> pairs, Ro
   const std::vector<std::uint32_t> stands_for = links.stands_for();
   std::vector<Trial> trials;
   for (std::uint32_t row = 0; row < links.size(); ++row) {
-    std::map<std::uint32_t, Affine> maps;  // to rows that stay, by one between
-    for (const auto& [between, to_between] : links.of(row)) {
-      const std::uint32_t staying = stands_for[between];
-      if (staying >= stands_for[row] || staying == between) continue;
-      maps.try_emplace(staying, after(links.between(between, staying).map, to_between));
-    }
     std::size_t of_row = 0;
-    for (const auto& [staying, map] : maps) {
-      if (of_row == kMostOfRow) break;
-      if (!is_enough_shown(map) || !tried.emplace(staying, row).second) continue;
-      trials.push_back({.row_a = staying, .row_b = row, .map = inverse(map)});
-      ++of_row;
-    }
+    const auto try_all = [&](const Maps& maps) {
+      for (const auto& [other, map] : maps) {
+        if (of_row == kMostOfRow) return;
+        if (!is_enough_shown(map) || !tried.emplace(other, row).second) continue;
+        trials.push_back({.row_a = other, .row_b = row, .map = inverse(map)});
+        ++of_row;
+      }
+    };
+    try_all(to_staying(links, stands_for, row));
+    try_all(to_next_but_one(links, row));
   }
   std::ranges::sort(trials, {},
                     [](const Trial& trial) { return std::pair(trial.row_a, trial.row_b); });

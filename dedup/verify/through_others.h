@@ -14,8 +14,9 @@ using RowPairs = std::set<std::pair<std::uint32_t, std::uint32_t>>;
 
 // Pairs that verified ones suggest: where a row is linked to one that goes for another, which comes
 // before whom the row itself goes for, the two may be one picture, and lie upon each other as both
-// lie upon the one between. Who stays is told by stars in the order of rows (stars.h), so a row is
-// tried with few others, those of the lowest rows, however large the crowd.
+// lie upon the one between. Who stays is told by stars in the order of rows (stars.h). Then come
+// others that its links are linked to, where it has few. A row is tried with few rows at a time,
+// the lowest ones, however large the crowd.
 //
 // pairs  sorted by rows, of determinants that are not 0
 // tried  are left out, and what comes back is put to them

@@ -110,6 +110,24 @@ TEST(CloserLook, KeepsACopyOfAPage) {
   EXPECT_GT(pairs[0].probability, 0.99);
 }
 
+// Twelve copies of a page: of each the larger pictures of eight pairs are read.
+TEST(CloserLook, SaysWhatItPassedOver) {
+  std::vector<VerifiedPair> pairs;
+  for (std::uint32_t a = 0; a < 12; ++a) {
+    for (std::uint32_t b = a + 1; b < 12; ++b) {
+      pairs.push_back({a, b, 0.5F, {.xx = 1, .yy = 1}});
+    }
+  }
+  const std::size_t all = pairs.size();
+  const Image whole = page({});
+  const LookedCloser looked = look_closer(
+      pairs, [&](std::uint32_t) { return *closer_picture(whole.view(), kComparedPixels); },
+      [&](std::uint32_t, int pixels) { return closer_picture(whole.view(), pixels); });
+  EXPECT_EQ(looked.compared + looked.passed_over.size(), all);
+  EXPECT_GT(looked.passed_over.size(), 0);
+  EXPECT_TRUE(looked.passed_over.contains({10, 11})) << "both have eight others";
+}
+
 TEST(CloserLook, Stops) {
   std::vector pairs{VerifiedPair{0, 1, 0.5F, {.xx = 1, .yy = 1}}};
   EXPECT_THROW(look_closer(pairs, {}, {}, [] { return true; }), StoppedError);

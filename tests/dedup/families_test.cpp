@@ -61,4 +61,28 @@ TEST(LookAlikes, AreCountedByPictureAndWithoutOnesOwn) {
   EXPECT_TRUE(count_look_alikes({}, {}).empty());
 }
 
+TEST(LookAlikes, AreMostOfALump) {
+  std::vector<AlikePair> pairs = all_alike(0, 5);  // ten pairs
+  std::vector<char> refused(pairs.size(), 1);
+  pairs[0].is_shown = true;
+  refused[0] = 0;
+  pairs.push_back({5, 6, true});  // by itself
+  refused.push_back(0);
+  EXPECT_EQ(are_mostly_look_alikes(pairs, refused), (std::vector<char>{1, 1, 1, 1, 1, 0, 0}));
+  // Half of the pairs of one picture: not most are of two.
+  for (std::size_t i = 0; i < 5; ++i) {
+    pairs[i].is_shown = true;
+    refused[i] = 0;
+  }
+  EXPECT_EQ(are_mostly_look_alikes(pairs, refused)[0], 0);
+  EXPECT_TRUE(are_mostly_look_alikes({}, {}).empty());
+}
+
+TEST(LookAlikes, ThatStrayAreNoLump) {
+  std::vector<AlikePair> chain;
+  for (std::uint32_t row = 0; row < 30; ++row) chain.push_back({row, row + 1});
+  const std::vector<char> mostly = are_mostly_look_alikes(chain, std::vector<char>(30, 1));
+  EXPECT_EQ(std::ranges::count(mostly, 1), 0);
+}
+
 }  // namespace winnow::dedup::families_test

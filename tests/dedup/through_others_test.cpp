@@ -28,6 +28,24 @@ TEST(ThroughOthers, TriesWhatIsLinkedToOneThatGoes) {
   EXPECT_TRUE(trials_through_others(pairs, tried).empty()) << "once";
 }
 
+// 3 is linked to what stays; 1 and 2 are, too, and to 3 by it alone.
+TEST(ThroughOthers, TriesOthersOfAPictureThatHasFew) {
+  std::vector<VerifiedPair> pairs{pair_of(0, 1, moved(0.1)), pair_of(0, 2, moved(0.2)),
+                                  pair_of(0, 3, moved(0.3))};
+  const auto rows = [](const Trial& trial) { return std::pair(trial.row_a, trial.row_b); };
+  const auto tried_of = [&] {
+    RowPairs tried;
+    for (const VerifiedPair& pair : pairs) tried.emplace(pair.row_a, pair.row_b);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+    for (const Trial& trial : trials_through_others(pairs, tried)) out.push_back(rows(trial));
+    return out;
+  };
+  EXPECT_EQ(tried_of(),
+            (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, 2}, {1, 3}, {2, 3}}));
+  for (std::uint32_t row = 4; row < 20; ++row) pairs.push_back(pair_of(3, row, moved(0)));
+  for (const auto& [a, b] : tried_of()) EXPECT_TRUE(a != 3 && b != 3) << "it has many";
+}
+
 TEST(ThroughOthers, TriesNothingThatShowsTooLittleOfTheOther) {
   RowPairs tried;
   const std::vector<VerifiedPair> apart{pair_of(0, 1, moved(0.5)), pair_of(1, 2, moved(0.4))};
@@ -41,7 +59,8 @@ TEST(ThroughOthers, TriesAPictureWithFewOthers) {
   for (std::uint32_t i = 0; i < 10; ++i) pairs.push_back(pair_of(i, 10 + i, moved(0)));
   for (std::uint32_t i = 0; i < 10; ++i) pairs.push_back(pair_of(10 + i, 20, moved(0)));
   RowPairs tried;
-  const std::vector<Trial> trials = trials_through_others(pairs, tried);
+  std::vector<Trial> trials = trials_through_others(pairs, tried);
+  std::erase_if(trials, [](const Trial& trial) { return trial.row_b != 20; });
   ASSERT_EQ(trials.size(), 4U);
   for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(trials[i].row_a, i) << "the first ones";
 }
