@@ -59,10 +59,14 @@ Codes codes_within(const ColumnSource& columns, const Options& options, const Li
     const Fingerprints table = columns({"codes:" + options.hash, "quality"});
     const CodeColumn& codes = codes_of(table, options.hash);
     const EdgeSink keep = [&](std::span<const Edge> found) {
-      for (const Edge& edge : found) (have_one_code(codes, edge) ? same : edges).push_back(edge);
+      for (const Edge& edge : found) {
+        // Pictures that were compared may differ where their codes do not.
+        const bool is_same = !options.matching.verified && have_one_code(codes, edge);
+        (is_same ? same : edges).push_back(edge);
+      }
     };
-    find_links(table, options, source, matchable_rows(table, options.hash, options.matching.least_quality),
-               keep);
+    find_links(table, options, source,
+               matchable_rows(table, options.hash, options.matching.least_quality), keep);
   }
   return {rows, same, edges};
 }

@@ -48,11 +48,30 @@ std::vector<Json> decision_of(const Selection& selection, const Samples& samples
 }
 
 // How probable a pair is, and the transformation; nothing where pictures did not tell.
-std::vector<Json> told_of(const VerifiedLinks& verified, const Fingerprints& sizes,
-                          const Edge& edge) {
-  const VerifiedPair* pair = find_pair(verified, edge.a, edge.b);
+std::vector<Json> told_of(const VerifiedPair* pair, const Fingerprints& sizes, const Edge& edge) {
   if (pair == nullptr) return {"", ""};
   return {told_score(pair->probability), transformation_words(*pair, sizes, edge.a, edge.b)};
+}
+
+std::vector<std::string> pair_fields() {
+  return {"id",         "name",        "split",        "labels",  "other_id",
+          "other_name", "other_split", "other_labels", "distance"};
+}
+
+Json told_verification(const VerifiedLinks& verified) {
+  const KeptPairs& kept = verified.kept;
+  Json told{{"candidates", verified.verification.counts.candidates},
+            {"compared", verified.verification.counts.registered},
+            {"compared_larger", verified.looked_closer},
+            {"passed_over", verified.passed_over},
+            {"pairs", verified.verification.pairs.size()},
+            {"look_alikes", verified.look_alikes.size()},
+            {"collages", verified.collages.size()}};
+  if (!kept.least.raised_by_labels) {
+    told["expected_false"] = kept.expected_false;
+    told["most_false"] = most_false_pairs(kept.expected_false);
+  }
+  return told;
 }
 
 }  // namespace
@@ -89,8 +108,7 @@ void list_groups(const Result& result, const Fingerprints& table, const NameOf& 
 void list_pairs(const ColumnSource& columns, const Options& options, const ToldLinks& links,
                 const Fingerprints& table, const NameOf& name_of, ListForm form,
                 const TextSink& out) {
-  std::vector<std::string> names{"id",         "name",        "split",        "labels",  "other_id",
-                                 "other_name", "other_split", "other_labels", "distance"};
+  std::vector<std::string> names = pair_fields();
   // Those that pictures linked may be further apart than their distance says (links_of).
   const bool by_features = !options.matching.features.empty() && !links.verified;
   if (by_features) names.emplace_back("cosine");
@@ -106,9 +124,31 @@ void list_pairs(const ColumnSource& columns, const Options& options, const ToldL
     append(samples.describe(pair.b), values);
     values.emplace_back(pair.distance);
     if (by_features) values.emplace_back(cosine_of_distance(static_cast<int>(pair.distance)));
-    if (links.verified) append(told_of(*links.verified, sizes, pair), values);
+    if (links.verified) {
+      append(told_of(find_pair(*links.verified, pair.a, pair.b), sizes, pair), values);
+    }
     list.put(values);
   });
+}
+
+void list_look_alikes(const ColumnSource& columns, const Options& options, const ToldLinks& links,
+                      const Fingerprints& table, const NameOf& name_of, ListForm form,
+                      const TextSink& out) {
+  std::vector<std::string> names = pair_fields();
+  names.insert(names.end(), {"probability", "transformation"});
+  List list(std::move(names), form, out);
+  if (!links.verified) return;
+  const Samples samples{table, name_of};
+  const Fingerprints sizes = columns({"widths_px", "heights_px"});
+  const Fingerprints coded = columns({"codes:" + options.hash});
+  const CodeColumn& codes = codes_of(coded, options.hash);
+  for (const VerifiedPair& pair : links.verified->look_alikes) {
+    std::vector<Json> values = samples.describe(pair.row_a);
+    append(samples.describe(pair.row_b), values);
+    values.emplace_back(row_distance(codes, pair.row_a, pair.row_b));
+    append(told_of(&pair, sizes, {pair.row_a, pair.row_b, 0}), values);
+    list.put(values);
+  }
 }
 
 void list_low_quality(const Fingerprints& table, const Options& options, const NameOf& name_of,
@@ -144,7 +184,8 @@ void list_issues(const std::vector<IssueSet>& of_row, const ColumnSource& column
   });
 }
 
-std::string json_summary(const Result& result, const Options& options) {
+std::string json_summary(const Result& result, const Options& options,
+                         const VerifiedLinks* verified) {
   Json leaks = Json::array();
   for (const LeakCount& leak : result.leaks) {
     leaks.push_back({{"a", split_name(leak.a)},
@@ -171,6 +212,7 @@ std::string json_summary(const Result& result, const Options& options) {
   if (!options.chosen_by.demand.empty()) summary["chosen_by"] = options.chosen_by.demand;
   if (options.matching.least_quality) summary["least_quality"] = *options.matching.least_quality;
   if (options.matching.verified) summary["verified"] = *options.matching.verified;
+  if (verified != nullptr) summary["verification"] = told_verification(*verified);
   if (!options.matching.features.empty()) {
     summary["features"] = options.matching.features;
     summary["cosine"] = cosine_of_distance(options.threshold);

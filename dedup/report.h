@@ -57,7 +57,15 @@ void list_issues(const std::vector<IssueSet>& of_row, const ColumnSource& column
                  const std::string& hash, const NameOf& name_of, ListForm form,
                  const TextSink& out);
 
-// One JSON object, schema "winnow.dedup/1" (docs/schemas).
-std::string json_summary(const Result& result, const Options& options);
+// The same fields of pairs that look alike and were not taken for copies
+// (VerifiedLinks::look_alikes); none where pictures were not compared.
+void list_look_alikes(const ColumnSource& columns, const Options& options, const ToldLinks& links,
+                      const Fingerprints& table, const NameOf& name_of, ListForm form,
+                      const TextSink& out);
+
+// One JSON object, schema "winnow.dedup/1" (docs/schemas). `verified`: what pictures told, where
+// they were compared.
+std::string json_summary(const Result& result, const Options& options,
+                         const VerifiedLinks* verified = nullptr);
 
 }  // namespace winnow::dedup

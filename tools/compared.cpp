@@ -2,14 +2,19 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "dedup/verify/estimate.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_search.h"
+#include "tools/report/words.h"
 
 namespace winnow::tools {
 
@@ -40,6 +45,12 @@ std::string why(const dedup::LeastProbability& least, const std::string& hash) {
 
 void tell_verified(const Session& session, const Verified& what, const std::string& hash) {
   const dedup::VerifyCounts& counts = what.counts;
+  if (what.look_alikes > 0) {
+    say(session,
+        fmt::format("verify: {} pairs look alike, as pages of one layout and shots of one place "
+                    "do, and are not shown to be copies: none goes for them (--list-look-alikes)",
+                    grouped(what.look_alikes)));
+  }
   say(session,
       fmt::format("verify: {} pairs of {} candidates show one picture; of those near by {}, {} are "
                   "refused and {} have too few details to tell, so codes decide",
@@ -49,28 +60,56 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
     say(session, fmt::format("verify: {} pairs were compared by larger pictures, too",
                              grouped(what.looked_closer)));
   }
-  if (what.look_alikes > 0) {
-    say(session, fmt::format("verify: {} pairs look alike as pages, charts or screens of one "
-                             "layout do, and more differs in them than in copies: they stay",
-                             grouped(what.look_alikes)));
+  if (what.passed_over > 0) {
+    say(session, fmt::format("verify: {} pairs were compared by thumbnails alone, for eight others "
+                             "of their pictures promised more",
+                             grouped(what.passed_over)));
   }
   if (what.collages > 0) {
     say(session, fmt::format("verify: {} pictures are collages of others, and copies of none",
                              grouped(what.collages)));
   }
-  say(session, fmt::format("verify: each with a probability of {} or more{}",
-                           in_digits(what.kept.least.near), why(what.kept.least, hash)));
+  say(session, what.kept.least.only_shown
+                   ? "verify: each is shown to be one picture, block by block: no probability "
+                     "tells copies from these pictures that are alike"
+                   : fmt::format("verify: each with a probability of {} or more{}",
+                                 in_digits(what.kept.least.near), why(what.kept.least, hash)));
   if (what.kept.least.raised_by_labels) return;
-  say(session,
-      fmt::format("verify: {:.2g} false pairs are expected among them, by {} pairs of different "
-                  "pictures",
-                  what.kept.expected_false, grouped(what.strangers)));
+  say(session, fmt::format("verify: {:.2g} false pairs are expected among them, {} at most at 95 % "
+                           "confidence, by {} pairs of different pictures",
+                           what.kept.expected_false,
+                           grouped(dedup::most_false_pairs(what.kept.expected_false)),
+                           grouped(what.strangers)));
 }
 
 dedup::VerifyOptions verify_options(const ChoiceFlags& choice) {
   if (choice.least_probability) return {.least_probability = *choice.least_probability};
   return {.least_probability = kLeastProbability, .most_false = kMostFalsePairs};
 }
+
+namespace {
+
+// What it takes to compare many pictures: before the search, by a sample.
+dedup::Foretell tell_estimate(const Session& session) {
+  return [&session](std::span<const std::uint32_t> rows, const dedup::PictureSource& pictures,
+                    std::span<const dedup::Edge> near, const dedup::MatchModel& model,
+                    const dedup::VerifyOptions& how) {
+    constexpr std::size_t kFew = 2000;  // are compared before one has read the line
+    if (rows.size() <= kFew) return;
+    // What this process worked, however busy the machine is.
+    const auto seconds = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
+    const dedup::VerifyEstimate estimate =
+        dedup::estimate_verification(rows, pictures, near, model, how, seconds);
+    say(session,
+        fmt::format("verify: {} pictures, some {} pairs to lay upon each other: some {} of "
+                    "a core and {:.1f} GB, by a sample of {}",
+                    grouped(rows.size()), grouped(static_cast<std::uint64_t>(estimate.trials)),
+                    in_seconds(estimate.core_seconds), estimate.bytes / 1e9,
+                    grouped(estimate.sampled)));
+  };
+}
+
+}  // namespace
 
 dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
                              const std::string& hash, const dedup::ColumnSource& columns,
@@ -82,16 +121,28 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
   }
   how.search = search_options(session);
   auto found = std::make_shared<dedup::VerifiedLinks>(
-      dedup::verify_links(columns, thumbnails, options, links, how));
+      dedup::verify_links(columns, thumbnails, options, links, how, tell_estimate(session)));
   const dedup::Verification& verification = found->verification;
   tell_verified(session,
                 {verification.counts, found->refused, verification.undecided.size(), found->kept,
-                 found->calibration.strangers, found->looked_closer, found->look_alikes.size(),
-                 found->collages.size()},
+                 found->calibration.strangers, found->looked_closer, found->passed_over,
+                 found->look_alikes.size(), found->collages.size()},
                 options.hash);
   options.matching.verified = found->kept.least.near;
   return {dedup::links_of(found), found};
 }
+
+namespace {
+
+// Whether most pictures are so large that a closer look tells more than their landmarks.
+bool are_mostly_large(const dedup::Fingerprints& sizes, std::span<const std::uint32_t> rows) {
+  const auto large = std::ranges::count_if(rows, [&](std::uint32_t row) {
+    return std::uint64_t{sizes.widths_px[row]} * sizes.heights_px[row] >= dedup::kCloserPixels;
+  });
+  return 2 * static_cast<std::size_t>(large) >= rows.size();
+}
+
+}  // namespace
 
 bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
                       const dedup::ColumnSource& columns,
@@ -106,8 +157,9 @@ bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
                              grouped(rows.size()), grouped(rows.size() / 60'000)));
     return false;
   }
-  const double details = dedup::landmarks_a_picture(
-      rows, dedup::pictures_of(columns({"widths_px", "heights_px"}), thumbnails));
+  const dedup::Fingerprints sizes = columns({"widths_px", "heights_px"});
+  if (are_mostly_large(sizes, rows)) return true;
+  const double details = dedup::landmarks_a_picture(rows, dedup::pictures_of(sizes, thumbnails));
   if (details >= kLeastDetails) return true;
   say(session, fmt::format("pictures with so few details (some {:.0f} landmarks) are compared by "
                            "codes alone unless --verify asks for more",

@@ -36,8 +36,8 @@ dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
                               dedup::Options& options);
 
 // Whether pictures are looked at where no flag says so: where none says what codes to compare, for
-// up to so many images, which take some 100 seconds of a core, with so many landmarks each. Photos
-// have about 45, digits 5. Of more and of others it says why not.
+// up to so many images, which take some 100 seconds of a core, that are large or have so many
+// landmarks each. Photos have about 45, digits 5. Of more and of others it says why not.
 inline constexpr std::uint64_t kMostUnasked = 100'000;
 inline constexpr double kLeastDetails = 16;
 bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
@@ -57,7 +57,8 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
                              const dedup::LinkSource& links, dedup::Options& options);
 
 // Says what verification came to: of pairs near by a hash, how many were refused, and how many are
-// left to their codes; how probable the rest are, and how many false ones to expect.
+// left to their codes; how probable the rest are, and how many false ones to expect. Look-alikes,
+// which stay, come first.
 struct Verified {
   dedup::VerifyCounts counts;
   std::uint64_t refused = 0;
@@ -65,7 +66,8 @@ struct Verified {
   dedup::KeptPairs kept;
   std::uint64_t strangers = 0;  // pairs of different pictures that say so
   std::uint64_t looked_closer = 0;
-  std::uint64_t look_alikes = 0;  // pairs that look_closer() left out
+  std::uint64_t passed_over = 0;
+  std::uint64_t look_alikes = 0;
   std::uint64_t collages = 0;
 };
 void tell_verified(const Session& session, const Verified& what, const std::string& hash);

@@ -31,6 +31,11 @@ void list_pairs(const Deduplicated& what, dedup::ListForm form, const dedup::Tex
                     form, out);
 }
 
+void list_look_alikes(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
+  dedup::list_look_alikes(what.columns, what.options, what.links, what.columns({"labels"}),
+                          what.name_of, form, out);
+}
+
 void list_low_quality(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
   const dedup::Fingerprints table = what.columns({"labels", "quality"});
   dedup::list_low_quality(table, what.options, what.name_of, form, out);
@@ -40,8 +45,9 @@ void list_issues(const Deduplicated& what, dedup::ListForm form, const dedup::Te
   dedup::list_issues(what.result.issues, what.columns, "", what.name_of, form, out);
 }
 
-std::array<std::filesystem::path, 5> places_of(const ListFlags& flags) {
-  return {flags.removed, flags.groups, flags.pairs, flags.low_quality, flags.issues};
+std::array<std::filesystem::path, 6> places_of(const ListFlags& flags) {
+  return {flags.removed,     flags.groups,      flags.pairs,
+          flags.look_alikes, flags.low_quality, flags.issues};
 }
 
 void print(std::string_view text) { fmt::print("{}", text); }
@@ -55,6 +61,7 @@ void write_lists(const Deduplicated& what, const ListFlags& flags) {
   write(flags.removed, list_removed);
   write(flags.groups, list_groups);
   write(flags.pairs, list_pairs);
+  write(flags.look_alikes, list_look_alikes);
   write(flags.low_quality, list_low_quality);
   write(flags.issues, list_issues);
 }
@@ -170,6 +177,8 @@ void add_list_flags(CLI::App& app, ListFlags& flags) {
   app.add_option("--list-groups", flags.groups,
                  "Also list every image of every group, with the group's diameter in bits" + form);
   app.add_option("--list-pairs", flags.pairs, "Also list all pairs of duplicates" + form);
+  app.add_option("--list-look-alikes", flags.look_alikes,
+                 "Also list the pairs that look alike and are not taken for copies" + form);
   app.add_option("--list-blank", flags.low_quality,
                  "Also list the images with too little in them to match by a hash" + form);
   app.add_option("--list-issues", flags.issues,
@@ -197,7 +206,8 @@ void conclude(const Session& session, const Deduplicated& what, ListFlags lists,
   if (!lists.removed.empty() && lists.removed != kStandardOutput) {
     say(session, fmt::format("removed images are listed in {}", lists.removed.string()));
   }
-  if (ending.json) fmt::print("{}\n", dedup::json_summary(what.result, what.options));
+  if (ending.json)
+    fmt::print("{}\n", dedup::json_summary(what.result, what.options, what.links.verified.get()));
   if (refused) refuse_leaks(what.result);
 }
 

@@ -14,12 +14,13 @@ struct ListFlags {
   std::filesystem::path removed;
   std::filesystem::path groups;
   std::filesystem::path pairs;
+  std::filesystem::path look_alikes;
   std::filesystem::path low_quality;  // --list-blank
   std::filesystem::path issues;
 
   bool any() const noexcept {
-    return !removed.empty() || !groups.empty() || !pairs.empty() || !low_quality.empty() ||
-           !issues.empty();
+    return !removed.empty() || !groups.empty() || !pairs.empty() || !look_alikes.empty() ||
+           !low_quality.empty() || !issues.empty();
   }
 };
 
@@ -31,8 +32,8 @@ inline constexpr const char* kStandardOutput = "-";
 void write_list(const std::filesystem::path& path,
                 const std::function<void(dedup::ListForm, const dedup::TextSink&)>& list);
 
-// --list, --list-groups, --list-pairs, --list-blank and --list-issues. `flags` must live as long as
-// `app`.
+// --list, --list-groups, --list-pairs, --list-look-alikes, --list-blank and --list-issues. `flags`
+// must live as long as `app`.
 void add_list_flags(CLI::App& app, ListFlags& flags);
 
 // UsageError, before anything is done, where two of the lists, the page of --report and --json

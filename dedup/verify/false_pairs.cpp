@@ -1,6 +1,8 @@
 #include "dedup/verify/false_pairs.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -9,8 +11,6 @@
 
 namespace winnow::dedup {
 namespace {
-
-constexpr double kSurest = 1 - 1e-7;
 
 // Pairs that were laid upon each other and are no copies.
 double strangers_of(const Verification& verification) {
@@ -68,13 +68,16 @@ void leave_out_look_alikes(const FalsePairEvidence& evidence, double most_false,
   const double by_chance = least.near;
   least.far = probable_beside(*look_alikes, far_probabilities(verification, evidence.near),
                               by_chance, most_false);
-  least.near = probable_when_near(*look_alikes, verification.near_scores, by_chance, most_false)
-                   .value_or(kSurest);
+  const std::optional<double> near =
+      probable_when_near(*look_alikes, verification.near_scores, by_chance, most_false);
+  least.near = near.value_or(by_chance);
+  least.only_shown = !near;
+  if (least.only_shown) least.far.reset();
   if (least.far) least.far = std::max(*least.far, least.near);
   least.raised_by_look_alikes = !least.far || *least.far > by_chance;
-  const double expected = look_alikes->expected_of(verification.near_scores, least.near) +
+  const double expected = (near ? look_alikes->expected_of(verification.near_scores, *near) : 0) +
                           (least.far ? look_alikes->expected(*least.far) : 0);
-  kept.expected_false = std::max(kept.expected_false, expected);
+  kept.expected_false = least.only_shown ? 0 : std::max(kept.expected_false, expected);
   keep_probable(least, evidence.near, verification);
 }
 
@@ -98,12 +101,29 @@ bool is_among(std::span<const Edge> sorted, const VerifiedPair& pair) {
 bool is_probable(const VerifiedPair& pair, const LeastProbability& least,
                  std::span<const Edge> near) {
   if (pair.is_shown) return pair.probability >= least.shown;
+  if (least.only_shown) return false;
   if (is_among(near, pair)) return pair.probability >= least.near;
   return least.far && pair.probability >= *least.far;
 }
 
+std::uint64_t most_false_pairs(double expected) noexcept {
+  constexpr double kMany = 100;  // from where on a normal distribution is as good
+  if (expected > kMany)
+    return static_cast<std::uint64_t>(expected + 1.645 * std::sqrt(expected)) + 1;
+  double share = std::exp(-expected);
+  double at_most = share;
+  std::uint64_t pairs = 0;
+  while (at_most < 0.95) {
+    ++pairs;
+    share *= expected / static_cast<double>(pairs);
+    at_most += share;
+  }
+  return pairs;
+}
+
 KeptPairs leave_out_false(const FalsePairEvidence& evidence, const PairDemand& demand,
                           Verification& verification) {
+  const std::vector<VerifiedPair> before = verification.pairs;
   KeptPairs kept;
   kept.least.shown = demand.least_probability;
   kept.least.near = demand.least_probability;
@@ -115,9 +135,14 @@ KeptPairs leave_out_false(const FalsePairEvidence& evidence, const PairDemand& d
   keep_probable(kept.least, evidence.near, verification);
   kept.expected_false =
       evidence.calibration.expected_false(strangers_of(verification), kept.least.near);
-  if (!demand.most_false) return kept;
-  leave_out_look_alikes(evidence, *demand.most_false, verification, kept);
-  leave_out_what_labels_tell(evidence, verification, kept.least);
+  if (demand.most_false) {
+    leave_out_look_alikes(evidence, *demand.most_false, verification, kept);
+    leave_out_what_labels_tell(evidence, verification, kept.least);
+  }
+  std::ranges::copy_if(before, std::back_inserter(kept.doubtful), [&](const VerifiedPair& pair) {
+    return pair.probability >= demand.least_probability && !pair.lacks_details &&
+           !is_probable(pair, kept.least, evidence.near);
+  });
   return kept;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "dedup/fingerprints.h"
 #include "dedup/verify/calibrate.h"
@@ -14,6 +15,7 @@ namespace winnow::dedup {
 struct LeastProbability {
   double shown = 0;                    // where a closer look showed a copy
   double near = 0;                     // else, where codes are near
+  bool only_shown = false;             // no probability is enough of others
   std::optional<double> far = {};      // where they are not: more, if pictures are alike; nothing:
                                        // no probability is enough
   bool raised_by_labels = false;       // see probable_by_labels
@@ -43,13 +45,19 @@ struct PairDemand {
 struct KeptPairs {
   LeastProbability least;
   double expected_false = 0;  // pairs of different pictures, as far as the scores tell
+  // As probable as was demanded, and left out all the same; sorted by rows.
+  std::vector<VerifiedPair> doubtful = {};
 };
+
+// No more false pairs than this are there in 95 of 100 sets of which so many are expected
+// (Poisson).
+std::uint64_t most_false_pairs(double expected) noexcept;
 
 // Leaves out pairs that are less probable, or leaves them to their codes where they lack details.
 // With most_false: no more pairs of strangers are expected among those kept; those that codes do
 // not bring together are so probable that look-alikes are left out (look_alikes.h); and no more of
 // them differ in label (label_evidence.h). Of pairs that a closer look showed no more is asked than
-// least_probability.
+// least_probability. Where no probability is enough only those are left.
 KeptPairs leave_out_false(const FalsePairEvidence& evidence, const PairDemand& demand,
                           Verification& verification);
 

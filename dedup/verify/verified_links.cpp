@@ -37,14 +37,28 @@ void leave_uncounted(std::span<const VerifiedPair> look_alikes, std::span<const 
 
 auto rows_of(const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b); }
 
+// Leaves out pairs in doubt of which one picture is too small for a closer look to tell more.
+void leave_out_small(const Fingerprints& sizes, double least_probability,
+                     std::vector<VerifiedPair>& pairs) {
+  const auto is_small = [&](std::uint32_t row) {
+    return 2.0 * sizes.widths_px[row] * sizes.heights_px[row] < kCloserPixels;
+  };
+  std::erase_if(pairs, [&](const VerifiedPair& pair) {
+    return pair.probability < least_probability && (is_small(pair.row_a) || is_small(pair.row_b));
+  });
+}
+
 // Links more copies to what stays in their place. They are looked at as all others are.
 void add_pairs_through_others(const PictureSource& pictures, std::span<const Edge> near,
-                              const VerifyOptions& how, VerifiedLinks& out) {
+                              const RowPairs& passed_over, const VerifyOptions& how,
+                              VerifiedLinks& out) {
   constexpr int kMostRounds = 8;
   std::vector<VerifiedPair>& pairs = out.verification.pairs;
   RowPairs tried;
   for (const VerifiedPair& pair : pairs) tried.insert(rows_of(pair));
-  for (const VerifiedPair& pair : out.look_alikes) tried.insert(rows_of(pair));
+  for (const VerifiedPair& pair : out.look_alikes) {
+    if (!passed_over.contains(rows_of(pair))) tried.insert(rows_of(pair));
+  }
   for (int round = 0; round < kMostRounds; ++round) {
     const std::vector<Trial> trials = trials_through_others(pairs, tried);
     if (trials.empty()) return;
@@ -62,28 +76,45 @@ void add_pairs_through_others(const PictureSource& pictures, std::span<const Edg
   }
 }
 
+// Look-alikes are also those that were left out as doubtful; none that were linked after all, and
+// none that would not be copies anyway.
+void keep_look_alikes(double least_probability, VerifiedLinks& out) {
+  std::vector<VerifiedPair>& all = out.look_alikes;
+  all.insert(all.end(), out.kept.doubtful.begin(), out.kept.doubtful.end());
+  std::ranges::sort(all, {}, rows_of);
+  std::erase_if(all, [&](const VerifiedPair& pair) {
+    return pair.probability < least_probability ||
+           find_pair(out, pair.row_a, pair.row_b) != nullptr;
+  });
+}
+
 }  // namespace
 
 VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,
                            const Options& options, const LinkSource& links,
-                           const VerifyOptions& how) {
-  const PictureSource pictures = pictures_of(columns({"widths_px", "heights_px"}), thumbnails);
+                           const VerifyOptions& how, const Foretell& foretell) {
+  const Fingerprints sizes = columns({"widths_px", "heights_px"});
+  const PictureSource pictures = pictures_of(sizes, thumbnails);
   const std::vector<std::uint32_t> rows =
       matchable_rows(columns({"quality"}), options.hash, options.matching.least_quality);
   const std::vector<Edge> near = near_by_codes(columns, options, links, rows);
   VerifiedLinks out;
   out.calibration = calibrate(rows, pictures, /*seed=*/0, how.search.stop);
+  if (foretell) foretell(rows, pictures, near, out.calibration.model, how);
   VerifyOptions with_doubtful = how;
   if (how.closer) with_doubtful.least_probability = std::min(how.least_probability, kLeastDoubtful);
   out.verification = verify(rows, pictures, near, out.calibration.model, with_doubtful);
+  leave_out_small(sizes, how.least_probability, out.verification.pairs);
   LookedCloser looked = look_closer(out.verification.pairs, pictures, how.closer, how.search.stop);
   leave_uncounted(looked.look_alikes, near, out.verification);
   out.looked_closer = looked.compared;
+  out.passed_over = looked.passed_over.size();
   out.look_alikes = std::move(looked.look_alikes);
   const Fingerprints labelled = columns({"labels"});
   out.kept = leave_out_false({out.calibration, near, &labelled.labels},
                              {how.least_probability, how.most_false}, out.verification);
-  add_pairs_through_others(pictures, near, how, out);
+  add_pairs_through_others(pictures, near, looked.passed_over, how, out);
+  keep_look_alikes(how.least_probability, out);
   out.collages = find_collages(out.verification.pairs, [&](std::uint32_t row) {
     std::optional<Image> larger;
     if (how.closer) larger = how.closer(row, kCloserPixels);

@@ -22,7 +22,9 @@ struct VerifiedLinks {
   std::vector<Edge> edges;
   std::vector<std::uint32_t> collages;  // rows, ascending (collages.h)
   std::uint64_t looked_closer = 0;      // pairs that larger pictures decided
-  // Pairs of plain pictures that are alike, and in which more differs than in a copy (look_closer).
+  std::uint64_t passed_over = 0;        // pairs for which none were read, as others promised more
+  // Pairs that are alike and no copies: in plain ones more differs than in a copy (look_closer), of
+  // others different pictures are as probable (KeptPairs::doubtful). Sorted by rows.
   std::vector<VerifiedPair> look_alikes;
   std::uint64_t refused = 0;  // pairs near by codes that are different pictures
 };
@@ -39,9 +41,13 @@ struct VerifiedLinks {
 //          pictures of `closer` where there is one
 // Memory   some 1.2 KB a picture, beside the thumbnails that are being compared
 // Throws   UsageError where there are no thumbnails; StoppedError
+// foretell asked, before the search, what it will take; empty: nobody is
+using Foretell = std::function<void(std::span<const std::uint32_t> rows,
+                                    const PictureSource& pictures, std::span<const Edge> near,
+                                    const MatchModel& model, const VerifyOptions& how)>;
 VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,
                            const Options& options, const LinkSource& links,
-                           const VerifyOptions& how);
+                           const VerifyOptions& how, const Foretell& foretell = {});
 
 // The link of two rows that pictures told, in any order; nullptr where there is none.
 const VerifiedPair* find_pair(const VerifiedLinks& verified, std::uint32_t row,

@@ -814,6 +814,40 @@ TEST(Report, ListsPairsAndWhatIsOfLowQuality) {
             "\n");
 }
 
+// Pictures of one code may be two: only pairs that pictures told are listed.
+TEST(Report, ListsVerifiedPairsAndLookAlikesApart) {
+  const Fingerprints table = make_table({{.id = 1, .code = 5, .file = 1, .pixels = 1},
+                                         {.id = 2, .code = 5, .file = 2, .pixels = 2},
+                                         {.id = 3, .code = 5, .file = 3, .pixels = 3}});
+  const auto columns = [&](const ColumnNames&) { return table; };
+  VerifiedLinks told;
+  told.verification.pairs = {
+      {.row_a = 0, .row_b = 1, .probability = 0.99F, .map = {.xx = 1, .yy = 1}}};
+  told.edges = {{0, 1, 0}};
+  told.look_alikes = {{.row_a = 0, .row_b = 2, .probability = 0.97F, .map = {.xx = 1, .yy = 1}}};
+  const auto verified = std::make_shared<const VerifiedLinks>(told);
+  const ToldLinks links{links_of(verified), verified};
+  const Options options{.threshold = 2, .matching = {.verified = 0.9}};
+  const NameOf name_of = [](SampleId id) { return std::to_string(id); };
+  std::string pairs;
+  std::string look_alikes;
+  list_pairs(columns, options, links, table, name_of, ListForm::kCsv,
+             [&](std::string_view text) { pairs += text; });
+  list_look_alikes(columns, options, links, table, name_of, ListForm::kCsv,
+                   [&](std::string_view text) { look_alikes += text; });
+  const std::string fields =
+      "id,name,split,labels,other_id,other_name,other_split,other_labels,distance,probability,"
+      "transformation\n";
+  EXPECT_EQ(pairs, fields + "1,1,train,0,2,2,train,0,0,0.99,whole\n");
+  EXPECT_EQ(look_alikes, fields + "1,1,train,0,3,3,train,0,0,0.97,whole\n");
+  const Result result = deduplicate(columns, options, links.source);
+  const auto json = nlohmann::json::parse(json_summary(result, options, verified.get()));
+  EXPECT_EQ(json.at("verification").at("pairs"), 1);
+  EXPECT_EQ(json.at("verification").at("look_alikes"), 1);
+  EXPECT_EQ(json.at("verification").at("most_false"), 0);
+  EXPECT_FALSE(nlohmann::json::parse(json_summary(result, options)).contains("verification"));
+}
+
 TEST(Deduplicate, CountsDuplicatesInsideEvaluationAndRemovesThemOnRequest) {
   const Fingerprints table = make_table({
       {.id = 1, .split = Split::kTest, .code = 0, .file = 1, .pixels = 1},
