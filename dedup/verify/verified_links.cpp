@@ -37,16 +37,22 @@ void leave_uncounted(std::span<const VerifiedPair> look_alikes, std::span<const 
 
 auto rows_of(const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b); }
 
-// Leaves out pairs in doubt of which one picture is too small for a closer look to tell more.
-void leave_out_small(const Fingerprints& sizes, double least_probability,
-                     std::vector<VerifiedPair>& pairs) {
-  const auto is_small = [&](std::uint32_t row) {
-    return 2.0 * sizes.widths_px[row] * sizes.heights_px[row] < kCloserPixels;
-  };
-  std::erase_if(pairs, [&](const VerifiedPair& pair) {
-    return pair.probability < least_probability && (is_small(pair.row_a) || is_small(pair.row_b));
-  });
-}
+// Whether a closer look at two pictures tells more than their thumbnails.
+class HaveLarger {
+ public:
+  HaveLarger(const Fingerprints& sizes, const CloserSource& closer)
+      : sizes_(sizes), there_are_(closer != nullptr) {}
+  bool operator()(std::uint32_t row, std::uint32_t other) const {
+    return there_are_ && is_large(row) && is_large(other);
+  }
+
+ private:
+  bool is_large(std::uint32_t row) const {
+    return 2.0 * sizes_.widths_px[row] * sizes_.heights_px[row] >= kCloserPixels;
+  }
+  const Fingerprints& sizes_;
+  bool there_are_;
+};
 
 // Links more copies to what stays in their place. They are looked at as all others are.
 void add_pairs_through_others(const PictureSource& pictures, std::span<const Edge> near,
@@ -104,8 +110,13 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
   VerifyOptions with_doubtful = how;
   if (how.closer) with_doubtful.least_probability = std::min(how.least_probability, kLeastDoubtful);
   out.verification = verify(rows, pictures, near, out.calibration.model, with_doubtful);
-  leave_out_small(sizes, how.least_probability, out.verification.pairs);
+  const HaveLarger have_larger(sizes, how.closer);
+  std::erase_if(out.verification.pairs, [&](const VerifiedPair& pair) {
+    return pair.probability < how.least_probability && !have_larger(pair.row_a, pair.row_b);
+  });
   LookedCloser looked = look_closer(out.verification.pairs, pictures, how.closer, how.search.stop);
+  std::erase_if(looked.passed_over,
+                [&](const auto& rows) { return !have_larger(rows.first, rows.second); });
   leave_uncounted(looked.look_alikes, near, out.verification);
   out.looked_closer = looked.compared;
   out.passed_over = looked.passed_over.size();
