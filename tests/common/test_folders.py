@@ -13,9 +13,11 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 
 SHM = pathlib.Path("/dev/shm")
 ROOM = 1 << 30  # bytes that memory must have for it
+LOOKS = 100  # for processes, at most: some have no environment all their life
 OPEN_MPI = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory")  # of version 4, and of 5
 
 
@@ -30,15 +32,31 @@ def in_memory(folders):
     return [folder for folder in found if folder.parent == SHM]
 
 
+def end_processes(names):
+    """Ends all processes whose environment has one of the names. Whether another look may find more: a process that begins has none yet."""
+    again = False
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if int(process.name) == os.getpid():
+                continue
+            environment = (process / "environ").read_bytes()
+            if any(name in environment for name in names):
+                os.kill(int(process.name), signal.SIGKILL)
+                again = True
+            elif not environment and os.readlink(process / "exe"):  # threads of the kernel have no program
+                again = True
+        except OSError:
+            pass  # over, or another's
+    return again
+
+
 def remove(folders):
     """Ends all processes whose environment names one of the folders, then removes them, and what is in memory of them."""
     names = [str(folder).encode() for folder in folders]
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if int(process.name) != os.getpid() and any(name in (process / "environ").read_bytes() for name in names):
-                os.kill(int(process.name), signal.SIGKILL)
-        except OSError:
-            pass  # over, or another's
+    for _ in range(LOOKS):
+        if not end_processes(names):
+            break
+        time.sleep(0.05)
     for folder in [*in_memory(folders), *folders]:
         shutil.rmtree(folder, ignore_errors=True)
 
