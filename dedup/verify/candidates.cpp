@@ -16,6 +16,7 @@
 #include "dedup/search/between_part.h"
 #include "dedup/search/nearest_edges.h"
 #include "dedup/search/scan.h"
+#include "dedup/verify/evenly_internal.h"
 
 namespace winnow::dedup {
 namespace {
@@ -84,13 +85,6 @@ std::vector<Hit> nearest_of_pairs(std::vector<Hit> hits) {
 void append_mirrored(const LandmarkCode& code, std::vector<std::uint64_t>& words) {
   const LandmarkCode mirror = mirrored(code);
   words.insert(words.end(), mirror.begin(), mirror.end());
-}
-
-// At most so many of them, evenly.
-std::vector<std::uint32_t> grid_of(std::span<const std::uint32_t> some, std::size_t most) {
-  std::vector<std::uint32_t> grid(std::min(most, some.size()));
-  for (std::size_t i = 0; i < grid.size(); ++i) grid[i] = some[i * some.size() / grid.size()];
-  return grid;
 }
 
 // How many pairs of the one and the other are of two pictures.
@@ -204,8 +198,8 @@ double stranger_distance(const LandmarkTable& landmarks, std::span<const std::ui
   constexpr double kShare = 1e-3;
   constexpr double kLeast = 22;  // where most pictures are copies of few
   constexpr std::uint64_t kFewPairs = 100'000;
-  const std::vector<std::uint32_t> asked = grid_of(some, kMostAsked);
-  const std::vector<std::uint32_t> others = grid_of(some, kMostOther);
+  const std::vector<std::uint32_t> asked = evenly(some, kMostAsked);
+  const std::vector<std::uint32_t> others = evenly(some, kMostOther);
   const std::uint64_t all = pairs_of_strangers(landmarks, asked, others);
   if (all < kFewPairs) return kStrangersOfPhotos;
   const double wanted = kShare * static_cast<double>(all);
@@ -254,10 +248,10 @@ std::vector<std::uint32_t> uncommon_landmarks(const LandmarkTable& landmarks,
   constexpr double kCommon = 1000;      // near ones of so many are
   constexpr std::uint32_t kFewest = 4;  // of the sample that is looked at
   constexpr double kCrowd = 0.01;       // a share of common ones
-  const std::vector<std::uint32_t> others = grid_of(some, kMostOther);
+  const std::vector<std::uint32_t> others = evenly(some, kMostOther);
   const double share = static_cast<double>(others.size()) / static_cast<double>(some.size());
   const auto most = std::max(kFewest, static_cast<std::uint32_t>(kCommon * share));
-  const std::vector<std::uint32_t> asked = grid_of(some, kMostAsked);
+  const std::vector<std::uint32_t> asked = evenly(some, kMostAsked);
   const std::vector<std::uint32_t> of_sample = near_counts(landmarks, asked, others, radius, stop);
   const auto common =
       std::ranges::count_if(of_sample, [&](std::uint32_t count) { return count > most; });

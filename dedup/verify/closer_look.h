@@ -43,6 +43,10 @@ struct LookedCloser {
 // Plain     left out, unless nothing differs but what scaling, compression, tone and noise do to a
 //           copy: by kCloserPixels and by kFinePixels; by fewer where there are no more, and then
 //           more is asked
+// Rich      where blocks agree only so-so, a fine look must show the copy, too; else the pair is left
+//           out in a lump of look-alikes
+// Layouts   pairs beside look-alikes that were told from their pictures, and those of a lump
+//           (families.h), are left out, unless they are shown
 // Families  pairs that many others are like are left out, unless they are shown (families.h), or
 //           there are thumbnails alone, by which too few are shown
 // Larger pictures are read for 8 pairs of each picture at most, those that thumbnails show to

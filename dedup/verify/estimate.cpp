@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "dedup/verify/evenly_internal.h"
 #include "dedup/verify/trials.h"
 
 namespace winnow::dedup {
@@ -50,14 +51,6 @@ Foretold foretell_trials(const LandmarkTable& landmarks, std::size_t sampled,
   return {trials.trials, std::max(supported, std::min(supported + doubtful, most))};
 }
 
-// At most `most` of them, evenly.
-template <class Value>
-std::vector<Value> some_of(std::span<const Value> all, std::size_t most) {
-  std::vector<Value> some(std::min(all.size(), most));
-  for (std::size_t i = 0; i < some.size(); ++i) some[i] = all[i * all.size() / some.size()];
-  return some;
-}
-
 // What it takes to lay so many pairs upon each other and to look at those that may be one picture,
 // by some of them.
 class Cost {
@@ -69,13 +62,13 @@ class Cost {
   double of(double count, std::span<const Trial> trials, double most_looks) const {
     constexpr std::size_t kMostLooks = 20;
     if (trials.empty()) return count * kSecondsOfTrial;
-    const std::vector<Trial> some = some_of(trials, kMostTrials);
+    const std::vector<Trial> some = evenly(trials, kMostTrials);
     std::vector<VerifiedPair> judged;
     const double of_trial = each(some.size(), [&] { judged = judge(some, pictures_, model_); });
     std::erase_if(judged,
                   [](const VerifiedPair& pair) { return pair.probability < kLeastDoubtful; });
     const double share = static_cast<double>(judged.size()) / static_cast<double>(some.size());
-    std::vector<VerifiedPair> looked = some_of(std::span<const VerifiedPair>(judged), kMostLooks);
+    std::vector<VerifiedPair> looked = evenly(std::span<const VerifiedPair>(judged), kMostLooks);
     const double of_look = each(looked.size(), [&] {
       look_closer(looked, pictures_, options_.closer, options_.search.stop);
     });
@@ -101,7 +94,7 @@ VerifyEstimate estimate(std::span<const std::uint32_t> rows, const PictureSource
                         const VerifyOptions& options, const Seconds& seconds) {
   const auto all = static_cast<double>(rows.size());
   const Cost cost(pictures, model, options, seconds);
-  const std::vector<std::uint32_t> sample = some_of(rows, kMostSampled);
+  const std::vector<std::uint32_t> sample = evenly(rows, kMostSampled);
   const auto more = all / static_cast<double>(sample.size());
   LandmarkTable landmarks;
   const double of_picture = cost.each(sample.size(), [&] {
@@ -109,7 +102,7 @@ VerifyEstimate estimate(std::span<const std::uint32_t> rows, const PictureSource
   });
   const Foretold far = foretell_trials(landmarks, sample.size(), rows, near.size(), options);
   std::vector<Trial> near_trials;
-  for (const Edge& edge : some_of(near, kMostTrials)) {
+  for (const Edge& edge : evenly(near, kMostTrials)) {
     near_trials.push_back({.row_a = edge.a, .row_b = edge.b, .is_near = true});
   }
   const double most_looks = kMostLooksOfPicture * all;
