@@ -130,7 +130,8 @@ bool same_but_for_choice(const std::string& a, const std::string& b) {
   Json json_a = first->json();
   Json json_b = second->json();
   if (!json_a.is_object() || !json_b.is_object() || !json_a.contains("chosen_by")) return a == b;
-  std::vector<std::string> chosen{"threshold"};
+  // Groups that nobody named are of the kind that goes with what was compared (group_kind()).
+  std::vector<std::string> chosen{"threshold", "verified", "groups"};
   if (json_a.contains("hash_chosen")) chosen.insert(chosen.end(), {"hash", "hash_version"});
   for (const std::string& name : chosen) {
     json_a.erase(name);

@@ -73,26 +73,33 @@ CLI::Option* add_quality_flag(CLI::App& app, const std::string& prefix, ChoiceFl
       ->check(CLI::Range(0.0, 100.0));
 }
 
-void add_verify_flags(CLI::App& app, ChoiceFlags& flags) {
-  app.add_flag_function(
-         "--verify,!--no-verify", [&flags](std::int64_t count) { flags.verify = count > 0; },
-         "Look at the pictures: find cropped, framed, turned and partly covered copies too, "
-         "and leave out what only has near codes. winnow dedup and split do so by default, of "
-         "up to 100,000 images that have details, where no other flag says what to compare")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  app.add_option("--least-probability", flags.least_probability,
-                 "Of --verify: how probable it must be that two images show one picture; by "
-                 "default 0.9, or as much more as leaves few false pairs to be expected")
-      ->check(CLI::Range(0.5, 0.9999))
-      ->each([&flags](const std::string&) { flags.verify = flags.verify.value_or(true); });
+std::vector<CLI::Option*> add_verify_flags(CLI::App& app, const std::string& prefix,
+                                           ChoiceFlags& flags) {
+  CLI::Option* verify =
+      app.add_flag_function(
+             prefix + "verify,!" + prefix + "no-verify",
+             [&flags](std::int64_t count) { flags.verify = count > 0; },
+             "Look at the pictures: find cropped, framed, turned and partly covered copies too, "
+             "and leave out what only has near codes. By default of up to 100,000 images that have "
+             "details, where no other flag says what to compare")
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  CLI::Option* least =
+      app.add_option(prefix + "least-probability", flags.least_probability,
+                     "Of " + prefix +
+                         "verify: how probable it must be that two images show one picture; by "
+                         "default 0.9, or as much more as leaves few false pairs to be expected")
+          ->check(CLI::Range(0.5, 0.9999))
+          ->each([&flags](const std::string&) { flags.verify = flags.verify.value_or(true); });
+  return {verify, least};
 }
 
 void check_choice(const ChoiceFlags& flags, const std::string& prefix) {
   if (flags.least_probability && !flags.verify.value_or(true)) {
-    throw UsageError("--least-probability is of --verify; leave --no-verify out");
+    throw UsageError(prefix + "least-probability is of " + prefix + "verify; leave " + prefix +
+                     "no-verify out");
   }
   if (flags.verify.value_or(false) && flags.hash == dedup::kExact) {
-    throw UsageError("--verify looks for pictures that are not equal, and " + prefix +
+    throw UsageError(prefix + "verify looks for pictures that are not equal, and " + prefix +
                      "hash exact for equal ones; leave one out");
   }
   if (flags.precision && !(*flags.precision >= 0)) {

@@ -38,12 +38,13 @@ std::vector<CLI::Option*> add_demand_flags(CLI::App& app, const std::string& pre
 // --least-quality alone.
 CLI::Option* add_quality_flag(CLI::App& app, const std::string& prefix, ChoiceFlags& flags);
 
-// --verify, --no-verify and --least-probability, which is of --verify, for verbs that have
-// thumbnails. Without the last links must be this probable, or more where that leaves too many to
-// expect among them that are false.
+// Named `prefix` and verify, no-verify and least-probability, which is of verify. Without the last
+// links must be this probable, or more where that leaves too many to expect among them that are
+// false.
 inline constexpr double kLeastProbability = 0.9;
 inline constexpr double kMostFalsePairs = 0.5;
-void add_verify_flags(CLI::App& app, ChoiceFlags& flags);
+std::vector<CLI::Option*> add_verify_flags(CLI::App& app, const std::string& prefix,
+                                           ChoiceFlags& flags);
 
 // UsageError where flags contradict each other. `prefix`: as above.
 void check_choice(const ChoiceFlags& flags, const std::string& prefix = "--");

@@ -32,9 +32,7 @@ namespace {
 struct Deciding {
   DedupFlags flags;
   FeatureFlags features;
-  Obeyed obeyed;
   std::string splits;  // a selection
-  std::vector<std::string> drop_issues;
   std::uint64_t self_check = 0;
 };
 
@@ -89,21 +87,21 @@ Ending ending_of(const DedupOptions& o, const Session& session, const pipeline::
 }
 
 // Writes the page of it.
-void show(const DedupOptions& o, const Session& session, const Images& images,
-          const Deduplicated& what) {
-  const pipeline::Manifest& manifest = images.cache.manifest();
+void show(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
+          const pipeline::PictureOf& pictures, const Deduplicated& what) {
+  const pipeline::Manifest& manifest = cache.manifest();
   write_gallery(session, what, manifest.classes,
                 {.title = title_of(manifest),
                  .made = made_here(),
-                 .picture_of = images.picture_of,
+                 .picture_of = pictures,
                  .no_pictures = "There are no pictures: the cache holds fingerprints only. Ingest "
                                 "with --store original, or deduplicate the data set in place."},
                 o.report);
 }
 
 void deduplicate_images(const DedupOptions& o, dedup::Options options, const Session& session,
-                        const Images& images, bool in_place, const dedup::SharedWork& work) {
-  const pipeline::Cache& cache = images.cache;
+                        const pipeline::Cache& cache, const pipeline::PictureOf& pictures,
+                        bool in_place, const dedup::SharedWork& work) {
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   std::shared_ptr<const dedup::Selection> base;
   std::vector<Split> own;
@@ -112,9 +110,9 @@ void deduplicate_images(const DedupOptions& o, dedup::Options options, const Ses
     own = columns({}).splits;
     columns = dedup::with_splits_of(base, std::move(columns));
   }
-  obey(session, o.deciding.obeyed, columns, names_in(cache), options);
+  obey(session, o.deciding.flags.obeyed, columns, names_in(cache), options);
   const dedup::ToldLinks links = settle_links(session, o.deciding.flags.choice, o.deciding.features,
-                                              images, work, columns, options);
+                                              images_of(cache, pictures), work, columns, options);
   dedup::Result result = dedup::deduplicate(columns, options, links.source);
   if (o.deciding.self_check > 0 && options.hash == dedup::kExact) {
     say(session, "no self-check: codes are not compared, and only their search can be checked");
@@ -127,7 +125,7 @@ void deduplicate_images(const DedupOptions& o, dedup::Options options, const Ses
   const pipeline::LedgerNames names = cache.read_names();
   Ending ending = ending_of(o, session, cache, in_place, result.selection);
   const Deduplicated what{result, options, columns, links, std::cref(names)};
-  if (!o.report.empty()) ending.show = [&] { show(o, session, images, what); };
+  if (!o.report.empty()) ending.show = [&] { show(o, session, cache, pictures, what); };
   conclude(session, what, o.lists, ending);
 }
 
@@ -148,7 +146,7 @@ dedup::Options checked(const DedupOptions& o) {
   if (deciding.self_check > 0 && deciding.flags.choice.hash == dedup::kExact) {
     throw UsageError("--self-check is of the search by codes, and --hash exact has none");
   }
-  if (deciding.drop_issues.empty() && !o.lists.issues.empty()) {
+  if (deciding.flags.drop_issues.empty() && !o.lists.issues.empty()) {
     throw UsageError(
         "--list-issues lists what --drop-issues removes; say which issues, as in "
         "--drop-issues blurry,dark, or use winnow info --issues");
@@ -157,10 +155,7 @@ dedup::Options checked(const DedupOptions& o) {
     throw UsageError("--splits names a selection of a cache, and " + o.cache.string() +
                      " is a data set; ingest it first");
   }
-  dedup::Options options = dedup_options(deciding.flags);
-  options.policy.drop_issues = dedup::parse_issues(deciding.drop_issues);
-  dedup::check_drop_issues(options.policy.drop_issues);
-  return options;
+  return dedup_options(deciding.flags);
 }
 
 void decide(const DedupOptions& o, const Session& session, const dedup::SharedWork& work) {
@@ -172,7 +167,7 @@ void decide(const DedupOptions& o, const Session& session, const dedup::SharedWo
                         " cannot be written to, so it keeps no selection; say where lists go, as "
                         "in --list removed.csv or --list -, or deduplicate a copy of it");
     }
-    deduplicate_images(o, options, session, {cache, pipeline::pictures_of(cache)}, false, work);
+    deduplicate_images(o, options, session, cache, pipeline::pictures_of(cache), false, work);
     return;
   }
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
@@ -180,9 +175,8 @@ void decide(const DedupOptions& o, const Session& session, const dedup::SharedWo
                        folder.path());
   const pipeline::Cache cache = pipeline::Cache::open(folder.path());
   const auto source = datasets::open_source(o.cache, open_options(o.reading));
-  deduplicate_images(o, options, session,
-                     {cache, pipeline::pictures_of(*source, cache.manifest().settings.decode)},
-                     true, work);
+  deduplicate_images(o, options, session, cache,
+                     pipeline::pictures_of(*source, cache.manifest().settings.decode), true, work);
 }
 
 void run(const DedupOptions& o, Session& session) {
@@ -190,7 +184,7 @@ void run(const DedupOptions& o, Session& session) {
   const std::string& groups = o.deciding.flags.groups;
   const bool all_links = chooses(choice) || choice.verify.value_or(false) ||
                          (!groups.empty() && groups != "components") || !o.lists.pairs.empty() ||
-                         o.deciding.self_check > 0 || !o.deciding.obeyed.reviews.empty();
+                         o.deciding.self_check > 0 || !o.deciding.flags.obeyed.reviews.empty();
   with_shared_work(session, all_links,
                    [&](const dedup::SharedWork& work) { decide(o, session, work); });
 }
@@ -207,16 +201,10 @@ Command add_dedup(CLI::App& program) {
       ->required();
   app->add_option("--name", o->name, "Name of the selection of a cache")->capture_default_str();
   add_dedup_flags(*app, "--", o->deciding.flags);
-  add_verify_flags(*app, o->deciding.flags.choice);
   add_feature_flags(*app, o->deciding.features);
   app->add_option("--splits", o->deciding.splits,
                   "Take the splits that this selection has, as winnow split makes them; what it "
                   "removes stays removed");
-  app->add_option("--drop-issues", o->deciding.drop_issues,
-                  "Also remove training images for what they look like, as blurry,dark; of val and "
-                  "test where --thin names these. winnow info --issues tells what there is")
-      ->delimiter(',');
-  add_obeyed_flags(*app, o->deciding.obeyed);
   add_reading_flags(*app, o->reading);
   add_list_flags(*app, o->lists);
   add_report_flag(*app, o->report);

@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "common/error.h"
+#include "datasets/formats.h"
 #include "dedup/deduplicate.h"
 #include "pipeline/export/export.h"
+#include "pipeline/export/thumbnails.h"
 #include "pipeline/parallel/worker_limit.h"
 #include "tools/command.h"
+#include "tools/compared.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_search.h"
 #include "tools/in_place.h"
@@ -38,7 +41,6 @@ struct ExportOptions {
 struct InPlace {
   IngestFlags reading;
   DedupFlags flags;
-  Obeyed obeyed;
   std::vector<CLI::Option*> options;
 };
 
@@ -115,13 +117,16 @@ pipeline::Cache decide_in_place(const ExportOptions& o, const InPlace& in_place,
   fingerprint_in_place(o.cache, in_place.reading, hashes_for(in_place.flags.choice), session,
                        folder);
   pipeline::Cache cache = pipeline::Cache::open(folder);
-  const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
-  obey(session, in_place.obeyed, columns, names_in(cache), deciding);
+  dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
+  obey(session, in_place.flags.obeyed, columns, names_in(cache), deciding);
+  const auto source = datasets::open_source(o.cache, open_options(in_place.reading));
+  const Images images =
+      images_of(cache, pipeline::pictures_of(*source, cache.manifest().settings.decode));
   dedup::Result result;
-  with_search(session, /*all_links=*/true, [&](const dedup::LinkSource& search) {
-    const dedup::LinkSource links =
-        settle(session, in_place.flags.choice, columns, stored_hashes(cache), search, deciding);
-    result = dedup::deduplicate(columns, deciding, links);
+  with_shared_work(session, /*all_links=*/true, [&](const dedup::SharedWork& work) {
+    const dedup::ToldLinks links =
+        settle_links(session, in_place.flags.choice, {}, images, work, columns, deciding);
+    result = dedup::deduplicate(columns, deciding, links.source);
   });
   if (in_place.flags.fails_on_leak()) refuse_leaks(result);
   result.selection.name = name;
@@ -195,7 +200,6 @@ void add_in_place_flags(CLI::App& app, InPlace& in_place) {
   const auto before = static_cast<std::ptrdiff_t>(app.get_options().size());
   add_reading_flags(app, in_place.reading);
   add_dedup_flags(app, "--", in_place.flags);
-  add_obeyed_flags(app, in_place.obeyed);
   const std::vector<CLI::Option*> all = app.get_options();
   for (auto option = all.begin() + before; option != all.end(); ++option) {
     if ((*option)->get_name() == "--threads") continue;  // of any export
@@ -253,8 +257,8 @@ Command add_export(CLI::App& program) {
       "A change of a file changes what a link shows.\n\n"
       "Examples:\n"
       "  winnow export photos --to clean          # photos/ without its duplicates, same paths\n"
-      "  winnow export photos --to clean --removed doubles --threshold 6 --link hard\n"
-      "  winnow export photos --to clean --threshold 6 --review said.jsonl\n"
+      "  winnow export photos --to clean --removed doubles --link hard\n"
+      "  winnow export photos --to clean --review said.jsonl --protect 'gold/**'\n"
       "  winnow export cache --to clean --as tree --selection default --source photos\n"
       "  winnow export cache --to clean --selection default       # clean/{train,test}/<class>/*\n"
       "  winnow export cache --to shards --as webdataset --split train\n"

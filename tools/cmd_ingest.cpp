@@ -17,13 +17,16 @@
 #include "common/file.h"
 #include "datasets/formats.h"
 #include "dedup/hash/hashes.h"
+#include "pipeline/export/thumbnails.h"
 #include "pipeline/ingest/drop.h"
 #include "pipeline/ingest/estimate.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/memory.h"
 #include "tools/command.h"
+#include "tools/compared.h"
 #include "tools/dedup_flags.h"
+#include "tools/dedup_search.h"
 #include "tools/help.h"
 #include "tools/ingest_end.h"
 #include "tools/ingest_flags.h"
@@ -189,6 +192,42 @@ void check_drop_policy(const dedup::Policy& policy) {
       "it; ingest without --drop and decide that with winnow dedup");
 }
 
+// Pictures of samples whose ids have the numbers of their sources.
+pipeline::PictureOf pictures_of(std::span<const pipeline::IngestSource> sources,
+                                const pipeline::DecodeSettings& settings) {
+  std::vector<pipeline::PictureOf> of_source;
+  for (const pipeline::IngestSource& source : sources) {
+    of_source.push_back(pipeline::pictures_of(*source.source, settings));
+  }
+  return [of_source = std::move(of_source)](SampleId id, int side_px) {
+    return of_source.at(source_of(id))(make_sample_id(0, position_of(id)), side_px);
+  };
+}
+
+// What --drop leaves out of all that was fingerprinted.
+dedup::Selection decide_drops(const IngestOptions& o, dedup::Options deciding,
+                              std::span<const pipeline::IngestSource> sources,
+                              const pipeline::Fingerprinted& all,
+                              const pipeline::IngestOptions& options, const Session& session) {
+  dedup::ColumnSource columns = stoppable(all.columns, session);
+  Images images{.hashes = options.hashes, .thumbnails = {}};
+  if (all.cache) {
+    images = images_of(*all.cache, pictures_of(sources, options.decode));
+  } else if (options.target.thumbnails) {  // that there will be some
+    images.thumbnails = [](std::size_t, std::size_t) {
+      return dedup::Ragged<dedup::ThumbnailBlock>();
+    };
+  }
+  const dedup::ToldLinks links =
+      settle_links(session, o.drop_flags.choice, {}, images, all.work, columns, deciding);
+  const dedup::NameSource names = all.cache ? names_in(*all.cache) : [](const dedup::NameSink&) {};
+  obey(session, o.drop_flags.obeyed, columns, names, deciding);
+  dedup::Result result = dedup::deduplicate(columns, deciding, links.source);
+  if (o.drop_flags.fails_on_leak()) refuse_leaks(result);
+  if (all.cache) tell_obeyed(session, deciding, result);
+  return std::move(result.selection);
+}
+
 pipeline::IngestResult ingest(const IngestOptions& o, const std::filesystem::path& out,
                               std::span<const pipeline::IngestSource> sources,
                               const pipeline::IngestOptions& options, Session& session) {
@@ -201,13 +240,8 @@ pipeline::IngestResult ingest(const IngestOptions& o, const std::filesystem::pat
     check_drop_hash(o.drop_flags.choice, options.hashes);
     check_drop_policy(asked.policy);
   });
-  const auto decide = [&](const dedup::ColumnSource& columns, const dedup::LinkSource& search) {
-    dedup::Options deciding = asked;
-    const dedup::LinkSource links =
-        settle(session, o.drop_flags.choice, columns, options.hashes, search, deciding);
-    dedup::Result result = dedup::deduplicate(columns, deciding, links);
-    if (o.drop_flags.fails_on_leak()) refuse_leaks(result);
-    return std::move(result.selection);
+  const auto decide = [&](const pipeline::Fingerprinted& all) {
+    return decide_drops(o, asked, sources, all, options, session);
   };
   const auto bar_of = [&](pipeline::DropPass pass) {
     return bar(pass == pipeline::DropPass::kFingerprint ? "fingerprint" : "ingest");

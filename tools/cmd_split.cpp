@@ -224,7 +224,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::SharedWo
   dedup::Options how{.matching = {.least_quality = o.compare.choice.least_quality}};
   const dedup::ToldLinks links =
       settle_links(session, o.compare.choice, o.compare.features,
-                   {cache, pipeline::pictures_of(cache)}, work, columns, how);
+                   images_of(cache, pipeline::pictures_of(cache)), work, columns, how);
   options.hash = how.hash;
   options.threshold = how.threshold;
   options.chosen_by = how.chosen_by;
@@ -282,9 +282,9 @@ Command add_split(CLI::App& program) {
       ->delimiter(',')
       ->check(CLI::IsMember({"none", "train", "val", "test"}));
   add_choice_flags(*app, "--", o->compare.choice);
-  add_verify_flags(*app, o->compare.choice);
+  add_verify_flags(*app, "--", o->compare.choice);
   add_feature_flags(*app, o->compare.features);
-  add_review_flag(*app, o->reviews);
+  add_review_flag(*app, "--", o->reviews);
   app->add_flag("--ignore-group-keys", o->ignore_group_keys,
                 "Let samples of one group key lie in several splits");
   app->add_flag("--stay", o->split.dealing.stay,

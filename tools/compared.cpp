@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dedup/verify/estimate.h"
+#include "pipeline/store/features.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_search.h"
 #include "tools/report/words.h"
@@ -109,19 +110,30 @@ dedup::Foretell tell_estimate(const Session& session) {
   };
 }
 
-}  // namespace
+dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
+                                    std::vector<SampleId> ids) {
+  if (!picture_of) return {};
+  return [picture_of, ids = std::move(ids)](std::uint32_t row, int pixels) {
+    // Twice this is longer than what is compared, so that a JPEG's scaled decoding does not show.
+    const int side_px = static_cast<int>(std::lround(1.26 * std::sqrt(pixels)));
+    const auto picture = picture_of(ids[row], side_px);
+    return picture ? dedup::closer_picture(picture->view(), pixels) : std::nullopt;
+  };
+}
 
-dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
-                             const std::string& hash, const dedup::ColumnSource& columns,
-                             const dedup::ThumbnailSource& thumbnails,
-                             const dedup::LinkSource& links, dedup::Options& options) {
+// Puts links by codes or features to the pictures, and says what came of it.
+dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how, const Images& images,
+                             const dedup::ColumnSource& columns, const dedup::LinkSource& links,
+                             dedup::Options& options) {
   if (options.hash == dedup::kExact) {  // no codes would do
-    options.hash = hash;
+    options.hash = images.hashes.front();
     options.threshold = 0;
   }
   how.search = search_options(session);
+  how.landmarks = images.landmarks;
+  how.closer = closer_pictures(images.picture_of, columns({}).ids);
   auto found = std::make_shared<dedup::VerifiedLinks>(
-      dedup::verify_links(columns, thumbnails, options, links, how, tell_estimate(session)));
+      dedup::verify_links(columns, images.thumbnails, options, links, how, tell_estimate(session)));
   const dedup::Verification& verification = found->verification;
   tell_verified(session,
                 {verification.counts, found->refused, verification.undecided.size(), found->kept,
@@ -131,8 +143,6 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
   options.matching.verified = found->kept.least.near;
   return {dedup::links_of(found), found};
 }
-
-namespace {
 
 // Whether most pictures are so large that a closer look tells more than their landmarks.
 bool are_mostly_large(const dedup::Fingerprints& sizes, std::span<const std::uint32_t> rows) {
@@ -169,42 +179,59 @@ bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
 
 namespace {
 
-dedup::CloserSource closer_pictures(const Images& images, std::vector<SampleId> ids) {
-  if (!images.picture_of) return {};
-  return [picture_of = images.picture_of, ids = std::move(ids)](std::uint32_t row, int pixels) {
-    // Twice this is longer than what is compared, so that a JPEG's scaled decoding does not show.
-    const int side_px = static_cast<int>(std::lround(1.26 * std::sqrt(pixels)));
-    const auto picture = picture_of(ids[row], side_px);
-    return picture ? dedup::closer_picture(picture->view(), pixels) : std::nullopt;
-  };
+// Where nobody said what codes to compare, and pictures were not, few images cannot tell whose
+// codes are near by chance: then equal files and pixels alone are taken.
+void take_few_by_pixels(const Session& session, const ChoiceFlags& choice,
+                        const dedup::ColumnSource& columns, dedup::Options& options) {
+  const bool is_asked =
+      choice.hash != kAuto || !chooses(choice) || choice.risk || choice.precision || choice.verify;
+  if (is_asked || options.hash == dedup::kExact) return;
+  const std::size_t count =
+      dedup::matchable_rows(columns({"quality"}), options.hash, options.matching.least_quality)
+          .size();
+  if (count == 0 || count >= dedup::kFewestToFit) return;
+  say(session, fmt::format("{} images are too few to tell whose codes are near by chance, so only "
+                           "equal files and pixels are taken for duplicates: --hash {} takes near "
+                           "codes, too, and --verify compares the pictures",
+                           grouped(count), options.hash));
+  options.hash = dedup::kExact;
+  options.threshold = 0;
 }
 
 }  // namespace
+
+Images images_of(const pipeline::Cache& cache, pipeline::PictureOf picture_of) {
+  return {.hashes = stored_hashes(cache),
+          .thumbnails = cache.open_thumbnails(),
+          .picture_of = std::move(picture_of),
+          .features_of = [&cache](const std::string& name) {
+            return pipeline::read_features(cache, name);
+          }};
+}
 
 dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
                               const FeatureFlags& features, const Images& images,
                               const dedup::SharedWork& work, dedup::ColumnSource& columns,
                               dedup::Options& options) {
-  const std::vector<std::string> stored = stored_hashes(images.cache);
-  dedup::LinkSource links = features.any()
-                                ? by_features(session, features, images.cache, columns, options)
-                                : settle(session, choice, columns, stored, work.links, options);
-  const dedup::ThumbnailSource thumbnails = images.cache.open_thumbnails();
-  const bool looks =
-      choice.verify ? *choice.verify
-                    : !features.any() && verifies_unasked(session, choice, columns, thumbnails);
+  dedup::LinkSource links =
+      features.any()
+          ? by_features(session, features, images.features_of(features.name), columns, options)
+          : settle(session, choice, columns, images.hashes, work.links, options);
+  const bool looks = choice.verify ? *choice.verify
+                                   : !features.any() && verifies_unasked(session, choice, columns,
+                                                                         images.thumbnails);
   if (!looks) {
-    if (choice.verify && thumbnails && options.hash != dedup::kExact) {
+    if (choice.verify && images.thumbnails && options.hash != dedup::kExact) {
       say(session,
           "pictures are not compared: codes take pages, cards and screens of one layout "
           "for copies");
     }
+    if (!features.any()) take_few_by_pixels(session, choice, columns, options);
     return {std::move(links)};
   }
   dedup::VerifyOptions how = verify_options(choice);
   how.steps = work.steps;
-  how.closer = closer_pictures(images, columns({}).ids);
-  return by_pictures(session, std::move(how), stored.front(), columns, thumbnails, links, options);
+  return by_pictures(session, std::move(how), images, columns, links, options);
 }
 
 }  // namespace winnow::tools

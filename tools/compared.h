@@ -1,9 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "dedup/deduplicate.h"
+#include "dedup/features/feature_table.h"
 #include "dedup/ranks/shared_search.h"
 #include "dedup/verify/calibrate.h"
 #include "dedup/verify/verified_links.h"
@@ -15,19 +19,27 @@
 
 namespace winnow::tools {
 
-// Images to compare: what is kept of them, and their pictures, those of the data set where this was
-// looked at in place. `picture_of` is empty where there are none; then thumbnails decide alone.
+// What there is to compare images by, beside their columns.
 struct Images {
-  const pipeline::Cache& cache;
-  pipeline::PictureOf picture_of;
+  std::vector<std::string> hashes;      // that are stored; auto chooses among them
+  dedup::ThumbnailSource thumbnails;    // empty: there are none, and pictures are not compared
+  pipeline::PictureOf picture_of = {};  // larger ones; empty: thumbnails decide alone
+  // Of a name; empty: no features are kept.
+  std::function<dedup::FeatureTable(const std::string& name)> features_of = {};
+  // Those that are known (VerifyOptions::landmarks); empty: they are found.
+  std::function<dedup::LandmarkTable(std::span<const std::uint32_t> rows)> landmarks = {};
 };
+// Those of a cache, which must outlive them. `picture_of`: its own, or those of the data set that
+// is looked at in place.
+Images images_of(const pipeline::Cache& cache, pipeline::PictureOf picture_of);
 
-// What the images of a cache are compared by, as flags say: features, or codes that the flags or
-// the images choose (settle). --verify puts either to the pictures. Puts it to `options`, and says
-// what was chosen and what came of it.
+// Which images are the same picture: what every verb goes by that decides it. They are compared as
+// flags say: by features, or by codes that the flags or the images choose (settle). --verify, or
+// verifies_unasked(), puts either to the pictures. Puts it to `options`, and says what was chosen
+// and what came of it.
 //
 // work     as with_shared_work() gives it
-// columns  those of the cache; with features they get these in place of codes
+// columns  of the images; with features they get these in place of codes
 // Returns the links to go by.
 // Throws   UsageError where there are no thumbnails or no such features; StoppedError
 dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
@@ -45,16 +57,6 @@ bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
 
 // How probable links must be, as --least-probability has it; the rest as it is by default.
 dedup::VerifyOptions verify_options(const ChoiceFlags& choice);
-
-// Puts links by codes of `options` to the pictures, as --verify has it, and says what came of it.
-//
-// how    also how probable links must be; it lacks `search` alone
-// hash   a stored one, for where the images chose none
-// Throws UsageError where there are no thumbnails; StoppedError
-dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how,
-                             const std::string& hash, const dedup::ColumnSource& columns,
-                             const dedup::ThumbnailSource& thumbnails,
-                             const dedup::LinkSource& links, dedup::Options& options);
 
 // Says what verification came to: of pairs near by a hash, how many were refused, and how many are
 // left to their codes; how probable the rest are, and how many false ones to expect. Look-alikes,

@@ -29,6 +29,10 @@ struct PolicyWords {
   std::string what;  // "first: the first; largest: ..."
 };
 
+void append(const std::vector<CLI::Option*>& more, std::vector<CLI::Option*>& options) {
+  options.insert(options.end(), more.begin(), more.end());
+}
+
 PolicyWords keep_policy_words() {
   PolicyWords words;
   for (const dedup::KeepPolicyRow& row : dedup::keep_policies()) {
@@ -97,7 +101,14 @@ std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& pref
                  "others than were published are hard to compare, so none by default")
               ->delimiter(',')
               ->check(CLI::IsMember({"val", "test"})),
+          app.add_option(prefix == "--" ? "--drop-issues" : prefix + "issues", flags.drop_issues,
+                         "Also remove training images for what they look like, as blurry,dark; of "
+                         "val and test where --thin names these. winnow info --issues tells what "
+                         "there is")
+              ->delimiter(','),
       });
+  append(add_verify_flags(app, prefix, flags.choice), options);
+  append(add_obeyed_flags(app, prefix, flags.obeyed), options);
   return options;
 }
 
@@ -126,6 +137,8 @@ dedup::Options dedup_options(const DedupFlags& flags) {
         "--thin removes duplicates inside a split, and --scope across removes none there; give one "
         "of both");
   }
+  policy.drop_issues = dedup::parse_issues(flags.drop_issues);
+  dedup::check_drop_issues(policy.drop_issues);
   return options;
 }
 

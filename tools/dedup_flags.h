@@ -6,6 +6,7 @@
 
 #include "dedup/deduplicate.h"
 #include "tools/choice_flags.h"
+#include "tools/obeyed.h"
 
 namespace CLI {
 class Option;
@@ -13,7 +14,7 @@ class Option;
 
 namespace winnow::tools {
 
-// The options that say what counts as a duplicate and which of them stay: those of every verb that
+// All options that say what counts as a duplicate and what becomes of it: those of every verb that
 // decides it.
 struct DedupFlags {
   ChoiceFlags choice;
@@ -25,17 +26,20 @@ struct DedupFlags {
   std::string on_conflict = "stay";
   std::string mode = "keep";
   std::vector<std::string> thin;
+  std::vector<std::string> drop_issues;
+  Obeyed obeyed;
 
   bool fails_on_leak() const noexcept { return on_leak == "fail"; }
 };
 
-// Named `prefix` and what add_choice_flags() names, or scope, groups, keep, on-leak, split-order,
-// on-conflict, mode or thin; `prefix` begins with "--". Returns them. `flags` must live as long as
-// `app`.
+// Named `prefix` and what add_choice_flags(), add_verify_flags() and add_obeyed_flags() name, or
+// scope, groups, keep, on-leak, split-order, on-conflict, mode, thin or drop-issues, which with
+// --drop- is --drop-issues, too; `prefix` begins with "--". Returns them. `flags` must live as long
+// as `app`.
 std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& prefix,
                                           DedupFlags& flags);
 
-// All but hash and threshold, which settle() puts into them.
+// All but hash and threshold, which settle() puts into them, and what obey() does.
 dedup::Options dedup_options(const DedupFlags& flags);
 // What is compared, as settle_choice() says; returns its search.
 dedup::LinkSource settle(const Session& session, const ChoiceFlags& flags,

@@ -46,48 +46,38 @@ struct IndexDedupOptions {
   fs::path index;
   DedupFlags dedup;
   FeatureFlags features;
-  Obeyed obeyed;
   std::string name = "default";
   ListFlags lists;
   IndexPage page;
   bool json = false;
 };
 
-// Puts links by codes or features to the pictures.
-dedup::ToldLinks verified(const IndexDedupOptions& o, const dedup::StoredIndex& index,
-                          const dedup::ColumnSource& columns, const dedup::LinkSource& links,
-                          dedup::Options& options, const Session& session) {
-  const dedup::ThumbnailSource thumbnails = thumbnails_of(index);
-  const auto landmarks = [&](std::span<const std::uint32_t> rows) {
-    dedup::StoredIndex::Landmarks found = index.landmarks(rows, search_options(session));
-    tell(session, found);
-    return std::move(*found.table);
-  };
-  dedup::VerifyOptions how = verify_options(o.dedup.choice);
-  how.landmarks = landmarks;
-  return by_pictures(session, std::move(how), index.kind().hash, columns, thumbnails, links,
-                     options);
+// What there is to compare the images of an index by.
+Images images_of(const IndexDedupOptions& o, const dedup::StoredIndex& index,
+                 pipeline::PictureOf picture_of, const Session& session) {
+  return {
+      .hashes = {index.kind().hash},
+      .thumbnails = index.thumbnails(),
+      .picture_of = std::move(picture_of),
+      .features_of =
+          [&](const std::string& name) { return features_of_index(index, name, o.page.sources); },
+      .landmarks =
+          [&](std::span<const std::uint32_t> rows) {
+            dedup::StoredIndex::Landmarks found = index.landmarks(rows, search_options(session));
+            tell(session, found);
+            return std::move(*found.table);
+          }};
 }
 
-// The links by codes, or by these and the pictures, as flags say.
-dedup::ToldLinks links_of(const IndexDedupOptions& o, const dedup::StoredIndex& index,
-                          const dedup::ColumnSource& columns, dedup::Options& options,
-                          const Session& session) {
-  index.check_quality(o.dedup.choice.least_quality);
-  ChoiceFlags choice = o.dedup.choice;
-  if (choice.hash == kAuto) choice.hash = index.kind().hash;
-  const dedup::LinkSource by_codes = settle(session, choice, columns, std::span(&choice.hash, 1),
-                                            index.links(search_options(session)), options);
-  auto links = choice.verify.value_or(false)
-                   ? verified(o, index, columns, by_codes, options, session)
-                   : dedup::ToldLinks{by_codes};
-  if (choice.threshold && options.hash == index.kind().hash &&
-      options.threshold > index.kind().radius) {
-    say(session, fmt::format("{} bits are beyond the {} up to which {} has links: all is searched, "
-                             "as in a cache; an index made with a larger --radius is quicker",
-                             options.threshold, index.kind().radius, o.index.string()));
+void tell_radius(const IndexDedupOptions& o, const dedup::StoredIndex& index,
+                 const dedup::Options& options, const Session& session) {
+  if (!o.dedup.choice.threshold || options.hash != index.kind().hash ||
+      options.threshold <= index.kind().radius) {
+    return;
   }
-  return links;
+  say(session, fmt::format("{} bits are beyond the {} up to which {} has links: all is searched, "
+                           "as in a cache; an index made with a larger --radius is quicker",
+                           options.threshold, index.kind().radius, o.index.string()));
 }
 
 void check(const IndexDedupOptions& o) {
@@ -95,33 +85,30 @@ void check(const IndexDedupOptions& o) {
   check_choice(o.dedup.choice);
   check_features(o.features, o.dedup.choice);
   check_places(o.lists, o.page.report, o.json);
-  if (!o.page.sources.empty() && o.page.report.empty() && !o.features.any()) {
-    throw UsageError("--source is of --report and --features; ask for one of them");
-  }
 }
 
 void deduplicate(const IndexDedupOptions& o, const Session& session) {
   check(o);
   dedup::Options options = dedup_options(o.dedup);
   const auto index = dedup::StoredIndex::open(o.index);
-  pipeline::PictureOf pictures;
-  if (!o.page.report.empty()) {
-    pictures =
-        pictures_of_index(index, o.features.any() ? with_pictures(o.page.sources) : o.page.sources,
-                          o.page.reading, session);
-  }
+  if (!o.features.any()) index.check_quality(o.dedup.choice.least_quality);
+  const pipeline::PictureOf pictures =
+      pictures_of_index(index, o.features.any() ? with_pictures(o.page.sources) : o.page.sources,
+                        o.page.reading, session);
+  ChoiceFlags choice = o.dedup.choice;
+  if (choice.threshold && choice.hash == kAuto) choice.hash = index.kind().hash;
+  if (choice.verify.value_or(false)) thumbnails_of(index);  // there are some
   dedup::ColumnSource columns = stoppable(index.columns(), session);
-  dedup::ToldLinks links;
-  if (o.features.any()) {
-    const dedup::FeatureTable table = features_of_index(index, o.features.name, o.page.sources);
-    const dedup::LinkSource by_vectors = by_features(session, o.features, table, columns, options);
-    links = o.dedup.choice.verify.value_or(false)
-                ? verified(o, index, columns, by_vectors, options, session)
-                : dedup::ToldLinks{by_vectors};
-  } else {
-    links = links_of(o, index, columns, options, session);
+  const dedup::ToldLinks links =
+      settle_links(session, choice, o.features, images_of(o, index, pictures, session),
+                   {.links = index.links(search_options(session))}, columns, options);
+  tell_radius(o, index, options, session);
+  if (links.verified && !pictures) {
+    say(session,
+        "verify: by the thumbnails of the index alone; with --source, a cache or data set that was "
+        "added to it, larger pictures are looked at, as winnow dedup does");
   }
-  obey(session, o.obeyed, columns, index.names(), options);
+  obey(session, o.dedup.obeyed, columns, index.names(), options);
   dedup::Result result = dedup::deduplicate(columns, options, links.source);
   result.selection.name = o.name;
   result.selection.cache_digest = index.digest();
@@ -250,23 +237,27 @@ SubVerb add_index_dedup(CLI::App& index) {
       ->description(
           "Bits that may differ between duplicates; by default as many as have fewer than "
           "0.5 expected false pairs among these images");
-  add_verify_flags(*app, o->dedup.choice);
   add_feature_flags(*app, o->features);
-  add_obeyed_flags(*app, o->obeyed);
   add_list_flags(*app, o->lists);
   add_report_flag(*app, o->page.report);
   add_pictures_flag(*app, o->page.sources);
-  let_give_features(*app);
+  app->get_option("--source")->remove_needs(app->get_option("--report"));
+  app->get_option("--source")
+      ->description(
+          "A cache or a data set that was added to the index, to take its pictures or features "
+          "from: larger pictures than its thumbnails are compared, and pages show them; "
+          "repeatable");
   add_reading_flags(*app, o->page.reading);
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
       R"(The same as winnow dedup of one cache of all the images in the index, without a search at any
-threshold up to the index's radius. --hash is that of the index, or exact. An index keeps no
-features: with --features name each cache that was added to it with --source.
+threshold up to the index's radius. --hash is that of the index, or exact. An index keeps thumbnails,
+but neither larger pictures nor features: name with --source what was added to it.
 
 Examples:
   winnow index dedup all.index --keep largest
-  winnow index dedup all.index --verify     # crops, frames and turned copies, too
+  winnow index dedup all.index --source photos/   # as winnow dedup photos/ does
+  winnow index dedup all.index --no-verify  # by codes alone
   winnow index dedup all.index --features default --cosine 0.97 --source cache-a --source cache-b
   winnow index dedup all.index --report all.html --source cache --source photos/)");
   return {app, [o](Session& session) { deduplicate(*o, session); }};

@@ -317,7 +317,7 @@ SubVerb add_index_query(CLI::App& index) {
                   "chance, among as many images as are in the index; 0.5 by default")
       ->excludes(threshold);
   add_quality_flag(*app, "--", o->choice);
-  add_verify_flags(*app, o->choice);
+  add_verify_flags(*app, "--", o->choice);
   add_feature_flags(*app, o->features);
   app->add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 when there are any");
   add_report_flag(*app, o->report);

@@ -26,27 +26,30 @@ void check_globs(const Session& session, const dedup::Precedence& precedence) {
 
 }  // namespace
 
-void add_review_flag(CLI::App& app, std::vector<std::filesystem::path>& reviews) {
-  app.add_option("--review", reviews,
-                 "Obey what people said of images in this file of winnow review: what is a "
-                 "duplicate and what is not, what stays and what goes; repeatable")
+CLI::Option* add_review_flag(CLI::App& app, const std::string& prefix,
+                             std::vector<std::filesystem::path>& reviews) {
+  return app
+      .add_option(prefix + "review", reviews,
+                  "Obey what people said of images in this file of winnow review: what is a "
+                  "duplicate and what is not, what stays and what goes; repeatable")
       ->take_all()
       ->allow_extra_args(false);
 }
 
-void add_obeyed_flags(CLI::App& app, Obeyed& obeyed) {
-  add_review_flag(app, obeyed.reviews);
-  app.add_option("--prefer", obeyed.globs.prefer,
-                 "Of a group's images in one split, keep those first whose names fit this glob, as "
-                 "in 'originals/**'; only then --keep decides. ** is any folders, * no '/'; "
-                 "repeatable")
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--protect", obeyed.globs.protect,
-                 "Never drop images whose names fit this glob, as in 'gold/**': what looks like "
-                 "them goes, also from a split that comes first; repeatable")
-      ->take_all()
-      ->allow_extra_args(false);
+std::vector<CLI::Option*> add_obeyed_flags(CLI::App& app, const std::string& prefix,
+                                           Obeyed& obeyed) {
+  return {add_review_flag(app, prefix, obeyed.reviews),
+          app.add_option(prefix + "prefer", obeyed.globs.prefer,
+                         "Of a group's images in one split, keep those first whose names fit this "
+                         "glob, as in 'originals/**'; only then " +
+                             prefix + "keep decides. ** is any folders, * no '/'; repeatable")
+              ->take_all()
+              ->allow_extra_args(false),
+          app.add_option(prefix + "protect", obeyed.globs.protect,
+                         "Never drop images whose names fit this glob, as in 'gold/**': what looks "
+                         "like them goes, also from a split that comes first; repeatable")
+              ->take_all()
+              ->allow_extra_args(false)};
 }
 
 std::vector<dedup::Review> read_reviews(const Session& session,
@@ -82,7 +85,7 @@ void obey(const Session& session, const Obeyed& obeyed, const dedup::ColumnSourc
   if (globs.prefer.empty() && globs.protect.empty() && chosen.empty()) return;
   auto precedence = std::make_shared<const dedup::Precedence>(
       dedup::precedence_of(columns({}).ids, names, globs, chosen));
-  check_globs(session, *precedence);
+  if (columns({}).size() > 0) check_globs(session, *precedence);
   options.policy.precedence = std::move(precedence);
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "dedup/deduplicate.h"
@@ -12,7 +13,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace winnow::tools {
 
@@ -22,10 +24,13 @@ struct Obeyed {
   dedup::Globs globs;
 };
 
-// --review; it may be given several times. `reviews` must live as long as `app`.
-void add_review_flag(CLI::App& app, std::vector<std::filesystem::path>& reviews);
-// --review, --prefer and --protect. `obeyed` must live as long as `app`.
-void add_obeyed_flags(CLI::App& app, Obeyed& obeyed);
+// Named `prefix` and review, which may be given several times. `reviews` must live as long as
+// `app`.
+CLI::Option* add_review_flag(CLI::App& app, const std::string& prefix,
+                             std::vector<std::filesystem::path>& reviews);
+// Named `prefix` and review, prefer or protect. `obeyed` must live as long as `app`.
+std::vector<CLI::Option*> add_obeyed_flags(CLI::App& app, const std::string& prefix,
+                                           Obeyed& obeyed);
 
 // Reads them, and says where a last line was cut off.
 std::vector<dedup::Review> read_reviews(const Session& session,
@@ -38,7 +43,7 @@ std::shared_ptr<const dedup::Decided> decided_by(const Session& session,
 dedup::NameSource names_in(const pipeline::Cache& cache);
 
 // Puts all of it into `options`. `names`: of the table's samples, and perhaps of others.
-// UsageError where no image is called as --protect says; for --prefer that is said.
+// UsageError where no image of some is called as --protect says; for --prefer that is said.
 void obey(const Session& session, const Obeyed& obeyed, const dedup::ColumnSource& columns,
           const dedup::NameSource& names, dedup::Options& options);
 

@@ -100,8 +100,9 @@ void SweepSamples::compare(const SweepSampling& how, const dedup::SharedWork& wo
     ChoiceFlags choice;
     if (how.verify) choice.verify = true;
     dedup::ColumnSource columns = columns_;
-    const dedup::ToldLinks told = settle_links(
-        session, choice, {}, {cache_, pipeline::pictures_of(cache_)}, work, columns, options);
+    const dedup::ToldLinks told =
+        settle_links(session, choice, {}, images_of(cache_, pipeline::pictures_of(cache_)), work,
+                     columns, options);
     links = told.source;
     if (told.verified) {
       pairs_ = dedup::pairs_of(*told.verified, options, table_.ids);

@@ -15,8 +15,9 @@
 #include "common/utf8.h"
 #include "dedup/settings.h"
 #include "dedup/split/folds.h"
+#include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
-#include "tools/choice_flags.h"
+#include "tools/compared.h"
 #include "tools/dedup_search.h"
 #include "tools/experiment/fold_places.h"
 #include "tools/progress_bar.h"
@@ -66,24 +67,24 @@ std::string name_of_folds(const train::DataOptions& data, std::uint32_t count) {
 
 // Everything kept; what is together is what `winnow split` holds together.
 dedup::Selection selection_of_all(const Session& session, const pipeline::Cache& cache,
-                                  const dedup::ColumnSource& columns,
-                                  const dedup::LinkSource& search) {
-  const Settled settled = settle_choice(session, {}, columns, stored_hashes(cache), search);
-  dedup::SplitOptions how{.hash = settled.hash,
-                          .threshold = settled.threshold,
-                          .chosen_by = settled.chosen_by,
-                          .of = {true, true, true, false}};
-  dedup::Selection found =
-      dedup::deduplicate(columns, {.hash = how.hash, .threshold = how.threshold}, settled.links)
-          .selection;
+                                  dedup::ColumnSource columns, const dedup::SharedWork& work) {
+  dedup::Options how;
+  const dedup::ToldLinks links = settle_links(
+      session, {}, {}, images_of(cache, pipeline::pictures_of(cache)), work, columns, how);
+  dedup::Selection found = dedup::deduplicate(columns, how, links.source).selection;
   dedup::Selection all = dedup::keep_all(found.ids);
   all.components = std::move(found.components);
-  all.settings = dedup::settings_of(how, std::nullopt);
+  const dedup::SplitOptions dealt{.hash = how.hash,
+                                  .threshold = how.threshold,
+                                  .chosen_by = how.chosen_by,
+                                  .of = {true, true, true, false},
+                                  .matching = how.matching};
+  all.settings = dedup::settings_of(dealt, std::nullopt);
   return all;
 }
 
 void write_folds(const Session& session, const train::DataOptions& data,
-                 const std::vector<std::string>& names, const dedup::LinkSource& search) {
+                 const std::vector<std::string>& names, const dedup::SharedWork& work) {
   const pipeline::Cache cache = pipeline::Cache::open(data.cache);
   if (!can_keep_selections(cache.paths())) {
     throw SystemError(data.cache.string() +
@@ -92,7 +93,7 @@ void write_folds(const Session& session, const train::DataOptions& data,
   }
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   const dedup::Selection chosen = data.selection.empty()
-                                      ? selection_of_all(session, cache, columns, search)
+                                      ? selection_of_all(session, cache, columns, work)
                                       : cache.read_selection(data.selection);
   std::vector<dedup::Selection> folds = dedup::folds_of(chosen, columns({"labels", "groups"}),
                                                         static_cast<std::uint32_t>(names.size()));
@@ -207,9 +208,9 @@ std::vector<std::string> make_fold_selections(const train::TrainOptions& options
     // What a selection is kept as when another replaces it is the longest name.
     pipeline::check_selection_name(names.back() + ".previous");
   });
-  with_search(
+  with_shared_work(
       session, /*all_links=*/options.data.selection.empty(),
-      [&](const dedup::LinkSource& search) { write_folds(session, options.data, names, search); });
+      [&](const dedup::SharedWork& work) { write_folds(session, options.data, names, work); });
   comm::on_root(session.comm, [&] { make_directories(options.run.out); });
   return names;
 }

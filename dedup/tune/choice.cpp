@@ -12,7 +12,6 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr std::uint64_t kFewestToFit = 100;
 constexpr std::uint64_t kFewestToCount = 1000;
 // Strangers of real photos are near more often than the fit to most of them says: of 500 photos'
 // pairs 1.4 to 2.6 times as many within the 16 bits of pHash and the 100 of the longer ones.

@@ -10,6 +10,9 @@
 
 namespace winnow::dedup {
 
+// Of fewer images with enough in them no threshold is measured: it is the usual one.
+inline constexpr std::uint64_t kFewestToFit = 100;
+
 // What is asked of a hash and a threshold.
 struct Demand {
   double risk = 0.5;                // fewer false pairs than this are expected

@@ -75,6 +75,7 @@ void add_pairs_through_others(const PictureSource& pictures, std::span<const Edg
     out.looked_closer += looked.compared;
     std::erase_if(
         more, [&](const VerifiedPair& pair) { return !is_probable(pair, out.kept.least, near); });
+    out.verification.counts.candidates += trials.size();
     out.verification.counts.registered += trials.size();
     out.verification.counts.verified += more.size();
     pairs.insert(pairs.end(), more.begin(), more.end());

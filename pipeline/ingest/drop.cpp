@@ -8,7 +8,6 @@
 
 #include "common/comm/agreement.h"
 #include "common/error.h"
-#include "dedup/ranks/shared_search.h"
 #include "dedup/settings.h"
 #include "pipeline/ingest/chunk.h"
 #include "pipeline/ingest/workspace.h"
@@ -63,10 +62,11 @@ LeftOut left_out_by(const dedup::Selection& all, const Cache& first) {
 // Of rank 0, on all.
 dedup::Selection decide_once(const Cache& first, const Decide& decide, comm::Communicator& comm) {
   dedup::Selection selection;
-  dedup::with_shared_search(
-      comm,
-      [&](const dedup::LinkSource& links) { selection = decide(first.open_fingerprints(), links); },
-      {.all_links = true});  // what groups are made of is for `decide` to say
+  dedup::with_shared_work(comm,
+                          [&](const dedup::SharedWork& work) {
+                            selection = decide({first.open_fingerprints(), work, &first});
+                          },
+                          {.all_links = true});  // what groups are made of is for `decide` to say
   if (comm.size() == 1) return selection;
   Bytes bytes = comm.rank() == 0 ? serialize(selection) : Bytes();
   std::uint64_t size = bytes.size();
@@ -143,7 +143,7 @@ IngestResult ingest_dropping(std::span<const IngestSource> sources, const fs::pa
     const auto columns = [&](const dedup::ColumnNames& names) {
       return dedup::select_columns(no_rows, names);
     };
-    left_out.decisions.settings = decide(columns, {}).settings;
+    left_out.decisions.settings = decide({columns}).settings;
   });
   Done done = Done::kNothing;
   comm::on_root(comm,

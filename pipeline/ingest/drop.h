@@ -8,18 +8,24 @@
 #include "common/progress.h"
 #include "dedup/deduplicate.h"
 #include "dedup/fingerprints.h"
+#include "dedup/ranks/shared_search.h"
 #include "dedup/selection.h"
 #include "pipeline/ingest/ingest.h"
 
 namespace winnow::pipeline {
 
-// Which samples stay, those of weight above 0, from the fingerprints of all, by links from a search
-// that the ranks share (empty: by a search of its own). Asked on rank 0. It is asked once of a
-// table without rows on every rank, before anything is read: what it cannot do it says then (by
-// throwing), and its settings do not depend on the rows, but for what they choose
-// (same_but_for_choice()).
-using Decide =
-    std::function<dedup::Selection(const dedup::ColumnSource&, const dedup::LinkSource&)>;
+class Cache;
+
+// What there is to decide by: the fingerprints of all, and work that the ranks share.
+struct Fingerprinted {
+  dedup::ColumnSource columns;
+  dedup::SharedWork work = {};   // its search may be empty
+  const Cache* cache = nullptr;  // that holds them, without images; nullptr: there are no rows
+};
+// Which samples stay, those of weight above 0. Asked on rank 0. It is asked once of a table without
+// rows on every rank, before anything is read: what it cannot do it says then (by throwing), and
+// its settings do not depend on the rows, but for what they choose (same_but_for_choice()).
+using Decide = std::function<dedup::Selection(const Fingerprinted&)>;
 
 enum class DropPass { kFingerprint, kStore };
 

@@ -59,8 +59,8 @@ class Index(Case):
         full = self.cache(*self.sources, name="full")
         self.ok("index", "add", self.index, self.cache(self.sources[0], name="first"), "--radius", 60)
         self.ok("index", "add", self.index, *self.sources[1:])
-        for more in ([], ["--threshold", 50, "--scope", "within"], ["--threshold", 80, "--keep", "sharpest"],
-                     ["--hash", "exact"], ["--verify"], ["--threshold", 50, "--verify", "--least-probability", 0.7]):  # fmt: skip
+        for more in (["--hash", "phash16"], ["--threshold", 50, "--scope", "within"], ["--threshold", 80, "--keep", "sharpest"],
+                     ["--hash", "exact"], ["--verify", "--hash", "phash16"], ["--threshold", 50, "--verify", "--least-probability", 0.7]):  # fmt: skip
             decided = self.ok("index", "dedup", self.index, *more, "--json")
             want = self.ok("dedup", full, *([] if "--hash" in more else ["--hash", "phash16"]), *more, "--json")
             self.assertEqual(decided.json(), want.json())
@@ -104,7 +104,7 @@ class Index(Case):
         self.refused(2, ["three (source 2", "--source"], "index", "dedup", self.index, *by, *sources[:4])
         self.refused(2, ["no features 'other'", "mine"], "index", "dedup", self.index, "--features", "other", "--cosine", 0.9, *sources)
         self.refused(2, ["--cosine"], "index", "dedup", self.index, "--features", "mine", *sources)
-        self.refused(2, ["--report and --features"], "index", "dedup", self.index, *sources)
+        self.refused(2, ["fingerprints only"], "index", "dedup", self.index, *sources)
         stranger = self.embed(self.cache(self.photos("four", ["cow"], 6), name="stranger"))
         self.refused(2, ["no data set that is in"], "index", "dedup", self.index, *by, *sources, "--source", stranger)
 

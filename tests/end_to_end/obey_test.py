@@ -164,7 +164,7 @@ class Obey(Case):
         self.assertEqual((index / "selections" / "default.csv").read_bytes(), listed)
         self.assertEqual(self.json_of("dedup", "dedup", cache, *flags, ranks=2), said)
         self.assertEqual((cache / "selections" / "default.csv").read_bytes(), listed)
-        split = ["split", cache, "--val", 0.3]
+        split = ["split", cache, "--val", 0.3, "--threshold", 4]
         self.assertEqual(self.json_of("split", *split)["blocks"], 6)
         parted = self.json_of("split", *split, "--review", review)
         self.assertEqual(parted["blocks"], 7)

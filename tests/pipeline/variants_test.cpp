@@ -329,8 +329,8 @@ TEST_F(Variants, ACompactedCacheHasThemToo) {
 TEST_F(Variants, WhatIsLeftOutAtOnceHasNone) {
   const auto alone = comm::make_single();
   const IngestSource one{&source_, "pictures"};
-  const auto decide = [](const dedup::ColumnSource& columns, const dedup::LinkSource&) {
-    const dedup::Fingerprints table = columns({});
+  const auto decide = [](const Fingerprinted& all) {
+    const dedup::Fingerprints table = all.columns({});
     dedup::Selection selection;
     selection.settings = "{}";
     for (std::size_t row = 0; row < table.size(); ++row) {
