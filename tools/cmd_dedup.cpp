@@ -13,6 +13,7 @@
 #include "dedup/based_on.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
+#include "tools/across_labels.h"
 #include "tools/command.h"
 #include "tools/compared.h"
 #include "tools/dedup_flags.h"
@@ -44,6 +45,7 @@ struct DedupOptions {
   ListFlags lists;
   std::filesystem::path report;
   bool json = false;
+  std::vector<std::string> words;  // of the command
 };
 
 // Compares some images with every other, one by one, and what that finds with what the search did.
@@ -88,14 +90,15 @@ Ending ending_of(const DedupOptions& o, const Session& session, const pipeline::
 
 // Writes the page of it.
 void show(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
-          const pipeline::PictureOf& pictures, const Deduplicated& what) {
+          const pipeline::PictureOf& pictures, const Deduplicated& what, std::string first) {
   const pipeline::Manifest& manifest = cache.manifest();
   write_gallery(session, what, manifest.classes,
                 {.title = title_of(manifest),
                  .made = made_here(),
                  .picture_of = pictures,
                  .no_pictures = "There are no pictures: the cache holds fingerprints only. Ingest "
-                                "with --store original, or deduplicate the data set in place."},
+                                "with --store original, or deduplicate the data set in place.",
+                 .frame = {.first = std::move(first)}},
                 o.report);
 }
 
@@ -125,7 +128,10 @@ void deduplicate_images(const DedupOptions& o, dedup::Options options, const Ses
   const pipeline::LedgerNames names = cache.read_names();
   Ending ending = ending_of(o, session, cache, in_place, result.selection);
   const Deduplicated what{result, options, columns, links, std::cref(names)};
-  if (!o.report.empty()) ending.show = [&] { show(o, session, cache, pictures, what); };
+  ending.first = across_labels(result, options, columns, links.source, o.words);
+  if (!o.report.empty()) {
+    ending.show = [&] { show(o, session, cache, pictures, what, ending.first); };
+  }
   conclude(session, what, o.lists, ending);
 }
 
@@ -242,7 +248,12 @@ Command add_dedup(CLI::App& program) {
       "  mpirun -np 4 winnow dedup cache              # the same selection, sooner\n"
       "  winnow dedup cache --drop-issues blurry,dark --list-issues bad.csv\n"
       "  winnow dedup cache --on-leak fail --json     # in continuous integration");
-  return {app, true, [o](Session& session) { run(*o, session); }, true};
+  return {app, true,
+          [o, app](Session& session) {
+            o->words = words_of(*app);
+            run(*o, session);
+          },
+          true};
 }
 
 }  // namespace winnow::tools

@@ -13,6 +13,7 @@
 #include "pipeline/export/export.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/parallel/worker_limit.h"
+#include "tools/across_labels.h"
 #include "tools/command.h"
 #include "tools/compared.h"
 #include "tools/dedup_flags.h"
@@ -41,6 +42,7 @@ struct ExportOptions {
 struct InPlace {
   IngestFlags reading;
   DedupFlags flags;
+  std::vector<std::string> words;  // of the command
   std::vector<CLI::Option*> options;
 };
 
@@ -127,6 +129,9 @@ pipeline::Cache decide_in_place(const ExportOptions& o, const InPlace& in_place,
     const dedup::ToldLinks links =
         settle_links(session, in_place.flags.choice, {}, images, work, columns, deciding);
     result = dedup::deduplicate(columns, deciding, links.source);
+    const std::string first =
+        across_labels(result, deciding, columns, links.source, in_place.words);
+    if (!first.empty()) say(session, first);
   });
   if (in_place.flags.fails_on_leak()) refuse_leaks(result);
   result.selection.name = name;
@@ -264,7 +269,11 @@ Command add_export(CLI::App& program) {
       "  winnow export cache --to shards --as webdataset --split train\n"
       "  winnow export cache --to clean --selection default --link hard --source photos\n"
       "  winnow export cache --to all.csv --as list --selection default");
-  return {app, false, [o, in_place](Session& session) { run(*o, *in_place, session); },
+  return {app, false,
+          [o, in_place, app](Session& session) {
+            in_place->words = words_of(*app);
+            run(*o, *in_place, session);
+          },
           /*stops=*/true};
 }
 

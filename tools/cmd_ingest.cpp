@@ -23,6 +23,7 @@
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/memory.h"
+#include "tools/across_labels.h"
 #include "tools/command.h"
 #include "tools/compared.h"
 #include "tools/dedup_flags.h"
@@ -224,7 +225,11 @@ dedup::Selection decide_drops(const IngestOptions& o, dedup::Options deciding,
   obey(session, o.drop_flags.obeyed, columns, names, deciding);
   dedup::Result result = dedup::deduplicate(columns, deciding, links.source);
   if (o.drop_flags.fails_on_leak()) refuse_leaks(result);
-  if (all.cache) tell_obeyed(session, deciding, result);
+  if (!all.cache) return std::move(result.selection);
+  const std::string first =
+      across_labels(result, deciding, columns, links.source, o.output.words, "--drop-");
+  if (!first.empty()) say(session, first);
+  tell_obeyed(session, deciding, result);
   return std::move(result.selection);
 }
 

@@ -13,10 +13,13 @@
 #include "dedup/hash/hashes.h"
 #include "dedup/tune/choice.h"
 #include "dedup/tune/curve.h"
+#include "pipeline/export/thumbnails.h"
 #include "pipeline/recall/recall.h"
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
 #include "tools/command.h"
+#include "tools/compared.h"
+#include "tools/dedup_flags.h"
 #include "tools/dedup_search.h"
 #include "tools/gallery_report.h"
 #include "tools/obeyed.h"
@@ -68,6 +71,29 @@ void add_recall(const TuneOptions& o, const Session& session, const pipeline::Ca
   for (std::size_t i = 0; i < hashes.size(); ++i) of_hash[i]->edits = std::move(recalls[i]);
 }
 
+// What comes of what is recommended: of hashes that were named by the best of these, else by what
+// dedup does with these flags.
+void take(const TuneOptions& o, const Session& session, const pipeline::Cache& cache,
+          dedup::ColumnSource columns, Measured& measured) {
+  DedupFlags flags;
+  flags.choice = o.demand;
+  if (!o.hashes.empty() || flags.choice.precision) {
+    if (!measured.best) return;
+    flags.choice = {};
+    flags.choice.hash = measured.best->hash;
+    flags.choice.threshold = measured.best->threshold;
+    flags.choice.least_quality = o.demand.least_quality;
+  }
+  dedup::Options options = dedup_options(flags);
+  with_shared_work(session, /*all_links=*/true, [&](const dedup::SharedWork& work) {
+    const dedup::ToldLinks links =
+        settle_links(session, flags.choice, {}, images_of(cache, pipeline::pictures_of(cache)),
+                     work, columns, options);
+    const dedup::Result result = dedup::deduplicate(columns, options, links.source);
+    measured.taken = Taken{options, result.removed + result.kept, result.removed, links.verified};
+  });
+}
+
 Measured measure(const TuneOptions& o, const Session& session, const pipeline::Cache& cache) {
   std::vector<Tuned> all;
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
@@ -88,7 +114,9 @@ Measured measure(const TuneOptions& o, const Session& session, const pipeline::C
   for (const Tuned& tuned : all) {
     if (std::ranges::find(worth, tuned.curve.hash) != worth.end()) curves.push_back(tuned.curve);
   }
-  return {std::move(all), dedup::choose(curves, demand_of(o.demand))};
+  Measured measured{std::move(all), dedup::choose(curves, demand_of(o.demand))};
+  take(o, session, cache, columns, measured);
+  return measured;
 }
 
 void write_plot(const std::filesystem::path& to, const std::vector<Tuned>& all,
@@ -104,7 +132,10 @@ void print_json(const TuneOptions& o, const Measured& measured) {
                               {"hashes", nlohmann::ordered_json::array()}};
   const dedup::Demand demand = demand_of(o.demand);
   for (const Tuned& tuned : measured.all) json["hashes"].push_back(json_of(tuned, demand));
-  if (measured.best) json["recommended"] = json_of(*measured.best);
+  if (measured.taken && measured.taken->verified) {
+    json["pictures"] = json_of_pictures(*measured.taken);
+  }
+  if (measured.taken) json["recommended"] = json_of(measured);
   fmt::print("{}\n", json.dump());
 }
 
@@ -118,8 +149,9 @@ void print_tables(const TuneOptions& o, const Measured& measured) {
   }
   const std::string edits = edit_tables(measured.all, demand);
   if (!edits.empty()) fmt::print("{}\n", edits);
-  fmt::print("{}\n",
-             recommendation_in_words(measured.best, measured.all, demand, o.cache.string()));
+  const std::string pictures = pictures_table(measured);
+  if (!pictures.empty()) fmt::print("{}\n", pictures);
+  fmt::print("{}\n", recommendation_in_words(measured, o.demand, o.cache.string()));
 }
 
 void tune(const TuneOptions& o, const Session& session) {
@@ -135,7 +167,7 @@ void tune(const TuneOptions& o, const Session& session) {
   if (!o.output.plot.empty()) write_plot(o.output.plot, measured.all, o.cache);
   if (!o.output.report.empty()) {
     write_tune_page(session, cache, stoppable(cache.open_fingerprints(), session), measured,
-                    demand_of(o.demand), o.output.report);
+                    o.demand, o.output.report);
   }
   if (o.output.json) {
     print_json(o, measured);
@@ -169,6 +201,7 @@ Command add_tune(CLI::App& program) {
       ->check(CLI::NonNegativeNumber);
   add_demand_flags(*app, "--", o->demand);
   add_quality_flag(*app, "--", o->demand);
+  add_verify_flags(*app, "--", o->demand);
   app->add_option("--images", o->recall.images,
                   "Pictures that are edited and hashed to see what is found again; 0: none")
       ->capture_default_str();
@@ -187,9 +220,12 @@ Command add_tune(CLI::App& program) {
       ->capture_default_str();
   app->add_flag("--json", o->output.json, "Print one JSON object on stdout instead of tables");
   app->footer(
-      "What is recommended is what dedup, split and ingest --drop take without flags: the largest\n"
-      "threshold with fewer than 0.5 expected false pairs among so many images, of the hash that\n"
-      "finds most within it; --risk and --precision ask for other.\n"
+      "What is recommended is what dedup, export, ingest --drop, split and the others do without\n"
+      "flags: they compare the pictures, which finds all that is near by codes and is one "
+      "picture,\n"
+      "and more. Of more than 100,000 images, of pictures with few details and with --no-verify\n"
+      "codes decide: the largest threshold with fewer than 0.5 expected false pairs among so many\n"
+      "images, of the hash that finds most within it; --risk and --precision ask for other.\n"
       "Precision is what share of the pairs within a threshold are duplicates. Two images that\n"
       "are not have other labels as often as two drawn at random; where there are no labels, the\n"
       "distances of random pairs tell. Both promise too much where strangers that look alike are\n"

@@ -57,14 +57,22 @@ void say(const Session& session, const std::string& sentence) {
 }
 
 std::vector<std::string> words_of(const CLI::App& verb) {
-  std::vector<std::string> words{"winnow", verb.get_name()};
+  std::vector<std::string> words;
+  for (const CLI::App* app = &verb; app->get_parent() != nullptr; app = app->get_parent()) {
+    words.insert(words.begin(), app->get_name());
+  }
+  words.insert(words.begin(), "winnow");
   std::vector<std::string> named;
   for (const CLI::Option* option : verb.get_options()) {
     const std::vector<std::string>& values = option->results();
     if (values.empty()) continue;
     const bool positional = option->get_lnames().empty();
     std::vector<std::string>& to = positional ? words : named;
-    if (!positional) to.push_back("--" + option->get_lnames().front());
+    const bool is_negated =
+        !positional && option->get_expected_max() == 0 && values.back() == "false";
+    if (!positional) {
+      to.push_back("--" + (is_negated ? option->get_fnames() : option->get_lnames()).front());
+    }
     if (!positional && option->get_expected_max() == 0) continue;  // a flag
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool joined = i > 0 && option->get_delimiter() != '\0';

@@ -201,6 +201,7 @@ void conclude(const Session& session, const Deduplicated& what, ListFlags lists,
     list_removed(what, dedup::ListForm::kCsv, print);
   }
   if (ending.keep && !refused) ending.keep();
+  if (!ending.first.empty()) say(session, ending.first);
   tell(session, what, refused);
   if (ending.keep && !refused) say(session, ending.kept);
   if (!lists.removed.empty() && lists.removed != kStandardOutput) {

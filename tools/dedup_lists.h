@@ -51,6 +51,7 @@ struct Deduplicated {
 
 // How a deduplication ends.
 struct Ending {
+  std::string first = {};  // what is said before all else; empty: nothing
   // Where removed images are listed unless that is said; empty: as CSV on stdout.
   std::filesystem::path list = {};
   std::function<void()> prepare = {};  // before anything is written

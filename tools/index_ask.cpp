@@ -15,6 +15,7 @@
 #include "dedup/index/index.h"
 #include "dedup/verify/landmark_table.h"
 #include "pipeline/store/cache.h"
+#include "tools/across_labels.h"
 #include "tools/compared.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_lists.h"
@@ -50,6 +51,7 @@ struct IndexDedupOptions {
   ListFlags lists;
   IndexPage page;
   bool json = false;
+  std::vector<std::string> words;  // of the command
 };
 
 // What there is to compare the images of an index by.
@@ -115,17 +117,20 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
 
   const fs::path selection = selections_of(o.index) / (o.name + ".selection");
   const Deduplicated what{result, options, columns, links, index.name_of()};
+  const std::string first = across_labels(result, options, columns, links.source, o.words);
   const auto show = [&] {
-    write_gallery(session, what, index.classes(),
-                  {.title = name_of_folder(o.index),
-                   .made = made_here(),
-                   .picture_of = pictures,
-                   .no_pictures = kNoPicturesInIndex,
-                   .frame = {.verb = "winnow index dedup", .obeying = "winnow index dedup"}},
-                  o.page.report);
+    write_gallery(
+        session, what, index.classes(),
+        {.title = name_of_folder(o.index),
+         .made = made_here(),
+         .picture_of = pictures,
+         .no_pictures = kNoPicturesInIndex,
+         .frame = {.verb = "winnow index dedup", .obeying = "winnow index dedup", .first = first}},
+        o.page.report);
   };
   conclude(session, what, o.lists,
-           {.list = fs::path(selection).replace_extension(".csv"),
+           {.first = first,
+            .list = fs::path(selection).replace_extension(".csv"),
             .keep =
                 [&] {
                   make_directories(selection.parent_path());
@@ -260,7 +265,10 @@ Examples:
   winnow index dedup all.index --no-verify  # by codes alone
   winnow index dedup all.index --features default --cosine 0.97 --source cache-a --source cache-b
   winnow index dedup all.index --report all.html --source cache --source photos/)");
-  return {app, [o](Session& session) { deduplicate(*o, session); }};
+  return {app, [o, app](Session& session) {
+            o->words = words_of(*app);
+            deduplicate(*o, session);
+          }};
 }
 
 }  // namespace winnow::tools

@@ -132,19 +132,29 @@ dedup::Result pairs_of(const dedup::PairSample& sample, const dedup::Fingerprint
 
 }  // namespace
 
-GalleryFrame tune_frame(const Measured& measured, const dedup::Demand& demand,
-                        const std::string& command) {
+GalleryFrame tune_frame(const Measured& measured, const ChoiceFlags& flags,
+                        const std::string& cache) {
   const std::vector<Tuned>& all = measured.all;
-  std::string verdict = recommendation_in_words(measured.best, all, demand, shell_word(command));
+  const dedup::Demand demand = demand_of(flags);
+  std::string verdict = recommendation_in_words(measured, flags, shell_word(cache));
   std::ranges::replace(verdict, '\n', ' ');
   std::string tiles = tile(grouped(all.front().curve.images), "images");
-  if (const auto& best = measured.best) {
+  if (measured.taken && measured.taken->verified) {
+    const dedup::VerifiedLinks& verified = *measured.taken->verified;
+    tiles +=
+        tile(grouped(verified.verification.counts.verified), "pairs that show one picture") +
+        tile(fmt::format("{:.2g}", verified.kept.expected_false), "of them expected to be false") +
+        tile(grouped(measured.taken->removed), "removed");
+  } else if (const auto& best = measured.best) {
     tiles += tile(escaped(best->hash), "hash") +
              tile(std::to_string(best->threshold), "bits may differ") +
              tile(grouped(best->pairs), "pairs within them") +
              tile(fmt::format("{:.2g}", best->false_pairs), "of them expected to be false");
   }
   std::string tables = curves_of(all, demand);
+  if (const std::string pictures = pictures_table(measured); !pictures.empty()) {
+    tables += preformatted(pictures);
+  }
   for (const Tuned& tuned : all) tables += table_of(tuned, demand);
   const std::string edits = edit_tables(all, demand);
   if (!edits.empty())
@@ -161,7 +171,7 @@ GalleryFrame tune_frame(const Measured& measured, const dedup::Demand& demand,
 
 void write_tune_page(const Session& session, const pipeline::Cache& cache,
                      const dedup::ColumnSource& columns, const Measured& measured,
-                     const dedup::Demand& demand, const std::filesystem::path& path) {
+                     const ChoiceFlags& flags, const std::filesystem::path& path) {
   const Looked looked = look_at(measured);
   const dedup::Options options{.hash = looked.tuned->curve.hash,
                                .threshold = looked.most,
@@ -177,7 +187,7 @@ void write_tune_page(const Session& session, const pipeline::Cache& cache,
          .least_quality = options.matching.least_quality});
   });
   const dedup::Result result = pairs_of(sample, table);
-  GalleryFrame frame = tune_frame(measured, demand, cache.paths().root.string());
+  GalleryFrame frame = tune_frame(measured, flags, cache.paths().root.string());
   frame.sections += section("Pairs to look at", paragraph(pairs_in_words(looked, result)));
   const pipeline::LedgerNames names = cache.read_names();
   write_gallery(session,

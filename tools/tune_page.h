@@ -13,16 +13,15 @@
 namespace winnow::tools {
 
 // What the page of `winnow tune` says around its pairs: curves with the thresholds that are chosen
-// for the demand, and the tables. `command`: the cache, as the recommended command line names it.
-// Pure.
-GalleryFrame tune_frame(const Measured& measured, const dedup::Demand& demand,
-                        const std::string& command);
+// for the demand, and the tables. `cache`: as the recommended command line names it. Pure.
+GalleryFrame tune_frame(const Measured& measured, const ChoiceFlags& flags,
+                        const std::string& cache);
 
 // Writes that page, durably, with pairs around the recommended threshold, or the usual one: drawn
 // as `winnow review --sample` draws them, so that what is judged of them tells how precise it is.
 // Says so. Throws StoppedError.
 void write_tune_page(const Session& session, const pipeline::Cache& cache,
                      const dedup::ColumnSource& columns, const Measured& measured,
-                     const dedup::Demand& demand, const std::filesystem::path& path);
+                     const ChoiceFlags& flags, const std::filesystem::path& path);
 
 }  // namespace winnow::tools

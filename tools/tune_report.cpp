@@ -132,27 +132,62 @@ std::string edit_tables(const std::vector<Tuned>& all, const dedup::Demand& dema
   return out;
 }
 
-std::string recommendation_in_words(const std::optional<dedup::HashAndThreshold>& best,
-                                    const std::vector<Tuned>& all, const dedup::Demand& demand,
+std::string pictures_table(const Measured& measured) {
+  if (!measured.taken || !measured.taken->verified) return {};
+  const dedup::VerifiedLinks& verified = *measured.taken->verified;
+  constexpr const char* kRow = "{:>10}{:>10}{:>12}{:>14}{:>12}\n";
+  return fmt::format("pictures compared, of {} images; each pair shows one picture\n",
+                     grouped(measured.taken->images)) +
+         fmt::format(kRow, "pairs", "false", "look alike", "near, refused", "removed") +
+         fmt::format(kRow, grouped(verified.verification.counts.verified),
+                     fmt::format("{:.2g}", verified.kept.expected_false),
+                     grouped(verified.look_alikes.size()), grouped(verified.refused),
+                     grouped(measured.taken->removed));
+}
+
+std::string recommendation_in_words(const Measured& measured, const ChoiceFlags& flags,
                                     const std::string& cache) {
-  if (!best) {
+  const dedup::Demand demand = demand_of(flags);
+  if (!measured.taken) {
     return demand.precision
                ? fmt::format("No threshold of these hashes has a precision of {:.1f} %.",
                              100 * *demand.precision)
                : fmt::format("No threshold of these hashes has fewer than {:g} false pairs.",
                              demand.risk);
   }
-  const auto tuned = std::ranges::find(
-      all, best->hash, [](const Tuned& of) -> const std::string& { return of.curve.hash; });
-  const auto recall = tuned->recall(best->threshold);
-  std::string words = fmt::format(
-      "Recommended: winnow dedup {} --hash {} --threshold {}{}\n({}{}).", cache, best->hash,
-      best->threshold,
-      demand.least_quality ? fmt::format(" --least-quality {:g}", *demand.least_quality)
-                           : std::string(),
-      in_words(*best, demand),
-      recall ? fmt::format("; {:.0f} % of edited copies are found", 100 * *recall) : std::string());
-  if (best->alike) words += "\n" + in_words(*best->alike);
+  const Taken& taken = *measured.taken;
+  std::string command = "winnow dedup " + cache;
+  const std::string goes =
+      fmt::format("{} of {} images go", grouped(taken.removed), grouped(taken.images));
+  std::string why;
+  if (taken.verified) {
+    if (flags.verify) command += " --verify";
+    if (flags.least_probability) {
+      command += fmt::format(" --least-probability {:g}", *flags.least_probability);
+    }
+    why = fmt::format(
+        "which compares the pictures: {} pairs show one, {:.2g} of them expected to be false",
+        grouped(taken.verified->verification.counts.verified), taken.verified->kept.expected_false);
+  } else if (taken.options.hash == dedup::kExact) {
+    command += " --hash exact";
+    why = "equal files and pixels alone";
+  } else {
+    command +=
+        fmt::format(" --hash {} --threshold {}", taken.options.hash, taken.options.threshold);
+    why = in_words(*measured.best, demand);
+    const auto tuned =
+        std::ranges::find(measured.all, measured.best->hash,
+                          [](const Tuned& of) -> const std::string& { return of.curve.hash; });
+    if (const auto recall = tuned->recall(measured.best->threshold)) {
+      why += fmt::format("; {:.0f} % of edited copies are found", 100 * *recall);
+    }
+  }
+  if (demand.least_quality && taken.options.hash != dedup::kExact) {
+    command += fmt::format(" --least-quality {:g}", *demand.least_quality);
+  }
+  std::string words = fmt::format("Recommended: {}\n({}; {}).", command, why, goes);
+  const bool by_codes = !taken.verified && taken.options.hash != dedup::kExact;
+  if (by_codes && measured.best->alike) words += "\n" + in_words(*measured.best->alike);
   return words;
 }
 
@@ -189,12 +224,32 @@ nlohmann::ordered_json json_of(const Tuned& tuned, const dedup::Demand& demand) 
   return json;
 }
 
-nlohmann::ordered_json json_of(const dedup::HashAndThreshold& choice) {
-  return {{"hash", choice.hash},
-          {"threshold", choice.threshold},
-          {"pairs", choice.pairs},
-          {"false_pairs", choice.false_pairs},
-          {"unsafe", choice.alike.has_value()}};
+nlohmann::ordered_json json_of_pictures(const Taken& taken) {
+  const dedup::VerifiedLinks& verified = *taken.verified;
+  return {{"pairs", verified.verification.counts.verified},
+          {"false_pairs", verified.kept.expected_false},
+          {"least_probability", verified.kept.least.near},
+          {"look_alikes", verified.look_alikes.size()},
+          {"refused", verified.refused},
+          {"removed", taken.removed}};
+}
+
+nlohmann::ordered_json json_of(const Measured& measured) {
+  const Taken& taken = *measured.taken;
+  const bool by_codes = !taken.verified && taken.options.hash != dedup::kExact;
+  nlohmann::ordered_json json{{"hash", taken.options.hash},
+                              {"threshold", dedup::effective_threshold(taken.options)}};
+  if (taken.verified) json["verified"] = taken.verified->kept.least.near;
+  if (by_codes) {
+    json["pairs"] = measured.best->pairs;
+    json["false_pairs"] = measured.best->false_pairs;
+  } else if (taken.verified) {
+    json["pairs"] = taken.verified->verification.counts.verified;
+    json["false_pairs"] = taken.verified->kept.expected_false;
+  }
+  json["unsafe"] = by_codes && measured.best->alike.has_value();
+  json["removed"] = taken.removed;
+  return json;
 }
 
 LineChart chart_of(const std::vector<Tuned>& all, const std::string& cache) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -8,7 +10,9 @@
 #include "dedup/tune/choice.h"
 #include "dedup/tune/curve.h"
 #include "dedup/tune/judged.h"
+#include "dedup/verify/verified_links.h"
 #include "pipeline/recall/recall.h"
+#include "tools/choice_flags.h"
 #include "tools/report/lines.h"
 
 namespace winnow::tools {
@@ -25,10 +29,19 @@ struct Tuned {
 // Of judged pairs, where none is asked for.
 inline constexpr double kUsualPrecision = 0.95;
 
-// What is known of all hashes, and what is chosen of them, as dedup chooses.
+// What dedup does where one types what is recommended.
+struct Taken {
+  dedup::Options options;  // hash and threshold, kExact or, where pictures are compared, as these
+  std::uint64_t images = 0;
+  std::uint64_t removed = 0;
+  std::shared_ptr<const dedup::VerifiedLinks> verified = {};  // empty: pictures are not compared
+};
+
+// What is known of all hashes, what is chosen of them, as dedup chooses, and what comes of it.
 struct Measured {
   std::vector<Tuned> all;
   std::optional<dedup::HashAndThreshold> best;
+  std::optional<Taken> taken = {};  // nothing: nothing is recommended
 };
 
 // Texts for people, tables of at most 80 columns.
@@ -39,14 +52,18 @@ std::string curve_table(const Tuned& tuned);
 std::string judged_table(const Tuned& tuned, double precision);
 // How many edited pictures each hash finds again, within the threshold chosen for `demand`.
 std::string edit_tables(const std::vector<Tuned>& all, const dedup::Demand& demand);
-// What to take, as a command, why, and what it finds. Nothing: there is none.
-std::string recommendation_in_words(const std::optional<dedup::HashAndThreshold>& best,
-                                    const std::vector<Tuned>& all, const dedup::Demand& demand,
+// What comparing the pictures came to; empty where they are not compared.
+std::string pictures_table(const Measured& measured);
+// What to take, as a command, why, and what it finds. `flags`: what was asked, which the command
+// has too.
+std::string recommendation_in_words(const Measured& measured, const ChoiceFlags& flags,
                                     const std::string& cache);
 
 // Fields of schema winnow.tune/1.
 nlohmann::ordered_json json_of(const Tuned& tuned, const dedup::Demand& demand);
-nlohmann::ordered_json json_of(const dedup::HashAndThreshold& choice);
+// `recommended`, and `pictures` where they are compared.
+nlohmann::ordered_json json_of(const Measured& measured);
+nlohmann::ordered_json json_of_pictures(const Taken& taken);
 
 // Precision and recall of all hashes.
 LineChart chart_of(const std::vector<Tuned>& all, const std::string& cache);

@@ -351,12 +351,32 @@ class TunedHash:
 class Recommended:
     hash: str
     threshold: int
-    pairs: int
-    """Within it."""
-    false_pairs: float
-    """Of them, expected."""
+    removed: int
+    """Images that dedup removes then."""
     unsafe: bool
     """Pictures here are more alike than strangers are, so codes alone are unsafe."""
+    pairs: int | None = None
+    """Within the threshold, or that show one picture; None: equal files and pixels alone are taken."""
+    false_pairs: float | None = None
+    """Of them, expected."""
+    verified: float | None = None
+    """How probable pairs are at least; None: pictures are not compared."""
+
+
+@dataclass(frozen=True)
+class ComparedPictures:
+    pairs: int
+    """That show one picture."""
+    false_pairs: float
+    """Of them, expected."""
+    least_probability: float
+    """Of each pair."""
+    look_alikes: int
+    """Pairs that look alike and are not shown to be copies."""
+    refused: int
+    """Pairs near by codes that are different pictures."""
+    removed: int
+    """Images."""
 
 
 @dataclass(frozen=True)
@@ -366,6 +386,8 @@ class Tuned:
     hashes: list[TunedHash] = _list_of(TunedHash)
     recommended: Recommended | None = field(default=None, metadata={"of": Recommended})
     """What dedup takes where nothing is given; None: no hash will do."""
+    pictures: ComparedPictures | None = field(default=None, metadata={"of": ComparedPictures})
+    """What comparing pictures comes to; None: dedup compares none then."""
 
 
 def tune(
@@ -375,6 +397,7 @@ def tune(
     most: int | None = None,
     risk: float | None = None,
     precision: float | None = None,
+    verify: bool | None = None,
     images: int = 200,
     review: Iterable[str | os.PathLike[str]] = (),
     seed: int = 0,
@@ -385,9 +408,10 @@ def tune(
     most: the largest threshold, in bits.
     risk, precision: choose the largest threshold with fewer expected false pairs than ``risk`` among all images (0.5 by default), or
         whose expected precision is at least ``precision``.
+    verify: as of :func:`winnow.dedup`.
     images: pictures that are edited and hashed to see what is found again.
     """
-    words = _flags(hash=hashes, most=most, risk=risk, precision=precision, images=images, review=review, seed=seed)
+    words = _flags(hash=hashes, most=most, risk=risk, precision=precision, verify=verify, images=images, review=review, seed=seed)
     return _read(Tuned, program.run("tune", path_of(cache), "--json", *words).json())
 
 
@@ -492,13 +516,17 @@ class Index:
         on_conflict: str = "stay",
         mode: str = "keep",
         review: Iterable[str | os.PathLike[str]] = (),
+        source: Iterable[Where] = (),
     ) -> Deduplicated:
         """Finds duplicates among all its images, and writes the selection ``name`` into it: the bytes of ``winnow index dedup``. The
-        options are as of :func:`winnow.dedup`, but that ``hash`` is the index's own ("auto") or "exact", and that pictures are looked
-        at only where ``verify`` says so. Ids are those that images have in the index.
+        options are as of :func:`winnow.dedup`, but that ``hash`` is the index's own ("auto") or "exact". Ids are those that images have
+        in the index.
+
+        source: caches or data sets that were added to it, whose pictures are compared; (): its thumbnails alone are.
         """
         words = _flags(name=name, hash=hash, threshold=threshold, risk=risk, precision=precision, verify=verify, scope=scope, groups=groups,
-                       keep=keep, on_leak=on_leak, on_conflict=on_conflict, mode=mode, review=review)  # fmt: skip
+                       keep=keep, on_leak=on_leak, on_conflict=on_conflict, mode=mode, review=review,
+                       source=[path_of(one) for one in source])  # fmt: skip
         with tempfile.TemporaryDirectory() as folder:
             listed = os.path.join(folder, "groups.jsonl")
             done = _read(Deduplicated, program.run("index", "dedup", self.path, "--json", "--list-groups", listed, *words).json())

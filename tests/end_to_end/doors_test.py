@@ -175,6 +175,28 @@ class Doors(Case):
                 self.check()
                 self.check_split()
 
+    def test_copies_across_labels_are_the_first_line_with_the_command_that_removes_them(self):
+        self.labels_that_contradict()
+        self.open()
+        page = self.folder / "page.html"
+        doors = {
+            "--on-conflict": [["dedup", self.folder / "set", "--report", page], ["dedup", self.cache],
+                              ["index", "dedup", self.index, "--source", self.folder / "set"],
+                              ["export", self.folder / "set", "--to", self.place("clean")]],
+            "--drop-on-conflict": [["ingest", self.folder / "set", "--out", self.place("dropped"), "--drop"]],
+        }  # fmt: skip
+        for flag, commands in doors.items():
+            for command in commands:
+                with self.subTest(command):
+                    words = " ".join(["winnow", *map(str, command), flag, "keep"])
+                    said = self.ok(*command).err.splitlines()
+                    line = f"3 images stay though they are like others, but labels differ; this removes them: {words}"
+                    self.assertIn(line, said)
+                    before = [at for at, text in enumerate(said) if "groups of duplicates" in text or "exported" in text or " inputs read" in text]
+                    self.assertTrue(all(said.index(line) < at for at in before), said)
+        self.assertIn("3 images stay though they are like others", page.read_text())
+        self.assertEqual(len(self.check("--on-conflict", "keep")), len(self.check()) + 3)
+
     def test_none(self):
         self.none()
         said = {run("dedup", self.folder / "set").code, run("export", self.folder / "set", "--to", self.place("x")).code,

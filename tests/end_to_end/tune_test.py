@@ -77,7 +77,9 @@ class Tune(Case):
         self.assertEqual(result.json()["threshold"], 71)
         self.assertIn("usual for it", result.err)
         self.assertEqual(self.ok("tune", cache, "--images", 0, "--json").json()["recommended"],
-                         {"hash": "pdq", "threshold": 71, "pairs": 0, "false_pairs": 0, "unsafe": False})
+                         {"hash": "exact", "threshold": 0, "removed": 0, "unsafe": False})
+        self.assertEqual(self.ok("tune", cache, "--images", 0, "--hash", "pdq", "--json").json()["recommended"],
+                         {"hash": "pdq", "threshold": 71, "pairs": 0, "false_pairs": 0, "removed": 0, "unsafe": False})
 
     def test_says_where_the_search_ended(self):
         result = self.ok("tune", self.cache, "--hash", "phash", "--images", 0, "--most", 3)

@@ -97,10 +97,10 @@ std::string verdict_of(const GallerySummary& found) {
       "{} of duplicates; {} of {} {} removed.", count_of(found.groups, "group"),
       grouped(found.removed), count_of(found.images, "image"), found.removed == 1 ? "is" : "are");
   if (found.pictures > 0) {
-    words += fmt::format(" {} by {}, for an issue or a review.",
-                         count_of(found.pictures, "picture") +
-                             (found.pictures == 1 ? " goes" : " go"),
-                         found.pictures == 1 ? "itself" : "themselves");
+    words +=
+        fmt::format(" {} by {}, for an issue or a review.",
+                    count_of(found.pictures, "picture") + (found.pictures == 1 ? " goes" : " go"),
+                    found.pictures == 1 ? "itself" : "themselves");
   }
   for (const dedup::LeakCount& leak : found.leaks) {
     words += fmt::format(" Leak: {} of {} {} a duplicate in {}.",
@@ -124,8 +124,10 @@ std::string tiles_of(const GallerySummary& found) {
 
 std::string header_of(const GalleryPage& page) {
   const GalleryFrame& frame = page.frame;
+  const std::string first =
+      frame.first.empty() ? "" : "<strong>" + escaped(frame.first) + ".</strong> ";
   return page_header(escaped(frame.verb), name_html(page.title),
-                     frame.verdict.empty() ? verdict_of(page.summary) : frame.verdict,
+                     first + (frame.verdict.empty() ? verdict_of(page.summary) : frame.verdict),
                      frame.tiles.empty() ? tiles_of(page.summary) : frame.tiles);
 }
 
@@ -156,11 +158,10 @@ std::string issues_table(const GalleryPage& page) {
     const auto shown = std::ranges::count_if(page.groups, [&](const GalleryGroup& group) {
       return group.facts.issues.has(issue.issue);
     });
-    rows += row(key_cell(escaped(issue.name)) + number_cell(grouped(all)) +
-                (page.config.server
-                     ? ""
-                     : number_cell(grouped(static_cast<std::uint64_t>(shown)))) +
-                number_cell(fmt::format("{:.3g}", issue.threshold)) + cell(escaped(issue.what)));
+    rows +=
+        row(key_cell(escaped(issue.name)) + number_cell(grouped(all)) +
+            (page.config.server ? "" : number_cell(grouped(static_cast<std::uint64_t>(shown)))) +
+            number_cell(fmt::format("{:.3g}", issue.threshold)) + cell(escaped(issue.what)));
   }
   if (rows.empty()) return "";
   std::vector<std::string> columns{"issue", "#pictures"};
@@ -213,8 +214,8 @@ std::string left_out(const GalleryPage& page) {
   return paragraph(fmt::format(
       "This page shows {} of {} groups{}: as many of each reason, distance and class as there is "
       "room for. {}",
-      grouped(page.groups.size()), grouped(all),
-      page.summary.pictures > 0 ? " and pictures" : "", page.frame.listed));
+      grouped(page.groups.size()), grouped(all), page.summary.pictures > 0 ? " and pictures" : "",
+      page.frame.listed));
 }
 
 std::string sections_of(const GalleryPage& page) {
@@ -255,9 +256,8 @@ std::string json_of(const GalleryConfig& config) {
               {"folders", texts(config.folders)}}}};
   for (const dedup::IssueRow& row : dedup::shown_issue_rows()) {
     if (!config.issues.has(row.issue)) continue;
-    json["issues"].push_back({{"name", row.name},
-                              {"what", row.what},
-                              {"threshold", dedup::told_score(row.threshold)}});
+    json["issues"].push_back(
+        {{"name", row.name}, {"what", row.what}, {"threshold", dedup::told_score(row.threshold)}});
   }
   if (!config.fates.empty()) json["fates"] = config.fates;
   if (!config.first_line.empty()) json["first_line"] = Json::parse(config.first_line);

@@ -33,9 +33,9 @@ struct GallerySummary {
   std::uint64_t conflicts = 0;
   std::uint64_t chains = 0;
   std::vector<dedup::LeakCount> leaks;
-  std::array<std::uint64_t, kGroupReasonCount + 1> by_reason{};  // groups, each by its first
-  std::uint64_t pictures = 0;                                    // shown by themselves
-  std::array<std::uint64_t, dedup::kShownIssueCount> by_issue{};      // of them, that have it
+  std::array<std::uint64_t, kGroupReasonCount + 1> by_reason{};   // groups, each by its first
+  std::uint64_t pictures = 0;                                     // shown by themselves
+  std::array<std::uint64_t, dedup::kShownIssueCount> by_issue{};  // of them, that have it
   std::vector<Class> classes;    // those most is removed of, at most kMostListed
   std::vector<Folders> folders;  // those that share most groups, at most kMostListed
   std::string decided;           // how, in words
@@ -52,6 +52,7 @@ struct GalleryFrame {
   std::string verb = "winnow dedup";     // text: that the page is of
   std::string obeying = "winnow dedup";  // text: the verb that obeys what is judged in it
   std::string about = "duplicates";      // text: for the title of the window
+  std::string first = {};                // text: a sentence before the verdict
   std::string verdict = {};              // HTML: the sentence to read if only one is
   std::string tiles = {};                // HTML, as of tile()
   std::string sections = {};             // HTML, as of section(): before what is said of groups
