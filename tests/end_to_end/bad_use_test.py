@@ -16,7 +16,7 @@ import zlib
 from random import Random
 
 from golden import GOLDEN, seal_checkpoint, with_digest, write_tree
-from program import PATIENCE_S, WINNOW, Case, eventually, png, png_chunk, run, tensors, tree_bytes
+from program import PATIENCE_S, WINNOW, Case, errors_in, eventually, png, png_chunk, run, tensors, tree_bytes
 
 # A gray slope of 16 x 16, as libjpeg writes it at quality 75.
 JPEG = bytes.fromhex(
@@ -371,7 +371,7 @@ class Space(BadUse):
         """winnow ARGS after the shell lines of `script`, which may mount; the last one may go on after it: "$@"."""
         command = inside_own_mounts("bash", "-euc", script, "bash", WINNOW, *args)
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        lines = [line for line in done.stderr.splitlines() if line.startswith("winnow: ")]
+        lines = errors_in(done.stderr)
         return done.returncode, lines, done
 
     def refused_within(self, code, words, script, *args):

@@ -12,7 +12,7 @@ import traces
 from export_test import columns
 from faults_test import failpoints, first_and_last, in_parallel, some_faults, tree
 from golden import mixed_set, picture, write_tree
-from program import Case, run, tree_bytes
+from program import Case, errors_in, run, tree_bytes
 
 
 def thumbnails_of(table):
@@ -241,7 +241,7 @@ class Compact(Case):
             ended = run(*self.compact(small), env=failpoints(action, point, file, k))
             self.assertEqual(ended.code, code, f"{where}: {ended.err}")
             if code == 1:
-                lines = [line for line in ended.err.splitlines() if line.startswith("winnow: ")]
+                lines = errors_in(ended.err)
                 self.assertEqual(len(lines), 1, ended.err)
                 self.assertIn("o space left", lines[0])
             if (small / "manifest.json").exists():

@@ -18,7 +18,7 @@ import zlib
 import traces
 from embed_test import npy
 from golden import GOLDEN
-from program import ALL, PATIENCE_S, SHM, WINNOW, Case, Kills, ends_by_a_second_signal, eventually, png, png_chunk, run, some_of
+from program import ALL, PATIENCE_S, SHM, WINNOW, Case, Kills, ends_by_a_second_signal, errors_in, eventually, png, png_chunk, run, some_of
 
 needs_shm = unittest.skipUnless(os.access(SHM, os.W_OK), "there is no /dev/shm to write to here")
 # Acts that need space; the others do not fail on a full disk.
@@ -98,7 +98,7 @@ class Faults(Case):
         return [(point, file.removeprefix(base)) for point, file in traces.read(path)]
 
     def one_sentence(self, result, *words):
-        lines = [line for line in result.err.splitlines() if line.startswith("winnow: ")]
+        lines = errors_in(result.err)
         self.assertEqual(len(lines), 1, result.err)
         for word in words:
             self.assertIn(word, lines[0])
@@ -334,7 +334,7 @@ class Faults(Case):
                                      env=failpoints(action, "lmdb.commit.after", "00000.mdb", 1)))  # fmt: skip
             self.assertTrue((cache / "unfinished").exists())
             shutil.rmtree(cache)
-        sentences = [next(line for line in one.err.splitlines() if line.startswith("winnow: ")) for one in said]
+        sentences = [errors_in(one.err)[0] for one in said]
         self.assertEqual(sentences[0], sentences[1])
         self.assertIn("Ctrl-C again ends it at once", said[1].err)
 
@@ -681,7 +681,7 @@ class Faults(Case):
             """,
             SOURCE=source, CACHE=self.folder / "cache", COPY=self.folder / "copy",
         )  # fmt: skip
-        refused, full = [line for line in done.stderr.splitlines() if line.startswith("winnow: ")]
+        refused, full = errors_in(done.stderr)
         self.assertEqual(done.stdout, "exit 2\nexit 1\n")
         self.assertIn("of memory, but only", refused)
         self.assertRegex(full, r"cannot write .*shards/00000\.mdb: no space left")

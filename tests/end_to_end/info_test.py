@@ -6,7 +6,7 @@ import unittest
 import zlib
 
 from embed_test import npy
-from program import Case, run, tree_bytes
+from program import Case, errors_in, run, tree_bytes
 
 
 def read_png(path):
@@ -240,7 +240,7 @@ class Verify(Case):
     def verified(self, cache, *options):
         """Exit code, the object on stdout and the sentence."""
         result = run("verify", cache, "--json", *options)
-        lines = [line for line in result.err.splitlines() if line.startswith("winnow: ")]
+        lines = errors_in(result.err)
         self.assertEqual(len(lines), result.code, result.err)
         return result.code, result.json(), "".join(lines)
 

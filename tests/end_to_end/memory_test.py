@@ -11,7 +11,7 @@ import time
 import unittest
 
 import traces
-from program import PATIENCE_S, ROOT, SHM, WINNOW, Case, Kills, eventually, run, tensors
+from program import PATIENCE_S, ROOT, SHM, WINNOW, Case, Kills, errors_in, eventually, run, tensors
 
 try:
     import jsonschema
@@ -98,7 +98,7 @@ class Memory(Case):
         eventually(is_over)
 
     def one_sentence(self, text, *words):
-        lines = [line for line in text.splitlines() if line.startswith("winnow: ")]
+        lines = errors_in(text)
         self.assertEqual(len(lines), 1, text)
         for word in words:
             self.assertIn(word, lines[0])

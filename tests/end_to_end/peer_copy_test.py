@@ -15,7 +15,7 @@ import time
 import unittest
 
 from faults_test import moments
-from program import ROOT, RUN_S, TMPFS, WINNOW, Case, Kills, Result, end_of_killed, eventually, ranks_of, run, some_of, tree_bytes
+from program import ROOT, RUN_S, TMPFS, WINNOW, Case, Kills, Result, end_of_killed, errors_in, eventually, ranks_of, run, some_of, tree_bytes
 
 MPIRUN = ROOT / "tools" / "local_mpirun"
 
@@ -266,7 +266,7 @@ class Faults(PeerCopy):
         """One sentence, on whatever rank, and nothing left, but for copies that are whole elsewhere when it comes late."""
         result = self.everywhere(*(args or ("cache", "load", "cache", *self.MEMORY)), env=env)
         self.assertEqual(result.code, code, result.err)
-        lines = [line for line in result.err.splitlines() if line.startswith("winnow: ")]
+        lines = errors_in(result.err)
         self.assertEqual(len(lines), 1, result.err)
         for word in words:
             self.assertIn(word, lines[0])

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import unittest
 
-from program import PATIENCE_S, ROOT, WINNOW, Case, eventually, run, some_of, tensors
+from program import PATIENCE_S, ROOT, WINNOW, Case, errors_in, eventually, run, some_of, tensors
 
 
 class Resume(Case):
@@ -114,7 +114,7 @@ class Resume(Case):
             full = run(*command, env={"WINNOW_FAILPOINTS": f"enospc={name}:{file}:{k}"})
             self.assertEqual(full.code, 1, f"{what}: {full.err}")
             self.assertIn("No space left", full.err, what)
-            self.assertEqual(sum(line.startswith("winnow: ") for line in full.err.splitlines()), 1, full.err)
+            self.assertEqual(len(errors_in(full.err)), 1, full.err)
             self.ok(*command)
             self.check_equal(whole, out, what)
 
@@ -167,7 +167,7 @@ class Resume(Case):
             full = run(*command, ranks=ranks,
                        env={"WINNOW_FAILPOINTS": "enospc=file.sync.before:model.safetensors:2"})
             self.assertEqual(full.code, 1, full.err)
-            self.assertEqual(sum(line.startswith("winnow: ") for line in full.err.splitlines()), 1, full.err)
+            self.assertEqual(len(errors_in(full.err)), 1, full.err)
             self.assertRegex(full.err, "model.safetensors.*No space left")
             self.assertEqual(os.readlink(out / "checkpoints" / "latest"), "step-64")
             self.assertEqual([step for step in (128, 192) if (out / "checkpoints" / f"step-{step}").exists()], [])

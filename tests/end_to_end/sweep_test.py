@@ -12,7 +12,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
-from program import ROOT, WINNOW, Case, columns, end_on_its_way, lines_of_metrics, run, some_of
+from program import ROOT, WINNOW, Case, columns, end_on_its_way, errors_in, lines_of_metrics, run, some_of
 
 try:
     import jsonschema
@@ -398,7 +398,7 @@ class Sweep(Case):
                                   env={**os.environ, "SIZE": str(int(size * part)), "TABLE": str(table)})  # fmt: skip
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stdout, r"exit [12]\n")
-            said = [line for line in done.stderr.splitlines() if line.startswith("winnow: ")]
+            said = errors_in(done.stderr)
             self.assertEqual(len(said), 1, done.stderr)
             self.assertRegex(said[0], "o space|do not fit")
             self.assertEqual(table.read_bytes(), whole)

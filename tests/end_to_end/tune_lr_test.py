@@ -8,7 +8,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
-from program import ROOT, WINNOW, Case, end_on_its_way, lines_of_metrics
+from program import ROOT, WINNOW, Case, end_on_its_way, errors_in, lines_of_metrics
 
 try:
     import jsonschema
@@ -170,7 +170,7 @@ class TuneLr(Case):
             ["unshare", "-rm", "bash", "-c", 'mount -t tmpfs -o size=8m winnow /mnt; "$@"; echo "exit $?"; ls -A /mnt/tuning/results',
              "_", WINNOW, *command], capture_output=True, text=True)  # fmt: skip
         self.assertEqual(done.stdout, "exit 2\n", done.stderr)
-        said = [line for line in done.stderr.splitlines() if line.startswith("winnow: ")]
+        said = errors_in(done.stderr)
         self.assertEqual(len(said), 1, done.stderr)
         self.assertRegex(said[0], "103 runs of about .* each do not fit into .* of disk; free some, or choose another --out")
 
