@@ -110,17 +110,6 @@ dedup::Foretell tell_estimate(const Session& session) {
   };
 }
 
-dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
-                                    std::vector<SampleId> ids) {
-  if (!picture_of) return {};
-  return [picture_of, ids = std::move(ids)](std::uint32_t row, int pixels) {
-    // Twice this is longer than what is compared, so that a JPEG's scaled decoding does not show.
-    const int side_px = static_cast<int>(std::lround(1.26 * std::sqrt(pixels)));
-    const auto picture = picture_of(ids[row], side_px);
-    return picture ? dedup::closer_picture(picture->view(), pixels) : std::nullopt;
-  };
-}
-
 // Puts links by codes or features to the pictures, and says what came of it.
 dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how, const Images& images,
                              const dedup::ColumnSource& columns, const dedup::LinkSource& links,
@@ -154,27 +143,48 @@ bool are_mostly_large(const dedup::Fingerprints& sizes, std::span<const std::uin
 
 }  // namespace
 
-bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
-                      const dedup::ColumnSource& columns,
-                      const dedup::ThumbnailSource& thumbnails) {
-  if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision) return false;
+std::string why_not_looked_at(const dedup::ColumnSource& columns, const Images& images) {
   const std::vector<std::uint32_t> rows =
       dedup::matchable_rows(columns({"quality"}), dedup::kExact);
-  if (!thumbnails || rows.empty()) return false;
   if (rows.size() > kMostUnasked) {
-    say(session, fmt::format("{} images are too many to look at unasked: crops, frames and turned "
-                             "copies are found with --verify, in some {} minutes of a core",
-                             grouped(rows.size()), grouped(rows.size() / 60'000)));
-    return false;
+    return fmt::format(
+        "{} images are too many to look at unasked: crops, frames and turned copies "
+        "are found with --verify, in some {} minutes of a core",
+        grouped(rows.size()), grouped(rows.size() / 60'000));
   }
   const dedup::Fingerprints sizes = columns({"widths_px", "heights_px"});
-  if (are_mostly_large(sizes, rows)) return true;
-  const double details = dedup::landmarks_a_picture(rows, dedup::pictures_of(sizes, thumbnails));
-  if (details >= kLeastDetails) return true;
-  say(session, fmt::format("pictures with so few details (some {:.0f} landmarks) are compared by "
-                           "codes alone unless --verify asks for more",
-                           details));
-  return false;
+  if (are_mostly_large(sizes, rows)) return {};
+  const double details =
+      images.landmarks_a_picture
+          ? images.landmarks_a_picture()
+          : dedup::landmarks_a_picture(rows, dedup::pictures_of(sizes, images.thumbnails));
+  if (details >= kLeastDetails) return {};
+  return fmt::format(
+      "pictures with so few details (some {:.0f} landmarks) are compared by codes "
+      "alone unless --verify asks for more",
+      details);
+}
+
+bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
+                      const dedup::ColumnSource& columns, const Images& images) {
+  if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision) return false;
+  if (!images.thumbnails || dedup::matchable_rows(columns({"quality"}), dedup::kExact).empty()) {
+    return false;
+  }
+  const std::string why_not = why_not_looked_at(columns, images);
+  if (!why_not.empty()) say(session, why_not);
+  return why_not.empty();
+}
+
+dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
+                                    std::vector<SampleId> ids) {
+  if (!picture_of) return {};
+  return [picture_of, ids = std::move(ids)](std::uint32_t row, int pixels) {
+    // Twice this is longer than what is compared, so that a JPEG's scaled decoding does not show.
+    const int side_px = static_cast<int>(std::lround(1.26 * std::sqrt(pixels)));
+    const auto picture = picture_of(ids[row], side_px);
+    return picture ? dedup::closer_picture(picture->view(), pixels) : std::nullopt;
+  };
 }
 
 namespace {
@@ -217,9 +227,9 @@ dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
       features.any()
           ? by_features(session, features, images.features_of(features.name), columns, options)
           : settle(session, choice, columns, images.hashes, work.links, options);
-  const bool looks = choice.verify ? *choice.verify
-                                   : !features.any() && verifies_unasked(session, choice, columns,
-                                                                         images.thumbnails);
+  const bool looks = choice.verify
+                         ? *choice.verify
+                         : !features.any() && verifies_unasked(session, choice, columns, images);
   if (!looks) {
     if (choice.verify && images.thumbnails && options.hash != dedup::kExact) {
       say(session,

@@ -26,8 +26,10 @@ struct Images {
   pipeline::PictureOf picture_of = {};  // larger ones; empty: thumbnails decide alone
   // Of a name; empty: no features are kept.
   std::function<dedup::FeatureTable(const std::string& name)> features_of = {};
-  // Those that are known (VerifyOptions::landmarks); empty: they are found.
+  // Those that are known (VerifyOptions::landmarks), and how many a picture has, on average; empty:
+  // they are found.
   std::function<dedup::LandmarkTable(std::span<const std::uint32_t> rows)> landmarks = {};
+  std::function<double()> landmarks_a_picture = {};
 };
 // Those of a cache, which must outlive them. `picture_of`: its own, or those of the data set that
 // is looked at in place.
@@ -53,7 +55,13 @@ dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
 inline constexpr std::uint64_t kMostUnasked = 100'000;
 inline constexpr double kLeastDetails = 16;
 bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
-                      const dedup::ColumnSource& columns, const dedup::ThumbnailSource& thumbnails);
+                      const dedup::ColumnSource& columns, const Images& images);
+// Of no flags: why not, a sentence; empty: they are looked at.
+std::string why_not_looked_at(const dedup::ColumnSource& columns, const Images& images);
+
+// Larger pictures of rows with these ids; empty where there are none.
+dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
+                                    std::vector<SampleId> ids);
 
 // How probable links must be, as --least-probability has it; the rest as it is by default.
 dedup::VerifyOptions verify_options(const ChoiceFlags& choice);

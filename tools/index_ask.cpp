@@ -54,23 +54,6 @@ struct IndexDedupOptions {
   std::vector<std::string> words;  // of the command
 };
 
-// What there is to compare the images of an index by.
-Images images_of(const IndexDedupOptions& o, const dedup::StoredIndex& index,
-                 pipeline::PictureOf picture_of, const Session& session) {
-  return {
-      .hashes = {index.kind().hash},
-      .thumbnails = index.thumbnails(),
-      .picture_of = std::move(picture_of),
-      .features_of =
-          [&](const std::string& name) { return features_of_index(index, name, o.page.sources); },
-      .landmarks =
-          [&](std::span<const std::uint32_t> rows) {
-            dedup::StoredIndex::Landmarks found = index.landmarks(rows, search_options(session));
-            tell(session, found);
-            return std::move(*found.table);
-          }};
-}
-
 void tell_radius(const IndexDedupOptions& o, const dedup::StoredIndex& index,
                  const dedup::Options& options, const Session& session) {
   if (!o.dedup.choice.threshold || options.hash != index.kind().hash ||
@@ -102,7 +85,7 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
   if (choice.verify.value_or(false)) thumbnails_of(index);  // there are some
   dedup::ColumnSource columns = stoppable(index.columns(), session);
   const dedup::ToldLinks links =
-      settle_links(session, choice, o.features, images_of(o, index, pictures, session),
+      settle_links(session, choice, o.features, images_of(index, pictures, o.page.sources, session),
                    {.links = index.links(search_options(session))}, columns, options);
   tell_radius(o, index, options, session);
   if (links.verified && !pictures) {
@@ -246,12 +229,7 @@ SubVerb add_index_dedup(CLI::App& index) {
   add_list_flags(*app, o->lists);
   add_report_flag(*app, o->page.report);
   add_pictures_flag(*app, o->page.sources);
-  app->get_option("--source")->remove_needs(app->get_option("--report"));
-  app->get_option("--source")
-      ->description(
-          "A cache or a data set that was added to the index, to take its pictures or features "
-          "from: larger pictures than its thumbnails are compared, and pages show them; "
-          "repeatable");
+  let_give_more(*app);
   add_reading_flags(*app, o->page.reading);
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(

@@ -13,8 +13,11 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "dedup/index/index.h"
+#include "dedup/verify/landmark_table.h"
+#include "tools/compared.h"
 #include "tools/dedup_search.h"
 #include "tools/index_inputs.h"
+#include "tools/index_pictures.h"
 #include "tools/index_verbs.h"
 
 namespace winnow::tools {
@@ -62,6 +65,23 @@ void tell(const Session& session, const dedup::Added& added) {
   }
 }
 
+// What comparing pictures needs, so that queries have it at once, where they compare them unasked.
+// The change is made by now: what is not found here the next query finds.
+void prepare(const fs::path& folder, const Session& session) {
+  const auto index = dedup::StoredIndex::open(folder);
+  const dedup::ColumnSource columns = index.columns();
+  const std::vector<std::uint32_t> rows =
+      dedup::matchable_rows(columns({"quality"}), index.kind().hash);
+  const std::vector<fs::path> none;
+  const Images images = images_of(index, {}, none, session);
+  if (!images.thumbnails || rows.empty()) return;
+  try {
+    if (why_not_looked_at(columns, images).empty()) images.landmarks(rows);
+  } catch (const StoppedError&) {
+    return;
+  }
+}
+
 struct IndexAddOptions {
   fs::path index;
   IndexInputs inputs;
@@ -84,6 +104,7 @@ void add(const IndexAddOptions& o, const Session& session) {
     });
   }
   tell_size(o.index, session);
+  prepare(o.index, session);
 }
 
 struct IndexMergeOptions {
@@ -94,12 +115,14 @@ struct IndexMergeOptions {
 void merge(const IndexMergeOptions& o, const Session& session) {
   tell(session, dedup::merge_indexes(o.index, o.other, search_options(session)));
   tell_size(o.index, session);
+  prepare(o.index, session);
 }
 
 void compact(const fs::path& folder, const Session& session) {
   const std::uint64_t dropped = dedup::compact_index(folder, session.stop);
   say(session, fmt::format("{} deleted images dropped", grouped(dropped)));
   tell_size(folder, session);
+  prepare(folder, session);
 }
 
 struct IndexDeleteOptions {
@@ -158,6 +181,7 @@ void remove(const IndexDeleteOptions& o, const Session& session) {
       nothing ? 0 : dedup::delete_from_index(o.index, deletion, session.stop);
   say(session, fmt::format("{} images deleted", grouped(gone)));
   tell_size(o.index, session);
+  prepare(o.index, session);
 }
 
 }  // namespace

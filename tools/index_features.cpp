@@ -37,12 +37,13 @@ dedup::FeatureTable features_of_index(const dedup::StoredIndex& index, const std
   return dedup::join_features(index, from);
 }
 
-void let_give_features(CLI::App& app) {
+void let_give_more(CLI::App& app) {
   app.get_option("--source")->remove_needs(app.get_option("--report"));
   app.get_option("--source")
       ->description(
-          "Of --report and --features: a cache or a data set that was added to the index, to take "
-          "its pictures or features from; repeatable");
+          "A cache or a data set that was added to the index, to take its pictures or features "
+          "from: larger pictures than its thumbnails are compared, and pages show them; "
+          "repeatable");
 }
 
 std::vector<std::filesystem::path> with_pictures(std::vector<std::filesystem::path> sources) {

@@ -20,8 +20,9 @@ namespace winnow::tools {
 dedup::FeatureTable features_of_index(const dedup::StoredIndex& index, const std::string& name,
                                       const std::vector<std::filesystem::path>& at);
 
-// Lets --source of `app` (add_pictures_flag) name caches for --features as well.
-void let_give_features(CLI::App& app);
+// Lets --source of `app` (add_pictures_flag) name what gives features, and pictures to compare, as
+// well.
+void let_give_more(CLI::App& app);
 
 // Of what --source names what has pictures: a cache may be named for its features alone.
 std::vector<std::filesystem::path> with_pictures(std::vector<std::filesystem::path> sources);

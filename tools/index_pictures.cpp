@@ -9,9 +9,13 @@
 
 #include "common/error.h"
 #include "datasets/formats.h"
+#include "dedup/index/fitted.h"
+#include "dedup/verify/landmark_table.h"
 #include "pipeline/ingest/plan.h"
 #include "pipeline/store/cache.h"
+#include "tools/dedup_search.h"
 #include "tools/in_place.h"
+#include "tools/index_features.h"
 #include "tools/index_inputs.h"
 
 namespace winnow::tools {
@@ -54,6 +58,23 @@ struct Place {
 };
 
 }  // namespace
+
+Images images_of(const dedup::StoredIndex& index, pipeline::PictureOf picture_of,
+                 const std::vector<fs::path>& sources, const Session& session) {
+  return {.hashes = {index.kind().hash},
+          .thumbnails = index.thumbnails(),
+          .picture_of = std::move(picture_of),
+          .features_of =
+              [&](const std::string& name) { return features_of_index(index, name, sources); },
+          .landmarks =
+              [&](std::span<const std::uint32_t> rows) {
+                dedup::StoredIndex::Landmarks found =
+                    index.landmarks(rows, search_options(session));
+                tell(session, found);
+                return std::move(*found.table);
+              },
+          .landmarks_a_picture = [&] { return index.fitted(session.stop).landmarks; }};
+}
 
 void add_pictures_flag(CLI::App& app, std::vector<fs::path>& sources) {
   app.add_option("--source", sources,

@@ -7,6 +7,7 @@
 #include "dedup/index/index.h"
 #include "pipeline/export/thumbnails.h"
 #include "tools/command.h"
+#include "tools/compared.h"
 #include "tools/ingest_flags.h"
 
 namespace CLI {
@@ -14,6 +15,11 @@ class App;
 }
 
 namespace winnow::tools {
+
+// What there is to compare the images of an index by. `picture_of`: as pictures_of_index() gives
+// it; `sources`: what has its features. All must outlive it.
+Images images_of(const dedup::StoredIndex& index, pipeline::PictureOf picture_of,
+                 const std::vector<std::filesystem::path>& sources, const Session& session);
 
 // Where pictures of the images in an index are, which keeps none: --source, for --report, which
 // `app` has. `sources` must live as long as `app`.

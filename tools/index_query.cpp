@@ -76,24 +76,29 @@ int threshold_of(const IndexQueryOptions& o, const dedup::StoredIndex& index,
 class Finder {
  public:
   Finder(const IndexQueryOptions& o, const dedup::StoredIndex& index, int threshold,
-         const Session& session)
+         const pipeline::PictureOf& pictures, const Session& session)
       : index_(index),
         choice_(o.choice),
+        reading_(o.inputs.reading),
         features_(o.features),
         threshold_(threshold),
         session_(session) {
     if (o.features.any()) known_ = features_of_index(index, o.features.name, o.sources);
     if (o.features.any()) return;
-    if (!o.choice.verify.value_or(false)) return;
+    if (!looks(o)) return;
     thumbnails_of(index);
     const dedup::VerifyOptions asked = verify_options(o.choice);
-    pictures_.emplace(
-        index, dedup::PictureMatchOptions{.threshold = threshold,
-                                          .least_quality = o.choice.least_quality,
-                                          .demand = {asked.least_probability, asked.most_false},
-                                          .search = search_options(session)});
+    pictures_.emplace(index, dedup::PictureMatchOptions{
+                                 .threshold = threshold,
+                                 .least_quality = o.choice.least_quality,
+                                 .demand = {asked.least_probability, asked.most_false},
+                                 .closer = closer_pictures(pictures, index.columns()({}).ids),
+                                 .search = search_options(session)});
     tell(session, pictures_->landmarks());
   }
+
+  // Whether pictures are compared.
+  bool compares_pictures() const { return pictures_.has_value(); }
 
   std::vector<dedup::PictureMatch> find(const pipeline::Cache& cache, const fs::path& input) {
     const dedup::ColumnSource columns = cache.open_fingerprints();
@@ -106,12 +111,19 @@ class Finder {
       }
       return nearest;
     }
-    dedup::PictureMatches found = pictures_->find(columns, thumbnails_of(cache, input));
+    dedup::PictureMatches found =
+        pictures_->find(columns, thumbnails_of(cache, input),
+                        closer_pictures(open_pictures(input, reading_, session_), columns({}).ids));
     least_probability_ =
         std::min(found.kept.least.near, least_probability_.value_or(found.kept.least.near));
     tell_verified(session_,
-                  {found.counts, found.refused, found.undecided, found.kept,
-                   pictures_->calibration().strangers},
+                  {.counts = found.counts,
+                   .refused = found.refused,
+                   .undecided = found.undecided,
+                   .kept = found.kept,
+                   .strangers = pictures_->calibration().strangers,
+                   .looked_closer = found.looked_closer,
+                   .look_alikes = found.look_alikes},
                   index_.kind().hash);
     return std::move(found.matches);
   }
@@ -120,6 +132,12 @@ class Finder {
   std::optional<double> least_probability() const { return least_probability_; }
 
  private:
+  bool looks(const IndexQueryOptions& o) const {
+    if (choice_.verify) return *choice_.verify;
+    return verifies_unasked(session_, choice_, index_.columns(),
+                            images_of(index_, {}, o.sources, session_));
+  }
+
   std::vector<dedup::PictureMatch> find_by_features(const pipeline::Cache& cache,
                                                     const dedup::ColumnSource& columns) const {
     const dedup::FeatureTable asked = pipeline::read_features(cache, features_.name);
@@ -136,6 +154,7 @@ class Finder {
 
   const dedup::StoredIndex& index_;
   const ChoiceFlags& choice_;
+  const IngestFlags& reading_;
   const FeatureFlags& features_;
   dedup::FeatureTable known_;
   int threshold_;
@@ -147,8 +166,11 @@ class Finder {
 // Prints what was found as CSV, or gathers it as JSON.
 class Answer {
  public:
-  Answer(const IndexQueryOptions& o, const dedup::StoredIndex& index)
-      : o_(o), index_(index), name_in_index_(index.name_of()) {}
+  Answer(const IndexQueryOptions& o, const dedup::StoredIndex& index, bool has_probabilities)
+      : o_(o),
+        index_(index),
+        has_probabilities_(has_probabilities),
+        name_in_index_(index.name_of()) {}
 
   void put(const fs::path& input, const pipeline::Cache& cache,
            std::span<const dedup::PictureMatch> matches) {
@@ -198,13 +220,13 @@ class Answer {
   void print_header() {
     if (std::exchange(has_header_, true)) return;
     fmt::print("input,id,name,split,match_id,match_name,match_source,distance{}\n",
-               o_.choice.verify.value_or(false) ? ",probability" : "");
+               has_probabilities_ ? ",probability" : "");
   }
   void print(const Line& line, const dedup::PictureMatch& match) const {
     fmt::print("{},{},{},{},{},{},{},{}", csv_field(line.input), line.id, csv_field(line.name),
                line.split, match.id, csv_field(line.match_name), csv_field(line.match_source),
                match.distance);
-    if (o_.choice.verify.value_or(false)) {
+    if (has_probabilities_) {
       fmt::print(",{}", match.probability ? fmt::format("{:.4f}", *match.probability) : "");
     }
     fmt::print("\n");
@@ -223,6 +245,7 @@ class Answer {
 
   const IndexQueryOptions& o_;
   const dedup::StoredIndex& index_;
+  bool has_probabilities_;
   std::function<std::string(SampleId)> name_in_index_;
   bool has_header_ = false;
   Json matches_ = Json::array();
@@ -247,9 +270,6 @@ void check(const IndexQueryOptions& o) {
     throw UsageError("a query is by --features or by --verify; leave one out");
   }
   check_report_path(o.report);
-  if (!o.sources.empty() && o.report.empty() && !o.features.any()) {
-    throw UsageError("--source is of --report and --features; ask for one of them");
-  }
   for (const fs::path& input : o.inputs.paths) {
     if (!is_data_set(input)) {
       pipeline::Cache::open(input);
@@ -260,27 +280,25 @@ void check(const IndexQueryOptions& o) {
   }
 }
 
-std::string how_in_words(const IndexQueryOptions& o, int threshold) {
+std::string how_in_words(const IndexQueryOptions& o, int threshold, bool compares_pictures) {
   if (o.features.any()) {
     return fmt::format("by features '{}' from a cosine of {}", o.features.name, *o.features.cosine);
   }
-  return o.choice.verify.value_or(false) ? "by the pictures themselves"
-                                         : fmt::format("within {} bits", threshold);
+  return compares_pictures ? "by the pictures themselves"
+                           : fmt::format("within {} bits", threshold);
 }
 
 void query(const IndexQueryOptions& o, const Session& session) {
   check(o);
   const auto index = dedup::StoredIndex::open(o.index);
   if (!o.features.any()) index.check_quality(o.choice.least_quality);
-  pipeline::PictureOf pictures;
-  if (!o.report.empty()) {
-    pictures = pictures_of_index(index, o.features.any() ? with_pictures(o.sources) : o.sources,
-                                 o.inputs.reading, session);
-  }
+  const pipeline::PictureOf pictures = pictures_of_index(
+      index, o.features.any() ? with_pictures(o.sources) : o.sources, o.inputs.reading, session);
   const int threshold = threshold_of(o, index, session);
-  Finder finder(o, index, threshold, session);
-  Answer answer(o, index);
-  QueryPage page(index, threshold, how_in_words(o, threshold));
+  Finder finder(o, index, threshold, pictures, session);
+  const bool compares_pictures = finder.compares_pictures();
+  Answer answer(o, index, compares_pictures);
+  QueryPage page(index, threshold, how_in_words(o, threshold, compares_pictures));
   for (const fs::path& input : o.inputs.paths) {
     with_cache(
         input, o.inputs.reading, index.kind().hash, session, [&](const pipeline::Cache& cache) {
@@ -322,18 +340,20 @@ SubVerb add_index_query(CLI::App& index) {
   app->add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 when there are any");
   add_report_flag(*app, o->report);
   add_pictures_flag(*app, o->sources);
-  let_give_features(*app);
+  let_give_more(*app);
   add_index_inputs(*app, o->inputs);
   app->add_flag("--json", o->json, "Print one JSON object on stdout, in place of CSV");
   app->footer(
-      R"(With --verify all images of the index that show the same picture are printed, the most probable
-first. It needs landmarks of the index's images: the first --verify finds them, half a millisecond
-each, and keeps them in the index. With --features both have them: what is asked, and each cache that
+      R"(Where pictures are compared, as winnow dedup does it, all images of the index that show the same
+one are printed, the most probable first; else the nearest by codes. It needs landmarks of the
+index's images, which winnow index add finds, half a millisecond each, and keeps in the index;
+larger pictures than its thumbnails come from --source. With --features both have them: what is asked, and each cache that
 was added to the index, which --source names. Distances are 1000 (1 - cosine) then.
 
 Examples:
   winnow index query all.index delivery.tar > known.csv
-  winnow index query all.index delivery.tar --verify   # crops, frames and turned copies, too
+  winnow index query all.index delivery.tar --source photos/   # as sure as winnow dedup is
+  winnow index query all.index delivery.tar --no-verify   # by codes alone
   winnow index query all.index new-cache --features default --cosine 0.97 --source cache
   winnow index query all.index new/ --report known.html --source cache   # to look at them)");
   return {app, [o](Session& session) { query(*o, session); }};

@@ -59,6 +59,7 @@ struct Match {
 
 class OpenIndex;
 class LandmarkTable;
+struct FittedModel;
 
 // An index as it is when it is opened: later changes do not reach it, nor what it gave.
 // Files are compared with their hashes when they are first read.
@@ -95,6 +96,10 @@ class StoredIndex {
     std::string not_kept = {};  // why the landmarks that were made are not; empty: they are
   };
   Landmarks landmarks(std::span<const std::uint32_t> rows, const SearchOptions& search = {}) const;
+  // What the pictures of the live rows say (fitted.h). It is kept in the index's folder, and fitted
+  // anew, in a second or two, where the rows are others; as landmarks are where it cannot be kept.
+  // UsageError where thumbnails() has none; StoppedError.
+  FittedModel fitted(const StopRequested& stop = {}) const;
 
   // The links between live rows, numbered as in columns(): the result of find_edges, without a
   // search up to kind().radius, by find_edges beyond. Rows are to ascend and to be of quality

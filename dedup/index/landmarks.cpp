@@ -80,7 +80,8 @@ StoredIndex::Landmarks StoredIndex::landmarks(std::span<const std::uint32_t> row
     kept.push_back(LandmarkFile::find(index_->folder() / landmarks_name(segment), of(segment)));
     count += kept.back() ? kept.back()->size() : 0;
   }
-  out.table->reserve(count);
+  constexpr std::size_t kAsked = 1 << 16;  // that a query appends, without moving them all
+  out.table->reserve(count + kAsked);
   const Numbering numbering(*index_, rows);
   for (std::size_t i = 0; i < segments.size(); ++i) {
     if (segments[i].rows == 0) continue;

@@ -19,8 +19,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "winnow-index";
 constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max();  // less than that
-constexpr std::array<std::string_view, 5> kEndings{".table", ".names", ".links", ".dead",
-                                                   ".landmarks"};
+constexpr std::array<std::string_view, 6> kEndings{".table", ".names",     ".links",
+                                                   ".dead",  ".landmarks", ".fitted"};
 constexpr std::size_t kLeastDigits = 5;
 
 Json names_json(const std::vector<std::string>& names) {
@@ -163,6 +163,7 @@ std::set<std::string> IndexManifest::file_names() const {
   std::set<std::string> names;
   for (const SealedFile* file : files()) names.insert(file->name);
   for (const Segment& segment : segments) names.insert(landmarks_name(segment));
+  if (!segments.empty()) names.insert(fitted_name(segments.back()));
   return names;
 }
 
@@ -214,6 +215,10 @@ std::string file_name(std::uint64_t number, FileRole role) {
 
 std::string landmarks_name(const Segment& segment) {
   return file_name(number_before(segment.table.name, 0), FileRole::kLandmarks);
+}
+
+std::string fitted_name(const Segment& last) {
+  return file_name(number_before(last.table.name, 0), FileRole::kFitted);
 }
 
 bool is_file_of_index(std::string_view name, std::uint64_t end) {

@@ -43,7 +43,7 @@ struct IndexManifest {
 
   std::uint64_t rows() const noexcept;
   std::vector<const SealedFile*> files() const;
-  // Of all that may be there, landmarks too.
+  // Of all that may be there, landmarks and what is fitted too.
   std::set<std::string> file_names() const;
 };
 
@@ -53,11 +53,12 @@ std::string to_json(const IndexManifest& manifest);
 // that to_json cannot have written of a sound index.
 IndexManifest parse_index_manifest(const std::string& text, const std::string& where);
 
-// Landmarks are of the table of the same number. They are made when they are first asked for, and
-// again where they are lost, so no manifest names them.
-enum class FileRole { kTable, kNames, kLinks, kTombstones, kLandmarks };
+// Landmarks are of the table of the same number, what is fitted of all up to that table. They are
+// made when they are first asked for, and again where they are lost, so no manifest names them.
+enum class FileRole { kTable, kNames, kLinks, kTombstones, kLandmarks, kFitted };
 std::string file_name(std::uint64_t number, FileRole role);
 std::string landmarks_name(const Segment& segment);
+std::string fitted_name(const Segment& last);
 // Whether an index may have made a file of that name, or the beginning of one, with a number below
 // `end`.
 bool is_file_of_index(std::string_view name,

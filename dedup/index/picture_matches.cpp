@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "dedup/index/fitted.h"
 #include "dedup/index/open_index_internal.h"
 #include "dedup/verify/query.h"
 
@@ -40,6 +41,36 @@ std::vector<Edge> near_pairs(const CodeColumn& known, const EqualPixels& of_know
       options.search);
   std::ranges::sort(near);
   return near;
+}
+
+// Where pictures of an index and of a table come from; rows of the table are numbered behind those
+// of the index.
+struct BothPictures {
+  std::uint32_t rows;  // of the index
+  PictureSource known, asked;
+  CloserSource closer_known, closer_asked;
+};
+
+// Looks closer at pairs of a row of the index and one of the table.
+LookedCloser look_closer_at(std::vector<VerifiedPair>& pairs, const BothPictures& both,
+                            const StopRequested& stop) {
+  for (VerifiedPair& pair : pairs) pair.row_b += both.rows;
+  CloserSource closer;
+  if (both.closer_known && both.closer_asked) {
+    closer = [&](std::uint32_t row, int pixels) {
+      return row < both.rows ? both.closer_known(row, pixels)
+                             : both.closer_asked(row - both.rows, pixels);
+    };
+  }
+  LookedCloser looked = look_closer(
+      pairs,
+      [&](std::uint32_t row) {
+        return row < both.rows ? both.known(row) : both.asked(row - both.rows);
+      },
+      closer, stop);
+  for (VerifiedPair& pair : pairs) pair.row_b -= both.rows;
+  for (VerifiedPair& pair : looked.look_alikes) pair.row_b -= both.rows;
+  return looked;
 }
 
 std::uint64_t count_refused(std::span<const Edge> near, const Verification& verification) {
@@ -83,17 +114,20 @@ PictureMatcher::PictureMatcher(const StoredIndex& index, PictureMatchOptions opt
   landmarks_ = index_.landmarks(equal_.firsts(), options_.search);
   table_ = columns({codes_name(index_.kind())});
   if (rows.empty()) return;
-  PictureSource pictures = pictures_of(columns({"widths_px", "heights_px"}), index_.thumbnails());
-  calibration_ = calibrate(rows, pictures, /*seed=*/0, options_.search.stop);
+  pictures_ = pictures_of(columns({"widths_px", "heights_px"}), index_.thumbnails());
+  calibration_ = options_.least_quality
+                     ? calibrate(rows, pictures_, /*seed=*/0, options_.search.stop)
+                     : index_.fitted(options_.search.stop).calibration;
   query_ =
-      std::make_unique<PictureQuery>(std::move(*landmarks_.table), std::move(pictures),
+      std::make_unique<PictureQuery>(std::move(*landmarks_.table), pictures_,
                                      static_cast<std::uint32_t>(table_.size()), calibration_.model);
 }
 
 PictureMatcher::PictureMatcher(PictureMatcher&&) noexcept = default;
 PictureMatcher::~PictureMatcher() = default;
 
-PictureMatches PictureMatcher::find(const ColumnSource& source, const ThumbnailSource& thumbnails) {
+PictureMatches PictureMatcher::find(const ColumnSource& source, const ThumbnailSource& thumbnails,
+                                    const CloserSource& closer) {
   const std::string& hash = index_.kind().hash;
   PictureMatches out;
   FoundPairs found;
@@ -104,9 +138,17 @@ PictureMatches PictureMatcher::find(const ColumnSource& source, const ThumbnailS
     const EqualPixels equal(source({"pixel_hashes"}).pixel_hashes,
                             matchable_rows(asked, hash, options_.least_quality));
     const std::vector<Edge> near = near_pairs(table_.codes.front(), equal_, codes, equal, options_);
+    const PictureSource pictures = pictures_of(source({"widths_px", "heights_px"}), thumbnails);
     Verification verification = query_->ask(
-        equal.firsts(), pictures_of(source({"widths_px", "heights_px"}), thumbnails), near,
+        equal.firsts(), pictures, near,
         {.least_probability = options_.demand.least_probability, .search = options_.search});
+    const auto rows = static_cast<std::uint32_t>(table_.size());
+    LookedCloser looked =
+        look_closer_at(verification.pairs, {rows, pictures_, pictures, options_.closer, closer},
+                       options_.search.stop);
+    leave_uncounted(looked.look_alikes, near, verification);
+    out.look_alikes = looked.look_alikes.size();
+    out.looked_closer = looked.compared;
     out.kept = leave_out_false({calibration_, near}, options_.demand, verification);
     const auto take = [&](std::uint32_t known, std::uint32_t of_asked,
                           std::optional<float> probability) {

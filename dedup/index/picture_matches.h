@@ -9,6 +9,7 @@
 
 #include "dedup/index/index.h"
 #include "dedup/verify/calibrate.h"
+#include "dedup/verify/closer_look.h"
 #include "dedup/verify/false_pairs.h"
 #include "dedup/verify/verify.h"
 
@@ -31,8 +32,10 @@ struct PictureMatches {
   std::vector<PictureMatch> matches;  // by row, the most probable first, of these by id
   VerifyCounts counts;
   KeptPairs kept;
-  std::uint64_t refused = 0;    // pairs near by codes that are different pictures
-  std::uint64_t undecided = 0;  // and that have too few details to tell
+  std::uint64_t refused = 0;        // pairs near by codes that are different pictures
+  std::uint64_t undecided = 0;      // and that have too few details to tell
+  std::uint64_t look_alikes = 0;    // pairs that are alike and no copies (look_closer)
+  std::uint64_t looked_closer = 0;  // pairs that larger pictures decided
 };
 
 // Some rows of a table, those of equal pixels by the first of them.
@@ -54,13 +57,16 @@ struct PictureMatchOptions {
   int threshold = 0;  // bits between codes that are near
   LeastQuality least_quality = {};
   PairDemand demand = {};
+  CloserSource closer = {};  // of rows of the index; empty: its thumbnails alone
   SearchOptions search = {};
 };
 
-// Which rows of an index show the pictures of tables: what winnow dedup --verify says of pairs, of
-// the index and the table in one cache. Images of equal pixels are compared once.
+// Which rows of an index show the pictures of tables: what winnow dedup says of pairs, of the index
+// and the table in one cache, but for pairs that thumbnails leave in doubt. Images of equal pixels
+// are compared once.
 //
-// Landmarks  of the index: StoredIndex::landmarks(); calibration: by pictures of the index
+// Landmarks  of the index: StoredIndex::landmarks(); calibration: StoredIndex::fitted(), or with a
+//            least_quality anew
 // Memory     some 1.3 KB an image of the index
 // Throws     UsageError where there are no thumbnails, or as StoredIndex::find_matches();
 //            StoppedError
@@ -74,8 +80,10 @@ class PictureMatcher {
   const Calibration& calibration() const noexcept { return calibration_; }
   const StoredIndex::Landmarks& landmarks() const noexcept { return landmarks_; }  // how they came
 
-  // For one thread at a time; parallel inside.
-  PictureMatches find(const ColumnSource& table, const ThumbnailSource& thumbnails);
+  // `closer`: of rows of the table, beside those of the index. For one thread at a time; parallel
+  // inside.
+  PictureMatches find(const ColumnSource& table, const ThumbnailSource& thumbnails,
+                      const CloserSource& closer = {});
 
  private:
   StoredIndex index_;
@@ -84,6 +92,7 @@ class PictureMatcher {
   EqualPixels equal_;   // in it
   Calibration calibration_;
   StoredIndex::Landmarks landmarks_;
+  PictureSource pictures_;  // of the index
   std::unique_ptr<PictureQuery> query_;
 };
 

@@ -61,6 +61,17 @@ SortedCodes sort_codes(const CodeColumn& codes, std::span<const std::uint32_t> r
   return sorted;
 }
 
+// The rows of one side of a search, as they come where the other is so much smaller that sorting
+// would take longest: then each stands for itself, also where codes are equal.
+SortedCodes sort_unless_many(const CodeColumn& codes, std::span<const std::uint32_t> rows,
+                             std::size_t others) {
+  constexpr std::size_t kMany = 16;
+  if (rows.size() / kMany <= others) return sort_codes(codes, rows);
+  SortedCodes as_they_are{{rows.begin(), rows.end()}, std::vector<std::uint32_t>(rows.size() + 1)};
+  std::iota(as_they_are.starts.begin(), as_they_are.starts.end(), std::uint32_t{0});
+  return as_they_are;
+}
+
 // The distinct codes of a column as planes, and what to call each.
 struct DistinctCodes {
   std::vector<std::uint64_t> words;  // plane w: words[w * names.size() + j]
@@ -261,8 +272,8 @@ std::uint64_t find_edges_between_part(const CodeColumn& a, std::span<const std::
                                       const CodeColumn& b, std::span<const std::uint32_t> rows_b,
                                       int radius, const SearchPart& part, const EdgeSink& sink,
                                       const SearchOptions& options) {
-  const SortedCodes sorted_a = sort_codes(a, rows_a);
-  const SortedCodes sorted_b = sort_codes(b, rows_b);
+  const SortedCodes sorted_a = sort_unless_many(a, rows_a, rows_b.size());
+  const SortedCodes sorted_b = sort_unless_many(b, rows_b, rows_a.size());
   const auto numbered = [](const CodeColumn& codes, const SortedCodes& sorted, int orientation) {
     DistinctCodes distinct = distinct_codes(codes, sorted, orientation);
     std::iota(distinct.names.begin(), distinct.names.end(), std::uint32_t{0});

@@ -93,6 +93,17 @@ void leave_out_what_labels_tell(const FalsePairEvidence& evidence, Verification&
 
 }  // namespace
 
+void leave_uncounted(std::span<const VerifiedPair> left_out, std::span<const Edge> near,
+                     Verification& verification) {
+  for (const VerifiedPair& pair : left_out) {
+    if (!is_among(near, pair)) {
+      verification.far_scores.take_away(pair.probability);
+    } else if (!pair.lacks_details) {
+      verification.near_scores.take_away(pair.probability);
+    }
+  }
+}
+
 bool is_among(std::span<const Edge> sorted, const VerifiedPair& pair) {
   const auto rows = [](const Edge& edge) { return std::pair(edge.a, edge.b); };
   return std::ranges::binary_search(sorted, std::pair(pair.row_a, pair.row_b), {}, rows);

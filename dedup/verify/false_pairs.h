@@ -11,6 +11,11 @@
 
 namespace winnow::dedup {
 
+// Takes pairs that were left out from the scores of a verification: they tell nothing of those that
+// are left. `near`: those near by codes; sorted.
+void leave_uncounted(std::span<const VerifiedPair> left_out, std::span<const Edge> near,
+                     Verification& verification);
+
 // How probable pairs must be.
 struct LeastProbability {
   double shown = 0;                    // where a closer look showed a copy

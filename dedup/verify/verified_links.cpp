@@ -23,18 +23,6 @@ std::vector<Edge> near_by_codes(const ColumnSource& columns, const Options& opti
   return near.sorted();
 }
 
-// Pairs that were left out tell nothing of those that are left.
-void leave_uncounted(std::span<const VerifiedPair> look_alikes, std::span<const Edge> near,
-                     Verification& verification) {
-  for (const VerifiedPair& pair : look_alikes) {
-    if (!is_among(near, pair)) {
-      verification.far_scores.take_away(pair.probability);
-    } else if (!pair.lacks_details) {
-      verification.near_scores.take_away(pair.probability);
-    }
-  }
-}
-
 auto rows_of(const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b); }
 
 // Whether a closer look at two pictures tells more than their thumbnails.

@@ -92,7 +92,6 @@ class Index(Verbs):
         self.refused(2, ["is no page"], "index", "dedup", self.index, "--report", self.page)
         self.refused(2, ["is no page"], "index", "query", self.index, self.source, "--report", self.page)
         self.page.unlink()
-        self.refused(2, ["--source", "--report"], "index", "query", self.index, self.source, "--source", self.source)
         # Of two data sets one has pictures here.
         self.write_ppm(other / "b.ppm", self.image(32, seed=0), 32)
         self.ok("index", "add", self.index, other)

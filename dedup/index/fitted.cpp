@@ -1,0 +1,100 @@
+#include "dedup/index/fitted.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/json_reader.h"
+#include "common/json_text.h"
+#include "dedup/index/open_index_internal.h"
+
+namespace winnow::dedup {
+namespace fs = std::filesystem;
+namespace {
+
+// Raised by any change that alters what is fitted to the same pictures.
+constexpr std::uint64_t kFittedVersion = 1;
+
+// A hash that tells the live rows from others.
+std::string content_of(const IndexManifest& manifest) {
+  Xxh3Stream stream;
+  const auto update = [&](const std::string& hex) { stream.update(as_bytes(hex)); };
+  for (const Segment& segment : manifest.segments) update(segment.table.hash);
+  if (manifest.tombstones) update(manifest.tombstones->hash);
+  return to_hex(stream.digest());
+}
+
+nlohmann::ordered_json to_json(const FittedModel& fitted, const IndexManifest& manifest) {
+  const Calibration& by = fitted.calibration;
+  nlohmann::ordered_json json{{"format", "winnow-index-fitted"}, {"version", kFittedVersion},
+                              {"of", content_of(manifest)},      {"landmarks", fitted.landmarks},
+                              {"weights", by.model.weights},     {"same", by.same},
+                              {"strangers", by.strangers},       {"tail_from", by.tail_from},
+                              {"tail_share", by.tail_share},     {"tail_scale", by.tail_scale}};
+  if (by.copies) json["copies"] = *by.copies;
+  return json;
+}
+
+// Nothing where there is no file, or one that is damaged, of another version or of other rows.
+std::optional<FittedModel> read_fitted(const fs::path& path, const IndexManifest& manifest) {
+  if (!fs::exists(path)) return std::nullopt;
+  try {
+    const std::string text = read_text(path);
+    if (!digest_line_matches(text)) return std::nullopt;
+    const JsonReader in(text, {path.string()});
+    if (in.at("version").number() != kFittedVersion || in.at("of").text() != content_of(manifest)) {
+      return std::nullopt;
+    }
+    FittedModel fitted;
+    fitted.landmarks = in.at("landmarks").real_from_0();
+    Calibration& by = fitted.calibration;
+    const std::vector<JsonReader> weights = in.at("weights").items(by.model.weights.size());
+    for (std::size_t i = 0; i < weights.size(); ++i) by.model.weights[i] = weights[i].real();
+    by.same = in.at("same").number();
+    by.strangers = in.at("strangers").number();
+    by.tail_from = in.at("tail_from").real();
+    by.tail_share = in.at("tail_share").real();
+    by.tail_scale = in.at("tail_scale").real();
+    if (const auto copies = in.find("copies")) by.copies = copies->real();
+    return fitted;
+  } catch (const FormatError&) {
+    return std::nullopt;
+  } catch (const SystemError&) {
+    return std::nullopt;
+  }
+}
+
+// Keeps it where that can be, alone, as a change of the index is. It can be fitted again.
+void keep(const OpenIndex& index, const fs::path& path, const FittedModel& fitted) {
+  try {
+    const Fd lock = lock_directory(index.folder());
+    const Segment& last = index.manifest().segments.back();
+    if (!fs::exists(index.folder() / last.table.name)) return;
+    write_file_durably(path, with_digest_line(to_json(fitted, index.manifest()).dump(2) + "\n"));
+  } catch (const UsageError&) {
+    return;
+  } catch (const SystemError&) {
+    return;
+  }
+}
+
+}  // namespace
+
+FittedModel StoredIndex::fitted(const StopRequested& stop) const {
+  if (index_->manifest().segments.empty()) return {};
+  const fs::path path = index_->folder() / fitted_name(index_->manifest().segments.back());
+  if (auto kept = read_fitted(path, index_->manifest())) return *kept;
+  const ColumnSource all = columns();
+  const PictureSource pictures = pictures_of(all({"widths_px", "heights_px"}), thumbnails());
+  const Fingerprints table = all({"quality"});
+  const FittedModel fitted{
+      calibrate(matchable_rows(table, kind().hash), pictures, /*seed=*/0, stop),
+      landmarks_a_picture(matchable_rows(table), pictures)};
+  keep(*index_, path, fitted);
+  return fitted;
+}
+
+}  // namespace winnow::dedup
