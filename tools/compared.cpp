@@ -48,9 +48,11 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
   const dedup::VerifyCounts& counts = what.counts;
   if (what.look_alikes > 0) {
     say(session,
-        fmt::format("verify: {} pairs look alike, as pages of one layout and shots of one place "
-                    "do, and are not shown to be copies: none goes for them (--list-look-alikes)",
-                    grouped(what.look_alikes)));
+        fmt::format(
+            "verify: {} pairs look alike, as pages of one layout and shots of one place "
+            "do, and are not shown to be copies: {}",
+            grouped(what.look_alikes),
+            what.is_answer ? "they are left out" : "none goes for them (--list-look-alikes)"));
   }
   say(session,
       fmt::format("verify: {} pairs of {} candidates show one picture; of those near by {}, {} are "

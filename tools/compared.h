@@ -79,6 +79,7 @@ struct Verified {
   std::uint64_t passed_over = 0;
   std::uint64_t look_alikes = 0;
   std::uint64_t collages = 0;
+  bool is_answer = false;  // to a query, which lists no look-alikes and lets none go
 };
 void tell_verified(const Session& session, const Verified& what, const std::string& hash);
 

@@ -123,7 +123,8 @@ class Finder {
                    .kept = found.kept,
                    .strangers = pictures_->calibration().strangers,
                    .looked_closer = found.looked_closer,
-                   .look_alikes = found.look_alikes},
+                   .look_alikes = found.look_alikes,
+                   .is_answer = true},
                   index_.kind().hash);
     return std::move(found.matches);
   }
