@@ -59,10 +59,14 @@ Codes codes_within(const ColumnSource& columns, const Options& options, const Li
     const Fingerprints table = columns({"codes:" + options.hash, "quality"});
     const CodeColumn& codes = codes_of(table, options.hash);
     const EdgeSink keep = [&](std::span<const Edge> found) {
-      for (const Edge& edge : found) {
-        // Pictures that were compared may differ where their codes do not.
-        const bool is_same = !options.matching.verified && have_one_code(codes, edge);
-        (is_same ? same : edges).push_back(edge);
+      for (Edge edge : found) {
+        // Pictures that were compared may differ where their codes do not, and be one however far
+        // apart these are: such a link says at most the threshold.
+        const bool by_pictures = options.matching.verified.has_value();
+        if (by_pictures) {
+          edge.distance = static_cast<std::uint32_t>(row_distance(codes, edge.a, edge.b));
+        }
+        (!by_pictures && have_one_code(codes, edge) ? same : edges).push_back(edge);
       }
     };
     find_links(table, options, source,

@@ -53,6 +53,14 @@ std::vector<Json> told_of(const VerifiedPair* pair, const Fingerprints& sizes, c
   return {told_score(pair->probability), transformation_words(*pair, sizes, edge.a, edge.b)};
 }
 
+// The same of a row and the one that is kept for it.
+std::vector<Json> told_of_row(ToldPairs told, const Selection& selection, const Fingerprints& sizes,
+                              std::size_t row) {
+  const auto copy = static_cast<std::uint32_t>(row);
+  const auto kept = static_cast<std::uint32_t>(selection.row_of(selection.kept[row]));
+  return told_of(copy == kept ? nullptr : find_pair(told, copy, kept), sizes, {kept, copy, 0});
+}
+
 std::vector<std::string> pair_fields() {
   return {"id",         "name",        "split",        "labels",  "other_id",
           "other_name", "other_split", "other_labels", "distance"};
@@ -76,20 +84,26 @@ Json told_verification(const VerifiedLinks& verified) {
 
 }  // namespace
 
-void list_removed(const Result& result, const Fingerprints& table, const NameOf& name_of,
-                  ListForm form, const TextSink& out) {
-  List list(decision_fields(), form, out);
+void list_removed(const Result& result, const Fingerprints& table, ToldPairs told,
+                  const NameOf& name_of, ListForm form, const TextSink& out) {
+  std::vector<std::string> names = decision_fields();
+  names.insert(names.end(), {"probability", "transformation"});
+  List list(std::move(names), form, out);
   const Samples samples{table, name_of};
   for (std::size_t row = 0; row < result.selection.size(); ++row) {
     if (result.selection.weights[row] > 0) continue;
-    list.put(decision_of(result.selection, samples, row, result.selection.components[row]));
+    std::vector<Json> values =
+        decision_of(result.selection, samples, row, result.selection.components[row]);
+    append(told_of_row(told, result.selection, table, row), values);
+    list.put(values);
   }
 }
 
-void list_groups(const Result& result, const Fingerprints& table, const NameOf& name_of,
-                 ListForm form, const TextSink& out) {
+void list_groups(const Result& result, const Fingerprints& table, ToldPairs told,
+                 const NameOf& name_of, ListForm form, const TextSink& out) {
   std::vector<std::string> names = decision_fields();
-  for (const char* name : {"weight", "used_in", "diameter", "chain"}) names.emplace_back(name);
+  names.insert(names.end(),
+               {"weight", "used_in", "diameter", "chain", "probability", "transformation"});
   List list(std::move(names), form, out);
   const Samples samples{table, name_of};
   const Selection& selection = result.selection;
@@ -100,6 +114,7 @@ void list_groups(const Result& result, const Fingerprints& table, const NameOf& 
       append({selection.weights[row], split_name(selection.split_of(row, table.splits[row])),
               group.shape.diameter, group.shape.chain},
              values);
+      append(told_of_row(told, selection, table, row), values);
       list.put(values);
     }
   }
@@ -109,8 +124,7 @@ void list_pairs(const ColumnSource& columns, const Options& options, const ToldL
                 const Fingerprints& table, const NameOf& name_of, ListForm form,
                 const TextSink& out) {
   std::vector<std::string> names = pair_fields();
-  // Those that pictures linked may be further apart than their distance says (links_of).
-  const bool by_features = !options.matching.features.empty() && !links.verified;
+  const bool by_features = !options.matching.features.empty();
   if (by_features) names.emplace_back("cosine");
   if (links.verified) names.insert(names.end(), {"probability", "transformation"});
   const Fingerprints sizes = links.verified ? columns({"widths_px", "heights_px"}) : Fingerprints{};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,22 +24,29 @@ using TextSink = std::function<void(std::string_view)>;
 // are objects with the header's words as keys, labels are arrays, names are as to_utf8 has them.
 enum class ListForm { kCsv, kJsonLines };
 
+// What pictures told: pairs, sorted by rows. None: they were not compared.
+using ToldPairs = std::span<const VerifiedPair>;
+
 // The removed samples in id order, with the number of their group in the selection:
-// id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule.
-void list_removed(const Result& result, const Fingerprints& table, const NameOf& name_of,
-                  ListForm form, const TextSink& out);
+// id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule, then
+// probability (that both show one picture),transformation (what was done to the kept one to get
+// this), both empty where pictures did not tell. Where they did, `table` has widths_px and
+// heights_px, too.
+void list_removed(const Result& result, const Fingerprints& table, ToldPairs told,
+                  const NameOf& name_of, ListForm form, const TextSink& out);
 
 // Every member of every group, removed or not, group after group: the same fields, but with the
-// number of the group in this list, for it may be part of one of the selection; then
+// number of the group in this list, for it may be part of one of the selection; before the last two
 // weight,used_in (the split),diameter,chain (of the group; see GroupShape).
-void list_groups(const Result& result, const Fingerprints& table, const NameOf& name_of,
-                 ListForm form, const TextSink& out);
+void list_groups(const Result& result, const Fingerprints& table, ToldPairs told,
+                 const NameOf& name_of, ListForm form, const TextSink& out);
 
 // All pairs of linked samples, in the order of their ids; those of one code too, so that n equal
 // images are n * (n - 1) / 2 lines:
-// id,name,split,labels,other_id,other_name,other_split,other_labels,distance; of features also
-// cosine; of pictures also probability,transformation (what was done to the first to get the
-// other), both empty where these did not tell.
+// id,name,split,labels,other_id,other_name,other_split,other_labels,distance (true, also beyond the
+// threshold where pictures told); of features also cosine; of pictures also
+// probability,transformation (what was done to the first to get the other), both empty where these
+// did not tell.
 // Of one split under kWithin, of two under kAcross. Beside the links it holds two columns of
 // `columns`, as deduplicate does; `table` as above.
 void list_pairs(const ColumnSource& columns, const Options& options, const ToldLinks& links,

@@ -109,6 +109,17 @@ std::size_t Selection::row_of(SampleId id) const noexcept {
   return static_cast<std::size_t>(std::ranges::lower_bound(ids, id) - ids.begin());
 }
 
+Hash128 content_hash(const Selection& selection) {
+  Xxh3Stream hash;
+  for (const ColumnView& column : columns_of(selection)) {
+    if (column.shape.name == "name") continue;
+    hash.update(as_bytes(column.shape.name));
+    hash.update(std::as_bytes(std::span(&column.shape.count, 1)));
+    hash.update(column.data);
+  }
+  return hash.digest();
+}
+
 Selection keep_all(std::span<const SampleId> ids) {
   Selection selection;
   selection.ids.assign(ids.begin(), ids.end());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/bytes.h"
+#include "common/checksum.h"
 #include "common/file.h"
 #include "common/sample.h"
 
@@ -55,6 +56,9 @@ struct Selection {
     return splits.empty() ? own : splits[row];
   }
 };
+
+// XXH3-128 of all that it says but for its name: one that is kept under another name has the same.
+Hash128 content_hash(const Selection& selection);
 
 // One without a name that keeps each of these, alone.
 Selection keep_all(std::span<const SampleId> ids);

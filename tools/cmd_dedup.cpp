@@ -74,7 +74,7 @@ void check_search(const DedupOptions& o, const Session& session, const dedup::Co
 
 // Where lists go and whether a selection is kept.
 Ending ending_of(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
-                 bool in_place, const dedup::Selection& selection) {
+                 bool in_place, const dedup::Result& result, const dedup::ToldLinks& links) {
   Ending ending{.fails_on_leak = o.deciding.flags.fails_on_leak(), .json = o.json};
   if (in_place) return ending;
   if (!can_keep_selections(cache.paths())) {
@@ -82,8 +82,11 @@ Ending ending_of(const DedupOptions& o, const Session& session, const pipeline::
     return ending;
   }
   ending.list = cache.paths().selection(o.name).replace_extension(".csv");
-  ending.prepare = [&] { keep_previous(session, cache, selection); };
-  ending.keep = [&] { cache.write_selection(selection); };
+  ending.prepare = [&] { keep_previous(session, cache, result.selection); };
+  ending.keep = [&] {
+    const dedup::ToldGroups groups = dedup::told_groups(result.groups, links.verified.get());
+    cache.write_selection(result.selection, &groups);
+  };
   ending.kept = fmt::format("selection '{}' written", o.name);
   return ending;
 }
@@ -126,7 +129,7 @@ void deduplicate_images(const DedupOptions& o, dedup::Options options, const Ses
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
   const pipeline::LedgerNames names = cache.read_names();
-  Ending ending = ending_of(o, session, cache, in_place, result.selection);
+  Ending ending = ending_of(o, session, cache, in_place, result, links);
   const Deduplicated what{result, options, columns, links, std::cref(names)};
   ending.first = across_labels(result, options, columns, links.source, o.words);
   if (!o.report.empty()) {

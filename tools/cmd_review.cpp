@@ -19,6 +19,7 @@
 #include "dedup/pairs.h"
 #include "dedup/review/review_log.h"
 #include "dedup/review/sample.h"
+#include "dedup/told_groups.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/choice.h"
 #include "tools/command.h"
@@ -90,6 +91,8 @@ struct Subject {
   dedup::Options options;
   dedup::Fingerprints table;
   dedup::Result result;
+  bool compared = false;  // pictures were
+  std::vector<dedup::VerifiedPair> told = {};
   std::vector<dedup::IssuePicture> pictures = {};
 };
 
@@ -128,10 +131,30 @@ Subject read_pictures(const ReviewOptions& o, const Session& session, const pipe
   for (std::uint32_t row = 0; row < of_row.size(); ++row) {
     if (!of_row[row].empty()) rows.push_back(row);
   }
-  Subject subject{cache, {}, columns(kShown), {}};
+  Subject subject{.cache = cache, .options = {}, .table = columns(kShown), .result = {}};
   subject.result.selection = decided_of(o, session, cache, subject.table);
   subject.pictures = dedup::issue_pictures(std::move(rows), of_row, columns, "");
   return subject;
+}
+
+// What is kept beside a selection; nothing where codes must tell its groups, and says so where
+// these tell less.
+std::optional<dedup::ToldGroups> kept_groups(const Session& session, const pipeline::Cache& cache,
+                                             const dedup::Selection& selection) {
+  std::string why = "nothing of them is kept beside it";
+  try {
+    auto told = cache.read_groups(selection);
+    if (told) return told;
+  } catch (const FormatError& error) {
+    why = error.what();
+  }
+  if (dedup::says_more_than_codes(selection)) {
+    say(session,
+        fmt::format("the groups of selection '{}' are shown as their codes tell, not as they were "
+                    "found: {}; deduplicate again to see those",
+                    selection.name, why));
+  }
+  return std::nullopt;
 }
 
 Subject read_subject(const ReviewOptions& o, const Session& session, const pipeline::Cache& cache,
@@ -141,15 +164,25 @@ Subject read_subject(const ReviewOptions& o, const Session& session, const pipel
   const dedup::Options options = options_of(selection);
   dedup::Fingerprints table = columns(kShown);
   pipeline::check_is_of(selection, table);
-  const bool by_codes = options.hash != dedup::kExact;
-  dedup::ColumnSource compared = columns;
-  by_features_of(options, session, cache, compared, {});
-  const dedup::Fingerprints codes =
-      by_codes ? compared({"codes:" + options.hash}) : dedup::Fingerprints();
+  auto told = kept_groups(session, cache, selection);
+  if (!told) {
+    const bool by_codes = options.hash != dedup::kExact;
+    dedup::ColumnSource compared = columns;
+    by_features_of(options, session, cache, compared, {});
+    const dedup::Fingerprints codes =
+        by_codes ? compared({"codes:" + options.hash}) : dedup::Fingerprints();
+    told = dedup::groups_by_codes(selection, table,
+                                  by_codes ? codes.find_codes(options.hash) : nullptr,
+                                  dedup::effective_threshold(options));
+  }
   dedup::Result result =
-      groups_of(std::move(selection), table, by_codes ? codes.find_codes(options.hash) : nullptr,
-                dedup::effective_threshold(options));
-  return {cache, options, std::move(table), std::move(result)};
+      dedup::result_of(std::move(selection), table, std::move(told->groups));
+  return {.cache = cache,
+          .options = options,
+          .table = std::move(table),
+          .result = std::move(result),
+          .compared = told->compared,
+          .told = std::move(told->pairs)};
 }
 
 dedup::PairSample draw(const ReviewOptions& o, const Session& session, const Subject& subject,
@@ -191,6 +224,7 @@ std::string page_of(const ReviewOptions& o, const Subject& subject, const Galler
   page.title = name_of_folder(o.cache);
   page.made = made_here();
   page.config.server = true;
+  page.config.compared = input.compared;
   page.frame.verb = "winnow review";
   page.summary = count(subject.result, list.facts());
   if (o.instead.issues) {
@@ -273,7 +307,9 @@ void serve(const ReviewOptions& o, const Session& session, const Subject& subjec
                            .threshold = dedup::effective_threshold(subject.options),
                            .classes = subject.cache.manifest().classes,
                            .name_of = std::cref(names),
-                           .pictures = subject.pictures};
+                           .pictures = subject.pictures,
+                           .compared = subject.compared,
+                           .told = subject.told};
   const GroupList list(input, o.instead.sample > 0);
   const SourcePictures sources(subject.cache, names, o.sources);
   Pictures pictures(sources.pictures(), thread_plan(session, 0).decode, kPictureBytes);

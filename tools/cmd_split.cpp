@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "dedup/split/folds.h"
 #include "dedup/split/split.h"
+#include "dedup/told_groups.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
@@ -23,7 +24,6 @@
 #include "tools/feature_flags.h"
 #include "tools/gallery_report.h"
 #include "tools/obeyed.h"
-#include "tools/review/group_list.h"
 #include "tools/split_page.h"
 #include "tools/split_report.h"
 
@@ -117,22 +117,34 @@ struct Task {
   const pipeline::Cache& cache;
   const dedup::ColumnSource& columns;
   const dedup::SplitOptions& options;
-  const dedup::LinkSource& links;
+  const dedup::ToldLinks& links;
 };
 
-// Writes the page of it, if it was asked for: the blocks of two images or more.
-void show(const Task& task, const dedup::Selection& selection, GalleryFrame frame) {
+// The blocks of two images or more.
+dedup::ToldGroups blocks_of(const Task& task, const dedup::Selection& selection) {
+  const dedup::SplitOptions& options = task.options;
+  const bool by_codes = options.hash != dedup::kExact;
+  const dedup::Fingerprints codes =
+      by_codes ? task.columns({"codes:" + options.hash}) : dedup::Fingerprints();
+  dedup::ToldGroups told =
+      groups_by_codes(selection, task.columns({"labels"}),
+                      by_codes ? codes.find_codes(options.hash) : nullptr, options.threshold);
+  const dedup::VerifiedLinks* const verified = task.links.verified.get();
+  if (verified == nullptr) return told;
+  dedup::mark_chains(*verified, options.decided.get(), task.columns, told.groups);
+  return dedup::told_groups(std::move(told.groups), verified);
+}
+
+// Writes the page of it, if it was asked for.
+void show(const Task& task, const dedup::Selection& selection, const dedup::ToldGroups& blocks,
+          GalleryFrame frame) {
   if (task.asked.output.report.empty()) return;
   const dedup::Options how{.hash = task.options.hash, .threshold = task.options.threshold};
-  const bool by_codes = how.hash != dedup::kExact;
-  const dedup::Fingerprints codes =
-      by_codes ? task.columns({"codes:" + how.hash}) : dedup::Fingerprints();
   const dedup::Result result =
-      groups_of(selection, task.columns({"labels"}),
-                by_codes ? codes.find_codes(how.hash) : nullptr, dedup::effective_threshold(how));
+      dedup::result_of(selection, task.columns({"labels"}), blocks.groups);
   const pipeline::Cache& cache = task.cache;
   const pipeline::LedgerNames names = cache.read_names();
-  write_gallery(task.session, {result, how, task.columns, {}, std::cref(names)},
+  write_gallery(task.session, {result, how, task.columns, task.links, std::cref(names)},
                 cache.manifest().classes,
                 {.title = title_of(cache.manifest()),
                  .made = made_here(),
@@ -145,12 +157,13 @@ void show(const Task& task, const dedup::Selection& selection, GalleryFrame fram
 
 void make_splits(const Task& task) {
   const auto& [o, session, cache, columns, options, links] = task;
-  dedup::SplitResult result = dedup::make_splits(columns, options, links);
+  dedup::SplitResult result = dedup::make_splits(columns, options, links.source);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
-  show(task, result.selection, split_frame(result.summary, cache.manifest()));
+  const dedup::ToldGroups blocks = blocks_of(task, result.selection);
+  show(task, result.selection, blocks, split_frame(result.summary, cache.manifest()));
   keep_previous(session, cache, result.selection);
-  cache.write_selection(result.selection);
+  cache.write_selection(result.selection, &blocks);
   if (o.output.json) {
     fmt::print("{}\n", json_of_splits(result.summary, options, cache.manifest()).dump());
   } else {
@@ -175,14 +188,15 @@ void tell_others(const Task& task) {
 // so it mends what one that was killed has left.
 void make_folds(const Task& task) {
   const auto& [o, session, cache, columns, options, links] = task;
-  const dedup::FoldsResult result = dedup::make_folds(columns, options, o.shares.folds, links);
-  show(task, result.common, folds_frame(result.summary, cache.manifest()));
+  const dedup::FoldsResult result = dedup::make_folds(columns, options, o.shares.folds, links.source);
+  const dedup::ToldGroups blocks = blocks_of(task, result.common);
+  show(task, result.common, blocks, folds_frame(result.summary, cache.manifest()));
   for (std::uint32_t fold = 0; fold < o.shares.folds; ++fold) {
     dedup::Selection selection = selection_of_fold(result, fold);
     selection.name = fold_name(o.name, fold + 1);
     selection.cache_digest = cache.digest();
     keep_previous(session, cache, selection);
-    cache.write_selection(selection);
+    cache.write_selection(selection, &blocks);
   }
   if (o.output.json) {
     fmt::print("{}\n", json_of_folds(result.summary, o.name, options, cache.manifest()).dump());
@@ -229,7 +243,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::SharedWo
   options.threshold = how.threshold;
   options.chosen_by = how.chosen_by;
   options.matching = how.matching;
-  const Task task{o, session, cache, columns, options, links.source};
+  const Task task{o, session, cache, columns, options, links};
   if (o.shares.folds > 0) {
     make_folds(task);
   } else {

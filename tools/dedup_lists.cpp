@@ -18,12 +18,23 @@
 namespace winnow::tools {
 namespace {
 
+dedup::ToldPairs told_by(const Deduplicated& what) {
+  if (!what.links.verified) return {};
+  return what.links.verified->verification.pairs;
+}
+
+// What lists of decisions tell of rows.
+dedup::Fingerprints listed_columns(const Deduplicated& what) {
+  if (told_by(what).empty()) return what.columns({"labels"});
+  return what.columns({"labels", "widths_px", "heights_px"});
+}
+
 void list_removed(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
-  dedup::list_removed(what.result, what.columns({"labels"}), what.name_of, form, out);
+  dedup::list_removed(what.result, listed_columns(what), told_by(what), what.name_of, form, out);
 }
 
 void list_groups(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
-  dedup::list_groups(what.result, what.columns({"labels"}), what.name_of, form, out);
+  dedup::list_groups(what.result, listed_columns(what), told_by(what), what.name_of, form, out);
 }
 
 void list_pairs(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {

@@ -27,11 +27,6 @@ bool is_page(const std::filesystem::path& path) {
   return std::string_view(begin.data(), static_cast<std::size_t>(file.gcount())) == kPageBegins;
 }
 
-std::string percent_sure(double probability) {
-  if (probability >= 0.999) return "over 99.9 % sure";
-  return fmt::format("{:.1f} % sure", 100 * probability);
-}
-
 // Those that went by themselves: for an issue, or as people said.
 std::vector<dedup::IssuePicture> dropped_pictures(const Deduplicated& what) {
   const std::vector<dedup::Rule>& rules = what.result.selection.rules;
@@ -46,20 +41,6 @@ std::vector<dedup::IssuePicture> dropped_pictures(const Deduplicated& what) {
   const dedup::IssueSet asked = what.options.policy.drop_issues;
   return dedup::issue_pictures(std::move(rows), dedup::find_issues(asked, what.columns, ""),
                                what.columns, "");
-}
-
-// What was done to the one that is kept for a row, where pictures told.
-std::function<std::string(std::uint32_t)> edits_of(const Deduplicated& what,
-                                                   const dedup::Fingerprints& table) {
-  const dedup::VerifiedLinks* verified = what.links.verified.get();
-  if (verified == nullptr) return {};
-  return [verified, &table, &selection = what.result.selection](std::uint32_t row) -> std::string {
-    const auto kept = static_cast<std::uint32_t>(selection.row_of(selection.kept[row]));
-    const dedup::VerifiedPair* pair = dedup::find_pair(*verified, row, kept);
-    if (pair == nullptr) return {};
-    return fmt::format("{} ({})", dedup::transformation_words(*pair, table, kept, row),
-                       percent_sure(pair->probability));
-  };
 }
 
 }  // namespace
@@ -107,13 +88,17 @@ void write_gallery(const Session& session, const Deduplicated& what,
   const std::vector<dedup::IssuePicture> pictures = dropped_pictures(what);
   const dedup::Fingerprints table =
       what.columns({"labels", "widths_px", "heights_px", "file_hashes"});
-  const GalleryInput input{.result = what.result,
-                           .table = table,
-                           .threshold = dedup::effective_threshold(what.options),
-                           .classes = classes,
-                           .name_of = what.name_of,
-                           .pictures = pictures,
-                           .edit_of = edits_of(what, table)};
+  const dedup::VerifiedLinks* const verified = what.links.verified.get();
+  const GalleryInput input{
+      .result = what.result,
+      .table = table,
+      .threshold = dedup::effective_threshold(what.options),
+      .classes = classes,
+      .name_of = what.name_of,
+      .pictures = pictures,
+      .compared = verified != nullptr,
+      .told = verified != nullptr ? dedup::ToldPairs(verified->verification.pairs)
+                                  : dedup::ToldPairs()};
   write_gallery(session, input, subject, path);
 }
 

@@ -137,7 +137,11 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
 
 const VerifiedPair* find_pair(const VerifiedLinks& verified, std::uint32_t row,
                               std::uint32_t other) {
-  const std::vector<VerifiedPair>& pairs = verified.verification.pairs;
+  return find_pair(verified.verification.pairs, row, other);
+}
+
+const VerifiedPair* find_pair(std::span<const VerifiedPair> pairs, std::uint32_t row,
+                              std::uint32_t other) {
   const auto wanted = std::pair(std::min(row, other), std::max(row, other));
   const auto at = std::ranges::lower_bound(pairs, wanted, {}, rows_of);
   return at != pairs.end() && rows_of(*at) == wanted ? &*at : nullptr;

@@ -49,7 +49,10 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
                            const Options& options, const LinkSource& links,
                            const VerifyOptions& how, const Foretell& foretell = {});
 
-// The link of two rows that pictures told, in any order; nullptr where there is none.
+// The link of two rows that pictures told, in any order; nullptr where there is none. `pairs`:
+// sorted by rows.
+const VerifiedPair* find_pair(std::span<const VerifiedPair> pairs, std::uint32_t row,
+                              std::uint32_t other);
 const VerifiedPair* find_pair(const VerifiedLinks& verified, std::uint32_t row,
                               std::uint32_t other);
 

@@ -216,6 +216,16 @@ std::string list_of(const std::vector<std::string>& selections) {
   return text.empty() ? "it has none, make one with winnow dedup" : "it has " + text;
 }
 
+// Durably; where `from` is not there, `to` is not there either in the end.
+void copy_or_remove(const fs::path& from, const fs::path& to) {
+  std::error_code ignored;
+  if (!fs::exists(from, ignored)) return remove_file(to);
+  const InputFile file(from);
+  DurableFile copy(to);
+  for_each_piece(file, 0, file.size(), [&](BytesView bytes) { copy.append(bytes); });
+  copy.finish();
+}
+
 }  // namespace
 
 bool is_selection_name(std::string_view name) noexcept {
@@ -441,7 +451,8 @@ dedup::Selection Cache::read_selection(const std::string& name) const {
   return read_selection_for(state_->paths, state_->digest, name);
 }
 
-void Cache::write_selection(const dedup::Selection& selection) const {
+void Cache::write_selection(const dedup::Selection& selection,
+                            const dedup::ToldGroups* groups) const {
   check_selection_name(selection.name);
   if (selection.cache_digest != state_->digest) {
     throw UsageError("selection '" + selection.name + "' was made for another cache than " +
@@ -449,7 +460,19 @@ void Cache::write_selection(const dedup::Selection& selection) const {
   }
   const fs::path file = state_->paths.selection(selection.name);
   make_directories(file.parent_path());
+  // First the groups: they are of this selection alone, so until it is there they are of none.
+  const fs::path beside = state_->paths.groups(selection.name);
+  if (groups != nullptr) dedup::write_groups(beside, *groups, selection);
   dedup::write_selection(file, selection);
+  if (groups == nullptr) remove_file(beside);
+}
+
+std::optional<dedup::ToldGroups> Cache::read_groups(const dedup::Selection& selection) const {
+  if (!is_selection_name(selection.name)) return std::nullopt;
+  const fs::path file = state_->paths.groups(selection.name);
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return std::nullopt;
+  return dedup::read_groups(InputFile(file), selection);
 }
 
 std::optional<std::string> Cache::keep_previous(const dedup::Selection& next) const {
@@ -466,13 +489,10 @@ std::optional<std::string> Cache::keep_previous(const dedup::Selection& next) co
   previous.name = next.name + ".previous";
   check_selection_name(previous.name);
   const fs::path to = state_->paths.selection(previous.name);
+  const auto beside = [](fs::path path, const char* end) { return path.replace_extension(end); };
+  copy_or_remove(beside(file, ".groups"), beside(to, ".groups"));
   dedup::write_selection(to, previous);
-  const auto list_of = [](fs::path path) { return path.replace_extension(".csv"); };
-  if (!fs::exists(list_of(file), ignored)) return previous.name;
-  const InputFile list(list_of(file));
-  DurableFile copy(list_of(to));
-  for_each_piece(list, 0, list.size(), [&](BytesView bytes) { copy.append(bytes); });
-  copy.finish();
+  copy_or_remove(beside(file, ".csv"), beside(to, ".csv"));
   return previous.name;
 }
 

@@ -11,6 +11,7 @@
 
 #include "dedup/fingerprints.h"
 #include "dedup/selection.h"
+#include "dedup/told_groups.h"
 #include "pipeline/store/ledger.h"
 #include "pipeline/store/manifest.h"
 #include "pipeline/store/shard_format.h"
@@ -38,6 +39,10 @@ struct CachePaths {
   }  // only while one is made or added to
   std::filesystem::path selection(const std::string& name) const {
     return root / "selections" / (name + ".selection");
+  }
+  // The groups of that one.
+  std::filesystem::path groups(const std::string& name) const {
+    return root / "selections" / (name + ".groups");
   }
 };
 
@@ -109,9 +114,16 @@ class Cache {
   std::vector<std::string> selections() const;  // names of those there are, in order
   // UsageError when there is none of that name (naming those there are) or it is for another cache.
   dedup::Selection read_selection(const std::string& name) const;
-  void write_selection(const dedup::Selection& selection) const;  // durable; replaces
-  // Copies the selection that `next` would replace, and the list beside it, to NAME.previous, which
-  // is replaced. Returns that name; nothing where there is none, it is the same, or it is damaged.
+  // Durable; replaces. `groups`: those that it was told with, which are kept beside it. nullptr:
+  // none are.
+  void write_selection(const dedup::Selection& selection,
+                       const dedup::ToldGroups* groups = nullptr) const;
+  // The groups kept beside a selection of this cache; nothing where none are, or other ones.
+  // FormatError where their file is damaged.
+  std::optional<dedup::ToldGroups> read_groups(const dedup::Selection& selection) const;
+  // Copies the selection that `next` would replace, and the list and the groups beside it, to
+  // NAME.previous, which is replaced. Returns that name; nothing where there is none, it is the
+  // same, or it is damaged.
   std::optional<std::string> keep_previous(const dedup::Selection& next) const;
 
  private:

@@ -213,7 +213,12 @@ class Verifier {
   void check_selections() {
     out_.selections = list_selections(paths_);
     for (const std::string& name : out_.selections) {
-      attempt([&] { dedup::read_selection(InputFile(paths_.selection(name))); });
+      attempt([&] {
+        const dedup::Selection selection = dedup::read_selection(InputFile(paths_.selection(name)));
+        std::error_code ignored;
+        if (!std::filesystem::exists(paths_.groups(name), ignored)) return;
+        dedup::read_groups(InputFile(paths_.groups(name)), selection);
+      });
     }
   }
 

@@ -44,6 +44,36 @@ std::uint32_t representative(const GalleryInput& input, std::size_t number) {
   return rows.front();
 }
 
+// What pictures told of a row and the one that is kept for it; nullptr: nothing.
+const dedup::VerifiedPair* told_of(const GalleryInput& input, std::uint32_t row) {
+  const dedup::Selection& selection = input.result.selection;
+  if (stands_for_itself(selection, row)) return nullptr;
+  const auto kept = static_cast<std::uint32_t>(selection.row_of(selection.kept[row]));
+  return dedup::find_pair(input.told, row, kept);
+}
+
+// As GroupFacts has it.
+float least_probability(const GalleryInput& input, std::span<const std::uint32_t> rows) {
+  float least = 0;
+  const auto take = [&](const dedup::VerifiedPair& pair) {
+    least = least == 0 ? pair.probability : std::min(least, pair.probability);
+  };
+  for (const std::uint32_t row : rows) {
+    if (const dedup::VerifiedPair* pair = told_of(input, row)) take(*pair);
+  }
+  const auto stays = [&](std::uint32_t row) {
+    return stands_for_itself(input.result.selection, row);
+  };
+  if (!std::ranges::all_of(rows, stays)) return least;
+  for (const std::uint32_t row : rows) {
+    const auto of_row = std::ranges::equal_range(input.told, row, {}, &dedup::VerifiedPair::row_a);
+    for (const dedup::VerifiedPair& pair : of_row) {
+      if (std::ranges::binary_search(rows, pair.row_b)) take(pair);
+    }
+  }
+  return least;
+}
+
 GalleryMember describe_member(const GalleryInput& input, std::uint32_t row) {
   const dedup::Selection& selection = input.result.selection;
   const dedup::Fingerprints& table = input.table;
@@ -62,7 +92,11 @@ GalleryMember describe_member(const GalleryInput& input, std::uint32_t row) {
   member.weight = selection.weights[row];
   member.hash = table.file_hashes[row];
   if (input.remark_of) member.remark = input.remark_of(row);
-  if (input.edit_of) member.edit = input.edit_of(row);
+  if (const dedup::VerifiedPair* pair = told_of(input, row)) {
+    const auto kept = static_cast<std::uint32_t>(selection.row_of(selection.kept[row]));
+    member.probability = pair->probability;
+    member.edit = dedup::transformation_words(*pair, table, kept, row);
+  }
   return member;
 }
 
@@ -76,7 +110,10 @@ Json member_json(const GalleryMember& member) {
             {"weight", member.weight},           {"hash", to_hex(member.hash)},
             {"picture", member.picture}};
   if (!member.remark.empty()) json["remark"] = to_utf8(member.remark);
-  if (!member.edit.empty()) json["edit"] = member.edit;
+  if (!member.edit.empty()) {
+    json["probability"] = dedup::told_score(member.probability);
+    json["edit"] = member.edit;
+  }
   if (member.used_in != member.split) json["used_in"] = split_name(member.used_in);
   return json;
 }
@@ -140,6 +177,7 @@ GroupFacts facts_of(const GalleryInput& input, std::size_t number) {
     facts.diameter = group.shape.diameter;
     if (all_stay_for_themselves) facts.distance = facts.diameter;
     facts.reasons = reasons_of(group, facts.distance, input.threshold);
+    facts.probability = least_probability(input, rows);
   }
   const auto labels = input.table.labels[representative(input, number)];
   if (!labels.empty()) facts.label = labels.front();
@@ -227,6 +265,9 @@ std::string to_json(const GalleryGroup& group) {
             {"distance", group.facts.distance}, {"diameter", group.facts.diameter},
             {"splits", std::move(splits)},      {"folders", std::move(folders)},
             {"size", group.facts.size},         {"members", std::move(members)}};
+  if (group.facts.probability > 0) {
+    json["probability"] = dedup::told_score(group.facts.probability);
+  }
   if (group.facts.is_picture) json["scores"] = std::move(scores);
   return json.dump();
 }

@@ -39,8 +39,8 @@ struct GalleryInput {
   std::span<const dedup::IssuePicture> pictures = {};
   // What is said behind the labels of a row, "probably cat"; empty: nothing, of any.
   std::function<std::string(std::uint32_t row)> remark_of = {};
-  // What was done to the picture that is kept for a row's, "crop to 62 % of the width"; as above.
-  std::function<std::string(std::uint32_t row)> edit_of = {};
+  bool compared = false;        // pictures were, not codes alone
+  dedup::ToldPairs told = {};  // what they told
 };
 // Those of the result and the pictures. The rows of one ascend.
 std::size_t group_count(const GalleryInput& input) noexcept;
@@ -49,7 +49,8 @@ std::span<const std::uint32_t> rows_of_group(const GalleryInput& input, std::siz
 std::span<const dedup::IssuePicture::Score> scores_of_group(const GalleryInput& input,
                                                             std::size_t number);
 
-// What is known of every group without asking for a name: 32 bytes each.
+// What is known of every group without asking for a name: 36 bytes each. Pages, lists that review
+// serves and its filters all have it from here.
 struct GroupFacts {
   std::uint32_t number = 0;     // its place in Result::groups, or behind them in the pictures
   std::uint32_t size = 0;       // members
@@ -57,6 +58,9 @@ struct GroupFacts {
   std::uint32_t diameter = 0;   // bits between the two members furthest apart
   std::int32_t label = -1;      // the first of the member that stands for it; -1: none
   std::uint32_t removed = 0;    // members
+  // The least that pictures told of a member and the one that is kept for it; where no member goes
+  // for another, of two members. 0: they told of none.
+  float probability = 0;
   std::uint8_t reasons = 0;     // bit i: GroupReason i
   std::uint8_t splits = 0;      // bit i: Split i has a member
   bool is_picture = false;      // by itself, and no group of duplicates
@@ -86,7 +90,10 @@ struct GalleryMember {
   float weight = 1;       // 0: removed
   Hash128 hash;           // of the file's bytes
   std::string remark{};   // behind the labels; any bytes
-  std::string edit{};     // of the one that is kept for it; empty: none is known
+  // Where pictures told of it and the one that is kept for it: how probable it is that they show
+  // one picture, and what was done to that one to get this, "crop to 62 × 70 %".
+  float probability = 0;
+  std::string edit{};
   std::string picture{};  // an address, UTF-8; the caller's to fill in, empty: there is none
 };
 

@@ -59,6 +59,7 @@ GalleryPage make_gallery(const GalleryInput& input, const GallerySubject& subjec
     page.groups.push_back(describe_group(input, facts[place]));
   }
   page.config = config_of(page.groups);
+  page.config.compared = input.compared;
   page.config.fates = subject.fates;
   page.config.first_line = subject.first_line;
   page.frame = subject.frame;

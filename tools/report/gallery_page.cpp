@@ -24,6 +24,12 @@ constexpr std::array<std::string_view, kGroupReasonCount + 1> kReasonWords{
     "leak: they reach into another split", "conflict: their labels differ",
     "chain: some images are further apart than the threshold",
     "near: their distance is close to the threshold", "nothing special"};
+constexpr std::string_view kComparedChain = "chain: some images are not shown to be one picture";
+
+std::string_view reason_words(std::size_t reason, bool compared) {
+  const bool is_chain = reason == static_cast<std::size_t>(GroupReason::kChain);
+  return compared && is_chain ? kComparedChain : kReasonWords[reason];
+}
 
 std::string count_of(std::uint64_t number, std::string_view one) {
   return fmt::format("{} {}{}", grouped(number), one, number == 1 ? "" : "s");
@@ -140,7 +146,7 @@ std::string reasons_table(const GalleryPage& page) {
   std::string rows;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const std::uint64_t all = page.summary.by_reason[i];
-    rows += row(cell(kReasonWords[i]) + number_cell(grouped(all)) +
+    rows += row(cell(reason_words(i, page.config.compared)) + number_cell(grouped(all)) +
                     (page.config.server ? "" : number_cell(grouped(shown[i]))),
                 all == 0 ? RowLook::kFaint : RowLook::kPlain);
   }
@@ -246,6 +252,7 @@ std::string json_of(const GalleryConfig& config) {
   Json json{{"schema", "winnow.gallery/1"},
             {"source", config.server ? "server" : "static"},
             {"key", config.key},
+            {"compared", config.compared},
             {"duplicates", config.duplicates},
             {"pictures", config.pictures},
             {"issues", Json::array()},

@@ -67,6 +67,7 @@ using FateWords = std::map<std::string, std::string>;
 // What the script of the page goes by; see gallery.js.
 struct GalleryConfig {
   bool server = false;          // the groups are asked for, as `winnow review` serves them
+  bool compared = false;        // pictures told which are copies (GalleryInput)
   bool duplicates = true;       // there are groups of them
   bool pictures = false;        // there are pictures by themselves
   dedup::IssueSet issues = {};  // that these have

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "dedup/cluster/cluster.h"
 #include "dedup/leak/leak.h"
 #include "dedup/policy/policy.h"
 #include "tools/report/html.h"
@@ -17,13 +16,6 @@
 
 namespace winnow::tools {
 namespace {
-
-// The rows of every group of two or more, ascending, in the order of their numbers.
-std::vector<std::vector<std::uint32_t>> rows_of_groups(const dedup::Selection& selection) {
-  std::uint32_t count = 0;
-  for (const std::uint32_t group : selection.components) count = std::max(count, group + 1);
-  return dedup::members_of_groups({.of_row = selection.components, .count = count});
-}
 
 dedup::Group describe_rows(std::vector<std::uint32_t> rows, const dedup::Fingerprints& table) {
   dedup::Group group;
@@ -49,30 +41,6 @@ std::string lower_case(std::string text) {
 }
 
 }  // namespace
-
-dedup::Result groups_of(dedup::Selection selection, const dedup::Fingerprints& table,
-                        const dedup::CodeColumn* codes, int threshold) {
-  dedup::Result result;
-  for (auto& rows : rows_of_groups(selection)) {
-    dedup::Group group = describe_rows(std::move(rows), table);
-    if (codes != nullptr) group.shape = dedup::shape_of(*codes, group.rows, threshold);
-    result.conflicts += group.label_conflict ? 1 : 0;
-    result.chains += group.shape.chain ? 1 : 0;
-    result.groups.push_back(std::move(group));
-  }
-  for (std::size_t row = 0; row < selection.size(); ++row) {
-    const bool stays = selection.weights[row] > 0;
-    ++(stays ? result.kept : result.removed);
-    const Split own = table.splits[row];
-    result.moved += stays && selection.split_of(row, own) != own ? 1 : 0;
-  }
-  result.leaks = dedup::count_leaks(
-      {.of_row = selection.components,
-       .count = selection.size() == 0 ? 0 : *std::ranges::max_element(selection.components) + 1},
-      table.splits);
-  result.selection = std::move(selection);
-  return result;
-}
 
 void show_pairs(const dedup::PairSample& sample, const dedup::Fingerprints& table,
                 dedup::Result& result) {

@@ -9,16 +9,11 @@
 
 #include "dedup/fingerprints.h"
 #include "dedup/review/review.h"
-#include "dedup/selection.h"
 #include "tools/report/gallery.h"
 
 namespace winnow::tools {
 
-// The groups of a kept selection as deduplicate() told of them: those of two or more rows. `table`
-// has labels; `codes` are of the hash that the selection was made by, nullptr where that has none.
-dedup::Result groups_of(dedup::Selection selection, const dedup::Fingerprints& table,
-                        const dedup::CodeColumn* codes, int threshold);
-// In their place the pairs that were drawn, each once, in the order of the sample. `table` has
+// In place of groups the pairs that were drawn, each once, in the order of the sample. `table` has
 // file_hashes; a pair with a file that the table lacks is left out.
 void show_pairs(const dedup::PairSample& sample, const dedup::Fingerprints& table,
                 dedup::Result& result);
