@@ -758,7 +758,7 @@ struct Reported {
   }
   std::string removed(ListForm form) const {
     return text(form, [&](ListForm f, const TextSink& out) {
-      list_removed(result, table, odd_name, f, out);
+      list_removed(result, table, {}, odd_name, f, out);
     });
   }
 };
@@ -766,17 +766,18 @@ struct Reported {
 TEST(Report, ListsTheRemoved) {
   const Reported r;
   EXPECT_EQ(r.removed(ListForm::kCsv),
-            "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule\n"
-            "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,1,leak\n"
-            "4,p/4.jpg,none,7,1,3,p/3.jpg,train,,1,duplicate\n");
+            "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
+            "probability,transformation\n"
+            "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,1,leak,,\n"
+            "4,p/4.jpg,none,7,1,3,p/3.jpg,train,,1,duplicate,,\n");
   EXPECT_EQ(r.removed(ListForm::kJsonLines),
             R"({"id":2,"name":"p/2.jpg","split":"train","labels":[3],"group":0,"kept_id":1,)"
             R"("kept_name":"a, \"b\"\n.jpg","kept_split":"test","kept_labels":[3,5],"distance":1,)"
-            R"("rule":"leak"})"
+            R"("rule":"leak","probability":"","transformation":""})"
             "\n"
             R"({"id":4,"name":"p/4.jpg","split":"none","labels":[7],"group":1,"kept_id":3,)"
             R"("kept_name":"p/3.jpg","kept_split":"train","kept_labels":[],"distance":1,)"
-            R"("rule":"duplicate"})"
+            R"("rule":"duplicate","probability":"","transformation":""})"
             "\n");
 }
 
@@ -785,15 +786,15 @@ TEST(Report, ListsTheGroups) {
   EXPECT_EQ(
       r.text(ListForm::kCsv,
              [&](ListForm form, const TextSink& out) {
-               list_groups(r.result, r.table, odd_name, form, out);
+               list_groups(r.result, r.table, {}, odd_name, form, out);
              }),
       "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
-      "weight,used_in,diameter,chain\n"
+      "weight,used_in,diameter,chain,probability,transformation\n"
       "1,\"a, \"\"b\"\"\n.jpg\",test,3 5,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,0,kept,1.0,test,1,"
-      "false\n"
-      "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,1,leak,0.0,train,1,false\n"
-      "3,p/3.jpg,train,,1,3,p/3.jpg,train,,0,kept,1.0,train,1,false\n"
-      "4,p/4.jpg,none,7,1,3,p/3.jpg,train,,1,duplicate,0.0,none,1,false\n");
+      "false,,\n"
+      "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,1,leak,0.0,train,1,false,,\n"
+      "3,p/3.jpg,train,,1,3,p/3.jpg,train,,0,kept,1.0,train,1,false,,\n"
+      "4,p/4.jpg,none,7,1,3,p/3.jpg,train,,1,duplicate,0.0,none,1,false,,\n");
 }
 
 TEST(Report, ListsPairsAndWhatIsOfLowQuality) {
@@ -846,6 +847,53 @@ TEST(Report, ListsVerifiedPairsAndLookAlikesApart) {
   EXPECT_EQ(json.at("verification").at("look_alikes"), 1);
   EXPECT_EQ(json.at("verification").at("most_false"), 0);
   EXPECT_FALSE(nlohmann::json::parse(json_summary(result, options)).contains("verification"));
+}
+
+// Links that pictures told pass the threshold; what is said of them are the bits themselves.
+TEST(Report, TellsTheTrueDistanceOfWhatPicturesTold) {
+  const Fingerprints table = make_table({{.id = 1, .code = 0, .file = 1, .pixels = 1},
+                                         {.id = 2, .code = 0xFFFFF, .file = 2, .pixels = 2},
+                                         {.id = 3, .code = 0xFF, .file = 3, .pixels = 3}});
+  const auto columns = [&](const ColumnNames&) { return table; };
+  auto told = std::make_shared<VerifiedLinks>();
+  told->verification.pairs = {
+      {.row_a = 0, .row_b = 1, .probability = 0.99F, .map = {}},
+      {.row_a = 0, .row_b = 2, .probability = 0.96F, .map = {.xx = 2, .x0 = -0.5, .yy = 2}}};
+  told->edges = {{0, 1, 0}, {0, 2, 0}};
+  const ToldLinks links{links_of(told), told};
+  const Options options{.threshold = 2, .matching = {.verified = 0.9}};
+  const NameOf name_of = [](SampleId id) { return std::to_string(id); };
+  const auto text = [](const auto& list) {
+    std::string text;
+    list([&](std::string_view line) { text += line; });
+    return text;
+  };
+  EXPECT_EQ(text([&](const TextSink& out) {
+              list_pairs(columns, options, links, table, name_of, ListForm::kCsv, out);
+            }),
+            "id,name,split,labels,other_id,other_name,other_split,other_labels,distance,"
+            "probability,transformation\n"
+            "1,1,train,0,2,2,train,0,20,0.99,whole\n"
+            "1,1,train,0,3,3,train,0,8,0.96,more around (50 × 50 %)\n");
+  const Result result = deduplicate(columns, options, links.source);
+  ASSERT_EQ(result.groups.size(), 1U);
+  EXPECT_EQ(result.groups[0].shape.diameter, 20U);
+  EXPECT_EQ(text([&](const TextSink& out) {
+              list_removed(result, table, told->verification.pairs, name_of, ListForm::kCsv, out);
+            }),
+            "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
+            "probability,transformation\n"
+            "2,2,train,0,0,1,1,train,0,20,duplicate,0.99,whole\n"
+            "3,3,train,0,0,1,1,train,0,8,duplicate,0.96,more around (50 × 50 %)\n");
+  EXPECT_EQ(text([&](const TextSink& out) {
+              list_groups(result, table, told->verification.pairs, name_of, ListForm::kCsv, out);
+            }),
+            "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
+            "weight,used_in,diameter,chain,probability,transformation\n"
+            "1,1,train,0,0,1,1,train,0,0,kept,1.0,train,20,true,,\n"
+            "2,2,train,0,0,1,1,train,0,20,duplicate,0.0,train,20,true,0.99,whole\n"
+            "3,3,train,0,0,1,1,train,0,8,duplicate,0.0,train,20,true,0.96,more around (50 × 50 "
+            "%)\n");
 }
 
 TEST(Deduplicate, CountsDuplicatesInsideEvaluationAndRemovesThemOnRequest) {

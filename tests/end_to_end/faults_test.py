@@ -496,7 +496,7 @@ class Faults(Case):
         out = self.folder / "cv"
         for words, written in (
             (self.embed(cache), [cache / "features" / "given.features"]),
-            (["dedup", cache, "--verify", "--name", "by"], [cache / "selections" / "by.selection", cache / "selections" / "by.csv"]),
+            (["dedup", cache, "--verify", "--name", "by"], [cache / "selections" / f"by.{end}" for end in ("selection", "csv", "groups")]),
             (folds, [out / f"out-of-fold.{ending}" for ending in ("csv", "npy", "json")]),
         ):
             begin = time.monotonic()

@@ -172,7 +172,7 @@ class InABrowser(Photos):
     def test_judges_by_keys_and_saves(self):
         browser = self.open()
         verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
-        browser.press("j1")
+        browser.press("nj1")
         browser.press("j2")
         browser.press("j3u0")
         browser.press("j1")  # of files that are the same there is nothing to say
@@ -202,6 +202,50 @@ class InABrowser(Photos):
         self.assertEqual([line["names"] for line in lines[4:]],
                          [[f"train/bee/5{c}.ppm" for c in (" c", other)] for other in (" b", "")])
         self.assertEqual(browser.complaints(), [])
+
+    def test_goes_on_to_the_next_group_that_nothing_is_said_of(self):
+        browser = self.open()
+        now = "return document.querySelector('.current h3').textContent"
+        verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
+        browser.press("jj2")
+        self.assertEqual(browser.run(now), "Group 2")
+        browser.press("1")  # group 3 is one file, of which nothing is to be said
+        self.assertEqual(browser.run(now), "Group 4")
+        browser.press("0")
+        self.assertEqual(browser.run(now), "Group 0")
+        browser.press("u")  # of the one judged last
+        self.assertEqual(browser.run(now), "Group 4")
+        self.assertEqual(browser.run(verdicts), ["", "not a duplicate", "duplicate", "", ""])
+        browser.press("1n")
+        self.assertIn("stays at its group", browser.run("return document.querySelector('.said').textContent"))
+        browser.press("2")
+        self.assertEqual(browser.run(now), "Group 0")
+        self.assertEqual(browser.run(verdicts), ["not a duplicate", "not a duplicate", "duplicate", "", "duplicate"])
+        # The page remembers whether it does; a click switches it, too.
+        browser.open(self.address)
+        browser.wait_for("return document.documentElement.dataset.ready")
+        self.assertFalse(browser.run("return document.querySelector('[name=goes_on]').checked"))
+        browser.click("[name=goes_on]")
+        self.assertIn("goes on to the next group", browser.run("return document.querySelector('.said').textContent"))
+        self.assertEqual(browser.complaints(), [])
+
+    def test_uses_the_width_of_the_window(self):
+        for group in range(6, 30):
+            self.put(f"train/ant/{group}.ppm", group)
+            self.put(f"train/ant/{group} b.ppm", group, "b")
+        page = self.report(self.cache())
+        for width, columns in ((600, 1), (1400, 2), (2400, 4)):
+            with Browser(self.folder, width=width) as browser:
+                browser.open(page.as_uri())
+                browser.wait_for("return document.documentElement.dataset.ready")
+                self.assertEqual(browser.run("return innerWidth"), width)
+                left, right, lefts, wide = browser.run("""
+                    const boxes = [...document.querySelectorAll('article')].map((a) => a.getBoundingClientRect());
+                    return [Math.min(...boxes.map((b) => b.left)), Math.max(...boxes.map((b) => b.right)),
+                            new Set(boxes.map((b) => Math.round(b.left))).size, document.documentElement.scrollWidth];""")
+                self.assertEqual(lefts, columns)
+                self.assertGreater(right - left, 0.93 * width)
+                self.assertLessEqual(wide, width)  # nothing is scrolled to from side to side
 
     def test_judges_pictures_beside_groups(self):
         self.put("train/ant/0 dark.ppm", 300)
@@ -374,9 +418,9 @@ class InABrowser(Photos):
             browser.press("2")
             browser.wait_for("return document.querySelector('.verdict').textContent === 'not a duplicate'")
             browser.open(f"http://127.0.0.1:{server.server_port}/token/")
-            browser.wait_for("return document.querySelectorAll('article').length >= 4")
+            browser.wait_for("return document.documentElement.dataset.ready")
             self.assertEqual(browser.run("return document.querySelector('.verdict').textContent"), "not a duplicate")
-            browser.press("j3")  # what was said before is not said again
+            browser.press("k3")  # what was said before is not said again
             browser.wait_for("return document.querySelector('.verdict').textContent === 'not a duplicate, keep 0.ppm'")
             self.assertEqual([(line["verdict"], line["images"]) for line in said[-1]], [("keep", images[0][1:])])
             browser.press("uu")

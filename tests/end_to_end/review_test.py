@@ -13,7 +13,7 @@ import unittest
 from bad_use_test import inside_own_mounts
 from browser import Browser, needs_browser
 from embed_test import npy
-from program import Case, eventually
+from program import Case, eventually, run
 from schemas_test import jsonschema, validator
 from served import Served, said_of
 
@@ -282,7 +282,7 @@ class Review(Case):
             self.assertTrue(browser.run("return document.querySelector('.tag').textContent.startsWith('dark 0.')"))
             browser.press("j1")
             browser.wait_for(f"return document.querySelector('.said').textContent === 'Picture 0: keep. {count - 1} pictures are left.'")
-            browser.press("l2j0")
+            browser.press("20")
             self.assertEqual([line["image_verdict"] for line in self.wait_for_lines(4)[1:]], ["keep", "drop", "unsure"])
             browser.press("u")
             self.assertEqual(self.wait_for_lines(5)[4], {"image_verdict": "none", "images": self.lines()[3]["images"]})
@@ -290,7 +290,7 @@ class Review(Case):
             browser.wait_for("return document.documentElement.dataset.ready === '1'")
             verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
             self.assertEqual(browser.run(verdicts), ["keep", "drop"] + [""] * (count - 2))
-            browser.press("ju")
+            browser.press("kku")
             self.wait_for_lines(6)
             browser.press("x")
             browser.wait_for("return document.querySelector('dialog.compare').open")
@@ -505,7 +505,7 @@ class Review(Case):
             self.assertEqual(self.wait_for_lines(5)[4]["verdict"], "none")
             browser.open(served.address)  # again: what was judged is there, and can be taken back
             browser.wait_for("return document.documentElement.dataset.ready === '1'")
-            browser.press("jku")
+            browser.press("kku")
             self.assertEqual(self.wait_for_lines(6)[5]["verdict"], "none")
             # Found by name, judged as one, and taken back.
             text = "const field = document.querySelector('[name=text]'); field.value = arguments[0]; field.dispatchEvent(new Event('input'))"
@@ -525,6 +525,155 @@ class Review(Case):
             browser.wait_for("return document.querySelectorAll('#gallery article.judged').length === 6 - arguments[0]", len(said))
             # It asks for an icon where there is nothing for it.
             self.assertEqual([what for what in browser.complaints() if "favicon.ico" not in what], [])
+
+    @needs_browser
+    def test_a_hundred_judgements_take_a_key_each(self):
+        for number in range(101):
+            pixels = self.image(32, seed=1000 + number)
+            self.write_ppm(self.photos / "train" / "many" / f"{number:03}.ppm", pixels, 32)
+            self.write_ppm(self.photos / "train" / "many" / f"{number:03}b.ppm", bytes(min(255, value + 6) for value in pixels), 32)
+        self.make()
+        served = self.serve()
+        total = served.groups()["total"]
+        self.assertGreater(total, 100)
+        with Browser(self.folder) as browser:
+            browser.open(served.address)
+            browser.wait_for("return document.documentElement.dataset.ready === '1'")
+            self.assertTrue(browser.run("return document.querySelector('[name=goes_on]').checked"))
+            browser.press("1" * 100)
+            lines = self.wait_for_lines(101)[1:]
+            self.assertEqual({line["verdict"] for line in lines}, {"duplicate"})
+            self.assertEqual(len({tuple(sorted(line["images"])) for line in lines}), 100)
+            browser.wait_for("return document.querySelectorAll('#gallery article.judged').length === 100")
+            self.assertEqual(browser.run("return document.querySelector('.current .verdict').textContent"), "")
+            # Another window goes on where this one has left.
+            browser.open(served.address)
+            browser.wait_for("return document.documentElement.dataset.ready === '1'")
+            self.assertEqual(browser.run("return document.querySelector('.current .verdict').textContent"), "")
+            browser.press("n2")  # now a judgement stays at its group
+            browser.wait_for("return document.querySelector('.current .verdict').textContent === 'not a duplicate'")
+            self.assertFalse(browser.run("return document.querySelector('[name=goes_on]').checked"))
+            self.assertEqual(self.wait_for_lines(102)[-1]["verdict"], "different")
+            self.assertEqual(served.groups("?todo=1")["total"], total - 101)
+
+
+class OneModel(Case):
+    """The page, the lists and the review of one selection say the same of every group."""
+
+    def setUp(self):
+        super().setUp()
+        self.use_tmpfs()
+        self.cache = self.folder / "cache"
+        self.page, self.listed = self.folder / "page.html", self.folder / "groups.jsonl"
+        photos = self.folder / "photos"
+        for i in range(10):
+            self.write_pgm(photos / f"train/a/{i:02}.pgm", self.detailed(i))
+        self.write_pgm(photos / "test/a/cropped 03.pgm", [row[15:85] for row in self.detailed(3)[6:60]])
+        self.write_pgm(photos / "test/b/mirrored 05.pgm", [row[::-1] for row in self.detailed(5)])
+        self.write_pgm(photos / "train/b/again 06.pgm", self.detailed(6))
+        # Three parts of one, each of which shows half of the one before.
+        wide = self.detailed(20, width=240)
+        for i in range(3):
+            self.write_pgm(photos / f"train/a/part {i}.pgm", [row[60 * i:60 * i + 120] for row in wide])
+        self.ok("ingest", photos, "--out", self.cache)
+
+    def of_page(self):
+        return json.loads(re.search(r'id="groups">(.*?)</script>', self.page.read_text(), re.DOTALL)[1])
+
+    def of_review(self, *args):
+        with Served(self.cache, *args, "--review", self.folder / "review.jsonl") as served:
+            return served.groups("?sort=number&count=1000")["groups"], "".join(served.said)
+
+    def facts(self, group):
+        """What is said of a group, but for where its pictures are."""
+        return {**group, "members": [{**member, "picture": ""} for member in group["members"]]}
+
+    def agree(self, *args):
+        """Groups of `dedup`, of which all three say the same."""
+        self.ok("dedup", self.cache, "--report", self.page, "--list-groups", self.listed, *args)
+        page, (review, said) = self.of_page(), self.of_review()
+        self.assertNotIn("as their codes tell", said)
+        self.assertEqual([self.facts(group) for group in review], [self.facts(group) for group in sorted(page, key=lambda g: g["number"])])
+        rows = {}
+        for line in self.listed.read_text().splitlines():
+            row = json.loads(line)
+            rows.setdefault(row["group"], {})[str(row["id"])] = row
+        self.assertEqual(list(rows), [group["number"] for group in review])
+        for group in review:
+            of_list = rows[group["number"]]
+            self.assertEqual({member["id"] for member in group["members"]}, set(of_list))
+            self.assertEqual({(row["diameter"], row["chain"]) for row in of_list.values()}, {(group["diameter"], "chain" in group["reasons"])})
+            for member in group["members"]:
+                row = of_list[member["id"]]
+                self.assertEqual((row["name"], row["distance"], row["rule"], row["weight"], row["probability"], row["transformation"]),
+                                 (member["name"], member["distance"], member["fate"], member["weight"], member.get("probability", ""),
+                                  member.get("edit", "")))  # fmt: skip
+        return review
+
+    def test_page_list_and_review_agree_on_every_group(self):
+        stars = self.agree()
+        names = [sorted(member["name"].rsplit("/")[-1] for member in group["members"]) for group in stars]
+        self.assertIn(["03.pgm", "cropped 03.pgm"], names)
+        self.assertIn(["part 0.pgm", "part 1.pgm"], names)
+        self.assertEqual([group["number"] for group in stars if "chain" in group["reasons"]], [])
+        cropped = stars[names.index(["03.pgm", "cropped 03.pgm"])]
+        self.assertGreater(cropped["probability"], 0.9)
+        self.assertIn("more around", next(member["edit"] for member in cropped["members"] if "edit" in member))
+        same = stars[names.index(["06.pgm", "again 06.pgm"])]
+        self.assertNotIn("chain", same["reasons"])
+        # Of the same selection as connected components.
+        components = self.agree("--verify", "--groups", "components")
+        parts = next(group for group in components if any("part 0" in member["name"] for member in group["members"]))
+        self.assertEqual((parts["size"], "chain" in parts["reasons"]), (3, True))
+        self.assertEqual(len(self.agree("--no-verify", "--threshold", 12, "--groups", "stars")), 1)
+        within = self.agree("--verify", "--scope", "within")
+        self.assertFalse(any("leak" in group["reasons"] for group in within))
+        self.agree("--verify", "--mode", "weight")
+        self.agree("--verify", "--on-leak", "move")
+
+    def test_blocks_of_a_split_are_those_of_its_page(self):
+        for more in (["--folds", 2], ["--val", 0.2, "--stay"]):
+            name = "cv-2" if "--folds" in more else "split"
+            self.ok("split", self.cache, *more, "--name", name.removesuffix("-2"), "--report", self.page)
+            review, said = self.of_review("--name", name)
+            self.assertNotIn("as their codes tell", said)
+            told = [(g["reasons"], g["distance"], g["diameter"], g.get("probability"), {m["id"] for m in g["members"]}) for g in review]
+            self.assertEqual(told, [(g["reasons"], g["distance"], g["diameter"], g.get("probability"), {m["id"] for m in g["members"]})
+                                    for g in sorted(self.of_page(), key=lambda g: g["number"])])  # fmt: skip
+            self.assertTrue(any("chain" in group["reasons"] for group in review))
+            self.assertTrue(all(group.get("probability", 1) > 0.9 for group in review))
+
+    def test_what_is_kept_beside_a_selection_is_of_that_one(self):
+        first = self.agree()
+        groups = self.cache / "selections" / "default.groups"
+        whole = groups.read_bytes()
+        # Another takes its place, and the first is kept with its groups.
+        self.assertNotEqual(self.agree("--verify", "--groups", "components"), first)
+        self.assertEqual((self.cache / "selections" / "default.previous.groups").read_bytes(), whole)
+        again, said = self.of_review("--name", "default.previous")
+        self.assertEqual([self.facts(group) for group in again], [self.facts(group) for group in first])
+        self.assertNotIn("as their codes tell", said)
+        # What ends between the two files leaves groups of no selection.
+        self.agree()
+        failed = run("dedup", self.cache, "--verify", "--keep", "largest", "--name", "default",
+                     env={"WINNOW_FAILPOINTS": "eio=file.sync.before:default.selection"})
+        self.assertEqual(failed.code, 1, failed.err)
+        self.assertNotEqual(groups.read_bytes(), whole)
+        by_codes, said = self.of_review()
+        self.assertIn("the groups of selection 'default' are shown as their codes tell, not as they were found", said)
+        self.assertFalse(any("probability" in group for group in by_codes))
+        self.agree()
+        # Without the file, and with a damaged one.
+        groups.unlink()
+        self.assertIn("nothing of them is kept beside it; deduplicate again to see those", self.of_review()[1])
+        self.ok("verify", self.cache)
+        groups.write_bytes(whole[:-1])
+        self.assertIn("default.groups", self.of_review()[1])
+        self.assertEqual(run("verify", self.cache).code, 1)
+        # A selection that is made by codes needs none, and nothing is said of it.
+        self.ok("dedup", self.cache, "--no-verify", "--threshold", 8)
+        groups.unlink()
+        self.assertNotIn("as their codes tell", self.of_review()[1])
 
 
 if __name__ == "__main__":

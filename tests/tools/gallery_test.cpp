@@ -174,6 +174,42 @@ TEST(GroupJson, HasWhatThePageShows) {
   EXPECT_EQ(gone.at("weight"), 0.0);
 }
 
+TEST(Facts, SayWhatPicturesTold) {
+  const Case one{{{0, Split::kTrain, 0, "a"},
+                  {ones(3), Split::kTrain, 0, "b"},
+                  {ones(2), Split::kTrain, 0, "c"}}};
+  ASSERT_EQ(one.result.selection.kept[1], 10U);
+  GalleryInput input = one.input();
+  EXPECT_EQ(facts_of(input, 0).probability, 0);
+  const std::vector<dedup::VerifiedPair> told{
+      {.row_a = 0, .row_b = 1, .probability = 0.98F, .map = {.xx = 0.5, .x0 = 0.25, .yy = 0.5}},
+      {.row_a = 0, .row_b = 2, .probability = 0.99F, .map = {}},
+      {.row_a = 1, .row_b = 2, .probability = 0.5F, .map = {}}};  // neither goes for the other
+  input.compared = true;
+  input.told = told;
+  const GroupFacts facts = facts_of(input, 0);
+  EXPECT_EQ(facts.probability, 0.98F);
+  const Json json = Json::parse(to_json(describe_group(input, facts)));
+  EXPECT_EQ(json.at("probability"), 0.98);
+  const Json& members = json.at("members");
+  EXPECT_FALSE(members.at(0).contains("edit"));
+  EXPECT_FALSE(members.at(0).contains("probability"));
+  EXPECT_EQ(members.at(1).at("name"), "b");
+  EXPECT_EQ(members.at(1).at("probability"), 0.98);
+  EXPECT_EQ(members.at(1).at("edit"), "crop to 50 × 50 %");
+  EXPECT_EQ(members.at(2).at("edit"), "whole");
+  const GalleryPage page = make_gallery(
+      input, {.title = "t", .made = "m", .picture_of = {}, .no_pictures = "None."}, {});
+  const std::string html = html_of(page);
+  EXPECT_NE(html.find("chain: some images are not shown to be one picture"), std::string::npos);
+  EXPECT_NE(html.find(R"("compared":true)"), std::string::npos);
+  // Where nobody goes for another, of any two members.
+  const Case stay{{{0, Split::kTest, 0, "a"}, {ones(3), Split::kTest, 0, "b"}}};
+  GalleryInput of_two = stay.input();
+  of_two.told = std::span(told).first(1);
+  EXPECT_EQ(facts_of(of_two, 0).probability, 0.98F);
+}
+
 TEST(GroupJson, OfAPictureHasItsScores) {
   using dedup::Issue;
   const Case one{{{0, Split::kTrain, 1, "a/x.jpg"}, {ones(20), Split::kTest, 0, "b/y.jpg"}}};

@@ -12,6 +12,7 @@
 
 #include "common/error.h"
 #include "dedup/deduplicate.h"
+#include "dedup/told_groups.h"
 #include "tests/dedup/tables.h"
 #include "tools/review/review_site.h"
 
@@ -45,7 +46,10 @@ struct Reviewed {
   explicit Reviewed(std::uint32_t rows, const dedup::Policy& policy = {})
       : table(random_table(rows)),
         decided(dedup::deduplicate(table, {.threshold = kThreshold, .policy = policy})),
-        result(groups_of(decided.selection, table, &table.codes[0], kThreshold)) {}
+        result(dedup::result_of(
+            decided.selection, table,
+            dedup::groups_by_codes(decided.selection, table, &table.codes[0], kThreshold).groups)) {
+  }
 
   GalleryInput input() const {
     return {.result = result,
@@ -62,38 +66,6 @@ struct Reviewed {
   dedup::Result decided;
   dedup::Result result;
 };
-
-TEST(GroupsOfASelection, AreThoseThatWereDecided) {
-  const Reviewed reviewed(400);
-  ASSERT_GT(reviewed.decided.groups.size(), 30U);
-  ASSERT_EQ(reviewed.result.groups.size(), reviewed.decided.groups.size());
-  for (std::size_t i = 0; i < reviewed.result.groups.size(); ++i) {
-    const dedup::Group& group = reviewed.result.groups[i];
-    const dedup::Group& decided = reviewed.decided.groups[i];
-    EXPECT_EQ(group.rows, decided.rows);
-    EXPECT_EQ(group.leak, decided.leak);
-    EXPECT_EQ(group.label_conflict, decided.label_conflict);
-    EXPECT_EQ(group.shape.diameter, decided.shape.diameter);
-    EXPECT_EQ(group.shape.chain, decided.shape.chain);
-  }
-  EXPECT_EQ(reviewed.result.removed, reviewed.decided.removed);
-  EXPECT_EQ(reviewed.result.kept, reviewed.decided.kept);
-  EXPECT_EQ(reviewed.result.leaks, reviewed.decided.leaks);
-  EXPECT_EQ(reviewed.result.conflicts, reviewed.decided.conflicts);
-  EXPECT_EQ(reviewed.result.chains, reviewed.decided.chains);
-}
-
-TEST(GroupsOfASelection, CountWhatMovedAsItWasDecided) {
-  const Reviewed reviewed(400, {.on_leak = dedup::LeakAction::kMove});
-  ASSERT_GT(reviewed.decided.moved, 0U);
-  EXPECT_EQ(reviewed.result.moved, reviewed.decided.moved);
-  EXPECT_EQ(reviewed.result.removed, reviewed.decided.removed);
-}
-
-TEST(GroupsOfASelection, NoneWithoutRows) {
-  const dedup::Fingerprints table = dedup::make_table({});
-  EXPECT_THAT(groups_of({}, table, nullptr, 0).groups, IsEmpty());
-}
 
 TEST(GroupList, FindsWhatALinearScanFinds) {
   const Reviewed reviewed(400);

@@ -47,6 +47,7 @@
       return byte < 256 ? "\\x" + digits.padStart(2, "0") : "\\u" + digits.padStart(4, "0");
     });
   const number = (value) => value.toLocaleString("en");
+  const sure = (probability) => (probability >= 0.999 ? "over 99.9 % sure" : `${(100 * probability).toFixed(1)} % sure`);
   const bits = (value) => (value === 1 ? "1 bit" : `${value} bits`);
   const splitWords = (split) => (split === "none" ? "no split" : split);
   const folderWords = (folder) => (folder === "" ? "no folder" : visible(folder));
@@ -273,18 +274,19 @@
   // ---- The page ----
 
   const config = take("config");
+  if (config.compared) REASON_WORDS.chain = "chain: some are not shown to be one picture";
   const ISSUES = config.issues.map((issue) => issue.name);
   const KINDS = [...(config.duplicates ? [GROUPS] : []), ...(config.pictures ? [PICTURES] : [])];
   const NOUN = KINDS.length === 1 ? KINDS[0].noun : ["group or picture", "groups and pictures"];
   const fates = config.fates || {};
   const source = config.source === "server" ? serverSource() : staticSource(take("groups"), config);
   const root = byId("gallery");
-  const shown = []; // {group, article, chosen, byHand}
+  const shown = []; // {group, article, chosen, byHand, isAsked: whether a judgement is on its way}
   let more = false; // whether there are groups behind those shown
   let passing = new Map(); // how many of each kind, shown or not
   let current = -1;
   let drawing = 0; // a number that tells the newest drawing from older ones
-  let loading = false;
+  let loading = null; // what is on its way
 
   const said = make("p", { class: "said", role: "status", "aria-live": "polite" });
   const SAID_MS = 6000; // that a message is seen, wherever one has scrolled to
@@ -323,6 +325,7 @@
     least: range("least", "distance from", 0),
     most: range("most", "to", config.most_distance),
     todo: make("input", { type: "checkbox", name: "todo", onchange: () => draw() }),
+    goesOn: make("input", { type: "checkbox", name: "goes_on", onchange: () => setGoingOn(tools.goesOn.checked) }),
     count: make("output", { class: "count" }),
     save: make("button", { type: "button", class: "save", onclick: save }, "Save judgements"),
     back: make("button", { type: "button", class: "back", hidden: true, onclick: () => undoMany() }, make("kbd", {}, "U"), " Take back"),
@@ -360,6 +363,7 @@
     if (facets.folders.length > 1) form.append(tools.folder.label);
     if (config.most_distance > 0) form.append(tools.least.label, tools.most.label);
     form.append(make("label", { class: "check" }, tools.todo, make("span", {}, "not judged yet")));
+    form.append(make("label", { class: "check" }, tools.goesOn, make("span", {}, "go on after a judgement ", make("kbd", {}, "n"))));
     const end = make("div", { class: "end" }, tools.count);
     end.append(tools.back, make("button", { type: "button", class: "many", onclick: () => many.open() }, make("kbd", {}, "a"), " Judge many"));
     if (source.saves) end.append(tools.save);
@@ -382,6 +386,7 @@
     return fates[member.fate] ?? FATES[member.fate] ?? member.fate;
   }
   const stays = (member) => member.weight > 0;
+  const editWords = (member) => `${member.edit} (${sure(member.probability)})`;
 
   function picture(member, alt) {
     if (!member.picture) return make("span", { class: "nothing" }, "no picture");
@@ -418,7 +423,7 @@
       fate,
       make("p", { class: "name", title: visible(member.name) }, isolated(baseName(member.name))),
       make("p", { class: odd ? "labels odd" : "labels" }, isolated(labels), ...(member.remark ? [", ", isolated(visible(member.remark))] : [])),
-      ...(member.edit ? [make("p", {}, member.edit)] : []),
+      ...(member.edit ? [make("p", { class: "edit" }, editWords(member))] : []),
       make("p", { class: "soft" }, `${splitWords(member.split)} · ${member.width} × ${member.height}`),
       make("p", { class: "soft" }, entry.group.folders.length > 1 ? isolated(folderWords(folder)) : ""),
     );
@@ -463,6 +468,7 @@
     const { group } = entry;
     const id = `group-${group.number}`;
     const facts = group.scores ? [] : [bits(group.distance)];
+    if (group.probability) facts.push(sure(group.probability));
     if (group.diameter > group.distance) facts.push(`up to ${bits(group.diameter)} apart`);
     if (!group.scores) facts.push(`${number(group.size)} images`, group.splits.map(splitWords).join(" + "));
     else if (group.size > 1) facts.push(`the same file ${number(group.size)} times`);
@@ -471,7 +477,7 @@
     const more = group.size - group.members.length;
     const element = make(
       "article",
-      { class: group.scores ? "group alone" : "group", tabindex: "-1", "aria-labelledby": id },
+      { class: group.scores ? "group alone" : group.members.length > 4 ? "group wide" : "group", tabindex: "-1", "aria-labelledby": id },
       make("header", {}, title, ...tags, make("span", { class: "soft" }, facts.join(" · ")), make("span", { class: "verdict" })),
       make("p", { class: "soft folders" }, isolated(group.folders.map(folderWords).join("  |  "))),
       make("ul", { class: "members" }, ...group.members.map((_, place) => card(entry, place))),
@@ -501,38 +507,92 @@
     tools.save.disabled = judged === 0;
   }
 
+  // ---- Going on after a judgement ----
+
+  const GOES_ON = "winnow.review goes on"; // where the browser keeps it
+  let goesOn = true;
+  try {
+    goesOn = localStorage.getItem(GOES_ON) !== "no";
+  } catch {
+    // as at first
+  }
+  tools.goesOn.checked = goesOn;
+  function setGoingOn(value) {
+    goesOn = value;
+    tools.goesOn.checked = value;
+    try {
+      localStorage.setItem(GOES_ON, value ? "yes" : "no");
+    } catch {
+      // it holds as long as this page is open
+    }
+    say(value ? `A judgement goes on to the next ${NOUN[0]} without one. n switches that.` : `A judgement stays at its ${NOUN[0]}. n switches that.`);
+  }
+
+  // Whether nothing is said of it, nor about to be, and something can be.
+  const isOpen = ({ group, isAsked }) =>
+    !isAsked && source.batchesOf(group).length === 0 && (group.scores !== undefined || group.members.some((m) => m.hash !== group.members[0].hash));
+
+  // To the first open one behind a place, else to the first of all. False: none is left.
+  async function goOn(from) {
+    for (let place = from + 1; place < shown.length || more; place += 1) {
+      if (place >= shown.length) await drawMore();
+      if (place >= shown.length) break;
+      if (isOpen(shown[place])) {
+        setCurrent(place, true);
+        return true;
+      }
+    }
+    const place = shown.findIndex(isOpen);
+    if (place >= 0) setCurrent(place, true);
+    return place >= 0;
+  }
+
   // One thing after the other is asked of the source: what a list leaves out depends on what was judged.
   let last = Promise.resolve();
   const inTurn = (ask) => (last = last.then(ask, ask));
 
   // `change` makes what stands of a group of what stood.
   async function put(entry, change, words) {
+    let isSaved = true;
+    entry.isAsked = true;
     try {
       const note = await inTurn(() => source.put([[entry.group, change(source.batchesOf(entry.group))]]));
       say(`${titleOf(entry.group)}: ${words}. ${note}`);
     } catch (error) {
-      say(`This was not saved: ${error.message}`, true);
+      say(`${titleOf(entry.group)}: this was not saved: ${error.message}`, true);
+      isSaved = false;
     }
+    entry.isAsked = false;
     showVerdict(entry);
-    compare.follow(entry);
+    if (!isSaved) setCurrent(shown.indexOf(entry), true);
+    else if (shown[current] === entry) compare.follow(entry);
   }
 
-  function judge(entry, verdict) {
+  let lastJudged = null; // an entry
+  // Does not wait until it is saved: the next key is of the next group.
+  async function judge(entry, verdict) {
     const batch = batchOf(entry.group, verdict, entry.chosen, entry.byHand);
-    if (!batch) {
+    if (batch) {
+      lastJudged = entry;
+      put(entry, (old) => [...old.filter(standsBeside(batch)), batch], kindOf(entry.group).said[verdict]);
+    } else {
       say(`${titleOf(entry.group)}: these are the same file, byte for byte; there is nothing to judge.`);
-      return Promise.resolve();
     }
-    return put(entry, (old) => [...old.filter(standsBeside(batch)), batch], kindOf(entry.group).said[verdict]);
+    if (goesOn) await goOn(shown.indexOf(entry));
   }
 
   function judgeByKey(entry, key) {
     const row = entry && kindOf(entry.group).actions.find(([name]) => name === key);
-    if (row) judge(entry, row[1]);
+    return row ? judge(entry, row[1]) : Promise.resolve();
   }
 
+  // Of this one; where nothing was said of it, of the one that was judged last.
   function undo(entry) {
-    return put(entry, (old) => old.slice(0, -1), "taken back");
+    const isLast = isOpen(entry) && shown.includes(lastJudged);
+    const of = isLast ? lastJudged : entry;
+    if (isLast) setCurrent(shown.indexOf(of), true);
+    lastJudged = null;
+    return put(of, (old) => old.slice(0, -1), "taken back");
   }
 
   // What was judged of many last, and takes it back: {count, undo, redraw}.
@@ -606,10 +666,25 @@
   });
   const end = make("p", { class: "soft more" });
 
-  async function drawMore(count = PAGE) {
-    if (loading) return;
+  // What is on its way already is waited for, in place of asking for more.
+  function drawMore(count = PAGE) {
+    if (loading) return loading;
+    const load = loadMore(count).finally(() => {
+      if (loading === load) loading = null;
+    });
+    loading = load;
+    return load;
+  }
+
+  async function loadMore(count) {
     const mine = drawing;
-    loading = true;
+    do {
+      if (!(await loadOnce(count, mine))) return;
+    } while (more && isNear(end));
+  }
+
+  // Whether more may be drawn behind it.
+  async function loadOnce(count, mine) {
     try {
       let first = 0;
       const found = await inTurn(() => {
@@ -619,11 +694,11 @@
         first = before.length;
         return source.list(asked, first, count);
       });
-      if (mine !== drawing) return;
+      if (mine !== drawing) return false;
       for (const group of found.groups) {
         const going = group.members.findIndex((member) => !stays(member));
         const chosen = going > 0 ? going : Math.min(1, group.members.length - 1);
-        const entry = { group, article: null, chosen, byHand: false };
+        const entry = { group, article: null, chosen, byHand: false, isAsked: false };
         entry.article = article(entry);
         shown.push(entry);
         groups.append(entry.article);
@@ -637,19 +712,18 @@
         const words = `Show all ${number(found.total)}, to print them`;
         end.replaceChildren(make("button", { type: "button", onclick: () => drawMore(found.total) }, words));
       }
+      return true;
     } catch (error) {
       end.textContent = `The ${NOUN[1]} could not be read: ${error.message}`;
-    } finally {
-      if (mine === drawing) loading = false;
+      return false;
     }
-    if (mine === drawing && more && isNear(end)) await drawMore();
   }
 
   const isNear = (element) => element.getBoundingClientRect().top < innerHeight + AHEAD;
 
   function draw() {
     drawing += 1;
-    loading = false;
+    loading = null;
     shown.length = 0;
     current = -1;
     groups.replaceChildren();
@@ -694,7 +768,9 @@
   // ---- Two pictures, compared ----
 
   const compare = (() => {
-    const SIDE = 480; // px, of the longer side of a picture
+    const LEAST_SIDE = 240; // px, of the longer side of a picture, of which two fill the window
+    const MOST_SIDE = 1100;
+    const sideNow = () => Math.round(Math.min(MOST_SIDE, Math.max(LEAST_SIDE, Math.min((innerWidth - 120) / 2, innerHeight - 300))));
     let entry = null;
     let mode = "side";
     let timer = 0;
@@ -751,7 +827,7 @@
     }
 
     function caption(place, member) {
-      const apart = member.distance > 0 ? `, ${bits(member.distance)} from the one that stays` : "";
+      const apart = (member.distance > 0 ? `, ${bits(member.distance)} from the one that stays` : "") + (member.edit ? `, ${editWords(member)}` : "");
       captions[place].replaceChildren(make("b", { class: stays(member) ? "stays" : "goes" }, fateWords(member) + apart), " ",
         isolated(visible(member.name)), ` · ${member.labels.map(visible).join(", ") || "no label"} · ${splitWords(member.split)} · ${member.width} × ${member.height}`);
     }
@@ -771,8 +847,9 @@
         button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
         button.hidden = alone;
       }
-      const scale = (image) => SIDE / Math.max(image.width, image.height);
-      const shape = images[0] || images[1] || { width: SIDE, height: SIDE };
+      const side = sideNow();
+      const scale = (image) => side / Math.max(image.width, image.height);
+      const shape = images[0] || images[1] || { width: side, height: side };
       const width = Math.max(1, Math.round(shape.width * scale(shape)));
       const height = Math.max(1, Math.round(shape.height * scale(shape)));
       figures[0].hidden = false;
@@ -921,7 +998,8 @@
       Picture: "judge: drop", both: "drop a picture by itself" }), (entry) => judgeByKey(entry, "2")],
     ...(config.duplicates ? [["3", "judge: keep the chosen picture", (entry) => judgeByKey(entry, "3")]] : []),
     ["0", "judge: unsure", (entry) => judgeByKey(entry, "0")],
-    ["u", `take back what was last said of the ${NOUN[0]}`, (entry) => entry && undo(entry)],
+    ["u", `take back what was last said of the ${NOUN[0]}, or of the one judged last`, (entry) => entry && undo(entry)],
+    ["n", `go on to the next ${NOUN[0]} after a judgement, or stay`, () => setGoingOn(!goesOn)],
     ["a", "judge many: those on the screen, or all that pass the filters", () => !compare.isOpen() && many.open()],
     ["U", "take back the whole of what was last judged of many", () => undoMany()],
     ["/", "find and filter", () => tools.text.focus()],
@@ -949,9 +1027,15 @@
     const row = KEYS.find(([name]) => name === key);
     if (!row || (help.open && key !== "?")) return;
     event.preventDefault();
-    if (current < 0 && !"jk/?aU".includes(key)) setCurrent(0, true);
-    row[2](shown[current]);
+    keys = keys.then(() => press(key, row[2]), () => press(key, row[2]));
   });
+
+  // A key waits for what the one before moves to.
+  let keys = Promise.resolve();
+  function press(key, act) {
+    if (current < 0 && !"jk/?aUn".includes(key)) setCurrent(0, true);
+    return act(shown[current]);
+  }
 
   // ---- Beginning ----
 
@@ -965,6 +1049,9 @@
   draw().then(() => {
     tools.save.disabled = source.judgedCount() === 0;
     if (source.saves && source.judgedCount() > 0) say(`${countedKinds(source.judgedCounts())} were judged here before.`);
+    if (goesOn && shown.some((entry) => source.batchesOf(entry.group).length > 0)) return goOn(-1);
+    return true;
+  }).then(() => {
     document.documentElement.dataset.ready = "1";
   });
 })();
