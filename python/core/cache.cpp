@@ -20,6 +20,7 @@
 #include "common/error.h"
 #include "common/thread_plan.h"
 #include "dedup/pairs.h"
+#include "dedup/told_groups.h"
 #include "pipeline/export/pixels.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/loader.h"
@@ -201,6 +202,41 @@ nb::tuple pairs_of(OpenCache& open, const std::string& hash, int threshold,
                         array_of(std::move(distances)));
 }
 
+// The groups of a selection as they were told when it was made, else as its components: rows and
+// groups of members, and what pictures told of each and the one that is kept for it, 0 and "" where
+// they told nothing. Last whether they are as they were told, or components say as much.
+nb::tuple groups_of(OpenCache& open, const dedup::Selection& selection) {
+  const SharedCache cache = open.cache();
+  std::vector<std::uint32_t> rows, groups;
+  std::vector<float> probabilities;
+  std::vector<std::string> transformations;
+  bool is_told = true;
+  {
+    const nb::gil_scoped_release others_go_on;
+    auto told = cache->read_groups(selection);
+    const dedup::Fingerprints table =
+        cache->open_fingerprints()({"labels", "widths_px", "heights_px"});
+    if (!told) {
+      is_told = !dedup::says_more_than_codes(selection);
+      told = dedup::groups_by_codes(selection, table, nullptr, 0);
+    }
+    for (std::uint32_t number = 0; number < told->groups.size(); ++number) {
+      for (const std::uint32_t row : told->groups[number].rows) {
+        const auto kept = static_cast<std::uint32_t>(selection.row_of(selection.kept[row]));
+        const dedup::VerifiedPair* pair =
+            kept == row ? nullptr : dedup::find_pair(told->pairs, row, kept);
+        rows.push_back(row);
+        groups.push_back(number);
+        probabilities.push_back(pair == nullptr ? 0 : pair->probability);
+        transformations.push_back(
+            pair == nullptr ? "" : dedup::transformation_words(*pair, table, kept, row));
+      }
+    }
+  }
+  return nb::make_tuple(array_of(std::move(rows)), array_of(std::move(groups)),
+                        array_of(std::move(probabilities)), transformations, is_told);
+}
+
 dedup::Selection keep_all_of(OpenCache& open, const std::string& name) {
   dedup::Selection all = dedup::keep_all(open.rows()->ids);
   all.name = name;
@@ -245,6 +281,7 @@ void bind_tables(nb::class_<OpenCache>& cache) {
             return open.cache()->read_selection(name);
           },
           nb::arg("name"))
+      .def("groups", &groups_of, nb::arg("selection"))
       .def("keep_all", &keep_all_of, nb::arg("name"))
       .def("write_selection", &write_selection, nb::arg("selection"));
 }

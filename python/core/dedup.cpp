@@ -12,6 +12,7 @@
 #include "common/file.h"
 #include "dedup/deduplicate.h"
 #include "dedup/report.h"
+#include "dedup/told_groups.h"
 #include "pipeline/store/cache.h"
 #include "python/core/arrays.h"
 #include "python/core/bind.h"
@@ -35,11 +36,12 @@ void keep(const pipeline::Cache& cache, const Result& result) {
   make_directories(at.parent_path());
   const pipeline::LedgerNames names = cache.read_names();
   DurableFile list(at);
-  dedup::list_removed(result, cache.open_fingerprints()({"labels"}), std::cref(names),
+  dedup::list_removed(result, cache.open_fingerprints()({"labels"}), {}, std::cref(names),
                       dedup::ListForm::kCsv,
                       [&](std::string_view line) { list.append(as_bytes(line)); });
   list.finish();
-  cache.write_selection(selection);
+  const dedup::ToldGroups groups = dedup::told_groups(result.groups, nullptr);
+  cache.write_selection(selection, &groups);
 }
 
 Result deduplicate(const std::filesystem::path& root, const std::string& name,

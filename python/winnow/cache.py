@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, overload
 
@@ -187,22 +188,30 @@ class Cache:
 
     def groups(self, selection: str | Selection = "default", frame: bool | None = None) -> Any:
         """The groups of duplicates of a selection, a row for each member: group, id, name, split, used_in, weight, kept_id,
-        distance, rule. A DataFrame where pandas is installed, else a list of dicts; ``frame`` says which."""
-        import numpy
+        distance, rule, probability, transformation. A DataFrame where pandas is installed, else a list of dicts; ``frame`` says
+        which.
 
+        The groups, and their numbers, are those of ``winnow review``, of the page of ``--report`` and of ``--list-groups``.
+        probability, transformation: how probable it is that the member and the one kept for it show one picture, and what was done to
+        that to get this; None where pictures did not tell. Of a selection that was changed since, the groups are its connected
+        components, and a warning says so.
+        """
         chosen = self.selection(selection) if isinstance(selection, str) else selection
         if chosen.raw.cache_digest != self.digest:
             raise UsageError(f"selection {chosen.name!r} was made for another cache than {self.path}")
-        sizes = numpy.bincount(chosen.groups)
-        members = numpy.flatnonzero(sizes[chosen.groups] > 1)
-        members = members[numpy.argsort(chosen.groups[members], kind="stable")]
+        members, groups, probabilities, transformations, is_told = self._open.groups(chosen.raw)
+        if not is_told:
+            warnings.warn(f"the groups of selection {chosen.name!r} are its connected components, not as they were found: deduplicate "
+                          "again to see those", stacklevel=2)  # fmt: skip
         own = self.splits[members]
         used = chosen.splits[members] if len(chosen.splits) else own
         columns = {
-            "group": chosen.groups[members], "id": chosen.ids[members], "name": self.names(chosen.ids[members]),
+            "group": groups, "id": chosen.ids[members], "name": self.names(chosen.ids[members]),
             "split": [SPLITS[split] for split in own], "used_in": [SPLITS[split] for split in used],
             "weight": chosen.weights[members], "kept_id": chosen.kept[members], "distance": chosen.distances[members],
             "rule": [RULES[rule] for rule in chosen.rules[members]],
+            "probability": [float(one) if one > 0 else None for one in probabilities],
+            "transformation": [one or None for one in transformations],
         }  # fmt: skip
         return _table(columns, frame)
 

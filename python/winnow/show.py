@@ -100,6 +100,8 @@ def _figure(row: Mapping[str, Any], picture: str) -> str:
         fate = "kept" if weight == 1 else f"kept, weight {weight:.3g}"
     else:
         fate = f"removed ({html.escape(str(row['rule']))}), {distance} bit{'' if distance == 1 else 's'} away"
+        if row.get("transformation"):
+            fate += f"; {html.escape(str(row['transformation']))}, {100 * float(row['probability']):.1f} % sure"
     return (
         f'<figure{"" if weight > 0 else " class=out"}>{picture}<figcaption>{fate}<br>{name}<br>{html.escape(str(row["split"]))}, '
         f"id {int(row['id'])}</figcaption></figure>"

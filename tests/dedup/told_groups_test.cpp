@@ -80,7 +80,7 @@ TEST(ToldGroups, ComeBackFromTheirFile) {
   ASSERT_NE(pair, nullptr);
   EXPECT_EQ(pair->probability, 0.99F);
   EXPECT_EQ(pair->map.x0, -0.25);
-  for (const auto [row, other] : {std::pair(0U, 1U), std::pair(4U, 5U)}) {
+  for (const auto& [row, other] : {std::pair(0U, 1U), std::pair(4U, 5U)}) {
     EXPECT_EQ(transformation_words(*find_pair(back->pairs, row, other), one.table, row, other),
               transformation_words(*find_pair(one.links, row, other), one.table, row, other));
   }

@@ -656,7 +656,7 @@ class OneModel(Case):
         # What ends between the two files leaves groups of no selection.
         self.agree()
         failed = run("dedup", self.cache, "--verify", "--keep", "largest", "--name", "default",
-                     env={"WINNOW_FAILPOINTS": "eio=file.sync.before:default.selection"})
+                     env={"WINNOW_FAILPOINTS": "eio=file.sync.before:default.selection:1"})
         self.assertEqual(failed.code, 1, failed.err)
         self.assertNotEqual(groups.read_bytes(), whole)
         by_codes, said = self.of_review()

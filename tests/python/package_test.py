@@ -255,6 +255,25 @@ class Selections(Package):
                           for row in self.cache.pairs("phash", 6, frame=False)],
                          [[int(row[i]) for i in at] for row in program[1:]])  # fmt: skip
 
+    def test_groups_are_those_that_the_program_lists(self):
+        listed = self.folder / "groups.jsonl"
+        same = ("group", "id", "name", "split", "used_in", "weight", "kept_id", "distance", "rule", "transformation")
+        for flags in (["--verify"], ["--verify", "--groups", "components"], ["--threshold", 8, "--groups", "stars"], ["--threshold", 8]):
+            with self.subTest(flags=flags):
+                self.ok("dedup", self.path, "--name", "both", "--list-groups", listed, *flags)
+                program = [json.loads(line) for line in listed.read_text().splitlines()]
+                rows = self.cache.groups("both", frame=False)
+                self.assertEqual([[row[name] or "" for name in same] for row in rows], [[row[name] or "" for name in same] for row in program])
+                for row, said in zip(rows, program):
+                    self.assertEqual(row["probability"] is None, said["probability"] == "")
+                    if row["probability"] is not None:
+                        self.assertAlmostEqual(row["probability"], said["probability"], 4)
+        # One that was changed since is another: then its components are told.
+        self.ok("dedup", self.path, "--name", "both", "--verify")
+        changed = self.cache.selection("both").with_weights(numpy.ones(len(self.cache), numpy.float32))
+        with self.assertWarnsRegex(UserWarning, "connected components"):
+            self.assertTrue(all(row["probability"] is None for row in self.cache.groups(changed, frame=False)))
+
     def test_frames_where_pandas_is(self):
         try:
             import pandas
@@ -265,7 +284,8 @@ class Selections(Package):
             return
         frame = self.cache.groups("near")
         self.assertIsInstance(frame, pandas.DataFrame)
-        self.assertEqual(frame.to_dict("records"), self.cache.groups("near", frame=False))
+        told = frame.astype(object).where(frame.notna(), None)
+        self.assertEqual(told.to_dict("records"), self.cache.groups("near", frame=False))
 
     def test_ones_own_is_obeyed_by_the_program(self):
         keep = numpy.arange(120) % 3 > 0
