@@ -89,8 +89,8 @@ void check(const Columns& in, std::size_t rows, const ColumnFileReader& file) {
     }
     const double* map = &in.map[kMapNumbers * i];
     if (map[0] * map[4] == map[1] * map[3]) file.fail("a map that is none");
-    if (i > 0 && std::pair(in.first[i - 1], in.second[i - 1]) >=
-                     std::pair(in.first[i], in.second[i])) {
+    if (i > 0 &&
+        std::pair(in.first[i - 1], in.second[i - 1]) >= std::pair(in.first[i], in.second[i])) {
       file.fail("pairs that do not ascend");
     }
   }

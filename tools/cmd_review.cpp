@@ -175,8 +175,7 @@ Subject read_subject(const ReviewOptions& o, const Session& session, const pipel
                                   by_codes ? codes.find_codes(options.hash) : nullptr,
                                   dedup::effective_threshold(options));
   }
-  dedup::Result result =
-      dedup::result_of(std::move(selection), table, std::move(told->groups));
+  dedup::Result result = dedup::result_of(std::move(selection), table, std::move(told->groups));
   return {.cache = cache,
           .options = options,
           .table = std::move(table),

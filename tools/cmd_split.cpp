@@ -140,8 +140,7 @@ void show(const Task& task, const dedup::Selection& selection, const dedup::Told
           GalleryFrame frame) {
   if (task.asked.output.report.empty()) return;
   const dedup::Options how{.hash = task.options.hash, .threshold = task.options.threshold};
-  const dedup::Result result =
-      dedup::result_of(selection, task.columns({"labels"}), blocks.groups);
+  const dedup::Result result = dedup::result_of(selection, task.columns({"labels"}), blocks.groups);
   const pipeline::Cache& cache = task.cache;
   const pipeline::LedgerNames names = cache.read_names();
   write_gallery(task.session, {result, how, task.columns, task.links, std::cref(names)},
@@ -188,7 +187,8 @@ void tell_others(const Task& task) {
 // so it mends what one that was killed has left.
 void make_folds(const Task& task) {
   const auto& [o, session, cache, columns, options, links] = task;
-  const dedup::FoldsResult result = dedup::make_folds(columns, options, o.shares.folds, links.source);
+  const dedup::FoldsResult result =
+      dedup::make_folds(columns, options, o.shares.folds, links.source);
   const dedup::ToldGroups blocks = blocks_of(task, result.common);
   show(task, result.common, blocks, folds_frame(result.summary, cache.manifest()));
   for (std::uint32_t fold = 0; fold < o.shares.folds; ++fold) {

@@ -89,16 +89,16 @@ void write_gallery(const Session& session, const Deduplicated& what,
   const dedup::Fingerprints table =
       what.columns({"labels", "widths_px", "heights_px", "file_hashes"});
   const dedup::VerifiedLinks* const verified = what.links.verified.get();
-  const GalleryInput input{
-      .result = what.result,
-      .table = table,
-      .threshold = dedup::effective_threshold(what.options),
-      .classes = classes,
-      .name_of = what.name_of,
-      .pictures = pictures,
-      .compared = verified != nullptr,
-      .told = verified != nullptr ? dedup::ToldPairs(verified->verification.pairs)
-                                  : dedup::ToldPairs()};
+  const GalleryInput input{.result = what.result,
+                           .table = table,
+                           .threshold = dedup::effective_threshold(what.options),
+                           .classes = classes,
+                           .name_of = what.name_of,
+                           .pictures = pictures,
+                           .compared = verified != nullptr,
+                           .told = verified != nullptr
+                                       ? dedup::ToldPairs(verified->verification.pairs)
+                                       : dedup::ToldPairs()};
   write_gallery(session, input, subject, path);
 }
 

@@ -210,7 +210,7 @@ class Cache:
             "split": [SPLITS[split] for split in own], "used_in": [SPLITS[split] for split in used],
             "weight": chosen.weights[members], "kept_id": chosen.kept[members], "distance": chosen.distances[members],
             "rule": [RULES[rule] for rule in chosen.rules[members]],
-            "probability": [float(one) if one > 0 else None for one in probabilities],
+            "probability": [round(float(one), 4) if one > 0 else None for one in probabilities],
             "transformation": [one or None for one in transformations],
         }  # fmt: skip
         return _table(columns, frame)

@@ -874,7 +874,7 @@ TEST(Report, TellsTheTrueDistanceOfWhatPicturesTold) {
             "id,name,split,labels,other_id,other_name,other_split,other_labels,distance,"
             "probability,transformation\n"
             "1,1,train,0,2,2,train,0,20,0.99,whole\n"
-            "1,1,train,0,3,3,train,0,8,0.96,more around (50 × 50 %)\n");
+            "1,1,train,0,3,3,train,0,8,0.96,crop to 50 × 50 %\n");
   const Result result = deduplicate(columns, options, links.source);
   ASSERT_EQ(result.groups.size(), 1U);
   EXPECT_EQ(result.groups[0].shape.diameter, 20U);
@@ -884,7 +884,7 @@ TEST(Report, TellsTheTrueDistanceOfWhatPicturesTold) {
             "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
             "probability,transformation\n"
             "2,2,train,0,0,1,1,train,0,20,duplicate,0.99,whole\n"
-            "3,3,train,0,0,1,1,train,0,8,duplicate,0.96,more around (50 × 50 %)\n");
+            "3,3,train,0,0,1,1,train,0,8,duplicate,0.96,crop to 50 × 50 %\n");
   EXPECT_EQ(text([&](const TextSink& out) {
               list_groups(result, table, told->verification.pairs, name_of, ListForm::kCsv, out);
             }),
@@ -892,8 +892,7 @@ TEST(Report, TellsTheTrueDistanceOfWhatPicturesTold) {
             "weight,used_in,diameter,chain,probability,transformation\n"
             "1,1,train,0,0,1,1,train,0,0,kept,1.0,train,20,true,,\n"
             "2,2,train,0,0,1,1,train,0,20,duplicate,0.0,train,20,true,0.99,whole\n"
-            "3,3,train,0,0,1,1,train,0,8,duplicate,0.0,train,20,true,0.96,more around (50 × 50 "
-            "%)\n");
+            "3,3,train,0,0,1,1,train,0,8,duplicate,0.0,train,20,true,0.96,crop to 50 × 50 %\n");
 }
 
 TEST(Deduplicate, CountsDuplicatesInsideEvaluationAndRemovesThemOnRequest) {

@@ -203,7 +203,8 @@ TEST(ToldGroups, ChainsAreMarkedAsDeduplicateMarksThem) {
   EXPECT_FALSE(groups[0].shape.chain) << "people say that 1 is 3";
   Fingerprints table = one.table;
   table.pixel_hashes[3] = table.pixel_hashes[1];
-  mark_chains(one.links, nullptr, [&](const ColumnNames&) { return table; }, groups);
+  mark_chains(
+      one.links, nullptr, [&](const ColumnNames&) { return table; }, groups);
   EXPECT_FALSE(groups[0].shape.chain) << "1 is 3, pixel by pixel";
 }
 

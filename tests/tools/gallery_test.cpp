@@ -196,7 +196,7 @@ TEST(Facts, SayWhatPicturesTold) {
   EXPECT_FALSE(members.at(0).contains("probability"));
   EXPECT_EQ(members.at(1).at("name"), "b");
   EXPECT_EQ(members.at(1).at("probability"), 0.98);
-  EXPECT_EQ(members.at(1).at("edit"), "crop to 50 × 50 %");
+  EXPECT_EQ(members.at(1).at("edit"), "more around (50 × 50 %)");
   EXPECT_EQ(members.at(2).at("edit"), "whole");
   const GalleryPage page = make_gallery(
       input, {.title = "t", .made = "m", .picture_of = {}, .no_pictures = "None."}, {});

@@ -39,7 +39,7 @@ struct GalleryInput {
   std::span<const dedup::IssuePicture> pictures = {};
   // What is said behind the labels of a row, "probably cat"; empty: nothing, of any.
   std::function<std::string(std::uint32_t row)> remark_of = {};
-  bool compared = false;        // pictures were, not codes alone
+  bool compared = false;       // pictures were, not codes alone
   dedup::ToldPairs told = {};  // what they told
 };
 // Those of the result and the pictures. The rows of one ascend.
@@ -52,12 +52,12 @@ std::span<const dedup::IssuePicture::Score> scores_of_group(const GalleryInput& 
 // What is known of every group without asking for a name: 36 bytes each. Pages, lists that review
 // serves and its filters all have it from here.
 struct GroupFacts {
-  std::uint32_t number = 0;     // its place in Result::groups, or behind them in the pictures
-  std::uint32_t size = 0;       // members
-  std::uint32_t distance = 0;   // the greatest of its members'; the diameter where all stay
-  std::uint32_t diameter = 0;   // bits between the two members furthest apart
-  std::int32_t label = -1;      // the first of the member that stands for it; -1: none
-  std::uint32_t removed = 0;    // members
+  std::uint32_t number = 0;    // its place in Result::groups, or behind them in the pictures
+  std::uint32_t size = 0;      // members
+  std::uint32_t distance = 0;  // the greatest of its members'; the diameter where all stay
+  std::uint32_t diameter = 0;  // bits between the two members furthest apart
+  std::int32_t label = -1;     // the first of the member that stands for it; -1: none
+  std::uint32_t removed = 0;   // members
   // The least that pictures told of a member and the one that is kept for it; where no member goes
   // for another, of two members. 0: they told of none.
   float probability = 0;
@@ -87,9 +87,9 @@ struct GalleryMember {
   std::uint32_t height_px = 0;
   std::uint32_t distance = 0;  // bits to the one that is kept for it
   dedup::Rule fate = dedup::Rule::kKept;
-  float weight = 1;       // 0: removed
-  Hash128 hash;           // of the file's bytes
-  std::string remark{};   // behind the labels; any bytes
+  float weight = 1;      // 0: removed
+  Hash128 hash;          // of the file's bytes
+  std::string remark{};  // behind the labels; any bytes
   // Where pictures told of it and the one that is kept for it: how probable it is that they show
   // one picture, and what was done to that one to get this, "crop to 62 × 70 %".
   float probability = 0;
