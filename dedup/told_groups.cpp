@@ -40,6 +40,7 @@ struct Columns {
   std::vector<std::uint32_t> second;
   std::vector<float> probability;
   std::vector<double> map;
+  std::vector<Split> splits;
 };
 
 Columns columns_of(const ToldGroups& told) {
@@ -62,6 +63,7 @@ Columns columns_of(const ToldGroups& told) {
       out.map.push_back(number);
     }
   }
+  out.splits = told.splits;
   return out;
 }
 
@@ -97,11 +99,16 @@ void check(const Columns& in, std::size_t rows, const ColumnFileReader& file) {
   if (!std::ranges::all_of(in.map, [](double number) { return std::isfinite(number); })) {
     file.fail("a map that is none");
   }
+  if (!std::ranges::all_of(in.splits,
+                           [](Split split) { return static_cast<int>(split) < kSplitCount; })) {
+    file.fail("a split that is none");
+  }
   if (in.compared == 0 && !in.first.empty()) file.fail("pairs of pictures that were not compared");
 }
 
 ToldGroups told_of(const Columns& in) {
   ToldGroups told;
+  told.splits = in.splits;
   told.compared = in.compared == 1;
   auto member = in.members.begin();
   for (std::size_t i = 0; i < in.sizes.size(); ++i) {
@@ -126,7 +133,7 @@ ToldGroups told_of(const Columns& in) {
 }  // namespace
 
 ToldGroups told_groups(std::vector<Group> groups, const VerifiedLinks* verified) {
-  ToldGroups told{.groups = std::move(groups), .compared = verified != nullptr, .pairs = {}};
+  ToldGroups told{.groups = std::move(groups), .compared = verified != nullptr};
   if (verified != nullptr) told.pairs = verified->verification.pairs;
   return told;
 }
@@ -210,7 +217,8 @@ void write_groups(const std::filesystem::path& path, const ToldGroups& told,
       column("first", view(out.first)),
       column("second", view(out.second)),
       column("probability", view(out.probability)),
-      column("map", view(out.map))};
+      column("map", view(out.map)),
+      column("splits", view(out.splits))};
   write_file_durably(path, column_file(kKind, selection.size(), columns));
 }
 
@@ -229,6 +237,10 @@ std::optional<ToldGroups> read_groups(const InputFile& file, const Selection& se
   out.second = in.take<std::uint32_t>("second", out.first.size());
   out.probability = in.take<float>("probability", out.first.size());
   out.map = in.take<double>("map", kMapNumbers * out.first.size());
+  out.splits = in.take<Split>("splits", std::nullopt);
+  if (!out.splits.empty() && out.splits.size() != selection.size()) {
+    in.fail("splits of other rows");
+  }
   in.finish();
   check(out, selection.size(), in);
   return told_of(out);

@@ -18,7 +18,8 @@ struct ToldGroups {
   std::vector<Group> groups;  // as Result has them
   bool compared = false;      // pictures told of pairs; else files, pixels and codes alone
   // What pictures told of them, sorted by rows: rows, probability and map.
-  std::vector<VerifiedPair> pairs;
+  std::vector<VerifiedPair> pairs = {};
+  std::vector<Split> splits = {};  // of each row, as they were told; empty: those of the table
 };
 
 // `verified`: what pictures told; nullptr: they were not compared.

@@ -74,7 +74,7 @@ void check_search(const DedupOptions& o, const Session& session, const dedup::Co
 
 // Where lists go and whether a selection is kept.
 Ending ending_of(const DedupOptions& o, const Session& session, const pipeline::Cache& cache,
-                 bool in_place, const dedup::Result& result, const dedup::ToldLinks& links) {
+                 bool in_place, const Deduplicated& what) {
   Ending ending{.fails_on_leak = o.deciding.flags.fails_on_leak(), .json = o.json};
   if (in_place) return ending;
   if (!can_keep_selections(cache.paths())) {
@@ -82,10 +82,11 @@ Ending ending_of(const DedupOptions& o, const Session& session, const pipeline::
     return ending;
   }
   ending.list = cache.paths().selection(o.name).replace_extension(".csv");
-  ending.prepare = [&] { keep_previous(session, cache, result.selection); };
+  ending.prepare = [&] { keep_previous(session, cache, what.result.selection); };
   ending.keep = [&] {
-    const dedup::ToldGroups groups = dedup::told_groups(result.groups, links.verified.get());
-    cache.write_selection(result.selection, &groups);
+    dedup::ToldGroups groups = dedup::told_groups(what.result.groups, what.links.verified.get());
+    if (!o.deciding.splits.empty()) groups.splits = what.columns({}).splits;
+    cache.write_selection(what.result.selection, &groups);
   };
   ending.kept = fmt::format("selection '{}' written", o.name);
   return ending;
@@ -129,8 +130,8 @@ void deduplicate_images(const DedupOptions& o, dedup::Options options, const Ses
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
   const pipeline::LedgerNames names = cache.read_names();
-  Ending ending = ending_of(o, session, cache, in_place, result, links);
   const Deduplicated what{result, options, columns, links, std::cref(names)};
+  Ending ending = ending_of(o, session, cache, in_place, what);
   ending.first = across_labels(result, options, columns, links.source, o.words);
   if (!o.report.empty()) {
     ending.show = [&] { show(o, session, cache, pictures, what, ending.first); };

@@ -175,6 +175,7 @@ Subject read_subject(const ReviewOptions& o, const Session& session, const pipel
                                   by_codes ? codes.find_codes(options.hash) : nullptr,
                                   dedup::effective_threshold(options));
   }
+  if (!told->splits.empty()) table.splits = std::move(told->splits);
   dedup::Result result = dedup::result_of(std::move(selection), table, std::move(told->groups));
   return {.cache = cache,
           .options = options,

@@ -11,7 +11,6 @@
 
 #include "common/error.h"
 #include "common/rng.h"
-#include "dedup/cluster/cluster.h"
 #include "pipeline/decode/caption.h"
 #include "pipeline/export/choice.h"
 #include "pipeline/export/pixels.h"
@@ -242,10 +241,10 @@ std::vector<std::vector<std::uint32_t>> groups_for(const Cache& cache,
     wanted.assign(table.size(), false);
     for (const std::size_t row : rows) wanted[row] = true;
   }
-  const std::uint32_t count =
-      selection.size() == 0 ? 0 : *std::ranges::max_element(selection.components) + 1;
-  std::vector<std::vector<std::uint32_t>> groups =
-      dedup::members_of_groups({.of_row = selection.components, .count = count});
+  auto told = cache.read_groups(selection);
+  if (!told) told = dedup::groups_by_codes(selection, table, nullptr, 0);
+  std::vector<std::vector<std::uint32_t>> groups;
+  for (dedup::Group& group : told->groups) groups.push_back(std::move(group.rows));
   std::erase_if(groups, [&](const std::vector<std::uint32_t>& rows) {
     return std::ranges::none_of(rows, [&](std::uint32_t row) { return wanted[row]; });
   });

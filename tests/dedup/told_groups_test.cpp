@@ -87,6 +87,11 @@ TEST(ToldGroups, ComeBackFromTheirFile) {
   EXPECT_EQ(find_pair(back->pairs, 1, 3), nullptr);
   write_groups(path, *back, one.result.selection);
   EXPECT_EQ(read_text(path), bytes);
+  EXPECT_TRUE(back->splits.empty());
+  ToldGroups of_other_splits = one.told();
+  of_other_splits.splits.assign(6, Split::kVal);
+  write_groups(path, of_other_splits, one.result.selection);
+  EXPECT_EQ(read_groups(InputFile(path), one.result.selection)->splits, of_other_splits.splits);
   write_groups(path, told_groups(one.result.groups, nullptr), one.result.selection);
   EXPECT_FALSE(read_groups(InputFile(path), one.result.selection)->compared);
 }
@@ -141,6 +146,8 @@ TEST(ToldGroups, AreRefusedWhereTheFileIsNotWhole) {
   refuses([](ToldGroups& told) { std::swap(told.pairs[0], told.pairs[1]); });
   refuses([](ToldGroups& told) { told.pairs[0].map = {.xx = 0}; });
   refuses([](ToldGroups& told) { told.compared = false; });
+  refuses([](ToldGroups& told) { told.splits = {Split::kTest}; });
+  refuses([](ToldGroups& told) { told.splits.assign(6, static_cast<Split>(9)); });
 }
 
 // As deduplicate() tells it where groups are connected components.

@@ -630,6 +630,8 @@ class OneModel(Case):
         self.assertFalse(any("leak" in group["reasons"] for group in within))
         self.agree("--verify", "--mode", "weight")
         self.agree("--verify", "--on-leak", "move")
+        self.ok("split", self.cache, "--val", 0.3, "--test", 0.3, "--seed", 2)
+        self.agree("--splits", "split")
 
     def test_blocks_of_a_split_are_those_of_its_page(self):
         for more in (["--folds", 2], ["--val", 0.2, "--stay"]):
