@@ -550,6 +550,7 @@ class Review(Case):
             browser.open(served.address)
             browser.wait_for("return document.documentElement.dataset.ready === '1'")
             self.assertEqual(browser.run("return document.querySelector('.current .verdict').textContent"), "")
+            self.assertTrue(browser.run("return document.querySelector('[name=todo]').checked"))
             browser.press("n2")  # now a judgement stays at its group
             browser.wait_for("return document.querySelector('.current .verdict').textContent === 'not a duplicate'")
             self.assertFalse(browser.run("return document.querySelector('[name=goes_on]').checked"))

@@ -281,7 +281,7 @@
   const fates = config.fates || {};
   const source = config.source === "server" ? serverSource() : staticSource(take("groups"), config);
   const root = byId("gallery");
-  const shown = []; // {group, article, chosen, byHand, isAsked: whether a judgement is on its way}
+  const shown = []; // {group, article, chosen, byHand, onTheirWay: judgements that are not saved yet}
   let more = false; // whether there are groups behind those shown
   let passing = new Map(); // how many of each kind, shown or not
   let current = -1;
@@ -529,8 +529,8 @@
   }
 
   // Whether nothing is said of it, nor about to be, and something can be.
-  const isOpen = ({ group, isAsked }) =>
-    !isAsked && source.batchesOf(group).length === 0 && (group.scores !== undefined || group.members.some((m) => m.hash !== group.members[0].hash));
+  const isOpen = ({ group, onTheirWay }) =>
+    onTheirWay === 0 && source.batchesOf(group).length === 0 && (group.scores !== undefined || group.members.some((m) => m.hash !== group.members[0].hash));
 
   // To the first open one behind a place, else to the first of all. False: none is left.
   async function goOn(from) {
@@ -547,6 +547,17 @@
     return place >= 0;
   }
 
+  // When the page is opened: where one has left. Of more judged groups than are drawn at first none is drawn.
+  async function beginWhereLeft() {
+    if (!goesOn || !shown.some((entry) => source.batchesOf(entry.group).length > 0)) return;
+    if (more && !shown.some(isOpen)) {
+      tools.todo.checked = true;
+      await draw();
+      say(`Only ${NOUN[1]} that are not judged yet are shown.`);
+    }
+    setCurrent(shown.findIndex(isOpen), true);
+  }
+
   // One thing after the other is asked of the source: what a list leaves out depends on what was judged.
   let last = Promise.resolve();
   const inTurn = (ask) => (last = last.then(ask, ask));
@@ -554,7 +565,7 @@
   // `change` makes what stands of a group of what stood.
   async function put(entry, change, words) {
     let isSaved = true;
-    entry.isAsked = true;
+    entry.onTheirWay += 1;
     try {
       const note = await inTurn(() => source.put([[entry.group, change(source.batchesOf(entry.group))]]));
       say(`${titleOf(entry.group)}: ${words}. ${note}`);
@@ -562,7 +573,7 @@
       say(`${titleOf(entry.group)}: this was not saved: ${error.message}`, true);
       isSaved = false;
     }
-    entry.isAsked = false;
+    entry.onTheirWay -= 1;
     showVerdict(entry);
     if (!isSaved) setCurrent(shown.indexOf(entry), true);
     else if (shown[current] === entry) compare.follow(entry);
@@ -698,7 +709,7 @@
       for (const group of found.groups) {
         const going = group.members.findIndex((member) => !stays(member));
         const chosen = going > 0 ? going : Math.min(1, group.members.length - 1);
-        const entry = { group, article: null, chosen, byHand: false, isAsked: false };
+        const entry = { group, article: null, chosen, byHand: false, onTheirWay: 0 };
         entry.article = article(entry);
         shown.push(entry);
         groups.append(entry.article);
@@ -1049,8 +1060,7 @@
   draw().then(() => {
     tools.save.disabled = source.judgedCount() === 0;
     if (source.saves && source.judgedCount() > 0) say(`${countedKinds(source.judgedCounts())} were judged here before.`);
-    if (goesOn && shown.some((entry) => source.batchesOf(entry.group).length > 0)) return goOn(-1);
-    return true;
+    return beginWhereLeft();
   }).then(() => {
     document.documentElement.dataset.ready = "1";
   });
