@@ -509,7 +509,7 @@
 
   // ---- Going on after a judgement ----
 
-  const GOES_ON = "winnow.review goes on"; // where the browser keeps it
+  const GOES_ON = "winnow goes on"; // where the browser keeps it
   let goesOn = true;
   try {
     goesOn = localStorage.getItem(GOES_ON) !== "no";
