@@ -205,7 +205,7 @@ nb::tuple pairs_of(OpenCache& open, const std::string& hash, int threshold,
 // The groups of a selection as they were told when it was made, else as its components: rows and
 // groups of members, and what pictures told of each and the one that is kept for it, 0 and "" where
 // they told nothing. Last whether they are as they were told, or components say as much.
-nb::tuple groups_of(OpenCache& open, const dedup::Selection& selection) {
+nb::tuple members_of(OpenCache& open, const dedup::Selection& selection) {
   const SharedCache cache = open.cache();
   std::vector<std::uint32_t> rows, groups;
   std::vector<float> probabilities;
@@ -281,7 +281,7 @@ void bind_tables(nb::class_<OpenCache>& cache) {
             return open.cache()->read_selection(name);
           },
           nb::arg("name"))
-      .def("groups", &groups_of, nb::arg("selection"))
+      .def("groups", &members_of, nb::arg("selection"))
       .def("keep_all", &keep_all_of, nb::arg("name"))
       .def("write_selection", &write_selection, nb::arg("selection"));
 }
