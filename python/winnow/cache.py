@@ -193,8 +193,8 @@ class Cache:
 
         The groups, and their numbers, are those of ``winnow review``, of the page of ``--report`` and of ``--list-groups``.
         probability, transformation: how probable it is that the member and the one kept for it show one picture, and what was done to
-        that to get this; None where pictures did not tell. Of a selection that was changed since, the groups are its connected
-        components, and a warning says so.
+        that to get this; None where pictures did not tell. Of a selection that was made of another one, as by
+        ``with_weights``, the groups are its connected components. So they are where nothing is kept beside it, and a warning says so.
         """
         chosen = self.selection(selection) if isinstance(selection, str) else selection
         if chosen.raw.cache_digest != self.digest:

@@ -268,11 +268,14 @@ class Selections(Package):
                     self.assertEqual(row["probability"] is None, said["probability"] == "")
                     if row["probability"] is not None:
                         self.assertAlmostEqual(row["probability"], said["probability"], 4)
-        # One that was changed since is another: then its components are told.
+        # One that was made of it is another, of which components are told, as where nothing is kept beside it.
         self.ok("dedup", self.path, "--name", "both", "--verify")
+        self.assertTrue(any(row["probability"] for row in self.cache.groups("both", frame=False)))
         changed = self.cache.selection("both").with_weights(numpy.ones(len(self.cache), numpy.float32))
+        self.assertTrue(all(row["probability"] is None for row in self.cache.groups(changed, frame=False)))
+        (self.path / "selections" / "both.groups").unlink()
         with self.assertWarnsRegex(UserWarning, "connected components"):
-            self.assertTrue(all(row["probability"] is None for row in self.cache.groups(changed, frame=False)))
+            self.assertTrue(all(row["probability"] is None for row in self.cache.groups("both", frame=False)))
 
     def test_frames_where_pandas_is(self):
         try:
