@@ -221,7 +221,8 @@ class InABrowser(Photos):
         browser.press("2")
         self.assertEqual(browser.run(now), "Group 0")
         self.assertEqual(browser.run(verdicts), ["not a duplicate", "not a duplicate", "duplicate", "", "duplicate"])
-        # The page remembers whether it does; a click switches it, too.
+        # The browser remembers whether it does, once its processes have told each other; a click switches it, too.
+        browser.wait_for_timers(1000)
         browser.open(self.address)
         browser.wait_for("return document.documentElement.dataset.ready")
         self.assertFalse(browser.run("return document.querySelector('[name=goes_on]').checked"))
