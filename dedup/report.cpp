@@ -1,6 +1,7 @@
 #include "dedup/report.h"
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -30,7 +31,7 @@ struct Samples {
 
 std::vector<std::string> decision_fields() {
   return {"id",        "name",       "split",       "labels",   "group", "kept_id",
-          "kept_name", "kept_split", "kept_labels", "distance", "rule"};
+          "kept_name", "kept_split", "kept_labels", "distance", "rule",  "because"};
 }
 
 void append(std::vector<Json> more, std::vector<Json>& to) {
@@ -38,12 +39,16 @@ void append(std::vector<Json> more, std::vector<Json>& to) {
 }
 
 std::vector<Json> decision_of(const Selection& selection, const Samples& samples, std::size_t row,
-                              std::size_t group) {
+                              std::size_t group, const ReasonOf& because) {
   std::vector<Json> values = samples.describe(row);
   values.emplace_back(group);
-  append(samples.describe(selection.row_of(selection.kept[row])), values);
+  const std::size_t kept = selection.row_of(selection.kept[row]);
+  append(samples.describe(kept), values);
   values.emplace_back(selection.distances[row]);
   values.emplace_back(rule_name(selection.rules[row]));
+  values.emplace_back(
+      kept == row ? std::string()
+                  : because(static_cast<std::uint32_t>(kept), static_cast<std::uint32_t>(row)));
   return values;
 }
 
@@ -84,8 +89,17 @@ Json told_verification(const VerifiedLinks& verified) {
 
 }  // namespace
 
+ReasonOf reasons_of(const ColumnSource& columns, const Policy& policy) {
+  const auto table =
+      std::make_shared<const Fingerprints>(columns(columns_for(policy.keep, /*codes=*/"")));
+  return [table, policy](std::uint32_t kept, std::uint32_t row) {
+    return std::string(reason_of_choice(*table, kept, row, policy));
+  };
+}
+
 void list_removed(const Result& result, const Fingerprints& table, ToldPairs told,
-                  const NameOf& name_of, ListForm form, const TextSink& out) {
+                  const NameOf& name_of, const ReasonOf& because, ListForm form,
+                  const TextSink& out) {
   std::vector<std::string> names = decision_fields();
   names.insert(names.end(), {"probability", "transformation"});
   List list(std::move(names), form, out);
@@ -93,14 +107,15 @@ void list_removed(const Result& result, const Fingerprints& table, ToldPairs tol
   for (std::size_t row = 0; row < result.selection.size(); ++row) {
     if (result.selection.weights[row] > 0) continue;
     std::vector<Json> values =
-        decision_of(result.selection, samples, row, result.selection.components[row]);
+        decision_of(result.selection, samples, row, result.selection.components[row], because);
     append(told_of_row(told, result.selection, table, row), values);
     list.put(values);
   }
 }
 
 void list_groups(const Result& result, const Fingerprints& table, ToldPairs told,
-                 const NameOf& name_of, ListForm form, const TextSink& out) {
+                 const NameOf& name_of, const ReasonOf& because, ListForm form,
+                 const TextSink& out) {
   std::vector<std::string> names = decision_fields();
   names.insert(names.end(),
                {"weight", "used_in", "diameter", "chain", "probability", "transformation"});
@@ -110,7 +125,7 @@ void list_groups(const Result& result, const Fingerprints& table, ToldPairs told
   for (std::size_t number = 0; number < result.groups.size(); ++number) {
     const Group& group = result.groups[number];
     for (const std::uint32_t row : group.rows) {
-      std::vector<Json> values = decision_of(selection, samples, row, number);
+      std::vector<Json> values = decision_of(selection, samples, row, number, because);
       append({selection.weights[row], split_name(selection.split_of(row, table.splits[row])),
               group.shape.diameter, group.shape.chain},
              values);

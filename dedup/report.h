@@ -19,6 +19,11 @@ using NameOf = std::function<std::string(SampleId)>;
 // Takes a text a line at a time.
 using TextSink = std::function<void(std::string_view)>;
 
+// Why one row stays for another that goes, in words (reason_of_choice).
+using ReasonOf = std::function<std::string(std::uint32_t kept, std::uint32_t row)>;
+// Holds the columns that the policy judges by, but no codes.
+ReasonOf reasons_of(const ColumnSource& columns, const Policy& policy);
+
 // One line a row. CSV begins with a header, fields are quoted as RFC 4180 has it where they must
 // be, lines end in "\n", labels are separated by spaces, names are given byte for byte. JSON lines
 // are objects with the header's words as keys, labels are arrays, names are as to_utf8 has them.
@@ -28,18 +33,20 @@ enum class ListForm { kCsv, kJsonLines };
 using ToldPairs = std::span<const VerifiedPair>;
 
 // The removed samples in id order, with the number of their group in the selection:
-// id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule, then
-// probability (that both show one picture),transformation (what was done to the kept one to get
-// this), both empty where pictures did not tell. Where they did, `table` has widths_px and
-// heights_px, too.
+// id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,
+// because (empty where no other image stands for the row), then probability (that both show one
+// picture),transformation (what was done to the kept one to get this), both empty where pictures
+// did not tell. Where they did, `table` has widths_px and heights_px, too.
 void list_removed(const Result& result, const Fingerprints& table, ToldPairs told,
-                  const NameOf& name_of, ListForm form, const TextSink& out);
+                  const NameOf& name_of, const ReasonOf& because, ListForm form,
+                  const TextSink& out);
 
 // Every member of every group, removed or not, group after group: the same fields, but with the
 // number of the group in this list, for it may be part of one of the selection; before the last two
 // weight,used_in (the split),diameter,chain (of the group; see GroupShape).
 void list_groups(const Result& result, const Fingerprints& table, ToldPairs told,
-                 const NameOf& name_of, ListForm form, const TextSink& out);
+                 const NameOf& name_of, const ReasonOf& because, ListForm form,
+                 const TextSink& out);
 
 // All pairs of linked samples, in the order of their ids; those of one code too, so that n equal
 // images are n * (n - 1) / 2 lines:

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "dedup/verify/best_order.h"
 #include "dedup/verify/estimate.h"
 #include "pipeline/store/features.h"
 #include "tools/dedup_flags.h"
@@ -132,6 +133,9 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how, c
                  found->look_alikes.size(), found->collages.size()},
                 options.hash);
   options.matching.verified = found->kept.least.near;
+  if (options.policy.keep == dedup::KeepPolicy::kBest) {
+    options.policy.preferred = dedup::best_order(columns, images.thumbnails, *found, how);
+  }
   return {dedup::links_of(found), found};
 }
 

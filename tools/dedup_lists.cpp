@@ -30,11 +30,13 @@ dedup::Fingerprints listed_columns(const Deduplicated& what) {
 }
 
 void list_removed(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
-  dedup::list_removed(what.result, listed_columns(what), told_by(what), what.name_of, form, out);
+  dedup::list_removed(what.result, listed_columns(what), told_by(what), what.name_of,
+                      dedup::reasons_of(what.columns, what.options.policy), form, out);
 }
 
 void list_groups(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
-  dedup::list_groups(what.result, listed_columns(what), told_by(what), what.name_of, form, out);
+  dedup::list_groups(what.result, listed_columns(what), told_by(what), what.name_of,
+                     dedup::reasons_of(what.columns, what.options.policy), form, out);
 }
 
 void list_pairs(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {

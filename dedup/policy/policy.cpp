@@ -29,19 +29,32 @@ Merits merits_of(Rows rows, const auto& merit) {
   return merits;
 }
 
-Merits by_area(const Fingerprints& table, Rows rows) {
+// By pictures where they were compared, else by columns.
+Merits by_preference(const Fingerprints& table, Rows rows, const Policy& policy) {
+  if (policy.preferred) {
+    return merits_of(rows, [&](std::uint32_t row) {
+      return -static_cast<double>(policy.preferred->place(row));
+    });
+  }
+  const std::vector<std::uint32_t> order = order_by_columns(table, rows);
+  std::map<std::uint32_t, double> merits;
+  for (std::size_t i = 0; i < order.size(); ++i) merits[order[i]] = -static_cast<double>(i);
+  return merits_of(rows, [&](std::uint32_t row) { return merits.at(row); });
+}
+
+Merits by_area(const Fingerprints& table, Rows rows, const Policy&) {
   // Products of two 32-bit sides stay exact up to 2^53 pixels.
   return merits_of(rows, [&](std::uint32_t row) {
     return static_cast<double>(table.widths_px[row]) * static_cast<double>(table.heights_px[row]);
   });
 }
 
-Merits by_sharpness(const Fingerprints& table, Rows rows) {
+Merits by_sharpness(const Fingerprints& table, Rows rows, const Policy&) {
   return merits_of(rows, [&](std::uint32_t row) { return double{table.sharpness[row]}; });
 }
 
 // Members that carry the same labels; none where there are none.
-Merits by_votes(const Fingerprints& table, Rows rows) {
+Merits by_votes(const Fingerprints& table, Rows rows, const Policy&) {
   std::map<std::vector<std::int32_t>, double> votes;
   for (const std::uint32_t row : rows) ++votes[label_set(table.labels, row)];
   votes[{}] = 0;
@@ -70,7 +83,7 @@ Merits by_bit_counts(const CodeColumn& codes, Rows rows, std::size_t words) {
 
 // All alike where no codes were compared. Of codes of several orientations every pair is looked at,
 // but in large groups the pictures as they are.
-Merits by_centrality(const Fingerprints& table, Rows rows) {
+Merits by_centrality(const Fingerprints& table, Rows rows, const Policy&) {
   constexpr std::size_t kMostPairwise = 2000;
   if (table.codes.empty()) return Merits(rows.size());
   const CodeColumn& codes = table.codes.front();
@@ -91,16 +104,21 @@ struct NamedPolicy {
   std::string_view name;
   KeepPolicy value;
   std::string_view what;                    // that it keeps
-  std::array<std::string_view, 2> columns;  // that it judges by; kCodes: the codes compared
-  Merits (*merits)(const Fingerprints& table, Rows rows);
+  std::array<std::string_view, 3> columns;  // that it judges by; kCodes: the codes compared
+  Merits (*merits)(const Fingerprints& table, Rows rows, const Policy& policy);
 };
 
-constexpr std::array<NamedPolicy, 5> kPolicies{{
+constexpr std::array<NamedPolicy, 6> kPolicies{{
+    {"best",
+     KeepPolicy::kBest,
+     "the one that shows most, with nothing added, in colour, with most detail, least compressed",
+     {"widths_px", "heights_px", "audit"},
+     by_preference},
     {"first",
      KeepPolicy::kFirst,
      "the first",
      {},
-     [](const Fingerprints&, Rows rows) { return Merits(rows.size()); }},
+     [](const Fingerprints&, Rows rows, const Policy&) { return Merits(rows.size()); }},
     {"largest", KeepPolicy::kLargest, "the largest", {"widths_px", "heights_px"}, by_area},
     {"sharpest", KeepPolicy::kSharpest, "the sharpest", {"sharpness"}, by_sharpness},
     {"majority",
@@ -161,7 +179,7 @@ class Wishes {
 // How much it is wanted that a row stands for others: the greater, the more.
 using Wanted = std::tuple<bool, std::ptrdiff_t, std::tuple<std::uint32_t, bool, bool>, double>;
 std::vector<Wanted> how_wanted(const Fingerprints& table, Rows rows, const Policy& policy) {
-  const Merits merits = row_of(policy.keep).merits(table, rows);
+  const Merits merits = row_of(policy.keep).merits(table, rows, policy);
   const Wishes wishes(policy, table.splits, rows);
   std::vector<Wanted> wanted;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -229,6 +247,22 @@ std::vector<std::uint32_t> in_order_of_choice(const Fingerprints& table,
   std::vector<std::uint32_t> order;
   for (const std::size_t i : places) order.push_back(rows[i]);
   return order;
+}
+
+std::string_view reason_of_choice(const Fingerprints& table, std::uint32_t kept, std::uint32_t row,
+                                  const Policy& policy) {
+  if (table.splits[kept] != table.splits[row]) return "split";
+  const std::array rows{kept, row};
+  const Wishes wishes(policy, table.splits, rows);
+  const auto [is_chosen, is_protected, is_preferred] = wishes.of(kept);
+  const auto [other_chosen, other_protected, other_preferred] = wishes.of(row);
+  if (is_chosen != other_chosen) return "review";
+  if (is_protected != other_protected) return "protected";
+  if (is_preferred != other_preferred) return "preferred";
+  if (policy.keep != KeepPolicy::kBest) return keep_policy_name(policy.keep);
+  const auto told = policy.preferred ? policy.preferred->between(kept, row) : std::nullopt;
+  const Preference best = told ? *told : preference_by_columns(table, kept, row);
+  return best.better == kept ? kept_for_words(best.why) : "others of the group";
 }
 
 std::vector<Fate> settle_leak(std::span<const Split> splits, std::span<const std::uint32_t> rows,

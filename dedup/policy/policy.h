@@ -10,6 +10,7 @@
 
 #include "dedup/audit/issue.h"
 #include "dedup/fingerprints.h"
+#include "dedup/policy/preference.h"
 #include "dedup/search/search.h"
 #include "dedup/selection.h"
 
@@ -17,6 +18,7 @@ namespace winnow::dedup {
 
 // Which member of a group stands for it, among those of one split.
 enum class KeepPolicy {
+  kBest,      // the best picture, by Policy::preferred; without it, by columns (preference.h)
   kFirst,     // lowest id
   kLargest,   // most pixels
   kSharpest,  // greatest sharpness; means little between copies of different size
@@ -82,14 +84,16 @@ struct Precedence {
 };
 
 struct Policy {
-  KeepPolicy keep = KeepPolicy::kFirst;
+  KeepPolicy keep = KeepPolicy::kBest;
   LeakAction on_leak = LeakAction::kDrop;
   SplitOrder order = kEvaluationFirst;
   ConflictAction on_conflict = ConflictAction::kKeep;
   SelectionMode mode = SelectionMode::kKeep;  // what becomes of a group's samples in one split
   std::array<bool, kSplitCount> thin{};       // val, test: these keep one sample of a group too
   std::shared_ptr<const Precedence> precedence = {};  // nullptr: nobody said anything
-  IssueSet drop_issues = {};                          // of one picture each: remove what has one
+  std::shared_ptr<const PreferredOrder> preferred =
+      {};                     // of kBest, by pictures; nullptr: none were compared
+  IssueSet drop_issues = {};  // of one picture each: remove what has one
 
   bool protects(std::uint32_t row) const noexcept {
     return precedence && !precedence->is_protected.empty() && precedence->is_protected[row];
@@ -111,6 +115,13 @@ std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32
 std::vector<std::uint32_t> in_order_of_choice(const Fingerprints& table,
                                               std::span<const std::uint32_t> rows,
                                               const Policy& policy);
+
+// Why `kept` and not `row` stands for a group, as choose_kept has it: "split"; "review",
+// "protected", "preferred"; what the keep policy tells, such as "shows more", or its name; "others
+// of the group" where these decided for both; "first". `table` has what choose_kept reads; codes
+// need not be there.
+std::string_view reason_of_choice(const Fingerprints& table, std::uint32_t kept, std::uint32_t row,
+                                  const Policy& policy);
 
 // What becomes of a sample.
 struct Fate {

@@ -28,7 +28,7 @@ using dedup::Result;
 
 // Lists what was removed beside where the selection will be, then writes that: what fails leaves
 // the old one.
-void keep(const pipeline::Cache& cache, const Result& result) {
+void keep(const pipeline::Cache& cache, const dedup::Policy& policy, const Result& result) {
   const dedup::Selection& selection = result.selection;
   cache.keep_previous(selection);
   const std::filesystem::path at =
@@ -36,8 +36,9 @@ void keep(const pipeline::Cache& cache, const Result& result) {
   make_directories(at.parent_path());
   const pipeline::LedgerNames names = cache.read_names();
   DurableFile list(at);
-  dedup::list_removed(result, cache.open_fingerprints()({"labels"}), {}, std::cref(names),
-                      dedup::ListForm::kCsv,
+  const dedup::ColumnSource columns = cache.open_fingerprints();
+  dedup::list_removed(result, columns({"labels"}), {}, std::cref(names),
+                      dedup::reasons_of(columns, policy), dedup::ListForm::kCsv,
                       [&](std::string_view line) { list.append(as_bytes(line)); });
   list.finish();
   const dedup::ToldGroups groups = dedup::told_groups(result.groups, nullptr);
@@ -57,7 +58,7 @@ Result deduplicate(const std::filesystem::path& root, const std::string& name,
   Result result = dedup::deduplicate(cache.open_fingerprints(), options, search);
   result.selection.name = name;
   result.selection.cache_digest = cache.digest();
-  keep(cache, result);
+  keep(cache, options.policy, result);
   return result;
 }
 

@@ -756,9 +756,13 @@ struct Reported {
     list(form, [&](std::string_view line) { text += line; });
     return text;
   }
+  ReasonOf because() const {
+    return reasons_of([&](const ColumnNames& names) { return select_columns(table, names); },
+                      options.policy);
+  }
   std::string removed(ListForm form) const {
     return text(form, [&](ListForm f, const TextSink& out) {
-      list_removed(result, table, {}, odd_name, f, out);
+      list_removed(result, table, {}, odd_name, because(), f, out);
     });
   }
 };
@@ -767,17 +771,17 @@ TEST(Report, ListsTheRemoved) {
   const Reported r;
   EXPECT_EQ(r.removed(ListForm::kCsv),
             "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
-            "probability,transformation\n"
-            "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,1,leak,,\n"
-            "4,p/4.jpg,none,7,1,3,p/3.jpg,train,,1,duplicate,,\n");
+            "because,probability,transformation\n"
+            "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,1,leak,split,,\n"
+            "4,p/4.jpg,none,7,1,3,p/3.jpg,train,,1,duplicate,split,,\n");
   EXPECT_EQ(r.removed(ListForm::kJsonLines),
             R"({"id":2,"name":"p/2.jpg","split":"train","labels":[3],"group":0,"kept_id":1,)"
             R"("kept_name":"a, \"b\"\n.jpg","kept_split":"test","kept_labels":[3,5],"distance":1,)"
-            R"("rule":"leak","probability":"","transformation":""})"
+            R"("rule":"leak","because":"split","probability":"","transformation":""})"
             "\n"
             R"({"id":4,"name":"p/4.jpg","split":"none","labels":[7],"group":1,"kept_id":3,)"
             R"("kept_name":"p/3.jpg","kept_split":"train","kept_labels":[],"distance":1,)"
-            R"("rule":"duplicate","probability":"","transformation":""})"
+            R"("rule":"duplicate","because":"split","probability":"","transformation":""})"
             "\n");
 }
 
@@ -786,15 +790,15 @@ TEST(Report, ListsTheGroups) {
   EXPECT_EQ(
       r.text(ListForm::kCsv,
              [&](ListForm form, const TextSink& out) {
-               list_groups(r.result, r.table, {}, odd_name, form, out);
+               list_groups(r.result, r.table, {}, odd_name, r.because(), form, out);
              }),
       "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
-      "weight,used_in,diameter,chain,probability,transformation\n"
-      "1,\"a, \"\"b\"\"\n.jpg\",test,3 5,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,0,kept,1.0,test,1,"
+      "because,weight,used_in,diameter,chain,probability,transformation\n"
+      "1,\"a, \"\"b\"\"\n.jpg\",test,3 5,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,0,kept,,1.0,test,1,"
       "false,,\n"
-      "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,1,leak,0.0,train,1,false,,\n"
-      "3,p/3.jpg,train,,1,3,p/3.jpg,train,,0,kept,1.0,train,1,false,,\n"
-      "4,p/4.jpg,none,7,1,3,p/3.jpg,train,,1,duplicate,0.0,none,1,false,,\n");
+      "2,p/2.jpg,train,3,0,1,\"a, \"\"b\"\"\n.jpg\",test,3 5,1,leak,split,0.0,train,1,false,,\n"
+      "3,p/3.jpg,train,,1,3,p/3.jpg,train,,0,kept,,1.0,train,1,false,,\n"
+      "4,p/4.jpg,none,7,1,3,p/3.jpg,train,,1,duplicate,split,0.0,none,1,false,,\n");
 }
 
 TEST(Report, ListsPairsAndWhatIsOfLowQuality) {
@@ -922,14 +926,14 @@ TEST(Deduplicate, CountsDuplicatesInsideEvaluationAndRemovesThemOnRequest) {
 TEST(Settings, SayWhatDecided) {
   Options options{.threshold = 2};
   EXPECT_EQ(settings_of(options, 1),
-            R"({"groups":"components","hash":"phash","hash_version":1,"keep":"first",)"
+            R"({"groups":"components","hash":"phash","hash_version":1,"keep":"best",)"
             R"("mode":"keep","on_conflict":"keep","on_leak":"drop","scope":"all",)"
             R"("split_order":"test,val,train","threshold":2})");
   options.hash = kExact;
   options.policy.thin[static_cast<std::size_t>(Split::kVal)] = true;
   options.policy.on_leak = LeakAction::kMove;
   EXPECT_EQ(settings_of(options, std::nullopt),
-            R"({"groups":"components","hash":"exact","keep":"first","mode":"keep",)"
+            R"({"groups":"components","hash":"exact","keep":"best","mode":"keep",)"
             R"("on_conflict":"keep","on_leak":"move","scope":"all",)"
             R"("split_order":"test,val,train","thin":["val"],"threshold":0})");
   SplitOptions split{.shares = {0, 0.7, 0.1, 0.2}, .dealing = {.seed = 18446744073709551615U}};
@@ -1057,10 +1061,9 @@ TEST(Deduplicate, HashesHaveALeastQuality) {
 
 TEST(Settings, AreToldInWords) {
   const Reported r;
-  EXPECT_EQ(
-      settings_in_words(r.result.selection.settings),
-      "phash within 2 bits, groups are components, keeps first, shared pictures: drop, splits "
-      "in the order test,val,train, differing labels: keep");
+  EXPECT_EQ(settings_in_words(r.result.selection.settings),
+            "phash within 2 bits, groups are components, keeps best, shared pictures: drop, splits "
+            "in the order test,val,train, differing labels: keep");
   EXPECT_EQ(settings_in_words(R"({"verb":"split","hash":"exact","threshold":0,"seed":3,)"
                               R"("group_keys":true,"of":["none","train"]})"),
             "winnow split of none, train, equal files and pixels, group keys, seed 3");

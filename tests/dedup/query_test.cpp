@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "dedup/verify/calibrate.h"
@@ -250,7 +251,7 @@ TEST(GoldenLandmarks, AreFoundAsTheyWere) {
   stream.update(as_bytes(table.codes().words));
   stream.update(std::as_bytes(table.places()));
   EXPECT_EQ(table.size(), 72U);
-  EXPECT_EQ(to_hex(stream.digest_64()), "41d8a7fbedc35bfa");
+  EXPECT_EQ(winnow::to_hex(stream.digest_64()), "41d8a7fbedc35bfa");
   EXPECT_EQ(kLandmarksVersion, 1U);
 }
 

@@ -600,7 +600,7 @@ class Dedup(Package):
     def test_progress_errors_and_what_was_there(self):
         winnow.dedup(self.path, hash="phash", threshold=2)
         before = (self.path / "selections" / "default.selection").read_bytes()
-        for more in ({"hash": "md5"}, {"hash": "pdq"}, {"hash": "phash", "threshold": 65}, {"hash": "phash", "keep": "best"},
+        for more in ({"hash": "md5"}, {"hash": "pdq"}, {"hash": "phash", "threshold": 65}, {"hash": "phash", "keep": "finest"},
                      {"hash": "phash", "on_leak": "fail"}, {"hash": "phash", "name": "../x"}):  # fmt: skip
             with self.subTest(**more), self.assertRaises(winnow.UsageError):
                 winnow.dedup(self.path, **more)

@@ -1,0 +1,185 @@
+#include "dedup/verify/best_order.h"
+
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "dedup/verify/best_of_rows_internal.h"
+#include "dedup/verify/better_picture.h"
+#include "dedup/verify/collages.h"
+#include "dedup/verify/compared_internal.h"
+
+namespace winnow::dedup {
+namespace {
+
+constexpr int kMostOfPicture = 8;
+
+// The pairs that pictures linked and that are compared once more: of each row the most probable.
+std::vector<VerifiedPair> pairs_to_compare(const VerifiedLinks& links) {
+  std::vector<VerifiedPair> pairs;
+  for (const VerifiedPair& pair : links.verification.pairs) {
+    if (is_flat(pair.map) || shows_part_of_collage(pair, links.collages)) continue;
+    pairs.push_back(pair);
+  }
+  std::ranges::stable_sort(pairs, std::greater(), &VerifiedPair::probability);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
+  for (const VerifiedPair& pair : pairs) rows.emplace_back(pair.row_a, pair.row_b);
+  const std::vector<bool> are_best = are_best_of_a_row(rows, kMostOfPicture);
+  std::vector<VerifiedPair> best;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (are_best[i]) best.push_back(pairs[i]);
+  }
+  std::ranges::sort(best, {},
+                    [](const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b); });
+  return best;
+}
+
+// A picture of a row: in all its pixels, or to be registered more exactly than thumbnails were.
+struct Picture {
+  Image gray;
+  bool is_whole_size = false;
+  std::optional<Compared> close;  // of kCloserPixels
+};
+
+// A pair of rows, and what their pictures told.
+struct Told {
+  Preference preference;
+  double altered = 0;
+};
+
+class Comparing {
+ public:
+  Comparing(const Fingerprints& table, const PictureSource& thumbnails, const CloserSource& closer)
+      : table_(table), thumbnails_(thumbnails), closer_(closer) {}
+
+  Told told(const VerifiedPair& pair) {
+    std::pair<std::optional<std::uint32_t>, Picture>& last = last_.local();
+    if (last.first != pair.row_a) last = {pair.row_a, picture_of(pair.row_a)};
+    const Picture& a = last.second;
+    const Picture b = picture_of(pair.row_b);
+    Preference by_columns = preference_by_bytes(pair.row_a, pair.row_b);
+    if (a.gray.pixels.empty() || b.gray.pixels.empty()) return {by_columns};
+    const auto [better, altered] = better_picture(
+        {&a.gray, a.is_whole_size}, {&b.gray, b.is_whole_size}, registered(pair.map, a, b));
+    // Colours may be those of a frame.
+    const bool is_other_extent =
+        better && better->is_sure &&
+        (better->why == KeptFor::kShowsMore || better->why == KeptFor::kNothingAdded);
+    if (by_columns.why == KeptFor::kColour && !is_other_extent) {
+      by_columns.is_likely = by_columns.is_sure = true;
+      return {by_columns, altered};
+    }
+    if (!better) return {by_columns, altered};
+    return {{better->is_first ? pair.row_a : pair.row_b, better->is_first ? pair.row_b : pair.row_a,
+             better->why, /*is_likely=*/true, better->is_sure},
+            altered};
+  }
+
+ private:
+  // Of as many pixels, but others, the larger file is less compressed.
+  Preference preference_by_bytes(std::uint32_t row, std::uint32_t other) const {
+    const Preference by_columns = preference_by_columns(table_, row, other);
+    const std::uint64_t here = table_.file_bytes[row];
+    const std::uint64_t there = table_.file_bytes[other];
+    if (by_columns.why != KeptFor::kFirst || here == there ||
+        table_.pixel_hashes[row] == table_.pixel_hashes[other]) {
+      return by_columns;
+    }
+    return {here > there ? row : other, here > there ? other : row, KeptFor::kLessCompressed};
+  }
+
+  Picture picture_of(std::uint32_t row) const {
+    Picture out;
+    const std::uint64_t pixels = std::uint64_t{table_.widths_px[row]} * table_.heights_px[row];
+    std::optional<Image> gray;
+    if (closer_) {
+      gray = closer_(row, pixels <= kMostWholePixels ? static_cast<int>(pixels) : kFinePixels);
+    }
+    out.gray = gray ? *std::move(gray) : thumbnails_(row);
+    out.is_whole_size = static_cast<std::uint32_t>(out.gray.width_px) == table_.widths_px[row] &&
+                        static_cast<std::uint32_t>(out.gray.height_px) == table_.heights_px[row];
+    if (out.gray.pixels.empty()) return out;
+    if (auto close = closer_picture(out.gray.view(), kCloserPixels)) out.close.emplace(*close);
+    return out;
+  }
+
+  static Affine registered(const Affine& map, const Picture& a, const Picture& b) {
+    if (!a.close || !b.close) return map;
+    const auto registration = register_pictures(
+        a.close->picture, b.close->picture, in_pixels(map, *a.close, *b.close), a.close->middle());
+    return registration ? in_shares(registration->map, *a.close, *b.close) : map;
+  }
+
+  const Fingerprints& table_;
+  const PictureSource& thumbnails_;
+  const CloserSource& closer_;
+  tbb::enumerable_thread_specific<std::pair<std::optional<std::uint32_t>, Picture>> last_;
+};
+
+// Which of two was altered, by others that show the same: it differs from these in more places.
+void ask_others(std::vector<Told>& all) {
+  constexpr double kAltered = 0.01;
+  std::map<std::uint32_t, std::map<std::uint32_t, double>> of_row;  // how much each pair differs
+  for (const auto& [pair, altered] : all) {
+    of_row[pair.better][pair.worse] = altered;
+    of_row[pair.worse][pair.better] = altered;
+  }
+  for (auto& [pair, altered] : all) {
+    if (pair.is_sure || altered < kAltered) continue;
+    double of_better = 0;
+    double of_worse = 0;
+    const auto& others = of_row[pair.worse];
+    for (const auto& [other, differs] : of_row[pair.better]) {
+      const auto at = others.find(other);
+      if (at == others.end()) continue;
+      of_better += differs;
+      of_worse += at->second;
+    }
+    if (std::fabs(of_better - of_worse) < std::max(kAltered, altered / 2)) continue;
+    if (of_better > of_worse) std::swap(pair.better, pair.worse);
+    pair.why = KeptFor::kNothingAdded;
+    pair.is_likely = pair.is_sure = true;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const PreferredOrder> best_order(const ColumnSource& columns,
+                                                 const ThumbnailSource& thumbnails,
+                                                 const VerifiedLinks& links,
+                                                 const VerifyOptions& how) {
+  ColumnNames names = preference_columns();
+  names.insert({"file_bytes", "pixel_hashes"});
+  const Fingerprints table = columns(names);
+  const PictureSource pictures =
+      thumbnails ? pictures_of(table, thumbnails) : [](std::uint32_t) { return Image(); };
+  Comparing comparing(table, pictures, how.closer);
+  const std::vector<VerifiedPair> pairs = pairs_to_compare(links);
+  std::vector<Told> told(pairs.size());
+  tbb::parallel_for(std::size_t{0}, pairs.size(), [&](std::size_t i) {
+    if (how.search.stop && how.search.stop()) {
+      throw StoppedError("stopped while copies were compared");
+    }
+    told[i] = comparing.told(pairs[i]);
+  });
+  ask_others(told);
+  std::vector<Preference> preferences;
+  for (const Told& one : told) preferences.push_back(one.preference);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> compared;
+  for (const VerifiedPair& pair : pairs) compared.emplace_back(pair.row_a, pair.row_b);
+  for (const Edge& edge : links.edges) {
+    if (std::ranges::binary_search(compared, std::pair(edge.a, edge.b))) continue;
+    preferences.push_back(preference_by_columns(table, edge.a, edge.b));
+  }
+  return std::make_shared<const PreferredOrder>(table, std::move(preferences));
+}
+
+}  // namespace winnow::dedup

@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <utility>
+
+#include "dedup/verify/laid_internal.h"
+#include "dedup/verify/rounding_internal.h"
+
+namespace winnow::dedup::better {
+namespace {
+
+// Of the blocks at multiples of 8, by whether `seen` has all their pixels.
+Coefficients coefficients(const Plane& plane, const Plane& seen) {
+  static const auto kCosines = [] {
+    std::array<std::array<float, kSide>, kMostOrder + 1> table{};
+    for (std::size_t u = 0; u <= kMostOrder; ++u) {
+      for (std::size_t x = 0; x < kSide; ++x) {
+        const double angle = (2.0 * static_cast<double>(x) + 1) * static_cast<double>(u) *
+                             std::numbers::pi / (2 * kSide);
+        table[u][x] = static_cast<float>(std::cos(angle) * (u == 0 ? std::sqrt(0.125) : 0.5));
+      }
+    }
+    return table;
+  }();
+  Coefficients out;
+  for (int top = 0; top + kSide <= plane.height; top += kSide) {
+    for (int left = 0; left + kSide <= plane.width; left += kSide) {
+      bool is_seen = true;
+      std::array<std::array<float, kMostOrder + 1>, kSide> across{};
+      for (int y = 0; y < kSide; ++y) {
+        const float* const row = plane.row(top + y) + left;
+        const float* const there = seen.row(top + y) + left;
+        for (int x = 0; x < kSide; ++x) is_seen = is_seen && there[x] != kNothing;
+        for (std::size_t u = 0; u <= kMostOrder; ++u) {
+          float sum = 0;
+          for (std::size_t x = 0; x < kSide; ++x) sum += kCosines[u][x] * row[x];
+          across[static_cast<std::size_t>(y)][u] = sum;
+        }
+      }
+      if (!is_seen) continue;
+      std::size_t k = 0;
+      for (std::size_t v = 0; v <= kMostOrder; ++v) {
+        for (std::size_t u = v == 0 ? 1 : 0; u + v <= kMostOrder; ++u) {
+          float sum = 0;
+          for (std::size_t y = 0; y < kSide; ++y) sum += kCosines[v][y] * across[y][u];
+          out[k++].push_back(sum);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+class StepScores {
+ public:
+  static constexpr int kMost = 48;
+  static constexpr double kBin = 0.25;
+  static constexpr std::size_t kBins = 1600;
+
+  StepScores() : cosines_(std::size_t{kMost + 1} * kBins) {
+    for (std::size_t step = 2; step <= kMost; ++step) {
+      for (std::size_t i = 0; i < kBins; ++i) {
+        const double value = static_cast<double>(i) * kBin;
+        cosines_[step * kBins + i] =
+            static_cast<float>(std::cos(2 * std::numbers::pi * value / static_cast<double>(step)));
+      }
+    }
+  }
+
+  int step_of(const std::vector<float>& values) const {
+    constexpr double kAgrees = 0.8;
+    constexpr double kRounding = 0.16;  // variance of what is left of a coefficient by whole pixels
+    std::vector<float> counts(kBins);
+    for (const float value : values) {
+      const auto bin = static_cast<std::size_t>(std::fabs(value) / kBin + 0.5);
+      if (bin < kBins && bin >= 4) ++counts[bin];
+    }
+    int best = 1;
+    for (std::size_t step = 2; step <= kMost; ++step) {
+      double sum = 0;
+      double count = 0;
+      for (auto i = static_cast<std::size_t>(0.6 * static_cast<double>(step) / kBin); i < kBins;
+           ++i) {
+        count += counts[i];
+        sum += counts[i] * cosines_[step * kBins + i];
+      }
+      if (count < kFewBlocks) break;
+      const double whole = static_cast<double>(step);
+      const double expected =
+          std::exp(-2 * std::numbers::pi * std::numbers::pi * kRounding / (whole * whole));
+      if (sum / count > kAgrees * expected) best = static_cast<int>(step);
+    }
+    return best;
+  }
+
+ private:
+  std::vector<float> cosines_;
+};
+
+Steps steps_of(const Coefficients& of_picture) {
+  static const StepScores kScores;
+  Steps steps{};
+  for (std::size_t k = 0; k < kFrequencies; ++k) steps[k] = kScores.step_of(of_picture[k]);
+  return steps;
+}
+
+// Takes blocks out of the `difference` of two pictures in which they differ more than compression
+// would have it.
+void leave_out_altered(const Plane& picture, Plane& difference) {
+  const std::vector<DifferentBlock> blocks = different_blocks(picture, difference);
+  const float usual = usual_off(blocks);
+  for (const DifferentBlock& block : blocks) {
+    if (block.off <= 3 * usual || block.off <= 0.4F * block.contrast) continue;
+    for (int y = block.top; y < block.top + kSide; ++y) {
+      std::fill_n(difference.row(y) + block.left, kSide, kNothing);
+    }
+  }
+}
+
+}  // namespace
+
+Compressed::Compressed(const Plane& picture)
+    : plane(picture), values(coefficients(plane, plane)), steps(steps_of(values)) {}
+
+std::vector<DifferentBlock> different_blocks(const Plane& picture, const Plane& difference) {
+  std::vector<DifferentBlock> blocks;
+  for (int top = 0; top + kSide <= picture.height; top += kSide) {
+    for (int left = 0; left + kSide <= picture.width; left += kSide) {
+      float sum = 0, squares = 0, off = 0;
+      bool is_seen = true;
+      for (int y = top; y < top + kSide; ++y) {
+        for (int x = left; x < left + kSide; ++x) {
+          const float value = picture.at(x, y);
+          const float left_over = difference.at(x, y);
+          is_seen = is_seen && left_over != kNothing;
+          sum += value, squares += value * value, off += left_over * left_over;
+        }
+      }
+      if (!is_seen) continue;
+      constexpr float kPixels = kSide * kSide;
+      const float mean = sum / kPixels;
+      blocks.push_back({left, top, std::sqrt(off / kPixels),
+                        std::sqrt(std::max(0.0F, squares / kPixels - mean * mean))});
+    }
+  }
+  return blocks;
+}
+float usual_off(const std::vector<DifferentBlock>& blocks) {
+  std::vector<float> offs;
+  for (const DifferentBlock& block : blocks) offs.push_back(block.off);
+  return offs.empty() ? 0 : static_cast<float>(middle_of(std::move(offs)));
+}
+
+double altered_share(const Plane& a, const Plane& b, const Affine& map) {
+  constexpr double kPixels = 16'000;
+  constexpr float kLeast = 12;
+  const double share =
+      std::min(1.0, std::sqrt(kPixels / (static_cast<double>(a.width) * a.height)));
+  Plane small{std::max(kSide, static_cast<int>(a.width * share)),
+              std::max(kSide, static_cast<int>(a.height * share)),
+              {}};
+  const Plane soft_a = blurred(a, static_cast<float>(std::max(0.5, 0.5 / share)));
+  const Plane soft_b = blurred(b, static_cast<float>(std::max(0.5, 0.5 * zoom_of(map) / share)));
+  const Affine from_small = after(to_pixels(a), inverse(to_pixels(small)));
+  small.values.resize(static_cast<std::size_t>(small.width) *
+                      static_cast<std::size_t>(small.height));
+  Plane upon = small;
+  const Affine from_small_to_b = after(map, from_small);
+  for (int y = 0; y < small.height; ++y) {
+    for (int x = 0; x < small.width; ++x) {
+      small.row(y)[x] = sample(soft_a, static_cast<float>(from_small.x_of(x, y)),
+                               static_cast<float>(from_small.y_of(x, y)));
+      const double at_x = from_small_to_b.x_of(x, y);
+      const double at_y = from_small_to_b.y_of(x, y);
+      upon.row(y)[x] = b.contains(at_x, at_y)
+                           ? sample(soft_b, static_cast<float>(at_x), static_cast<float>(at_y))
+                           : kNothing;
+    }
+  }
+  // By the tones of either: where one has lost some, they lead but one way.
+  double least = 1;
+  for (const auto& [onto, other] : {std::pair(&small, &upon), std::pair(&upon, &small)}) {
+    const Plane toned = Tones(*other, *onto).of(*other);
+    Plane difference = difference_where_seen(*onto, toned);
+    for (std::size_t k = 0; k < difference.values.size(); ++k) {
+      if (upon.values[k] == kNothing) difference.values[k] = kNothing;
+    }
+    const std::vector<DifferentBlock> blocks = different_blocks(*onto, difference);
+    if (blocks.empty()) return 0;
+    const float usual = usual_off(blocks);
+    const auto altered = std::ranges::count_if(blocks, [&](const DifferentBlock& block) {
+      return block.off > std::max(kLeast, 3 * usual);
+    });
+    least = std::min(least, static_cast<double>(altered) / static_cast<double>(blocks.size()));
+  }
+  return least;
+}
+
+std::optional<double> left_by_rounding(const Compressed& picture, const Plane& toned) {
+  Plane difference = difference_where_seen(picture.plane, toned);
+  leave_out_altered(picture.plane, difference);
+  const Coefficients left = coefficients(difference, difference);
+  const Coefficients here = coefficients(picture.plane, difference);
+  std::vector<float> ratios;
+  for (std::size_t k = 0; k < kFrequencies; ++k) {
+    const int step = picture.steps[k];
+    std::vector<float> amounts;  // of those that are not rounded to 0
+    for (std::size_t i = 0; i < left[k].size(); ++i) {
+      if (std::fabs(here[k][i]) > 0.6 * std::max(step * 1.0, 1.5)) {
+        amounts.push_back(std::fabs(left[k][i]));
+      }
+    }
+    if (amounts.size() < kFewBlocks) continue;
+    const double amount = std::max(middle_of(std::move(amounts)), 0.02);
+    ratios.push_back(static_cast<float>(std::log(amount / std::hypot(step / 4.0, 0.25))));
+  }
+  constexpr std::size_t kFewest = 3;
+  if (ratios.size() < kFewest) return std::nullopt;
+  return middle_of(std::move(ratios));
+}
+
+double shows_steps_of(const Compressed& picture, const Plane& toned) {
+  constexpr int kSeen = 3;  // finer steps are lost by the next compression
+  Plane difference = difference_where_seen(picture.plane, toned);
+  leave_out_altered(picture.plane, difference);
+  const Coefficients upon = coefficients(toned, difference);
+  double count = 0;
+  double sum = 0;
+  for (std::size_t k = 0; k < kFrequencies; ++k) {
+    const int step = picture.steps[k];
+    if (step < kSeen) continue;
+    for (const float value : upon[k]) {
+      if (std::fabs(value) < 0.6 * step) continue;
+      ++count;
+      sum += std::cos(2 * std::numbers::pi * value / step);
+    }
+  }
+  constexpr double kFewest = 500;
+  return count < kFewest ? 0 : std::max(0.0, sum / count);
+}
+
+}  // namespace winnow::dedup::better
