@@ -235,7 +235,8 @@ void decide(const SplitOptions& o, const Session& session, const dedup::SharedWo
   dedup::SplitOptions options = split_options(o, cache.manifest());
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   options.decided = decided_by(session, o.reviews, columns);
-  dedup::Options how{.matching = {.least_quality = o.compare.choice.least_quality}};
+  dedup::Options how{.policy = {.keep = dedup::KeepPolicy::kFirst},  // nobody is chosen
+                     .matching = {.least_quality = o.compare.choice.least_quality}};
   const dedup::ToldLinks links =
       settle_links(session, o.compare.choice, o.compare.features,
                    images_of(cache, pipeline::pictures_of(cache)), work, columns, how);

@@ -91,7 +91,7 @@ SweepSamples::SweepSamples(const pipeline::Cache& cache, const SweepSampling& ho
 // What is not known by now.
 void SweepSamples::compare(const SweepSampling& how, const dedup::SharedWork& work,
                            const Session& session) {
-  dedup::Options options;
+  dedup::Options options{.policy = {.keep = dedup::KeepPolicy::kFirst}};  // nobody is chosen here
   dedup::LinkSource links;
   if (pairs_) {
     options = dedup::options_of(*pairs_);

@@ -68,7 +68,7 @@ std::string name_of_folds(const train::DataOptions& data, std::uint32_t count) {
 // Everything kept; what is together is what `winnow split` holds together.
 dedup::Selection selection_of_all(const Session& session, const pipeline::Cache& cache,
                                   dedup::ColumnSource columns, const dedup::SharedWork& work) {
-  dedup::Options how;
+  dedup::Options how{.policy = {.keep = dedup::KeepPolicy::kFirst}};  // nobody is chosen
   const dedup::ToldLinks links = settle_links(
       session, {}, {}, images_of(cache, pipeline::pictures_of(cache)), work, columns, how);
   dedup::Selection found = dedup::deduplicate(columns, how, links.source).selection;

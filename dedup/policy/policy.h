@@ -84,7 +84,7 @@ struct Precedence {
 };
 
 struct Policy {
-  KeepPolicy keep = KeepPolicy::kBest;
+  KeepPolicy keep = KeepPolicy::kFirst;
   LeakAction on_leak = LeakAction::kDrop;
   SplitOrder order = kEvaluationFirst;
   ConflictAction on_conflict = ConflictAction::kKeep;

@@ -116,7 +116,7 @@ def dedup(
     verify: bool | None = None,
     scope: str = "all",
     groups: str | None = None,
-    keep: str = "best",
+    keep: str = "first",
     on_leak: str = "drop-train",
     on_conflict: str = "stay",
     mode: str = "keep",

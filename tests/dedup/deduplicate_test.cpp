@@ -882,21 +882,24 @@ TEST(Report, TellsTheTrueDistanceOfWhatPicturesTold) {
   const Result result = deduplicate(columns, options, links.source);
   ASSERT_EQ(result.groups.size(), 1U);
   EXPECT_EQ(result.groups[0].shape.diameter, 20U);
+  const ReasonOf first = [](std::uint32_t, std::uint32_t) { return std::string("first"); };
   EXPECT_EQ(text([&](const TextSink& out) {
-              list_removed(result, table, told->verification.pairs, name_of, ListForm::kCsv, out);
+              list_removed(result, table, told->verification.pairs, name_of, first, ListForm::kCsv,
+                           out);
             }),
             "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
-            "probability,transformation\n"
-            "2,2,train,0,0,1,1,train,0,20,duplicate,0.99,whole\n"
-            "3,3,train,0,0,1,1,train,0,8,duplicate,0.96,crop to 50 × 50 %\n");
-  EXPECT_EQ(text([&](const TextSink& out) {
-              list_groups(result, table, told->verification.pairs, name_of, ListForm::kCsv, out);
-            }),
-            "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
-            "weight,used_in,diameter,chain,probability,transformation\n"
-            "1,1,train,0,0,1,1,train,0,0,kept,1.0,train,20,true,,\n"
-            "2,2,train,0,0,1,1,train,0,20,duplicate,0.0,train,20,true,0.99,whole\n"
-            "3,3,train,0,0,1,1,train,0,8,duplicate,0.0,train,20,true,0.96,crop to 50 × 50 %\n");
+            "because,probability,transformation\n"
+            "2,2,train,0,0,1,1,train,0,20,duplicate,first,0.99,whole\n"
+            "3,3,train,0,0,1,1,train,0,8,duplicate,first,0.96,crop to 50 × 50 %\n");
+  EXPECT_EQ(
+      text([&](const TextSink& out) {
+        list_groups(result, table, told->verification.pairs, name_of, first, ListForm::kCsv, out);
+      }),
+      "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
+      "because,weight,used_in,diameter,chain,probability,transformation\n"
+      "1,1,train,0,0,1,1,train,0,0,kept,,1.0,train,20,true,,\n"
+      "2,2,train,0,0,1,1,train,0,20,duplicate,first,0.0,train,20,true,0.99,whole\n"
+      "3,3,train,0,0,1,1,train,0,8,duplicate,first,0.0,train,20,true,0.96,crop to 50 × 50 %\n");
 }
 
 TEST(Deduplicate, CountsDuplicatesInsideEvaluationAndRemovesThemOnRequest) {
@@ -926,14 +929,14 @@ TEST(Deduplicate, CountsDuplicatesInsideEvaluationAndRemovesThemOnRequest) {
 TEST(Settings, SayWhatDecided) {
   Options options{.threshold = 2};
   EXPECT_EQ(settings_of(options, 1),
-            R"({"groups":"components","hash":"phash","hash_version":1,"keep":"best",)"
+            R"({"groups":"components","hash":"phash","hash_version":1,"keep":"first",)"
             R"("mode":"keep","on_conflict":"keep","on_leak":"drop","scope":"all",)"
             R"("split_order":"test,val,train","threshold":2})");
   options.hash = kExact;
   options.policy.thin[static_cast<std::size_t>(Split::kVal)] = true;
   options.policy.on_leak = LeakAction::kMove;
   EXPECT_EQ(settings_of(options, std::nullopt),
-            R"({"groups":"components","hash":"exact","keep":"best","mode":"keep",)"
+            R"({"groups":"components","hash":"exact","keep":"first","mode":"keep",)"
             R"("on_conflict":"keep","on_leak":"move","scope":"all",)"
             R"("split_order":"test,val,train","thin":["val"],"threshold":0})");
   SplitOptions split{.shares = {0, 0.7, 0.1, 0.2}, .dealing = {.seed = 18446744073709551615U}};
@@ -1061,9 +1064,10 @@ TEST(Deduplicate, HashesHaveALeastQuality) {
 
 TEST(Settings, AreToldInWords) {
   const Reported r;
-  EXPECT_EQ(settings_in_words(r.result.selection.settings),
-            "phash within 2 bits, groups are components, keeps best, shared pictures: drop, splits "
-            "in the order test,val,train, differing labels: keep");
+  EXPECT_EQ(
+      settings_in_words(r.result.selection.settings),
+      "phash within 2 bits, groups are components, keeps first, shared pictures: drop, splits "
+      "in the order test,val,train, differing labels: keep");
   EXPECT_EQ(settings_in_words(R"({"verb":"split","hash":"exact","threshold":0,"seed":3,)"
                               R"("group_keys":true,"of":["none","train"]})"),
             "winnow split of none, train, equal files and pixels, group keys, seed 3");
