@@ -335,7 +335,7 @@ TEST(BestOrder, GrayLosesAgainstColour) {
 TEST(KeepBest, WishesComeBeforeIt) {
   Fingerprints table = table_of(3);
   table.widths_px = {100, 300, 200};
-  Policy policy;
+  Policy policy{.keep = KeepPolicy::kBest};
   const std::vector<std::uint32_t> rows{0, 1, 2};
   EXPECT_EQ(choose_kept(table, rows, policy), 1U);
   EXPECT_EQ(in_order_of_choice(table, rows, policy), (std::vector<std::uint32_t>{1, 2, 0}));

@@ -651,7 +651,8 @@ class Decisions(Package):
         for mine, theirs in zip(done.hashes, said["hashes"], strict=True):
             self.assertEqual([{name: value for name, value in vars(row).items() if value is not None} for row in mine.thresholds],
                              theirs["thresholds"])  # fmt: skip
-        self.assertEqual(done.recommended and vars(done.recommended), said.get("recommended"))
+        for mine, theirs in ((done.recommended, said.get("recommended")), (done.pictures, said.get("pictures"))):
+            self.assertEqual(mine and {name: value for name, value in vars(mine).items() if value is not None}, theirs)
         self.assertEqual(len(winnow.tune(self.path, hashes=["phash"], images=0).hashes), 1)
 
     def test_index(self):
