@@ -213,6 +213,28 @@ void add_in_place_flags(CLI::App& app, InPlace& in_place) {
   }
 }
 
+constexpr const char* kFooter =
+    "Trees have the very files that were ingested, each checked against the hash it had: from\n"
+    "--source, or from the cache where that is ingest --store original. With several sources\n"
+    "each has a folder in TO. Elsewhere encoded images keep their bytes and pixels become PNG;\n"
+    "of images that ingest --augment made variants of, the first is exported.\n\n"
+    "What is there already is never replaced, and nothing is there before all of it is: it is\n"
+    "made beside it and renamed at the end, what --removed names before TO. SIGTERM or SIGUSR1\n"
+    "(exit code 75) and a full disk leave nothing, a kill leaves TO.export, which the same\n"
+    "command removes when it is run again. Sources are only read.\n\n"
+    "A link is made only to a file that has the very bytes that were ingested; what is gone or\n"
+    "changed is copied from the cache, and named, or refused where the cache does not hold it.\n"
+    "A change of a file changes what a link shows.\n\n"
+    "Examples:\n"
+    "  winnow export photos --to clean          # photos/ without its duplicates, same paths\n"
+    "  winnow export photos --to clean --removed doubles --link hard\n"
+    "  winnow export photos --to clean --review said.jsonl --protect 'gold/**'\n"
+    "  winnow export cache --to clean --as tree --selection default --source photos\n"
+    "  winnow export cache --to clean --selection default       # clean/{train,test}/<class>/*\n"
+    "  winnow export cache --to shards --as webdataset --split train\n"
+    "  winnow export cache --to clean --selection default --link hard --source photos\n"
+    "  winnow export cache --to all.csv --as list --selection default";
+
 }  // namespace
 
 Command add_export(CLI::App& program) {
@@ -248,27 +270,7 @@ Command add_export(CLI::App& program) {
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   add_in_place_flags(*app, *in_place);
-  app->footer(
-      "Trees have the very files that were ingested, each checked against the hash it had: from\n"
-      "--source, or from the cache where that is ingest --store original. With several sources\n"
-      "each has a folder in TO. Elsewhere encoded images keep their bytes and pixels become PNG;\n"
-      "of images that ingest --augment made variants of, the first is exported.\n\n"
-      "What is there already is never replaced, and nothing is there before all of it is: it is\n"
-      "made beside it and renamed at the end, what --removed names before TO. SIGTERM or SIGUSR1\n"
-      "(exit code 75) and a full disk leave nothing, a kill leaves TO.export, which the same\n"
-      "command removes when it is run again. Sources are only read.\n\n"
-      "A link is made only to a file that has the very bytes that were ingested; what is gone or\n"
-      "changed is copied from the cache, and named, or refused where the cache does not hold it.\n"
-      "A change of a file changes what a link shows.\n\n"
-      "Examples:\n"
-      "  winnow export photos --to clean          # photos/ without its duplicates, same paths\n"
-      "  winnow export photos --to clean --removed doubles --link hard\n"
-      "  winnow export photos --to clean --review said.jsonl --protect 'gold/**'\n"
-      "  winnow export cache --to clean --as tree --selection default --source photos\n"
-      "  winnow export cache --to clean --selection default       # clean/{train,test}/<class>/*\n"
-      "  winnow export cache --to shards --as webdataset --split train\n"
-      "  winnow export cache --to clean --selection default --link hard --source photos\n"
-      "  winnow export cache --to all.csv --as list --selection default");
+  app->footer(kFooter);
   return {app, false,
           [o, in_place, app](Session& session) {
             in_place->words = words_of(*app);

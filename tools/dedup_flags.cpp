@@ -43,70 +43,72 @@ PolicyWords keep_policy_words() {
   return words;
 }
 
+// What becomes of duplicates.
+std::vector<CLI::Option*> add_policy_flags(CLI::App& app, const std::string& prefix,
+                                           DedupFlags& flags) {
+  const PolicyWords policies = keep_policy_words();
+  return {
+      app.add_option(prefix + "scope", flags.scope,
+                     "Where duplicates are removed: within train, across splits, or all of both")
+          ->check(CLI::IsMember({"all", "within", "across"}))
+          ->capture_default_str(),
+      app.add_option(
+             prefix + "groups", flags.groups,
+             "What is a group: components, linked directly or through others; stars, all "
+             "linked to the one that stays; cliques, all linked to all. Unless you say it: "
+             "stars where pictures are compared, so that each that goes is itself shown to be "
+             "a copy of one that stays; by codes and features components, which no order "
+             "changes")
+          ->check(CLI::IsMember({"components", "stars", "cliques"})),
+      app.add_option(prefix + "keep", flags.keep,
+                     "Which training image of a group stays: " + policies.what)
+          ->check(CLI::IsMember(policies.names))
+          ->capture_default_str(),
+      app.add_option(
+             prefix + "on-leak", flags.on_leak,
+             "What becomes of pictures that several of train, val and test have: drop-train "
+             "leaves them in the split used last, drop-eval in that used first, move puts "
+             "all of a group where most of it is, fail decides nothing and exits with 3")
+          ->check(CLI::IsMember({"drop-train", "drop-eval", "move", "fail"}))
+          ->capture_default_str(),
+      app.add_option(prefix + "split-order", flags.split_order,
+                     "The splits from the one such pictures stay in to the one that loses them "
+                     "first, as in val,test,train; instead of drop-train or drop-eval")
+          ->delimiter(',')
+          ->expected(3),
+      app.add_option(
+             prefix + "on-conflict", flags.on_conflict,
+             "What becomes of training images of one group that are labelled differently: "
+             "stay: those of near images stay, of each label one, and equal pixels are kept "
+             "like any; keep: kept like any; drop: all dropped; weight: all kept with the "
+             "weight of one")
+          ->check(CLI::IsMember({"stay", "keep", "drop", "weight"}))
+          ->capture_default_str(),
+      app.add_option(prefix + "mode", flags.mode,
+                     "What becomes of a group's training images: keep one; weight: all stay and "
+                     "share the weight of one; one_per_group: all stay and take turns")
+          ->check(CLI::IsMember({"keep", "weight", "one_per_group"}))
+          ->capture_default_str(),
+      app.add_option(prefix + "thin", flags.thin,
+                     "Evaluation splits that keep one image of a group too: val, test. Results on "
+                     "others than were published are hard to compare, so none by default")
+          ->delimiter(',')
+          ->check(CLI::IsMember({"val", "test"})),
+  };
+}
+
 }  // namespace
 
 std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& prefix,
                                           DedupFlags& flags) {
-  const PolicyWords policies = keep_policy_words();
   std::vector<CLI::Option*> options = add_choice_flags(app, prefix, flags.choice);
-  options.insert(
-      options.end(),
-      {
-          app.add_option(
-                 prefix + "scope", flags.scope,
-                 "Where duplicates are removed: within train, across splits, or all of both")
-              ->check(CLI::IsMember({"all", "within", "across"}))
-              ->capture_default_str(),
-          app.add_option(
-                 prefix + "groups", flags.groups,
-                 "What is a group: components, linked directly or through others; stars, all "
-                 "linked to the one that stays; cliques, all linked to all. Unless you say it: "
-                 "stars where pictures are compared, so that each that goes is itself shown to be "
-                 "a copy of one that stays; by codes and features components, which no order "
-                 "changes")
-              ->check(CLI::IsMember({"components", "stars", "cliques"})),
-          app.add_option(prefix + "keep", flags.keep,
-                         "Which training image of a group stays: " + policies.what)
-              ->check(CLI::IsMember(policies.names))
-              ->capture_default_str(),
-          app.add_option(
-                 prefix + "on-leak", flags.on_leak,
-                 "What becomes of pictures that several of train, val and test have: drop-train "
-                 "leaves them in the split used last, drop-eval in that used first, move puts "
-                 "all of a group where most of it is, fail decides nothing and exits with 3")
-              ->check(CLI::IsMember({"drop-train", "drop-eval", "move", "fail"}))
-              ->capture_default_str(),
-          app.add_option(prefix + "split-order", flags.split_order,
-                         "The splits from the one such pictures stay in to the one that loses them "
-                         "first, as in val,test,train; instead of drop-train or drop-eval")
-              ->delimiter(',')
-              ->expected(3),
-          app.add_option(
-                 prefix + "on-conflict", flags.on_conflict,
-                 "What becomes of training images of one group that are labelled differently: "
-                 "stay: those of near images stay, of each label one, and equal pixels are kept "
-                 "like any; keep: kept like any; drop: all dropped; weight: all kept with the "
-                 "weight of one")
-              ->check(CLI::IsMember({"stay", "keep", "drop", "weight"}))
-              ->capture_default_str(),
-          app.add_option(
-                 prefix + "mode", flags.mode,
-                 "What becomes of a group's training images: keep one; weight: all stay and "
-                 "share the weight of one; one_per_group: all stay and take turns")
-              ->check(CLI::IsMember({"keep", "weight", "one_per_group"}))
-              ->capture_default_str(),
-          app.add_option(
-                 prefix + "thin", flags.thin,
-                 "Evaluation splits that keep one image of a group too: val, test. Results on "
-                 "others than were published are hard to compare, so none by default")
-              ->delimiter(',')
-              ->check(CLI::IsMember({"val", "test"})),
-          app.add_option(prefix == "--" ? "--drop-issues" : prefix + "issues", flags.drop_issues,
-                         "Also remove training images for what they look like, as blurry,dark; of "
-                         "val and test where --thin names these. winnow info --issues tells what "
-                         "there is")
-              ->delimiter(','),
-      });
+  append(add_policy_flags(app, prefix, flags), options);
+  options.push_back(
+      app.add_option(prefix == "--" ? "--drop-issues" : prefix + "issues", flags.drop_issues,
+                     "Also remove training images for what they look like, as blurry,dark; of "
+                     "val and test where --thin names these. winnow info --issues tells what "
+                     "there is")
+          ->delimiter(','));
   append(add_verify_flags(app, prefix, flags.choice), options);
   append(add_obeyed_flags(app, prefix, flags.obeyed), options);
   return options;

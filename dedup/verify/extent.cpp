@@ -31,10 +31,45 @@ std::optional<Better> by_corners(const Beyond& a, const Beyond& b) {
   return Better{a.seam < b.seam, KeptFor::kNothingAdded, true};
 }
 
-}  // namespace
+// How steep it is across an edge, by steps from within to without of about 1/300 of the picture.
+class AcrossEdge {
+ public:
+  static constexpr int kReach = 10;
 
-Beyond beyond(const Plane& plane, const Affine& map, double margin) {
-  Beyond out;
+  void add(const AcrossEdge& other) {
+    for (std::size_t d = 0; d < steep_.size(); ++d) steep_[d] += other.steep_[d];
+    points_ += other.points_;
+  }
+  // `value`: of the picture so many steps without.
+  template <class Value>
+  void add_point(const Value& value) {
+    ++points_;
+    for (int d = -kReach; d <= kReach; ++d) {
+      steep_[static_cast<std::size_t>(d + kReach)] += std::fabs(value(d + 1) - value(d - 1));
+    }
+  }
+  bool tells() const { return points_ >= 12; }
+  // How much steeper it is at the edge than beside it.
+  double seam() const {
+    double most = 0;
+    for (int d = -4; d <= 4; ++d) most = std::max(most, at(d));
+    return (most + 1) / (std::max(mean(-kReach, -6), mean(6, kReach)) + 1);
+  }
+
+ private:
+  double at(int d) const { return steep_[static_cast<std::size_t>(d + kReach)] / points_; }
+  double mean(int from, int to) const {
+    double sum = 0;
+    for (int d = from; d <= to; ++d) sum += at(d);
+    return sum / (to - from + 1);
+  }
+
+  std::array<double, 2 * kReach + 1> steep_{};
+  double points_ = 0;
+};
+
+// Puts what lies beyond the other picture's edge, and how flat it is.
+void measure_share(const Plane& plane, const Affine& map, double margin, Beyond& out) {
   const Affine to_other = inverse(map);
   double inside = 0, outside = 0, flat = 0;
   const int step = std::max(1, plane.width / 200);
@@ -56,68 +91,60 @@ Beyond beyond(const Plane& plane, const Affine& map, double margin) {
   }
   out.share = outside / std::max(1.0, inside);
   out.flat = flat / std::max(1.0, outside);
-  // Across the edge, in steps of about 1/300 of the picture.
-  constexpr int kReach = 10;
+}
+
+// One side of the other picture, by its ends in shares.
+AcrossEdge across(const Plane& plane, const Affine& map, const std::array<double, 4>& side) {
+  AcrossEdge out;
   const double unit = std::max(1.0, std::max(plane.width, plane.height) / 300.0);
-  using Profile = std::array<double, 2 * kReach + 1>;
-  constexpr double kFewest = 12;  // points
-  const auto seam_of = [](const Profile& steep, double points) {
-    const auto at = [&](int d) { return steep[static_cast<std::size_t>(d + kReach)] / points; };
-    const auto mean = [&](int from, int to) {
-      double sum = 0;
-      for (int d = from; d <= to; ++d) sum += at(d);
-      return sum / (to - from + 1);
-    };
-    double most = 0;
-    for (int d = -4; d <= 4; ++d) most = std::max(most, at(d));
-    return (most + 1) / (std::max(mean(-kReach, -6), mean(6, kReach)) + 1);
-  };
-  Profile all{};
-  double all_points = 0;
-  std::optional<double> least;
-  constexpr std::array<std::array<double, 4>, 4> kEdges{
-      {{0, 0, 1, 0}, {1, 0, 1, 1}, {1, 1, 0, 1}, {0, 1, 0, 0}}};
+  const double from_x = map.x_of(side[0], side[1]) * plane.width;
+  const double from_y = map.y_of(side[0], side[1]) * plane.height;
+  const double along_x = map.x_of(side[2], side[3]) * plane.width - from_x;
+  const double along_y = map.y_of(side[2], side[3]) * plane.height - from_y;
+  const double length = std::hypot(along_x, along_y);
+  if (length < 16) return out;
+  double out_x = along_y / length;
+  double out_y = -along_x / length;
   const double middle_x = map.x_of(0.5, 0.5) * plane.width;
   const double middle_y = map.y_of(0.5, 0.5) * plane.height;
-  for (const auto& [from_u, from_v, to_u, to_v] : kEdges) {
-    const double from_x = map.x_of(from_u, from_v) * plane.width;
-    const double from_y = map.y_of(from_u, from_v) * plane.height;
-    const double along_x = map.x_of(to_u, to_v) * plane.width - from_x;
-    const double along_y = map.y_of(to_u, to_v) * plane.height - from_y;
-    const double length = std::hypot(along_x, along_y);
-    if (length < 16) continue;
-    double out_x = along_y / length;
-    double out_y = -along_x / length;
-    if (out_x * (from_x + along_x / 2 - middle_x) + out_y * (from_y + along_y / 2 - middle_y) < 0) {
-      out_x = -out_x;
-      out_y = -out_y;
-    }
-    const int count = static_cast<int>(length / unit);
-    Profile steep{};
-    double points = 0;
-    for (int i = 0; i < count; ++i) {
-      const double at = (i + 0.5) / count;
-      const double x = from_x + at * along_x - 0.5;
-      const double y = from_y + at * along_y - 0.5;
-      const auto value = [&](double d) {
-        return sample(plane, static_cast<float>(x + d * unit * out_x),
-                      static_cast<float>(y + d * unit * out_y));
-      };
-      // There is something beyond.
-      if (!plane.contains(x + 3.5 * unit * out_x, y + 3.5 * unit * out_y)) continue;
-      if (!plane.contains(x - kReach * unit * out_x, y - kReach * unit * out_y)) continue;
-      ++points;
-      for (int d = -kReach; d <= kReach; ++d) {
-        steep[static_cast<std::size_t>(d + kReach)] += std::fabs(value(d + 1) - value(d - 1));
-      }
-    }
-    if (points < kFewest) continue;
-    least = std::min(least.value_or(1e9), seam_of(steep, points));
-    for (std::size_t d = 0; d < steep.size(); ++d) all[d] += steep[d];
-    all_points += points;
+  if (out_x * (from_x + along_x / 2 - middle_x) + out_y * (from_y + along_y / 2 - middle_y) < 0) {
+    out_x = -out_x;
+    out_y = -out_y;
+  }
+  const int count = static_cast<int>(length / unit);
+  for (int i = 0; i < count; ++i) {
+    const double at = (i + 0.5) / count;
+    const double x = from_x + at * along_x - 0.5;
+    const double y = from_y + at * along_y - 0.5;
+    // There is something beyond.
+    if (!plane.contains(x + 3.5 * unit * out_x, y + 3.5 * unit * out_y)) continue;
+    constexpr int kReach = AcrossEdge::kReach;
+    if (!plane.contains(x - kReach * unit * out_x, y - kReach * unit * out_y)) continue;
+    out.add_point([&](double d) {
+      return sample(plane, static_cast<float>(x + d * unit * out_x),
+                    static_cast<float>(y + d * unit * out_y));
+    });
+  }
+  return out;
+}
+
+}  // namespace
+
+Beyond beyond(const Plane& plane, const Affine& map, double margin) {
+  Beyond out;
+  measure_share(plane, map, margin, out);
+  AcrossEdge all;
+  std::optional<double> least;
+  constexpr std::array<std::array<double, 4>, 4> kSides{
+      {{0, 0, 1, 0}, {1, 0, 1, 1}, {1, 1, 0, 1}, {0, 1, 0, 0}}};
+  for (const std::array<double, 4>& side : kSides) {
+    const AcrossEdge edge = across(plane, map, side);
+    if (!edge.tells()) continue;
+    least = std::min(least.value_or(1e9), edge.seam());
+    all.add(edge);
   }
   if (!least) return out;
-  out.seam = seam_of(all, all_points);
+  out.seam = all.seam();
   out.least_seam = *least;
   return out;
 }
