@@ -53,12 +53,6 @@ void check_features(const FeatureFlags& flags, const ChoiceFlags& choice) {
 }
 
 dedup::LinkSource by_features(const Session& session, const FeatureFlags& flags,
-                              const pipeline::Cache& cache, dedup::ColumnSource& columns,
-                              dedup::Options& options) {
-  return by_features(session, flags, pipeline::read_features(cache, flags.name), columns, options);
-}
-
-dedup::LinkSource by_features(const Session& session, const FeatureFlags& flags,
                               const dedup::FeatureTable& table, dedup::ColumnSource& columns,
                               dedup::Options& options) {
   options.hash = dedup::kCosine;

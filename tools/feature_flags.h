@@ -23,17 +23,13 @@ void add_feature_flags(CLI::App& app, FeatureFlags& flags);
 // UsageError for one without the other, or beside flags that choose a hash.
 void check_features(const FeatureFlags& flags, const ChoiceFlags& choice);
 
-// Has `columns` and `options` compare by these features of the cache, and says so; returns their
-// search.
-dedup::LinkSource by_features(const Session& session, const FeatureFlags& flags,
-                              const pipeline::Cache& cache, dedup::ColumnSource& columns,
-                              dedup::Options& options);
-// The same by the features that are in `table`.
+// Has `columns` and `options` compare by these features, which are in `table`, and says so; returns
+// their search.
 dedup::LinkSource by_features(const Session& session, const FeatureFlags& flags,
                               const dedup::FeatureTable& table, dedup::ColumnSource& columns,
                               dedup::Options& options);
-// As the first where `options`, as a selection has them, are of features; else `links`. Says
-// nothing.
+// The same by those of the cache where `options`, as a selection has them, are of features; else
+// `links`. Says nothing.
 dedup::LinkSource by_features_of(const dedup::Options& options, const Session& session,
                                  const pipeline::Cache& cache, dedup::ColumnSource& columns,
                                  dedup::LinkSource links);
