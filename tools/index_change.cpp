@@ -12,6 +12,7 @@
 #include "common/csv.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "dedup/index/fitted.h"
 #include "dedup/index/index.h"
 #include "dedup/verify/landmark_table.h"
 #include "tools/compared.h"
@@ -76,7 +77,9 @@ void prepare(const fs::path& folder, const Session& session) {
   const Images images = images_of(index, {}, none, session);
   if (!images.thumbnails || rows.empty()) return;
   try {
-    if (why_not_looked_at(columns, images).empty()) images.landmarks(rows);
+    if (!why_not_looked_at(columns, images).empty()) return;
+    images.landmarks(rows);
+    index.fitted(session.stop);
   } catch (const StoppedError&) {
     return;
   }

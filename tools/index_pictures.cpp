@@ -9,7 +9,6 @@
 
 #include "common/error.h"
 #include "datasets/formats.h"
-#include "dedup/index/fitted.h"
 #include "dedup/verify/landmark_table.h"
 #include "pipeline/ingest/plan.h"
 #include "pipeline/store/cache.h"
@@ -73,7 +72,7 @@ Images images_of(const dedup::StoredIndex& index, pipeline::PictureOf picture_of
                 tell(session, found);
                 return std::move(*found.table);
               },
-          .landmarks_a_picture = [&] { return index.fitted(session.stop).landmarks; }};
+          .landmarks_a_picture = [&] { return index.landmarks_a_picture(); }};
 }
 
 void add_pictures_flag(CLI::App& app, std::vector<fs::path>& sources) {

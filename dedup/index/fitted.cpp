@@ -67,6 +67,10 @@ std::optional<FittedModel> read_fitted(const fs::path& path, const IndexManifest
   }
 }
 
+fs::path path_of(const OpenIndex& index) {
+  return index.folder() / fitted_name(index.manifest().segments.back());
+}
+
 // Keeps it where that can be, alone, as a change of the index is. It can be fitted again.
 void keep(const OpenIndex& index, const fs::path& path, const FittedModel& fitted) {
   try {
@@ -85,16 +89,22 @@ void keep(const OpenIndex& index, const fs::path& path, const FittedModel& fitte
 
 FittedModel StoredIndex::fitted(const StopRequested& stop) const {
   if (index_->manifest().segments.empty()) return {};
-  const fs::path path = index_->folder() / fitted_name(index_->manifest().segments.back());
+  const fs::path path = path_of(*index_);
   if (auto kept = read_fitted(path, index_->manifest())) return *kept;
   const ColumnSource all = columns();
   const PictureSource pictures = pictures_of(all({"widths_px", "heights_px"}), thumbnails());
-  const Fingerprints table = all({"quality"});
-  const FittedModel fitted{
-      calibrate(matchable_rows(table, kind().hash), pictures, /*seed=*/0, stop),
-      landmarks_a_picture(matchable_rows(table), pictures)};
+  const std::vector<std::uint32_t> rows = matchable_rows(all({"quality"}), kind().hash);
+  const FittedModel fitted{calibrate(rows, pictures, /*seed=*/0, stop), landmarks_a_picture()};
   keep(*index_, path, fitted);
   return fitted;
+}
+
+double StoredIndex::landmarks_a_picture() const {
+  if (index_->manifest().segments.empty()) return 0;
+  if (const auto kept = read_fitted(path_of(*index_), index_->manifest())) return kept->landmarks;
+  const ColumnSource all = columns();
+  return dedup::landmarks_a_picture(matchable_rows(all({"quality"})),
+                                    pictures_of(all({"widths_px", "heights_px"}), thumbnails()));
 }
 
 }  // namespace winnow::dedup

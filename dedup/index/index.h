@@ -100,6 +100,8 @@ class StoredIndex {
   // anew, in a second or two, where the rows are others; as landmarks are where it cannot be kept.
   // UsageError where thumbnails() has none; StoppedError.
   FittedModel fitted(const StopRequested& stop = {}) const;
+  // How many landmarks a picture has, on average: as it is kept there, else of 160 of them.
+  double landmarks_a_picture() const;
 
   // The links between live rows, numbered as in columns(): the result of find_edges, without a
   // search up to kind().radius, by find_edges beyond. Rows are to ascend and to be of quality
