@@ -222,10 +222,13 @@ class InABrowser(Photos):
         self.assertEqual(browser.run(now), "Group 0")
         self.assertEqual(browser.run(verdicts), ["not a duplicate", "not a duplicate", "duplicate", "", "duplicate"])
         # The browser remembers whether it does, once its processes have told each other; a click switches it, too.
-        browser.wait_for_timers(1000)
-        browser.open(self.address)
-        browser.wait_for("return document.documentElement.dataset.ready")
-        self.assertFalse(browser.run("return document.querySelector('[name=goes_on]').checked"))
+
+        def remembers():
+            browser.open(self.address)
+            browser.wait_for("return document.documentElement.dataset.ready")
+            return not browser.run("return document.querySelector('[name=goes_on]').checked")
+
+        eventually(remembers, "the browser's memory")
         browser.click("[name=goes_on]")
         self.assertIn("goes on to the next group", browser.run("return document.querySelector('.said').textContent"))
         self.assertEqual(browser.complaints(), [])
