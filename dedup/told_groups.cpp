@@ -12,8 +12,8 @@
 #include "common/json_reader.h"
 #include "dedup/cluster/linked_nodes.h"
 #include "dedup/column_file.h"
+#include "dedup/decisions_internal.h"
 #include "dedup/leak/leak.h"
-#include "dedup/policy/policy.h"
 #include "dedup/review/decided.h"
 
 namespace winnow::dedup {
@@ -142,15 +142,11 @@ ToldGroups groups_by_codes(const Selection& selection, const Fingerprints& table
                            const CodeColumn* codes, int threshold) {
   std::uint32_t count = 0;
   for (const std::uint32_t group : selection.components) count = std::max(count, group + 1);
-  ToldGroups told;
-  for (auto& rows : members_of_groups({.of_row = selection.components, .count = count})) {
-    Group group;
-    group.label_conflict = labels_differ(table.labels, rows);
-    group.leak = is_leak(table.splits, rows);
-    if (codes != nullptr) group.shape = shape_of(*codes, rows, threshold);
-    group.rows = std::move(rows);
-    told.groups.push_back(std::move(group));
-  }
+  ToldGroups told{
+      .groups = describe_groups(members_of_groups({.of_row = selection.components, .count = count}),
+                                table.labels, table.splits)};
+  if (codes == nullptr) return told;
+  for (Group& group : told.groups) group.shape = shape_of(*codes, group.rows, threshold);
   return told;
 }
 

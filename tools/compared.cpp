@@ -149,9 +149,8 @@ bool are_mostly_large(const dedup::Fingerprints& sizes, std::span<const std::uin
 
 }  // namespace
 
-std::string why_not_looked_at(const dedup::ColumnSource& columns, const Images& images) {
-  const std::vector<std::uint32_t> rows =
-      dedup::matchable_rows(columns({"quality"}), dedup::kExact);
+std::string why_not_looked_at(std::span<const std::uint32_t> rows,
+                              const dedup::ColumnSource& columns, const Images& images) {
   if (rows.size() > kMostUnasked) {
     return fmt::format(
         "{} images are too many to look at unasked: crops, frames and turned copies "
@@ -174,10 +173,11 @@ std::string why_not_looked_at(const dedup::ColumnSource& columns, const Images& 
 bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
                       const dedup::ColumnSource& columns, const Images& images) {
   if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision) return false;
-  if (!images.thumbnails || dedup::matchable_rows(columns({"quality"}), dedup::kExact).empty()) {
-    return false;
-  }
-  const std::string why_not = why_not_looked_at(columns, images);
+  if (!images.thumbnails) return false;
+  const std::vector<std::uint32_t> rows =
+      dedup::matchable_rows(columns({"quality"}), dedup::kExact);
+  if (rows.empty()) return false;
+  const std::string why_not = why_not_looked_at(rows, columns, images);
   if (!why_not.empty()) say(session, why_not);
   return why_not.empty();
 }

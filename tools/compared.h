@@ -56,8 +56,9 @@ inline constexpr std::uint64_t kMostUnasked = 100'000;
 inline constexpr double kLeastDetails = 16;
 bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
                       const dedup::ColumnSource& columns, const Images& images);
-// Of no flags: why not, a sentence; empty: they are looked at.
-std::string why_not_looked_at(const dedup::ColumnSource& columns, const Images& images);
+// Of no flags: why not these rows, a sentence; empty: they are looked at.
+std::string why_not_looked_at(std::span<const std::uint32_t> rows,
+                              const dedup::ColumnSource& columns, const Images& images);
 
 // Larger pictures of rows with these ids; empty where there are none.
 dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,

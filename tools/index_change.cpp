@@ -72,12 +72,12 @@ void prepare(const fs::path& folder, const Session& session) {
   const auto index = dedup::StoredIndex::open(folder);
   const dedup::ColumnSource columns = index.columns();
   const std::vector<std::uint32_t> rows =
-      dedup::matchable_rows(columns({"quality"}), index.kind().hash);
+      dedup::matchable_rows(columns({"quality"}), dedup::kExact);
   const std::vector<fs::path> none;
   const Images images = images_of(index, {}, none, session);
   if (!images.thumbnails || rows.empty()) return;
   try {
-    if (!why_not_looked_at(columns, images).empty()) return;
+    if (!why_not_looked_at(rows, columns, images).empty()) return;
     images.landmarks(rows);
     index.fitted(session.stop);
   } catch (const StoppedError&) {

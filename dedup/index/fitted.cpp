@@ -71,20 +71,6 @@ fs::path path_of(const OpenIndex& index) {
   return index.folder() / fitted_name(index.manifest().segments.back());
 }
 
-// Keeps it where that can be, alone, as a change of the index is. It can be fitted again.
-void keep(const OpenIndex& index, const fs::path& path, const FittedModel& fitted) {
-  try {
-    const Fd lock = lock_directory(index.folder());
-    const Segment& last = index.manifest().segments.back();
-    if (!fs::exists(index.folder() / last.table.name)) return;
-    write_file_durably(path, with_digest_line(to_json(fitted, index.manifest()).dump(2) + "\n"));
-  } catch (const UsageError&) {
-    return;
-  } catch (const SystemError&) {
-    return;
-  }
-}
-
 }  // namespace
 
 FittedModel StoredIndex::fitted(const StopRequested& stop) const {
@@ -95,7 +81,9 @@ FittedModel StoredIndex::fitted(const StopRequested& stop) const {
   const PictureSource pictures = pictures_of(all({"widths_px", "heights_px"}), thumbnails());
   const std::vector<std::uint32_t> rows = matchable_rows(all({"quality"}), kind().hash);
   const FittedModel fitted{calibrate(rows, pictures, /*seed=*/0, stop), landmarks_a_picture()};
-  keep(*index_, path, fitted);
+  keep_beside(*index_, index_->manifest().segments.back(), [&] {
+    write_file_durably(path, with_digest_line(to_json(fitted, index_->manifest()).dump(2) + "\n"));
+  });
   return fitted;
 }
 

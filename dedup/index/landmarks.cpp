@@ -51,21 +51,6 @@ LandmarkTable find_landmarks_of(const OpenIndex& index, std::size_t segment,
   return {rows, pictures, search};
 }
 
-// Keeps them beside the table. Returns why not, if not. Alone, as a change of the index is: two who
-// write one file at a time spoil it, and of a table that a change removes nothing is to be kept.
-std::string keep(const OpenIndex& index, const Segment& segment, const LandmarkTable& landmarks) {
-  try {
-    const Fd lock = lock_directory(index.folder());
-    if (!fs::exists(index.folder() / segment.table.name)) return "the index has changed";
-    write_landmarks(index.folder() / landmarks_name(segment), of(segment), landmarks);
-    return {};
-  } catch (const UsageError& error) {
-    return error.what();
-  } catch (const SystemError& error) {
-    return error.what();
-  }
-}
-
 }  // namespace
 
 StoredIndex::Landmarks StoredIndex::landmarks(std::span<const std::uint32_t> rows,
@@ -94,9 +79,10 @@ StoredIndex::Landmarks StoredIndex::landmarks(std::span<const std::uint32_t> row
     }
     const LandmarkTable made = find_landmarks_of(*index_, i, search);
     out.made += segments[i].rows;
-    if (std::string why = keep(*index_, segments[i], made); !why.empty()) {
-      out.not_kept = std::move(why);
-    }
+    std::string why = keep_beside(*index_, segments[i], [&] {
+      write_landmarks(index_->folder() / landmarks_name(segments[i]), of(segments[i]), made);
+    });
+    if (!why.empty()) out.not_kept = std::move(why);
     out.table->append(made, owner_of);
   }
   return out;

@@ -209,6 +209,21 @@ std::shared_ptr<const OpenIndex> open_index(const fs::path& folder) {
   return index;
 }
 
+std::string keep_beside(const OpenIndex& index, const Segment& segment,
+                        const std::function<void()>& write) {
+  try {
+    const Fd lock = lock_directory(index.folder());
+    if (!std::filesystem::exists(index.folder() / segment.table.name))
+      return "the index has changed";
+    write();
+    return {};
+  } catch (const UsageError& error) {
+    return error.what();
+  } catch (const SystemError& error) {
+    return error.what();
+  }
+}
+
 std::string codes_name(const IndexKind& kind) { return "codes:" + kind.hash; }
 
 const CodeColumn& comparable_codes(const Fingerprints& table, const IndexKind& kind,

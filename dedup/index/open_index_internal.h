@@ -72,6 +72,12 @@ std::shared_ptr<const OpenIndex> find_index(const std::filesystem::path& folder)
 // UsageError where there is none.
 std::shared_ptr<const OpenIndex> open_index(const std::filesystem::path& folder);
 
+// Has `write` make a file that can be made again, of what ends with this segment. Returns why it
+// did not, if not. Alone, as a change of the index is: two who write one file at a time spoil it,
+// and of a table that a change removes nothing is to be kept.
+std::string keep_beside(const OpenIndex& index, const Segment& segment,
+                        const std::function<void()>& write);
+
 // "codes:phash", as a column is asked for.
 std::string codes_name(const IndexKind& kind);
 // The codes of a table that was asked for them. UsageError, naming `what` it is, for codes of
