@@ -155,7 +155,7 @@ void say_if_small(const Session& session, const std::string& hash, int threshold
 
 Settled settle_choice(const Session& session, const ChoiceFlags& flags,
                       const dedup::ColumnSource& columns, std::span<const std::string> stored,
-                      const dedup::LinkSource& links) {
+                      const dedup::LinkSource& links, const dedup::ShownPairs& shown) {
   if (!chooses(flags)) {
     Settled settled{hash_of(flags), flags.threshold.value_or(0), {}, links};
     say_if_small(session, settled.hash, settled.threshold);
@@ -177,17 +177,24 @@ Settled settle_choice(const Session& session, const ChoiceFlags& flags,
                              "compared unless --hash names them",
                              grouped(images)));
   }
-  auto chosen = dedup::measure_and_choose(columns, hashes, demand, links);
+  auto chosen = dedup::measure_and_choose(columns, hashes, demand, links, shown);
   if (!chosen) {
     if (!is_auto || demand.precision) refuse(flags);
-    say(session, fmt::format("no stored hash has {} among {} images, so only equal files and "
-                             "pixels are taken for duplicates",
-                             wanted(demand), grouped(images)));
-    return {std::string(dedup::kExact), 0, chosen_by, links};
+    return {std::string(dedup::kExact),
+            0,
+            chosen_by,
+            links,
+            {fmt::format("no stored hash has {} among {} images, so only equal files and "
+                         "pixels are taken for duplicates",
+                         wanted(demand), grouped(images))}};
   }
-  say(session, in_words(chosen->choice, demand));
-  if (chosen->choice.alike) say(session, in_words(*chosen->choice.alike));
-  return {chosen->choice.hash, chosen->choice.threshold, chosen_by, std::move(chosen->links)};
+  Settled settled{chosen->choice.hash,
+                  chosen->choice.threshold,
+                  chosen_by,
+                  std::move(chosen->links),
+                  {in_words(chosen->choice, demand)}};
+  if (chosen->choice.alike) settled.why.push_back(in_words(*chosen->choice.alike));
+  return settled;
 }
 
 std::string in_words(const HashAndThreshold& choice, const dedup::Demand& demand) {

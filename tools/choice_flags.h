@@ -61,19 +61,20 @@ struct Settled {
   std::string hash;
   int threshold = 0;
   dedup::ChosenBy chosen_by;
-  dedup::LinkSource links;  // a search that has what was found for the choice
+  dedup::LinkSource links;            // a search that has what was found for the choice
+  std::vector<std::string> why = {};  // sentences: what was chosen, and what speaks against it
 };
 
 // A sentence where a threshold that was given is far below the hash's usual one, as one of a
 // shorter hash would be.
 void say_if_small(const Session& session, const std::string& hash, int threshold);
 
-// What the flags say, or what dedup::measure_and_choose() takes of the hashes that are `stored`,
-// which is said in a line. Where no stored hash will do, equal files and pixels alone; RefusedError
+// What the flags say, or what dedup::measure_and_choose() takes of the hashes that are `stored`.
+// Where no stored hash will do, equal files and pixels alone; RefusedError
 // where one was asked for.
 Settled settle_choice(const Session& session, const ChoiceFlags& flags,
                       const dedup::ColumnSource& columns, std::span<const std::string> stored,
-                      const dedup::LinkSource& links);
+                      const dedup::LinkSource& links, const dedup::ShownPairs& shown);
 
 // "phash16 within 62 bits of 256: fewer than 0.5 false pairs expected among 60,000 images; of
 // edited photos it finds JPEG, ...; not ...", without a full stop.

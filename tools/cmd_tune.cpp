@@ -99,11 +99,14 @@ Measured measure(const TuneOptions& o, const Session& session, const pipeline::C
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   const std::vector<dedup::Review> reviews = read_reviews(session, o.reviews);
   const std::vector<std::string> hashes = o.hashes.empty() ? stored_hashes(cache) : o.hashes;
+  const dedup::ShownPairs shown =
+      shown_by(session, images_of(cache, pipeline::pictures_of(cache)), columns);
   for (const std::string& hash : hashes) {
     const dedup::CurveOptions options{.hash = hash,
                                       .most = o.most,
                                       .seed = o.recall.seed,
                                       .search = search_options(session),
+                                      .shown = shown,
                                       .least_quality = o.demand.least_quality};
     all.push_back({dedup::measure_curve(columns, options), {}});
     all.back().judged = dedup::judge_curve(all.back().curve, columns, reviews);

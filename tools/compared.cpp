@@ -13,6 +13,7 @@
 
 #include "dedup/verify/best_order.h"
 #include "dedup/verify/estimate.h"
+#include "dedup/verify/shown.h"
 #include "pipeline/store/features.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_search.h"
@@ -195,6 +196,14 @@ dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
 
 namespace {
 
+// Returns the search of what was settled.
+dedup::LinkSource put_to(Settled settled, dedup::Options& options) {
+  options.hash = std::move(settled.hash);
+  options.threshold = settled.threshold;
+  options.chosen_by = std::move(settled.chosen_by);
+  return std::move(settled.links);
+}
+
 // Where nobody said what codes to compare, and pictures were not, few images cannot tell whose
 // codes are near by chance: then equal files and pixels alone are taken.
 void take_few_by_pixels(const Session& session, const ChoiceFlags& choice,
@@ -225,17 +234,34 @@ Images images_of(const pipeline::Cache& cache, pipeline::PictureOf picture_of) {
           }};
 }
 
+dedup::ShownPairs shown_by(const Session& session, const Images& images,
+                           const dedup::ColumnSource& columns) {
+  if (!images.thumbnails) return {};
+  return [stop = session.stop, thumbnails = images.thumbnails,
+          columns](std::span<const dedup::Edge> pairs) {
+    const dedup::Fingerprints sizes = columns({"widths_px", "heights_px"});
+    return dedup::are_shown(pairs, dedup::pictures_of(sizes, thumbnails), stop);
+  };
+}
+
 dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
                               const FeatureFlags& features, const Images& images,
                               const dedup::SharedWork& work, dedup::ColumnSource& columns,
                               dedup::Options& options) {
-  dedup::LinkSource links =
-      features.any()
-          ? by_features(session, features, images.features_of(features.name), columns, options)
-          : settle(session, choice, columns, images.hashes, work.links, options);
   const bool looks = choice.verify
                          ? *choice.verify
                          : !features.any() && verifies_unasked(session, choice, columns, images);
+  dedup::LinkSource links;
+  if (features.any()) {
+    links = by_features(session, features, images.features_of(features.name), columns, options);
+  } else {
+    Settled settled = settle_choice(session, choice, columns, images.hashes, work.links,
+                                    shown_by(session, images, columns));
+    for (const std::string& sentence : settled.why) {
+      if (!looks) say(session, sentence);  // of codes, which decide nothing else
+    }
+    links = put_to(std::move(settled), options);
+  }
   if (!looks) {
     if (choice.verify && images.thumbnails && options.hash != dedup::kExact) {
       say(session,

@@ -9,6 +9,7 @@
 #include "dedup/deduplicate.h"
 #include "dedup/features/feature_table.h"
 #include "dedup/ranks/shared_search.h"
+#include "dedup/tune/curve.h"
 #include "dedup/verify/calibrate.h"
 #include "dedup/verify/verified_links.h"
 #include "dedup/verify/verify.h"
@@ -48,6 +49,11 @@ dedup::ToldLinks settle_links(const Session& session, const ChoiceFlags& choice,
                               const FeatureFlags& features, const Images& images,
                               const dedup::SharedWork& work, dedup::ColumnSource& columns,
                               dedup::Options& options);
+
+// What thumbnails show of labelled pairs, so that labels count against a threshold only as far as
+// pictures do not contradict them; empty where there are none.
+dedup::ShownPairs shown_by(const Session& session, const Images& images,
+                           const dedup::ColumnSource& columns);
 
 // Whether pictures are looked at where no flag says so: where none says what codes to compare, for
 // up to so many images, which take some 100 seconds of a core, that are large or have so many

@@ -144,16 +144,6 @@ dedup::Options dedup_options(const DedupFlags& flags) {
   return options;
 }
 
-dedup::LinkSource settle(const Session& session, const ChoiceFlags& flags,
-                         const dedup::ColumnSource& columns, std::span<const std::string> stored,
-                         const dedup::LinkSource& links, dedup::Options& options) {
-  Settled settled = settle_choice(session, flags, columns, stored, links);
-  options.hash = std::move(settled.hash);
-  options.threshold = settled.threshold;
-  options.chosen_by = std::move(settled.chosen_by);
-  return std::move(settled.links);
-}
-
 void refuse_leaks(const dedup::Result& result) {
   if (result.leaks.empty()) return;
   std::string pairs;

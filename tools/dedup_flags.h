@@ -39,12 +39,8 @@ struct DedupFlags {
 std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& prefix,
                                           DedupFlags& flags);
 
-// All but hash and threshold, which settle() puts into them, and what obey() does.
+// All but hash and threshold, which settle_links() puts into them, and what obey() does.
 dedup::Options dedup_options(const DedupFlags& flags);
-// What is compared, as settle_choice() says; returns its search.
-dedup::LinkSource settle(const Session& session, const ChoiceFlags& flags,
-                         const dedup::ColumnSource& columns, std::span<const std::string> stored,
-                         const dedup::LinkSource& links, dedup::Options& options);
 
 // Throws RefusedError where splits share pictures.
 void refuse_leaks(const dedup::Result& result);

@@ -30,11 +30,10 @@ double pairs_by_chance(const CurvePoint& point, std::uint64_t images) {
 }
 
 double false_by_class(const Curve& curve, const CurvePoint& point) {
-  if (curve.chance < kLeastChanceOfOtherClass || 2 * point.labelled < point.pairs) return 0;
-  const auto labelled = static_cast<double>(point.labelled);
-  const auto other = static_cast<double>(curve.unequal_of_other_class(point));
-  if (!(labelled > 0)) return 0;
-  return std::min(1.0, other / curve.chance / labelled) * static_cast<double>(point.pairs);
+  if (!curve.do_labels_tell() || 2 * point.labelled < point.pairs) return 0;
+  return curve.false_share(static_cast<double>(point.labelled),
+                           static_cast<double>(curve.unequal_of_other_class(point))) *
+         static_cast<double>(point.pairs);
 }
 
 double counted_by_chance(const Curve& curve, const CurvePoint& point) {
@@ -49,7 +48,7 @@ std::optional<Alike> find_alike(const Curve& curve, const CurvePoint& allowed,
   if (by_class >= std::max(kFewFalse, 10 * demand.risk)) {
     return Alike{allowed.threshold, allowed.threshold, allowed.pairs, by_class, true};
   }
-  if (curve.chance >= kLeastChanceOfOtherClass && allowed.labelled > 0) return std::nullopt;
+  if (curve.do_labels_tell() && allowed.labelled > 0) return std::nullopt;
   const CurvePoint* beyond = &allowed;
   for (const CurvePoint& point : curve.points) {
     if (pairs_by_chance(point, curve.images) > chance_pairs_for(demand)) break;
@@ -226,13 +225,14 @@ std::vector<std::string> worth_comparing(std::span<const std::string> hashes,
 
 std::optional<Chosen> measure_and_choose(const ColumnSource& columns,
                                          std::span<const std::string> hashes, const Demand& demand,
-                                         const LinkSource& search) {
+                                         const LinkSource& search, const ShownPairs& shown) {
   std::vector<Curve> curves;
   std::vector<Record> records(hashes.size());
   const Fingerprints table = columns({"quality"});
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     CurveOptions options{.hash = hashes[i],
                          .links = recorded(search, records[i]),
+                         .shown = shown,
                          .least_quality = demand.least_quality};
     if (!demand.precision) options.chance_pairs = chance_pairs_for(demand);
     const bool few = matchable_rows(table, hashes[i], demand.least_quality).size() < kFewestToFit;

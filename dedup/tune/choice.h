@@ -78,10 +78,12 @@ struct Chosen {
 };
 
 // Measures and chooses among `hashes`, each only as far as the demand makes it necessary. `search`:
-// as of deduplicate(); it is asked for all links. Throws as measure_curve() does.
+// as of deduplicate(); it is asked for all links. `shown`: as CurveOptions has it. Throws as
+// measure_curve() does.
 std::optional<Chosen> measure_and_choose(const ColumnSource& columns,
                                          std::span<const std::string> hashes, const Demand& demand,
-                                         const LinkSource& search = {});
+                                         const LinkSource& search = {},
+                                         const ShownPairs& shown = {});
 
 // For images that are looked for among those of a table: by risk and by chance alone, without a
 // search. The risk is that of all pairs of the table.

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "common/error.h"
@@ -262,11 +263,11 @@ void estimate_by_class(Curve& curve) {
     if (point.labelled == 0) continue;
     const auto labelled = static_cast<double>(point.labelled);
     const auto other = static_cast<double>(curve.unequal_of_other_class(point));
-    const double share = std::min(1.0, other / curve.chance / labelled);
+    const double share = curve.false_share(labelled, other);
     point.false_pairs = share * static_cast<double>(point.pairs);
     point.precision = 1 - share;
     point.precision_at_least =
-        1 - std::min(1.0, std::min(labelled, upper_mean(other)) / curve.chance / labelled);
+        1 - curve.false_share(labelled, std::min(labelled, upper_mean(other)));
   }
 }
 
@@ -379,6 +380,49 @@ void count_groups(const std::vector<Edge>& forest, const Nodes& nodes, Curve& cu
   }
 }
 
+// The nearest pairs that are labelled on both sides, in whatever order they come.
+class NearestLabelled {
+ public:
+  NearestLabelled(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> classes,
+                  std::size_t table_rows)
+      : class_of_row_(table_rows, kNoClass) {
+    for (std::size_t i = 0; i < rows.size(); ++i) class_of_row_[rows[i]] = classes[i];
+  }
+
+  void add(const Edge& edge) {
+    if (class_of_row_[edge.a] == kNoClass || class_of_row_[edge.b] == kNoClass) return;
+    pairs_.push_back(edge);
+    if (pairs_.size() >= 2 * kMostShown) leave_nearest();
+  }
+
+  // How often labels differ where pictures show one. Where no labels differ, none is looked at.
+  double label_errors(const ShownPairs& shown) {
+    leave_nearest();
+    const auto begin_alike = std::ranges::partition(pairs_, [&](const Edge& edge) {
+                               return class_of_row_[edge.a] != class_of_row_[edge.b];
+                             }).begin();
+    const double differ = count_shown({pairs_.begin(), begin_alike}, shown);
+    if (differ == 0) return 0;
+    const double alike = count_shown({begin_alike, pairs_.end()}, shown);
+    return std::max(0.0, differ - std::sqrt(differ)) / (differ + alike);
+  }
+
+ private:
+  static double count_shown(std::span<const Edge> pairs, const ShownPairs& shown) {
+    if (pairs.empty()) return 0;
+    const std::vector<bool> is_shown = shown(pairs);
+    return static_cast<double>(std::ranges::count(is_shown, true));
+  }
+  void leave_nearest() {
+    std::ranges::sort(pairs_, {},
+                      [](const Edge& edge) { return std::tuple(edge.distance, edge.a, edge.b); });
+    if (pairs_.size() > kMostShown) pairs_.resize(kMostShown);
+  }
+
+  std::vector<std::uint32_t> class_of_row_;
+  std::vector<Edge> pairs_;
+};
+
 // Pairs at each distance, and what hangs together.
 struct Found {
   std::vector<PairCount> at;
@@ -386,13 +430,14 @@ struct Found {
 };
 
 Found find_pairs(const CodeColumn& codes, std::span<const std::uint32_t> rows, const Nodes& nodes,
-                 int most, const CurveOptions& options) {
+                 NearestLabelled& labelled, int most, const CurveOptions& options) {
   Found found;
   found.at.resize(static_cast<std::size_t>(most) + 1);
   for (std::size_t node = 0; node < nodes.size(); ++node) found.at[0] += nodes.within(node);
   SpanningForest forest(nodes.size());
   const EdgeSink take = [&](std::span<const Edge> edges) {
     for (const Edge& edge : edges) {
+      if (options.shown) labelled.add(edge);
       const Edge between{nodes.of_row(edge.a), nodes.of_row(edge.b), edge.distance};
       if (between.a == between.b) continue;
       found.at[edge.distance] += nodes.between(between.a, between.b);
@@ -411,9 +456,8 @@ Found find_pairs(const CodeColumn& codes, std::span<const std::uint32_t> rows, c
 void estimate(Curve& curve, bool cut_short) {
   const CurvePoint& last = curve.points.back();
   // Where no labels disagree they say nothing: pairs may be few, or all of one class.
-  const bool by_class = curve.chance >= kLeastChanceOfOtherClass &&
-                        2 * last.labelled >= last.pairs &&
-                        last.other_class > curve.equal_pixels_other_class;
+  const bool by_class = curve.do_labels_tell() && 2 * last.labelled >= last.pairs &&
+                        curve.unequal_of_other_class(last) > 0;
   curve.by = by_class ? FalsePairs::kByClass : FalsePairs::kByDistance;
   if (by_class) {
     estimate_by_class(curve);
@@ -452,6 +496,13 @@ Fit fit(const CodeColumn& codes, std::span<const std::uint32_t> rows, const Curv
 
 }  // namespace
 
+double Curve::false_share(double labelled, double other) const noexcept {
+  if (!(labelled > 0)) return 0;
+  const double by_errors = label_errors * labelled;
+  const double beyond = std::max(0.0, other - by_errors - 2 * std::sqrt(by_errors));
+  return std::min(1.0, beyond / (chance - label_errors) / labelled);
+}
+
 Curve chance_curve(const ColumnSource& columns, const CurveOptions& options) {
   const Fingerprints table = columns({"codes:" + options.hash, "quality"});
   const CodeColumn& codes = codes_of(table, options.hash);
@@ -466,8 +517,9 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   const std::vector<std::uint32_t> classes = classes_of(table.labels, rows);
   const Nodes nodes(codes, rows, classes, table.size());
   auto [curve, cut_short] = fit(codes, rows, options);
+  NearestLabelled labelled(rows, classes, table.size());
   const Found found =
-      find_pairs(codes, rows, nodes, static_cast<int>(curve.points.size()) - 1, options);
+      find_pairs(codes, rows, nodes, labelled, static_cast<int>(curve.points.size()) - 1, options);
   curve.chance = chance_of_other_class(classes);
   PairCount sum;
   for (CurvePoint& point : curve.points) {
@@ -477,6 +529,7 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
     point.labelled = sum.labelled;
   }
   count_groups(found.forest, nodes, curve);
+  if (options.shown) curve.label_errors = labelled.label_errors(options.shown);
   curve.equal_pixels_other_class =
       equal_pixels_of_other_class(columns({"pixel_hashes"}).pixel_hashes, rows, classes);
   estimate(curve, cut_short);

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +16,11 @@
 
 namespace winnow::dedup {
 
+// Which of these pairs their pictures show to be one, an answer for each.
+using ShownPairs = std::function<std::vector<bool>(std::span<const Edge>)>;
+// At most so many labelled pairs are asked about, those nearest by codes.
+inline constexpr std::size_t kMostShown = 200;
+
 struct CurveOptions {
   std::string hash = "phash";  // a row of hashes.h that the table has
   int most = -1;               // the largest threshold, in bits; negative: see measure_curve()
@@ -21,6 +29,7 @@ struct CurveOptions {
   std::uint64_t seed = 0;  // of the pairs that are drawn at random
   SearchOptions search = {};
   LinkSource links = {};  // in place of a search by `search`
+  ShownPairs shown = {};  // what labels say is weighed by; empty: no label of a copy is wrong
   LeastQuality least_quality = {};
 };
 
@@ -42,7 +51,8 @@ struct CurvePoint {
   std::optional<double> precision_at_least;
 };
 
-// Classes say which pairs are false where two images drawn at random differ in them this often.
+// Labels say which pairs are false where two images drawn at random differ in them this much more
+// often than copies do.
 inline constexpr double kLeastChanceOfOtherClass = 0.05;
 
 // How false pairs are estimated.
@@ -52,10 +62,12 @@ enum class FalsePairs { kByClass, kByDistance };
 // quality are left out, as deduplicate() leaves them out.
 //
 // By class: a pair that is no duplicate has other labels on both sides as often as two images drawn
-// at random have (`chance`), so the pairs that differ, over that, are the false ones. Duplicates
-// whose labels differ count as false, but for those of equal pixels: the estimate errs on the safe
-// side. Used where at least half of the pairs within the largest threshold are labelled, some of
-// them differ, and chance is at least 5 %.
+// at random have (`chance`), a duplicate as often as pairs that pictures show to be one
+// (`label_errors`), so the pairs that differ beyond those, over the difference, are the false ones.
+// Duplicates of equal pixels count as none. Where nobody looks at pictures, duplicates whose labels
+// differ count as false: the estimate errs on the safe side. Used where at least half of the pairs
+// within the largest threshold are labelled, some of them differ, and chance is 5 % or more above
+// label errors.
 //
 // By distance: distances of unlike images follow a binomial distribution of `independent_bits`
 // (degrees of freedom, Daugman 2003), fitted to random pairs without those that are nearer than
@@ -72,7 +84,8 @@ struct Curve {
   LeastQuality least_quality = {};  // as it was asked for
   std::uint64_t images = 0;
   FalsePairs by = FalsePairs::kByDistance;
-  double chance = 0;                           // that two images drawn at random have other labels
+  double chance = 0;        // that two images drawn at random have other labels
+  double label_errors = 0;  // that images which pictures show to be one have other labels
   std::uint64_t equal_pixels_other_class = 0;  // pairs: no false ones, whatever their labels
   double independent_bits = 0;                 // of random pairs' distances; 0: no two codes differ
   double mean = 0;                             // of those distances, in bits
@@ -82,6 +95,10 @@ struct Curve {
   std::uint64_t unequal_of_other_class(const CurvePoint& point) const noexcept {
     return point.other_class - std::min(point.other_class, equal_pixels_other_class);
   }
+  // Whether labels say which pairs are false.
+  bool do_labels_tell() const noexcept { return chance - label_errors >= kLeastChanceOfOtherClass; }
+  // Of `labelled` pairs of which so many differ, the share that is false by labels that tell.
+  double false_share(double labelled, double other) const noexcept;
 };
 
 // Counts all pairs up to the largest threshold, by TBB. Holds some 60 bytes an image besides the

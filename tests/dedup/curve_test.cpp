@@ -254,6 +254,67 @@ TEST(Curve, LabelsThatNeverDifferSayNothing) {
   EXPECT_EQ(curve.by, FalsePairs::kByDistance);
 }
 
+// Copies whose labels are as random as those of strangers.
+Planted contradicting() {
+  Planted made = planted(2000, 200, 1, 3);
+  CounterRng rng(11, 0, 0, RandomUse::kTest);
+  made.table.labels = {};
+  for (std::size_t row = 0; row < made.table.size(); ++row) {
+    const auto label = static_cast<std::int32_t>(rng.next_u32() % 2);
+    made.table.labels.push_back(std::span(&label, 1));
+  }
+  return made;
+}
+bool is_planted(const Edge& pair) { return pair.a + 2000 == pair.b; }
+
+TEST(Curve, LabelsCountOnlyAsFarAsPicturesDoNotContradictThem) {
+  const Planted made = contradicting();
+  const CurveOptions by_labels{.hash = "phash", .most = 10};
+  const Curve alone = curve_of(made.table, by_labels);
+  EXPECT_EQ(alone.by, FalsePairs::kByClass);
+  EXPECT_LT(*alone.points[6].precision, 0.2);
+
+  std::vector<Edge> asked;
+  CurveOptions by_pictures = by_labels;
+  by_pictures.shown = [&](std::span<const Edge> pairs) {
+    asked.insert(asked.end(), pairs.begin(), pairs.end());
+    std::vector<bool> shown;
+    for (const Edge& pair : pairs) shown.push_back(is_planted(pair));
+    return shown;
+  };
+  const Curve shown = curve_of(made.table, by_pictures);
+  EXPECT_LE(asked.size(), kMostShown);
+  EXPECT_NEAR(shown.label_errors, 0.5, 0.15);
+  EXPECT_GT(*shown.points[6].precision, 0.95);
+}
+
+TEST(Curve, PicturesAreNotAskedWhereNoLabelsDiffer) {
+  const Planted made = planted(400, 60, 1, 4);
+  CurveOptions options{.hash = "phash", .most = 10};
+  options.shown = [](std::span<const Edge>) -> std::vector<bool> {
+    ADD_FAILURE() << "asked";
+    return {};
+  };
+  EXPECT_EQ(curve_of(made.table, options).label_errors, 0);
+}
+
+// Strangers that pictures do not show to be one are as false by their labels as without pictures.
+TEST(Curve, LabelsOfStrangersCountBesidePictures) {
+  const Planted made = planted(4000, 2000, 10, 6);
+  CurveOptions options{.hash = "phash", .most = 18};
+  const Curve alone = curve_of(made.table, options);
+  options.shown = [](std::span<const Edge> pairs) {
+    std::vector<bool> shown;
+    for (const Edge& pair : pairs) shown.push_back(pair.a + 4000 == pair.b);
+    return shown;
+  };
+  const Curve beside = curve_of(made.table, options);
+  EXPECT_EQ(beside.by, FalsePairs::kByClass);
+  for (std::size_t t = 0; t < alone.points.size(); ++t) {
+    EXPECT_NEAR(*beside.points[t].precision, *alone.points[t].precision, 0.01) << t;
+  }
+}
+
 TEST(Curve, TellsHowFarItIsAndStops) {
   const Planted made = planted(20000, 1000, 10, 6);
   std::vector<Progress> told;

@@ -11,6 +11,7 @@
 #include "common/rng.h"
 #include "dedup/verify/closer_look.h"
 #include "dedup/verify/compared_internal.h"
+#include "dedup/verify/shown.h"
 #include "tests/dedup/pages.h"
 #include "tests/dedup/scenes.h"
 
@@ -105,6 +106,21 @@ TEST(Differences, ScenesAreRich) {
   const Differences differences = between(whole, noisy(whole, 4), kCloserPixels);
   EXPECT_TRUE(is_rich(differences)) << differences.plain << " " << differences.unexplained;
   EXPECT_FALSE(is_plain(differences));
+}
+
+TEST(Shown, AreCopiesAndNotOtherEntriesOfOneForm) {
+  const Image form = page({.entries = 1});
+  const Image whole = scene(1, 300, 218);
+  const std::vector<Image> images{form,  noisy(scaled(form, 0.7), 6),  page({.entries = 2}),
+                                  whole, noisy(scaled(whole, 0.7), 6), scene(2, 300, 218)};
+  const std::vector<Edge> pairs{{0, 1, 2}, {0, 2, 0}, {3, 4, 9}, {3, 5, 9}, {1, 2, 0}};
+  const auto thumbnail = [&](std::uint32_t row) {
+    const Image& image = images[row];
+    const double share =
+        std::sqrt(static_cast<double>(kComparedPixels) / image.width_px / image.height_px);
+    return scaled(image, share);
+  };
+  EXPECT_EQ(are_shown(pairs, thumbnail), (std::vector{true, false, true, false, false}));
 }
 
 TEST(Differences, AreTheSameFromEitherSide) {

@@ -110,7 +110,8 @@ class HealthTest(Case):
         job.send(1, signal.SIGSTOP)
         frozen = rf"waiting \d+ s for rank 1 \({HOST}\), last seen (in step \d+, [a-z ]+.*|starting): its process is frozen, its machine answers; 1 other waits too"
         job.says(frozen)
-        self.assertRegex((job.out / f"health/{HOST}.log").read_text(), rf"(?m)^\d{{4}}-\d\d-\d\dT\S+ {frozen}$")
+        log = job.out / f"health/{HOST}.log"  # is written after it is said
+        job.until(lambda: log.exists() and re.search(rf"(?m)^\d{{4}}-\d\d-\d\dT\S+ {frozen}$", log.read_text()), log)
         job.send(1, signal.SIGCONT)
         self.assertEqual(job.code(), 0, job.text())
         told = [int(seconds) for seconds in re.findall(r"winnow: waiting (\d+) s for rank 1 .*frozen", job.text())]
