@@ -197,8 +197,11 @@ class Tune(Case):
         for i in range(20):
             shade = bytes(max(0, p - 3 * i) for p in pixels)
             self.write_ppm(self.folder / "alike" / f"class {i}" / "1.ppm", shade, 24)
-        self.ok("ingest", self.folder / "alike", "--out", self.folder / "other")
+        self.ok("ingest", self.folder / "alike", "--out", self.folder / "other", "--thumbnails", "off")
         self.refused(3, ["precision of 99.0 %"], "dedup", self.folder / "other", "--precision", 0.99)
+        # Their thumbnails show them to be one, so their labels say nothing of a threshold.
+        self.ok("ingest", self.folder / "alike", "--out", self.folder / "shown")
+        self.assertIn("19 images stay though they are like others", self.ok("dedup", self.folder / "shown", "--precision", 0.99).err)
 
 
 if __name__ == "__main__":
