@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "common/error.h"
+#include "train/backend/onednn/library/descriptions_internal.h"
 #include "train/backend/onednn/primitives_internal.h"
 
 namespace winnow::train::onednn {
@@ -53,6 +54,26 @@ Primitive prepared(const Description& description, Pass pass, Element type, cons
   return made;
 }
 
+template <class Forward, class BackwardData, class BackwardFilter, class Operands>
+Primitive of_pass(const dnnl::engine& engine, Pass pass, const Operands& operands,
+                  Element element) {
+  const dnnl::primitive_attr attributes = user_scratchpad();
+  const auto forward = forward_of(engine, operands, attributes);
+  switch (pass) {
+    case Pass::kForward:
+      return prepared<Forward>(forward, pass, element, forward.weights_desc());
+    case Pass::kBackwardData: {
+      const auto backward = backward_data_of(engine, operands, forward, attributes);
+      return prepared<BackwardData>(backward, pass, element, backward.weights_desc());
+    }
+    case Pass::kBackwardFilter: {
+      const auto backward = backward_filter_of(engine, operands, forward, attributes);
+      return prepared<BackwardFilter>(backward, pass, element, backward.diff_weights_desc());
+    }
+  }
+  throw Error("onednn: there is no such pass");
+}
+
 dnnl::memory::dims filter_dims(const ConvExtents& e) {
   if (e.groups == 1) return {e.y.c, e.x.c, e.r, e.s};
   return {e.groups, e.y.c / e.groups, e.filter_channels(), e.r, e.s};
@@ -68,36 +89,17 @@ Primitive convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& 
   const Desc filter_gradient(filter_extents, Type::f32, Tag::any);
   const Desc biases = bias ? Desc({e.y.c}, Type::f32, Tag::x) : Desc();
   const auto& [rows, columns] = e.axes;
-  const dnnl::memory::dims strides = {rows.stride, columns.stride};
-  const dnnl::memory::dims gaps = {rows.dilation - 1, columns.dilation - 1};
-  const dnnl::memory::dims before = {rows.before, columns.before};
-  const dnnl::memory::dims after = {rows.after, columns.after};
-  // Not "auto": Winograd's numbers are others.
-  const auto direct = dnnl::algorithm::convolution_direct;
-  const auto training = dnnl::prop_kind::forward_training;
-
-  const dnnl::convolution_forward::primitive_desc forward(
-      {training, direct, data, filter, biases, result, strides, gaps, before, after},
-      user_scratchpad(), engine);
-  switch (pass) {
-    case Pass::kForward:
-      return prepared<dnnl::convolution_forward>(forward, pass, element, forward.weights_desc());
-    case Pass::kBackwardData: {
-      const dnnl::convolution_backward_data::primitive_desc backward(
-          {direct, data, filter, result, strides, gaps, before, after}, user_scratchpad(), engine,
-          forward);
-      return prepared<dnnl::convolution_backward_data>(backward, pass, element,
-                                                       backward.weights_desc());
-    }
-    case Pass::kBackwardFilter: {
-      const dnnl::convolution_backward_weights::primitive_desc backward(
-          {direct, data, filter_gradient, biases, result, strides, gaps, before, after},
-          user_scratchpad(), engine, forward);
-      return prepared<dnnl::convolution_backward_weights>(backward, pass, element,
-                                                          backward.diff_weights_desc());
-    }
-  }
-  throw Error("onednn: there is no such pass");
+  const ConvolutionOperands operands{.data = data,
+                                     .result = result,
+                                     .filter = filter,
+                                     .filter_gradient = filter_gradient,
+                                     .biases = biases,
+                                     .strides = {rows.stride, columns.stride},
+                                     .gaps = {rows.dilation - 1, columns.dilation - 1},
+                                     .before = {rows.before, columns.before},
+                                     .after = {rows.after, columns.after}};
+  return of_pass<dnnl::convolution_forward, dnnl::convolution_backward_data,
+                 dnnl::convolution_backward_weights>(engine, pass, operands, element);
 }
 
 Primitive linear(const dnnl::engine& engine, Pass pass, const LinearExtents& e, bool bias,
@@ -115,31 +117,15 @@ Primitive linear(const dnnl::engine& engine, Pass pass, const LinearExtents& e, 
   const Desc filter_gradient(filter_extents, Type::f32, Tag::any);
   const Desc biases = bias ? Desc({e.k}, Type::f32, Tag::x) : Desc();
 
-  const dnnl::inner_product_forward::primitive_desc forward(
-      {dnnl::prop_kind::forward_training, data, filter, biases, result}, user_scratchpad(), engine);
-  switch (pass) {
-    case Pass::kForward:
-      return prepared<dnnl::inner_product_forward>(forward, pass, element, forward.weights_desc());
-    case Pass::kBackwardData: {
-      const dnnl::inner_product_backward_data::primitive_desc backward(
-          {data, filter, result}, user_scratchpad(), engine, forward);
-      return prepared<dnnl::inner_product_backward_data>(backward, pass, element,
-                                                         backward.weights_desc());
-    }
-    case Pass::kBackwardFilter: {
-      const dnnl::inner_product_backward_weights::primitive_desc backward(
-          {data, filter_gradient, biases, result}, user_scratchpad(), engine, forward);
-      return prepared<dnnl::inner_product_backward_weights>(backward, pass, element,
-                                                            backward.diff_weights_desc());
-    }
-  }
-  throw Error("onednn: there is no such pass");
+  return of_pass<dnnl::inner_product_forward, dnnl::inner_product_backward_data,
+                 dnnl::inner_product_backward_weights>(
+      engine, pass, LinearOperands{data, result, filter, filter_gradient, biases}, element);
 }
 
 // oneDNN 2.6.3 gives wrong numbers for convolutions of one pixel over images of 5 pixels, where it
 // emulates bf16: on processors with AVX-512 that lack instructions for bf16.
 bool is_wrong(const Primitive& made) {
-  const dnnl::memory::dims y = made.result.layout.dims();
+  const dnnl::memory::dims y = extents_of(made.result.layout);
   return made.implementation == "jit_bf16_1x1:avx512_core" && y[2] * y[3] == 5;
 }
 

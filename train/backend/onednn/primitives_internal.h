@@ -7,8 +7,6 @@
 #include "train/backend/lower/kernel_arguments.h"
 #include "train/backend/lower/layer.h"
 
-// All that depends on the generation of oneDNN's interface: what it calls a descriptor. Written for
-// 2.x; another generation is another primitives.cpp.
 namespace winnow::train::onednn {
 
 // x (N,C,H,W) or, with h = w = 1, (N,C); the filter has the features of x in the same order.
