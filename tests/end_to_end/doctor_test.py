@@ -35,6 +35,7 @@ class Doctor(Case):
         findings = self.look()
         self.assertEqual(findings["decoders"]["state"], "ok")
         self.assertIn(str(self.folder), findings["caches"]["found"])
+        self.assertRegex(findings["convolutions"]["found"], r"^oneDNN \d+\.\d+\.\d+, \w+$")
         self.assertEqual(findings["cores"]["found"].split()[0], str(len(os.sched_getaffinity(0))))
         text = self.ok("doctor").out
         for name, finding in findings.items():

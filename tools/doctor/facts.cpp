@@ -10,6 +10,7 @@
 #include <clocale>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <span>
 #include <sstream>
 
@@ -23,6 +24,7 @@
 #include "pipeline/store/memory.h"
 #include "tools/report/words.h"
 #include "train/backend/cudnn/device.h"
+#include "train/backend/onednn/onednn.h"
 
 namespace winnow::tools {
 namespace {
@@ -62,12 +64,14 @@ std::uint64_t soft_limit(decltype(RLIMIT_AS) what) {
 
 ProcessorFacts processor() {
   const ThreadPlanInputs threads = detect_threads(1, 1);
+  const std::unique_ptr<train::Backend> backend = train::make_onednn_backend();
   return {.model = field_of("/proc/cpuinfo", "model name"),
           .simd = widest_simd(),
           .simd_set = environment("WINNOW_SIMD"),
           .online_cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)),
           .allowed_cores = threads.affinity_cores,
-          .quota_cores = threads.quota_cores};
+          .quota_cores = threads.quota_cores,
+          .convolutions = backend->library() + ", " + backend->instruction_set()};
 }
 
 MemoryFacts memory() {

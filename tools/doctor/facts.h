@@ -18,6 +18,8 @@ struct ProcessorFacts {
   int online_cores = 1;
   int allowed_cores = 1;   // affinity
   double quota_cores = 0;  // control group; 0: none
+  // Computes convolutions, by which instruction set: "oneDNN 2.6.3, avx512_core_bf16".
+  std::string convolutions{};
 };
 
 // Bytes; kNoMemoryLimit where nothing limits.
@@ -71,8 +73,10 @@ struct MachineFacts {
 };
 
 // Looks at this process and its machine. Writes nothing but an empty file for a moment in each
-// folder. In:      folders that caches are to be in, ranks of this launch Throws   nothing that a
-// missing thing causes: that is a fact, too
+// folder.
+// caches  folders that caches are to be in
+// ranks   of this launch
+// Throws  nothing that a missing thing causes: that is a fact, too
 MachineFacts look_at_machine(const std::vector<std::filesystem::path>& caches, int ranks);
 
 }  // namespace winnow::tools

@@ -51,6 +51,10 @@ Finding processor(const MachineFacts& m) {
   return ok("processor", found);
 }
 
+Finding convolutions(const MachineFacts& m) {
+  return ok("convolutions", m.processor.convolutions);
+}
+
 Finding cores(const MachineFacts& m) {
   const ProcessorFacts& p = m.processor;
   std::string found = fmt::format("{} of {} may be used", p.allowed_cores, p.online_cores);
@@ -246,7 +250,7 @@ std::string_view name_of(FindingState state) noexcept {
 
 std::vector<Finding> findings_of(const MachineFacts& machine) {
   std::vector<Finding> findings;
-  for (const auto check : {processor, cores, memory, address_space})
+  for (const auto check : {processor, convolutions, cores, memory, address_space})
     findings.push_back(check(machine));
   for (const FolderFacts& at : machine.folders) findings.push_back(folder(at));
   for (const auto check :
