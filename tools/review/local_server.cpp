@@ -48,6 +48,9 @@ bool is_same(std::string_view a, std::string_view b) noexcept {
   return differs == 0;
 }
 
+// Nothing, or whether the task was taken: by cpp-httplib's version.
+using Enqueued = decltype(std::declval<httplib::TaskQueue&>().enqueue(nullptr));
+
 // Threads that take tasks in turn. When `most_waiting` tasks wait, who adds one waits too.
 class BoundedQueue : public httplib::TaskQueue {
  public:
@@ -56,12 +59,13 @@ class BoundedQueue : public httplib::TaskQueue {
     for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
   }
 
-  void enqueue(std::function<void()> task) override {
+  Enqueued enqueue(std::function<void()> task) override {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return tasks_.size() < most_waiting_; });
     tasks_.push_back(std::move(task));
     waiting_ = tasks_.size();
     changed_.notify_all();
+    return Enqueued(true);
   }
 
   void shutdown() override {
@@ -247,12 +251,20 @@ bool LocalServer::State::process_and_close_socket(socket_t socket) {
   bool ignored = false;
   bool answered = false;
   if (begun) {
-    answered =
-        process_request(stream, /*close_connection=*/true, ignored, [](httplib::Request& request) {
-          request.ranges.clear();
-          request.headers.erase("Accept-Encoding");
-          request.headers.erase("Expect");
-        });
+    const auto leave_out = [](httplib::Request& request) {
+      request.ranges.clear();
+      request.headers.erase("Accept-Encoding");
+      request.headers.erase("Expect");
+    };
+    const auto process = [&](auto& server) {
+      constexpr bool kCloses = true;
+      if constexpr (requires { server.process_request(stream, kCloses, ignored, leave_out); }) {
+        return server.process_request(stream, kCloses, ignored, leave_out);
+      } else {  // from 0.16 on, with the addresses of both sides, which nobody asks for
+        return server.process_request(stream, {}, 0, {}, 0, kCloses, ignored, leave_out);
+      }
+    };
+    answered = process(*this);
     stream.end();
   }
   ::close(socket);
