@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/list_text.h"
 #include "datasets/look.h"
 #include "datasets/records.h"
 
@@ -68,12 +69,8 @@ std::vector<std::string> class_names_in(const fs::path& folder, const Kind& kind
   if (fs::file_size(path) > 64 << 10) {
     throw UsageError(path.string() + " is too large to be a list of classes; remove or replace it");
   }
-  std::istringstream lines(read_text(path));
-  std::vector<std::string> names;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty()) names.push_back(line);
-  }
+  std::vector<std::string> names = read_list_lines(path);
+  std::erase(names, "");
   const std::set<std::string> distinct(names.begin(), names.end());
   const bool safe = std::all_of(names.begin(), names.end(), is_safe_name);
   if (names.size() != static_cast<std::size_t>(kind.classes) || distinct.size() != names.size() ||

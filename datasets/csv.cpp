@@ -7,6 +7,7 @@
 
 #include "common/csv.h"
 #include "common/error.h"
+#include "common/list_text.h"
 #include "datasets/layout.h"
 #include "datasets/listed_files.h"
 #include "datasets/look.h"
@@ -96,7 +97,7 @@ std::vector<std::string> labels_in(std::string_view field, char delimiter) {
 
 char delimiter_of(const fs::path& path) {
   if (lower(path.extension().string()) == ".tsv") return '\t';
-  const std::string text = beginning_of(path);
+  const std::string text = beginning_of_list(path);
   const std::string_view line = std::string_view(text).substr(0, text.find('\n'));
   char best = ',';
   for (const char c : {';', '\t'}) {

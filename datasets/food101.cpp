@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/list_text.h"
 #include "datasets/class_labels.h"
 #include "datasets/listed_files.h"
 #include "datasets/look.h"
@@ -20,12 +21,10 @@ namespace {
 // number.
 void for_each_line(const fs::path &path,
                    const std::function<void(std::string_view, std::size_t)> &take) {
-  const std::string text = read_text(path);
-  std::string_view rest = text;
-  for (std::size_t number = 1; !rest.empty(); ++number) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    if (const auto line = trimmed(rest.substr(0, end)); !line.empty()) take(line, number);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  std::size_t number = 0;
+  for (const std::string &line : read_list_lines(path)) {
+    ++number;
+    if (!trimmed(line).empty()) take(trimmed(line), number);
   }
 }
 

@@ -1,10 +1,12 @@
 #include "datasets/formats.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/known_bytes.h"
 #include "datasets/caffe_lmdb.h"
 #include "datasets/cifar.h"
 #include "datasets/csv.h"
@@ -12,6 +14,7 @@
 #include "datasets/idx.h"
 #include "datasets/image_folder.h"
 #include "datasets/list.h"
+#include "datasets/look.h"
 #include "datasets/recordio.h"
 #include "datasets/svhn.h"
 #include "datasets/tar.h"
@@ -60,6 +63,15 @@ std::string known_formats() {
   return names;
 }
 
+// What a file is by its first bytes, if that is known and no format.
+const KnownBytes* known_file(const fs::path& path) {
+  if (!file_at(path)) return nullptr;
+  const InputFile file(path);
+  Bytes first(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 256)));
+  file.read_at(0, first);
+  return known_bytes(first);
+}
+
 const Format& choose(const fs::path& path, const std::string& name) {
   if (name != "auto") {
     for (const Format& row : kFormats) {
@@ -67,8 +79,15 @@ const Format& choose(const fs::path& path, const std::string& name) {
     }
     throw UsageError("there is no format '" + name + "'; known: auto, " + known_formats());
   }
-  for (const Format& row : kFormats) {
-    if (row.found_at(path)) return row;
+  const KnownBytes* known = known_file(path);
+  if (known == nullptr || known->is_packed) {
+    for (const Format& row : kFormats) {
+      if (row.found_at(path)) return row;
+    }
+  }
+  if (known != nullptr) {
+    throw UsageError(path.string() + " is " + std::string(known->what) + "; " +
+                     std::string(known->advice));
   }
   throw UsageError(path.string() + " is of no known format (" + known_formats() +
                    "); name the folder that holds the images");

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "common/error.h"
+#include "common/list_text.h"
 #include "datasets/layout.h"
 #include "datasets/listed_files.h"
 #include "datasets/look.h"
@@ -127,7 +128,7 @@ class List {
 bool list_found_at(const fs::path& path) {
   const fs::path ending = path.extension();
   if ((ending != ".txt" && ending != ".lst") || !file_at(path)) return false;
-  const std::string text = beginning_of(path);
+  const std::string text = beginning_of_list(path);
   const std::string_view line = trimmed(std::string_view(text).substr(0, text.find('\n')));
   const std::vector<std::string_view> fields = mxnet_fields(line);
   return is_image_name(fields.empty() ? caffe_line(line).path : fields.back());

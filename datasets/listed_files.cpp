@@ -109,6 +109,12 @@ void ListedFiles::add(ListedFile file) {
 
 std::optional<std::string> ListedFiles::inside(const Place& place, std::string_view path) const {
   if (path.find('\0') != path.npos) return std::nullopt;
+  std::string with_slashes;
+  if (place.backslashes) {
+    with_slashes = path;
+    std::ranges::replace(with_slashes, '\\', '/');
+    path = with_slashes;
+  }
   if (path.starts_with(absolute_root_)) {
     return resolved(std::string(path.substr(absolute_root_.size())) + place.ending);
   }
@@ -129,15 +135,21 @@ void ListedFiles::choose_place() {
   folders.insert(folders.begin(), "");
   std::size_t best = 0;
   Place chosen;
-  for (const char* ending : {"", ".jpg", ".jpeg", ".png"}) {
-    for (const std::string& folder : folders) {
-      const Place place{folder, ending};
-      const std::size_t there = count_there(place);
-      if (there <= best) continue;
-      best = there;
-      chosen = place;
+  const bool has_backslashes = std::ranges::any_of(
+      first_, [](const ListedFile& file) { return file.path.find('\\') != std::string::npos; });
+  for (const bool backslashes : {false, true}) {
+    if (backslashes && !has_backslashes) break;
+    for (const char* ending : {"", ".jpg", ".jpeg", ".png"}) {
+      for (const std::string& folder : folders) {
+        const Place place{folder, ending, backslashes};
+        const std::size_t there = count_there(place);
+        if (there <= best) continue;
+        best = there;
+        chosen = place;
+      }
+      if (best > 0) break;  // endings are tried only where nothing is there as it is written
     }
-    if (best > 0) break;  // endings are tried only where nothing is there as it is written
+    if (best > 0) break;
   }
   if (best == 0 && !first_.empty()) {
     throw UsageError("none of the first " + count_of(first_.size(), "file", "files") + " of " +
@@ -188,6 +200,7 @@ std::unique_ptr<Source> ListedFiles::finish(std::string_view format, const std::
     if (count > 0) text += "; " + count_of(count, one, many);
   };
   if (!place_->folder.empty()) text += "; paths begin in '" + place_->folder + "'";
+  if (place_->backslashes) text += "; '\\' in paths read as '/'";
   if (!place_->ending.empty()) text += "; '" + place_->ending + "' put behind each path";
   if (labelled_ > 0)
     note(entries.size() - labelled_, "file without a label", "files without a label");
@@ -197,21 +210,6 @@ std::unique_ptr<Source> ListedFiles::finish(std::string_view format, const std::
   return std::make_unique<ListOfFilesSource>(format, root_, std::move(entries),
                                              std::move(classes.names), std::move(outside_),
                                              text + notes);
-}
-
-void for_each_text(const InputFile& file, const std::function<void(std::string_view)>& take) {
-  for_each_piece(file, 0, file.size(), [&](BytesView piece) { take(as_text(piece)); });
-}
-
-std::string beginning_of(const fs::path& path) {
-  try {
-    const InputFile file(path);
-    std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 1 << 16)), '\0');
-    file.read_at(0, std::as_writable_bytes(std::span(text)));
-    return text;
-  } catch (const SystemError&) {
-    return "";
-  }
 }
 
 }  // namespace winnow::datasets

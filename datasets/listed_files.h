@@ -27,9 +27,10 @@ struct ListedFile {
 //
 //   files    Paths are relative to the list's folder, or to one of its folders: to that in which
 //            most of the first hundred files are. Where none is there as it is written, .jpg, .jpeg
-//            and .png are tried behind it. Absolute paths below that folder are taken as well.
-//            What leads out of it is listed, as unreadable: a list from elsewhere must not choose
-//            among all files of this machine. A file that is missing is listed.
+//            and .png are tried behind it, then '/' for each '\'. Absolute paths below that folder
+//            are taken as well. What leads out of it is listed, as unreadable: a list from
+//            elsewhere must not choose among all files of this machine. A file that is missing is
+//            listed.
 //   labels   As class_labels.h says; nothing and -1 are no label.
 class ListedFiles {
  public:
@@ -43,8 +44,9 @@ class ListedFiles {
  private:
   // Where the files of a list are, below its folder.
   struct Place {
-    std::string folder;  // "" or ending in '/'
-    std::string ending;  // put behind each path
+    std::string folder;        // "" or ending in '/'
+    std::string ending;        // put behind each path
+    bool backslashes = false;  // stand for '/'
   };
 
   // The path below the list's folder that a written one stands for, if it stays in it.
@@ -65,11 +67,5 @@ class ListedFiles {
   std::size_t labelled_ = 0;
   std::size_t missing_ = 0;
 };
-
-// Calls `take` with each piece of the file as text, in order.
-void for_each_text(const InputFile& file, const std::function<void(std::string_view)>& take);
-
-// The beginning of a file; "" where it cannot be read.
-std::string beginning_of(const std::filesystem::path& path);
 
 }  // namespace winnow::datasets

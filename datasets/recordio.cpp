@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/list_text.h"
 #include "datasets/look.h"
 #include "datasets/records.h"
 #include "datasets/wire.h"
@@ -139,9 +140,8 @@ using Paths = std::unordered_map<std::uint64_t, std::string>;
 
 Paths read_list(const fs::path& path) {
   Paths paths;
-  std::ifstream lines(path);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.ends_with('\r')) line.pop_back();
+  if (!file_at(path)) return paths;
+  for (const std::string& line : read_list_lines(path)) {
     std::uint64_t id = 0;
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), id);
     const std::size_t tab = line.rfind('\t');

@@ -9,6 +9,7 @@
 
 #include "common/error.h"
 #include "common/json_text.h"
+#include "common/list_text.h"
 #include "datasets/class_labels.h"
 #include "datasets/layout.h"
 #include "datasets/look.h"
@@ -121,12 +122,7 @@ GivenNames read_class_names(const fs::path& shard) {
         throw UsageError(path.string() + " is too large for a list of class names");
       }
       GivenNames given{{}, path.string()};
-      const std::string text = read_text(path);
-      for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        given.names.emplace_back(trimmed(std::string_view(text).substr(begin, end - begin)));
-        begin = end + 1;
-      }
+      for (const std::string& line : read_list_lines(path)) given.names.emplace_back(trimmed(line));
       return given;
     }
   }

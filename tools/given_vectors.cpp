@@ -10,23 +10,11 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/list_text.h"
 #include "common/npy.h"
 
 namespace winnow::tools {
 namespace {
-
-std::vector<std::string> lines_of(const std::filesystem::path& path) {
-  const std::string text = read_text(path);
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line(text.data() + begin, end - begin);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.emplace_back(line);
-    begin = end + 1;
-  }
-  return lines;
-}
 
 // Of each name of an image that the cache has read, its id; none where several have the name.
 std::unordered_map<std::string, std::optional<SampleId>> ids_by_name(const pipeline::Cache& cache) {
@@ -82,7 +70,7 @@ dedup::FeatureTable given_vectors(const std::filesystem::path& npy,
                                   const std::filesystem::path& names, dedup::FeatureType type,
                                   const pipeline::Cache& cache) {
   const NpyMatrix matrix(npy);
-  const std::vector<std::string> lines = lines_of(names);
+  const std::vector<std::string> lines = read_list_lines(names);
   if (lines.size() != matrix.rows()) {
     throw UsageError(fmt::format("{} names {} images and {} has {} vectors; they are to be as many",
                                  names.string(), lines.size(), npy.string(), matrix.rows()));

@@ -12,6 +12,7 @@
 #include "common/csv.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/list_text.h"
 #include "dedup/index/fitted.h"
 #include "dedup/index/index.h"
 #include "dedup/verify/landmark_table.h"
@@ -149,21 +150,14 @@ std::vector<SampleId> read_ids(const fs::path& path) {
     }
     ids.push_back(id);
   });
-  csv.feed(read_text(path));
+  csv.feed(read_list_text(path));
   csv.finish();
   return ids;
 }
 
 std::vector<std::string> read_lines(const fs::path& path) {
-  std::vector<std::string> lines;
-  const std::string text = read_text(path);
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty()) lines.push_back(std::move(line));
-    begin = end + 1;
-  }
+  std::vector<std::string> lines = read_list_lines(path);
+  std::erase(lines, "");
   return lines;
 }
 

@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_reader.h"
+#include "common/list_text.h"
 #include "common/named.h"
 #include "common/utf8.h"
 
@@ -188,7 +189,7 @@ Review parse_review(std::string_view text, const std::string& file) {
 }
 
 Review read_review(const std::filesystem::path& file) {
-  return parse_review(read_text(file), file.string());
+  return parse_review(read_list_text(file), file.string());
 }
 
 std::string review_header() { return Json{{"schema", kSchema}}.dump() + "\n"; }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/known_bytes.h"
 #include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/header.h"
 #include "pipeline/decode/jpeg.h"
@@ -155,7 +156,10 @@ Expected<std::string_view, DecodeError> readable_format(BytesView encoded) {
   }
   const std::string_view format = sniff(encoded);
   if (format == "unknown") {
-    return unsupported("is no image by its first bytes");
+    const KnownBytes* known =
+        known_bytes(encoded.first(std::min<std::size_t>(encoded.size(), 256)));
+    if (known == nullptr) return unsupported("is no image by its first bytes");
+    return unsupported("is " + std::string(known->what) + "; " + std::string(known->advice));
   }
   for (const Unread& unread : kUnread) {
     if (unread.format != format) continue;

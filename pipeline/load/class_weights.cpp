@@ -7,6 +7,7 @@
 #include "common/csv.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/list_text.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -41,7 +42,7 @@ std::map<std::string, double> read_weights(const std::filesystem::path& file) {
       throw UsageError(where + " names class '" + row[0] + "' again; leave one line of it");
     }
   });
-  reader.feed(read_text(file));
+  reader.feed(read_list_text(file));
   reader.finish();
   if (weights.empty()) {
     throw UsageError(file.string() + " names no class; write class,weight on each line");

@@ -191,4 +191,72 @@ TEST_F(ListTest, DamageIsRefusedOrListed) {
   }
 }
 
+// Of every reader of lists, in every way that programs write texts.
+TEST_F(ListTest, TextsOfOtherSystemsAreReadAlike) {
+  add_images();
+  const std::vector<std::pair<std::string, std::string>> lists{
+      {"set.csv", "path,label\na/1.jpg,cat\nb/3.png,dog\n"},
+      {"set.tsv", "path\tlabel\na/1.jpg\tcat\nb/3.png\tdog\n"},
+      {"set.txt", "a/1.jpg 0\nb/3.png 1\n"},
+      {"set.lst", "0\t0.0\ta/1.jpg\n1\t1.0\tb/3.png\n"}};
+  for (const auto& [name, text] : lists) {
+    const auto want = lines_of(*open_text(name, text));
+    ASSERT_EQ(want.size(), 2U) << name;
+    std::string little = "\xFF\xFE";
+    std::string big = "\xFE\xFF";
+    std::string by_cr = text;
+    for (const char c : text) {
+      little += std::string{c, '\0'};
+      big += std::string{'\0', c};
+    }
+    std::ranges::replace(by_cr, '\n', '\r');
+    std::string by_backslash = text;
+    std::ranges::replace(by_backslash, '/', '\\');
+    for (const std::string& other : {"\xEF\xBB\xBF" + text, little, big, by_cr, by_backslash}) {
+      EXPECT_EQ(lines_of(*open_text(name, other)), want) << name << '\n' << other;
+    }
+    EXPECT_THAT(open_text(name, by_backslash)->description(),
+                HasSubstr("'\\' in paths read as '/'"));
+    EXPECT_THAT(refusal(name, "version https://git-lfs.github.com/spec/v1\n"),
+                HasSubstr("is a Git LFS pointer"));
+    EXPECT_THAT(refusal(name, "<!DOCTYPE html>"), HasSubstr("is a web page"));
+    EXPECT_THAT(refusal(name, "PK\x03\x04"), HasSubstr("is a zip archive; unpack it"));
+    EXPECT_THAT(refusal(name, "\x1f\x8b"), HasSubstr("is compressed by gzip"));
+  }
+}
+
+TEST_F(ListTest, BackslashesOfFilesThatAreThereAreTheirs) {
+  add("a\\1.jpg", "one");
+  EXPECT_THAT(lines_of(*open_text("set.csv", "path,label\na\\1.jpg,cat\n")),
+              ElementsAre("a\\1.jpg none cat"));
+}
+
+TEST_F(ListTest, FilesNamedSeveralTimesAreTold) {
+  add_images();
+  const auto described = [&](const std::string& text) {
+    return open_text("set.csv", "path,label,split\n" + text)->description();
+  };
+  EXPECT_THAT(
+      described("a/1.jpg,a,train\nb/3.png,b,train\na/1.jpg,a,test\n./a//1.jpg,c,val\n"),
+      HasSubstr("1 file is named several times, 1 in several splits, 1 with several labels: "
+                "each row is an image of its own; leave one row of each"));
+  EXPECT_THAT(described("a/1.jpg,a,train\na/1.jpg,a,train\n"),
+              HasSubstr("1 file is named several times: each row"));
+  EXPECT_THAT(described("a/1.jpg,a,train\nb/3.png,a,test\n"),
+              testing::Not(HasSubstr("several times")));
+}
+
+TEST_F(ListTest, MinusOneBesideOneIsTold) {
+  add_images();
+  for (const auto& [name, text] : {std::pair{"set.csv", "path,label\na/1.jpg,-1\nb/3.png,1\n"},
+                                   {"set.txt", "a/1.jpg -1\nb/3.png 1\n"},
+                                   {"set.lst", "0\t-1\ta/1.jpg\n1\t1\tb/3.png\n"}}) {
+    EXPECT_THAT(open_text(name, text)->description(),
+                HasSubstr("labels are -1 and 1, and -1 stands for no label (1 times)"))
+        << name;
+  }
+  EXPECT_THAT(open_text("set.txt", "a/1.jpg -1\nb/3.png 1\na/2 two.jpg 0\n")->description(),
+              testing::Not(HasSubstr("-1 and 1")));
+}
+
 }  // namespace winnow::datasets::list_test
