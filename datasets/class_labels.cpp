@@ -31,6 +31,19 @@ std::int32_t ClassLabels::add(std::string_view label) {
   return number;
 }
 
+std::optional<std::int32_t> ClassLabels::add_if_any(std::string_view text) {
+  minus_ones_ += text == "-1" ? 1 : 0;
+  if (is_no_label(text)) return std::nullopt;
+  return add(text);
+}
+
+std::string ClassLabels::note() const {
+  const bool is_binary = minus_ones_ > 0 && numbers_.size() == 1 && numbers_.contains("1");
+  if (!is_binary) return "";
+  return "; labels are -1 and 1, and -1 stands for no label (" + std::to_string(minus_ones_) +
+         " times): where it is a class, write 0 and 1, or names";
+}
+
 ClassLabels::Classes ClassLabels::finish(std::span<const std::string> given,
                                          const std::string& where) const {
   Classes classes;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@ class ClassLabels {
  public:
   // A number for the label, equal for equal ones, until finish() gives its class.
   std::int32_t add(std::string_view label);
+  // The same; nothing where the text says that there is no label (is_no_label).
+  std::optional<std::int32_t> add_if_any(std::string_view text);
 
   struct Classes {
     std::vector<std::string> names;
@@ -29,8 +32,12 @@ class ClassLabels {
   // Throws UsageError where a label has no name among them.
   Classes finish(std::span<const std::string> given, const std::string& where) const;
 
+  // "; labels are -1 and 1, ..." where a mistake is likely, for the end of a description.
+  std::string note() const;
+
  private:
   std::map<std::string, std::int32_t, std::less<>> numbers_;
+  std::uint64_t minus_ones_ = 0;
 };
 
 // Whether this says that there is no label: nothing, or -1 as in lists of test images.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 #include "common/error.h"
@@ -74,6 +75,36 @@ std::optional<std::string> resolved(std::string_view path) {
     name += part;
   }
   return name;
+}
+
+// "; 2 files are named several times, 1 of them in several splits ..."; empty where none is.
+std::string note_of_repeats(const Listing& entries) {
+  std::vector<std::size_t> order(entries.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto& names = entries.names();
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+  std::size_t repeated = 0;
+  std::size_t in_splits = 0;
+  std::size_t of_labels = 0;
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    const std::size_t first = order[begin];
+    bool same_split = true;
+    bool same_labels = true;
+    for (end = begin + 1; end < order.size() && names[order[end]] == names[first]; ++end) {
+      same_split = same_split && entries.split(order[end]) == entries.split(first);
+      same_labels =
+          same_labels && std::ranges::equal(entries.labels(order[end]), entries.labels(first));
+    }
+    repeated += end > begin + 1 ? 1 : 0;
+    in_splits += same_split ? 0 : 1;
+    of_labels += same_labels ? 0 : 1;
+  }
+  if (repeated == 0) return "";
+  std::string text = "; " + count_of(repeated, "file is", "files are") + " named several times";
+  if (in_splits > 0) text += ", " + std::to_string(in_splits) + " in several splits";
+  if (of_labels > 0) text += ", " + std::to_string(of_labels) + " with several labels";
+  return text + ": each row is an image of its own; leave one row of each";
 }
 
 std::vector<std::string> folders_in(const fs::path& root) {
@@ -175,7 +206,8 @@ void ListedFiles::push(const ListedFile& file) {
     if (entry.name.empty()) entry.name = "(no path)";
   }
   for (const std::string& label : file.labels) {
-    if (with_labels_ && !is_no_label(label)) entry.labels.push_back(labels_.add(label));
+    const auto number = with_labels_ ? labels_.add_if_any(label) : std::nullopt;
+    if (number) entry.labels.push_back(*number);
   }
   labelled_ += entry.labels.empty() ? 0 : 1;
   rows_.push_back(entry);
@@ -205,6 +237,7 @@ std::unique_ptr<Source> ListedFiles::finish(std::string_view format, const std::
   if (labelled_ > 0)
     note(entries.size() - labelled_, "file without a label", "files without a label");
   note(missing_, "file is missing", "files are missing");
+  text += note_of_repeats(entries) + labels_.note();
   note(outside_.size(), "path leads out of the list's folder",
        "paths lead out of the list's folder");
   return std::make_unique<ListOfFilesSource>(format, root_, std::move(entries),

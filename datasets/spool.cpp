@@ -145,7 +145,7 @@ class SpoolSource final : public ListedSource {
       Row row = row_at(begin + kFrameBytes, ends[i]);
       if (row.entry.name.empty()) row.entry.name = numbered_name("", i, ends.size());
       for (const std::string& label : row.labels) {
-        if (!is_no_label(label)) row.entry.labels.push_back(labels.add(label));
+        if (const auto number = labels.add_if_any(label)) row.entry.labels.push_back(*number);
       }
       images_.push_back({row.image_begin, row.kind, static_cast<std::uint8_t>(row.channels),
                          row.height_px, row.width_px});
@@ -154,7 +154,7 @@ class SpoolSource final : public ListedSource {
     ClassLabels::Classes classes = labels.finish(class_names, "class_names");
     entries_ = relabelled(rows, classes.index_of);
     class_names_ = std::move(classes.names);
-    description_ = "items: " + counted(entries_, class_names_.size());
+    description_ = "items: " + counted(entries_, class_names_.size()) + labels.note();
   }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
