@@ -16,7 +16,9 @@ namespace winnow::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uint64_t kNowhere = ~std::uint64_t{0};  // the address of what cannot be read
+// Addresses of what cannot be read.
+constexpr std::uint64_t kSparse = ~std::uint64_t{0};
+constexpr std::uint64_t kLost = kSparse - 1;
 
 std::string_view first_part(std::string_view name) { return name.substr(0, name.find('/')); }
 
@@ -147,6 +149,7 @@ class Gatherer {
     };
     if (!wrapper_.empty()) text += "; all below '" + wrapper_.substr(0, wrapper_.size() - 1) + "'";
     note(sparse_, "image stored sparsely", "images stored sparsely");
+    note(lost_, "hard link to what is not there", "hard links to what is not there");
     note(replaced_, "image replaced by a later one of its name",
          "images replaced by later ones of their names");
     note(unended_, "archive without an end mark, maybe cut short",
@@ -219,7 +222,12 @@ class Gatherer {
       case TarMember::Kind::kSparse:
         if (!is_image_name(member.name)) return;
         ++sparse_;
-        images_.add(member.name, kNowhere, 0);
+        images_.add(member.name, kSparse, 0);
+        return;
+      case TarMember::Kind::kLostLink:
+        if (!is_image_name(member.name)) return;
+        ++lost_;
+        images_.add(member.name, kLost, 0);
         return;
       case TarMember::Kind::kFile:
         break;
@@ -280,6 +288,7 @@ class Gatherer {
   std::string wrapper_;
   Skips skips_;
   std::size_t sparse_ = 0;
+  std::size_t lost_ = 0;
   std::size_t replaced_ = 0;
   std::size_t unended_ = 0;
 };
@@ -320,7 +329,12 @@ class TarSource final : public Source {
   std::vector<Skipped> skipped() const override { return skipped_; }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
-    if (addresses_[position] == kNowhere) {
+    if (addresses_[position] == kLost) {
+      return ReadError{ReadError::Kind::kMissing,
+                       "is a hard link to a file that the archive does not have before it; make "
+                       "the archive anew, with what it leads to"};
+    }
+    if (addresses_[position] == kSparse) {
       return ReadError{ReadError::Kind::kIo,
                        "is stored as a sparse file; unpack the archive and name the folder"};
     }

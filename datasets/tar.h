@@ -26,8 +26,9 @@ bool tar_found_at(const std::filesystem::path& path);
 //                /tmp), which takes as much room as the archive unpacked.
 //   same names   The last one counts, as when unpacking.
 //   end marks    Archives without one are taken, and counted: a copy may have been cut short.
-//   passed over  Links, pipes and devices, which description() counts. Members stored as sparse
-//                files are listed, as unreadable.
+//   hard links   Files like those they lead to; to what the archive lacks: listed, as missing.
+//   passed over  Symbolic links, pipes and devices, which description() counts. Members stored as
+//                sparse files are listed, as unreadable.
 //
 // Names are names only: absolute ones and ".." lead nowhere. Throws UsageError as image_folder.h
 // and tar_file.h say; SystemError.

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -97,8 +99,12 @@ std::string message_of(archive* a) {
   throw UsageError(where + " " + problem + "; it is damaged or cut short, get it again");
 }
 
+// A hard link may carry the bytes of its file, as pax allows: then it is a file like any other.
+bool is_hard_link(archive_entry* entry) {
+  return archive_entry_hardlink(entry) != nullptr && archive_entry_size(entry) <= 0;
+}
+
 TarMember::Kind kind_of(archive_entry* entry) {
-  if (archive_entry_hardlink(entry) != nullptr) return TarMember::Kind::kLink;
   switch (archive_entry_filetype(entry)) {
     case AE_IFREG:
       return archive_entry_sparse_count(entry) > 0 ? TarMember::Kind::kSparse
@@ -116,6 +122,12 @@ std::string name_of(archive_entry* entry) {
   // In PAX archives names are UTF-8, which the C locale cannot say.
   const char* name = archive_entry_pathname(entry);
   if (name == nullptr) name = archive_entry_pathname_utf8(entry);
+  return name == nullptr ? "" : tar_name(name);
+}
+
+std::string target_of(archive_entry* entry) {
+  const char* name = archive_entry_hardlink(entry);
+  if (name == nullptr) name = archive_entry_hardlink_utf8(entry);
   return name == nullptr ? "" : tar_name(name);
 }
 
@@ -164,8 +176,13 @@ std::string tar_name(std::string_view raw) {
   return name;
 }
 
-bool list_tar(const InputFile& file, std::uint64_t begin, std::uint64_t end,
-              const std::string& where, const std::function<bool(const TarMember&)>& take) {
+namespace {
+
+// Calls `take` with each member as it is stored, and with the target of one that is a hard link,
+// until it returns false. Whether the archive has its end mark.
+bool list_stored(const InputFile& file, std::uint64_t begin, std::uint64_t end,
+                 const std::string& where,
+                 const std::function<bool(const TarMember&, const std::string* target)>& take) {
   const Archive a = new_archive();
   archive_read_support_format_tar(a.get());
   archive_read_set_format_option(a.get(), "tar", "read_concatenated_archives", "1");
@@ -185,8 +202,10 @@ bool list_tar(const InputFile& file, std::uint64_t begin, std::uint64_t end,
       fail(where, "has a member before byte " + std::to_string(at) + " that cannot be listed (" +
                       message_of(a.get()) + ")");
     }
+    const bool is_link = is_hard_link(entry);
+    const std::string target = is_link ? target_of(entry) : "";
     member.name = name_of(entry);
-    member.kind = kind_of(entry);
+    member.kind = is_link ? TarMember::Kind::kLostLink : kind_of(entry);
     member.offset = at;
     member.bytes =
         member.kind == TarMember::Kind::kFile
@@ -197,8 +216,44 @@ bool list_tar(const InputFile& file, std::uint64_t begin, std::uint64_t end,
                       " bytes from byte " + std::to_string(at) + " on, where only " +
                       std::to_string(end - std::min(at, end)) + " are left");
     }
-    if (!member.name.empty() && !take(member)) return true;
+    if (!member.name.empty() && !take(member, is_link ? &target : nullptr)) return true;
   }
+}
+
+// The files that the hard links of an archive stand for, in the order of the links; kLostLink where
+// no member before the link has its target's name. Goes through the archive twice, and holds the
+// names of what is linked to.
+std::vector<TarMember> resolve_links(const InputFile& file, std::uint64_t begin, std::uint64_t end,
+                                     const std::string& where) {
+  std::map<std::string, TarMember> linked;
+  list_stored(file, begin, end, where, [&](const TarMember&, const std::string* target) {
+    if (target != nullptr) linked.try_emplace(*target, TarMember{});
+    return true;
+  });
+  for (auto& [name, member] : linked) member.kind = TarMember::Kind::kLostLink;
+  std::vector<TarMember> files;
+  list_stored(file, begin, end, where, [&](const TarMember& member, const std::string* target) {
+    if (target != nullptr) files.push_back(linked.at(*target));
+    const auto found = linked.find(member.name);
+    if (found != linked.end()) found->second = target != nullptr ? files.back() : member;
+    return true;
+  });
+  return files;
+}
+
+}  // namespace
+
+bool list_tar(const InputFile& file, std::uint64_t begin, std::uint64_t end,
+              const std::string& where, const std::function<bool(const TarMember&)>& take) {
+  std::optional<std::vector<TarMember>> links;
+  std::size_t next = 0;
+  return list_stored(file, begin, end, where, [&](const TarMember& stored, const std::string* to) {
+    if (to == nullptr) return take(stored);
+    if (!links) links = resolve_links(file, begin, end, where);
+    TarMember member = links->at(next++);
+    member.name = stored.name;
+    return take(member);
+  });
 }
 
 bool tar_begins_at(const InputFile& file, std::uint64_t begin, std::uint64_t end) {

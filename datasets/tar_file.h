@@ -17,8 +17,9 @@ struct TarMember {
     kFile,
     kSparse,  // a file with its holes left out: its bytes do not lie together
     kFolder,
-    kLink,  // hard or symbolic
-    kOther  // pipes, devices
+    kLink,      // symbolic
+    kLostLink,  // hard, to what the archive does not have before it
+    kOther      // pipes, devices
   };
   std::string name;  // as tar_name() gives it; never empty
   Kind kind = Kind::kFile;
@@ -34,9 +35,10 @@ std::string tar_name(std::string_view raw);
 
 // Lists an archive (POSIX, PAX, GNU and old tar; long names; several archives one behind the other)
 // that lies in bytes [begin, end) of `file`, until `take` returns false. The members' bytes are
-// skipped, not read. `where` names the archive in messages. False when it was listed to its end and
-// no end mark is there, as where a copy was cut short between two members. Throws UsageError naming
-// the place: a damaged header, a member that reaches beyond the end.
+// skipped, not read. A hard link is the file it leads to, under its own name; an archive that has
+// some is gone through three times. `where` names the archive in messages. False when it was listed
+// to its end and no end mark is there, as where a copy was cut short between two members. Throws
+// UsageError naming the place: a damaged header, a member that reaches beyond the end.
 bool list_tar(const InputFile& file, std::uint64_t begin, std::uint64_t end,
               const std::string& where, const std::function<bool(const TarMember&)>& take);
 

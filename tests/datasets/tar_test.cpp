@@ -147,7 +147,6 @@ TEST_F(TarTest, NamesLeadNowhere) {
 TEST_F(TarTest, LinksAndDevicesArePassedOverAndCounted) {
   add("a.tar", make_tar({{"a/1.jpg"},
                          {"a/2.jpg", "", AE_IFLNK, "1.jpg"},
-                         {"a/3.jpg", "", AE_IFREG, "a/1.jpg"},
                          {"a/4.jpg", "", AE_IFIFO},
                          {"a/._1.jpg"},
                          {".hidden/5.jpg"},
@@ -156,8 +155,41 @@ TEST_F(TarTest, LinksAndDevicesArePassedOverAndCounted) {
   const auto source = open("a.tar");
   EXPECT_THAT(lines_of(*source), ElementsAre("a/1.jpg none a"));
   EXPECT_EQ(source->description(),
-            "tar: 1 class; passed over: hidden (1), links (2), of a NAS or an operating system "
+            "tar: 1 class; passed over: hidden (1), links (1), of a NAS or an operating system "
             "(2), pipes, sockets and devices (1)");
+}
+
+// The same tree, packed with a hard link for each file that is there twice, is the same set.
+TEST_F(TarTest, HardLinksAreTheFilesTheyLeadTo) {
+  const std::vector<MadeMember> inner{{"x/9.jpg", "nine"}, {"x/8.jpg", "", AE_IFREG, "x/9.jpg"}};
+  const std::vector<MadeMember> members{{"train/a/0.jpg", "zero"},
+                                        {"blobs/f3", "blob"},
+                                        {"train/b/1.jpg", "", AE_IFREG, "blobs/f3"},
+                                        {"val/a/0.jpg", "", AE_IFREG, "./train/a/0.jpg"},
+                                        {"val/b/1.jpg", "", AE_IFREG, "train/b/1.jpg"},
+                                        {"val/b/late.jpg", "", AE_IFREG, "val/b/later.jpg"},
+                                        {"val/b/later.jpg", "later"},
+                                        {"val/b/note.txt", "", AE_IFREG, "train/a/0.jpg"}};
+  for (const int format : {ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FORMAT_TAR_PAX_RESTRICTED,
+                           ARCHIVE_FORMAT_TAR_PAX_INTERCHANGE, ARCHIVE_FORMAT_TAR_GNUTAR}) {
+    for (const int filter : {ARCHIVE_FILTER_NONE, ARCHIVE_FILTER_GZIP}) {
+      add("a.tar", make_tar(members, {format, filter}));
+      const auto source = open("a.tar");
+      EXPECT_THAT(lines_of(*source), ElementsAre("train/a/0.jpg train a", "train/b/1.jpg train b",
+                                                 "val/a/0.jpg val a", "val/b/1.jpg val b",
+                                                 "val/b/late.jpg val b", "val/b/later.jpg val b"));
+      EXPECT_EQ(content_of(*source, 1), "blob");
+      EXPECT_EQ(content_of(*source, 2), "zero");
+      EXPECT_EQ(content_of(*source, 3), "blob");
+      EXPECT_EQ(source->read(4).error().kind, ReadError::Kind::kMissing);
+      EXPECT_THAT(source->description(), HasSubstr("1 hard link to what is not there"));
+    }
+  }
+  add("a.tar", make_tar({{"train/n.tar", make_tar(inner)}, {"train/m/1.jpg", "one"}}));
+  const auto source = open("a.tar");
+  ASSERT_EQ(source->entries().size(), 3U);
+  EXPECT_EQ(content_of(*source, 0), "nine");
+  EXPECT_EQ(content_of(*source, 1), "nine");
 }
 
 TEST_F(TarTest, InputsThatCannotBeReadAreListed) {
