@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "common/error.h"
@@ -22,6 +24,7 @@ namespace {
 constexpr std::uint64_t kMaxLabelBytes = 1 << 10;
 constexpr std::uint64_t kMaxJsonBytes = 1 << 20;
 constexpr std::uint64_t kMaxNamesBytes = 1 << 24;
+constexpr std::uint64_t kLost = ~std::uint64_t{0};  // the address of a hard link to nothing
 
 // "n01/0001.Seg.PNG" is {"n01/0001", "seg.png"}.
 struct MemberName {
@@ -41,19 +44,44 @@ std::optional<MemberName> parse_member_name(std::string_view name) {
 
 bool is_image_ending(const std::string& ending) { return is_image_name("." + ending); }
 
+// "seg.png" is {"seg", "png"}, "png" is {"", "png"}.
+struct Ending {
+  std::string_view view;  // what is between the key and the last dot
+  std::string_view last;
+};
+
+Ending parse_ending(std::string_view ending) {
+  const std::size_t dot = ending.rfind('.');
+  if (dot == ending.npos) return {"", ending};
+  return {ending.substr(0, dot), ending.substr(dot + 1)};
+}
+
 // Whether a sample with an image and something said about it is among these names.
 bool look_like_samples(const std::vector<std::string>& names) {
   std::string key;
   bool image = false;
   bool said = false;
+  std::set<std::string> images;  // views of the key that are images, and those that have labels
+  std::set<std::string> labels;
   for (const std::string& name : names) {
     const auto member = parse_member_name(name);
     if (!member) continue;
-    if (member->key != key) image = said = false;
+    if (member->key != key) {
+      image = said = false;
+      images.clear();
+      labels.clear();
+    }
     key = member->key;
-    image = image || is_image_ending(member->ending);
+    const Ending ending = parse_ending(member->ending);
+    const std::string view(ending.view);
+    if (is_image_ending(member->ending)) {
+      image = true;
+      images.insert(view);
+    } else if (ending.last == "cls" || ending.last == "json") {
+      labels.insert(view);
+    }
     said = said || member->ending == "cls" || member->ending == "json" || member->ending == "txt";
-    if (image && said) return true;
+    if ((image && said) || (images.contains(view) && labels.contains(view))) return true;
   }
   return false;
 }
@@ -160,6 +188,11 @@ class SampleReader {
     note(without_image_, "sample without an image passed over",
          "samples without an image passed over");
     note(more_images_, "further image of a sample left out", "further images of samples left out");
+    if (!dotted_.empty()) {
+      text += ", as '" + dotted_ +
+              "' (a sample's key ends at the first dot of a name: where these are samples of their "
+              "own, rename them without dots)";
+    }
     if (labelled_ > 0) {
       note(rows.size() - labelled_, "image without a label", "images without a label");
     }
@@ -170,47 +203,87 @@ class SampleReader {
   }
 
  private:
+  struct Image {
+    std::string view;
+    TarMember member;
+  };
+
   void add(const TarMember& member) {
     if (member.kind == TarMember::Kind::kFolder) return;
-    if (member.kind != TarMember::Kind::kFile) {
+    const auto name = parse_member_name(member.name);
+    const bool is_lost = member.kind == TarMember::Kind::kLostLink && name;
+    if (member.kind != TarMember::Kind::kFile && !is_lost) {
       ++not_files_;
       return;
     }
-    const auto name = parse_member_name(member.name);
     if (!name) return;
     if (name->key != key_) finish_sample();
     key_ = name->key;
+    if (!endings_.insert(name->ending).second) {
+      throw UsageError(path_ + " has '" + member.name +
+                       "' twice in one sample, so which label is whose cannot be told; rename the "
+                       "second sample, or take the archive apart and make it anew");
+    }
+    const std::string view(parse_ending(name->ending).view);
+    const std::string_view last = parse_ending(name->ending).last;
     if (is_image_ending(name->ending)) {
-      more_images_ += image_ ? 1 : 0;
-      if (!image_) image_ = member;
-    } else if (with_labels_ && name->ending == "cls") {
-      cls_ = label_of_text(member);
-    } else if (with_labels_ && name->ending == "json") {
-      json_ = labels_of_json(member);
+      images_.push_back({view, member});
+    } else if (with_labels_ && last == "cls") {
+      cls_.emplace(view, member);
+    } else if (with_labels_ && last == "json") {
+      json_.emplace(view, member);
     }
   }
 
+  // Images are samples of their own where one has a label of its own: "a.0.jpg" beside "a.0.cls".
   void finish_sample() {
-    if (image_) {
-      Entry entry{prefix_ + image_->name, split_, {}, "", image_->bytes};
-      const std::vector<std::string> texts =
-          cls_ ? std::vector{*cls_} : json_.value_or(std::vector<std::string>{});
-      for (const std::string& text : texts) {
-        if (!is_no_label(text)) entry.labels.push_back(labels.add(text));
+    const auto has_own = [&](const Image& image) {
+      return !image.view.empty() && (cls_.contains(image.view) || json_.contains(image.view));
+    };
+    if (std::ranges::any_of(images_, has_own)) {
+      std::set<std::string> views;
+      for (const Image& image : images_) {
+        if (views.insert(image.view).second) {
+          add_row(image.member, image.view);
+        } else {
+          ++more_images_;
+        }
       }
-      labelled_ += entry.labels.empty() ? 0 : 1;
-      rows.push_back(entry);
-      addresses.push_back(image_->offset);
+    } else if (!images_.empty()) {
+      add_row(images_.front().member, "");
+      more_images_ += images_.size() - 1;
+      if (images_.size() > 1 && !images_.front().view.empty() && dotted_.empty()) {
+        dotted_ = images_[1].member.name;
+      }
     } else if (!key_.empty()) {
       ++without_image_;
     }
     key_.clear();
-    image_.reset();
-    cls_.reset();
-    json_.reset();
+    endings_.clear();
+    images_.clear();
+    cls_.clear();
+    json_.clear();
+  }
+
+  // With the labels of its view, else of its key.
+  void add_row(const TarMember& image, const std::string& view) {
+    Entry entry{prefix_ + image.name, split_, {}, "", image.bytes};
+    for (const std::string& text : texts_of(view)) {
+      if (const auto number = labels.add_if_any(text)) entry.labels.push_back(*number);
+    }
+    labelled_ += entry.labels.empty() ? 0 : 1;
+    rows.push_back(entry);
+    addresses.push_back(image.kind == TarMember::Kind::kLostLink ? kLost : image.offset);
+  }
+
+  std::vector<std::string> texts_of(const std::string& view) const {
+    if (const auto at = cls_.find(view); at != cls_.end()) return {label_of_text(at->second)};
+    if (const auto at = json_.find(view); at != json_.end()) return labels_of_json(at->second);
+    return view.empty() ? std::vector<std::string>{} : texts_of("");
   }
 
   std::string label_of_text(const TarMember& member) const {
+    check_there(member);
     if (member.bytes > kMaxLabelBytes) {
       fail(member, "has " + std::to_string(member.bytes) + " bytes, too many for a label");
     }
@@ -218,6 +291,7 @@ class SampleReader {
   }
 
   std::vector<std::string> labels_of_json(const TarMember& member) const {
+    check_there(member);
     if (member.bytes > kMaxJsonBytes) {
       fail(member,
            "has " + std::to_string(member.bytes) + " bytes, too many for what is said of an image");
@@ -238,6 +312,12 @@ class SampleReader {
     return {};
   }
 
+  void check_there(const TarMember& member) const {
+    if (member.kind == TarMember::Kind::kLostLink) {
+      fail(member, "is a hard link to a file that the archive does not have before it");
+    }
+  }
+
   [[noreturn]] void fail(const TarMember& member, const std::string& problem) const {
     throw UsageError(path_ + ": " + member.name + " " + problem +
                      "; mend it, or take the set as unlabelled (--labels none)");
@@ -250,9 +330,11 @@ class SampleReader {
   std::string prefix_;
   Split split_ = Split::kNone;
   std::string key_;  // of the sample that is being gathered
-  std::optional<TarMember> image_;
-  std::optional<std::string> cls_;
-  std::optional<std::vector<std::string>> json_;
+  std::set<std::string> endings_;
+  std::vector<Image> images_;
+  std::map<std::string, TarMember> cls_;  // by view
+  std::map<std::string, TarMember> json_;
+  std::string dotted_;  // the first image left out of a sample whose images all have a view
   std::size_t labelled_ = 0;
   std::size_t without_image_ = 0;
   std::size_t more_images_ = 0;
@@ -276,7 +358,7 @@ class WebDataset final : public Source {
     entries_ = relabelled(reader.rows, classes.index_of);
     class_names_ = std::move(classes.names);
     addresses_ = std::move(reader.addresses);
-    describe(splits, reader.notes());
+    describe(splits, reader.notes() + reader.labels.note());
   }
 
   std::string_view format() const noexcept override { return "webdataset"; }
@@ -285,6 +367,11 @@ class WebDataset final : public Source {
   std::string description() const override { return description_; }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
+    if (addresses_[position] == kLost) {
+      return ReadError{ReadError::Kind::kMissing,
+                       "is a hard link to a file that the archive does not have before it; make "
+                       "the archive anew, with what it leads to"};
+    }
     return set_.read(addresses_[position], entries_.input_bytes(position));
   }
 

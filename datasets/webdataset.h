@@ -16,7 +16,8 @@ bool webdataset_found_at(const std::filesystem::path& path);
 // of the archive; compressed shards are inflated as tar.h says.
 //
 //   image    The first member ending as an image does, in any case; others are left out. Samples
-//            without one are passed over. description() counts both.
+//            without one are passed over. description() counts both. Where an image has a label of
+//            its own stem beside it ("a.0.jpg", "a.0.cls"), each stem of that key is a sample.
 //   labels   .cls: a number or name as text; else "label", "cls" or "class" of .json: a number, a
 //            name, or a list of them. -1, nothing and null are no label. Under LabelsFrom::kNone
 //            these members are not looked at.
@@ -25,8 +26,8 @@ bool webdataset_found_at(const std::filesystem::path& path);
 //   splits   From the shard's folder ("train/0.tar") or a word of its name ("set-val-0001.tar");
 //            then every shard must have one.
 //
-// Throws UsageError naming shard and member: a label that is none, text that is no JSON, shards of
-// which some have a split, what tar_file.h says.
+// Throws UsageError naming shard and member: an ending twice in a sample, a label that is none,
+// text that is no JSON, shards of which some have a split, what tar_file.h says.
 std::unique_ptr<Source> open_webdataset(const std::filesystem::path& path,
                                         const OpenOptions& options);
 

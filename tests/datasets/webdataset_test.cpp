@@ -58,6 +58,59 @@ TEST_F(WebDatasetTest, NeighboursWithOneKeyAreOneSample) {
             "webdataset: 1 shard, 2 classes; 1 further image of a sample left out");
 }
 
+// Two samples of one key, one behind the other, are not told apart by their names.
+TEST_F(WebDatasetTest, AnEndingTwiceInASampleIsRefusedByName) {
+  const std::vector<std::vector<MadeMember>> bad{
+      {{"a.jpg"}, {"a.cls", "0"}, {"a.jpg"}, {"a.cls", "1"}},
+      {{"a.jpg"}, {"a.cls", "0"}, {"a.JPG"}, {"b.jpg"}},
+      {{"a.jpg"}, {"a.cls", "0"}, {"a.png"}, {"a.cls", "1"}},
+      {{"a.jpg"}, {"a.json", "{}"}, {"a.png"}, {"a.json", "{}"}},
+      {{"a.jpg"}, {"a.txt", "one"}, {"a.png"}, {"a.txt", "two"}},
+      {{"a.0.jpg"}, {"a.0.cls", "0"}, {"a.0.jpg"}, {"a.0.cls", "1"}}};
+  for (const auto& members : bad) {
+    add("a.tar", members);
+    EXPECT_THAT(refusal("a.tar"), AllOf(HasSubstr("a.tar has 'a."), HasSubstr("twice")));
+  }
+  add("a.tar", {{"a.jpg"}, {"a.cls", "0"}, {"b.jpg"}, {"b.cls", "1"}, {"a.jpg"}, {"a.cls", "1"}});
+  EXPECT_THAT(lines_of(*open("a.tar")),
+              ElementsAre("a.jpg none 0", "b.jpg none 1", "a.jpg none 1"));
+}
+
+TEST_F(WebDatasetTest, StemsWithLabelsOfTheirOwnAreSamples) {
+  add("dots.tar", {{"2023.05.0.jpg", "zero"},
+                   {"2023.05.0.cls", "1"},
+                   {"2023.05.1.jpg", "one"},
+                   {"2023.05.1.json", R"({"label": 0})"},
+                   {"2023.05.2.jpg", "two"},
+                   {"s.jpg"},
+                   {"s.cls", "1"},
+                   {"s.seg.png"},
+                   {"s.meta.json", R"({"label": 0})"}});
+  const auto source = open("dots.tar");
+  EXPECT_EQ(source->format(), "webdataset");
+  EXPECT_THAT(lines_of(*source), ElementsAre("2023.05.0.jpg none 1", "2023.05.1.jpg none 0",
+                                             "2023.05.2.jpg none ", "s.jpg none 1"));
+  EXPECT_EQ(content_of(*source, 1), "one");
+  EXPECT_THAT(source->description(), HasSubstr("1 further image of a sample left out"));
+  add("dots.tar", {{"a.cls", "0"}, {"a.0.jpg"}, {"a.1.jpg"}, {"b.jpg"}, {"b.cls", "1"}});
+  EXPECT_THAT(open("dots.tar")->description(), HasSubstr("left out, as 'a.1.jpg' (a sample's key"));
+}
+
+TEST_F(WebDatasetTest, HardLinksAreTheFilesTheyLeadTo) {
+  add("a.tar", {{"1.jpg", "one"},
+                {"1.cls", "0"},
+                {"2.jpg", "", AE_IFREG, "1.jpg"},
+                {"2.cls", "", AE_IFREG, "./1.cls"},
+                {"3.jpg", "", AE_IFREG, "gone.jpg"},
+                {"3.cls", "0"}});
+  const auto source = open("a.tar");
+  EXPECT_THAT(lines_of(*source), ElementsAre("1.jpg none 0", "2.jpg none 0", "3.jpg none 0"));
+  EXPECT_EQ(content_of(*source, 1), "one");
+  EXPECT_EQ(source->read(2).error().kind, ReadError::Kind::kMissing);
+  add("a.tar", {{"1.jpg", "one"}, {"1.cls", "", AE_IFREG, "gone.cls"}});
+  EXPECT_THAT(refusal("a.tar"), HasSubstr("1.cls is a hard link"));
+}
+
 TEST_F(WebDatasetTest, LabelsOfJson) {
   add("a.tar", {{"0.jpg"},
                 {"0.json", R"({"label": "cat", "class": 7})"},
