@@ -108,8 +108,30 @@ void rename_file(const fs::path& from, const fs::path& to, const char* act) {
   fault_after(act, to);
 }
 
-// Where a file is made that is to be at `path`.
-fs::path temporary_of(const fs::path& path) { return path.string() + ".tmp"; }
+bool is_at(const Fd& fd, const fs::path& path) {
+  struct stat opened {};
+  struct stat there {};
+  return ::fstat(fd.get(), &opened) == 0 && ::stat(path.c_str(), &there) == 0 &&
+         opened.st_ino == there.st_ino && opened.st_dev == there.st_dev;
+}
+
+// Opens the first of PATH.tmp, PATH.2.tmp and so on that no writer has, and empties what one that
+// was killed has left there. It is the caller's alone until `fd` is closed. Where a file system
+// knows no locks, PATH.tmp.
+fs::path open_temporary(const fs::path& path, Fd& fd) {
+  for (int number = 1;;) {
+    const std::string ending = number == 1 ? ".tmp" : "." + std::to_string(number) + ".tmp";
+    fs::path temporary = path.string() + ending;
+    fd = create_fd(temporary, 0, path);
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      ++number;
+      continue;
+    }
+    if (!is_at(fd, temporary)) continue;  // its writer put it in place meanwhile
+    if (::ftruncate(fd.get(), 0) != 0) throw_errno("cannot write " + temporary.string());
+    return temporary;
+  }
+}
 
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -240,15 +262,16 @@ void write_file_durably(const fs::path& path, std::string_view text) {
 }
 
 DurableFile::DurableFile(fs::path path)
-    : path_(std::move(path)), fd_(create_fd(temporary_of(replaceable(path_)), O_TRUNC, path_)) {}
+    : path_(std::move(path)), temporary_(open_temporary(replaceable(path_), fd_)) {}
 
 DurableFile::~DurableFile() {
-  if (!path_.empty()) ::unlink(temporary_of(path_).c_str());
+  if (!path_.empty()) ::unlink(temporary_.c_str());
 }
 
 DurableFile::DurableFile(DurableFile&& other) noexcept
     : path_(std::exchange(other.path_, {})),
       fd_(std::move(other.fd_)),
+      temporary_(std::move(other.temporary_)),
       appended_(other.appended_),
       gathered_(std::move(other.gathered_)) {}
 
@@ -276,14 +299,14 @@ void DurableFile::write_at(std::uint64_t offset, BytesView bytes) {
 
 InputFile DurableFile::written() {
   flush();
-  return InputFile(temporary_of(path_));
+  return InputFile(temporary_);
 }
 
 void DurableFile::finish() {
   flush();
   sync_fd(fd_, path_);
-  fd_ = Fd();
-  rename_file(temporary_of(path_), path_, "file.rename");
+  rename_file(temporary_, path_, "file.rename");
+  fd_ = Fd();  // not before: the name is this file's as long as it is open
   fsync_directory(folder_of(std::exchange(path_, {})));
 }
 
@@ -359,6 +382,16 @@ AppendFile::AppendFile(fs::path path)
 
 void AppendFile::append(std::string_view text) { write_all(fd_, as_bytes(text), path_); }
 void AppendFile::sync() { sync_fd(fd_, path_); }
+
+Fd wait_for_directory(const fs::path& path) {
+  Fd fd = open_fd(path, O_RDONLY | O_DIRECTORY);
+  while (::flock(fd.get(), LOCK_EX) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == ENOLCK || errno == EOPNOTSUPP) break;  // a file system without locks
+    throw_errno("cannot lock " + path.string());
+  }
+  return fd;
+}
 
 Fd lock_directory(const fs::path& path) {
   Fd fd = open_fd(path, O_RDONLY | O_DIRECTORY);

@@ -73,7 +73,8 @@ void sync_file_system(const std::filesystem::path& path);
 
 // The durable way to put a whole file in place: temporary name in the same folder, write, fsync,
 // rename, fsync of the folder. After a crash the path holds the old bytes or the new, never a part.
-// Throws UsageError, before it writes, where a device, a pipe or a folder is at the path.
+// Several writers of one path do not meet: each has a temporary name of its own, and the last one
+// stays. Throws UsageError, before it writes, where a device, a pipe or a folder is at the path.
 void write_file_durably(const std::filesystem::path& path, BytesView bytes);
 void write_file_durably(const std::filesystem::path& path, std::string_view text);
 
@@ -99,8 +100,9 @@ class DurableFile {
 
   std::filesystem::path path_;  // empty: finished or moved from
   Fd fd_;
-  std::uint64_t appended_ = 0;  // bytes of the file that append() made
-  Bytes gathered_;              // and those that follow them
+  std::filesystem::path temporary_;  // this writer's alone
+  std::uint64_t appended_ = 0;       // bytes of the file that append() made
+  Bytes gathered_;                   // and those that follow them
 };
 
 void fsync_file(const std::filesystem::path& path);
@@ -137,6 +139,8 @@ class AppendFile {
 // Locks a directory for as long as the result lives, against other processes that do so too. Throws
 // UsageError naming it when one holds it already.
 Fd lock_directory(const std::filesystem::path& path);
+// The same, but waits for a process that holds it.
+Fd wait_for_directory(const std::filesystem::path& path);
 
 // Makes `link` a symbolic link to `target`, atomically replacing one that is there.
 void replace_symlink(const std::filesystem::path& link, const std::filesystem::path& target);

@@ -161,8 +161,11 @@ void make_splits(const Task& task) {
   result.selection.cache_digest = cache.digest();
   const dedup::ToldGroups blocks = blocks_of(task, result.selection);
   show(task, result.selection, blocks, split_frame(result.summary, cache.manifest()));
-  keep_previous(session, cache, result.selection);
-  cache.write_selection(result.selection, &blocks);
+  {
+    const Fd lock = cache.lock_selections();
+    keep_previous(session, cache, result.selection);
+    cache.write_selection(result.selection, &blocks);
+  }
   if (o.output.json) {
     fmt::print("{}\n", json_of_splits(result.summary, options, cache.manifest()).dump());
   } else {
@@ -191,6 +194,7 @@ void make_folds(const Task& task) {
       dedup::make_folds(columns, options, o.shares.folds, links.source);
   const dedup::ToldGroups blocks = blocks_of(task, result.common);
   show(task, result.common, blocks, folds_frame(result.summary, cache.manifest()));
+  Fd lock = cache.lock_selections();
   for (std::uint32_t fold = 0; fold < o.shares.folds; ++fold) {
     dedup::Selection selection = selection_of_fold(result, fold);
     selection.name = fold_name(o.name, fold + 1);
@@ -198,6 +202,7 @@ void make_folds(const Task& task) {
     keep_previous(session, cache, selection);
     cache.write_selection(selection, &blocks);
   }
+  lock = {};
   if (o.output.json) {
     fmt::print("{}\n", json_of_folds(result.summary, o.name, options, cache.manifest()).dump());
   } else {

@@ -203,6 +203,8 @@ void conclude(const Session& session, const Deduplicated& what, ListFlags lists,
   const bool refused = ending.fails_on_leak && !what.result.leaks.empty();
   const auto places = places_of(lists);
   const bool prints_list = std::ranges::count(places, std::filesystem::path(kStandardOutput)) > 0;
+  Fd lock;
+  if (ending.lock && !refused) lock = ending.lock();
   if (ending.prepare && !refused) ending.prepare();
   if (lists.removed.empty() && !refused && !ending.list.empty()) {
     lists.removed = ending.list;
@@ -214,6 +216,7 @@ void conclude(const Session& session, const Deduplicated& what, ListFlags lists,
     list_removed(what, dedup::ListForm::kCsv, print);
   }
   if (ending.keep && !refused) ending.keep();
+  lock = {};
   if (!ending.first.empty()) say(session, ending.first);
   tell(session, what, refused);
   if (ending.keep && !refused) say(session, ending.kept);

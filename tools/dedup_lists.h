@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "common/file.h"
 #include "dedup/report.h"
 #include "tools/command.h"
 
@@ -54,6 +55,7 @@ struct Ending {
   std::string first = {};  // what is said before all else; empty: nothing
   // Where removed images are listed unless that is said; empty: as CSV on stdout.
   std::filesystem::path list = {};
+  std::function<Fd()> lock = {};       // held from before anything is written until all is
   std::function<void()> prepare = {};  // before anything is written
   std::function<void()> keep = {};     // writes the selection; empty: there is none to write
   std::string kept = {};               // the sentence about it

@@ -475,6 +475,12 @@ std::optional<dedup::ToldGroups> Cache::read_groups(const dedup::Selection& sele
   return dedup::read_groups(InputFile(file), selection);
 }
 
+Fd Cache::lock_selections() const {
+  const fs::path folder = state_->paths.selection("any").parent_path();
+  make_directories(folder);
+  return wait_for_directory(folder);
+}
+
 std::optional<std::string> Cache::keep_previous(const dedup::Selection& next) const {
   const fs::path file = state_->paths.selection(next.name);
   std::error_code ignored;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/file.h"
 #include "dedup/fingerprints.h"
 #include "dedup/selection.h"
 #include "dedup/told_groups.h"
@@ -121,6 +122,9 @@ class Cache {
   // The groups kept beside a selection of this cache; nothing where none are, or other ones.
   // FormatError where their file is damaged.
   std::optional<dedup::ToldGroups> read_groups(const dedup::Selection& selection) const;
+  // Waits until no other process writes selections, and keeps others from it while the result
+  // lives: for a selection, its groups, its list and the one before it, which belong together.
+  Fd lock_selections() const;
   // Copies the selection that `next` would replace, and the list and the groups beside it, to
   // NAME.previous, which is replaced. Returns that name; nothing where there is none, it is the
   // same, or it is damaged.

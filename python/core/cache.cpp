@@ -252,6 +252,7 @@ std::optional<std::string> write_selection(OpenCache& open, const dedup::Selecti
     throw UsageError("selection '" + selection.name + "' was made for another cache than " +
                      open.root().string() + "; begin with keep_all() of this one");
   }
+  const Fd lock = cache->lock_selections();
   auto previous = cache->keep_previous(selection);
   cache->write_selection(selection);
   return previous;

@@ -30,6 +30,7 @@ using dedup::Result;
 // the old one.
 void keep(const pipeline::Cache& cache, const dedup::Policy& policy, const Result& result) {
   const dedup::Selection& selection = result.selection;
+  const Fd lock = cache.lock_selections();
   cache.keep_previous(selection);
   const std::filesystem::path at =
       cache.paths().selection(selection.name).replace_extension(".csv");

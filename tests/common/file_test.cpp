@@ -345,4 +345,37 @@ TEST(Csv, QuotesOnlyWhatMustBeQuoted) {
   EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
 }
 
+// Several writers of one path do not write into each other's file, and the last one stays.
+TEST(DurableFile, WritersOfOnePathDoNotMeet) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "list.csv";
+  {
+    DurableFile first(path);
+    DurableFile second(path);
+    DurableFile third(path);
+    const std::string one(100'000, '1');
+    const std::string two(50'000, '2');
+    first.append(as_bytes(one));
+    second.append(as_bytes(two));
+    third.append(as_bytes(std::string("given up")));
+    first.finish();
+    EXPECT_EQ(read_text(path), one);
+    DurableFile fourth(path);  // takes the name that the first had, not the second's
+    fourth.append(as_bytes(std::string("4")));
+    second.finish();
+    EXPECT_EQ(read_text(path), two);
+    fourth.finish();
+    EXPECT_EQ(read_text(path), "4");
+  }
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    ++files;
+  EXPECT_EQ(files, 1U);
+  // What a killed writer has left is used again.
+  write_new_file(path.string() + ".tmp", as_bytes(std::string("left behind, and longer")));
+  write_file_durably(path, "5");
+  EXPECT_EQ(read_text(path), "5");
+  EXPECT_FALSE(std::filesystem::exists(path.string() + ".tmp"));
+}
+
 }  // namespace winnow::file_test
