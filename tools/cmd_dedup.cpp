@@ -178,6 +178,7 @@ void decide(const DedupOptions& o, const Session& session, const dedup::SharedWo
                         " cannot be written to, so it keeps no selection; say where lists go, as "
                         "in --list removed.csv or --list -, or deduplicate a copy of it");
     }
+    say_alpha_ignored(session, cache);
     deduplicate_images(o, options, session, cache, pipeline::pictures_of(cache), false, work);
     return;
   }

@@ -17,6 +17,7 @@
 #include "pipeline/store/cache.h"
 #include "pipeline/store/features.h"
 #include "tools/command.h"
+#include "tools/dedup_search.h"
 #include "tools/info_issues.h"
 #include "tools/ingest_flags.h"
 #include "tools/report/ingest_page.h"
@@ -321,6 +322,7 @@ Bytes write_sheet(const InfoOptions& o, const pipeline::Cache& cache, const Sess
 
 void run(const InfoOptions& o, const Session& session) {
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+  say_alpha_ignored(session, cache);
   const pipeline::Manifest& m = cache.manifest();
   std::optional<dedup::Selection> selection;
   pipeline::SelectionCounts counts;

@@ -237,6 +237,7 @@ void decide(const SplitOptions& o, const Session& session, const dedup::SharedWo
     throw SystemError(o.cache.string() +
                       " cannot be written to, so it keeps no selection; split a copy of it");
   }
+  say_alpha_ignored(session, cache);
   dedup::SplitOptions options = split_options(o, cache.manifest());
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   options.decided = decided_by(session, o.reviews, columns);

@@ -166,6 +166,7 @@ void tune(const TuneOptions& o, const Session& session) {
                      "; name another file for one");
   }
   const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+  say_alpha_ignored(session, cache);
   const Measured measured = measure(o, session, cache);
   if (!o.output.plot.empty()) write_plot(o.output.plot, measured.all, o.cache);
   if (!o.output.report.empty()) {

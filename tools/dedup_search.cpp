@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -72,6 +73,23 @@ std::vector<std::string> stored_hashes(const pipeline::Cache& cache) {
   }
   if (!names.empty()) return names;
   throw FormatError(cache.paths().manifest().string() + " names no hash; ingest again");
+}
+
+void say_alpha_ignored(const Session& session, const pipeline::Cache& cache) {
+  if (std::filesystem::exists(cache.paths().alpha())) return;
+  const dedup::Fingerprints table = cache.open_fingerprints()({"file_hashes", "pixel_hashes"});
+  std::map<Hash128, Hash128> files;  // the first of each picture
+  std::uint64_t count = 0;
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    const Hash128 file = table.file_hashes[row];
+    if (files.try_emplace(table.pixel_hashes[row], file).first->second != file) ++count;
+  }
+  if (count == 0) return;
+  say(session,
+      fmt::format(
+          "alpha was not looked at when {} was made, and {} count as equal to others by all "
+          "pixels without it; where pictures have alpha, ingest them again",
+          cache.paths().root.string(), count == 1 ? "1 image" : grouped(count) + " images"));
 }
 
 bool can_keep_selections(const pipeline::CachePaths& cache) {

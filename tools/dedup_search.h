@@ -28,6 +28,10 @@ dedup::ColumnSource stoppable(dedup::ColumnSource columns, const Session& sessio
 // Names of the hashes whose codes are stored in a cache. FormatError where there are none.
 std::vector<std::string> stored_hashes(const pipeline::Cache& cache);
 
+// Says of a cache of before alpha was compared how many images count as equal to others by pixels
+// without their alpha, though their files differ; nothing where there is none.
+void say_alpha_ignored(const Session& session, const pipeline::Cache& cache);
+
 // Whether a selection can be written into the cache.
 bool can_keep_selections(const pipeline::CachePaths& cache);
 

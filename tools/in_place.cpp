@@ -46,6 +46,8 @@ void fingerprint_in_place(const std::filesystem::path& data_set, const IngestFla
   if (bad > 0) say(session, fmt::format("{} inputs could not be read", grouped(bad)));
   if (const std::string remark = orientation_remark(result, true); !remark.empty())
     say(session, remark);
+  if (const std::string remark = matte_remark(result); !remark.empty()) say(session, remark);
+  say_each(session, remarks_on_classes(result.manifest));
 }
 
 }  // namespace winnow::tools

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "tools/dedup_search.h"
 #include "tools/in_place.h"
 #include "tools/report/words.h"
 #include "tools/temporary_folder.h"
@@ -83,7 +84,9 @@ void with_cache(const std::filesystem::path& input, const IngestFlags& reading,
                 const std::string& hash, const Session& session,
                 const std::function<void(const pipeline::Cache&)>& use) {
   if (!is_data_set(input)) {
-    use(pipeline::Cache::open(input));
+    const pipeline::Cache cache = pipeline::Cache::open(input);
+    say_alpha_ignored(session, cache);
+    use(cache);
     return;
   }
   const TemporaryFolder folder(std::filesystem::temp_directory_path());

@@ -154,6 +154,17 @@ std::string orientation_remark(const pipeline::IngestResult& result, bool in_pla
                                "data set without another ingest");
 }
 
+std::string matte_remark(const pipeline::IngestResult& result) {
+  const std::uint64_t count = result.remarks.transparent;
+  if (count == 0) return "";
+  return fmt::format(
+      "{} transparent pixels, and {} alpha was dropped: what is drawn in alpha alone "
+      "is lost to training, and only equal pixels are told apart by it; --matte white "
+      "(or black, #rrggbb) lays {} upon a colour",
+      count == 1 ? "1 image has" : grouped(count) + " images have", count == 1 ? "its" : "their",
+      count == 1 ? "it" : "them");
+}
+
 void say_end(const IngestEnd& end, const Session& session) {
   const pipeline::IngestResult& result = end.result;
   const pipeline::Manifest& m = result.manifest;
@@ -182,6 +193,7 @@ nlohmann::ordered_json json_of(const IngestEnd& end) {
                               {"classes", m.inputs.by_fate},
                               {"warned", result.remarks.warned},
                               {"oriented", result.remarks.oriented},
+                              {"transparent", result.remarks.transparent},
                               {"unsupported", unsupported_json(result.remarks)},
                               {"skipped", skipped_json(end.sources)},
                               {"images_per_second", images_per_second(result)},

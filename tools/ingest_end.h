@@ -30,6 +30,10 @@ nlohmann::ordered_json json_of(const IngestEnd& end);
 // empty, too, where a hash of all orientations was made.
 std::string orientation_remark(const pipeline::IngestResult& result, bool in_place);
 
+// That images have transparent pixels whose alpha was dropped, and the flag that keeps it; empty
+// where none has.
+std::string matte_remark(const pipeline::IngestResult& result);
+
 // Null where nothing was done.
 nlohmann::ordered_json name_of_slowest(const pipeline::StageTimes& times);
 std::uint64_t peak_rss_bytes();  // of this process

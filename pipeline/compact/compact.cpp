@@ -335,6 +335,7 @@ CompactResult compact(const Cache& cache, const fs::path& out, const CompactOpti
   write_fingerprints(cache, kept.rows, to, manifest);
   write_ledger(cache, kept.selection, to, manifest);
   check_stop(options.stop, out);
+  if (fs::exists(cache.paths().alpha())) write_file_durably(to.alpha(), "");
   fsync_directory(to.root);
   write_file_durably(to.manifest(), to_json(manifest));
   return done(std::move(manifest));

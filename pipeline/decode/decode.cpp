@@ -67,7 +67,7 @@ bool is_pnm(BytesView bytes) {
 
 // That decoding takes, and then cutting, shrinking or turning.
 std::uint64_t most_bytes(const Header& header, const DecodeSettings& settings,
-                         const StoredPart& part) {
+                         const StoredPart& part, bool keep_alpha) {
   const bool is_gray = header.gray || header.channels == 1;
   const int channels = is_gray && (!settings.matte || settings.matte->is_gray()) ? 1 : 3;
   const auto image_bytes = [&](std::uint64_t height, std::uint64_t width) {
@@ -77,7 +77,10 @@ std::uint64_t most_bytes(const Header& header, const DecodeSettings& settings,
   const std::uint64_t wanted = image_bytes(static_cast<std::uint64_t>(part.box.height_px),
                                            static_cast<std::uint64_t>(part.box.width_px));
   const std::uint64_t copied = wanted < whole || part.is_turned ? wanted : 0;
-  return std::max(decoding_bytes(header, channels), whole + copied);
+  const bool has_alpha = header.alpha != Alpha::kNone || header.transparent_gray.has_value();
+  const std::uint64_t alpha =
+      keep_alpha && has_alpha ? header.height_px * header.width_px * (part.is_turned ? 2 : 1) : 0;
+  return std::max(decoding_bytes(header, channels), whole + copied) + alpha;
 }
 
 Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesView encoded,
@@ -103,13 +106,13 @@ Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesV
   }
   if (hooks.before_allocation) {
     const Size stored{static_cast<int>(height), static_cast<int>(width)};
-    hooks.before_allocation(most_bytes(*header, settings, choose(stored)));
+    hooks.before_allocation(most_bytes(*header, settings, choose(stored), hooks.keep_alpha));
   }
   end_if_stopped(hooks.stop);
-  if (format == "png") return decode_png(encoded, *header, settings.matte, hooks.stop);
-  if (format == "webp") return decode_webp(encoded, *header, settings.matte, hooks.stop);
-  if (format == "tiff") return decode_tiff(encoded, *header, settings.matte, hooks.stop);
-  if (format == "bmp") return decode_bmp(encoded, *header, settings.matte, hooks.stop);
+  if (format == "png") return decode_png(encoded, *header, settings.matte, hooks);
+  if (format == "webp") return decode_webp(encoded, *header, settings.matte, hooks);
+  if (format == "tiff") return decode_tiff(encoded, *header, settings.matte, hooks);
+  if (format == "bmp") return decode_bmp(encoded, *header, settings.matte, hooks);
   auto image = decode_pnm(encoded, *header, hooks.stop);
   if (!image) return image.error();
   return DecodedImage(*std::move(image));
@@ -188,6 +191,7 @@ Expected<DecodedImage, DecodeError> decode_part(BytesView encoded, const DecodeS
   if (!image) return image;
   image->orientation = tag;
   if (orientation > 1) turn(*image, orientation);
+  if (orientation > 1) turn(image->alpha, orientation);
   if (swaps_sides(orientation)) std::swap(image->whole_height_px, image->whole_width_px);
   return image;
 }

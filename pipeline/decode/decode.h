@@ -33,6 +33,9 @@ struct DecodedImage : Image {
   Damage damage = Damage::kNone;
   std::string warning;  // the library's first, and how many there were; empty where none
   int orientation = 1;  // that EXIF says (orientation.h), applied or not
+  // Of the whole picture at full scale: one channel, 255 for opaque, turned as the pixels are.
+  // Empty where it was not asked for, and where all pixels are opaque or were laid upon a matte.
+  Image alpha = {};
 };
 
 // Called with the bytes that decoding will take at most, besides the encoded ones and what
@@ -41,12 +44,13 @@ struct DecodedImage : Image {
 // for images that are refused. May be empty.
 using BeforeAllocation = std::function<void(std::uint64_t bytes)>;
 
-// What decoding calls back.
+// What decoding calls back, and what it keeps beside the pixels.
 struct DecodeHooks {
-  BeforeAllocation before_allocation;
+  BeforeAllocation before_allocation = {};
   // Asked at every few rows of JPEGs, PNGs, TIFFs and BMPs, some two million pixels of WebPs, and
   // more often of PNMs.
-  StopRequested stop;
+  StopRequested stop = {};
+  bool keep_alpha = false;  // as DecodedImage::alpha
 };
 
 // "jpeg", "png", "bmp", "webp", "tiff" or "pnm"; "gif", "heic", "avif", "jxl", "jp2", "psd" or
@@ -56,23 +60,23 @@ std::string_view sniff(BytesView encoded) noexcept;
 // Decodes JPEG by libjpeg-turbo (accurate DCT, fancy upsampling, as Pillow), PNG by libpng, WebP by
 // libwebp, TIFF by libtiff, PNM and BMP itself, into 1 channel where the image is gray,
 // else 3 (R, G, B). CMYK and YCCK JPEGs are converted as Pillow does, 16-bit reduced to 8. Alpha is
-// dropped; with a matte the picture is laid upon it as by Pillow's alpha_composite (gray upon a
-// coloured matte becomes colour; the alpha of gray TIFFs is always dropped). EXIF orientation is
-// applied where `settings` says so; a TIFF's own is always, as Pillow does. Larger images than
-// settings.max_pixels are refused by their headers, as are TIFFs of larger tiles, of tiles that
-// together have more than twice as many, or of more than 65,536 strips or tiles. A file that ends
-// early is an error (kTruncated), never a half-gray image; so is a JPEG whose compressed data ends
-// before its pixels do though the file goes on, and a PNG with a wrong CRC (both kCorrupt). What
-// else libjpeg warns about (extraneous bytes before a marker, a bad code, a lost restart marker),
-// and libpng (a bad colour profile), it goes on after, as Pillow does, and the image says so. Pure;
-// safe from many threads; throws only std::bad_alloc, StoppedError and what before_allocation
-// throws. Prints nothing.
-// `buffer` is an image that is no longer needed, whose memory is used where it can be.
-// `scale` 1, 2, 4 or 8: the picture at 1/scale of both its sides, which are rounded up. JPEGs come
-// so from libjpeg's scaled DCT, bit for bit Pillow's draft(), in less time; those it is
-// not used for (other subsampling than of whole pixels, 4:2:2, 4:2:0 and 4:4:0, and arithmetic
-// coding) and all other formats are what box_average() makes of all pixels. All compressed data is
-// read: a file that ends early is refused as ever, by the same limits.
+// dropped (hooks.keep_alpha keeps it beside the pixels); with a matte the picture is laid upon it
+// as by Pillow's alpha_composite (gray upon a coloured matte becomes colour; the alpha of gray
+// TIFFs is never laid upon one). EXIF orientation is applied where `settings` says so; a TIFF's own
+// is always, as Pillow does. Larger images than settings.max_pixels are refused by their headers,
+// as are TIFFs of larger tiles, of tiles that together have more than twice as many, or of more
+// than 65,536 strips or tiles. A file that ends early is an error (kTruncated), never a half-gray
+// image; so is a JPEG whose compressed data ends before its pixels do though the file goes on, and
+// a PNG with a wrong CRC (both kCorrupt). What else libjpeg warns about (extraneous bytes before a
+// marker, a bad code, a lost restart marker), and libpng (a bad colour profile), it goes on after,
+// as Pillow does, and the image says so. Pure; safe from many threads; throws only std::bad_alloc,
+// StoppedError and what before_allocation throws. Prints nothing. `buffer` is an image that is no
+// longer needed, whose memory is used where it can be. `scale` 1, 2, 4 or 8: the picture at 1/scale
+// of both its sides, which are rounded up. JPEGs come so from libjpeg's scaled DCT, bit for bit
+// Pillow's draft(), in less time; those it is not used for (other subsampling than of whole pixels,
+// 4:2:2, 4:2:0 and 4:4:0, and arithmetic coding) and all other formats are what box_average() makes
+// of all pixels. All compressed data is read: a file that ends early is refused as ever, by the
+// same limits.
 Expected<DecodedImage, DecodeError> decode(BytesView encoded, const DecodeSettings& settings,
                                            const DecodeHooks& hooks = {}, Image buffer = {},
                                            int scale = 1);

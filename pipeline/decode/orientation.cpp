@@ -140,7 +140,7 @@ Box before_turn(const Box& box, int orientation, int stored_height_px,
 }
 
 void turn(Image& image, int orientation) {
-  if (orientation <= kUpright || orientation > 8) return;
+  if (orientation <= kUpright || orientation > 8 || image.pixels.empty()) return;
   const bool transposed = orientation >= 5;
   Image out(transposed ? image.width_px : image.height_px,
             transposed ? image.height_px : image.width_px, image.channels);

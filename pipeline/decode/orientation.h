@@ -25,6 +25,7 @@ bool mirrors_rows(int orientation) noexcept;
 bool mirrors_columns(int orientation) noexcept;
 
 // Turns an image the way it is to be held, for an orientation of 1 to 8: Pillow's exif_transpose.
+// Leaves an image without pixels alone.
 void turn(Image& image, int orientation);
 
 }  // namespace winnow::pipeline

@@ -1,5 +1,6 @@
 #include "pipeline/decode/samples.h"
 
+#include <algorithm>
 #include <array>
 #include <opencv2/core/mat.hpp>
 
@@ -37,6 +38,13 @@ Image to_image(const cv::Mat& mat, const Header& header) {
   return image;
 }
 
+// Of a pixel of a picture that has alpha.
+template <class Sample>
+std::uint8_t alpha_at(const Sample* pixel, int channels, const Header& header) {
+  if (channels == 4) return to_8_bits(pixel[3]);
+  return header.transparent_gray == pixel[0] ? 0 : 255;
+}
+
 template <class Sample>
 Image to_image(const cv::Mat& mat, const Header& header, const Matte& matte) {
   const int from_channels = mat.channels();
@@ -47,9 +55,7 @@ Image to_image(const cv::Mat& mat, const Header& header, const Matte& matte) {
   for (int y = 0; y < mat.rows; ++y) {
     const auto* from = mat.ptr<Sample>(y);
     for (int x = 0; x < mat.cols; ++x, from += from_channels) {
-      const int alpha = from_channels == 4                   ? to_8_bits(from[3])
-                        : header.transparent_gray == from[0] ? 0
-                                                             : 255;
+      const int alpha = alpha_at(from, from_channels, header);
       for (int c = 0; c < image.channels; ++c) {
         int colour = to_8_bits(from[from_channels < 3 ? 0 : 2 - c]);
         if (header.alpha == Alpha::kMultiplied) colour = divided(colour, alpha);
@@ -60,58 +66,87 @@ Image to_image(const cv::Mat& mat, const Header& header, const Matte& matte) {
   return image;
 }
 
+bool has_alpha(const cv::Mat& mat, const Header& header) {
+  if (mat.channels() == 4) return header.alpha != Alpha::kNone;
+  return mat.channels() == 1 && header.transparent_gray.has_value();
+}
+
 template <class Sample>
-Image to_image(const cv::Mat& mat, const Header& header, const std::optional<Matte>& matte) {
-  const bool has_alpha = mat.channels() == 4   ? header.alpha != Alpha::kNone
-                         : mat.channels() == 1 ? header.transparent_gray.has_value()
-                                               : false;
-  return matte && has_alpha ? to_image<Sample>(mat, header, *matte) : to_image<Sample>(mat, header);
+Image alpha_of(const cv::Mat& mat, const Header& header) {
+  const int from_channels = mat.channels();
+  Image alpha(mat.rows, mat.cols, 1);
+  std::uint8_t* to = alpha.pixels.data();
+  for (int y = 0; y < mat.rows; ++y) {
+    const auto* from = mat.ptr<Sample>(y);
+    for (int x = 0; x < mat.cols; ++x, from += from_channels) {
+      *to++ = alpha_at(from, from_channels, header);
+    }
+  }
+  return alpha;
+}
+
+template <class Sample>
+DecodedImage to_image(const cv::Mat& mat, const Header& header, const std::optional<Matte>& matte,
+                      bool keep_alpha) {
+  const bool alpha = has_alpha(mat, header);
+  if (matte && alpha) return to_image<Sample>(mat, header, *matte);
+  DecodedImage image(to_image<Sample>(mat, header));
+  if (keep_alpha && alpha) keep_unless_opaque(image, alpha_of<Sample>(mat, header));
+  return image;
 }
 
 Expected<DecodedImage, DecodeError> image_of(const cv::Mat& mat, const Header& header,
-                                             const std::optional<Matte>& matte) {
+                                             const std::optional<Matte>& matte,
+                                             const DecodeHooks& hooks) {
   const bool same_size = static_cast<std::uint64_t>(mat.rows) == header.height_px &&
                          static_cast<std::uint64_t>(mat.cols) == header.width_px;
   if (!same_size) return corrupt("its size is not what its header says");
-  if (mat.depth() == CV_8U) return DecodedImage(to_image<std::uint8_t>(mat, header, matte));
-  if (mat.depth() == CV_16U) return DecodedImage(to_image<std::uint16_t>(mat, header, matte));
+  const bool keep_alpha = hooks.keep_alpha;
+  if (mat.depth() == CV_8U) return to_image<std::uint8_t>(mat, header, matte, keep_alpha);
+  if (mat.depth() == CV_16U) return to_image<std::uint16_t>(mat, header, matte, keep_alpha);
   return unsupported("has samples that are not of 8 or 16 bits; convert it to 8 bits");
 }
 
 }  // namespace
 
+void keep_unless_opaque(DecodedImage& image, Image alpha) {
+  const auto& values = alpha.pixels;
+  const bool is_opaque = std::ranges::all_of(values, [](std::uint8_t a) { return a == 255; });
+  if (!is_opaque) image.alpha = std::move(alpha);
+}
+
 Expected<DecodedImage, DecodeError> decode_bmp(BytesView encoded, const Header& header,
                                                const std::optional<Matte>& matte,
-                                               const StopRequested& stop) {
-  const auto samples = read_bmp(encoded, header, stop);
+                                               const DecodeHooks& hooks) {
+  const auto samples = read_bmp(encoded, header, hooks.stop);
   if (!samples) return samples.error();
-  return image_of(*samples, header, matte);
+  return image_of(*samples, header, matte, hooks);
 }
 
 Expected<DecodedImage, DecodeError> decode_png(BytesView encoded, const Header& header,
                                                const std::optional<Matte>& matte,
-                                               const StopRequested& stop) {
-  auto png = read_png(encoded, stop);
+                                               const DecodeHooks& hooks) {
+  auto png = read_png(encoded, hooks.stop);
   if (!png) return png.error();
-  auto image = image_of(png->samples, header, matte);
+  auto image = image_of(png->samples, header, matte, hooks);
   if (image) note_warnings(*image, std::move(png->first_warning), png->warnings);
   return image;
 }
 
 Expected<DecodedImage, DecodeError> decode_webp(BytesView encoded, const Header& header,
                                                 const std::optional<Matte>& matte,
-                                                const StopRequested& stop) {
+                                                const DecodeHooks& hooks) {
   const auto height = static_cast<int>(header.height_px);
   const auto width = static_cast<int>(header.width_px);
-  if (matte && header.alpha != Alpha::kNone) {
+  if ((matte || hooks.keep_alpha) && header.alpha != Alpha::kNone) {
     cv::Mat samples(height, width, CV_8UC4);
     const WebpTarget to{height, width, WebpOrder::kBgra, samples.data};
-    if (auto error = read_webp(encoded, to, stop)) return *std::move(error);
-    return image_of(samples, header, matte);
+    if (auto error = read_webp(encoded, to, hooks.stop)) return *std::move(error);
+    return image_of(samples, header, matte, hooks);
   }
   Image image(height, width, 3);
   const WebpTarget to{height, width, WebpOrder::kRgb, image.pixels.data()};
-  if (auto error = read_webp(encoded, to, stop)) return *std::move(error);
+  if (auto error = read_webp(encoded, to, hooks.stop)) return *std::move(error);
   return DecodedImage(std::move(image));
 }
 

@@ -6,21 +6,25 @@
 namespace winnow::pipeline {
 
 // All decode what read_header accepted as `header`. Palettes become colours, 16 bits become 8,
-// alpha is dropped without a matte; the first page or frame where there are several.
+// alpha is dropped without a matte, or kept beside the pixels where the hooks say so; the first
+// page or frame where there are several.
 
-// BMP, by our own reader. `stop` as in DecodeHooks.
+// Gives a picture its alpha, of one channel, unless all of it is 255.
+void keep_unless_opaque(DecodedImage& image, Image alpha);
+
+// BMP, by our own reader.
 Expected<DecodedImage, DecodeError> decode_bmp(BytesView encoded, const Header& header,
                                                const std::optional<Matte>& matte,
-                                               const StopRequested& stop);
+                                               const DecodeHooks& hooks);
 
-// By libpng; what that warns of is in the image. `stop` as in DecodeHooks.
+// By libpng; what that warns of is in the image.
 Expected<DecodedImage, DecodeError> decode_png(BytesView encoded, const Header& header,
                                                const std::optional<Matte>& matte,
-                                               const StopRequested& stop);
+                                               const DecodeHooks& hooks);
 
-// By libwebp. `stop` as in DecodeHooks.
+// By libwebp.
 Expected<DecodedImage, DecodeError> decode_webp(BytesView encoded, const Header& header,
                                                 const std::optional<Matte>& matte,
-                                                const StopRequested& stop);
+                                                const DecodeHooks& hooks);
 
 }  // namespace winnow::pipeline

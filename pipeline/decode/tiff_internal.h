@@ -16,12 +16,13 @@ namespace winnow::pipeline {
 Expected<Header, DecodeError> tiff_header(BytesView encoded);
 
 // Decodes what tiff_header accepted as `header`, by libtiff, a few rows at a time, between which
-// `stop` is asked. Throws StoppedError where that says so. An error where libtiff cannot decode a
-// strip or tile to its end, or says that it went on without a part of it; what else it says of
-// pixels is the picture's warning. Alpha is dropped without a matte, and that of gray always; the
-// picture is turned as its orientation says. Safe from many threads; prints nothing.
+// hooks.stop is asked. Throws StoppedError where that says so. An error where libtiff cannot decode
+// a strip or tile to its end, or says that it went on without a part of it; what else it says of
+// pixels is the picture's warning. Alpha is dropped without a matte, or kept beside the pixels
+// where the hooks say so; that of gray of 16 bits is always dropped. The picture is turned as its
+// orientation says. Safe from many threads; prints nothing.
 Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header& header,
                                                 const std::optional<Matte>& matte,
-                                                const StopRequested& stop);
+                                                const DecodeHooks& hooks);
 
 }  // namespace winnow::pipeline

@@ -16,6 +16,7 @@
 #include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/matte_internal.h"
 #include "pipeline/decode/orientation.h"
+#include "pipeline/decode/samples.h"
 #include "pipeline/decode/tiff_directory_internal.h"
 #include "pipeline/decode/tiff_internal.h"
 #include "pipeline/decode/warnings_internal.h"
@@ -434,12 +435,15 @@ void put_row_upon(const Matte& matte, bool multiplied, const std::uint32_t* from
 // From samples to the pixels of a picture.
 class Picture {
  public:
+  // `keep_alpha`: of samples that have some.
   Picture(const TiffBlocks& blocks, const Header& header, int channels,
-          const std::optional<Matte>& matte)
+          const std::optional<Matte>& matte, bool keep_alpha)
       : blocks_(blocks),
         matte_(header.alpha == Alpha::kNone ? std::nullopt : matte),
         is_multiplied_(header.alpha == Alpha::kMultiplied),
-        image_(static_cast<int>(blocks.height_px), static_cast<int>(blocks.width_px), channels) {}
+        image_(static_cast<int>(blocks.height_px), static_cast<int>(blocks.width_px), channels) {
+    if (keep_alpha) alpha_ = Image(image_.height_px, image_.width_px, 1);
+  }
 
   // All blocks, a piece at a time.
   std::optional<DecodeError> read(Samples& samples, Colours& colours, std::uint32_t piece_rows,
@@ -466,13 +470,19 @@ class Picture {
   }
 
   Image take() { return std::move(image_); }
+  Image take_alpha() { return std::move(alpha_); }  // empty where it was not kept
 
  private:
   void put(const std::uint32_t* from, std::size_t y, std::size_t left) {
     const std::size_t width =
         std::min<std::size_t>(blocks_.block_width_px, blocks_.width_px - left);
     const auto channels = static_cast<std::size_t>(image_.channels);
-    std::uint8_t* to = image_.pixels.data() + (y * blocks_.width_px + left) * channels;
+    const std::size_t first = y * blocks_.width_px + left;
+    std::uint8_t* to = image_.pixels.data() + first * channels;
+    if (!alpha_.pixels.empty()) {
+      std::transform(from, from + width, alpha_.pixels.data() + first,
+                     [](std::uint32_t rgba) { return static_cast<std::uint8_t>(TIFFGetA(rgba)); });
+    }
     if (matte_) {
       put_row_upon(*matte_, is_multiplied_, from, width, to);
     } else {
@@ -484,13 +494,30 @@ class Picture {
   std::optional<Matte> matte_;
   bool is_multiplied_;
   Image image_;
+  Image alpha_;
 };
+
+bool keeps_alpha(const Header& header, const Format& format, const DecodeHooks& hooks) {
+  const bool is_gray = format.samples == 2 && format.bits <= 8 && format.is_gray();
+  const bool is_colour = format.samples == 4 && format.channels() == 3;
+  return hooks.keep_alpha && header.alpha != Alpha::kNone && (is_gray || is_colour);
+}
+
+DecodedImage turned(Picture& picture, int orientation) {
+  Image image = picture.take();
+  Image alpha = picture.take_alpha();
+  turn(image, orientation);
+  turn(alpha, orientation);
+  DecodedImage out(std::move(image));
+  keep_unless_opaque(out, std::move(alpha));
+  return out;
+}
 
 }  // namespace
 
 Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header& header,
                                                 const std::optional<Matte>& matte,
-                                                const StopRequested& stop) {
+                                                const DecodeHooks& hooks) {
   TiffDirectory directory(encoded);
   if (auto error = directory.read()) return *std::move(error);
   const TiffBlocks blocks = blocks_of(directory);
@@ -515,14 +542,13 @@ Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header&
   const auto rows = static_cast<std::uint32_t>(piece_rows(directory, blocks));
   for (Reading& reading : readings) reading.begin_pixels();
   Samples samples(readings, at_once);
-  const bool has_alpha = format.samples == 4 && format.channels() == 3;
-  Picture picture(blocks, header, format.channels(), has_alpha ? matte : std::nullopt);
-  if (auto error = picture.read(samples, **colours, rows, stop)) {
+  const bool is_laid = format.samples == 4 && format.channels() == 3;
+  const bool keep_alpha = keeps_alpha(header, format, hooks) && !(is_laid && matte);
+  Picture picture(blocks, header, format.channels(), is_laid ? matte : std::nullopt, keep_alpha);
+  if (auto error = picture.read(samples, **colours, rows, hooks.stop)) {
     return *std::move(error);
   }
-  Image image = picture.take();
-  turn(image, header.orientation);
-  DecodedImage out(std::move(image));
+  DecodedImage out = turned(picture, header.orientation);
   std::string first;
   int warnings = 0;
   for (const Reading& reading : readings) {

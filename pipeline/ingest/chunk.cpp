@@ -120,7 +120,8 @@ void ChunkMaker::append_fingerprints(Chunk& chunk, const Place& place, const Rea
   const auto height_px = static_cast<std::uint32_t>(input.height_px);
   Prints prints =
       prints_of(image, hashes_, memory,
-                thumbnails_ ? dedup::thumbnail_size(width_px, height_px) : dedup::ThumbnailSize{});
+                thumbnails_ ? dedup::thumbnail_size(width_px, height_px) : dedup::ThumbnailSize{},
+                input.alpha);
   // Pictures that agree at a scale may differ: their pixels count as equal where their bytes are.
   const bool by_pixels = scale == 1 && input.encoded.empty();
   const Hash128 of_file = by_pixels ? prints.pixel_hash : file_hash(input);
@@ -166,6 +167,7 @@ void ChunkMaker::take_in(Chunk& chunk, const Place& place, Readable& input,
                          ScratchPool::Scratch& scratch, Packer& packer, Stopwatch& watch) const {
   chunk.ledger.back().reason = input.warning;
   if (input.orientation > 1) ++chunk.oriented;
+  if (!input.alpha.pixels.empty()) ++chunk.transparent;
   append_fingerprints(chunk, place, input, scratch.prints);
   busy(chunk, Stage::kFingerprint) += watch.lap();
   if (store_ != Store::kNone) {

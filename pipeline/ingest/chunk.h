@@ -30,7 +30,8 @@ struct Chunk {
   std::vector<LedgerRow> ledger;
   dedup::Fingerprints fingerprints;
   Tally tally;
-  std::uint64_t oriented = 0;  // inputs of an EXIF orientation other than upright
+  std::uint64_t oriented = 0;     // inputs of an EXIF orientation other than upright
+  std::uint64_t transparent = 0;  // inputs whose alpha was dropped
   std::vector<Pack> packs;
   StageTimes times;          // decoding, fingerprinting and packing it
   std::exception_ptr error;  // what making it threw

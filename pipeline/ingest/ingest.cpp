@@ -353,6 +353,7 @@ void finish(Job& job, Workspace& workspace, const dedup::Fingerprints& no_rows,
     for (const NamedPart& named : parts) {
       result.recovered += named.part.size.rows;
       result.remarks.oriented += named.part.remarks.oriented;
+      result.remarks.transparent += named.part.remarks.transparent;
     }
   } else {
     try {
@@ -364,6 +365,7 @@ void finish(Job& job, Workspace& workspace, const dedup::Fingerprints& no_rows,
     for (const NamedPart& named : parts) result.remarks.add(named.part.remarks);
     assemble(parts, no_rows, job.base.get(), paths, job.manifest);
   }
+  if (!job.base) write_file_durably(paths.alpha(), "");
   fsync_directory(paths.root);
   write_file_durably(paths.manifest(), to_json(job.manifest));
   settle(paths, job.manifest);

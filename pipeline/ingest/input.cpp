@@ -111,9 +111,9 @@ Expected<Readable, Refused> InputLoader::load_encoded(Bytes bytes, const TakePix
     pixels.shrink_to(0);
     pixels = take(decoded_bytes + variants_room_);
   };
-  auto image = decode(bytes, decode_, {before, stop_}, std::move(buffer), scale_);
+  auto image = decode(bytes, decode_, {before, stop_, true}, std::move(buffer), scale_);
   if (!image) return refused(image.error());
-  pixels.shrink_to(image->pixels.size() + variants_room_);
+  pixels.shrink_to(image->pixels.size() + image->alpha.pixels.size() + variants_room_);
   if (store_ == Store::kRaw && !with_variants_ && image->pixels.size() > kMaxInputBytes) {
     return too_large(image->pixels.size());
   }
@@ -121,6 +121,7 @@ Expected<Readable, Refused> InputLoader::load_encoded(Bytes bytes, const TakePix
   const int height = image->whole_height_px;
   const int width = image->whole_width_px;
   const int orientation = image->orientation;
+  Image alpha = std::move(image->alpha);
   return Readable{.encoded = std::move(bytes),
                   .image = *std::move(image),
                   .height_px = height,
@@ -128,6 +129,7 @@ Expected<Readable, Refused> InputLoader::load_encoded(Bytes bytes, const TakePix
                   .smaller = {},
                   .warning = std::move(warning),
                   .orientation = orientation,
+                  .alpha = std::move(alpha),
                   .pixel_credit = std::move(pixels)};
 }
 

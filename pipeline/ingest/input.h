@@ -37,6 +37,7 @@ struct Readable {
   int variants = 1;              // that it is of, one below the other
   std::string warning;           // of the decoder's; empty where it had none
   int orientation = 1;           // that its EXIF says
+  Image alpha = {};              // DecodedImage's
   ByteGate::Credit pixel_credit;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 // Parts live only from one run to the next of the same program: the version is raised when anything
 // below changes, and what it does not know is done again.
-constexpr std::string_view kMagic = "winnow part 8\n";
+constexpr std::string_view kMagic = "winnow part 9\n";
 static_assert(std::is_trivially_copyable_v<Tally> &&
               sizeof(Tally) == 8 * (kSplitCount + 2 + 4 * 7));  // no padding
 
@@ -58,6 +58,7 @@ Bytes foot_of(const Part& part) {
   out.put(part.size.thumbnail_blocks);
   out.put(part.remarks.warned);
   out.put(part.remarks.oriented);
+  out.put(part.remarks.transparent);
   out.put<std::uint64_t>(part.remarks.unsupported.size());
   for (const auto& [reason, count] : part.remarks.unsupported) {
     put_text(out, reason);
@@ -87,6 +88,7 @@ Part parse_foot(BytesView foot, const std::string& where) {
   part.size.thumbnail_blocks = in.get<std::uint64_t>();
   part.remarks.warned = in.get<std::uint64_t>();
   part.remarks.oriented = in.get<std::uint64_t>();
+  part.remarks.transparent = in.get<std::uint64_t>();
   const auto reasons = in.get<std::uint64_t>();
   for (std::uint64_t i = 0; i < reasons; ++i) {
     const std::string reason = get_text(in);

@@ -66,15 +66,16 @@ class GrayRows {
 
 }  // namespace
 
-Hash128 hash_pixels(const Image& image) {
+Hash128 hash_pixels(const Image& image, const Image& alpha) {
   Xxh3Stream stream;
   begin_hash(stream, image);
   stream.update(as_bytes(image.pixels));
+  stream.update(as_bytes(alpha.pixels));
   return stream.digest();
 }
 
 Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
-                 dedup::HashMemory& memory, dedup::ThumbnailSize thumbnail) {
+                 dedup::HashMemory& memory, dedup::ThumbnailSize thumbnail, const Image& alpha) {
   const int at_once = dedup::rows_at_once(image.width_px, image.channels);
   Xxh3Stream pixels;
   begin_hash(pixels, image);
@@ -99,6 +100,7 @@ Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
     measures.add(rows, grays.rows());
     if (small) small->add(grays.rows());
   }
+  pixels.update(as_bytes(alpha.pixels));
   prints.pixel_hash = pixels.digest();
   prints.sharpness = features.sharpness();
   prints.quality = features.quality();

@@ -13,8 +13,9 @@
 
 namespace winnow::pipeline {
 
-// XXH3-128 of height, width, channels and pixels.
-Hash128 hash_pixels(const Image& image);
+// XXH3-128 of height, width, channels and pixels, and the alpha behind them of an image that is not
+// opaque.
+Hash128 hash_pixels(const Image& image, const Image& alpha = {});
 
 // What is computed from the pixels of an image.
 struct Prints {
@@ -29,7 +30,9 @@ struct Prints {
 
 // In one pass: everything is made of some rows before the next are looked at, since a large picture
 // takes longer to read from memory than most of this to compute. `thumbnail`: its size, or 0 x 0.
+// `alpha`: of one channel, in the pixel hash alone; empty where all is opaque.
 Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
-                 dedup::HashMemory& memory, dedup::ThumbnailSize thumbnail = {});
+                 dedup::HashMemory& memory, dedup::ThumbnailSize thumbnail = {},
+                 const Image& alpha = {});
 
 }  // namespace winnow::pipeline

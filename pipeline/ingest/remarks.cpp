@@ -15,6 +15,7 @@ void Remarks::add(const LedgerRow& row) {
 void Remarks::add(const Remarks& other) {
   warned += other.warned;
   oriented += other.oriented;
+  transparent += other.transparent;
   for (const auto& [reason, count] : other.unsupported) unsupported[reason] += count;
 }
 

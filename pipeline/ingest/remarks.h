@@ -15,6 +15,8 @@ struct Remarks {
   std::map<std::string, std::uint64_t> unsupported;  // inputs of that class by reason
   // Inputs read whose EXIF orientation is not upright; ledgers do not say, nor does add(row).
   std::uint64_t oriented = 0;
+  // Inputs read that have transparent pixels, and were laid upon no matte; likewise.
+  std::uint64_t transparent = 0;
 
   void add(const LedgerRow& row);
   void add(const Remarks& other);

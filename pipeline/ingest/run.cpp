@@ -40,6 +40,7 @@ class Collector {
       part_.remarks.add(row);
     }
     part_.remarks.oriented += chunk.oriented;
+    part_.remarks.transparent += chunk.transparent;
     if (chunk.plan.ends_shard) sink_.end_shard(shard, std::exchange(part_, {}));
     for (std::size_t stage = 0; stage < kStageCount; ++stage) {
       times_.stages[stage].busy_seconds += chunk.times.stages[stage].busy_seconds;

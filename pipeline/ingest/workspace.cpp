@@ -44,8 +44,8 @@ void remove_files(const CachePaths& paths) {
   fsync_directory(paths.root);
   remove_shards(paths);
   for (const char* name : {"fingerprints", "parts", "selections"}) remove_tree(paths.root / name);
-  for (const char* name : {"ledger.jsonl", "ledger.jsonl.tmp", "manifest.json.tmp", "shards.tmp",
-                           "report.html", "report.html.tmp"}) {
+  for (const char* name : {"alpha", "alpha.tmp", "ledger.jsonl", "ledger.jsonl.tmp",
+                           "manifest.json.tmp", "shards.tmp", "report.html", "report.html.tmp"}) {
     remove_file(paths.root / name);
   }
 }

@@ -35,6 +35,9 @@ struct CachePaths {
   std::filesystem::path added_ledger(const std::string& hash) const {
     return root / "fingerprints" / (hash + ".ledger");
   }
+  // There, and empty, where the pixel hashes of all images took alpha into account; older caches
+  // lack it. Beside the manifest, whose digest it leaves as it was.
+  std::filesystem::path alpha() const { return root / "alpha"; }
   std::filesystem::path unfinished() const {
     return root / "unfinished";
   }  // only while one is made or added to

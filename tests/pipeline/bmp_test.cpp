@@ -206,6 +206,7 @@ TEST(Bmp, AlphaIsThatOfTheFourthMask) {
   const Bytes encoded = bmp(made, noise(32));
   const auto without = decode(encoded, {});
   const auto upon_white = decode(encoded, {.matte = Matte{255, 255, 255}});
+  EXPECT_NE(decode(encoded, {}, {.keep_alpha = true})->alpha, Image());
   ASSERT_TRUE(without && upon_white);
   const Bytes pixels = noise(32);
   const std::size_t last_line = pixels.size() - std::size_t{kWidth} * 4;

@@ -84,7 +84,8 @@ class DecodeMemory : public testing::Test {
       ::malloc_trim(0);
       const std::uint64_t before = status_bytes("VmRSS");
       const BeforeAllocation announce = [&](std::uint64_t count) { needed.announced = count; };
-      needed.decoded = static_cast<bool>(decode(as_bytes(bytes), {}, {announce, {}}, {}, scale));
+      needed.decoded =
+          static_cast<bool>(decode(as_bytes(bytes), {}, {announce, {}, true}, {}, scale));
       needed.measured = status_bytes("VmHWM") - before;
       std::ofstream(result) << needed.announced << ' ' << needed.measured << ' ' << needed.decoded;
     });

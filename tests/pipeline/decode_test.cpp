@@ -214,6 +214,36 @@ TEST(Decode, GrayWithAlphaIsGray) {
   EXPECT_EQ(sixteen_bits->pixels, (std::vector<std::uint8_t>{10, 200}));
 }
 
+// PNGs of other kinds are in end_to_end.dedup, BMPs and TIFFs in their own tests.
+TEST(Decode, AlphaIsKeptBesideThePixelsWhereItIsAskedFor) {
+  const Image image = formula_image("lcg", 21, 34);
+  const std::vector<std::pair<std::string, Bytes>> files{
+      {"png", encode(".png", image, CV_8UC4)},
+      {"png16", encode(".png", image, CV_16UC4)},
+      {"webp lossless", encode(".webp", image, CV_8UC4, {cv::IMWRITE_WEBP_QUALITY, 101})},
+      {"webp lossy", encode(".webp", image, CV_8UC4, {cv::IMWRITE_WEBP_QUALITY, 80})}};
+  Image alpha(image.height_px, image.width_px, 1);
+  for (std::size_t i = 0; i < alpha.pixels.size(); ++i) {
+    alpha.pixels[i] = static_cast<std::uint8_t>(255 - image.pixels[3 * i] / 2);
+  }
+  for (const auto& [name, bytes] : files) {
+    const auto without = decode(bytes, {});
+    const auto with = decode(bytes, {}, {.keep_alpha = true});
+    const auto matted = decode(bytes, {.matte = Matte{1, 2, 3}}, {.keep_alpha = true});
+    ASSERT_TRUE(without && with && matted) << name;
+    EXPECT_EQ(static_cast<const Image&>(*with), static_cast<const Image&>(*without)) << name;
+    EXPECT_EQ(with->alpha, alpha) << name;
+    EXPECT_EQ(without->alpha, Image()) << name;
+    EXPECT_EQ(matted->alpha, Image()) << name;
+  }
+  for (const auto& [name, bytes] : lossless_files(image)) {  // some without, some with it
+    if (name.ends_with(" alpha")) continue;
+    EXPECT_EQ(decode(bytes, {}, {.keep_alpha = true})->alpha, Image()) << name;
+  }
+  const Image black(21, 34, 3);  // of which `encode` makes an alpha of 255
+  EXPECT_EQ(decode(encode(".png", black, CV_8UC4), {}, {.keep_alpha = true})->alpha, Image());
+}
+
 TEST(Decode, WhatEndsEarlyIsAnError) {
   const Image image = formula_image("lcg", 64, 64);
   auto files = lossless_files(image);

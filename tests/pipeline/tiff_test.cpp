@@ -322,6 +322,11 @@ TEST(Tiff, OfAlphaIsLaidUponAMatteAsPillowHasIt) {
         ASSERT_TRUE(image) << image.error().detail;
         EXPECT_EQ(image->pixels, kind == EXTRASAMPLE_ASSOCALPHA ? multiplied : straight)
             << bits << ' ' << type;
+        const auto kept = decode(as_bytes(bytes), {}, {.keep_alpha = true});
+        ASSERT_TRUE(kept);
+        EXPECT_EQ(kept->alpha.pixels,
+                  (std::vector<std::uint8_t>{0, 0, 255, 128, 64, 1, 3, 254, 77, 200}))
+            << bits << ' ' << type;
       }
     }
   }
