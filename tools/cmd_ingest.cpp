@@ -24,6 +24,7 @@
 #include "pipeline/store/cache.h"
 #include "pipeline/store/memory.h"
 #include "tools/across_labels.h"
+#include "tools/class_words.h"
 #include "tools/command.h"
 #include "tools/compared.h"
 #include "tools/dedup_flags.h"
@@ -100,7 +101,9 @@ void write_report(const IngestOptions& o, const std::filesystem::path& out,
               .seconds = result.seconds,
               .inputs_done = result.inputs_done,
               .peak_rss_bytes = peak_rss_bytes(),
-              .note = orientation_remark(result, false)};
+              .notes = remarks_on_classes(result.manifest)};
+  page.run->notes.insert(page.run->notes.begin(),
+                         {orientation_remark(result, false), matte_remark(result)});
   write_file_durably(o.output.report, html_of(page));
 }
 

@@ -18,6 +18,7 @@
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
+#include "tools/class_words.h"
 #include "tools/command.h"
 #include "tools/compared.h"
 #include "tools/dedup_search.h"
@@ -172,6 +173,7 @@ void make_splits(const Task& task) {
     print_splits(result.summary, cache.manifest());
   }
   tell(session, result.summary);
+  say_each(session, remarks_on_classes(cache, result.selection));
 }
 
 // Of folds before there may have been more: says which selections are none of these.

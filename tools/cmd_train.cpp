@@ -9,6 +9,7 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "dedup/split/folds.h"
+#include "tools/class_words.h"
 #include "tools/command.h"
 #include "tools/help.h"
 #include "tools/live_run.h"
@@ -218,6 +219,14 @@ std::unique_ptr<train::RunTrace> make_trace(const TrainOptions& o, Session& sess
   return std::make_unique<train::RunTrace>(session.comm, steps);
 }
 
+// Classes that look like mistakes, before they are trained on.
+void say_classes(const train::DataOptions& data, const Session& session) {
+  const pipeline::Cache cache = pipeline::Cache::open(data.cache);
+  say_each(session, data.selection.empty()
+                        ? remarks_on_classes(cache.manifest())
+                        : remarks_on_classes(cache, cache.read_selection(data.selection)));
+}
+
 void run(const TrainOptions& o, Session& untraced) {
   const std::unique_ptr<train::RunTrace> trace = make_trace(o, untraced);
   const Session unwatched{trace ? trace->communicator() : untraced.comm, untraced.threads,
@@ -231,6 +240,7 @@ void run(const TrainOptions& o, Session& untraced) {
                            to_string(options.execution.threads)));
   const nlohmann::ordered_json machines = tell_machines(o.threads, session);
   if (!o.recipe.sentence.empty()) say(session, o.recipe.sentence);
+  comm::on_root(session.comm, [&] { say_classes(options.data, session); });
   std::vector<std::string> folds;  // before shards are placed, as selections may go with them
   if (o.folds > 0) folds = make_fold_selections(options, o.folds, session);
   MemoryFlags memory = o.memory;

@@ -8,6 +8,7 @@
 #include "datasets/formats.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
+#include "tools/class_words.h"
 #include "tools/ingest_end.h"
 #include "tools/progress_bar.h"
 #include "tools/stop_signals.h"

@@ -9,6 +9,7 @@
 
 #include "dedup/hash/hash_name.h"
 #include "pipeline/store/settings.h"
+#include "tools/class_words.h"
 #include "tools/ingest_flags.h"
 
 namespace winnow::tools {
@@ -85,6 +86,10 @@ void say_fates(const IngestEnd& end, const Session& session) {
   if (const std::string remark = orientation_remark(end.result, false); !remark.empty()) {
     say(session, "  " + remark);
   }
+  if (const std::string remark = matte_remark(end.result); !remark.empty()) {
+    say(session, "  " + remark);
+  }
+  for (const std::string& remark : remarks_on_classes(m)) say(session, "  " + remark);
 }
 
 nlohmann::ordered_json unsupported_json(const pipeline::Remarks& remarks) {

@@ -200,7 +200,9 @@ std::string fates(const IngestPage& page) {
   }
   more += examples(page.examples.of(Fate::kOk), page.remarks.warned,
                    "ok, but with a decoder's warning");
-  if (page.run && !page.run->note.empty()) more += "<p>" + name_html(page.run->note) + "</p>\n";
+  for (const std::string& note : page.run ? page.run->notes : std::vector<std::string>{}) {
+    if (!note.empty()) more += "<p>" + name_html(note) + "</p>\n";
+  }
   return section("What became of the inputs",
                  table({"class", "#inputs", "#share", "", "which means"}, rows) + more);
 }

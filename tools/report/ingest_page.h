@@ -54,7 +54,7 @@ struct IngestPage {
     double seconds = 0;
     std::uint64_t inputs_done = 0;  // in these seconds; an earlier run had done the others
     std::uint64_t peak_rss_bytes = 0;
-    std::string note{};  // on the inputs; "" = none
+    std::vector<std::string> notes{};  // on the inputs; "" = none
   };
   std::optional<Run> run;
 };
