@@ -110,6 +110,27 @@ ClassOff off_of(const ClassTally& tally, std::optional<std::int32_t> label,
   return off;
 }
 
+// Refuses splits of which one that should have images has none.
+void check_reached(const SplitOptions& options, const SplitSummary& summary) {
+  std::uint64_t dealt = 0;
+  std::size_t wanted = 0;
+  for (const SplitSummary::Part& part : summary.parts) dealt += part.dealt;
+  for (const double share : options.shares) wanted += share > 0 ? 1 : 0;
+  std::string empty;
+  for (const Split split : {Split::kTrain, Split::kVal, Split::kTest}) {
+    const double share = options.shares[index_of(split)];
+    if (share == 0 || summary.parts[index_of(split)].samples > 0) continue;
+    const bool is_due = summary.blocks < wanted || share * static_cast<double>(dealt) >= 1;
+    if (is_due) empty += (empty.empty() ? "" : " and ") + std::string(split_name(split));
+  }
+  if (empty.empty()) return;
+  throw UsageError("there is nothing left for " + empty + ": the " + std::to_string(dealt) +
+                   " samples to deal out are " + std::to_string(summary.blocks) +
+                   (summary.blocks == 1 ? " block" : " blocks") +
+                   ", since duplicates and group keys stay together; ask for fewer splits or "
+                   "other shares, or look at what makes the blocks so large");
+}
+
 }  // namespace
 
 double ClassOff::distance() const noexcept { return std::abs(static_cast<double>(got) - wanted); }
@@ -160,6 +181,7 @@ SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options
   Splitting splitting = split_rows(found.table, found.blocks, options);
   SplitResult result;
   result.summary = summarise(found.table, found.blocks, options, splitting);
+  check_reached(options, result.summary);
   result.selection = selection_of(found, std::move(splitting), columns, options);
   if (result.selection.splits == found.table.splits) result.selection.splits.clear();
   result.selection.settings = settings_of(options, found.hash_version);

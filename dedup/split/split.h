@@ -106,7 +106,8 @@ struct SplitResult {
 };
 
 // The whole way from a table. Rows left out or dropped have weight 0. Throws as deduplicate and
-// split_rows do, and UsageError when there is nothing to deal out.
+// split_rows do, and UsageError when there is nothing to deal out, or a split would be empty that
+// has a share of one sample at least, or for which there are too few blocks.
 SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options,
                         const LinkSource& links = {});
 

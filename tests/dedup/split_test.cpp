@@ -501,4 +501,33 @@ TEST(MakeSplits, Refuses) {
   EXPECT_THROW(make_splits(columns, options), UsageError);
 }
 
+// As folds do: what is one block cannot be in three splits.
+TEST(MakeSplits, RefusesSplitsThatWouldBeEmpty) {
+  const auto refusal = [](std::size_t samples, std::size_t blocks, const SplitOptions& options) {
+    CounterRng rng = test_rng(1);
+    std::vector<std::uint64_t> codes;
+    for (std::size_t block = 0; block < blocks; ++block) codes.push_back(rng.next_u64());
+    std::vector<TestImage> images;
+    for (std::size_t i = 0; i < samples; ++i) {
+      const std::size_t block = std::min(i, blocks - 1);
+      images.push_back({.id = i + 1, .code = codes[block], .file = i, .pixels = block});
+    }
+    const Fingerprints table = make_table(images);
+    try {
+      make_splits([&](const ColumnNames& names) { return select_columns(table, names); }, options);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  const SplitOptions three = options_of(0.8, 0.1, 0.1);
+  EXPECT_THAT(refusal(100, 1, three), HasSubstr("nothing left for val and test: the 100 samples to "
+                                                "deal out are 1 block, since duplicates"));
+  EXPECT_THAT(refusal(4, 1, three), HasSubstr("nothing left for"));
+  EXPECT_THAT(refusal(100, 2, three), HasSubstr("2 blocks"));
+  EXPECT_EQ(refusal(100, 3, three), "accepted");
+  EXPECT_EQ(refusal(100, 1, options_of(1, 0, 0)), "accepted");
+  EXPECT_EQ(refusal(4, 4, three), "accepted");  // a tenth of four is none
+}
+
 }  // namespace winnow::dedup::split_test

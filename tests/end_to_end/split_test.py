@@ -319,6 +319,12 @@ class Split(Case):
         self.refused(2, ["no hash 'nope'"], "split", cache, "--hash", "nope")
         self.refused(2, [], "split", cache, "--name", "../split")
         self.refused(2, ["winnow ingest"], "split", self.folder / "nowhere")
+        one = self.folder / "one"
+        for i in range(20):  # one group: no three splits
+            self.write_ppm(one / f"{i:02}.ppm", self.image(self.SIDE, seed=0), self.SIDE)
+        self.ok("ingest", one, "--out", self.folder / "of one")
+        self.refused(2, ["nothing left for val and test", "1 block"], "split", self.folder / "of one")
+        self.refused(2, ["more blocks than 1"], "split", self.folder / "of one", "--folds", 3)
         self.assertEqual(list((cache / "selections").glob("*")) if (cache / "selections").exists() else [], [])
 
 
