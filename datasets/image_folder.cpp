@@ -1,6 +1,8 @@
 #include "datasets/image_folder.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +13,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/known_bytes.h"
 #include "datasets/file_input.h"
 #include "datasets/layout.h"
 #include "datasets/look.h"
@@ -40,6 +43,9 @@ class SortedNames {
   std::string text_;  // each name followed by a zero, which none can contain
   std::vector<std::size_t> begins_;
 };
+
+// The name of the input that stands for all in a folder that may not be listed.
+constexpr std::string_view kUnlisted = "*";
 
 // What a name in a folder stands for.
 enum class Kind { kFolder, kFile, kOther };
@@ -121,6 +127,10 @@ class Walker {
       skips_.add("links in a circle");
       return;
     }
+    if (!folder.empty() && is_own(path)) {
+      skips_.add("caches and indexes of winnow");
+      return;
+    }
     if (depth == 1 || depth == 2) tree_.folders.push_back(folder);
     above_.push_back(key);
     const SortedNames names = list(folder, path);
@@ -145,6 +155,10 @@ class Walker {
       skips = {};
       return list_once(folder, path, names, skips);
     });
+    if (code == EACCES && !folder.empty()) {
+      add_unlisted(folder);
+      return {};
+    }
     if (code != 0) {
       throw SystemError("cannot list " + path.string() + ": " +
                         std::generic_category().message(code));
@@ -179,7 +193,7 @@ class Walker {
           skips.add("pipes, sockets and devices");
           break;
         case Kind::kFile:
-          if (is_image_name(name)) {
+          if (is_image_name(name) || (has_no_ending(name) && is_image_file(entry->path()))) {
             names.add(name);
           } else {
             skips.add_no_image(name);
@@ -187,6 +201,28 @@ class Walker {
       }
     }
     return error.value();
+  }
+
+  // Of a file whose name does not say: nothing where it cannot be read.
+  static bool is_image_file(const fs::path& path) {
+    const std::string first = first_bytes(path, 12);
+    return begins_as_image(as_bytes(first));
+  }
+
+  // Whether winnow made the folder to keep its own files in: a cache or an index, finished or not.
+  static bool is_own(const fs::path& path) {
+    return first_bytes(path / "manifest.json", 120).find("\"format\": \"winnow-") !=
+               std::string::npos ||
+           first_bytes(path / "unfinished", 7) == "winnow ";
+  }
+
+  // "" where there is no file, or none that can be read.
+  static std::string first_bytes(const fs::path& path, std::size_t most) {
+    std::string text(most, '\0');
+    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const ssize_t got = fd ? ::pread(fd.get(), text.data(), text.size(), 0) : 0;
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return text;
   }
 
   // Folders say mostly what they hold; only what they do not say is looked at. What is not there,
@@ -214,6 +250,12 @@ class Walker {
   // errno or 0.
   static int look(const fs::path& path, struct stat& info) {
     return try_patiently([&] { return ::stat(path.c_str(), &info) == 0 ? 0 : errno; });
+  }
+
+  // What a folder holds that may not be listed is an input that cannot be read.
+  void add_unlisted(const std::string& folder) {
+    tree_.files.push_back(folder + "/" + std::string(kUnlisted));
+    tree_.bytes.push_back(0);
   }
 
   // What cannot be looked at is an input that cannot be read.
@@ -252,7 +294,14 @@ class ImageFolder final : public Source {
   std::vector<Skipped> skipped() const override { return skipped_; }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
-    return read_file_input(root_ / layout_.entries.names()[position]);
+    const std::string& name = layout_.entries.names()[position];
+    auto input = read_file_input(root_ / name);
+    if (!input && name.ends_with("/" + std::string(kUnlisted))) {
+      return ReadError{ReadError::Kind::kIo,
+                       "stands for a folder that may not be listed; allow it (chmod u+rx) and "
+                       "ingest again"};
+    }
+    return input;
   }
 
  private:

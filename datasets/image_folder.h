@@ -11,7 +11,9 @@ namespace winnow::datasets {
 bool image_folder_found_at(const std::filesystem::path& path);
 
 // Images in folders, listed in byte-wise order of their relative names. What is listed is decided
-// by the name's ending (layout.h), what it is by its bytes when it is decoded. Hidden names, what
+// by the name's ending (layout.h), or the first bytes of a file whose name has none; what it is, by
+// its bytes when it is decoded. Folders that winnow made for a cache or an index are passed over.
+// One that may not be listed is an input that cannot be read. Hidden names, what
 // NAS and operating systems add (skips.h) and what is excluded are passed over, as OpenOptions say,
 // as are pipes, sockets and devices. Symbolic links are followed until they lead back into a folder
 // they are in, and into no folder more than a hundred times, unless all links are passed over; a
@@ -38,7 +40,8 @@ bool image_folder_found_at(const std::filesystem::path& path);
 //
 // EIO and ESTALE are tried again a few times, in listing and in reading, before they are reported.
 // Throws UsageError as above, for a folder without images, and, naming it, for a class folder
-// without images unless they are allowed; SystemError for a folder that cannot be listed.
+// without images unless they are allowed; SystemError for a root that may not be listed, and for
+// what cannot be listed for other reasons.
 std::unique_ptr<Source> open_image_folder(const std::filesystem::path& path,
                                           const OpenOptions& options);
 

@@ -322,6 +322,10 @@ bool is_image_name(std::string_view name) {
   return contains(kEndings, ending);
 }
 
+bool has_no_ending(std::string_view name) noexcept {
+  return name.substr(name.rfind('/') + 1).find('.') == std::string_view::npos;
+}
+
 bool is_passed_over(std::string_view name) { return name.starts_with('.') || is_of_system(name); }
 
 std::optional<Split> split_in_stem(std::string_view name) {

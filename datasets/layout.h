@@ -45,6 +45,9 @@ Layout lay_out(const Place& place, const NamedFiles& files, const OpenOptions& o
 // word.
 bool is_image_name(std::string_view name);
 
+// Whether a name has no ending, so that what it is called says nothing of what it is.
+bool has_no_ending(std::string_view name) noexcept;
+
 // For one part of a path: hidden, or added by a NAS or an operating system.
 bool is_passed_over(std::string_view name);
 

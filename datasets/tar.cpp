@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/known_bytes.h"
 #include "datasets/layout.h"
 #include "datasets/look.h"
 #include "datasets/skips.h"
@@ -232,7 +233,7 @@ class Gatherer {
       case TarMember::Kind::kFile:
         break;
     }
-    if (is_image_name(member.name)) {
+    if (is_image_name(member.name) || (has_no_ending(member.name) && is_image(member))) {
       images_.add(member.name, member.offset, member.bytes);
     } else if (const auto stem = tar_stem(member.name)) {
       if (outermost && member.name.ends_with(".tar")) {
@@ -243,6 +244,12 @@ class Gatherer {
     } else {
       skips_.add_no_image(member.name);
     }
+  }
+
+  // By its first bytes.
+  bool is_image(const TarMember& member) const {
+    const auto first = set_.read(member.offset, std::min<std::uint64_t>(member.bytes, 12));
+    return first && begins_as_image(std::get<Bytes>(*first));
   }
 
   void add_inside(std::size_t tar, const TarMember& inner, const std::string& as) {

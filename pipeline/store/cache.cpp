@@ -71,9 +71,9 @@ ReadManifest read_manifest(const CachePaths& paths) {
                        root + ", or winnow compact");
     }
     throw UsageError(root +
-                     " is not a winnow cache: it has no manifest.json; make one with: "
-                     "winnow ingest SOURCE --out " +
-                     root);
+                     " is not a winnow cache: it has no manifest.json; make one of it with: "
+                     "winnow ingest " +
+                     root + " --out CACHE");
   }
   const std::string text = read_text(paths.manifest());
   return {parse_manifest(text, paths.manifest().string()), std::string(stated_digest(text))};

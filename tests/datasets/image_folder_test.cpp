@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -488,6 +489,57 @@ TEST_F(ImageFolderTest, UnknownFormatsAreRefusedWithTheKnownOnes) {
     EXPECT_THAT(error.what(), HasSubstr("of no known format"));
   }
   EXPECT_EQ(open_source(folder_.path(), {.format = "image_folder"})->entries().size(), 1U);
+}
+
+TEST_F(ImageFolderTest, FilesWithoutEndingsAreTakenByTheirFirstBytes) {
+  add("cat/1", "\xff\xd8\xff\xe0 a JPEG");
+  add("cat/2.jpg");
+  add("dog/sha256-0f", std::string("\x89PNG\r\n\x1a\n rest"));
+  add("dog/LICENSE", "A licence is no image.");
+  add("dog/empty", "");
+  add("dog/data.bin", "\xff\xd8\xff\xe0 a JPEG that says it is none");
+  const auto source = open();
+  EXPECT_THAT(lines(*source),
+              ElementsAre("cat/1 none cat", "cat/2.jpg none cat", "dog/sha256-0f none dog"));
+  EXPECT_THAT(skips(*source),
+              ElementsAre("1 no image by its name: .bin", "2 no image by its name: others"));
+}
+
+// What winnow keeps its own files in is no part of a set, wherever somebody put it.
+TEST_F(ImageFolderTest, CachesInsideASetArePassedOver) {
+  add("cat/1.jpg");
+  add("dog/2.jpg");
+  add("cache/manifest.json", "{\n  \"digest\": \"0f\",\n  \"format\": \"winnow-cache\",\n");
+  add("cache/shards/00000.mdb");
+  add("cat/index/manifest.json", "{\n  \"digest\": \"0f\",\n  \"format\": \"winnow-index\",\n");
+  add("half/unfinished", "winnow is ingesting");
+  add("half/parts/1.jpg");
+  const auto source = open();
+  EXPECT_THAT(lines(*source), ElementsAre("cat/1.jpg none cat", "dog/2.jpg none dog"));
+  EXPECT_THAT(source->description(), HasSubstr("caches and indexes of winnow (3)"));
+  add("other/manifest.json", "{\"format\": \"of another program\"}");
+  add("other/3.jpg");
+  EXPECT_EQ(open()->entries().size(), 3U);
+}
+
+TEST_F(ImageFolderTest, AFolderThatMayNotBeListedIsAnInputThatCannotBeRead) {
+  add("train/cat/1.jpg");
+  add("train/dog/2.jpg");
+  add("train/dog/more/3.jpg");
+  const fs::path closed = folder_ / "train/dog";
+  ASSERT_EQ(::chmod(closed.c_str(), ::geteuid() == 0 ? 0700 : 0), 0);
+  const uid_t me = ::geteuid();
+  if (me == 0) {
+    ASSERT_EQ(::seteuid(65534), 0);  // root may list all
+  }
+  const auto source = open();
+  const auto input = source->read(1);
+  ASSERT_EQ(::seteuid(me), 0);
+  ASSERT_EQ(::chmod(closed.c_str(), 0700), 0);
+  EXPECT_THAT(lines(*source), ElementsAre("train/cat/1.jpg train cat", "train/dog/* train dog"));
+  ASSERT_FALSE(input);
+  EXPECT_EQ(input.error().kind, ReadError::Kind::kIo);
+  EXPECT_THAT(input.error().detail, HasSubstr("a folder that may not be listed; allow it"));
 }
 
 }  // namespace winnow::datasets::image_folder_test

@@ -137,6 +137,65 @@ class Sources(BadUse):
         self.assertIn("2 classes; 1 image beside the class folders left out: 'preview.jpg'", told.err)
         self.assertEqual(told.json()["skipped"], [{"reason": "beside the class folders", "count": 1}])
 
+    def test_classes_that_look_like_mistakes(self):
+        root = self.folder / "photos"
+        for i in range(8):
+            for name in ("train/Cat", "train/dog", "val/cat", "val/dog"):
+                self.write_ppm(root / name / f"{i}.ppm", self.image(16, seed=None), 16)
+        cache = self.folder / "cache"
+        spelled, unseen = "'Cat' and 'cat'", "1 class is in val or test and not in train, so no training sees it: 'cat'"
+        page = self.folder / "page.html"
+        for told in (self.ok("ingest", root, "--out", cache, "--report", page).err, page.read_text().replace("&#39;", "'"),
+                     self.ok("dedup", root, "--hash", "exact").err,
+                     self.ok("train", cache, "--out", self.folder / "run", "--net", "lenet", "--epochs", 1, "--batch-size", 8).err):
+            self.assertIn(spelled, told)
+            self.assertIn(unseen, told)
+        split = self.ok("split", cache, "--hash", "exact", "--train", 0.5, "--val", 0.5).err
+        self.assertIn(spelled, split)
+        self.assertNotIn(unseen, split)  # now it has some of each
+        (root / "val/cat").rename(root / "val/Cat")
+        told = self.ok("ingest", root, "--out", self.folder / "mended").err
+        self.assertNotIn("spell them alike", told)
+        self.assertNotIn("no training sees", told)
+
+    def test_what_is_there_in_place_of_an_image_is_named(self):
+        root = self.folder / "photos"
+        root.mkdir()
+        (root / "1.jpg").write_bytes(JPEG)
+        others = {"lfs": (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 9\n", "a Git LFS pointer", "git lfs pull"),
+                  "page": (b"<!DOCTYPE html><html>404</html>", "a web page", "get it again"),
+                  "packed": (gzip.compress(JPEG), "compressed by gzip", "gunzip"),
+                  "zip": (b"PK\3\4 and so on", "a zip archive", "unpack it")}
+        for name, (content, *_) in others.items():
+            (root / f"{name}.jpg").write_bytes(content)
+        (root / "list.txt").write_text("".join(f"{path.name} 0\n" for path in sorted(root.glob("*.jpg"))))
+        subprocess.run(["tar", "-cf", self.folder / "set.tar", "-C", root, "."], check=True)
+        for i, source in enumerate((root, root / "list.txt", self.folder / "set.tar")):
+            told = self.ok("ingest", source, "--out", self.folder / f"cache {i}").err
+            for content, what, advice in others.values():
+                self.assertRegex(told, f"1: is {what}.*{advice}", source)
+        for name in ("set.zip", "set.csv", "set.bin"):
+            for content, what, advice in others.values():
+                (self.folder / name).write_bytes(content)
+                self.refused(2, [name, what, advice], "ingest", self.folder / name, "--out", self.folder / "none")
+        weights = self.folder / "weights.csv"
+        weights.write_bytes(others["lfs"][0])
+        self.refused(2, ["weights.csv is a Git LFS pointer"], "train", self.folder / "cache 1", "--out", self.folder / "run",
+                     "--class-weights", weights)
+
+    def test_advice_names_no_folder_of_the_user_as_output(self):
+        root = self.photos()
+        for verb in (("info",), ("split",), ("verify",), ("train", "--out", self.folder / "run")):
+            told = self.refused(2, ["is not a winnow cache"], verb[0], root, *verb[1:]).err
+            self.assertNotIn(f"--out {root}", told)
+            self.assertIn(f"winnow ingest {root} --out CACHE", told)
+        cache = root / "cache"  # inside its own source
+        self.ok("ingest", root, "--out", cache)
+        digest = self.ok("info", cache, "--json").json()["manifest"]["digest"]
+        told = self.ok("ingest", root, "--out", self.folder / "again", "--json")
+        self.assertIn("caches and indexes of winnow (1)", told.err)
+        self.assertEqual(told.json()["digest"], digest)
+
     def test_phone_photos_beside_upright_copies(self):
         root = self.folder / "phone"
         root.mkdir()
