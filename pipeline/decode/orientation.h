@@ -8,10 +8,16 @@
 
 namespace winnow::pipeline {
 
-// EXIF's orientation of a "jpeg", "png" or "webp" (sniff's names), 1 to 8; 1 where it says none or
-// is damaged. From the first APP1 segment, the eXIf chunk or the EXIF chunk that its header
-// announces; what XMP says is not asked.
-int exif_orientation(std::string_view format, BytesView encoded) noexcept;
+// The orientation that Pillow's exif_transpose holds a "jpeg", "png" or "webp" (sniff's names) by,
+// 1 to 8; 1 where the file says none or is damaged.
+//
+//   EXIF  JPEG's APP1 segments, one behind the other; the last eXIf chunk of a PNG, else what
+//         ImageMagick writes in its place ("Raw profile type exif"); the EXIF chunk of a WebP that
+//         its header announces. The value is of any type that is of numbers.
+//   XMP   Asked where EXIF says none: the last packet of a JPEG or PNG, the chunk of a WebP.
+//
+// Throws std::bad_alloc.
+int exif_orientation(std::string_view format, BytesView encoded);
 
 // Whether height and width change places.
 constexpr bool swaps_sides(int orientation) noexcept { return orientation >= 5; }

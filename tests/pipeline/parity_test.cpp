@@ -11,6 +11,7 @@
 #include "pipeline/augment/augment.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/encode.h"
+#include "pipeline/decode/orientation.h"
 #include "pipeline/decode/shrink.h"
 #include "tests/common/vectors.h"
 #include "tests/pipeline/base64.h"
@@ -81,6 +82,25 @@ TEST(Parity, EveryOperationGivesPillowsPixels) {
     EXPECT_EQ(d.mean(), 0) << operation;
   }
   EXPECT_EQ(differences.size(), std::size(operations));
+}
+
+// Files that say in many ways how they are to be held (make_orientation_golden.py).
+TEST(Parity, FilesAreHeldAsPillowHoldsThem) {
+  std::size_t files = 0;
+  for (const JsonReader& row : test::vectors("pipeline/orientation", "files")) {
+    const Bytes file = test::from_base64(row.at("file").text());
+    EXPECT_EQ(exif_orientation(sniff(file), file), row.at("orientation").number<int>())
+        << row.at("name").text();
+    const auto as_stored = decode(file, {});
+    const auto applied = decode(file, {.orientation = Orientation::kApply});
+    ASSERT_TRUE(as_stored && applied);
+    EXPECT_EQ(applied->width_px == as_stored->width_px, row.at("orientation").number<int>() < 5);
+    for (std::size_t bytes = 0; bytes < file.size(); ++bytes) {  // no part of it leads out of it
+      exif_orientation(sniff(file), BytesView(file).first(bytes));
+    }
+    ++files;
+  }
+  EXPECT_GT(files, 100U);
 }
 
 }  // namespace winnow::pipeline::parity_test
