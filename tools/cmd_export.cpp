@@ -102,6 +102,15 @@ void write(const ExportOptions& o, const pipeline::ExportOptions& options,
   tell(o, options, cache, result, session);
 }
 
+// The standard output takes lists of other verbs; an export is kept.
+void check_place(const std::filesystem::path& path, const char* flag) {
+  if (path != "-") return;
+  throw UsageError(
+      fmt::format("{} - names no file: an export is not printed; name a file or a "
+                  "folder (./- for one of that name)",
+                  flag));
+}
+
 void export_a_cache(const ExportOptions& o, const InPlace& in_place,
                     const pipeline::ExportOptions& options, Session& session) {
   for (const CLI::Option* option : in_place.options) {
@@ -185,6 +194,8 @@ void run(ExportOptions o, const InPlace& in_place, Session& session) {
   const bool data_set = is_data_set(o.cache);
   if (o.as.empty()) o.as = data_set ? "tree" : "image-folder";
   pipeline::ExportOptions options = o.options;
+  check_place(o.to, "--to");
+  check_place(options.removed_to, "--removed");
   options.as = ways.at(o.as);
   options.shard_bytes = o.shard_mib << 20;
   options.stop = session.stop;

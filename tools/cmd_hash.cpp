@@ -87,8 +87,9 @@ void hash(const HashOptions& o, const Session& session) {
                            .stop = session.stop},
                           [&](const HashedInput& input) {
                             const std::string name = source->entries().names()[input.position];
-                            fmt::print("{}\n", o.json ? json_of(input, name, hashes).dump()
-                                                      : csv_line(input, name, hashes));
+                            print_list((o.json ? json_of(input, name, hashes).dump()
+                                               : csv_line(input, name, hashes)) +
+                                       "\n");
                             if (input.problem.empty()) ++hashed;
                             ++progress.done;
                             bar(progress);

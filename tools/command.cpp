@@ -1,6 +1,7 @@
 #include "tools/command.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <array>
@@ -54,6 +55,22 @@ std::string with_short_quotes(std::string_view text) {
 
 void say(const Session& session, const std::string& sentence) {
   if (session.comm.rank() == 0) fmt::print(stderr, "{}\n", printable(sentence));
+}
+
+std::string list_for_terminal(std::string_view lines) {
+  std::string out;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    out += printable(lines.substr(0, end));
+    if (end < lines.size()) out += '\n';
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  return out;
+}
+
+void print_list(std::string_view lines) {
+  static const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  fmt::print("{}", is_terminal ? list_for_terminal(lines) : std::string(lines));
 }
 
 std::vector<std::string> words_of(const CLI::App& verb) {

@@ -84,4 +84,10 @@ std::string printable_sentence(std::string_view text);
 // Sentences for people, on stderr, printable; rank 0 only.
 void say(const Session& session, const std::string& sentence);
 
+// Prints lines of a list on stdout. In a terminal, bytes that it would obey are shown as in
+// messages; elsewhere they are what they are.
+void print_list(std::string_view lines);
+// The same of any text: what a terminal is given. Pure.
+std::string list_for_terminal(std::string_view lines);
+
 }  // namespace winnow::tools

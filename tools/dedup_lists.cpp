@@ -63,7 +63,7 @@ std::array<std::filesystem::path, 6> places_of(const ListFlags& flags) {
           flags.look_alikes, flags.low_quality, flags.issues};
 }
 
-void print(std::string_view text) { fmt::print("{}", text); }
+void print(std::string_view text) { print_list(text); }
 
 void write_lists(const Deduplicated& what, const ListFlags& flags) {
   const auto write = [&](const std::filesystem::path& path, const auto& list) {

@@ -47,6 +47,9 @@ std::vector<dedup::IssuePicture> dropped_pictures(const Deduplicated& what) {
 
 void check_report_path(const std::filesystem::path& path) {
   if (path.empty()) return;
+  if (path == "-") {
+    throw UsageError("--report - names no file: a page is not printed; name one, as page.html");
+  }
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) {

@@ -224,13 +224,13 @@ class Answer {
                has_probabilities_ ? ",probability" : "");
   }
   void print(const Line& line, const dedup::PictureMatch& match) const {
-    fmt::print("{},{},{},{},{},{},{},{}", csv_field(line.input), line.id, csv_field(line.name),
-               line.split, match.id, csv_field(line.match_name), csv_field(line.match_source),
-               match.distance);
+    std::string row = fmt::format(
+        "{},{},{},{},{},{},{},{}", csv_field(line.input), line.id, csv_field(line.name), line.split,
+        match.id, csv_field(line.match_name), csv_field(line.match_source), match.distance);
     if (has_probabilities_) {
-      fmt::print(",{}", match.probability ? fmt::format("{:.4f}", *match.probability) : "");
+      row += "," + (match.probability ? fmt::format("{:.4f}", *match.probability) : "");
     }
-    fmt::print("\n");
+    print_list(row + "\n");
   }
   void gather(const Line& line, const dedup::PictureMatch& match) {
     Json& json = matches_.emplace_back(Json{{"input", to_utf8(line.input)},

@@ -6,10 +6,12 @@ import json
 import math
 import os
 import re
+import struct
 import subprocess
 import unittest
+import zlib
 
-from program import WINNOW, Case, npy, run, tree_bytes
+from program import WINNOW, Case, columns, npy, png, png_chunk, run, tree_bytes
 
 
 class Dedup(Case):
@@ -41,6 +43,43 @@ class Dedup(Case):
         self.assertIn("leak: 3 test samples", result.err)
         self.assertEqual(tree_bytes(self.source), before)
         self.assertEqual(list(temporary.iterdir()), [])
+
+    def test_two_at_once_leave_what_fits_together(self):
+        cache = self.folder / "cache"
+        self.ok("ingest", self.source, "--out", cache)
+        chosen = cache / "selections/default.selection"
+        for _ in range(6):
+            both = [subprocess.Popen([WINNOW, "dedup", str(cache), *flags], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                    for flags in (["--hash", "exact"], ["--threshold", "8"], ["--threshold", "8", "--keep", "sharpest"])]
+            for process in both:
+                told = process.communicate()[1]
+                self.assertEqual(process.returncode, 0, told)
+            table = columns(chosen)
+            removed = {struct.unpack("<Q", i)[0] for i, weight in zip(table["ids"], table["weights"]) if weight == bytes(4)}
+            with open(chosen.with_suffix(".csv"), newline="") as listed:
+                self.assertEqual({int(row["id"]) for row in csv.DictReader(listed)}, removed)
+            self.ok("info", cache, "--selection", "default")
+            self.assertEqual([path.name for path in (cache / "selections").glob("*.tmp")], [])
+
+    def test_gives_a_terminal_no_bytes_that_it_would_obey(self):
+        name = "\x1b[31mred\x07 00.ppm"
+        (self.source / "train/a/00.ppm").rename(self.source / "train/a" / name)
+        piped = self.ok("dedup", self.source, "--hash", "exact").out
+        self.assertIn(name, piped)
+        for verb in (["dedup", "--hash", "exact"], ["hash"]):
+            ours, theirs = os.openpty()
+            with subprocess.Popen([WINNOW, verb[0], str(self.source), *verb[1:]], stdout=theirs, stderr=subprocess.DEVNULL) as process:
+                os.close(theirs)
+                shown = b""
+                try:
+                    while more := os.read(ours, 1 << 16):
+                        shown += more
+                except OSError:  # the other side is closed
+                    pass
+                os.close(ours)
+                self.assertEqual(process.wait(), 0)
+            self.assertIn(b"?[31mred? 00.ppm", shown)
+            self.assertNotIn(b"\x1b", shown)
 
     def test_says_the_same_as_of_a_cache(self):
         cache = self.folder / "cache"
@@ -461,6 +500,60 @@ class MirroredAndTurned(Case):
         self.assertEqual(codes["train/a/03.ppm"][1], plain["test/a/mirrored 03.ppm"])
         differ = int(codes["train/a/07.ppm"][6], 16) ^ int(plain["train/a/turned 07.ppm"], 16)  # to the right
         self.assertLessEqual(bin(differ).count("1"), 2)
+
+
+def drawn_in_alpha(kind, alpha):
+    """A black PNG of 16 x 16, of which `alpha` (rows of booleans) says what is opaque; by one of PNG's ways to say so."""
+    depth, colour, seen, hidden, chunks = {
+        "gray and alpha": (8, 4, b"\0\xff", b"\0\0", []),
+        "colour and alpha": (8, 6, b"\0\0\0\xff", b"\0\0\0\0", []),
+        "colour and alpha of 16 bits": (16, 6, b"\0\0" * 3 + b"\xff\xff", bytes(8), []),
+        "partly transparent": (8, 6, b"\0\0\0\xff", b"\0\0\0\x80", []),
+        "palette": (8, 3, b"\0", b"\1", [png_chunk(b"PLTE", bytes(6)), png_chunk(b"tRNS", b"\xff\0")]),
+    }[kind]
+    pixels = b"".join(b"\0" + b"".join(seen if opaque else hidden for opaque in row) for row in alpha)
+    header = struct.pack(">IIBBBBB", 16, 16, depth, colour, 0, 0, 0)
+    return png(png_chunk(b"IHDR", header), *chunks, png_chunk(b"IDAT", zlib.compress(pixels)), png_chunk(b"IEND"))
+
+
+class Alpha(Case):
+    KINDS = ("gray and alpha", "colour and alpha", "colour and alpha of 16 bits", "partly transparent", "palette")
+
+    def icons(self, kind):
+        folder = self.folder / kind.replace(" ", "_")
+        for i in range(4):
+            icon = [[(x + y * (i + 1)) % 5 > 1 for x in range(16)] for y in range(16)]
+            for place in (f"train/{'ab'[i % 2]}", f"test/{'ab'[i % 2]}")[: 1 if i else 2]:
+                (folder / place).mkdir(parents=True, exist_ok=True)
+                content = drawn_in_alpha(kind, icon)
+                # The copy in test has the same pixels, not the same bytes.
+                content = content[:-12] + (png_chunk(b"tEXt", b"a\0b") if "test" in place else b"") + content[-12:]
+                (folder / place / f"{i}.png").write_bytes(content)
+        return folder
+
+    def test_pictures_that_differ_in_it_are_not_equal(self):
+        for kind in self.KINDS:
+            source = self.icons(kind)
+            cache = self.folder / f"cache {kind}"
+            told = self.ok("ingest", source, "--out", cache, "--json")
+            self.assertEqual(told.json()["transparent"], 5, kind)
+            self.assertRegex(told.err, r"5 images have transparent pixels.*--matte")
+            for verb in (("dedup", cache), ("dedup", source), ("dedup", cache, "--hash", "exact"),
+                         ("dedup", cache, "--hash", "phash", "--threshold", 4)):
+                told = self.ok(*verb, "--json", "--list", self.folder / "list.csv")
+                self.assertEqual(told.json()["removed"], 1, (kind, verb))
+            self.assertEqual(self.ok("ingest", source, "--out", self.folder / f"white {kind}", "--matte", "white",
+                                     "--json").json()["transparent"], 0)
+
+    def test_a_cache_of_before_says_that_it_was_not_looked_at(self):
+        cache = self.folder / "cache"
+        self.ok("ingest", self.icons("palette"), "--out", cache)
+        digest = self.ok("info", cache, "--json").json()["manifest"]["digest"]
+        self.assertNotIn("alpha was not", self.ok("dedup", cache).err)
+        (cache / "alpha").unlink()
+        self.assertIn("alpha was not looked at when", self.ok("dedup", cache).err)
+        self.assertIn("alpha was not looked at when", self.ok("info", cache).err)
+        self.assertEqual(self.ok("info", cache, "--json").json()["manifest"]["digest"], digest)
 
 
 if __name__ == "__main__":

@@ -78,6 +78,13 @@ class Export(Case):
         self.ok("export", cache, "--to", self.folder / "test", "--split", "test")
         self.assertEqual(tree_bytes(self.folder / "test"), tree_bytes(root / "test"))
 
+    def test_nothing_is_called_by_a_dash(self):
+        cache = self.cache_of(self.photos())
+        for flags in (["--as", "list", "--to", "-"], ["--to", "-"], ["--as", "list", "--to", "x.csv", "--removed", "-"]):
+            self.refused(2, ["names no file", "./-"], "export", cache, *flags,
+                         before=["sh", "-c", f'cd "{self.folder}" && exec "$@"', "sh"])
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.name in ("-", "x.csv")], [])
+
     def test_links(self):
         root = self.photos()
         cache = self.cache_of(root)

@@ -279,6 +279,36 @@ TEST_F(LocalServerTest, GivesUpOnWhoSendsSlowly) {
   EXPECT_THAT(receive_all(other), HasSubstr("200 OK"));
 }
 
+// Who begins a request and does not end it holds others up no longer than who is silent.
+TEST_F(LocalServerTest, BegunRequestsGiveWay) {
+  start({.threads = 1, .idle_time = milliseconds(300), .request_time = milliseconds(10000)});
+  const int before = entries("/proc/self/fd");
+  std::vector<Fd> slow;
+  for (int i = 0; i < 3; ++i) {
+    slow.push_back(connect_to());
+    send_all(slow.back(), "GET /");
+  }
+  const Fd other = connect_to();
+  send_all(other, request_of(base_, host_));
+  const Fd last = connect_to();
+  ASSERT_TRUE(eventually([&] { return entries("/proc/self/fd") >= before + 2 * 5; }));
+  clock_goes_ = true;
+  EXPECT_THAT(receive_all(other), HasSubstr("200 OK"));
+  EXPECT_LT(looks_at_answer_, 100);  // it would be a hundred for the first alone
+}
+
+// The clock stands, so nothing but the end of the server ends them.
+TEST_F(LocalServerTest, EndsWithRequestsBegun) {
+  start({.threads = 2});
+  std::vector<Fd> slow;
+  for (int i = 0; i < 20; ++i) {
+    slow.push_back(connect_to());
+    send_all(slow.back(), "GET /");
+  }
+  ends_ = true;
+  EXPECT_TRUE(eventually([&] { return ended_.load(); }));
+}
+
 TEST_F(LocalServerTest, GivesUpOnWhoReadsSlowly) {
   start({.threads = 1, .reply_time = milliseconds(2000)});
   const Fd slow = connect_to();

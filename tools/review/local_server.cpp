@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -241,8 +242,13 @@ WebReply LocalServer::State::reply_to(const httplib::Request& request) const {
 }
 
 bool LocalServer::State::process_and_close_socket(socket_t socket) {
+  const auto may_come = [this](milliseconds passed) {
+    const milliseconds most =
+        waiting > 0 ? std::min(options.idle_time, options.request_time) : options.request_time;
+    return !ends && passed < most;
+  };
   SocketStream stream(socket, {.request_bytes = kMostHeadBytes + options.most_body_bytes,
-                               .request_time = options.request_time,
+                               .may_come = may_come,
                                .reply_time = options.reply_time,
                                .clock = clock});
   const bool begun = stream.begin([this](milliseconds passed) {

@@ -34,7 +34,8 @@ struct LocalServerOptions {
   std::size_t most_body_bytes = std::size_t{8} << 20;
   std::chrono::milliseconds idle_time{
       1000};  // without a byte, where others wait; else ten times it
-  std::chrono::milliseconds request_time{10000};  // from the first byte of a request to its last
+  // From the first byte of a request to its last; where others wait, idle_time at most.
+  std::chrono::milliseconds request_time{10000};
   std::chrono::milliseconds reply_time{30000};
   bool open = false;  // no token: for figures that all on this machine may see; GET alone
 };
@@ -60,7 +61,8 @@ class LocalServer {
   std::string address() const;  // http://127.0.0.1:PORT/TOKEN/; open: without TOKEN/
 
   // Answers until `stop` says so, asked ten times a second; what is being answered then is answered
-  // to its end. SystemError where connections can be taken no more.
+  // to its end, and what is still being asked is not. SystemError where connections can be taken no
+  // more.
   void serve(const StopRequested& stop);
 
  private:

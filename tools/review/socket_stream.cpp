@@ -31,13 +31,21 @@ bool SocketStream::wait(short events, Clock::time_point deadline) const {
   }
 }
 
+bool SocketStream::wait_for_more() const {
+  for (;;) {
+    const auto passed = std::chrono::duration_cast<milliseconds>(limits_.clock() - began_);
+    if (!limits_.may_come(passed)) return false;
+    if (is_ready(POLLIN, kLook)) return true;
+  }
+}
+
 bool SocketStream::begin(const std::function<bool(milliseconds)>& patient) {
   const auto began = limits_.clock();
   while (!is_ready(POLLIN, kLook)) {
     const auto passed = std::chrono::duration_cast<milliseconds>(limits_.clock() - began);
     if (!patient(passed)) return false;
   }
-  read_until_ = limits_.clock() + limits_.request_time;
+  began_ = limits_.clock();
   return true;
 }
 
@@ -51,7 +59,7 @@ void SocketStream::end() {
   }
 }
 
-bool SocketStream::is_readable() const { return begin_ < end_ || wait(POLLIN, read_until_); }
+bool SocketStream::is_readable() const { return begin_ < end_ || wait_for_more(); }
 
 bool SocketStream::is_writable() const {
   return wait(POLLOUT, limits_.clock() + limits_.reply_time);
@@ -59,7 +67,7 @@ bool SocketStream::is_writable() const {
 
 ssize_t SocketStream::read(char* to, std::size_t size) {
   if (begin_ == end_) {
-    if (received_ >= limits_.request_bytes || !wait(POLLIN, read_until_)) return -1;
+    if (received_ >= limits_.request_bytes || !wait_for_more()) return -1;
     const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     if (got <= 0) return got;
     received_ += static_cast<std::size_t>(got);

@@ -11,13 +11,15 @@
 namespace winnow::tools {
 
 // A connection as cpp-httplib reads and writes it, with an end to everything: reading stops after
-// so many bytes and so long after the first of them, writing after so long. For one thread; does
+// so many bytes, or where its owner says so, writing after so long. For one thread; does
 // not own the socket.
 class SocketStream : public httplib::Stream {
  public:
   struct Limits {
     std::size_t request_bytes;
-    std::chrono::milliseconds request_time;
+    // Whether a request may still come, so long after its first byte; asked every tenth of a second
+    // while none of it is there.
+    std::function<bool(std::chrono::milliseconds passed)> may_come;
     std::chrono::milliseconds reply_time;
     std::function<std::chrono::steady_clock::time_point()> clock;
   };
@@ -45,11 +47,13 @@ class SocketStream : public httplib::Stream {
   bool is_ready(short events, std::chrono::milliseconds within) const;
   // Whether it is before `deadline`.
   bool wait(short events, Clock::time_point deadline) const;
+  // Whether there is more of the request.
+  bool wait_for_more() const;
 
   int socket_;
   Limits limits_;
   std::size_t received_ = 0;
-  Clock::time_point read_until_{};
+  Clock::time_point began_{};        // when the first byte was there
   Clock::time_point write_until_{};  // set by the first write
   std::array<char, 4096> buffer_{};
   std::size_t begin_ = 0;  // of what is in the buffer and was not read
