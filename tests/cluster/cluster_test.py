@@ -67,7 +67,7 @@ class ClusterTest(HostsCase):
                 pixels = bytes((i * 37 + k * 11 * (1 + i % 2)) % 256 for k in range(3 * 16 * 16))
                 (images / f"train/{i % 2}/{i}.ppm").write_bytes(b"P6\n16 16\n255\n" + pixels)
             subprocess.run([WINNOW, "ingest", images, "--out", cache], check=True, capture_output=True)
-            train = f"hosts_mpirun {WINNOW} train {cache} --out {out} --net resnet20 --batch-size 8 --threads 1 --max-steps "
+            train = f"hosts_mpirun {WINNOW} train {cache} --out {out} --net resnet20 --batch-size 8 --micro-batch 2 --threads 1 --max-steps "
             first = self.hosts("--ranks-per-host", 2, 2, "200mbit", "bash", "-c", f"{train} 2")
             self.assertEqual(first.returncode, 0, first.stderr)
             plan = json.loads(pathlib.Path(out, "plan.json").read_text())
@@ -129,7 +129,7 @@ class ClusterTest(HostsCase):
         """UDP does not pass: a sentence, and the run goes on."""
         with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
             self.small_cache(folder)
-            train = f"hosts_mpirun {WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size 8 --threads 1 \
+            train = f"hosts_mpirun {WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size 8 --micro-batch 2 --threads 1 \
 --epochs 100000 --log-interval 100"
             told = f"while kill -0 $job && ! grep -q 'no heartbeats' {folder}/said; do sleep 0.1; done"
             steps = f"$(cat {folder}/run/metrics.jsonl 2> /dev/null | wc -l)"

@@ -546,7 +546,7 @@ class Training(BadUse):
         words = ["sample ", "004.ppm'", "in shards/00000.mdb", "checksum", "winnow verify"]
         for ranks in (0, 2):
             self.refused(1, words, "train", cache, "--out", self.folder / f"run-{ranks}", "--net", "lenet",
-                         "--batch-size", 4, "--epochs", 1, ranks=ranks)
+                         "--batch-size", 4, "--micro-batch", 1, "--epochs", 1, ranks=ranks)
 
     def test_cut_checkpoints(self):
         cache = self.cache_of_digits()

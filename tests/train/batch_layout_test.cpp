@@ -74,19 +74,74 @@ TEST(BatchLayout, DefaultMicroBatchDividesTheBatch) {
   for (std::int64_t batch = 1; batch <= 300; ++batch) {
     const std::int64_t m = default_micro_batch(batch);
     EXPECT_EQ(batch % m, 0);
-    EXPECT_LE(m, 64);
-    EXPECT_TRUE(m == 1 || batch / m >= 4);
-    for (std::int64_t larger = m + 1; larger <= std::min<std::int64_t>(64, batch / 4); ++larger) {
-      EXPECT_NE(batch % larger, 0);
+    const auto none_divides = [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t other = first; other <= last; ++other) {
+        if (batch % other == 0) return false;
+      }
+      return true;
+    };
+    const std::int64_t most = std::min<std::int64_t>(64, batch / 4);
+    EXPECT_TRUE(m == batch || m >= kLeastOfNorm) << batch;
+    if (m <= most) {
+      EXPECT_TRUE(none_divides(m + 1, most)) << batch;
+    } else {  // no divisor is small enough and has enough samples
+      EXPECT_TRUE(none_divides(kLeastOfNorm, m - 1)) << batch;
     }
   }
+}
+
+TEST(BatchLayout, PrimesAreOneMicroBatch) {
+  for (const std::int64_t batch : {2, 3, 5, 7, 11, 37, 61, 67, 127, 131, 4099}) {
+    EXPECT_EQ(default_micro_batch(batch), batch);
+    EXPECT_EQ(micro_batch_of_views(batch), batch);
+  }
+  EXPECT_EQ(default_micro_batch(4), 4);
+  EXPECT_EQ(default_micro_batch(16), 8);
+  EXPECT_EQ(default_micro_batch(24), 8);
+  EXPECT_EQ(default_micro_batch(134), 67);
+  EXPECT_EQ(default_micro_batch(402), 67);
+}
+
+// They have four parts and eight samples each.
+TEST(BatchLayout, UsualBatchesKeepTheirMicroBatches) {
+  for (const auto& [batch, micro_batch] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{32, 8},
+                                                          {36, 9},
+                                                          {40, 10},
+                                                          {48, 12},
+                                                          {64, 16},
+                                                          {96, 24},
+                                                          {100, 25},
+                                                          {128, 32},
+                                                          {256, 64},
+                                                          {512, 64},
+                                                          {1000, 50},
+                                                          {1024, 64},
+                                                          {4096, 64}}) {
+    EXPECT_EQ(default_micro_batch(batch), micro_batch);
+  }
+}
+
+TEST(BatchLayout, RefusalOfRanksNamesBatchesThatDivide) {
+  const auto refusal = [](std::int64_t batch, std::int64_t micro_batch, int ranks) {
+    try {
+      plan_batches(1000, batch, micro_batch, 1, 0, ranks);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(refusal(37, 37, 4).find("--batch-size 36 or 40"), std::string::npos);
+  EXPECT_NE(refusal(4, 4, 2).find("--batch-size 16"), std::string::npos);
+  EXPECT_NE(refusal(8, 4, 3).find("--batch-size 12 with --micro-batch 4"), std::string::npos);
 }
 
 TEST(BatchLayout, MicroBatchOfViewsIsLarge) {
   EXPECT_EQ(micro_batch_of_views(1024), 256);
   EXPECT_EQ(micro_batch_of_views(256), 128);
   EXPECT_EQ(micro_batch_of_views(90), 45);
-  EXPECT_EQ(micro_batch_of_views(7), 1);
+  EXPECT_EQ(micro_batch_of_views(7), 7);
+  EXPECT_EQ(micro_batch_of_views(771), 257);
 }
 
 // No two views of a sample in any epoch are drawn alike.

@@ -18,6 +18,46 @@ double BatchLayout::epoch_at(std::int64_t step) const noexcept {
   return static_cast<double>(step * batch) / static_cast<double>(samples);
 }
 
+namespace {
+
+// The largest divisor up to `largest` that leaves `parts` micro-batches; 1 where there is none.
+std::int64_t largest_divisor(std::int64_t batch, std::int64_t largest, std::int64_t parts) {
+  for (std::int64_t m = std::min(batch / parts, largest); m > 1; --m) {
+    if (batch % m == 0) return m;
+  }
+  return 1;
+}
+
+// The same, where that has less than kLeastOfNorm samples: the smallest divisor that has them.
+std::int64_t nearest_divisor(std::int64_t batch, std::int64_t largest, std::int64_t parts) {
+  const std::int64_t large = largest_divisor(batch, largest, parts);
+  if (large >= kLeastOfNorm) return large;
+  std::int64_t found = batch;
+  for (std::int64_t d = 1; d <= batch / d; ++d) {
+    if (batch % d != 0) continue;
+    for (const std::int64_t m : {d, batch / d}) {
+      if (m >= kLeastOfNorm) found = std::min(found, m);
+    }
+  }
+  return found;
+}
+
+// Batches near `batch` whose default micro-batch leaves each of `ranks` ranks one.
+std::string batches_that_divide(std::int64_t batch, int ranks) {
+  const auto divides = [&](std::int64_t b) { return b / default_micro_batch(b) >= ranks; };
+  std::string names;
+  for (std::int64_t b = batch - 1; b >= std::max<std::int64_t>(1, batch / 2); --b) {
+    if (!divides(b)) continue;
+    names = std::to_string(b) + " or ";
+    break;
+  }
+  std::int64_t more = std::max<std::int64_t>(batch, ranks) + 1;
+  while (!divides(more)) ++more;
+  return names + std::to_string(more);
+}
+
+}  // namespace
+
 BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
                          double epochs, int rank, int ranks) {
   if (batch < 1 || micro_batch < 1 || batch % micro_batch != 0) {
@@ -26,9 +66,14 @@ BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t 
   }
   const std::int64_t parts = batch / micro_batch;
   if (parts < ranks) {
+    const bool is_default = micro_batch == default_micro_batch(batch);
+    const std::string choice = is_default
+                                   ? batches_that_divide(batch, ranks)
+                                   : std::to_string(micro_batch * ranks) + " with --micro-batch " +
+                                         std::to_string(micro_batch);
     throw UsageError("there are more ranks (" + std::to_string(ranks) +
                      ") than micro-batches in a batch (" + std::to_string(parts) +
-                     "); raise --batch-size or lower --micro-batch");
+                     "); choose --batch-size " + choice + ", or a smaller --micro-batch");
   }
   const double steps = epochs * static_cast<double>(samples) / static_cast<double>(batch);
   if (!(steps > 0)) throw UsageError("--epochs must be above 0");
@@ -51,22 +96,14 @@ BatchLayout part_of(BatchLayout layout, int rank, int ranks) {
   return layout;
 }
 
-namespace {
-
-// Of at most `largest` samples, leaving at least so many parts; 1 where there is none.
-std::int64_t largest_divisor(std::int64_t batch, std::int64_t largest, std::int64_t parts) {
-  for (std::int64_t m = std::min(batch / parts, largest); m > 1; --m) {
-    if (batch % m == 0) return m;
-  }
-  return 1;
-}
-
-}  // namespace
-
 // Four parts, so that a few ranks find work without further ado.
-std::int64_t default_micro_batch(std::int64_t batch) { return largest_divisor(batch, 64, 4); }
+std::int64_t default_micro_batch(std::int64_t batch) { return nearest_divisor(batch, 64, 4); }
 
-std::int64_t micro_batch_of_views(std::int64_t batch) { return largest_divisor(batch, 256, 2); }
+std::int64_t micro_batch_of_views(std::int64_t batch) { return nearest_divisor(batch, 256, 2); }
+
+std::int64_t older_micro_batch(std::int64_t batch, bool of_views) {
+  return of_views ? largest_divisor(batch, 256, 2) : largest_divisor(batch, 64, 4);
+}
 
 std::vector<pipeline::Request> requests_of(const BatchLayout& layout,
                                            const pipeline::Sampler& sampler, std::int64_t step,

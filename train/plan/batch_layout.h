@@ -26,21 +26,28 @@ struct BatchLayout {
 };
 
 // Pure. Throws UsageError when the batch is no multiple of the micro-batch, there are more ranks
-// than micro-batches, or there is nothing to do.
+// than micro-batches (naming batches that divide), or there is nothing to do.
 BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
                          double epochs, int rank, int ranks);
 
 // The same layout as another rank has it.
 BatchLayout part_of(BatchLayout layout, int rank, int ranks);
 
-// The largest divisor of `batch` that is at most 64 and leaves at least four micro-batches; 1 where
-// there is none. A function of the batch alone, so that the number of ranks never changes what is
-// computed.
+// Below so many samples in a micro-batch, batch norm's statistics are coarse.
+inline constexpr std::int64_t kLeastOfNorm = 8;
+
+// The largest divisor of `batch` that is at most 64 and leaves at least four micro-batches. Where
+// that is less than kLeastOfNorm, the smallest divisor that is not; the whole batch where there is
+// none, so for all primes. A function of the batch alone, so that the number of ranks never changes
+// what is computed.
 std::int64_t default_micro_batch(std::int64_t batch);
 
-// The same for losses that compare the samples of a micro-batch with each other: the largest
-// divisor of `batch` that is at most 256 and leaves at least two micro-batches.
+// The same for losses that compare the samples of a micro-batch with each other: at most 256, and
+// at least two micro-batches.
 std::int64_t micro_batch_of_views(std::int64_t batch);
+
+// What either default was before kLeastOfNorm: runs that began with it go on. 1 for primes.
+std::int64_t older_micro_batch(std::int64_t batch, bool of_views);
 
 // What a rank loads for a step: its part of the global batch.
 // `mixed`: samples are mixed with the one before them, so the one before its first comes as well,

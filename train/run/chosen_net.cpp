@@ -1,10 +1,13 @@
 #include "train/run/chosen_net.h"
 
 #include <filesystem>
+#include <span>
 
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "train/nets/losses.h"
+#include "train/plan/batch_layout.h"
 #include "train/run/setup.h"
 
 namespace winnow::train {
@@ -33,6 +36,25 @@ NetChoice net_of_run(const NetChoice& net, const std::filesystem::path& run, boo
     if (!stored.description.empty()) return stored;
   }
   return read_net(net);
+}
+
+std::int64_t choose_micro_batch(const TrainOptions& options, comm::Communicator& comm) {
+  std::int64_t micro_batch = options.batch.micro_batch;
+  on_root(comm, [&] {
+    const std::filesystem::path config = options.run.out / "config.json";
+    if (micro_batch > 0 || !options.run.resume || !std::filesystem::exists(config)) return;
+    try {
+      const NetOptions stored = parse_config(read_text(config), config.string()).setup.options;
+      const bool of_views = !find_loss(stored.loss.name).reads_labels();
+      if (stored.batch == older_micro_batch(options.batch.batch, of_views)) {
+        micro_batch = stored.batch;
+      }
+    } catch (const FormatError&) {
+      return;  // RunDirectory::find() says what is damaged
+    }
+  });
+  comm.broadcast(std::as_writable_bytes(std::span(&micro_batch, 1)), 0);
+  return micro_batch;
 }
 
 NetChoice choose_net(const TrainOptions& options, comm::Communicator& comm,

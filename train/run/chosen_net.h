@@ -23,4 +23,8 @@ NetChoice net_of_run(const NetChoice& net, const std::filesystem::path& run, boo
 NetChoice choose_net(const TrainOptions& options, comm::Communicator& comm,
                      const std::function<void(std::string)>& note);
 
+// The micro-batch of options.batch. 0 stands for the default, or for that of an older version where
+// the run goes on that began with it. Collective.
+std::int64_t choose_micro_batch(const TrainOptions& options, comm::Communicator& comm);
+
 }  // namespace winnow::train

@@ -22,6 +22,7 @@
 #include "train/run/loading.h"
 #include "train/run/loss_watch.h"
 #include "train/run/planning.h"
+#include "train/run/norm_groups.h"
 #include "train/run/rank_traffic.h"
 #include "train/run/rank_watch.h"
 #include "train/run/run_census.h"
@@ -412,6 +413,7 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   if (!restored && options.start.init_from.empty()) whiten(engine.model(), job, options, comm);
   RunState state = std::move(restored).value_or(RunState{});
   StepRange steps;
+  options.batch.micro_batch = choose_micro_batch(given, comm);
   on_all(comm, [&] { steps = steps_to_do(job, run, state); });
   engine.load_model();
   engine.executor().restore(state.sums);
@@ -421,11 +423,15 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   health::Board unseen;
   if (board == nullptr) board = &unseen;
   board->set_saved(state.step);
+  on_all(comm, [&] { check_norm_groups(graphs.training, job.setup.net.name); });
   engine.executor().marks().set_board(board);
   RunTrace* const trace = run.log.trace;
   if (trace != nullptr) {
     engine.executor().set_trace(&trace->recorder());
     trace->begin(run.out / "trace.json", state.step, note);
+  const auto norms =
+      note_on_norm_groups(graphs.training, job.batches, views_of(job.setup), job.sync_bn);
+  if (norms) note(*norms);
   }
   Trainer trainer(options, job, engine, directory, comm, note, std::move(state), steps, *board);
   const TrainResult result = trainer.run(progress);
