@@ -19,9 +19,13 @@
 #include "train/backend/reference/reference.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/evaluate_run.h"
+#include "train/model/initial_weights.h"
+#include "train/nets/nets.h"
+#include "train/optim/optimizer.h"
 #include "train/run/train.h"
 
 namespace winnow::train::trainer_test {
+#include "train/run/whiten.h"
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -83,6 +87,13 @@ class Trainer : public testing::Test {
 
   Checkpoint last_checkpoint(const std::string& run) const {
     return load_checkpoint(*newest_checkpoint(folder_ / run / "checkpoints"));
+  // In parameters, of an outline too.
+  static std::int64_t model_size(const Model& model) {
+    std::int64_t count = 0;
+    for (const Model::Tensor& t : model.tensors) count += element_count(t.about.shape);
+    return count;
+  }
+
   }
 
   std::string state_of(const std::string& run) const {
@@ -136,6 +147,59 @@ TEST_F(Trainer, KeepsWhatIsElsewhereInItsCheckpointsAndGoesOnFromThem) {
 
 TEST_F(Trainer, RefusesToStopBeforeTheStepItIsAt) {
   const auto reference = make_reference_backend();
+// Whatever made a tensor: where no step changes it, its averages are the tensor.
+TEST_F(Trainer, AveragesOfEachNetBeginWithTheWeightsThatItsRunBeginsWith) {
+  constexpr std::int64_t kMostParameters = 12'000'000;
+  const auto backend = make_reference_backend();
+  const auto comm = comm::make_single();
+  std::set<std::string> whitened;
+  std::size_t tried = 0;
+  for (const Net& net : nets()) {
+    SCOPED_TRACE(net.name);
+    TrainOptions o = options("none", 1);
+    o.net.name = net.name;
+    o.data.image_side_px = net.default_side_px;
+    o.recipe.options = {{"ema_decay", {0.99}}, {"lookahead_steps", {5}}};
+    const Job job = open_job(o, *backend, *comm);
+    Model model = outline_model(job.forward, o.start, *comm);
+    if (model_size(model) > kMostParameters) continue;
+    begin_model(model, job.forward, o.recipe.seed, o.start, *comm, [](const std::string&) {});
+    const auto weights =
+        place_weights(*backend, model, {&find_optimizer("sgd"), o.recipe.options, 10});
+    const float* const placed = model.tensors.front().ema.data();
+    complete_weights(model, job, o, *comm);
+    EXPECT_EQ(model.tensors.front().ema.data(), placed);  // which the backend's weights look at
+    for (const Model::Tensor& t : model.tensors) {
+      if (t.about.init == Init::kWhitening) {
+        EXPECT_NE(t.data, initial_value(t.about, o.recipe.seed));
+        whitened.insert(std::string(net.name));
+      }
+      EXPECT_EQ(t.ema, t.data) << t.about.name;
+      if (t.about.kind == ValueKind::kParameter) EXPECT_EQ(t.slow, t.data) << t.about.name;
+    }
+    ++tried;
+  }
+  EXPECT_THAT(whitened, Contains("airbench94"));
+  EXPECT_GE(tried, nets().size() / 2);
+}
+
+TEST_F(Trainer, AverageOfWhitenedWeightsIsEvaluatedAsTheyAre) {
+  TrainOptions o = options("whitened", 1);
+  o.net.name = "airbench94";
+  o.data.image_side_px = 16;
+  o.recipe.rate = {.base = 0, .warmup_epochs = 0};
+  o.recipe.options = {{"ema_decay", {0.5}}, {"weight_decay", {0}}};
+  o.execution.backend = "onednn";
+  const auto backend = make_backend("onednn", {});
+  trained(o, *backend);
+  const Checkpoint saved = last_checkpoint("whitened");
+  ASSERT_EQ(saved.ema.size(), saved.model.size());
+  for (std::size_t i = 0; i < saved.model.size(); ++i) {
+    if (saved.model[i].name.find("running_") != std::string::npos) continue;
+    EXPECT_EQ(saved.ema[i].data, saved.model[i].data) << saved.model[i].name;
+  }
+}
+
   trained(options("run", 3), *reference);
   TrainOptions back = options("run", 2);
   back.run.resume = true;

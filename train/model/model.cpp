@@ -57,13 +57,32 @@ void allocate_state(Model& model, std::span<const std::string_view> slots) {
   }
 }
 
+namespace {
+
+// In place where it has that size already.
+void copy_to(std::vector<float>& average, const std::vector<float>& value) {
+  average.resize(value.size());
+  std::ranges::copy(value, average.begin());
+}
+
+}  // namespace
+
 void begin_averages(Model& model, const OptionValues& options) {
   const bool looks_ahead = lookahead_of(options).every > 0;
   const bool has_ema = ema_of(options).every > 0;
   for (Model::Tensor& t : model.tensors) {
-    if (looks_ahead && t.about.kind == ValueKind::kParameter) t.slow = t.data;
-    if (has_ema) t.ema = t.data;
+    if (looks_ahead && t.about.kind == ValueKind::kParameter) copy_to(t.slow, t.data);
+    if (has_ema) copy_to(t.ema, t.data);
   }
+}
+
+std::string first_not_finite(const Model& model) {
+  for (const Model::Tensor& t : model.tensors) {
+    for (const std::vector<float>* numbers : {&t.data, &t.slow, &t.ema}) {
+      if (!all_finite(*numbers)) return t.about.name;
+    }
+  }
+  return {};
 }
 
 // By elements: spans of the vectors stay valid.

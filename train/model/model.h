@@ -29,6 +29,8 @@ struct Model {
   };
   std::vector<Tensor> tensors;     // parameters and running statistics in the graph's order
   std::vector<std::string> slots;  // names of the vectors of Tensor::state: "momentum"
+  // What its outputs stand for, UTF-8, in their order; empty: not known, or no classes.
+  std::vector<std::string> classes{};
 
   Tensor& find(const std::string& name);                // Error naming it
   std::size_t index_of(const std::string& name) const;  // likewise
@@ -45,8 +47,13 @@ inline Model make_model(const Graph& graph, std::uint64_t seed) {
 // Gives each parameter state of zeros, a vector for each slot of the optimiser.
 void allocate_state(Model& model, std::span<const std::string_view> slots);
 
-// Begins the averages that these options ask for, with the tensors as they are.
+// Begins the averages that these options ask for, with the tensors as they are: what changes a
+// tensor afterwards, other than a step, calls this again. Averages that are there stay in place,
+// for weights of a backend are views of them.
 void begin_averages(Model& model, const OptionValues& options);
+
+// The first tensor whose numbers, or averages of them, are not all finite; empty: there is none.
+std::string first_not_finite(const Model& model);
 
 // Exchanges the weights and their moving averages, which there are.
 void swap_ema(Model& model);

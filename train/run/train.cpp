@@ -410,7 +410,7 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   directory.use_plan(std::move(planned.plan), run.replan);
   std::optional<RunState> restored = directory.restore_newest_checkpoint(
       engine.model(), job.batches, run.replan, run.checkpoints.kept);
-  if (!restored && options.start.init_from.empty()) whiten(engine.model(), job, options, comm);
+  if (!restored) complete_weights(engine.model(), job, options, comm);
   RunState state = std::move(restored).value_or(RunState{});
   StepRange steps;
   options.batch.micro_batch = choose_micro_batch(given, comm);

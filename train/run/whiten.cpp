@@ -60,4 +60,10 @@ void whiten(Model& model, const Job& job, const TrainOptions& options, comm::Com
   }
 }
 
+void complete_weights(Model& model, const Job& job, const TrainOptions& options,
+                      comm::Communicator& comm) {
+  if (options.start.init_from.empty()) whiten(model, job, options, comm);
+  begin_averages(model, options.recipe.options);
+}
+
 }  // namespace winnow::train

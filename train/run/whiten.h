@@ -13,4 +13,9 @@ namespace winnow::train {
 // filters depend on data and seed alone.
 void whiten(Model& model, const Job& job, const TrainOptions& options, comm::Communicator& comm);
 
+// Completes the weights that a run begins with, on all ranks alike: whitening filters where no file
+// gave weights, and last the averages of them. Collective.
+void complete_weights(Model& model, const Job& job, const TrainOptions& options,
+                      comm::Communicator& comm);
+
 }  // namespace winnow::train
