@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <iterator>
+#include <set>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -144,6 +146,32 @@ TEST_F(CheckpointTest, MovingAveragesAreAFileOfTheirOwn) {
   EXPECT_THROW(load_checkpoint(folder_ / "step-20"), FormatError);
   fs::remove(folder_ / "step-20" / "ema.safetensors");
   EXPECT_THROW(load_checkpoint(folder_ / "step-20"), FormatError);
+}
+
+// Of a process that was killed while it wrote.
+TEST_F(CheckpointTest, WhatIsUnfinishedIsRemovedAndNothingElse) {
+  save_checkpoint(folder_, some_checkpoint(2), 2);
+  for (const char* name :
+       {"step-1.part", "step-2.part", "step-3.part", "step-x.part", "mine.part", "step-4"}) {
+    make_directories(folder_ / name);
+    write_file_durably(folder_ / name / "model.safetensors", std::string("begun"));
+  }
+  remove_unfinished_checkpoints(folder_);
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(folder_)) left.insert(entry.path().filename());
+  EXPECT_EQ(left,
+            (std::set<std::string>{"step-2", "latest", "step-x.part", "mine.part", "step-4"}));
+  remove_unfinished_checkpoints(folder_ / "none");
+}
+
+// As where the disk is full.
+TEST_F(CheckpointTest, WhatFailsLeavesNothingBehind) {
+  const auto entries = [&] { return std::distance(fs::directory_iterator(folder_), {}); };
+  const auto before = entries();
+  Checkpoint checkpoint = some_checkpoint(1);
+  checkpoint.model.front().name = std::string("\xff", 1);  // no JSON can have it
+  EXPECT_ANY_THROW(save_checkpoint(folder_, checkpoint, 2));
+  EXPECT_EQ(entries(), before);
 }
 
 TEST_F(CheckpointTest, SavingAStepAgainReplacesIt) {

@@ -126,6 +126,42 @@ class Files {
   Json entries_;
 };
 
+constexpr std::string_view kPart = ".part";
+
+// The folder of a checkpoint under the name that it has while it is written. Removed with all that
+// is in it unless it was renamed.
+class Part {
+ public:
+  explicit Part(fs::path path) : path_(std::move(path)) {
+    remove_tree(path_);
+    make_directories(path_);
+  }
+  ~Part() {
+    std::error_code none;
+    fs::remove_all(path_, none);
+  }
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void write_files(const Checkpoint& checkpoint, const fs::path& folder) {
+  std::map<std::string, std::string> metadata = checkpoint.about;
+  metadata["format"] = "pt";  // of PyTorch
+  Files files(folder);
+  files.write_tensors(kFiles[0], checkpoint.model, metadata);
+  files.write_tensors(kFiles[1], checkpoint.optimizer, {});
+  files.write_text(kFiles[2], checkpoint.state);
+  if (!checkpoint.ema.empty()) files.write_tensors(kEmaFile, checkpoint.ema, metadata);
+  const Json manifest{
+      {"version", kCheckpointVersion}, {"step", checkpoint.step}, {"files", files.entries()}};
+  write_file_durably(folder / "manifest.json", with_digest_line(manifest.dump(2) + "\n"));
+}
+
 }  // namespace
 
 void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, int keep,
@@ -133,20 +169,9 @@ void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, in
   make_directories(directory);
   const std::string name = "step-" + std::to_string(checkpoint.step);
   const fs::path target = directory / name;
-  const fs::path part = directory / (name + ".part");
-  remove_tree(part);
-  make_directories(part);
-
-  const std::map<std::string, std::string> is_of_pytorch{{"format", "pt"}};
-  Files files(part);
-  files.write_tensors(kFiles[0], checkpoint.model, is_of_pytorch);
-  files.write_tensors(kFiles[1], checkpoint.optimizer, {});
-  files.write_text(kFiles[2], checkpoint.state);
-  if (!checkpoint.ema.empty()) files.write_tensors(kEmaFile, checkpoint.ema, is_of_pytorch);
-  const Json manifest{
-      {"version", kCheckpointVersion}, {"step", checkpoint.step}, {"files", files.entries()}};
-  write_file_durably(part / "manifest.json", with_digest_line(manifest.dump(2) + "\n"));
-  rename_directory(part, target);  // the step may be there: torn, or done again after a resume
+  const Part part(directory / (name + std::string(kPart)));
+  write_files(checkpoint, part.path());
+  rename_directory(part.path(), target);  // the step may be there: torn, or done again
   if (is_best) point_at(directory / kBestLink, target);
   keep_newest_checkpoints(target, keep);
 }
@@ -160,6 +185,18 @@ void keep_newest_checkpoints(const fs::path& newest, int keep) {
   for (std::size_t i = 0; i + static_cast<std::size_t>(std::max(1, keep)) < steps.size(); ++i) {
     if (steps[i] != newest && steps[i] != best) remove_tree(steps[i]);
   }
+}
+
+void remove_unfinished_checkpoints(const fs::path& directory) {
+  if (!fs::is_directory(directory)) return;
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    const fs::path& path = entry.path();
+    if (path.extension() == kPart && step_of(path.parent_path() / path.stem())) {
+      found.push_back(path);
+    }
+  }
+  for (const fs::path& path : found) remove_tree(path);
 }
 
 bool mark_best_checkpoint(const fs::path& directory, std::optional<std::int64_t> step) {

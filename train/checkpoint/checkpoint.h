@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,10 +22,13 @@ struct Checkpoint {
   std::vector<NamedTensor> optimizer;  // "<slot>.<parameter>": "momentum.fc.bias"
   std::string state;                   // JSON of the trainer's own
   std::vector<NamedTensor> ema{};      // moving averages, named as `model`; empty: none
+  // Entries of the metadata of `model` and `ema`; not read back.
+  std::map<std::string, std::string> about{};
 };
 
 // Writes DIR/step-N, durable and atomic: under another name, synced, then renamed. With `is_best`
-// DIR/best points at it then. Afterwards keep_newest_checkpoints(). Throws SystemError.
+// DIR/best points at it then. Afterwards keep_newest_checkpoints(). Throws SystemError; what was
+// written of it is removed then, so that a full disk has its room back.
 void save_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint, int keep,
                      bool is_best = false);
 
@@ -32,6 +36,10 @@ void save_checkpoint(const std::filesystem::path& directory, const Checkpoint& c
 // points at: the best one goes when a better one is whole. A resumed run calls it too: the one
 // before may have been killed in between.
 void keep_newest_checkpoints(const std::filesystem::path& newest, int keep);
+
+// Removes what a process that was killed left of checkpoints that it was writing. Nobody may write
+// one meanwhile.
+void remove_unfinished_checkpoints(const std::filesystem::path& directory);
 
 // Points DIR/best at DIR/step-N. False where that is not there, or there is no best one: DIR/best
 // is removed.

@@ -186,6 +186,7 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
     state = checkpoint.state;
     if (best && !is_kept) {
       note_("the best checkpoint so far, of step " + std::to_string(*best) +
+    remove_unfinished_checkpoints(checkpoints());
             ", is gone; the best is chosen anew, of the evaluations from here on");
       found.best.reset();
       state = to_text(found);
