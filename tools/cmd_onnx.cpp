@@ -6,17 +6,16 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "common/error.h"
 #include "common/file.h"
-#include "common/utf8.h"
 #include "pipeline/store/cache.h"
 #include "tools/checkpoint_flags.h"
 #include "tools/command.h"
+#include "train/model/class_names.h"
 #include "train/onnx/onnx.h"
 #include "train/run/stored_evaluation.h"
 #include "train/run/stored_run.h"
@@ -33,13 +32,8 @@ struct OnnxOptions {
   std::filesystem::path cache;
 };
 
-std::vector<std::string> in_utf8(std::vector<std::string> names) {
-  for (std::string& name : names) name = to_utf8(name);
-  return names;
-}
-
-// Throws UsageError where the run had other classes than `cache`. Where the run does not say,
-// `note` takes a sentence.
+// Throws UsageError where a run that does not name its classes had others than `cache`. Where
+// nothing of it says, `note` takes a sentence.
 void check_classes(const OnnxOptions& o, const train::StoredConfig& config,
                    const pipeline::Cache& cache, const Note& note) {
   if (cache.digest() == config.cache_digest) return;
@@ -58,7 +52,7 @@ void check_classes(const OnnxOptions& o, const train::StoredConfig& config,
                     o.cache.string()));
     return;
   }
-  const std::vector<std::string> names = in_utf8(known);
+  const std::vector<std::string> names = train::class_names(known);
   const std::vector<std::string> trained =
       train::parse_evaluation(read_text(evaluation), evaluation.string()).classes;
   const auto [name, other] = std::ranges::mismatch(names, trained);
@@ -88,10 +82,22 @@ std::map<std::string, std::string> metadata_of(const OnnxOptions& o, const train
       {"epoch", fmt::format("{}", stored.epoch)},
       {"loss", stored.config.setup.options.loss.name},
       {"resize_px", std::to_string(resize_px_of(stored.config))}};
-  if (o.cache.empty()) return metadata;
-  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
-  check_classes(o, stored.config, cache, note);
-  metadata["classes"] = nlohmann::json(in_utf8(cache.manifest().classes)).dump();
+  std::vector<std::string> classes = stored.model.classes;  // in the order of the logits
+  if (!o.cache.empty()) {
+    const pipeline::Cache cache = pipeline::Cache::open(o.cache);
+    const std::vector<std::string> known = train::class_names(cache.manifest().classes);
+    if (classes.empty()) {
+      check_classes(o, stored.config, cache, note);
+      classes = known;
+    }
+    const std::string other =
+        train::first_other_class(classes, o.run.string(), known, o.cache.string());
+    if (!other.empty()) {
+      throw UsageError(fmt::format(
+          "the run was trained for other classes, as {}; name the cache it was trained on", other));
+    }
+  }
+  train::add_classes(metadata, classes);
   return metadata;
 }
 
@@ -124,14 +130,17 @@ Command add_onnx(CLI::App& program) {
   app->add_option("run", o->run, "Run directory made by winnow train")->required();
   app->add_option("--to", o->to, "The file to write, as net.onnx")->required();
   add_checkpoint_flags(*app, o->checkpoint);
-  app->add_option("--cache", o->cache, "Cache it was trained on: its class names are stored, too");
+  app->add_option("--cache", o->cache,
+                  "Cache it was trained on, whose class names are stored where the run, of an "
+                  "older version, does "
+                  "not name them; else they are compared");
   app->footer(
       R"(The model takes pixels as they are decoded (u8, channels first, R before G before B) at the
 size that training had, and normalises them itself; any number of images at once. It gives
 logits: of the loss cross_entropy take their softmax, of bce and focal the sigmoid of each. Its
 metadata_props say the net, the epoch, the loss, resize_px (scale the shorter side of an image to
 so many pixels, bilinear and antialiased, then cut the centre; 0, where the net's pixels are no
-square: scale until they are covered) and, with --cache, the classes as a list in JSON.
+square: scale until they are covered) and the classes as a list in JSON, in the order of the logits.
 
 Examples:
   winnow onnx run --to net.onnx --cache cache

@@ -179,6 +179,7 @@ class Golden(Copies):
         self.assertEqual((found["samples"], found["leaked"], found["split"]), (8, 1, "test"))
         self.assertAlmostEqual(found["loss"], self.LOSS, delta=1e-4 * self.LOSS)
         self.assertEqual(found["confusion"], self.CONFUSION)
+        self.assertIn("does not name its classes", self.ok("eval", V1 / "run", V1 / "raw").err)
         run = self.copy("run")
         config = json.loads((run / "config.json").read_text())["recipe"]
         # Made elsewhere, perhaps by another compiler: --replan.

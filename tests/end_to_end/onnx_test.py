@@ -8,6 +8,7 @@ import subprocess
 import sys
 import unittest
 
+from golden import with_digest
 from nets_test import listed
 from program import Case, run
 
@@ -82,13 +83,22 @@ class Onnx(Case):
         for i in range(4):
             self.write_ppm(self.folder / "more" / "train" / f"class {i}" / "0.ppm", self.image(SIDE), SIDE)
         self.ok("ingest", self.folder / "more", "--out", self.folder / "more.cache")
-        self.refused(2, ["4 classes and the net 3"], "onnx", run_folder, "--to", to, "--cache", self.folder / "more.cache")
+        self.refused(2, ["'class 3', which", "more.cache has"], "onnx", run_folder, "--to", to, "--cache", self.folder / "more.cache")
         shutil.rmtree(self.folder / "more")
         for i, name in enumerate(("class 0", "class 1b", "class 2")):
             for split in ("train", "test"):
                 self.write_ppm(self.folder / "more" / split / name / f"{i}.ppm", self.image(SIDE), SIDE)
         self.ok("ingest", self.folder / "more", "--out", self.folder / "dogs.cache")
         with_dogs = ["onnx", run_folder, "--to", self.folder / "other.onnx", "--cache", self.folder / "dogs.cache"]
+        self.refused(2, ["'class 1b', which", "dogs.cache has"], *with_dogs)
+        self.ok("onnx", run_folder, "--to", self.folder / "alone.onnx")  # it names its classes itself
+        self.assertEqual((self.folder / "alone.onnx").read_bytes(), content)
+        config = json.loads((run_folder / "config.json").read_text())
+        del config["digest"], config["data"]["classes"]  # as an older version wrote it
+        (run_folder / "config.json").write_text(with_digest(config))
+        self.assertNotIn(b"class 1", (self.ok("onnx", run_folder, "--to", to), to.read_bytes())[1])
+        self.ok("onnx", run_folder, "--to", to, "--cache", self.cache)
+        self.assertEqual(to.read_bytes(), content)
         self.refused(2, ["'class 1b' in place of 'class 1'"], *with_dogs)
         (run_folder / "evaluation.json").unlink()
         self.assertIn("dogs.cache is not the cache that the run was trained on", self.ok(*with_dogs).err)

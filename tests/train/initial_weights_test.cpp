@@ -16,6 +16,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "tests/common/temporary_folder.h"
+#include "train/model/class_names.h"
 #include "train/model/state_dict.h"
 #include "train/nets/builder.h"
 #include "train/ops/tokens.h"
@@ -138,6 +139,57 @@ TEST_F(InitialWeightsTest, RefusesWhatDoesNotFitAndChangesNothing) {
   tensors.push_back(variance);
   loading();
   expect_equal(model, make_model(graph, 99));
+}
+
+// The number of classes says nothing of which they are.
+TEST_F(InitialWeightsTest, AClassifierGoesByTheNamesOfItsClasses) {
+  const Graph graph = small_net(3);
+  const auto load_named = [&](Model& model, const std::vector<std::string>& of_file) {
+    std::map<std::string, std::string> metadata;
+    add_classes(metadata, of_file);
+    write_file_durably(file_, to_safetensors(other_weights(3), metadata));
+    return load_initial_weights(model, graph, file_);
+  };
+  Model begun = make_model(graph, 1);
+  Model model = begun;
+  model.classes = {"a", "b", "c"};
+  Model as_file = model;
+  EXPECT_THAT(load_named(as_file, {"a", "b", "c"}).kept, testing::IsEmpty());
+  EXPECT_NE(as_file.find("fc.bias").data, begun.find("fc.bias").data);
+
+  Model turned = model;
+  const InitialWeights by_name = load_named(turned, {"b", "c", "a"});
+  EXPECT_THAT(by_name.kept, testing::IsEmpty());
+  EXPECT_EQ(turned.classes, model.classes);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(turned.find("fc.bias").data[i], as_file.find("fc.bias").data[(i + 2) % 3]);
+  }
+
+  Model others = model;
+  const InitialWeights kept = load_named(others, {"a", "b", "d"});
+  EXPECT_THAT(kept.kept, ElementsAre("fc.weight", "fc.bias"));
+  EXPECT_THAT(kept.other, HasSubstr("'c'"));
+  EXPECT_EQ(others.find("fc.weight").data, begun.find("fc.weight").data);
+  EXPECT_EQ(others.find("conv1.weight").data, as_file.find("conv1.weight").data);
+
+  Model unnamed = model;
+  EXPECT_TRUE(load_named(unnamed, {}).unnamed);
+  EXPECT_EQ(unnamed.find("fc.bias").data, as_file.find("fc.bias").data);
+
+  Model features = begun;  // which asks for no classes
+  EXPECT_FALSE(load_named(features, {"x", "y", "z"}).unnamed);
+  EXPECT_EQ(features.find("fc.bias").data, as_file.find("fc.bias").data);
+}
+
+TEST_F(InitialWeightsTest, OfFeaturesLearntWithoutClassesAreNoClassifier) {
+  const Graph graph = small_net(3);
+  std::vector<NamedTensor> tensors = other_weights(3);
+  tensors.push_back(make_f32("projector.3.weight", {1}, std::vector<float>(1)));
+  Model model = make_model(graph, 1);
+  model.classes = {"a", "b", "c"};
+  const InitialWeights result = load(model, graph, tensors);
+  EXPECT_THAT(result.kept, ElementsAre("fc.weight", "fc.bias"));
+  EXPECT_THAT(result.other, HasSubstr("without classes"));
 }
 
 // A file with a byte changed anywhere gives an error or numbers of the right shapes, all finite.

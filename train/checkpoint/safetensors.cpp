@@ -88,6 +88,36 @@ Row parse_row(const std::string& name, const JsonReader& row, const std::string&
   return {begin, end, std::move(t)};
 }
 
+// What a file is that people take for one of tensors; empty: nothing that is known.
+std::string other_kind(BytesView bytes) {
+  const std::string_view text = as_text(bytes.first(std::min<std::size_t>(bytes.size(), 64)));
+  if (text.starts_with("PK\x03\x04") || text.starts_with("\x80\x02")) {
+    return "is a file of PyTorch's torch.save, whose tensors safetensors.torch.save_file writes as "
+           "winnow reads them: docs/how-to/fine-tune.md has the three lines";
+  }
+  if (text.starts_with("version https://git-lfs")) {
+    return "is a Git LFS pointer, which stands for the file; get that by git lfs pull";
+  }
+  if (text.starts_with("\x89HDF\r\n")) {
+    return "is an HDF5 file, as Keras writes them; winnow reads safetensors";
+  }
+  if (text.starts_with("<!DOCTYPE") || text.starts_with("<html")) {
+    return "is a web page; download the file that it links to";
+  }
+  return {};
+}
+
+JsonReader read_header(ByteReader& reader, const std::string& where) {
+  const auto header_bytes = reader.get<std::uint64_t>();
+  if (header_bytes > kMaxHeaderBytes) {
+    throw FormatError(where + " is not a safetensors file: its header would be too large");
+  }
+  const BytesView header_text = reader.get_bytes(static_cast<std::size_t>(header_bytes));
+  // Of a shape in a row in the table: deeper lists cost many times the memory of their text.
+  constexpr int kDeepest = 3;
+  return {as_text(header_text), {where + ", the header of its tensors,", "", kDeepest}};
+}
+
 }  // namespace
 
 NamedTensor make_f32(std::string name, Shape shape, std::span<const float> values) {
@@ -141,18 +171,13 @@ void write_safetensors(std::span<const NamedTensor> tensors,
 }
 
 std::vector<NamedTensor> parse_safetensors(BytesView bytes, const std::string& where) {
-  ByteReader reader(bytes, where);
-  const auto header_bytes = reader.get<std::uint64_t>();
-  if (header_bytes > kMaxHeaderBytes) {
-    throw FormatError(where + " is not a safetensors file: its header would be too large");
+  if (const std::string kind = other_kind(bytes); !kind.empty()) {
+    throw FormatError(where + " " + kind);
   }
-  const BytesView header_text = reader.get_bytes(static_cast<std::size_t>(header_bytes));
+  ByteReader reader(bytes, where);
+  const JsonReader header = read_header(reader, where);
   const BytesView data = reader.get_bytes(reader.remaining());
   std::vector<Row> rows;
-  // Of a shape in a row in the table: deeper lists cost many times the memory of their text.
-  constexpr int kDeepest = 3;
-  const JsonReader header(as_text(header_text),
-                          {where + ", the header of its tensors,", "", kDeepest});
   for (const auto& [name, row] : header.members()) {
     if (name != "__metadata__") rows.push_back(parse_row(name, row, where));
   }
@@ -171,6 +196,17 @@ std::vector<NamedTensor> parse_safetensors(BytesView bytes, const std::string& w
   }
   if (at != data.size()) throw FormatError(where + ": bytes are left over behind the tensors");
   return tensors;
+}
+
+std::map<std::string, std::string> safetensors_metadata(BytesView bytes, const std::string& where) {
+  ByteReader reader(bytes, where);
+  const JsonReader header = read_header(reader, where);
+  std::map<std::string, std::string> metadata;
+  if (!header.has("__metadata__")) return metadata;
+  for (const auto& [name, text] : header.at("__metadata__").members()) {
+    if (text.is_text()) metadata[name] = text.text();
+  }
+  return metadata;
 }
 
 }  // namespace winnow::train

@@ -37,5 +37,7 @@ void write_safetensors(std::span<const NamedTensor> tensors,
 // checked, and memory stays within a small multiple of the file. Returns the tensors in the order
 // of their data. Throws FormatError naming `where`.
 std::vector<NamedTensor> parse_safetensors(BytesView bytes, const std::string& where);
+// The texts of its metadata; none where it has none. Throws likewise.
+std::map<std::string, std::string> safetensors_metadata(BytesView bytes, const std::string& where);
 
 }  // namespace winnow::train

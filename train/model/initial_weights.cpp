@@ -7,11 +7,13 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
 #include "common/file.h"
 #include "train/checkpoint/safetensors.h"
+#include "train/model/class_names.h"
 #include "train/nets/projector.h"
 #include "train/ops/linear.h"
 #include "train/ops/tokens.h"
@@ -61,6 +63,39 @@ std::string advice(const Graph& graph, const std::string& tensor) {
     }
   }
   return {};
+}
+
+// What a file's names of classes and tensors say of its classifier, which has the shape of that of
+// the classes `wanted`.
+void judge_classes(const std::vector<std::string>& wanted, const std::vector<std::string>& trained,
+                   const std::vector<NamedTensor>& tensors, InitialWeights& result) {
+  if (wanted.empty()) return;
+  const auto projects = [](const NamedTensor& t) { return is_of_projector(t.name); };
+  if (!trained.empty()) {
+    const std::string first = first_other_class(trained, "the file", wanted, "the data");
+    if (!first.empty()) result.other = "for other classes, as " + first;
+  } else if (std::ranges::any_of(tensors, projects)) {
+    result.other = "for features, learnt without classes";
+  } else {
+    result.unnamed = true;
+  }
+}
+
+// Names that PyTorch puts before those of a net that is wrapped: by DataParallel, torch.compile, or
+// as a member of a LightningModule.
+void strip_wrappers(std::vector<NamedTensor>& tensors) {
+  for (const std::string_view prefix : {"module.", "_orig_mod.", "model.", "module."}) {
+    const auto has_it = [&](const NamedTensor& t) { return t.name.starts_with(prefix); };
+    if (tensors.empty() || !std::ranges::all_of(tensors, has_it)) continue;
+    for (NamedTensor& t : tensors) t.name.erase(0, prefix.size());
+  }
+}
+
+std::vector<float> finite_values(const NamedTensor& tensor, const std::string& file) {
+  std::vector<float> values = f32_values(tensor);
+  if (std::ranges::all_of(values, [](float v) { return std::isfinite(v); })) return values;
+  throw FormatError(file + ": tensor " + tensor.name +
+                    " holds values that are not finite; take weights from before that");
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -122,7 +157,9 @@ std::vector<std::string> frozen_tensors(const Model& model) {
 
 InitialWeights load_initial_weights(Model& model, const Graph& graph,
                                     const std::filesystem::path& file) {
-  const std::vector<NamedTensor> tensors = parse_safetensors(read_file(file), file.string());
+  const Bytes bytes = read_file(file);
+  std::vector<NamedTensor> tensors = parse_safetensors(bytes, file.string());
+  strip_wrappers(tensors);
   std::map<std::string_view, const NamedTensor*> by_name;
   for (const NamedTensor& t : tensors) by_name.emplace(t.name, &t);
   const std::vector<std::string> head = head_of(graph);
@@ -152,18 +189,21 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
       values.emplace_back();
       continue;
     }
-    values.push_back(f32_values(stored));
-    if (!std::all_of(values.back().begin(), values.back().end(),
-                     [](float v) { return std::isfinite(v); })) {
-      throw FormatError(file.string() + ": tensor " + t.about.name +
-                        " holds values that are not finite; take weights from before that");
-    }
+    values.push_back(finite_values(stored, file.string()));
+  }
+  const auto trained = classes_in(safetensors_metadata(bytes, file.string()), file.string());
+  if (result.kept.empty()) {
+    judge_classes(model.classes, trained, tensors, result);
   }
   // A head is one thing: where one of its parameters is for other classes, all are.
-  if (!result.kept.empty()) result.kept = head;
+  if (!result.kept.empty() || !result.other.empty()) result.kept = head;
   for (std::size_t i = 0; i < values.size(); ++i) {
     Model::Tensor& t = model.tensors[i];
     if (!contains(result.kept, t.about.name)) t.data = std::move(values[i]);
+  }
+  if (!trained.empty() && !model.classes.empty() && result.kept.empty()) {
+    const std::vector<std::string> wanted = std::exchange(model.classes, trained);
+    order_classes(model, graph, wanted);
   }
   for (const NamedTensor& t : tensors) {
     if (by_name.contains(t.name) && !t.name.ends_with("num_batches_tracked")) {
@@ -189,10 +229,17 @@ void begin_model(Model& model, const Graph& graph, std::uint64_t seed, const Sta
   InitialWeights weights;
   on_root(comm, [&] { weights = load_initial_weights(model, graph, options.init_from); });
   const std::string file = options.init_from.string();
-  if (!weights.kept.empty()) {
+  if (!weights.other.empty()) {
+    note(file + " is " + weights.other + ": " + listed(weights.kept) +
+         " keep their initial values");
+  } else if (!weights.kept.empty()) {
     const bool projects = is_of_projector(weights.kept.front());
     note(file + " is for another " + (projects ? "projection: " : "number of classes: ") +
          listed(weights.kept) + " keep their initial values");
+  } else if (weights.unnamed) {
+    note(file +
+         " does not name its classes: its classifier is kept, as if they were those of the "
+         "data in the same order");
   }
   if (!weights.ignored.empty()) {
     note(file +

@@ -41,26 +41,34 @@ void apply_lr_scales(Model& model, const std::vector<LrScale>& rules);
 std::vector<std::string> frozen_tensors(const Model& model);
 
 struct InitialWeights {
-  std::vector<std::string> kept;     // of the model, left at their initial values
+  std::vector<std::string> kept;  // of the model, left at their initial values
+  // What the file is for where its classes are others, though they may be as many: "for other
+  // classes, as 'cat', which ...".
+  std::string other{};
+  bool unnamed = false;              // the file does not say what its classes are, and is taken
   std::vector<std::string> ignored;  // of the file, for the net has none of that name
 };
 
 // Overwrites `model` with the tensors of a safetensors file, torchvision's names, in any order and
 // any of the floating-point types. Where the net's classifier (the parameters of its last fully
 // connected layer) has another shape in the file, it keeps its initial values: it is for other
-// classes. A projector belongs to it, and is not in files of nets that learnt with labels.
-// num_batches_tracked, which every such file has, is not mentioned. Throws UsageError naming the
-// first tensor that is missing or has another shape, FormatError for a damaged file or a number
-// that is not finite; the model is then as before.
+// classes. So it does where model.classes and the file have names and either lacks one of them;
+// those in another order are brought into that of model.classes. A file without names is taken as
+// it is. A projector belongs to the classifier, and is not in files of nets that learnt with
+// labels. Names may all begin with module., _orig_mod. or model., as those of nets that PyTorch
+// wraps. num_batches_tracked, which every such file has, is not mentioned. Throws UsageError
+// naming the first tensor that is missing or has another shape, FormatError for a damaged file or a
+// number that is not finite; the model is then as before.
 InitialWeights load_initial_weights(Model& model, const Graph& graph,
                                     const std::filesystem::path& file);
 
 // A run's tensors, as they are trained, yet without numbers. Collective.
 Model outline_model(const Graph& graph, const StartOptions& options, comm::Communicator& comm);
 
-// Gives an outline the numbers that a run begins with. Collective: rank 0 reads options.init_from
-// and tells by `note` what it left alone; the other ranks have the values of the seed until
-// RunDirectory::restore_newest_checkpoint() gives them rank 0's.
+// Gives an outline the numbers that a run begins with, its classifier for model.classes.
+// Collective: rank 0 reads options.init_from and tells by `note` what it left alone; the other
+// ranks have the values of the seed until RunDirectory::restore_newest_checkpoint() gives them rank
+// 0's.
 void begin_model(Model& model, const Graph& graph, std::uint64_t seed, const StartOptions& options,
                  comm::Communicator& comm, const std::function<void(std::string)>& note);
 

@@ -44,7 +44,8 @@ Embedder stored_weights(const EmbedOptions& options, pipeline::DatasetInfo info)
                      " is a file, and checkpoints are a run's; leave --checkpoint and --ema out");
   }
   if (info.classes.empty()) info.classes = {"any"};  // a classifier is not asked
-  StoredWeights stored = load_weights(options.source, options.file, options.cache, info);
+  StoredWeights stored =
+      load_weights(options.source, options.file, options.cache, info, FileUse::kFeatures);
   return {std::move(stored.config), std::move(stored.model), {}};
 }
 

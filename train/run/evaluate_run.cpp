@@ -9,6 +9,7 @@
 #include "train/backend/backend.h"
 #include "train/evaluate/evaluate.h"
 #include "train/evaluate/test_augmentation.h"
+#include "train/model/class_names.h"
 #include "train/model/state_dict.h"
 #include "train/nets/losses.h"
 #include "train/run/setup.h"
@@ -94,17 +95,51 @@ Subject stored_run(const EvalOptions& options, const std::function<void(std::str
   return {std::move(run.config), std::move(run.graph), std::move(run.model), run.epoch};
 }
 
-Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& info) {
+// Brings the outputs of a run's net into the order of the cache's classes.
+void match_classes(const EvalOptions& options, const std::vector<std::string>& wanted,
+                   Subject& subject, const std::function<void(std::string)>& note) {
+  const std::string run = options.run.string();
+  const std::string cache = options.data.cache.string();
+  const std::vector<std::string>& trained = subject.model.classes;
+  if (!trained.empty()) {
+    const std::string other = first_other_class(trained, run, wanted, cache);
+    if (!other.empty()) {
+      throw UsageError("the run was trained for other classes, as " + other +
+                       "; name a cache of its classes");
+    }
+    order_classes(subject.model, subject.graph, wanted);
+    return;
+  }
+  if (wanted.size() != static_cast<std::size_t>(subject.config.setup.options.classes)) {
+    throw UsageError("the run was trained for " +
+                     std::to_string(subject.config.setup.options.classes) + " classes, and " +
+                     cache + " has " + std::to_string(wanted.size()) +
+                     "; name a cache of those classes");
+  }
+  note(run + " does not name its classes: they are taken for those of " + cache +
+       " in the same order");
+}
+
+Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& info,
+                       const std::function<void(std::string)>& note) {
   const std::string file = options.run.string();
   if (!options.checkpoint.name.empty() || options.checkpoint.ema) {
     throw UsageError(file +
                      " is a file, and checkpoints are a run's; leave --checkpoint and --ema out");
   }
-  StoredWeights stored = load_weights(options.run, options.file, options.data.cache, info);
-  if (!stored.kept.empty()) {
+  StoredWeights stored =
+      load_weights(options.run, options.file, options.data.cache, info, FileUse::kClasses);
+  if (!stored.from.other.empty()) {
+    throw UsageError(file + " is " + stored.from.other + "; name a cache of its classes");
+  }
+  if (!stored.from.kept.empty()) {
     throw UsageError(file + " is for another number of classes than the " +
                      std::to_string(info.classes.size()) + " of the cache: see its " +
-                     stored.kept.front());
+                     stored.from.kept.front());
+  }
+  if (stored.from.unnamed) {
+    note(file + " does not name its classes: they are taken for those of " +
+         options.data.cache.string() + " in the same order");
   }
   return {std::move(stored.config), std::move(stored.graph), std::move(stored.model), std::nullopt};
 }
@@ -141,7 +176,7 @@ EvalJob look_up_job(const EvalOptions& options, int rank,
   if (!options.data.tta.empty()) job.view_mean.of = &find_test_augmentation(options.data.tta);
   job.cache = pipeline::open_cache(options.data.cache, options.data.placement, rank);
   const pipeline::DatasetInfo info = pipeline::describe(*job.cache);
-  job.subject = std::filesystem::is_regular_file(options.run) ? stored_weights(options, info)
+  job.subject = std::filesystem::is_regular_file(options.run) ? stored_weights(options, info, note)
                                                               : stored_run(options, note);
   const StoredConfig& stored = job.subject.config;
   if (!find_loss(stored.setup.options.loss.name).reads_labels()) {
@@ -149,11 +184,7 @@ EvalJob look_up_job(const EvalOptions& options, int rank,
                      " has learnt without labels and predicts no classes; winnow embed takes its "
                      "features");
   }
-  if (static_cast<int>(info.classes.size()) != stored.setup.options.classes) {
-    throw UsageError("the run was trained for " + std::to_string(stored.setup.options.classes) +
-                     " classes, and " + options.data.cache.string() + " has " +
-                     std::to_string(info.classes.size()) + "; name a cache of those classes");
-  }
+  if (job.subject.epoch) match_classes(options, class_names(info.classes), job.subject, note);
   job.view_mean.sigmoid = find_loss(stored.setup.options.loss.name).sigmoid;
   const std::string selection = choose_selection(options, stored, *job.cache, info.digest);
   job.judged = !selection.empty();

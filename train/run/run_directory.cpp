@@ -12,6 +12,7 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/json_text.h"
+#include "train/model/class_names.h"
 #include "train/model/state_dict.h"
 #include "train/run/setup.h"
 
@@ -46,12 +47,41 @@ std::string find_run_id(const fs::path& path) {
   return id;
 }
 
+constexpr std::string_view kClasses = "data.classes";
+
+// Takes the entries of a list of classes out of `facts`, in their order.
+std::vector<std::string> take_classes(std::map<std::string, std::string>& facts) {
+  const auto is_class = [](const auto& fact) {
+    return fact.first.starts_with(std::string(kClasses) + ".");
+  };
+  std::map<std::size_t, std::string> by_place;
+  for (const auto& fact : facts) {
+    if (is_class(fact)) by_place[std::stoul(fact.first.substr(kClasses.size() + 1))] = fact.second;
+  }
+  std::erase_if(facts, is_class);
+  std::vector<std::string> names;
+  for (auto& [place, name] : by_place) names.push_back(std::move(name));
+  return names;
+}
+
+// How classes differ; empty: they do not, or those of an older version are not known.
+std::string other_classes(const std::vector<std::string>& before,
+                          const std::vector<std::string>& now) {
+  if (before.empty() || before == now) return {};
+  const std::string other = first_other_class(before, "the run", now, "the cache");
+  return std::string(kClasses) + " (" + (other.empty() ? "in another order" : other) + ")";
+}
+
 // The names of what differs. Who named the recipe makes no difference: what it says is there.
 std::set<std::string> differences(const std::string& stored, const std::string& wanted) {
   auto before = config_facts(stored);
   auto now = config_facts(wanted);
   for (auto* facts : {&before, &now}) facts->erase("own_recipe");
+  const std::vector<std::string> classes = take_classes(before);
   std::set<std::string> names;
+  if (const std::string other = other_classes(classes, take_classes(now)); !other.empty()) {
+    names.insert(other);
+  }
   for (const auto& [name, value] : before) {
     if (!now.contains(name) || now.at(name) != value) names.insert(name);
   }
@@ -156,6 +186,7 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
                                                                 bool replan, int keep) {
   std::string state;
   on_root(comm_, [&] {
+    remove_unfinished_checkpoints(checkpoints());
     std::vector<std::string> skipped;
     const auto newest = newest_checkpoint(checkpoints(), &skipped);
     for (const std::string& reason : skipped) note_("passed over: " + reason);
@@ -186,7 +217,6 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
     state = checkpoint.state;
     if (best && !is_kept) {
       note_("the best checkpoint so far, of step " + std::to_string(*best) +
-    remove_unfinished_checkpoints(checkpoints());
             ", is gone; the best is chosen anew, of the evaluations from here on");
       found.best.reset();
       state = to_text(found);
@@ -208,8 +238,10 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
 
 Checkpoint RunDirectory::checkpoint_of(RunState state, const Model& model) const {
   state.writer.plan = plan_digest_;
-  return {state.step, to_state_dict(model, state.step), to_optimizer_state(model), to_text(state),
-          to_ema_state_dict(model, state.step)};
+  Checkpoint checkpoint{state.step, to_state_dict(model, state.step), to_optimizer_state(model),
+                        to_text(state), to_ema_state_dict(model, state.step)};
+  add_classes(checkpoint.about, model.classes);
+  return checkpoint;
 }
 
 }  // namespace winnow::train

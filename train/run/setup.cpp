@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <variant>
 
 #include "common/json_reader.h"
 #include "common/utf8.h"
+#include "train/model/class_names.h"
 #include "train/optim/recipe_options.h"
 #include "train/plan/batch_layout.h"
 #include "train/rewrites/rewrites.h"
@@ -186,6 +188,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   for (const auto& [name, weight] : options.class_weights.of) {
     config["data"]["class_weights"][to_utf8(name)] = weight;
   }
+  if (find_loss(r.loss.name).reads_labels()) config["data"]["classes"] = class_names(info.classes);
   config["recipe"] = {{"optimizer", r.optimizer}, {"lr", r.rate.base}};
   add_entries(config["recipe"], optimizer_entries(r.optimizer, r.options));
   add_entries(config["recipe"], step_entries(r.options));
@@ -287,6 +290,17 @@ int parse_eval_resize(const JsonReader& data, const NetOptions& net) {
   return px->integer(std::min(net.height_px, net.width_px), kMostResizePx);
 }
 
+std::vector<std::string> parse_classes(const JsonReader& in, const NetSetup& setup) {
+  std::vector<std::string> names = in.texts();
+  if (names.size() != static_cast<std::size_t>(setup.options.classes)) {
+    in.fail("are not as many as the net has");
+  }
+  if (std::set<std::string_view>(names.begin(), names.end()).size() != names.size()) {
+    in.fail("have a name twice");
+  }
+  return names;
+}
+
 // It becomes the name of a file of the cache.
 std::string parse_selection_name(const JsonReader& in) {
   std::string name = in.text();
@@ -316,10 +330,12 @@ StoredConfig parse_config(const std::string& text, const std::string& where) {
                       .selection_digest = data.at("selection_digest").text(),
                       .holdout = 0,
                       .eval_resize_px = 0,
-                      .own_recipe = {}};
+                      .own_recipe = {},
+                      .classes = {}};
   if (const auto share = data.find("holdout")) config.holdout = share->real(0, 1);
   config.eval_resize_px = parse_eval_resize(data, config.setup.options);
   if (const auto name = in.find("own_recipe")) config.own_recipe = name->text();
+  if (const auto names = data.find("classes")) config.classes = parse_classes(*names, config.setup);
   return config;
 }
 

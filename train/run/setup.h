@@ -65,6 +65,8 @@ struct StoredConfig {
   double holdout = 0;  // as DataOptions has it
   int eval_resize_px = 0;
   std::string own_recipe;  // as RecipeOptions::own
+  // As Model::classes; none in runs of older versions, and of losses that read no labels.
+  std::vector<std::string> classes;
 };
 StoredConfig parse_config(const std::string& text, const std::string& where);  // FormatError
 

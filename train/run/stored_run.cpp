@@ -74,6 +74,7 @@ StoredRun load_run(const std::filesystem::path& run, const CheckpointChoice& cho
   }
   stored.model = model_of(stored.graph, ema ? loaded.ema : loaded.model,
                           (from / (ema ? "ema.safetensors" : "model.safetensors")).string());
+  stored.model.classes = stored.config.classes;
   return stored;
 }
 

@@ -3,14 +3,15 @@
 #include <utility>
 
 #include "common/error.h"
-#include "train/model/initial_weights.h"
+#include "train/model/class_names.h"
 #include "train/rewrites/rewrites.h"
 #include "train/run/chosen_net.h"
 
 namespace winnow::train {
 
 StoredWeights load_weights(const std::filesystem::path& file, const FileNetOptions& options,
-                           const std::filesystem::path& cache, const pipeline::DatasetInfo& info) {
+                           const std::filesystem::path& cache, const pipeline::DatasetInfo& info,
+                           FileUse use) {
   if (options.net.name.empty()) {
     throw UsageError("say by --net which net the weights in " + file.string() + " are of");
   }
@@ -25,7 +26,8 @@ StoredWeights load_weights(const std::filesystem::path& file, const FileNetOptio
   stored.config.eval_resize_px = eval_resize_of(fit.data, info, stored.config.setup);
   stored.graph = for_inference(forward_graph(stored.config.setup));
   stored.model = make_model(stored.graph, [](const Value&) { return std::vector<float>(); });
-  stored.kept = load_initial_weights(stored.model, stored.graph, file).kept;
+  if (use == FileUse::kClasses) stored.model.classes = class_names(info.classes);
+  stored.from = load_initial_weights(stored.model, stored.graph, file);
   return stored;
 }
 

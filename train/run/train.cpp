@@ -12,6 +12,7 @@
 #include "common/comm/agreement.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
+#include "train/model/class_names.h"
 #include "train/model/initial_weights.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/rate_options.h"
@@ -416,6 +417,9 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   options.batch.micro_batch = choose_micro_batch(given, comm);
   on_all(comm, [&] { steps = steps_to_do(job, run, state); });
   engine.load_model();
+  if (!learns_without_labels(options.recipe.loss)) {
+    model.classes = class_names(job.data.info.classes);
+  }
   engine.executor().restore(state.sums);
   if (state.loss_scale && engine.executor().loss_scale().adapts) {
     engine.executor().set_loss_scale(*state.loss_scale);

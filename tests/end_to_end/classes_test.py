@@ -1,0 +1,140 @@
+"""What a run leaves names its classes: data whose classes come in another order are matched by name, other classes are refused."""
+
+import io
+import json
+import struct
+import tarfile
+import unittest
+
+from golden import with_digest
+from program import Case, tensors
+
+SIDE = 16
+NAMES = ["ant", "bee", "cat", "dog"]
+ORDER = ["dog", "ant", "cat", "bee"]
+
+
+def rows_of(head):
+    floats = struct.unpack(f"<{len(head) // 4}f", head)
+    size = len(floats) // len(NAMES)
+    return [floats[row * size : (row + 1) * size] for row in range(len(NAMES))]
+
+
+class Classes(Case):
+    NET = ["--net", "lenet", "--recipe", "none", "--batch-size", 32, "--augment", "none"]
+
+    @classmethod
+    def setUpClass(cls):
+        """The same pictures, their classes in two orders, with one renamed and with one more; and a run."""
+        case = cls("ok")
+        case.setUp()
+        cls.addClassCleanup(case.doCleanups)
+        cls.shared = case.folder
+        case.pictures = [(split, i % 4, case.picture(i % 4)) for split, count in (("train", 192), ("test", 48)) for i in range(count)]
+        for name, classes in (("plain", NAMES), ("turned", ORDER), ("renamed", ["ant", "bee", "cat", "wolf"]), ("more", [*NAMES, "elk"])):
+            case.write_set(case.folder / f"{name}.set", classes)
+            case.ok("ingest", case.folder / f"{name}.set", "--out", case.folder / name)
+        case.ok("train", case.folder / "plain", "--out", case.folder / "run", *cls.NET, "--lr", 0.02, "--epochs", 6, "--ema-decay", 0.9)
+
+    def picture(self, label):
+        top, left = divmod(label, 2)
+        shade = [self.random.randrange(60, 110) for _ in range(SIDE * SIDE)]
+        bright = [120 * (y // 8 == top and x // 8 == left) for y in range(SIDE) for x in range(SIDE)]
+        return bytes(value for pair in zip(shade, bright) for value in [sum(pair)] * 3)
+
+    def write_set(self, folder, classes):
+        """A WebDataset: labels are numbers, and a file beside it names them."""
+        folder.mkdir()
+        (folder / "classes.txt").write_text("".join(name + "\n" for name in classes))
+        for split in ("train", "test"):
+            with tarfile.open(folder / f"{split}-000.tar", "w") as tar:
+                for i, (_, label, pixels) in enumerate(row for row in self.pictures if row[0] == split):
+                    number = classes.index(NAMES[label]) if NAMES[label] in classes else len(classes) - 1
+                    for ending, content in (("ppm", b"P6\n%d %d\n255\n" % (SIDE, SIDE) + pixels), ("cls", b"%d" % number)):
+                        entry = tarfile.TarInfo(f"{i:05}.{ending}")
+                        entry.size = len(content)
+                        tar.addfile(entry, io.BytesIO(content))
+
+    def evaluated(self, what, cache, *more, ranks=0):
+        return self.ok("eval", what, self.shared / cache, "--json", *more, ranks=ranks).json()
+
+    def weights(self, file="model.safetensors"):
+        return self.shared / "run" / "checkpoints" / "latest" / file
+
+    def same_answers(self, ours, theirs):
+        self.assertEqual(theirs["classes"], ORDER)
+        self.assertAlmostEqual(ours["loss"], theirs["loss"], delta=1e-5 * abs(ours["loss"]))
+        self.assertEqual(ours["top1"], theirs["top1"])
+        place = [NAMES.index(name) for name in ORDER]
+        self.assertEqual([[ours["confusion"][a][b] for b in place] for a in place], theirs["confusion"])
+
+    def test_a_run_and_a_file_are_evaluated_by_name(self):
+        run = self.shared / "run"
+        plain = self.evaluated(run, "plain")
+        self.assertGreater(plain["top1"], 0.6)
+        for more in ([], ["--ema"]):
+            self.same_answers(self.evaluated(run, "plain", *more), self.evaluated(run, "turned", *more))
+        self.same_answers(plain, self.evaluated(run, "turned", ranks=2))
+        for file, more in (("model.safetensors", []), ("ema.safetensors", ["--ema"])):
+            self.same_answers(self.evaluated(run, "plain", *more), self.evaluated(self.weights(file), "turned", "--net", "lenet"))
+
+    def test_another_set_is_refused_by_its_first_name(self):
+        self.refused(2, ["'wolf', which", "renamed has"], "eval", self.shared / "run", self.shared / "renamed")
+        self.refused(2, ["'wolf', which the data has"], "eval", self.weights(), self.shared / "renamed", "--net", "lenet")
+        self.refused(2, ["'elk', which", "more has"], "eval", self.shared / "run", self.shared / "more")
+        self.refused(2, ["data.cache_digest", "'wolf', which the cache has"], "train", self.shared / "renamed", "--out", self.shared / "run", *self.NET,
+                     "--lr", 0.02, "--epochs", 6, "--ema-decay", 0.9, "--resume", "auto")  # fmt: skip
+
+    def begun(self, name, cache, ranks=0):
+        out = self.folder / name
+        said = self.ok("train", self.shared / cache, "--out", out, *self.NET, "--init-from", self.weights(), "--lr", 1e-30,
+                       "--weight-decay", 0, "--max-steps", 1, ranks=ranks).err  # fmt: skip
+        return said, tensors(out / "checkpoints" / "latest" / "model.safetensors")
+
+    def test_training_begins_with_a_head_by_name(self):
+        theirs = tensors(self.weights())
+        head = list(theirs)[-2]
+        place = [NAMES.index(name) for name in ORDER]
+        said, same = self.begun("same", "plain")
+        self.assertNotIn("initial values", said)
+        self.assertEqual(same[head], theirs[head])
+        for ranks in (0, 2):
+            said, turned = self.begun(f"turned-{ranks}", "turned", ranks)
+            self.assertNotIn("initial values", said)
+            self.assertEqual(rows_of(turned[head]), [rows_of(theirs[head])[k] for k in place])
+        said, renamed = self.begun("renamed", "renamed")
+        self.assertIn("for other classes, as 'wolf'", said)
+        self.assertIn("keep their initial values", said)
+        self.assertNotEqual(renamed[head], theirs[head])
+        self.assertEqual(renamed["conv1.weight"], theirs["conv1.weight"])
+
+    def test_features_need_no_classes(self):
+        self.ok("embed", self.shared / "run", self.shared / "renamed")
+        self.ok("embed", self.weights(), self.shared / "more", "--net", "lenet")
+
+    def test_what_does_not_name_its_classes_is_taken_with_a_sentence(self):
+        config = self.shared / "run" / "config.json"
+        before = config.read_text()
+        self.addCleanup(config.write_text, before)
+        older = json.loads(before)
+        self.assertEqual(older["data"].pop("classes"), NAMES)
+        config.write_text(with_digest(older))
+        said = self.ok("eval", self.shared / "run", self.shared / "renamed").err
+        self.assertIn("does not name its classes", said)
+        self.refused(2, ["trained for 4 classes", "has 5"], "eval", self.shared / "run", self.shared / "more")
+        self.ok("train", self.shared / "plain", "--out", self.shared / "run", *self.NET, "--lr", 0.02, "--epochs", 6, "--ema-decay", 0.9,
+                "--resume", "auto")  # fmt: skip
+        raw = self.weights().read_bytes()
+        (size,) = struct.unpack("<Q", raw[:8])
+        header = json.loads(raw[8 : 8 + size])
+        self.assertEqual(json.loads(header.pop("__metadata__")["classes"]), NAMES)
+        text = json.dumps(header).encode()
+        bare = self.folder / "bare.safetensors"
+        bare.write_bytes(struct.pack("<Q", len(text)) + text + raw[8 + size :])
+        self.assertIn("does not name its classes", self.ok("eval", bare, self.shared / "renamed", "--net", "lenet").err)
+        said = self.ok("train", self.shared / "renamed", "--out", self.folder / "begun", *self.NET, "--init-from", bare, "--max-steps", 1).err
+        self.assertIn("does not name its classes: its classifier is kept", said)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,100 @@
+#include "train/model/class_names.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "common/error.h"
+#include "common/json_reader.h"
+#include "common/utf8.h"
+#include "train/ops/linear.h"
+
+namespace winnow::train {
+namespace {
+
+// The names of the parameters of the layer whose output are the logits.
+std::vector<std::string> parameters_of_logits(const Graph& graph) {
+  const auto logits = std::ranges::find(graph.outputs, OutputKind::kLogits, &Output::kind);
+  const auto last = std::ranges::find_if(graph.nodes, [&](const Node& node) {
+    return logits != graph.outputs.end() && node.op == &kLinear &&
+           node.outputs.front() == logits->value;
+  });
+  if (last == graph.nodes.end()) {
+    throw UsageError(
+        "the net does not end in a fully connected layer, so its classes cannot be brought into "
+        "another order; take a cache that has them in the order of the training");
+  }
+  std::vector<std::string> names;
+  for (const ValueId id : last->inputs) {
+    if (graph.value(id).kind == ValueKind::kParameter) names.push_back(graph.value(id).name);
+  }
+  return names;
+}
+
+// One that `names` has and `others` has not; empty: none.
+const std::string* first_without(const std::vector<std::string>& names,
+                                 const std::vector<std::string>& others) {
+  const std::set<std::string_view> known(others.begin(), others.end());
+  const auto found =
+      std::ranges::find_if(names, [&](const std::string& name) { return !known.contains(name); });
+  return found == names.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<std::string> class_names(const std::vector<std::string>& classes) {
+  std::vector<std::string> names;
+  names.reserve(classes.size());
+  for (const std::string& name : classes) names.push_back(to_utf8(name));
+  return names;
+}
+
+std::string first_other_class(const std::vector<std::string>& trained, const std::string& run,
+                              const std::vector<std::string>& wanted, const std::string& cache) {
+  if (const std::string* name = first_without(wanted, trained)) {
+    return "'" + *name + "', which " + cache + " has and " + run + " has not";
+  }
+  if (const std::string* name = first_without(trained, wanted)) {
+    return "'" + *name + "', which " + run + " has and " + cache + " has not";
+  }
+  return {};
+}
+
+void order_classes(Model& model, const Graph& graph, const std::vector<std::string>& wanted) {
+  if (model.classes == wanted) return;
+  std::vector<std::size_t> from;  // of each row that is wanted
+  for (const std::string& name : wanted) {
+    const auto found = std::ranges::find(model.classes, name);
+    if (found == model.classes.end()) throw Error("the model has no class '" + name + "'");
+    from.push_back(static_cast<std::size_t>(found - model.classes.begin()));
+  }
+  for (const std::string& name : parameters_of_logits(graph)) {
+    std::vector<float>& rows = model.find(name).data;
+    const std::vector<float> before = rows;
+    const std::size_t size = rows.size() / from.size();
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(from[i] * size), size,
+                  rows.begin() + static_cast<std::ptrdiff_t>(i * size));
+    }
+  }
+  model.classes = wanted;
+}
+
+void add_classes(std::map<std::string, std::string>& metadata,
+                 const std::vector<std::string>& classes) {
+  if (!classes.empty()) metadata[kClassesEntry] = nlohmann::json(classes).dump();
+}
+
+std::vector<std::string> classes_in(const std::map<std::string, std::string>& metadata,
+                                    const std::string& where) {
+  const auto found = metadata.find(kClassesEntry);
+  if (found == metadata.end()) return {};
+  const JsonReader in(found->second, {where + ", the classes of its metadata,", "", 2});
+  std::vector<std::string> names = in.texts();
+  if (std::set<std::string_view>(names.begin(), names.end()).size() != names.size()) {
+    in.fail("names a class twice");
+  }
+  return names;
+}
+
+}  // namespace winnow::train
