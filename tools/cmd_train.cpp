@@ -550,7 +550,7 @@ depends on it: weights are equal to the last bit only with --reproducible.
 With --shuffle-fraction below 1 samples of a partition meet more often, and micro-batches, over
 which batch norm is taken, come from one partition but for what is exchanged: the run says at its
 start how often, winnow bench shuffle for several fractions.
-Ctrl-C, SIGTERM and SIGUSR1 end a run after the step under way with a checkpoint and exit code 75.
+Ctrl-C, SIGTERM, SIGUSR1 and SIGHUP end a run after the step under way with a checkpoint and exit code 75.
 
 )";
 

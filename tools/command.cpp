@@ -6,10 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cctype>
-#include <cstdio>
 #include <ctime>
 
 #include "common/host_name.h"
+#include "common/to_stderr.h"
 
 namespace winnow::tools {
 namespace {
@@ -54,7 +54,7 @@ std::string with_short_quotes(std::string_view text) {
 }  // namespace
 
 void say(const Session& session, const std::string& sentence) {
-  if (session.comm.rank() == 0) fmt::print(stderr, "{}\n", printable(sentence));
+  if (session.comm.rank() == 0) say_line(printable(sentence));
 }
 
 std::string list_for_terminal(std::string_view lines) {

@@ -21,7 +21,7 @@ namespace winnow::tools {
 struct Session {
   comm::Communicator& comm;
   ThreadPlanInputs threads;  // of this process, local ranks filled in
-  StopRequested stop;        // Ctrl-C, SIGTERM or SIGUSR1 came (stop_signals.h)
+  StopRequested stop;        // Ctrl-C, SIGTERM, SIGUSR1 or SIGHUP came (stop_signals.h)
 };
 
 // One verb of the program: its options, bound to memory that lives as long as `run`.

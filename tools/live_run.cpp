@@ -16,6 +16,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/to_stderr.h"
 #include "tools/command.h"
 #include "tools/live/live_view.h"
 #include "tools/live/run_files.h"
@@ -35,7 +36,7 @@ void draw(LiveScreen& screen, const LiveState& state) {
   screen.draw([&](TerminalSize size) { return live_view(state, size.columns, size.rows); });
 }
 
-void print(const std::string& sentence) { fmt::print(stderr, "{}\n", printable(sentence)); }
+void print(const std::string& sentence) { say_line(printable(sentence)); }
 
 // A number of config.json, 0 where it has none.
 double number(const std::map<std::string, std::string>& settings, const std::string& name) {

@@ -3,10 +3,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <string_view>
 
+#include "common/to_stderr.h"
 #include "tools/stop_signals.h"
 
 namespace winnow::tools {
@@ -18,16 +18,6 @@ constexpr const char* kClose = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 constexpr std::string_view kHome = "\x1b[H";
 constexpr std::string_view kEraseToEndOfLine = "\x1b[K";
 constexpr std::string_view kEraseBelow = "\x1b[J";
-
-// A terminal that is gone is none of our business: the run goes on.
-void write_all(std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
 
 TerminalSize size_of_terminal() {
   winsize size{};
@@ -48,7 +38,7 @@ bool can_show_live() {
 void LiveScreen::close() noexcept {
   if (!open_) return;
   open_ = false;
-  write_all(kClose);
+  to_stderr(kClose);
   set_last_words(nullptr);
 }
 
@@ -68,7 +58,7 @@ void LiveScreen::draw(const std::function<std::vector<std::string>(TerminalSize)
     frame += kEraseToEndOfLine;
   }
   frame += kEraseBelow;
-  write_all(frame);
+  to_stderr(frame);
 }
 
 }  // namespace winnow::tools

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
 #include "common/error.h"
+#include "common/to_stderr.h"
 #include "tools/command.h"
 
 namespace winnow::tools {
@@ -38,7 +38,7 @@ class Bar {
   Bar(const Bar&) = delete;
   Bar& operator=(const Bar&) = delete;
   ~Bar() {
-    if (terminal_ && drawn_) std::fputc('\n', stderr);
+    if (terminal_ && drawn_) to_stderr("\n");
   }
 
   void show(const Progress& progress) {
@@ -78,10 +78,9 @@ class Bar {
     if (!progress.note.empty()) line += "  " + progress.note;
     if (terminal_) {
       line.resize(static_cast<std::size_t>(terminal_columns() - 1), ' ');
-      fmt::print(stderr, "\r{}", line);
-      std::fflush(stderr);
+      to_stderr('\r' + line);
     } else {
-      fmt::print(stderr, "{}\n", line);
+      say_line(line);
     }
   }
 

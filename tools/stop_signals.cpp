@@ -3,13 +3,14 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
-#include <string_view>
 
 #include "common/error.h"
+#include "common/to_stderr.h"
 
 namespace winnow::tools {
 namespace {
@@ -19,27 +20,28 @@ namespace {
 std::atomic<std::int64_t> first_int{0};
 std::atomic<std::int64_t> first_term{0};
 std::atomic<std::int64_t> first_usr1{0};
+std::atomic<std::int64_t> first_hup{0};
 std::atomic<SignalClock> clock_ms{&monotonic_ms};
 std::atomic<bool> verb_asks{false};
 std::atomic<bool> has_bus_error{false};
 std::atomic<const char*> last_words{nullptr};
+std::atomic<const char*> words_at_term{nullptr};
 static_assert(std::atomic<const char*>::is_always_lock_free);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 static_assert(std::atomic<SignalClock>::is_always_lock_free);
 
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGUSR1, SIGHUP};
 constexpr int kStopped = 75;  // as comm::exit_code_of_current_exception has it of a StoppedError
 
 std::atomic<std::int64_t>& first_of(int number) noexcept {
-  return number == SIGINT ? first_int : number == SIGTERM ? first_term : first_usr1;
-}
-
-// No more than this is allowed in a handler.
-void say_in_handler(std::string_view sentence) noexcept {
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
+  return number == SIGINT    ? first_int
+         : number == SIGTERM ? first_term
+         : number == SIGHUP  ? first_hup
+                             : first_usr1;
 }
 
 void say_last_words() noexcept {
-  if (const char* const text = last_words.exchange(nullptr)) say_in_handler(text);
+  if (const char* const text = last_words.exchange(nullptr)) to_stderr(text);
 }
 
 // Those within a second are one: batch systems signal every process of a job, and mpirun hands on
@@ -50,12 +52,14 @@ extern "C" void note_signal(int number) {
   if (first_of(number).compare_exchange_strong(first, ms)) {
     if (!verb_asks) {
       say_last_words();
-      say_in_handler("winnow: stopped before the end; run the same command again\n");
+      to_stderr("winnow: stopped before the end; run the same command again\n");
       ::_exit(kStopped);
     }
     if (number == SIGINT) {
-      say_in_handler("\nstopping at the next clean place; Ctrl-C again ends it at once\n");
+      to_stderr("\nstopping at the next clean place; Ctrl-C again ends it at once\n");
     }
+    const char* const words = words_at_term;
+    if (number == SIGTERM && words != nullptr) to_stderr(words);
     return;
   }
   if (ms - first <= 1000) return;
@@ -70,7 +74,7 @@ extern "C" void say_bus_error(int) {
     for (;;) ::pause();  // another thread says it
   }
   say_last_words();
-  say_in_handler(
+  to_stderr(
       "winnow: a file was cut short, or its storage failed, while it was being read, as when a "
       "cache is overwritten in place; put it back, and run the same command again\n");
   ::_exit(1);
@@ -111,16 +115,17 @@ void stop_on_signals(bool asks, SignalClock clock) {
   if (begun.exchange(true)) return;
   static sigset_t taken;
   sigemptyset(&taken);
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
+  for (const int number : kSignals) {
     struct sigaction before {};
     sigaction(number, nullptr, &before);
-    if (number != SIGINT || before.sa_handler != SIG_IGN) sigaddset(&taken, number);
+    const bool may_be_ignored = number == SIGINT || number == SIGHUP;
+    if (!may_be_ignored || before.sa_handler != SIG_IGN) sigaddset(&taken, number);
   }
   struct sigaction action {};
   action.sa_handler = &note_signal;
   action.sa_flags = SA_RESTART;
   action.sa_mask = taken;
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
+  for (const int number : kSignals) {
     if (sigismember(&taken, number) == 1) sigaction(number, &action, nullptr);
   }
   give_signals_a_thread(taken);
@@ -133,9 +138,13 @@ NothingToFinish::NothingToFinish() : asked_(verb_asks.exchange(false)) {
 }
 NothingToFinish::~NothingToFinish() { verb_asks = asked_; }
 
-bool stop_requested() noexcept { return first_int != 0 || first_term != 0 || first_usr1 != 0; }
+bool stop_requested() noexcept {
+  return first_int != 0 || first_term != 0 || first_usr1 != 0 || first_hup != 0;
+}
 
 void set_last_words(const char* text) noexcept { last_words = text; }
+
+void set_words_at_term(const char* text) noexcept { words_at_term = text; }
 
 void explain_bus_errors() { std::signal(SIGBUS, &say_bus_error); }
 

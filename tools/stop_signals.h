@@ -8,16 +8,18 @@ namespace winnow::tools {
 using SignalClock = std::int64_t (*)() noexcept;
 std::int64_t monotonic_ms() noexcept;
 
-// From now on Ctrl-C (SIGINT), SIGTERM, by which people and batch systems end work, and SIGUSR1, by
-// which batch systems warn, ask this process to stop.
+// From now on Ctrl-C (SIGINT), SIGTERM, by which people and batch systems end work, SIGUSR1, by
+// which batch systems warn, and SIGHUP, which comes when a terminal is closed, ask this process to
+// stop.
 //
 // asks   The verb asks stop_requested(), and ends at its next clean place. A second signal of one
 //        kind, more than a second later, ends it there and then, as that signal does.
 // !asks  The verb has nothing to finish or to take back: the first one ends it, with a sentence and
 //        exit code 75.
 //
-// SIGINT stays ignored where it is, as in what a shell runs in the background. A signal that comes
-// before main(), while libraries are loaded (a tenth of a second), ends the process as signals do.
+// SIGINT stays ignored where it is, as in what a shell runs in the background, and so does SIGHUP,
+// as under nohup. A signal that comes before main(), while libraries are loaded (a tenth of a
+// second), ends the process as signals do.
 //
 // Threads  A thread of its own takes these signals. The caller blocks them from now on, and so do
 //          the threads that it starts: call it before any is started. Children that a process
@@ -43,6 +45,9 @@ bool stop_requested() noexcept;
 // Bytes that go to stderr before a signal ends this process there and then, as to bring a terminal
 // back; they outlive that. Null: none.
 void set_last_words(const char* text) noexcept;
+
+// Bytes that go to stderr at the first SIGTERM of a verb that asks. As set_last_words().
+void set_words_at_term(const char* text) noexcept;
 
 // A file that is cut short, or whose storage fails, while it is mapped ends the process with a
 // sentence.

@@ -4,13 +4,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <fstream>
 #include <utility>
 
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/health/join.h"
+#include "common/to_stderr.h"
+#include "tools/numbers.h"
 
 namespace winnow::tools {
 namespace {
@@ -28,8 +29,7 @@ void append_to_log(const fs::path& run, const std::string& host, const std::stri
 
 void say_to_people(const std::string& sentence) {
   const bool over_bar = isatty(STDERR_FILENO) == 1;  // which is drawn again
-  fmt::print(stderr, "{}winnow: {}\n", over_bar ? "\r\033[K" : "", sentence);
-  std::fflush(stderr);
+  say_line(fmt::format("{}winnow: {}", over_bar ? "\r\033[K" : "", sentence));
 }
 
 comm::Communicator& watched(std::optional<health::WatchedCommunicator>& own, health::Board& board,
@@ -69,9 +69,9 @@ TrainHealth::TrainHealth(const HealthFlags& flags, const fs::path& run, const Se
   });
   health::Circle circle = health::join(session.comm);
   if (!circle.why_not.empty()) {
-    fmt::print(stderr,
-               "winnow: rank {}: {}; the run goes on, and nobody is told if this rank hangs\n",
-               session.comm.rank(), circle.why_not);
+    say_line(
+        fmt::format("winnow: rank {}: {}; the run goes on, and nobody is told if this rank hangs",
+                    session.comm.rank(), circle.why_not));
   }
   const int rank = session.comm.rank();
   const std::string host = circle.members[static_cast<std::size_t>(rank)].host;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <latch>
 #include <string>
 #include <thread>
@@ -16,7 +17,7 @@
 namespace winnow::tools::stop_signals_test {
 
 using namespace std::chrono_literals;
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1};
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP};
 // A shell's job in the background would hand on that it is ignored.
 [[maybe_unused]] const auto kBefore = ::signal(SIGINT, SIG_DFL);
 
@@ -138,7 +139,7 @@ TEST(StopSignalsDeathTest, NoThreadButOneOfItsOwnTakesThem) {
         int takers = 0;
         while (takers == 0) {  // until the one that takes them has begun
           for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-            if (blocked_by(task.path()) == 3) continue;
+            if (blocked_by(task.path()) == static_cast<int>(std::size(kSignals))) continue;
             takers += task.path().filename() == main ? 100 : 1;
           }
         }
