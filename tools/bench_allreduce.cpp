@@ -21,6 +21,7 @@
 #include "common/statistics.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
+#include "tools/numbers.h"
 
 namespace winnow::tools {
 namespace {
@@ -355,25 +356,25 @@ SubVerb add_bench_allreduce(CLI::App& bench) {
   const auto size = [&](const std::string& flag, std::uint64_t& value, const std::string& what) {
     app->add_option(flag, value, what)
         ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 32))
+        ->check(whole_in(4, std::int64_t{1} << 32))
         ->capture_default_str();
   };
   size("-b,--min-bytes", o->sizes.least_bytes, "The smallest buffer");
   size("-e,--max-bytes", o->sizes.most_bytes, "The largest buffer");
   CLI::Option* const factor =
       app->add_option("-f,--factor", o->sizes.factor, "From one size to the next")
-          ->check(CLI::Range(2, 1024))
+          ->check(whole_in(2, 1024))
           ->capture_default_str();
   app->add_option("-i,--step-bytes", o->sizes.step_bytes,
                   "So many bytes more from one size to the next, in place of a factor")
       ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 32))
+      ->check(whole_in(4, std::int64_t{1} << 32))
       ->excludes(factor);
   app->add_option("-n,--rounds", o->rounds.measured, "Runs of each kind, by turns; medians count")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostCount))
       ->capture_default_str();
   app->add_option("-w,--warmup-rounds", o->rounds.warmup, "Runs of each kind before those")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_in(0, kMostCount))
       ->capture_default_str();
   app->add_option(
          "-d,--type", o->types,
@@ -386,11 +387,11 @@ SubVerb add_bench_allreduce(CLI::App& bench) {
                   "all of them if not given")
       ->delimiter(',');
   app->add_option("--colors", o->grain.colors, "Of schedules that have some, but for auto")
-      ->check(CLI::Range(1, 64))
+      ->check(whole_in(1, 64))
       ->capture_default_str();
   app->add_option("--segment", o->grain.segment_elements,
                   "Elements of a message at most, but for auto")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostBatch))
       ->capture_default_str();
   app->add_flag(
       "--bf16-gradients", o->bf16,

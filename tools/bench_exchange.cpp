@@ -14,6 +14,7 @@
 #include "common/statistics.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
+#include "tools/numbers.h"
 
 namespace winnow::tools {
 namespace {
@@ -190,19 +191,19 @@ SubVerb add_bench_alltoall(CLI::App& bench) {
       "beside MPI's own; under mpirun");
   app->add_option("-b,--bytes", o->bytes, "That each rank sends, to all others together")
       ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 30))
+      ->check(whole_in(4, std::int64_t{1} << 30))
       ->capture_default_str();
   app->add_option("--segment", o->segment_bytes, "Of a message at most")
       ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 30))
+      ->check(whole_in(4, std::int64_t{1} << 30))
       ->capture_default_str();
   app->add_option("--gradients", o->gradient_bytes,
                   "Also all-reduces of so many bytes, alone and beside running exchanges")
       ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 32))
+      ->check(whole_in(0, std::int64_t{1} << 32))
       ->capture_default_str();
   app->add_option("-n,--rounds", o->rounds, "Runs of each kind, by turns; medians count")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostCount))
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   return {app, [o](Session& session) { bench_alltoall(*o, session); },

@@ -13,6 +13,7 @@
 #include "dedup/hash/hashes.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
+#include "tools/numbers.h"
 
 namespace winnow::tools {
 namespace {
@@ -101,16 +102,16 @@ SubVerb add_bench_hash(CLI::App& bench) {
       ->delimiter(',')
       ->capture_default_str();
   app->add_option("--width", o->width_px, "Of the pictures")
-      ->check(CLI::Range(1, 1 << 14))
+      ->check(whole_in(1, 1 << 14))
       ->capture_default_str();
   app->add_option("--height", o->height_px, "Of the pictures")
-      ->check(CLI::Range(1, 1 << 14))
+      ->check(whole_in(1, 1 << 14))
       ->capture_default_str();
   app->add_option("--seconds", o->seconds, "Of each run")
-      ->check(CLI::PositiveNumber)
+      ->check(real_above(0, kMostSeconds))
       ->capture_default_str();
   app->add_option("--rounds", o->rounds, "Runs of each kind, by turns; medians count")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostCount))
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   return {app, [o](Session& session) { bench_hash(*o, session); }};

@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "tools/bench_rows.h"
+#include "tools/numbers.h"
 
 namespace winnow::tools {
 
@@ -19,14 +20,14 @@ CLI::App* add_held_bench(CLI::App& bench, const std::string& name, const std::st
   CLI::App* app = bench.add_subcommand(name, what);
   app->add_option("source", o.source, "Data set, as of ingest")->required();
   app->add_option("--seconds", o.seconds, "A run goes through the source until it takes so long")
-      ->check(CLI::PositiveNumber)
+      ->check(real_above(0, kMostSeconds))
       ->capture_default_str();
   app->add_option("--rounds", o.rounds, "Runs of each kind, by turns; medians count")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostCount))
       ->capture_default_str();
   app->add_option("--hold", o.hold_mib,
                   "MiB of inputs to hold in memory; of a larger source a part, evenly spread")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostMib))
       ->capture_default_str();
   app->add_flag("--json", o.json, "Print one JSON object on stdout");
   add_ingest_flags(*app, o.flags);

@@ -16,7 +16,9 @@
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
 #include "tools/load_shards.h"
+#include "tools/numbers.h"
 #include "tools/shuffle_flags.h"
+#include "train/nets/nets.h"
 
 namespace winnow::tools {
 namespace {
@@ -127,20 +129,20 @@ SubVerb add_bench_loader(CLI::App& bench) {
   app->add_option("--augment", o->load.augment, "Augmentation recipe, as of train")
       ->capture_default_str();
   app->add_option("--image-size", o->load.image_side_px, "Side in pixels; 0: as the images are")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_in(0, train::kMostSidePx))
       ->capture_default_str();
   app->add_option("--batch-size", o->load.batch, "Images of a batch")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(whole_in(1, 1 << 20))
       ->capture_default_str();
   add_shuffle_flags(*app, o->load.shuffle);
   app->add_option("--threads", o->load.threads, "That load; 0: all there are")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cores())
       ->capture_default_str();
   app->add_option("--seconds", o->seconds, "Of a run of the loader")
-      ->check(CLI::PositiveNumber)
+      ->check(real_above(0, kMostSeconds))
       ->capture_default_str();
   app->add_option("--rounds", o->rounds, "Runs of each kind, by turns; medians count")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostCount))
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   return {app, [o](Session& session) { bench_loader(*o, session); }};

@@ -16,6 +16,7 @@
 #include "dedup/search/search.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
+#include "tools/numbers.h"
 
 namespace winnow::tools {
 namespace {
@@ -133,16 +134,14 @@ SubVerb add_bench_search(CLI::App& bench) {
       "search",
       "Search for all near pairs of random codes, beside the plan's comparisons and copies alone");
   app->add_option("--count", o->count, "Of codes; one in a hundred has a neighbour")
-      ->check(CLI::Range(2ULL, 4'000'000'000ULL))
+      ->check(whole_in(2, 4'000'000'000))
       ->capture_default_str();
-  app->add_option("--bits", o->bits, "Of a code")
-      ->check(CLI::Range(64, 1024))
-      ->capture_default_str();
+  app->add_option("--bits", o->bits, "Of a code")->check(whole_in(64, 1024))->capture_default_str();
   app->add_option("--radius", o->radius, "Bits in which near codes differ at most")
-      ->check(CLI::Range(0, 1024))
+      ->check(whole_in(0, 1024))
       ->capture_default_str();
   app->add_option("--rounds", o->rounds, "Runs; medians count")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostCount))
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   return {app, [o](Session& session) { bench_search(*o, session); }};

@@ -12,6 +12,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
+#include "tools/numbers.h"
 #include "tools/shuffle_flags.h"
 
 namespace winnow::tools {
@@ -77,9 +78,9 @@ SubVerb add_bench_shuffle(CLI::App& bench) {
   CLI::Option* fraction = app->get_option("--shuffle-fraction");
   fraction->description("Only this one, instead of 0, 0.05, 0.1, 0.25, 0.5 and 1")->default_str("");
   app->add_option("--batch-size", o->batch, "Images of a global batch")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(whole_in(1, 1 << 20))
       ->capture_default_str();
-  app->add_option("--seed", o->seed, "Of the orders")->capture_default_str();
+  app->add_option("--seed", o->seed, "Of the orders")->check(seeds())->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
       R"(away: share of the samples used in a lane that is not their partition's, the most that

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/numbers.h"
 #include "train/run/setup.h"
 
 namespace winnow::tools {
@@ -21,11 +22,11 @@ void add_file_net_flags(CLI::App& app, const std::string& what, train::FileNetOp
                  of + "the net that the weights are of, as winnow train takes it");
   app.add_option("--image-size", file.image_side_px,
                  of + "side in pixels; 0: as winnow train would choose")
-      ->check(CLI::Range(0, train::kMostSidePx))
+      ->check(whole_in(0, train::kMostSidePx))
       ->capture_default_str();
   app.add_option("--eval-resize", file.eval_resize_px,
                  of + "pixels of the shorter side before the centre is cut; 0: no margin")
-      ->check(CLI::Range(0, train::kMostResizePx));
+      ->check(whole_in(0, train::kMostResizePx));
 }
 
 }  // namespace winnow::tools

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "dedup/hash/hashes.h"
 #include "dedup/tune/finds.h"
+#include "tools/numbers.h"
 
 namespace winnow::tools {
 namespace {
@@ -32,15 +33,16 @@ void refuse(const ChoiceFlags& flags) {
 
 std::vector<CLI::Option*> add_demand_flags(CLI::App& app, const std::string& prefix,
                                            ChoiceFlags& flags) {
-  CLI::Option* risk = app.add_option(
-      prefix + "risk", flags.risk,
-      "Choose the threshold: the largest with fewer expected false pairs than this among all "
-      "images; 0.5 by default");
+  CLI::Option* risk = app.add_option(prefix + "risk", flags.risk,
+                                     "Choose the threshold: the largest with fewer expected false "
+                                     "pairs than this among all "
+                                     "images; 0.5 by default")
+                          ->check(real_above(0, kMostRisk));
   CLI::Option* precision =
       app.add_option(prefix + "precision", flags.precision,
                      "Choose the threshold: the largest whose expected precision is at least this "
                      "(see winnow tune)")
-          ->check(CLI::Range(0.0, 1.0))
+          ->check(real_in(0.0, 1.0))
           ->excludes(risk);
   return {risk, precision};
 }
@@ -51,10 +53,12 @@ std::vector<CLI::Option*> add_choice_flags(CLI::App& app, const std::string& pre
                                      "Hash to compare; auto: of those stored the one that finds "
                                      "most; exact: equal files and pixels only")
                           ->capture_default_str();
-  CLI::Option* threshold = app.add_option(
-      prefix + "threshold", flags.threshold,
-      "Bits that may differ between duplicates (of phash, where no hash is named); by default as "
-      "many as have fewer than 0.5 expected false pairs among these images");
+  CLI::Option* threshold =
+      app.add_option(prefix + "threshold", flags.threshold,
+                     "Bits that may differ between duplicates (of phash, where no hash is named); "
+                     "by default as "
+                     "many as have fewer than 0.5 expected false pairs among these images")
+          ->check(whole_in(0, kMostBits));
   std::vector<CLI::Option*> options{hash, threshold};
   for (CLI::Option* option : add_demand_flags(app, prefix, flags)) {
     option->excludes(threshold);
@@ -70,7 +74,7 @@ CLI::Option* add_quality_flag(CLI::App& app, const std::string& prefix, ChoiceFl
                   "Images of less quality, 0 to 100, have too little in them to be compared by "
                   "codes; by default 50 for pdq, as its authors advise, and anything above 0 for "
                   "others")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(real_in(0.0, 100.0));
 }
 
 std::vector<CLI::Option*> add_verify_flags(CLI::App& app, const std::string& prefix,
@@ -88,7 +92,7 @@ std::vector<CLI::Option*> add_verify_flags(CLI::App& app, const std::string& pre
                      "Of " + prefix +
                          "verify: how probable it must be that two images show one picture; by "
                          "default 0.9, or as much more as leaves few false pairs to be expected")
-          ->check(CLI::Range(0.5, 0.9999))
+          ->check(real_in(0.5, 0.9999))
           ->each([&flags](const std::string&) { flags.verify = flags.verify.value_or(true); });
   return {verify, least};
 }

@@ -16,6 +16,7 @@
 #include "pipeline/store/shard_copy.h"
 #include "tools/command.h"
 #include "tools/load_shards.h"
+#include "tools/numbers.h"
 #include "tools/sub_verb.h"
 
 namespace winnow::tools {
@@ -194,7 +195,7 @@ Command add_cache(CLI::App& program) {
       ->add_option("--partitions", o->machines.partitions,
                    "Each machine holds its part of so many partitions of the samples, as train "
                    "--shuffle-fraction reads them, instead of shards; 0: shards")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_in(0, kMostCount))
       ->capture_default_str();
   CLI::App* lists = app->add_subcommand("list", "Show what of your caches is in memory");
   add_memory(lists);

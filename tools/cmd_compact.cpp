@@ -7,6 +7,7 @@
 
 #include "pipeline/compact/compact.h"
 #include "tools/command.h"
+#include "tools/numbers.h"
 #include "tools/progress_bar.h"
 
 namespace winnow::tools {
@@ -69,7 +70,7 @@ Command add_compact(CLI::App& program) {
   app->add_option("--selection", o->options.selection, "What is kept")->required();
   app->add_option("--out", o->out, "Cache directory to make")->required();
   app->add_option("--threads", o->options.threads, "Cores to use; 0: all this process may")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cores())
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(

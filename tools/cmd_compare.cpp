@@ -21,6 +21,7 @@
 #include "tools/compare_page.h"
 #include "tools/experiment/compare.h"
 #include "tools/gallery_report.h"
+#include "tools/numbers.h"
 #include "tools/progress_bar.h"
 #include "tools/read_runs.h"
 #include "tools/report/words.h"
@@ -327,13 +328,13 @@ Command add_compare(CLI::App& program) {
   app->add_option("--margin", o->margin_points,
                   "Points of accuracy that a recipe may lose and be said to lose nothing; say it "
                   "before you look. Without it no verdict is given")
-      ->check(CLI::Range(1e-6, 100.0))
+      ->check(real_in(1e-6, 100.0))
       ->type_name("POINTS");
   add_checkpoint_flags(*app, o->eval.checkpoint);
   app->add_option("--tta", o->eval.data.tta,
                   "Test-time augmentation, as of winnow eval; the same for all runs");
   app->add_option("--threads", o->threads, "Cores to use; 0: this process's share")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cores())
       ->capture_default_str();
   app->add_option("--report", o->report,
                   "Write a page here, an HTML file: figures, curves, settings, and the images that "

@@ -23,6 +23,7 @@
 #include "tools/gallery_report.h"
 #include "tools/in_place.h"
 #include "tools/ingest_flags.h"
+#include "tools/numbers.h"
 #include "tools/obeyed.h"
 #include "tools/temporary_folder.h"
 
@@ -223,7 +224,7 @@ Command add_dedup(CLI::App& program) {
   app->add_option("--self-check", o->deciding.self_check,
                   "Compare so many images, drawn at random, with every other one by one, and fail "
                   "if the search found anything else")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_in(0, kMostCount));
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   app->footer(
       "Hashes:" + hash_lines() +

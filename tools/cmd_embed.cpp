@@ -22,6 +22,7 @@
 #include "tools/given_vectors.h"
 #include "tools/help.h"
 #include "tools/load_shards.h"
+#include "tools/numbers.h"
 #include "tools/progress_bar.h"
 #include "train/run/embed_images.h"
 
@@ -211,7 +212,7 @@ Command add_embed(CLI::App& program) {
       ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
       ->capture_default_str();
   app->add_option("--threads", o->threads, "Cores to use; 0: this process's share")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cores())
       ->capture_default_str();
   app->add_flag("--whiten", o->whiten,
                 "Take from the vectors what they have in common: less their mean, their numbers "

@@ -16,6 +16,7 @@
 #include "tools/command.h"
 #include "tools/help.h"
 #include "tools/load_shards.h"
+#include "tools/numbers.h"
 #include "tools/progress_bar.h"
 #include "train/evaluate/test_augmentation.h"
 #include "train/run/evaluate_run.h"
@@ -248,7 +249,7 @@ Command add_eval(CLI::App& program) {
       ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
       ->capture_default_str();
   app->add_option("--threads", o->threads, "Cores to use; 0: this process's share")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cores())
       ->capture_default_str();
   app->add_flag("--json", o->json,
                 "Print one JSON object on stdout, with the confusion matrix; for "

@@ -20,6 +20,7 @@
 #include "tools/dedup_search.h"
 #include "tools/in_place.h"
 #include "tools/ingest_flags.h"
+#include "tools/numbers.h"
 #include "tools/obeyed.h"
 #include "tools/progress_bar.h"
 #include "tools/temporary_folder.h"
@@ -277,7 +278,7 @@ Command add_export(CLI::App& program) {
                   "hard, symbolic")
       ->check(CLI::IsMember({"hard", "symbolic"}));
   app->add_option("--shard-size", o->shard_mib, "MiB of a tar shard at most")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20))
+      ->check(whole_in(1, 1 << 20))
       ->capture_default_str();
   app->add_flag("--json", o->json, "Print one JSON object on stdout");
   add_in_place_flags(*app, *in_place);

@@ -20,6 +20,7 @@
 #include "tools/dedup_search.h"
 #include "tools/info_issues.h"
 #include "tools/ingest_flags.h"
+#include "tools/numbers.h"
 #include "tools/report/ingest_page.h"
 
 namespace winnow::tools {
@@ -384,15 +385,16 @@ void add_sheet_flags(CLI::App& app, CLI::Option& selection, SheetFlags& flags) {
       ->needs(sheet);
   app.add_option("--class", flags.label, "Of the sheet: only this class")->needs(sheet);
   app.add_option("--count", flags.count, "Of the sheet: thumbnails, at most")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000}))
+      ->check(whole_in(1, 10'000))
       ->needs(sheet)
       ->capture_default_str();
   app.add_option("--columns", flags.columns, "Of the sheet: thumbnails side by side")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{200}))
+      ->check(whole_in(1, 200))
       ->needs(sheet)
       ->capture_default_str();
   app.add_option("--seed", flags.seed,
                  "Of the sheet: choose by this seed; otherwise spread evenly over the samples")
+      ->check(seeds())
       ->needs(sheet);
   auto* augment = app.add_option(
       "--augment", flags.augment,

@@ -26,6 +26,7 @@
 #include "tools/dedup_search.h"
 #include "tools/feature_flags.h"
 #include "tools/info_issues.h"
+#include "tools/numbers.h"
 #include "tools/report/gallery_page.h"
 #include "tools/report/page.h"
 #include "tools/review/group_list.h"
@@ -357,7 +358,7 @@ Command add_review(CLI::App& program) {
   app->add_option("--review", o->review,
                   "File that judgements are added to (default: reviews/NAME.jsonl in the cache)");
   app->add_option("--port", o->port, "Port of 127.0.0.1 to listen on; 0: any that is free")
-      ->check(CLI::Range(0, 65'535))
+      ->check(whole_in(0, 65'535))
       ->capture_default_str();
   CLI::Option* issues = add_issues_flag(
       *app, o->instead.issues,
@@ -366,9 +367,10 @@ Command add_review(CLI::App& program) {
   app->add_option("--sample", o->instead.sample,
                   "Instead of groups, show so many pairs, drawn so that judging them says most "
                   "about the precision of the selection (winnow tune --review)")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostCount))
       ->excludes(issues);
   app->add_option("--seed", o->instead.seed, "Another seed draws other pairs")
+      ->check(seeds())
       ->capture_default_str();
   app->add_option("--source", o->sources,
                   "Where the data sets are that the cache was made of, in their order: for a "

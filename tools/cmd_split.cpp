@@ -24,6 +24,7 @@
 #include "tools/dedup_search.h"
 #include "tools/feature_flags.h"
 #include "tools/gallery_report.h"
+#include "tools/numbers.h"
 #include "tools/obeyed.h"
 #include "tools/split_page.h"
 #include "tools/split_report.h"
@@ -288,7 +289,7 @@ Command add_split(CLI::App& program) {
       "Make train, val and test so that no duplicate and no group key lies in two of them");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
   app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
-  const CLI::Range share(0.0, 1.0);
+  const CLI::Validator share = real_in(0, 1);
   app->add_option("--train", o->shares.train, "Share of train, 0 to 1; by default what is left")
       ->check(share);
   app->add_option("--val", o->shares.val, "Share of val")->check(share);
@@ -297,7 +298,7 @@ Command add_split(CLI::App& program) {
          "--folds", o->shares.folds,
          "In place of shares, for cross-validation: write the selections NAME-1 to NAME-K, "
          "each with another of K folds as val and the others as train")
-      ->check(CLI::Range(2U, dedup::kMostFolds))
+      ->check(whole_in(2, dedup::kMostFolds))
       ->type_name("K");
   app->add_option("--of", o->shares.of,
                   "Deal out the samples of these splits; others stay where they are. By default "
@@ -313,6 +314,7 @@ Command add_split(CLI::App& program) {
   app->add_flag("--stay", o->split.dealing.stay,
                 "Leave as many samples in their splits as that allows; without shares this is so");
   app->add_option("--seed", o->split.dealing.seed, "Another seed makes other splits")
+      ->check(seeds())
       ->capture_default_str();
   add_report_flag(*app, o->output.report);
   app->add_flag("--json", o->output.json, "Print one JSON object on stdout");

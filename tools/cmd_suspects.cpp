@@ -24,6 +24,7 @@
 #include "tools/dedup_search.h"
 #include "tools/gallery_report.h"
 #include "tools/help.h"
+#include "tools/numbers.h"
 #include "tools/obeyed.h"
 #include "tools/progress_bar.h"
 #include "tools/report/html.h"
@@ -325,15 +326,16 @@ Command add_suspects(CLI::App& program) {
       ->capture_default_str();
   app->add_option("--neighbours", o->how.neighbours,
                   "With --features: nearest images that are asked")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_in(1, 1000))
       ->capture_default_str();
   app->add_option(
          "--outlier-score", o->how.outlier_score,
          "With --features: list images as outliers with a score below this; 0.5: further from "
          "their nearest than three interquartile ranges beyond the upper quartile")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(real_in(0.0, 1.0))
       ->capture_default_str();
   app->add_option("--top", o->top, "List so many of each issue at most; 0: all")
+      ->check(whole_in(0, kMostCount))
       ->capture_default_str();
   app->add_option("--review", o->reviews,
                   "Leave out images of which this file of winnow review says that they stay or go; "

@@ -18,6 +18,7 @@
 #include "tools/experiment/sweep_cost.h"
 #include "tools/experiment/sweep_table.h"
 #include "tools/experiment/sweep_verdict.h"
+#include "tools/numbers.h"
 #include "tools/report/html.h"
 #include "tools/run_outcome.h"
 #include "tools/sweep_json.h"
@@ -244,10 +245,12 @@ void add_axes_flags(CLI::App& app, SweepFlags& o) {
       ->allow_extra_args(false)
       ->capture_default_str();
   app.add_option("--threshold", o.sweep.axes.thresholds, "Thresholds in bits: 4,6,8")
+      ->check(whole_in(0, kMostBits))
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--removed", o.sweep.axes.removed,
                  "Shares of the training samples to remove, the nearest duplicates first: 0.1,0.25")
+      ->check(real_in(0, 1))
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_flag(
@@ -289,25 +292,25 @@ Command add_sweep(CLI::App& program) {
       ->check(CLI::IsMember({"epochs", "steps"}))
       ->capture_default_str();
   app->add_option("--epochs", o->sweep.epochs, "Epochs on all training samples")
-      ->check(CLI::PositiveNumber)
+      ->check(real_above(0, kMostEpochs))
       ->capture_default_str();
   app->add_option("--seeds", o->sweep.seeds, "Runs of each arm; of one nothing can be said")
-      ->check(CLI::Range(1, 100))
+      ->check(whole_in(1, 100))
       ->capture_default_str();
   app->add_option("--holdout", o->sweep.holdout,
                   "Share of the training samples that runs are judged on, cut by duplicate group; "
                   "test is looked at when the choice is made")
-      ->check(CLI::Range(0.001, 0.9))
+      ->check(real_in(0.001, 0.9))
       ->capture_default_str();
   app->add_option("--margin", o->margin_points,
                   "Points of accuracy that may be lost: a loss below it is none")
-      ->check(CLI::Range(1e-6, 100.0))
+      ->check(real_in(1e-6, 100.0))
       ->capture_default_str()
       ->type_name("POINTS");
   app->add_option("--most-images", o->most_images,
                   "Recommend the most accurate point that keeps at most so many training samples, "
                   "not the one that removes most without loss")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, std::int64_t{1} << 40))
       ->type_name("N");
   app->add_flag("--all-seeds", o->all_seeds,
                 "Train all seeds of points that have lost by the first three, too");

@@ -16,6 +16,7 @@
 #include "tools/load_shards.h"
 #include "tools/metrics_flags.h"
 #include "tools/net_list.h"
+#include "tools/numbers.h"
 #include "tools/progress_bar.h"
 #include "tools/recipe_flags.h"
 #include "tools/shuffle_flags.h"
@@ -280,7 +281,7 @@ void add_data_flags(CLI::App& app, TrainOptions& o) {
   data->add_option("--repeat-threshold", t.data.sampling.repeat_threshold,
                    "repeat-factor: classes that a smaller share of the samples carries are rare; "
                    "one of a share f is due sqrt(threshold / f) times an epoch")
-      ->check(CLI::Range(1e-9, 1.0))
+      ->check(real_in(1e-9, 1.0))
       ->capture_default_str();
   data->add_option("--class-weights", o.given.class_weights,
                    "Factor for the weight of each training sample in the loss, by its class. "
@@ -290,24 +291,24 @@ void add_data_flags(CLI::App& app, TrainOptions& o) {
   data->add_option("--holdout", t.data.holdout,
                    "Share of the training samples to validate on instead of training on them, cut "
                    "by duplicate group; the test split is left alone then")
-      ->check(CLI::Range(0.0, 0.9))
+      ->check(real_in(0.0, 0.9))
       ->capture_default_str();
   data->add_option("--folds", o.folds,
                    "Cross-validation: cut what is trained on into K folds by duplicate group and "
                    "group key, train a run for each on the others, RUN/fold-1 to RUN/fold-K, and "
                    "write what it says of its own to RUN/out-of-fold.npy and .csv; winnow suspects "
                    "finds label errors by it")
-      ->check(CLI::Range(2U, dedup::kMostFolds))
+      ->check(whole_in(2, dedup::kMostFolds))
       ->type_name("K");
   data->add_option("--image-size", t.data.image_side_px,
                    "Side in pixels; 0: as the images are, or the net's own where they differ")
-      ->check(CLI::Range(0, train::kMostSidePx))
+      ->check(whole_in(0, train::kMostSidePx))
       ->capture_default_str();
   data->add_option("--eval-resize", t.data.eval_resize_px,
                    "Pixels of the shorter side before the centre is cut for evaluation; 0: no "
                    "margin (default: 8/7 of the side, 256 for 224, where training sees crops of "
                    "random size of larger images)")
-      ->check(CLI::Range(0, train::kMostResizePx));
+      ->check(whole_in(0, train::kMostResizePx));
 
   add_memory_flags(*data, o.memory);
 }
@@ -328,13 +329,14 @@ void add_start_flags(CLI::App& app, TrainOptions& o) {
 
 void add_batch_flags(CLI::App& recipe, train::BatchOptions& batch) {
   recipe.add_option("--batch-size", batch.batch, "Global batch, of all ranks together")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostBatch))
       ->capture_default_str();
   recipe
       .add_option("--micro-batch", batch.micro_batch,
                   "Samples that share batch-norm statistics; 0: the largest divisor of the batch "
-                  "up to 64 that leaves four parts (barlow_twins: 256, two)")
-      ->check(CLI::Range(0, train::kMostMicroBatch))
+                  "up to 64 that leaves four parts (barlow_twins: 256, two), or the smallest from "
+                  "8 where that has less")
+      ->check(whole_in(0, train::kMostMicroBatch))
       ->capture_default_str();
   recipe.add_flag("--sync-bn", batch.sync_bn,
                   "Batch-norm statistics of the whole batch, over all micro-batches of all ranks, "
@@ -350,26 +352,26 @@ void add_loss_flags(CLI::App& recipe, train::LossOptions& loss) {
   recipe
       .add_option("--focal-gamma", loss.focal_gamma,
                   "focal: how little what is right already counts")
-      ->check(CLI::Range(0.0, train::kMostFocalGamma))
+      ->check(real_in(0.0, train::kMostFocalGamma))
       ->capture_default_str();
   recipe
       .add_option("--focal-alpha", loss.focal_alpha,
                   "focal: share of a sample's own class, the others' is 1 less it; below 0: all "
                   "count 1")
-      ->check(CLI::Range(-1.0, 1.0))
+      ->check(real_in(-1.0, 1.0))
       ->capture_default_str();
   recipe
       .add_option("--redundancy", loss.redundancy,
                   "barlow_twins: weight of what different numbers of a projection have in common")
-      ->check(CLI::Range(train::kLeastRedundancy, train::kMostRedundancy))
+      ->check(real_in(train::kLeastRedundancy, train::kMostRedundancy))
       ->capture_default_str();
   recipe
       .add_option("--projection", loss.projection,
                   "barlow_twins: how many numbers two views of an image are compared by")
-      ->check(CLI::Range(1, train::kMostProjection))
+      ->check(whole_in(1, train::kMostProjection))
       ->capture_default_str();
   recipe.add_option("--label-smoothing", loss.label_smoothing, "Label smoothing")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(real_in(0.0, 1.0))
       ->capture_default_str();
 }
 
@@ -385,15 +387,15 @@ void add_recipe_flags(CLI::App& app, TrainOptions& o) {
       })
       ->capture_default_str();
   recipe->add_option("--epochs", t.recipe.epochs, "Passes over the training data")
-      ->check(CLI::PositiveNumber)
+      ->check(real_above(0, kMostEpochs))
       ->capture_default_str();
   add_batch_flags(*recipe, t.batch);
   recipe->add_option("--lr", t.recipe.rate.base, "Base learning rate, for the mean loss of a batch")
-      ->check(CLI::PositiveNumber)
+      ->check(real_above(0, train::kMostNumber))
       ->capture_default_str();
   add_optimizer_flags(*recipe, t.recipe);
   recipe->add_option("--warmup-epochs", t.recipe.rate.warmup_epochs, "Epochs of linear warm-up")
-      ->check(CLI::NonNegativeNumber)
+      ->check(real_in(0, kMostEpochs))
       ->capture_default_str();
   add_lr_schedule_flags(*recipe, t.recipe);
   recipe
@@ -403,6 +405,7 @@ void add_recipe_flags(CLI::App& app, TrainOptions& o) {
       ->delimiter(',');
   add_loss_flags(*recipe, t.recipe.loss);
   recipe->add_option("--seed", t.recipe.seed, "Seed of weights, order and augmentation")
+      ->check(seeds())
       ->capture_default_str();
 }
 
@@ -418,7 +421,7 @@ void add_all_reduce_flags(CLI::App& group, train::AllReduceOptions& all_reduce,
   group
       .add_option("--colors", all_reduce.grain.colors,
                   "Trees of the multicolor and hierarchical schedules")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, 64))
       ->capture_default_str();
   group.add_flag_callback(
       "--bf16-gradients", [&all_reduce] { all_reduce.wire = comm::Wire::kBF16; },
@@ -436,7 +439,7 @@ void add_all_reduce_flags(CLI::App& group, train::AllReduceOptions& all_reduce,
                   "KiB of gradients reduced at a time; 0: 1024, with --schedule auto on several "
                   "machines what leaves the least to wait for after a backward pass, which is "
                   "measured")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_in(0, 1 << 22))
       ->capture_default_str();
 }
 
@@ -455,7 +458,7 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
           "after 2000 steps without")
       ->capture_default_str();
   execution->add_option("--threads", o.threads, "Cores a rank uses; 0: its share of the machine")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cores())
       ->capture_default_str();
   execution
       ->add_option(
@@ -463,7 +466,7 @@ void add_execution_flags(CLI::App& app, TrainOptions& o) {
           "Threads of each lane, which works off micro-batches beside the others; 0: those "
           "of the run's plan, else 1 with --reproducible, else as few as keep all cores busy. "
           "Other lane threads change the last bits of the weights, with --reproducible too")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cores())
       ->capture_default_str();
   execution->add_flag(
       "--reproducible", t.execution.reproducible,
@@ -477,7 +480,7 @@ void add_evaluation_flags(CLI::App& group, train::EvaluationOptions& evaluation)
   group
       .add_option("--eval-every", evaluation.interval,
                   "Steps between evaluations on val; 0: where epochs end")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_in(0, kMostCount))
       ->capture_default_str();
   group.add_option(
       "--keep-best", evaluation.keep_best,
@@ -491,7 +494,7 @@ void add_evaluation_flags(CLI::App& group, train::EvaluationOptions& evaluation)
       .add_option("--early-stop", evaluation.patience,
                   "End after so many evaluations in which --keep-best's metric was no better; 0: "
                   "do not")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_in(0, kMostCount))
       ->capture_default_str();
 }
 
@@ -510,11 +513,11 @@ void add_run_flags(CLI::App& app, TrainOptions& o) {
   run_group
       ->add_option("--recovery-interval", t.run.checkpoints.interval,
                    "Steps between checkpoints inside an epoch; 0: only where epochs end")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_in(0, kMostCount))
       ->capture_default_str();
   run_group
       ->add_option("--log-interval", t.run.log.interval, "Steps between lines of metrics.jsonl")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostCount))
       ->capture_default_str();
   run_group->add_flag("--tensorboard", t.run.log.tensorboard,
                       "Also write what is in metrics.jsonl for TensorBoard, to the folder "
@@ -525,7 +528,7 @@ void add_run_flags(CLI::App& app, TrainOptions& o) {
       "pixels as augmented, labels, weights; equal for any number of ranks, threads "
       "and machines, and after any kill");
   run_group->add_option("--checkpoint-hist", t.run.checkpoints.kept, "Checkpoints to keep")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostCount))
       ->capture_default_str();
   add_evaluation_flags(*run_group, t.run.evaluation);
   run_group->add_option("--trace-steps", o.output.trace_steps,
@@ -534,7 +537,7 @@ void add_run_flags(CLI::App& app, TrainOptions& o) {
   run_group
       ->add_option("--max-steps", t.run.max_steps,
                    "Stop after so many steps, counted from the run's first; 0: at the end")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_in(0, kMostCount))
       ->capture_default_str();
   run_group->add_flag("--live", o.output.live,
                       "Draw the run in the terminal: curves, speed, time left and what the time "

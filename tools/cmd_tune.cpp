@@ -22,6 +22,7 @@
 #include "tools/dedup_flags.h"
 #include "tools/dedup_search.h"
 #include "tools/gallery_report.h"
+#include "tools/numbers.h"
 #include "tools/obeyed.h"
 #include "tools/progress_bar.h"
 #include "tools/report/lines.h"
@@ -202,14 +203,17 @@ Command add_tune(CLI::App& program) {
          "--most", o->most,
          "Largest threshold, in bits. By default as far as chance links fewer pairs than there "
          "are images")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_in(0, kMostBits));
   add_demand_flags(*app, "--", o->demand);
   add_quality_flag(*app, "--", o->demand);
   add_verify_flags(*app, "--", o->demand);
   app->add_option("--images", o->recall.images,
                   "Pictures that are edited and hashed to see what is found again; 0: none")
+      ->check(whole_in(0, kMostCount))
       ->capture_default_str();
-  app->add_option("--seed", o->recall.seed, "Of what is drawn at random")->capture_default_str();
+  app->add_option("--seed", o->recall.seed, "Of what is drawn at random")
+      ->check(seeds())
+      ->capture_default_str();
   app->add_option("--review", o->reviews,
                   "Say how precise thresholds are by the pairs that people judged in this file of "
                   "winnow review; repeatable")
@@ -220,7 +224,7 @@ Command add_tune(CLI::App& program) {
                   "Write a page: the curves, and pairs around the threshold to look at and to "
                   "judge, in one HTML file that needs nothing else");
   app->add_option("--threads", o->recall.threads, "Cores to use; 0: all this process may")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cores())
       ->capture_default_str();
   app->add_flag("--json", o->output.json, "Print one JSON object on stdout instead of tables");
   app->footer(

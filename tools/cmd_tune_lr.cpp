@@ -17,6 +17,7 @@
 #include "common/memory_left.h"
 #include "tools/command.h"
 #include "tools/experiment/sweep_cost.h"
+#include "tools/numbers.h"
 #include "tools/train_jobs.h"
 #include "tools/train_trial.h"
 #include "tools/tune_lr_look.h"
@@ -207,7 +208,7 @@ void add_space_flags(CLI::App& app, TuneLrFlags& o) {
   app.add_option("--batch-sizes", o.tune.arms.batches, "Batch sizes to tune each at")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Range(1, 1 << 30))
+      ->check(whole_in(1, 1 << 30))
       ->capture_default_str();
   for (std::size_t i = 0; i < kTuneFlags.size(); ++i) {
     app.add_option("--" + std::string(kTuneFlags[i].flag), o.axes[i],
@@ -217,7 +218,7 @@ void add_space_flags(CLI::App& app, TuneLrFlags& o) {
   }
   app.add_option("--trials", o.tune.arms.trials,
                  "Settings to draw; 0: every combination of the lists")
-      ->check(CLI::Range(0, 10'000))
+      ->check(whole_in(0, 10'000))
       ->capture_default_str();
   app.add_flag("--halving", o.tune.halving,
                "Train all trials for a short time, and the best third of them three times as long, "
@@ -226,24 +227,25 @@ void add_space_flags(CLI::App& app, TuneLrFlags& o) {
 
 void add_run_flags(CLI::App& app, TuneLrFlags& o) {
   app.add_option("--epochs", o.tune.arms.epochs, "Epochs of the longest trials and the final runs")
-      ->check(CLI::PositiveNumber)
+      ->check(real_above(0, kMostEpochs))
       ->capture_default_str();
   app.add_option(
          "--seeds", o.tune.seeds,
          "Final runs of each best setting, with seeds that no trial had; of one nothing can "
          "be said")
-      ->check(CLI::Range(1, 100))
+      ->check(whole_in(1, 100))
       ->capture_default_str();
   app.add_option("--seed", o.tune.arms.seed, "Seed of the trials, and of what is drawn")
+      ->check(seeds())
       ->capture_default_str();
   app.add_option("--selection", o.tune.selection, "Selection made by winnow dedup to obey");
   app.add_option("--holdout", o.tune.holdout,
                  "Share of the training samples that runs are judged on, cut by duplicate group; "
                  "test is left alone, but for --test")
-      ->check(CLI::Range(0.001, 0.9))
+      ->check(real_in(0.001, 0.9))
       ->capture_default_str();
   app.add_option("--margin", o.margin_points, "Points of accuracy that matter little")
-      ->check(CLI::Range(1e-6, 100.0))
+      ->check(real_in(1e-6, 100.0))
       ->capture_default_str()
       ->type_name("POINTS");
   add_lane_flags(app, o.lanes, o.threads);

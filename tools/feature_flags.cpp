@@ -9,6 +9,7 @@
 #include "dedup/features/feature_links.h"
 #include "pipeline/store/features.h"
 #include "tools/dedup_search.h"
+#include "tools/numbers.h"
 
 namespace winnow::tools {
 namespace {
@@ -32,7 +33,8 @@ void add_feature_flags(CLI::App& app, FeatureFlags& flags) {
                  "them are put to the pictures");
   app.add_option("--cosine", flags.cosine,
                  "Of --features: the least cosine of duplicates, in thousandths, as 0.97; "
-                 "distances are 1000 (1 - cosine)");
+                 "distances are 1000 (1 - cosine)")
+      ->check(real_in(-1, 1));
 }
 
 void check_features(const FeatureFlags& flags, const ChoiceFlags& choice) {

@@ -21,6 +21,7 @@
 #include "tools/index_inputs.h"
 #include "tools/index_pictures.h"
 #include "tools/index_verbs.h"
+#include "tools/numbers.h"
 
 namespace winnow::tools {
 namespace {
@@ -190,7 +191,8 @@ SubVerb add_index_add(CLI::App& index) {
   app->add_option("--hash", o->hash, "Hash that a new index compares by (default: phash16)");
   app->add_option("--radius", o->radius,
                   "Bits up to which a new index has links (default: 4 more than the hash's usual "
-                  "threshold, at least an eighth of its bits)");
+                  "threshold, at least an eighth of its bits)")
+      ->check(whole_in(0, kMostBits));
   add_index_inputs(*app, o->inputs);
   app->footer(
       R"(A source that is in the index already is passed over: of a cache that got more, only that
@@ -208,7 +210,8 @@ SubVerb add_index_delete(CLI::App& index) {
   app->add_option("--names", o->names_file, "File of names, one a line");
   app->add_option("--ids", o->ids_file, "File of ids, one a line, or CSV that begins with them");
   app->add_option("--source", o->source,
-                  "Only of the source of this number (see info); alone: all of it");
+                  "Only of the source of this number (see info); alone: all of it")
+      ->check(whole_in(0, kMostCount));
   app->footer(
       R"(Examples:
   winnow index delete all.index train/cat/17.jpg --source 2

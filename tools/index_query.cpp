@@ -32,6 +32,7 @@
 #include "tools/index_inputs.h"
 #include "tools/index_pictures.h"
 #include "tools/index_verbs.h"
+#include "tools/numbers.h"
 #include "tools/query_page.h"
 
 namespace winnow::tools {
@@ -330,10 +331,12 @@ SubVerb add_index_query(CLI::App& index) {
       o->index);
   CLI::Option* threshold =
       app->add_option("--threshold", o->choice.threshold,
-                      "Bits that may differ between duplicates; by default as --risk allows");
+                      "Bits that may differ between duplicates; by default as --risk allows")
+          ->check(whole_in(0, kMostBits));
   app->add_option("--risk", o->choice.risk,
                   "Choose the threshold: the largest with fewer expected false pairs than this by "
                   "chance, among as many images as are in the index; 0.5 by default")
+      ->check(real_above(0, kMostRisk))
       ->excludes(threshold);
   add_quality_flag(*app, "--", o->choice);
   add_verify_flags(*app, "--", o->choice);

@@ -11,6 +11,8 @@
 #include "common/error.h"
 #include "datasets/formats.h"
 #include "dedup/hash/hashes.h"
+#include "tools/numbers.h"
+#include "train/nets/nets.h"
 
 namespace winnow::tools {
 namespace {
@@ -69,10 +71,11 @@ void add_reading_flags(CLI::App& app, IngestFlags& flags) {
       ->allow_extra_args(false);
   app.add_option("--max-pixels", flags.ingest.decode.max_pixels,
                  "Larger images are booked as too large")
+      ->check(whole_in(1, std::int64_t{1} << 40))
       ->capture_default_str();
   app.add_option("--max-scans", flags.ingest.decode.max_scans,
                  "JPEGs of more scans are booked as too large")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostCount))
       ->capture_default_str();
   app.add_option("--orientation", flags.orientation,
                  "EXIF orientation: ignore it, as torchvision does, or apply it")
@@ -82,7 +85,7 @@ void add_reading_flags(CLI::App& app, IngestFlags& flags) {
                  "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
       ->capture_default_str();
   app.add_option("--threads", flags.ingest.work.threads, "Cores to use; 0: all this process may")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cores())
       ->capture_default_str();
 }
 
@@ -110,19 +113,19 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
           ->check(CLI::IsMember({"original", "raw", "none"}))
           ->capture_default_str();
   app.add_option("--shard-size", flags.shard_mib, "MiB of input a shard is cut at")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostMib))
       ->capture_default_str();
   app.add_option("--memory-limit", flags.memory_mib,
                  "MiB of images in flight at most; 0: 128, and as much a core")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_in(0, kMostMib))
       ->capture_default_str();
   CLI::Option* resize =
       app.add_option("--resize", flags.ingest.resize.short_side_px,
                      "Store images whose shorter side is longer than this many pixels with one of "
                      "this length, encoded as JPEG; fingerprints are of all pixels")
-          ->check(CLI::PositiveNumber);
+          ->check(whole_in(1, train::kMostSidePx));
   app.add_option("--quality", flags.ingest.resize.quality, "Quality of the JPEGs of --resize")
-      ->check(CLI::Range(1, 100))
+      ->check(whole_in(1, 100))
       ->capture_default_str()
       ->needs(resize);
   CLI::Option* augment =
@@ -134,17 +137,18 @@ void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
           ->excludes(resize);
   app.add_option("--copies", flags.ingest.variants.copies,
                  "Variants of a training image; so many epochs see each of them once")
-      ->check(CLI::Range(1, 65'535))
+      ->check(whole_in(1, 65'535))
       ->needs(augment);
   app.add_option("--image-size", flags.image_size,
                  "Size of what --augment stores: a side in pixels, or HxW")
       ->needs(augment);
   app.add_option("--augment-seed", flags.ingest.variants.seed, "Seed of the variants")
+      ->check(seeds())
       ->capture_default_str()
       ->needs(augment);
   app.add_option("--readers", flags.ingest.work.readers,
                  "Threads that read, at most: there are as many as storage needs to keep up")
-      ->check(CLI::Range(1, 4096))
+      ->check(whole_in(1, 4096))
       ->capture_default_str();
 }
 

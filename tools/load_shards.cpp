@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "tools/numbers.h"
 #include "tools/progress_bar.h"
 
 namespace winnow::tools {
@@ -30,7 +31,7 @@ void add_memory_flags(CLI::App& app, MemoryFlags& flags) {
   app.add_option("--segment-size", flags.segment_mib,
                  "MiB a rank exchanges with other machines at once, where they hold parts or one "
                  "gets the cache from another")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostMib))
       ->capture_default_str();
   add_machine_flags(app, flags);
 }
@@ -40,12 +41,12 @@ void add_machine_flags(CLI::App& app, MemoryFlags& flags) {
                  "Copies in the memory of all machines together: each machine holds its part of "
                  "one, and gets the others' records while it works; as many as there are machines: "
                  "each holds everything")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostCount))
       ->capture_default_str();
   app.add_option("--ranks-per-machine", flags.ranks_per_machine,
                  "Take so many ranks for those of a machine, to try out on one what several would "
                  "do; 0: as they are")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_in(0, kMostCount))
       ->capture_default_str();
 }
 

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/comm/agreement.h"
+#include "tools/numbers.h"
 
 namespace winnow::tools {
 
@@ -15,7 +16,7 @@ void add_metrics_flags(CLI::App& group, MetricsOutletOptions& flags) {
       .add_option("--metrics-port", flags.port,
                   "Also give them to Prometheus at http://127.0.0.1:PORT/metrics of rank 0's "
                   "machine as long as the run goes on; 0: at a port that is free")
-      ->check(CLI::Range(0, 65535))
+      ->check(whole_in(0, 65535))
       ->type_name("PORT");
 }
 

@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <string>
 #include <vector>
 
+#include "tools/numbers.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/recipe_options.h"
 
@@ -15,25 +15,6 @@ namespace {
 
 using train::Option;
 using train::OptionKind;
-using train::Range;
-
-std::string name_of(const Range& range) {
-  if (std::isinf(range.most) && range.least == 0) {
-    return range.above_least ? "POSITIVE" : "NONNEGATIVE";
-  }
-  return fmt::format("{}{}, {}{}", range.above_least ? "(" : "[", range.least, range.most,
-                     range.below_most ? ")" : "]");
-}
-
-CLI::Validator validator_of(const Range& range) {
-  const auto check = [range](std::string& text) -> std::string {
-    double value = 0;
-    if (!CLI::detail::lexical_cast(text, value)) return {};  // the conversion says so
-    if (range.contains(value)) return {};
-    return fmt::format("must be {}, it is {}", range.text(), text);
-  };
-  return {check, name_of(range)};
-}
 
 void add_flag(CLI::App& app, const Option& option, train::OptionValues& given) {
   const std::string flag = train::flag_of(option);
@@ -45,7 +26,7 @@ void add_flag(CLI::App& app, const Option& option, train::OptionValues& given) {
     case OptionKind::kNumber:
       app.add_option_function<double>(
              flag, [give](const double& number) { give({number}); }, what)
-          ->check(validator_of(option.range))
+          ->check(real_in(option.range))
           ->default_str(fmt::format("{}", option.initial));
       return;
     case OptionKind::kSwitch:
@@ -56,7 +37,8 @@ void add_flag(CLI::App& app, const Option& option, train::OptionValues& given) {
       return;
     case OptionKind::kNumbers:
       app.add_option_function<std::vector<double>>(flag, give, what)
-          ->check(validator_of(option.range));
+          ->delimiter(',')
+          ->check(real_in(option.range));
       return;
   }
 }

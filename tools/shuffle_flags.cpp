@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/numbers.h"
+
 namespace winnow::tools {
 
 void add_shuffle_flags(CLI::App& app, pipeline::ShuffleOptions& options) {
@@ -9,13 +11,13 @@ void add_shuffle_flags(CLI::App& app, pipeline::ShuffleOptions& options) {
                  "Of each partition of the samples, the fraction that an epoch exchanges with the "
                  "others; 1: all samples are shuffled together, 0: none leaves its lane but what "
                  "that has no room for, as partitions differ in size")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(real_in(0.0, 1.0))
       ->capture_default_str();
   app.add_option("--partitions", options.partitions,
                  "Of the samples, by a hash of their ids, and as many runs of rows of each global "
                  "batch that are taken from one each, but for what is exchanged; the same whatever "
                  "the number of ranks; of no effect with --shuffle-fraction 1")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_in(1, kMostCount))
       ->capture_default_str();
 }
 

@@ -46,14 +46,14 @@ void add_health_flags(CLI::App& group, HealthFlags& flags) {
                   "Seconds that ranks wait for another, or for a disk, before it is said who waits "
                   "for whom and why, on stderr and in health/HOST.log of --out; 0: ranks tell each "
                   "other nothing, and no job ends by --hang-timeout")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(real_in(0.0, 1e6))
       ->capture_default_str();
   group
       .add_option("--hang-timeout", flags.hang_s,
                   "Seconds in which no rank gets on before all end, with exit code 75 where there "
                   "is a checkpoint to go on from, else 1; after 60 at most where a rank's process "
                   "is gone; 0: never")
-      ->check(CLI::Range(0.0, 1e7))
+      ->check(real_in(0.0, 1e7))
       ->capture_default_str();
 }
 

@@ -12,6 +12,7 @@
 #include "common/file.h"
 #include "tools/experiment/lane_cards.h"
 #include "tools/experiment/lanes.h"
+#include "tools/numbers.h"
 #include "tools/progress_bar.h"
 #include "tools/run_outcome.h"
 
@@ -78,10 +79,10 @@ void add_lane_flags(CLI::App& app, int& lanes, int& threads) {
   app.add_option(
          "--lanes", lanes,
          "Runs at the same time, with a share of the cores and a card of --backend cudnn each")
-      ->check(CLI::Range(1, 256))
+      ->check(whole_in(1, 256))
       ->capture_default_str();
   app.add_option("--threads", threads, "Cores of all lanes together; 0: this process's share")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cores())
       ->capture_default_str();
 }
 

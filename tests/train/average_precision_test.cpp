@@ -63,6 +63,8 @@ TEST(AveragePrecision, EqualLogitsComeInTogether) {
   EXPECT_THAT(average_precisions(std::vector<float>{1, 1, 0, 0}, labels, 1),
               ElementsAre(Optional(0.5)));
   const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THAT(average_precisions(std::vector<float>{HUGE_VALF, 2, 1, -HUGE_VALF}, labels, 1),
+              average_precisions(std::vector<float>{nan, 2, 1, nan}, labels, 1));
   EXPECT_THAT(average_precisions(std::vector<float>{nan, 2, 1, nan}, labels, 1),
               ElementsAre(Optional(0.5)));
 }

@@ -22,6 +22,35 @@ namespace winnow::train::step_test {
 
 constexpr std::size_t kTail = 4;
 
+// Not of the first class, nor of any that its label names.
+TEST(Score, LogitsThatAreNotFiniteAreNoHit) {
+  const float nan = std::nanf("");
+  for (const std::size_t classes : {1U, 2U, 3U}) {
+    pipeline::Batch batch;
+    batch.label_offsets = {0};
+    std::vector<float> logits;
+    std::vector<std::int32_t> predictions;
+    for (std::size_t label = 0; label < classes; ++label) {
+      for (const float value : {nan, HUGE_VALF, -HUGE_VALF}) {
+        for (std::size_t k = 0; k < classes; ++k) logits.push_back(k == label ? value : -1.0F);
+        batch.labels.push_back(static_cast<std::int32_t>(label));
+        batch.label_weights.push_back(1);
+        batch.label_offsets.push_back(static_cast<std::uint32_t>(batch.labels.size()));
+        batch.weights.push_back(1);
+        predictions.push_back(-1);
+      }
+    }
+    const std::vector<float> losses(batch.labels.size(), 1.0F);
+    const Score found = score(batch, 0, logits, losses, predictions);
+    EXPECT_EQ(found.samples, static_cast<double>(batch.labels.size()));
+    EXPECT_EQ(found.correct, 0);
+    for (std::size_t i = 0; classes > 1 && i < predictions.size(); ++i) {
+      EXPECT_NE(predictions[i], batch.labels[i]);
+      EXPECT_GE(predictions[i], 0);
+    }
+  }
+}
+
 TEST(GradientLayout, HoldsEverySummedOutputOnceInReadyOrder) {
   for (const char* net : {"lenet", "resnet20"}) {
     const Graph graph = training_graph(net, 2);

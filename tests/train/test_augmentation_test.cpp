@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -172,8 +173,10 @@ TEST(LossesOfLogits, AreThoseOfTheProgram) {
 }
 
 // The golden run on what it was trained with, 24 samples in micro-batches of 2.
-Evaluation evaluated(Backend& backend, int lanes, std::string_view tta) {
+Evaluation evaluated(Backend& backend, int lanes, std::string_view tta,
+                     const std::function<void(Model&)>& change = {}) {
   StoredRun run = load_run(kGolden / "run", {}, [](const std::string&) {});
+  if (change) change(run.model);
   const auto weights = place_weights(backend, run.model);
   const auto programs = backend.compile_lanes(run.graph, {}, lanes);
   for (const auto& program : programs) weights->bind(*program);
@@ -185,6 +188,21 @@ Evaluation evaluated(Backend& backend, int lanes, std::string_view tta) {
   if (!tta.empty()) task.view_mean.of = &find_test_augmentation(tta);
   return evaluate(programs, task,
                   {.geometry = geometry_of(run.config.setup), .recipe = eval_recipe(0)}, *comm, {});
+}
+
+TEST(EvaluationOfViews, OfWeightsThatAreNotFiniteHasNoHits) {
+  const auto reference = make_reference_backend();
+  for (const float value : {std::nanf(""), HUGE_VALF}) {
+    for (const std::string_view tta : {std::string_view(), test_augmentations()[0].name}) {
+      const Evaluation found = evaluated(*reference, 1, tta, [&](Model& model) {
+        std::ranges::fill(model.tensors.back().data, value);  // the biases of the logits
+      });
+      EXPECT_EQ(found.samples, 24U);
+      EXPECT_EQ(found.top1, 0);
+      EXPECT_EQ(found.top5, 0);
+      for (std::size_t i = 0; i < 24; ++i) EXPECT_NE(found.predictions[i], found.labels[i]);
+    }
+  }
 }
 
 TEST(EvaluationOfViews, IsTheSameOnAnyLanesAndWhereProgramsAreDoneLater) {

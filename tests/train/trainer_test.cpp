@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -18,14 +19,15 @@
 #include "tests/common/temporary_folder.h"
 #include "train/backend/reference/reference.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/run/evaluate_run.h"
 #include "train/model/initial_weights.h"
 #include "train/nets/nets.h"
 #include "train/optim/optimizer.h"
+#include "train/run/evaluate_run.h"
+#include "train/run/job.h"
 #include "train/run/train.h"
+#include "train/run/whiten.h"
 
 namespace winnow::train::trainer_test {
-#include "train/run/whiten.h"
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -85,8 +87,6 @@ class Trainer : public testing::Test {
     return found;
   }
 
-  Checkpoint last_checkpoint(const std::string& run) const {
-    return load_checkpoint(*newest_checkpoint(folder_ / run / "checkpoints"));
   // In parameters, of an outline too.
   static std::int64_t model_size(const Model& model) {
     std::int64_t count = 0;
@@ -94,6 +94,8 @@ class Trainer : public testing::Test {
     return count;
   }
 
+  Checkpoint last_checkpoint(const std::string& run) const {
+    return load_checkpoint(*newest_checkpoint(folder_ / run / "checkpoints"));
   }
 
   std::string state_of(const std::string& run) const {
@@ -145,8 +147,6 @@ TEST_F(Trainer, KeepsWhatIsElsewhereInItsCheckpointsAndGoesOnFromThem) {
   EXPECT_EQ(found.evaluation.top1, got.score->top1);
 }
 
-TEST_F(Trainer, RefusesToStopBeforeTheStepItIsAt) {
-  const auto reference = make_reference_backend();
 // Whatever made a tensor: where no step changes it, its averages are the tensor.
 TEST_F(Trainer, AveragesOfEachNetBeginWithTheWeightsThatItsRunBeginsWith) {
   constexpr std::int64_t kMostParameters = 12'000'000;
@@ -200,6 +200,8 @@ TEST_F(Trainer, AverageOfWhitenedWeightsIsEvaluatedAsTheyAre) {
   }
 }
 
+TEST_F(Trainer, RefusesToStopBeforeTheStepItIsAt) {
+  const auto reference = make_reference_backend();
   trained(options("run", 3), *reference);
   TrainOptions back = options("run", 2);
   back.run.resume = true;
@@ -348,6 +350,25 @@ TEST_F(Trainer, KeepsTheLastGoodStateWhereAStepIsNotFinite) {
 
 // The factor and how long it has stood are in the checkpoint; a power of two changes no weight
 // here.
+// A step whose loss is finite may leave weights that are not.
+TEST_F(Trainer, NoCheckpointHasWeightsThatAreNotFinite) {
+  const auto reference = make_reference_backend();
+  for (const std::int64_t interval : {0, 1}) {
+    const std::string run = "run-" + std::to_string(interval);
+    TrainOptions o = options(run, 3);
+    o.recipe.rate = {.base = std::numeric_limits<double>::quiet_NaN(), .warmup_epochs = 0};
+    o.run.checkpoints.interval = static_cast<int>(interval);
+    try {
+      trained(o, *reference);
+      ADD_FAILURE() << "it was trained";
+    } catch (const comm::AgreedError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("not finite"));
+      EXPECT_THAT(error.what(), Not(HasSubstr("last good weights")));
+    }
+    EXPECT_EQ(newest_checkpoint(folder_ / run / "checkpoints"), std::nullopt);
+  }
+}
+
 TEST_F(Trainer, KeepsItsLossScaleWhereItGoesOn) {
   const auto reference = make_reference_backend();
   TrainOptions whole = options("whole", 6);

@@ -42,7 +42,7 @@ std::vector<std::optional<double>> average_precisions(std::span<const float> log
   for (std::size_t k = 0; k < classes; ++k) {
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const float logit = logits[i * classes + k];
-      samples[i] = {std::isnan(logit) ? -std::numeric_limits<float>::infinity() : logit,
+      samples[i] = {std::isfinite(logit) ? logit : -std::numeric_limits<float>::infinity(),
                     std::ranges::find(labels[i], static_cast<std::int32_t>(k)) != labels[i].end()};
     }
     found.push_back(average_precision(samples));

@@ -1,11 +1,12 @@
 #include "train/evaluate/evaluate.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "pipeline/load/views.h"
+#include "train/backend/weights.h"
 #include "train/evaluate/average_precision.h"
 #include "train/evaluate/gather.h"
 #include "train/evaluate/micro_batches.h"
@@ -24,12 +25,13 @@ struct SampleResult {
       0;  // of the label among the classes, by their logits; 0: it is the prediction
 };
 
-// How many classes are before the label, of equal ones those that come first. All where its logit
-// is not a number.
+// Of a sample whose logits are not all finite: none of its labels is among the first.
+constexpr std::int32_t kNoRank = std::numeric_limits<std::int32_t>::max();
+
+// How many classes are before the label, of equal ones those that come first.
 std::int32_t rank_of(std::span<const float> logits, std::int32_t label) {
   const auto own = static_cast<std::size_t>(label);
   const float mine = logits[own];
-  if (std::isnan(mine)) return static_cast<std::int32_t>(logits.size());
   std::int32_t before = 0;
   for (std::size_t k = 0; k < logits.size(); ++k) {
     before += logits[k] > mine || (logits[k] == mine && k < own) ? 1 : 0;
@@ -49,6 +51,7 @@ SampleResult result_of(std::span<const std::int32_t> labels, std::span<const flo
     result.rank = std::min(result.rank, rank_of(logits, label));
     if (label == prediction) result.label = label;
   }
+  if (!all_finite(logits)) result.rank = kNoRank;
   return result;
 }
 
@@ -162,7 +165,7 @@ struct Figures {
 Figures add_up(const std::vector<SampleResult>& results, const EvaluationTask& task) {
   Figures sum;
   for (std::size_t k = 0; k < results.size(); ++k) {
-    const bool correct = results[k].label == results[k].prediction;
+    const bool correct = results[k].label == results[k].prediction && results[k].rank != kNoRank;
     const bool leaked =
         task.leaked != nullptr && std::ranges::binary_search(*task.leaked, task.samples.ids[k]);
     sum.loss += double{results[k].loss};

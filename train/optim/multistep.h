@@ -8,7 +8,7 @@ namespace winnow::train {
 
 inline constexpr std::array kMultistepOptions{
     Option{"milestones", "Epochs at which the learning rate is multiplied by --gamma (multistep)",
-           OptionKind::kNumbers, 0, Range{.above_least = true}},
+           OptionKind::kNumbers, 0, Range{.most = kMostEpochs, .above_least = true}},
     Option{"gamma", "Factor on the learning rate at each milestone (multistep)",
            OptionKind::kNumber, 0.1, Range{.most = 1, .above_least = true}}};
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "common/error.h"
+#include "tools/numbers.h"
 
 namespace winnow::train {
 namespace {
@@ -24,7 +25,7 @@ bool Range::contains(double value) const noexcept {
 
 std::string Range::text() const {
   const std::string low = (above_least ? "above " : "at least ") + short_text(least);
-  if (std::isinf(most)) return low;
+  if (most == kMostNumber) return low;
   return low + " and " + (below_most ? "below " : "at most ") + short_text(most);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -10,10 +9,14 @@
 
 namespace winnow::train {
 
+// Of any option: a float holds it, and so does its reciprocal.
+inline constexpr double kMostNumber = 1e38;
+inline constexpr double kMostEpochs = 1e6;  // steps of them are counted in 53 bits
+
 // Numbers that an option may be. NaN and infinities never are.
 struct Range {
   double least = 0;
-  double most = std::numeric_limits<double>::infinity();
+  double most = kMostNumber;
   bool above_least = false;  // `least` itself is excluded
   bool below_most = false;   // `most` itself is excluded
 

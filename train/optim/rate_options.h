@@ -25,6 +25,7 @@ inline constexpr std::array kRateOptions{
            .later = true},
     Option{.key = "cooldown_epochs",
            .what = "Epochs of linear warm-down to --lr-end, after the schedule",
+           .range = {.most = kMostEpochs},
            .later = true},
     Option{.key = "lr_per_epoch",
            .what = "Change the learning rate where epochs begin, not at every step",

@@ -22,8 +22,8 @@
 #include "train/run/job.h"
 #include "train/run/loading.h"
 #include "train/run/loss_watch.h"
-#include "train/run/planning.h"
 #include "train/run/norm_groups.h"
+#include "train/run/planning.h"
 #include "train/run/rank_traffic.h"
 #include "train/run/rank_watch.h"
 #include "train/run/run_census.h"
@@ -307,11 +307,18 @@ class Trainer {
 
   void save(std::int64_t done) {
     const RunSaver::Hold steps = saver_.begin();
+    if (const std::string tensor = not_finite_weights(); !tensor.empty()) {
+      saver_.finish();
+      settle(health::Stage::kEnding);
+      throw_not_finite(comm_,
+                       "after step " + std::to_string(done) + " weights are not finite, as in " +
+                           tensor + ", so they are not kept",
+                       last_checkpoint());
+    }
     census_.gather(state_.census, done, comm_);
     std::string census;
     on_root(comm_, [&] {
       census = census_.checked_text(state_.census, done, options_.data.sampling.sampling);
-      engine_.store_model();
     });
     enter_step(state_, done, job_.batches, engine_.executor());
     state_.writer.seed = options_.recipe.seed;
@@ -326,11 +333,24 @@ class Trainer {
     const std::string diagnosis = diagnose_not_finite(mine, done, comm_);
     settle(health::Stage::kEnding);
     log_.write(done, {{"train.lr", rate_at(lr_, done - 1)}}, {{"train.not_finite", diagnosis}});
-    if (done - 1 > state_.step) save(done - 1);
+    if (done - 1 > state_.step && not_finite_weights().empty()) save(done - 1);
     saver_.finish();
     on_root(comm_, [&] { log_.sync(); });
-    throw_not_finite(comm_, diagnosis,
-                     state_.step > 0 ? directory_.checkpoint(state_.step) : fs::path());
+    throw_not_finite(comm_, diagnosis, last_checkpoint());
+  }
+
+  // The first tensor whose weights, as they are now, are not all finite; empty: none. On all ranks.
+  std::string not_finite_weights() {
+    std::string tensor;
+    on_root(comm_, [&] {
+      engine_.store_model();
+      tensor = first_not_finite(engine_.model());
+    });
+    return comm::broadcast_text(comm_, tensor);
+  }
+
+  fs::path last_checkpoint() const {
+    return state_.step > 0 ? directory_.checkpoint(state_.step) : fs::path();
   }
 
   TrainResult finish() {
@@ -393,17 +413,25 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   TrainOptions options = given;
   comm.use_checksums(options.execution.all_reduce.checksums);
   options.net = choose_net(given, comm, note);
+  options.batch.micro_batch = choose_micro_batch(given, comm);
   const RunOptions& run = options.run;
   const Job job = open_job(options, backend, comm);
   Model model = outline_model(job.forward, options.start, comm);
+  if (!learns_without_labels(options.recipe.loss)) {
+    model.classes = class_names(job.data.info.classes);
+  }
   RunDirectory directory(run.out, comm, note);
   const std::optional<RunPlan> stored = directory.find(job.config, run.resume, run.replan);
   const JobGraphs graphs = graphs_of(job, model);
+  on_all(comm, [&] { check_norm_groups(graphs.training, job.setup.net.name); });
   PlannedRun planned = plan_run(options, job, graphs, backend, stored, comm);  // or it does not fit
   begin_model(model, job.forward, options.recipe.seed, options.start, comm, note);
   directory.begin(job.config);
   note(in_words(planned, job, backend));
   for (const std::string& sentence : notes_on_data(job, options.data)) note(sentence);
+  const auto norms =
+      note_on_norm_groups(graphs.training, job.batches, views_of(job.setup), job.sync_bn);
+  if (norms) note(*norms);
   const std::unique_ptr<Engine> compiled =
       compile_planned(planned, options, graphs, backend, stored, comm, std::move(model));
   Engine& engine = *compiled;
@@ -414,12 +442,8 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   if (!restored) complete_weights(engine.model(), job, options, comm);
   RunState state = std::move(restored).value_or(RunState{});
   StepRange steps;
-  options.batch.micro_batch = choose_micro_batch(given, comm);
   on_all(comm, [&] { steps = steps_to_do(job, run, state); });
   engine.load_model();
-  if (!learns_without_labels(options.recipe.loss)) {
-    model.classes = class_names(job.data.info.classes);
-  }
   engine.executor().restore(state.sums);
   if (state.loss_scale && engine.executor().loss_scale().adapts) {
     engine.executor().set_loss_scale(*state.loss_scale);
@@ -427,15 +451,11 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   health::Board unseen;
   if (board == nullptr) board = &unseen;
   board->set_saved(state.step);
-  on_all(comm, [&] { check_norm_groups(graphs.training, job.setup.net.name); });
   engine.executor().marks().set_board(board);
   RunTrace* const trace = run.log.trace;
   if (trace != nullptr) {
     engine.executor().set_trace(&trace->recorder());
     trace->begin(run.out / "trace.json", state.step, note);
-  const auto norms =
-      note_on_norm_groups(graphs.training, job.batches, views_of(job.setup), job.sync_bn);
-  if (norms) note(*norms);
   }
   Trainer trainer(options, job, engine, directory, comm, note, std::move(state), steps, *board);
   const TrainResult result = trainer.run(progress);

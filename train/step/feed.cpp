@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "common/rng.h"
 #include "common/sample.h"
+#include "train/backend/weights.h"
 
 namespace winnow::train {
 namespace {
@@ -82,6 +83,14 @@ bool is_right(const pipeline::Batch& batch, std::size_t row, std::int32_t predic
                    predicted) != begin + batch.label_offsets[row + 1];
 }
 
+// The first class that would be wrong; 0 where none would.
+std::int32_t first_wrong(const pipeline::Batch& batch, std::size_t row, std::size_t classes) {
+  for (std::int32_t k = 0; k < static_cast<std::int32_t>(classes); ++k) {
+    if (!is_right(batch, row, k)) return k;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Feed::Feed(Program& program)
@@ -144,14 +153,16 @@ Score score(const pipeline::Batch& batch, std::size_t m, std::span<const float> 
     const std::size_t row = m * size + i;
     const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(i * classes);
     const auto best = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(classes));
-    const auto predicted = static_cast<std::int32_t>(best - begin);
+    auto predicted = static_cast<std::int32_t>(best - begin);
+    const bool finite = all_finite({begin, classes});
+    if (!finite) predicted = first_wrong(batch, row, classes);
     if (!predictions.empty()) predictions[i] = predicted;
     const double weight = batch.weights[row];
     if (weight == 0) continue;
     total.loss += weight * per_sample_loss[i];
     total.weight += weight;
     total.samples += 1;
-    if (is_right(batch, row, predicted)) total.correct += 1;
+    if (finite && is_right(batch, row, predicted)) total.correct += 1;
   }
   return total;
 }

@@ -59,12 +59,14 @@ struct Score {
   double loss = 0;     // sum of weight * loss
   double weight = 0;   // sum of weights
   double correct = 0;  // samples whose largest logit (the first of equals) is their label, one of
-                       // their labels, or that of the larger share
+                       // their labels, or that of the larger share; with a logit that is not
+                       // finite none
   double samples = 0;
 };
 
 // Rows [m * n, (m+1) * n) of `batch`, n = per_sample_loss.size(), against the logits (n, classes).
-// The predicted labels are written to `predictions` (n) when it is not empty.
+// The predicted labels are written to `predictions` (n) when it is not empty; where logits are not
+// all finite, a class that the sample is not of.
 Score score(const pipeline::Batch& batch, std::size_t m, std::span<const float> logits,
             std::span<const float> per_sample_loss, std::span<std::int32_t> predictions);
 

@@ -1,0 +1,94 @@
+"""Every flag that takes a number, of every verb: it has a range, which the help shows, and takes no number that lies outside, is none, or
+does not fit."""
+
+import json
+import re
+import unittest
+
+from program import Case, run
+
+TOO_LARGE = "99999999999999999999999"  # for 64 bits, and of none of those that are whole
+NO_NUMBERS = ("nan", "-nan", "inf", "-inf", "1e400", "-1e400", TOO_LARGE, "", "1x", "0x", "--", "one")
+BOUNDS = re.compile(r"([\[(])(\S+), (\S+)([\])])$")
+
+
+def flags_of(verb):
+    """(verb, flag, kind, range) of all flags that take numbers, of this verb and those below it."""
+    for option in verb["options"] + verb["positionals"]:
+        if re.fullmatch(r"U?INT|FLOAT|POINTS", option["value"]):
+            yield verb["name"].split()[1:], max(option["names"], key=len), option["value"], option["range"]
+    for below in verb.get("verbs", []):
+        yield from flags_of(below)
+
+
+def outside(opens, least, most, closes):
+    """Numbers beside a range, as texts."""
+    if opens == "(":
+        yield least
+    if closes == ")":
+        yield most
+    whole = re.fullmatch(r"-?\d+", least) and re.fullmatch(r"\d+", most)
+    below, above = (int(least) - 1, int(most) + 1) if whole else (float(least) - max(1e-9, abs(float(least)) / 100), float(most) * 1.01)
+    yield from (f"{below!r}", f"{above!r}")
+
+
+class Numbers(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.flags = list(flags_of(run("reference").json()["program"]))
+
+    def test_each_has_a_range(self):
+        self.assertGreater(len(self.flags), 150)
+        for verb, flag, kind, bounds in self.flags:
+            self.assertRegex(bounds, BOUNDS, (verb, flag, kind))
+
+    def refuses(self, verb, flag, text):
+        done = run(*verb, f"{flag}={text}")
+        self.assertEqual(done.code, 2, (verb, flag, text, done.err))
+        self.assertEqual(len(done.err.splitlines()), 1, done.err)
+        self.assertIn(flag, done.err)
+        self.assertEqual(done.out, "")
+
+    def test_none_takes_what_lies_outside(self):
+        """What is no number of all kinds once for each flag and range, and one of them at each verb."""
+        known = set()
+        for i, (verb, flag, kind, bounds) in enumerate(self.flags):
+            text = NO_NUMBERS[i % len(NO_NUMBERS)]
+            self.refuses(verb, flag, "1e400" if text == TOO_LARGE and kind not in ("INT", "UINT") else text)
+            if (flag, bounds) in known:
+                continue
+            known.add((flag, bounds))
+            for text in outside(*BOUNDS.search(bounds).groups()):
+                self.refuses(verb, flag, text)
+        for text in NO_NUMBERS:
+            for verb, flag in ((["train"], "--holdout"), (["train"], "--seed"), (["train"], "--max-steps"), (["dedup"], "--threshold")):
+                self.refuses(verb, flag, text)
+
+    def test_each_takes_the_ends_of_its_range(self):
+        known = set()
+        for verb, flag, _, bounds in self.flags:
+            if (flag, bounds) in known:
+                continue
+            known.add((flag, bounds))
+            opens, least, most, closes = BOUNDS.search(bounds).groups()
+            for text in ([least] if opens == "[" else []) + ([most] if closes == "]" else []):
+                done = run(*verb, f"{flag}={text}", "--help")
+                self.assertEqual((done.code, done.err), (0, ""), (verb, flag, text))
+
+    def test_every_door_is_the_same(self):
+        job = self.folder / "job.toml"
+        for flag, texts in (("holdout", ("nan", "inf", "-1", "2")), ("lr", ("nan", "0", "-inf")), ("seed", ("-1", "18446744073709551616")),
+                            ("warmup-epochs", ("1e300", "nan")), ("bucket-size", ("18014398509481984",)), ("threads", ("100000",))):  # fmt: skip
+            for text in texts:
+                done = run("train", env={"WINNOW_TRAIN_" + flag.upper().replace("-", "_"): text})
+                self.assertEqual(done.code, 2, (flag, text, done.err))
+                self.assertIn(flag, done.err.lower().replace("_", "-"))
+                job.write_text(f"[train]\n{flag} = {text}\n")
+                done = run("--config", job, "train")
+                self.assertEqual(done.code, 2, (flag, text, done.err))
+                self.assertIn(flag, done.err)
+        self.assertEqual(json.loads(run("reference").out)["schema"], "winnow.reference/1")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

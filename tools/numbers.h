@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "train/optim/options.h"
+
+namespace CLI {
+class Validator;
+}
+
+namespace winnow::tools {
+
+// The one way in which flags take numbers. A number is finite and lies in the range that the help
+// shows; anything else is refused with that range, and nothing is rounded or cut down to fit.
+
+// Counts that are an int.
+inline constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();
+inline constexpr std::int64_t kMostCores = 8192;
+inline constexpr std::int64_t kMostMib = std::int64_t{1} << 30;
+inline constexpr std::int64_t kMostBatch = std::int64_t{1} << 30;
+inline constexpr std::int64_t kMostBits = 1 << 20;  // of a threshold; hashes have fewer
+inline constexpr double kMostRisk = 1e18;           // expected false pairs
+inline constexpr double kMostSeconds = 1e7;
+using train::kMostEpochs;
+
+// Whole numbers in [least, most], as CLI11 reads them: decimal, or hexadecimal with 0x.
+CLI::Validator whole_in(std::int64_t least, std::int64_t most);
+// Any of 64 bits.
+CLI::Validator seeds();
+// 0, for as many as there are, to kMostCores.
+CLI::Validator cores();
+
+CLI::Validator real_in(double least, double most);
+CLI::Validator real_above(double least, double most);  // which itself is excluded
+CLI::Validator real_in(const train::Range& range);
+
+}  // namespace winnow::tools
