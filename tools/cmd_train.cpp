@@ -318,7 +318,7 @@ void add_start_flags(CLI::App& app, TrainOptions& o) {
   auto* start = app.add_option_group("Start");
   start->add_option("--init-from", t.start.init_from,
                     "Begin with the weights of this safetensors file, named as torchvision's; the "
-                    "last layer begins anew where the number of classes differs");
+                    "last layer begins anew where the classes differ");
   start->add_option("--freeze", o.given.frozen,
                     "Do not train tensors whose names match these patterns (* stands for any "
                     "characters), nor their running statistics");

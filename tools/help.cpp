@@ -1,9 +1,11 @@
 #include "tools/help.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -102,7 +104,56 @@ std::string unknown_to(const CLI::App& app, const std::string& called) {
   return "";
 }
 
+void bring_config_forward(std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    const bool alone = words[i] == "--config" && i + 1 < words.size();
+    if (!alone && !words[i].starts_with("--config=")) continue;
+    const auto at = words.begin() + static_cast<std::ptrdiff_t>(i);
+    std::rotate(words.begin() + 1, at, at + (alone ? 2 : 1));
+    return;
+  }
+}
+
+// Of the options of `app` and all that is below it.
+void add_variables(const CLI::App& app, std::vector<std::string>& names) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_envname().empty()) names.push_back(option->get_envname());
+  }
+  for (const CLI::App* below : app.get_subcommands({})) add_variables(*below, names);
+}
+
 }  // namespace
+
+std::string unknown_variable(const CLI::App& program) {
+  const auto prefix_of = [](const CLI::App& verb) {
+    std::string prefix = "WINNOW_" + verb.get_name() + "_";
+    for (char& c : prefix) {
+      c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    }
+    return prefix;
+  };
+  if (program.get_subcommands().empty()) return "";
+  const CLI::App& called = *program.get_subcommands().front();
+  std::vector<std::string> known;
+  add_variables(called, known);
+  std::vector<std::string> others;  // of verbs with longer names: tune and tune-lr
+  for (const CLI::App* verb : program.get_subcommands({})) {
+    if (verb != &called && prefix_of(*verb).starts_with(prefix_of(called))) {
+      others.push_back(prefix_of(*verb));
+    }
+  }
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    const std::string name(text.substr(0, text.find('=')));
+    const auto is_of = [&](const std::string& prefix) { return name.starts_with(prefix); };
+    if (!is_of(prefix_of(called)) || std::ranges::any_of(others, is_of)) continue;
+    if (std::ranges::find(known, name) != known.end()) continue;
+    const std::string meant = nearest_word(name, known);
+    return fmt::format("the environment has {}, which is no option of winnow {}; {}unset it", name,
+                       called.get_name(), meant.empty() ? "" : "did you mean " + meant + "? Else ");
+  }
+  return "";
+}
 
 void shorten_help(CLI::App& verb, const std::vector<std::string>& flags,
                   const std::string& examples) {
@@ -115,6 +166,7 @@ void shorten_help(CLI::App& verb, const std::vector<std::string>& flags,
 
 std::vector<std::string> in_flags(std::vector<std::string> words) {
   if (words.size() < 2) return words;
+  bring_config_forward(words);
   if (words[1] == "version" && words.size() == 2) {
     words[1] = "--version";
   } else if (words[1] == "help") {

@@ -30,13 +30,18 @@ std::string table_of(const Rows& rows) {
   return text;
 }
 
-// `help [VERB...]` as `VERB... --help`, and `version` as `--version`; other words as they are.
+// `help [VERB...]` as `VERB... --help`, `version` as `--version`, and --config FILE before the verb
+// wherever it stands in front of `--`; other words as they are.
 // `words` begin with the program's name.
 std::vector<std::string> in_flags(std::vector<std::string> words);
 
 // The one of `known` that `word` was most likely meant for: it begins so, or little has to be
 // changed. Empty where none is near.
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
+
+// A variable of the environment that begins as those of the verb that was called and is none of
+// them, as a sentence: WINNOW_TRAIN_BATCHSIZE. Empty: there is none.
+std::string unknown_variable(const CLI::App& program);
 
 // After `program` was parsed: a sentence about the first verb or flag that it does not know, with
 // the one that may have been meant and where to look; empty where there is none.

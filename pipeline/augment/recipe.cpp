@@ -304,14 +304,18 @@ Mixing mixing_of(const Recipe& recipe) noexcept {
 bool mixes(const Recipe& recipe) noexcept { return mixing_of(recipe) != Mixing{}; }
 
 Recipe parse_recipe(std::string_view text) {
-  for (const Named& named : kNamed) {
-    if (named.name == text) return named.recipe;
-  }
   Recipe recipe;
-  for (const std::string_view part : split(text, "+")) {
-    Step step = parse_step(part);
+  const auto add = [&](Step step) {
     check_place(recipe, step);
     recipe.steps[recipe.size++] = std::move(step);
+  };
+  for (const std::string_view part : split(text, "+")) {
+    const auto* named = std::ranges::find(kNamed, part, &Named::name);
+    if (named == std::end(kNamed)) {
+      add(parse_step(part));
+    } else {
+      for (std::size_t i = 0; i < named->recipe.size; ++i) add(named->recipe.steps[i]);
+    }
   }
   return recipe;
 }

@@ -1,6 +1,8 @@
 #include "python/core/bind.h"
 
 NB_MODULE(_core, core) {
+  // What a program still holds at its end is no leak of ours, and fifteen lines say nothing more.
+  nanobind::set_leak_warnings(false);
   core.doc() = "What winnow's Python package is made of; use it through the package winnow.";
   winnow::python::bind_errors(core);
   winnow::python::bind_selection(core);

@@ -398,6 +398,16 @@ class Flags(BadUse):
         self.refused_without_a_trace(2, ["no-such-option"], "--config", config, *train)
         config.write_text("[train]\nepochs = \n")
         self.refused_without_a_trace(2, ["--epochs"], "--config", config, *train)
+        for text, line in (("[train\nlr = 0.1\n", 1), ("[train]\nlr 0.1\n", 2), ("[train]\nlr = 0.1\n= 'lenet'\n", 3)):
+            config.write_text(text)
+            self.refused_without_a_trace(2, ["job.toml", f"line {line} ", "no TOML"], "--config", config, *train)
+        config.write_text("[train]\nepochs = -1\n")
+        for words in (["--config", config, *train], [*train, "--config", config], [*train, f"--config={config}"]):
+            self.refused_without_a_trace(2, ["--epochs"], *words)
+        self.refused_without_a_trace(2, ["WINNOW_TRAIN_BATCHSIZE", "did you mean WINNOW_TRAIN_BATCH_SIZE"], *train, env={"WINNOW_TRAIN_BATCHSIZE": "8"})
+        self.refused_without_a_trace(2, ["WINNOW_INDEX_QUERY_JSONS"], "index", "query", cache, env={"WINNOW_INDEX_QUERY_JSONS": "1"})
+        self.ok("info", cache, env={"WINNOW_TRAIN_BATCHSIZE": "8"})  # of another verb
+        self.ok("tune", "--help", env={"WINNOW_TUNE_LR_EPOCHS": "3"})
         self.refused_without_a_trace(2, ["nowhere.toml"], "--config", self.folder / "nowhere.toml", *train)
 
 

@@ -373,7 +373,7 @@ class Sweep(Case):
     def test_killed_it_gives_the_same_table(self):
         table, _, lines = self.whole_by_epochs()
         out, draw = self.folder / "killed", random.Random(1)
-        kills = int(os.environ.get("WINNOW_SWEEP_KILLS", 4))
+        kills = int(os.environ.get("WINNOW_TEST_SWEEP_KILLS", 4))
         for _ in range(kills):
             end_on_its_way(self.command(out, "--equal", "epochs", "--lanes", 2), out, draw.choice([signal.SIGKILL, signal.SIGTERM]),
                            draw.randrange(1 + 2 * lines // kills))  # fmt: skip

@@ -302,6 +302,13 @@ TEST(Augment, RefusesWhatMakesNoSense) {
 TEST(ParseRecipe, KnowsItsNames) {
   EXPECT_EQ(parse_recipe("none"), Recipe::kNone);
   EXPECT_EQ(parse_recipe("cifar"), Recipe::kCifar);
+  const Recipe mixed = parse_recipe("cifar+mixup");
+  ASSERT_EQ(mixed.size, Recipe::kCifar.size + 1);
+  for (std::size_t i = 0; i < Recipe::kCifar.size; ++i) {
+    EXPECT_TRUE(mixed.steps[i] == Recipe::kCifar.steps[i]);
+  }
+  EXPECT_EQ(parse_recipe("none+mixup"), parse_recipe("mixup"));
+  EXPECT_THROW(parse_recipe("mixup+cifar"), UsageError);
   EXPECT_THROW(parse_recipe("Cifar"), UsageError);
 }
 

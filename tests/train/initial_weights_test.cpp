@@ -181,6 +181,39 @@ TEST_F(InitialWeightsTest, AClassifierGoesByTheNamesOfItsClasses) {
   EXPECT_EQ(features.find("fc.bias").data, as_file.find("fc.bias").data);
 }
 
+// As DataParallel, torch.compile and Lightning name what they hold.
+TEST_F(InitialWeightsTest, NamesOfWrappersAreTakenOff) {
+  const Graph graph = small_net(3);
+  Model plain = make_model(graph, 1);
+  load(plain, graph, other_weights(3));
+  for (const char* prefix :
+       {"module.", "_orig_mod.", "model.", "module._orig_mod.", "model.module."}) {
+    std::vector<NamedTensor> tensors = other_weights(3);
+    for (NamedTensor& t : tensors) t.name = prefix + t.name;
+    Model model = make_model(graph, 1);
+    load(model, graph, tensors);
+    expect_equal(model, plain);
+    tensors.front().name = "alone";
+    EXPECT_THROW(load(model, graph, tensors), UsageError);
+  }
+}
+
+TEST_F(InitialWeightsTest, WhatIsNoSafetensorsIsNamed) {
+  const std::pair<std::string, std::string> kinds[] = {
+      {std::string("PK\x03\x04", 4), "torch.save"},
+      {std::string("\x80\x02}q", 4), "torch.save"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "git lfs pull"},
+      {"<!DOCTYPE html><html></html>", "web page"},
+      {"\x89HDF\r\n\x1a\n", "HDF5"}};
+  const Graph graph = small_net(3);
+  for (const auto& [content, word] : kinds) {
+    write_file_durably(file_, content + std::string(100, '\0'));
+    Model model = make_model(graph, 1);
+    const auto loading = [&] { load_initial_weights(model, graph, file_); };
+    EXPECT_THAT(message_of<FormatError>(loading), HasSubstr(word));
+  }
+}
+
 TEST_F(InitialWeightsTest, OfFeaturesLearntWithoutClassesAreNoClassifier) {
   const Graph graph = small_net(3);
   std::vector<NamedTensor> tensors = other_weights(3);
