@@ -9,6 +9,8 @@ Of the C++ and CUDA sources under the folders, which are all of the program unle
     struct      of options or arguments: at most 8 fields. These are structs whose names end in Options, Arguments,
                 Args, Params or Settings, and those that the kernels of a backend are given (train/backend/**/kernel*.h)
     duplicate   no run of 10 equal lines in two sources; comments, includes, blank lines and lone braces do not count
+    stderr      what is said goes by common/to_stderr.h, which never throws and never ends the process; nothing else names
+                stderr, std::cerr, std::clog or perror, or writes to STDERR_FILENO
 Prints one line a finding. Exit code 1 if there is any, but for --information.
 """
 
@@ -24,6 +26,8 @@ FUNCTION_LINES = 60
 CLASS_LINES = 250
 STRUCT_FIELDS = 8
 EQUAL_LINES = 10
+STDERR = re.compile(r"\b(stderr|cerr|clog|perror)\b|\bd?write\(\s*STDERR_FILENO|\bdprintf\(\s*STDERR_FILENO")
+SAYS = {"common/to_stderr.cpp"}
 FOLDERS = "common,datasets,dedup,pipeline,train,tools,python"
 SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh"}
 
@@ -284,6 +288,12 @@ def equal_runs(sources):
         yield f"{sources[s].path}:{lines[s][i][0]}: duplicate, {length} lines equal those from {sources[t].path}:{lines[t][k][0]}"
 
 
+def words_to_stderr(sources):
+    for source in sources:
+        for found in STDERR.finditer(source.code) if str(source.path) not in SAYS else ():
+            yield f"{source.path}:{source.line(found.start())}: {found[0]}: what is said goes by say_line() of common/to_stderr.h"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", type=pathlib.Path)
@@ -295,7 +305,7 @@ def main():
     if not paths:
         raise SystemExit(f"no sources under {arguments.root}")
     sources = [Source(arguments.root, path) for path in paths]
-    findings = [finding for check in (long_functions, long_classes, wide_structs, equal_runs) for finding in check(sources)]
+    findings = [finding for check in (long_functions, long_classes, wide_structs, equal_runs, words_to_stderr) for finding in check(sources)]
     print("\n".join(findings) or f"{len(sources)} sources, nothing found")
     return 1 if findings and not arguments.information else 0
 

@@ -1,27 +1,14 @@
 #include "common/thread_plan.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "common/cores.h"
 
 namespace winnow {
 namespace {
-
-// cgroup v2 "max 100000" or "150000 100000"; the v1 pair of files otherwise. 0: no quota.
-double read_quota_cores() {
-  std::ifstream v2("/sys/fs/cgroup/cpu.max");
-  double quota = 0;
-  double period = 0;
-  if (v2 >> quota >> period && period > 0) return quota / period;
-  std::ifstream v1_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-  std::ifstream v1_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  if (v1_quota >> quota && v1_period >> period && quota > 0 && period > 0) return quota / period;
-  return 0;
-}
 
 constexpr int kCoresToSpareOne = 8;
 
@@ -30,10 +17,11 @@ constexpr int kCoresToSpareOne = 8;
 ThreadPlan plan_threads(const ThreadPlanInputs& inputs) {
   double cores = std::max(1, inputs.affinity_cores);
   const int local_ranks = std::max(1, inputs.local_ranks);
-  const double share = inputs.bound ? cores : cores / local_ranks;
+  const double share = inputs.own_cores > 0 ? inputs.own_cores : cores / local_ranks;
   cores = inputs.quota_cores > 0 ? std::min(share, inputs.quota_cores / local_ranks) : share;
-  const int whole =
-      std::max(1, inputs.requested > 0 ? inputs.requested : static_cast<int>(std::floor(cores)));
+  constexpr double kRounding = 1e-9;  // of shares that add up to whole cores
+  const int all = static_cast<int>(std::floor(cores + kRounding));
+  const int whole = std::max(1, inputs.requested > 0 ? inputs.requested : all);
   ThreadPlan plan{.cores = whole, .compute = whole, .decode = whole};
   if (inputs.ranks <= 1) return plan;
   plan.communication = ThreadPlan::Communication::kShares;
@@ -48,10 +36,13 @@ ThreadPlanInputs detect_threads(int ranks, int local_ranks) {
   ThreadPlanInputs inputs;
   inputs.ranks = ranks;
   inputs.local_ranks = local_ranks;
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) inputs.affinity_cores = CPU_COUNT(&set);
-  inputs.bound = std::int64_t{inputs.affinity_cores} * local_ranks <= sysconf(_SC_NPROCESSORS_ONLN);
-  inputs.quota_cores = read_quota_cores();
+  const std::vector<int> cores = cores_of(0);
+  inputs.affinity_cores = cores.empty()
+                              ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))
+                              : static_cast<int>(cores.size());
+  inputs.own_cores = share_of_cores(static_cast<std::size_t>(inputs.affinity_cores),
+                                    launcher_cores().size(), local_ranks);
+  inputs.quota_cores = quota_cores();
   return inputs;
 }
 

@@ -22,21 +22,21 @@ struct ThreadPlanInputs {
   double quota_cores = 0;  // cgroup CPU quota in cores; 0: none
   int ranks = 1;           // processes of the job
   int local_ranks = 1;     // those on this machine
-  bool bound = false;      // the launcher gave every rank cores of its own
+  double own_cores = 0;    // of those, the share of this process; 0: an even part
   int requested = 0;       // --threads; 0: not given
 };
 
 // Pure.
 //
-// Cores          min(affinity, quota), divided by the local ranks unless they are bound already; at
-//                least one. `requested` overrides that
+// Cores          its share of those it may run on, at most its part of the quota; at least one.
+//                `requested` overrides that
 // Communication  with several ranks: of 8 cores or more compute leaves one to it; of fewer, or of
 //                those that were requested, it shares one, since they are better used so
 ThreadPlan plan_threads(const ThreadPlanInputs& inputs);
 
-// Reads affinity and cgroup of this process, one of `local_ranks` on this machine and of `ranks` in
-// all. They count as bound when the machine has enough cores for each to have as many of its own as
-// this one may use.
+// Looks at what this process may use (common/cores.h), one of `local_ranks` on this machine and of
+// `ranks` in all. What the others may run on is guessed by their launcher: who can ask them sets
+// own_cores by that.
 ThreadPlanInputs detect_threads(int ranks, int local_ranks);
 
 // "2 cores: 2 compute, 2 decode", with several ranks also ", 1 communication" or ", communication

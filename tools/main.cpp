@@ -4,16 +4,20 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <limits>
+#include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/comm/agreement.h"
 #include "common/comm/mpi/mpi.h"
+#include "common/cores.h"
 #include "common/error.h"
+#include "common/to_stderr.h"
 #include "tools/augment_config.h"
 #include "tools/command.h"
 #include "tools/help.h"
@@ -51,13 +55,30 @@ void flush_report() {
   }
 }
 
-void say_failure(const std::string& why) {
-  fmt::print(stderr, "winnow: {}\n", printable_sentence(why));
+void say_failure(const std::string& why) { say_line("winnow: " + printable_sentence(why)); }
+
+// What is this rank's of the cores that ranks of its machine may run on. Collective.
+double own_cores(comm::Communicator& comm) {
+  std::string mine;
+  for (const int core : cores_of(0)) mine += std::to_string(core) + ' ';
+  const std::vector<std::string> all = comm::all_gather(comm, mine);
+  const std::vector<int>& node_of = comm.placement().node_of;
+  const auto self = static_cast<std::size_t>(comm.rank());
+  std::vector<std::vector<int>> here;
+  std::size_t at = 0;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (node_of[rank] != node_of[self]) continue;
+    if (rank == self) at = here.size();
+    std::istringstream text(all[rank]);
+    here.emplace_back(std::istream_iterator<int>(text), std::istream_iterator<int>());
+  }
+  return share_of_cores(here, at);
 }
 
 int run(const Command& command, comm::Communicator& comm) {
   Session session{comm, detect_threads(comm.size(), comm.local_size()), &stop_requested};
   try {
+    if (comm.local_size() > 1) session.threads.own_cores = own_cores(comm);
     const bool has_verbs = command.app->get_require_subcommand_min() > 0;  // they ask themselves
     if (!has_verbs) require_ranks(comm, "winnow " + command.app->get_name(), command.uses_ranks);
     command.run(session);
@@ -69,8 +90,8 @@ int run(const Command& command, comm::Communicator& comm) {
     const int code = comm::exit_code_of_current_exception();
     const std::string where = comm.size() > 1 ? fmt::format("rank {}: ", comm.rank()) : "";
     const std::string what = printable_sentence(error.what());
-    fmt::print(stderr, "winnow: {}{}\n", where,
-               what == "std::bad_alloc" ? "there is not enough memory for this" : what);
+    say_line(fmt::format("winnow: {}{}", where,
+                         what == "std::bad_alloc" ? "there is not enough memory for this" : what));
     // Others may be waiting for this rank in a collective, unless they know.
     const bool agreed = dynamic_cast<const comm::AgreedError*>(&error) != nullptr;
     if (comm.size() > 1 && !agreed) comm.abort(code);
@@ -78,24 +99,20 @@ int run(const Command& command, comm::Communicator& comm) {
   }
 }
 
-// What CLI11 says of a number out of range names the largest number there is, in 309 digits.
-std::string sentence_of(const CLI::ParseError& error) {
+std::string sentence_of(const CLI::App& program, const CLI::ParseError& error) {
   std::string text = error.what();
-  const std::string range =
-      " not in range 0.000000 to " + std::to_string(std::numeric_limits<double>::max());
-  if (const std::size_t at = text.find(range); at != std::string::npos) {
-    text.replace(at, range.size(), " is too small or no number");
-  }
   constexpr std::string_view kUnknown = "INI was not able to parse ";
-  if (text.starts_with(kUnknown)) {
-    text.replace(0, kUnknown.size(), "the configuration file has an unknown option: ");
+  if (!text.starts_with(kUnknown)) return text;
+  for (const std::string& path : program.get_config_ptr()->results()) {
+    const std::string why = why_no_toml(path);
+    if (!why.empty()) return path + ": " + why;
   }
-  return text;
+  return "the configuration file has an unknown option: " + text.substr(kUnknown.size());
 }
 
 constexpr const char* kFooter =
     R"(Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data refused by a gate, 75 stopped by Ctrl-C,
-SIGTERM or SIGUSR1 with what was finished kept: run the same command again to go on.
+SIGTERM, SIGUSR1 or SIGHUP with what was finished kept: run the same command again to go on.
 `winnow help VERB`, or `winnow VERB --help`, shows a verb's options with examples, --help-all the
 rarer ones of the large verbs, too. Any option --some-name of a verb can also be given as the
 environment variable WINNOW_VERB_SOME_NAME.)";
@@ -127,15 +144,25 @@ std::optional<int> parse(CLI::App& program, int argc, char** argv) {
                              dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
     const std::string unknown = may_be_typo ? unknown_word(program) : "";
     if (is_help && unknown.empty()) return program.exit(error);
-    const std::string what = unknown.empty()
-                                 ? sentence_of(error) + "; see " + parsed_verb(program) + " --help"
-                                 : unknown;
-    fmt::print(stderr, "winnow: {}\n", printable(what));
+    const std::string what =
+        unknown.empty() ? sentence_of(program, error) + "; see " + parsed_verb(program) + " --help"
+                        : unknown;
+    say_line("winnow: " + printable(what));
     return 2;
   } catch (const Error& error) {  // of what --show looks at
     say_failure(error.what());
     return comm::exit_code_of_current_exception();
   }
+}
+
+// Open MPI's launcher sends SIGTERM to its ranks where it gets that or Ctrl-C.
+void warn_of_mpirun(const Command& command, const comm::Communicator& comm) {
+  const bool by_mpirun = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr;
+  if (!command.stops || !by_mpirun || comm.rank() != 0) return;
+  set_words_at_term(
+      "\nwinnow: stopping; mpirun ends all ranks a second after Ctrl-C or SIGTERM, and what is not "
+      "saved by then is lost: run the same command again, train with --resume auto, and next time "
+      "send SIGUSR1 to mpirun, which waits\n");
 }
 
 int main_of(int argc, char** argv) {
@@ -154,6 +181,10 @@ int main_of(int argc, char** argv) {
     name_environment(*command.app, command.app->get_name());
   }
   if (const std::optional<int> done = parse(program, argc, argv)) return *done;
+  if (const std::string unknown = unknown_variable(program); !unknown.empty()) {
+    say_failure(unknown);
+    return 2;
+  }
   const auto chosen = std::find_if(commands.begin(), commands.end(),
                                    [](const Command& c) { return c.app->parsed(); });
   explain_bus_errors();
@@ -163,9 +194,10 @@ int main_of(int argc, char** argv) {
     const bool joins = comm::mpi_built() && comm::launched_by_mpi();
     comm = joins ? comm::make_mpi(&say_failure) : comm::make_single();
   } catch (const std::exception& error) {
-    fmt::print(stderr, "winnow: {}\n", error.what());
+    say_failure(error.what());
     return 1;
   }
+  warn_of_mpirun(*chosen, *comm);
   return run(*chosen, *comm);
 }
 
@@ -173,6 +205,7 @@ int main_of(int argc, char** argv) {
 }  // namespace winnow::tools
 
 int main(int argc, char** argv) {
+  winnow::keep_standard_streams();
   winnow::tools::stop_on_signals(/*asks=*/false);  // until the verb is known
   winnow::tools::decide_openmp_waiting(argv);
   return winnow::tools::main_of(argc, argv);

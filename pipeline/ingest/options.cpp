@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <thread>
 
 #include "common/error.h"
+#include "common/thread_plan.h"
 #include "dedup/hash/hashes.h"
 #include "pipeline/ingest/reader.h"
 #include "pipeline/store/settings.h"
@@ -116,9 +116,8 @@ IngestOptions options_of(const Manifest& manifest) {
 
 std::uint64_t bytes_in_flight(const IngestWork& work) {
   if (work.memory_bytes > 0) return work.memory_bytes;
-  const auto threads = work.threads > 0 ? static_cast<unsigned>(work.threads)
-                                        : std::max(1u, std::thread::hardware_concurrency());
-  return (std::uint64_t{1} + threads) << 27;
+  const int threads = work.threads > 0 ? work.threads : plan_threads(detect_threads(1, 1)).cores;
+  return (std::uint64_t{1} + static_cast<unsigned>(threads)) << 27;
 }
 
 std::string in_mebibytes(std::uint64_t bytes) {

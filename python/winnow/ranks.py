@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass
 
@@ -41,12 +42,20 @@ def _of_mpi() -> tuple[int, int] | None:
     return mpi.COMM_WORLD.Get_rank(), mpi.COMM_WORLD.Get_size()
 
 
+def _of_slurm_step() -> int:
+    """Processes that srun started on this node: SLURM_STEP_TASKS_PER_NODE is as 4(x2),3, a number for each node."""
+    counts = os.environ.get("SLURM_STEP_TASKS_PER_NODE", "")
+    nodes = [int(count) for count, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", counts) for _ in range(int(times or 1))]
+    node = _number("SLURM_NODEID", 0)
+    return nodes[node] if 0 <= node < len(nodes) else 1
+
+
 def find(rank: int | None, ranks: int | None) -> Ranks:
     """As given; else as torch.distributed has it; else as the environment of torchrun says; else as mpi4py has it, or the
     environment of mpirun; else alone."""
     if (rank is None) != (ranks is None):
         raise UsageError("give both rank and ranks, or neither")
-    local = _number("LOCAL_WORLD_SIZE", _number("OMPI_COMM_WORLD_LOCAL_SIZE", 1))
+    local = _number("LOCAL_WORLD_SIZE", _number("OMPI_COMM_WORLD_LOCAL_SIZE", _number("MPI_LOCALNRANKS", _of_slurm_step())))
     if rank is None or ranks is None:
         found = _of_torch()
         if found is None and "RANK" in os.environ and "WORLD_SIZE" in os.environ:

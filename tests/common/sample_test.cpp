@@ -1,8 +1,6 @@
 #include "common/sample.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include "common/thread_plan.h"
 
@@ -46,8 +44,8 @@ TEST(ThreadPlan, IsThisProcessesShare) {
       {{.affinity_cores = 2, .quota_cores = 4}, 2},
       {{.affinity_cores = 8, .local_ranks = 2}, 4},
       {{.affinity_cores = 8, .quota_cores = 4, .local_ranks = 2}, 2},
-      {{.affinity_cores = 4, .local_ranks = 2, .bound = true}, 4},
-      {{.affinity_cores = 4, .quota_cores = 4, .local_ranks = 2, .bound = true}, 2},
+      {{.affinity_cores = 4, .local_ranks = 2, .own_cores = 4}, 4},
+      {{.affinity_cores = 4, .quota_cores = 4, .local_ranks = 2, .own_cores = 4}, 2},
       {{.affinity_cores = 2, .local_ranks = 4}, 1},
       {{.affinity_cores = 8, .quota_cores = 0.5}, 1},
       {{.affinity_cores = 1, .requested = 3}, 3},
@@ -102,23 +100,6 @@ TEST(ThreadPlan, ThisMachineHasACore) {
   EXPECT_GE(inputs.affinity_cores, 1);
   EXPECT_GE(inputs.quota_cores, 0);
   EXPECT_GE(plan_threads(inputs).cores, 1);
-}
-
-// As a launcher does that gives every rank a core: it keeps it, however many ranks there are.
-TEST(ThreadPlan, RanksOnCoresOfTheirOwnAreBound) {
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  cpu_set_t before;
-  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
-    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
-  }
-  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
-  EXPECT_TRUE(detect_threads(1, static_cast<int>(online)).bound);
-  EXPECT_FALSE(detect_threads(1, static_cast<int>(online) + 1).bound);
-  EXPECT_EQ(detect_threads(1, 1).affinity_cores, 1);
-  ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
 }  // namespace winnow::sample_test

@@ -134,6 +134,16 @@ class Shape(unittest.TestCase):
         text = "\n".join(f'say("// {i}");' for i in range(12))
         self.assertEqual(self.lint(train__a=text, train__b=text.replace("// ", "// other ")), [])
 
+    def test_what_is_said_goes_one_way(self):
+        for line in ('fmt::print(stderr, "x");', 'std::cerr << "x";', "std::clog << 1;", 'perror("x");', "::write(STDERR_FILENO, a, 1);",
+                     'std::fprintf(stderr, "x");', "std::fflush(stderr);", "(void)!write( STDERR_FILENO, a, 1);"):  # fmt: skip
+            found = self.lint(tools__a=f"void f() {{\n  {line}\n}}\n")
+            self.assertEqual(len(found), 1, line)
+            self.assertIn("tools/a.cpp:2:", found[0])
+        for line in ('say_line("stderr");', "// std::cerr", "isatty(STDERR_FILENO);", "to_stderr(text);"):
+            self.assertEqual(self.lint(tools__a=f"void f() {{\n  {line}\n}}\n"), [], line)
+        self.assertEqual(self.lint(tools__a="int a;\n", common__to_stderr="void f() { ::write(STDERR_FILENO, a, 1); }\n"), [])
+
     def test_information_and_folders(self):
         for folder in ("common", "datasets", "dedup", "pipeline", "train", "tools"):
             self.assertEqual(len(self.lint(**{f"{folder}__a": function("int f()", 70)})), 1, folder)

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import threading
 import unittest
+import unittest.mock
 
 from needs_package import ROOT, numpy, torchrun, winnow
 
 from program import Case, tree_bytes
+import winnow.ranks
 from winnow.cache import SPLITS
 
 MASK = (1 << 64) - 1
@@ -1235,6 +1237,29 @@ torch.distributed.destroy_process_group()
                 parts = [(self.folder / f"digests-{rank}").read_text().split() for rank in range(ranks)]
                 sums = [sum(int(digest, 16) for digest in step) & MASK for step in zip(*parts, strict=True)]
                 self.assertEqual(sums, whole)
+
+
+class RanksOfMachines(unittest.TestCase):
+    """How many processes share this machine's cores, by what each launcher says of it."""
+
+    KNOWN = re.compile(r"(LOCAL_WORLD_SIZE|RANK|WORLD_SIZE|OMPI_.*|MPI_LOCALNRANKS|SLURM_.*)$")
+
+    def local(self, ranks=8, **said):
+        kept = {name: value for name, value in os.environ.items() if not self.KNOWN.match(name)}
+        with unittest.mock.patch.dict(os.environ, {**kept, **said}, clear=True):
+            return winnow.ranks.find(0, ranks).local_ranks
+
+    def test_by_each_launcher(self):
+        self.assertEqual(self.local(), 1)
+        self.assertEqual(self.local(LOCAL_WORLD_SIZE="4"), 4)
+        self.assertEqual(self.local(OMPI_COMM_WORLD_LOCAL_SIZE="2"), 2)
+        self.assertEqual(self.local(MPI_LOCALNRANKS="3"), 3)
+        for node, count in enumerate((4, 4, 3)):
+            self.assertEqual(self.local(11, SLURM_STEP_TASKS_PER_NODE="4(x2),3", SLURM_NODEID=str(node)), count)
+        self.assertEqual(self.local(SLURM_STEP_TASKS_PER_NODE="8"), 8)
+        self.assertEqual(self.local(1, SLURM_STEP_TASKS_PER_NODE="8"), 1)  # each alone
+        self.assertEqual(self.local(LOCAL_WORLD_SIZE="4", SLURM_STEP_TASKS_PER_NODE="1"), 4)  # torchrun below srun
+        self.assertEqual(self.local(SLURM_TASKS_PER_NODE="8"), 1)  # a script of sbatch, outside of a step
 
 
 if __name__ == "__main__":

@@ -1,11 +1,8 @@
 #include "tools/launch/rank_place.h"
 
-#include <sched.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -14,45 +11,15 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/cores.h"
 #include "common/host_name.h"
 #include "common/json_reader.h"
 #include "common/memory_left.h"
-#include "common/thread_plan.h"
 
 namespace winnow::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-// 0: this process.
-std::vector<int> cores_of(pid_t process) {
-  cpu_set_t set;
-  std::vector<int> cores;
-  if (::sched_getaffinity(process, sizeof(set), &set) != 0) return cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
-  }
-  return cores;
-}
-
-bool is_launcher(const std::string& name) {
-  constexpr std::array kNames{"mpirun", "mpiexec",       "orterun",         "orted", "prterun",
-                              "prted",  "mpiexec.hydra", "hydra_pmi_proxy", "srun",  "slurmstepd"};
-  return std::ranges::find(kNames, name) != kNames.end();
-}
-
-// The cores of the nearest process above this one that starts ranks; it is not bound as they are.
-int launcher_cores() {
-  pid_t process = ::getppid();
-  for (int levels = 0; process > 1 && levels < 16; ++levels) {
-    const fs::path folder = fs::path("/proc") / std::to_string(process);
-    std::string name;
-    std::getline(std::ifstream(folder / "comm"), name);
-    if (is_launcher(name)) return static_cast<int>(cores_of(process).size());
-    process = static_cast<pid_t>(read_memory_field(folder / "status", "PPid:", 1).value_or(0));
-  }
-  return 0;
-}
 
 // Of a job of Slurm: what it was given of this machine. 0: there is none.
 int slurm_cores() {
@@ -61,10 +28,10 @@ int slurm_cores() {
 }
 
 int lent_cores() {
-  int lent = launcher_cores();
+  int lent = static_cast<int>(launcher_cores().size());
   if (lent <= 0) return 0;
   if (const int given = slurm_cores(); given > 0) lent = std::min(lent, given);
-  const double quota = detect_threads(1, 1).quota_cores;
+  const double quota = quota_cores();
   return quota > 0 ? std::min(lent, static_cast<int>(std::ceil(quota))) : lent;
 }
 
