@@ -289,11 +289,10 @@ Command add_split(CLI::App& program) {
       "Make train, val and test so that no duplicate and no group key lies in two of them");
   app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
   app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
-  const CLI::Validator share = real_in(0, 1);
   app->add_option("--train", o->shares.train, "Share of train, 0 to 1; by default what is left")
-      ->check(share);
-  app->add_option("--val", o->shares.val, "Share of val")->check(share);
-  app->add_option("--test", o->shares.test, "Share of test")->check(share);
+      ->check(real_in(0, 1));
+  app->add_option("--val", o->shares.val, "Share of val")->check(real_in(0, 1));
+  app->add_option("--test", o->shares.test, "Share of test")->check(real_in(0, 1));
   app->add_option(
          "--folds", o->shares.folds,
          "In place of shares, for cross-validation: write the selections NAME-1 to NAME-K, "

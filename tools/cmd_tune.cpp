@@ -229,9 +229,8 @@ Command add_tune(CLI::App& program) {
   app->add_flag("--json", o->output.json, "Print one JSON object on stdout instead of tables");
   app->footer(
       "What is recommended is what dedup, export, ingest --drop, split and the others do without\n"
-      "flags: they compare the pictures, which finds all that is near by codes and is one "
-      "picture,\n"
-      "and more. Of more than 100,000 images, of pictures with few details and with --no-verify\n"
+      "flags: they compare the pictures, which finds what is near by codes, and more. Of more than "
+      "100,000 images, of pictures with few details and with --no-verify\n"
       "codes decide: the largest threshold with fewer than 0.5 expected false pairs among so many\n"
       "images, of the hash that finds most within it; --risk and --precision ask for other.\n"
       "Precision is what share of the pairs within a threshold are duplicates. Two images that\n"

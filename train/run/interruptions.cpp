@@ -57,6 +57,18 @@ std::string diagnose_not_finite(const NotFiniteFindings& mine, std::int64_t step
                              mine.loss_scale);  // sums are the same on all ranks
 }
 
+std::string diagnose_weights(Engine& engine, std::int64_t step, comm::Communicator& comm) {
+  std::string tensor;
+  on_root(comm, [&] {
+    engine.store_model();
+    tensor = first_not_finite(engine.model());
+  });
+  tensor = comm::broadcast_text(comm, tensor);
+  if (tensor.empty()) return "";
+  return "after step " + std::to_string(step) + " weights are not finite, as in " + tensor +
+         ", so they are not kept";
+}
+
 void throw_not_finite(const comm::Communicator& comm, const std::string& diagnosis,
                       const std::filesystem::path& kept) {
   if (comm.rank() != 0) throw comm::PeerError(1);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/comm/communicator.h"
+#include "train/run/engine.h"
 #include "train/run/job.h"
 #include "train/run/options.h"
 #include "train/step/not_finite.h"
@@ -32,6 +33,10 @@ void require_unchanged_cache(const Job& job, const TrainOptions& options, RunPos
 // a sentence; the same on every rank. Collective.
 std::string diagnose_not_finite(const NotFiniteFindings& mine, std::int64_t step,
                                 comm::Communicator& comm);
+
+// The same of weights after step `step`: a step whose loss is finite may leave some that are not.
+// Empty: they are. Brings them to rank 0's host. Collective.
+std::string diagnose_weights(Engine& engine, std::int64_t step, comm::Communicator& comm);
 
 // Ends a run at such a step: comm::AgreedError. `kept`: the newest checkpoint, whose weights are
 // finite; empty: there is none.

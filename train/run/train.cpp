@@ -81,6 +81,12 @@ std::optional<int> card_of(const TrainOptions& options, const comm::Communicator
   return comm.local_rank();
 }
 
+std::uint64_t digest_of(const pipeline::Batch& batch, const BatchLayout& batches, std::int64_t step,
+                        int views) {
+  return pipeline::digest_of(batch,
+                             first_position(batches, step) * static_cast<std::uint64_t>(views));
+}
+
 // Steps [0, first) of [0, last) are done, each of so many images.
 Progress progress_of(const StepRange& steps, std::int64_t images, std::int64_t epoch,
                      const LossMean& loss) {
@@ -112,6 +118,13 @@ StepRange steps_to_do(const Job& job, const RunOptions& run, const RunState& sta
   }
   if (is_over(run.evaluation, state.best)) return {state.step, state.step};
   return {state.step, run.max_steps > 0 ? std::min(run.max_steps, total) : total};
+}
+
+void add_step(RunState& state, double loss, const Score& score) {
+  state.losses.interval.add(loss);
+  state.losses.epoch.add(loss);
+  state.interval_hits.correct += score.correct;
+  state.interval_hits.samples += score.samples;
 }
 
 // What a run knows of itself after `done` steps.
@@ -155,10 +168,9 @@ class Trainer {
       batch = next_batch(*loader_, std::move(batch), done, options_.run.log.trace);
       const StepResult step = compute(batch, done);
       board_.end_step(loader_->waited_seconds());
-      if (progress) {
-        const LossMean& loss = state_.losses.interval;
-        progress(progress_of({done, steps_.last}, job_.batches.batch, epoch_, loss));
-      }
+      if (progress)
+        progress(
+            progress_of({done, steps_.last}, job_.batches.batch, epoch_, state_.losses.interval));
       if (done % options_.run.log.interval == 0 || done == steps_.last) log_interval(done);
       const bool stopping = step.stop && done < steps_.last;
       if (stopping || is_due(done) || has_to_save(done)) pause(done, stopping);
@@ -178,12 +190,12 @@ class Trainer {
     on_root(comm_, [&] {
       const auto& shuffle = job_.data.shuffle_quality;
       if (steps_.first == 0 && shuffle) log_.write_shuffle(*shuffle);
+      remove_file(directory_.summary());  // it says nothing of what follows
     });
     loader_ = load_training_batches(job_, options_, comm_, steps_,
                                     engine_.executor().execution().batches_ahead);
     ranks_.begin(traffic_of_step(engine_.executor().execution()), card_of(options_, comm_));
     log_.throughput().begin(steps_.first, job_.batches.batch);
-    on_root(comm_, [&] { remove_file(directory_.summary()); });  // it says nothing of what follows
     leave_epochs(steps_.first);
     if (!state_.evaluated && steps_.first < steps_.last && evaluate(steps_.first)) {
       save(steps_.first);
@@ -206,9 +218,7 @@ class Trainer {
     account(result, done);
     census_.add(step, samples_of_views(batch.ids, views));
     if (options_.run.log.batches) {
-      const std::uint64_t begin =
-          first_position(job_.batches, step) * static_cast<std::uint64_t>(views);
-      log_.write_digest(done, pipeline::digest_of(batch, begin));
+      log_.write_digest(done, digest_of(batch, job_.batches, step, views));
     }
     return result;
   }
@@ -217,10 +227,7 @@ class Trainer {
     speed_.exposed += result.exposed;
     speed_.repeated_steps += result.repeats;
     const double loss = result.score.loss / result.score.weight;
-    state_.losses.interval.add(loss);
-    state_.losses.epoch.add(loss);
-    state_.interval_hits.correct += result.score.correct;
-    state_.interval_hits.samples += result.score.samples;
+    add_step(state_, loss, result.score);
     if (const auto warning = loss_watch_.warning(done, loss)) note_(*warning);
   }
 
@@ -307,14 +314,8 @@ class Trainer {
 
   void save(std::int64_t done) {
     const RunSaver::Hold steps = saver_.begin();
-    if (const std::string tensor = not_finite_weights(); !tensor.empty()) {
-      saver_.finish();
-      settle(health::Stage::kEnding);
-      throw_not_finite(comm_,
-                       "after step " + std::to_string(done) + " weights are not finite, as in " +
-                           tensor + ", so they are not kept",
-                       last_checkpoint());
-    }
+    const std::string found = diagnose_weights(engine_, done, comm_);
+    if (!found.empty()) end_with(found);
     census_.gather(state_.census, done, comm_);
     std::string census;
     on_root(comm_, [&] {
@@ -331,26 +332,18 @@ class Trainer {
   // Step `done` is not finite. Parameters are those of the step before: they are kept.
   [[noreturn]] void end_not_finite(const NotFiniteFindings& mine, std::int64_t done) {
     const std::string diagnosis = diagnose_not_finite(mine, done, comm_);
-    settle(health::Stage::kEnding);
     log_.write(done, {{"train.lr", rate_at(lr_, done - 1)}}, {{"train.not_finite", diagnosis}});
-    if (done - 1 > state_.step && not_finite_weights().empty()) save(done - 1);
+    if (done - 1 > state_.step && diagnose_weights(engine_, done - 1, comm_).empty())
+      save(done - 1);
+    end_with(diagnosis);
+  }
+
+  [[noreturn]] void end_with(const std::string& diagnosis) {
+    settle(health::Stage::kEnding);
     saver_.finish();
     on_root(comm_, [&] { log_.sync(); });
-    throw_not_finite(comm_, diagnosis, last_checkpoint());
-  }
-
-  // The first tensor whose weights, as they are now, are not all finite; empty: none. On all ranks.
-  std::string not_finite_weights() {
-    std::string tensor;
-    on_root(comm_, [&] {
-      engine_.store_model();
-      tensor = first_not_finite(engine_.model());
-    });
-    return comm::broadcast_text(comm_, tensor);
-  }
-
-  fs::path last_checkpoint() const {
-    return state_.step > 0 ? directory_.checkpoint(state_.step) : fs::path();
+    throw_not_finite(comm_, diagnosis,
+                     state_.step > 0 ? directory_.checkpoint(state_.step) : fs::path());
   }
 
   TrainResult finish() {
