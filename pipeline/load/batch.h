@@ -19,13 +19,17 @@ struct Batch {
   std::vector<float> weights;                // 0: padding of the last evaluation batch
   std::vector<std::uint32_t> label_offsets;  // size + 1
   std::vector<std::int32_t> labels;          // of sample i: [label_offsets[i], label_offsets[i+1])
-  std::vector<float> label_weights;          // of each label: 1, or its share in a mixed sample
+  std::vector<float> label_weights;          // of each label: 1, or its part in a mixed sample
   std::vector<std::uint64_t> groups;         // XXH3-64 of the group key; 0: none
 
   // How the samples were mixed, all alike, and of each with which: its own id where it was not. The
-  // labels of a mixed sample are its own and then those of the other; its weight is its own.
+  // labels of a mixed sample are its own and then those of the other, which begin at `others`. Its
+  // loss is own * w * loss(own labels) + (1 - own) * v * loss(the other's), of w and v their
+  // weights: its weight is that of both, own * w + (1 - own) * v, and the weights of its labels
+  // their parts of it.
   std::optional<Mix> mix;
   std::vector<SampleId> partners;
+  std::vector<std::uint32_t> others;  // size; label_offsets[i+1] where it was not mixed
 
   std::size_t size() const noexcept { return ids.size(); }
 };

@@ -157,11 +157,25 @@ void reset(Batch& batch, const Geometry& geometry, std::size_t count, std::size_
   batch.label_offsets.clear();
   batch.labels.clear();
   batch.label_weights.clear();
+  batch.others.clear();
 }
 
 using Labels = std::vector<std::span<const std::int32_t>>;  // of each request
 
-// Labels with their shares, and who a sample is mixed with.
+// Of a sample's loss: its weight, and what part of that is its own labels'; the rest is the
+// other's.
+struct MixedWeight {
+  float weight;
+  double own;
+};
+
+MixedWeight mixed_weight(double own, float mine, float others) {
+  if (mine == others) return {mine, own};
+  const double sum = own * double{mine} + (1 - own) * double{others};
+  return {static_cast<float>(sum), own * double{mine} / sum};
+}
+
+// Labels with their parts, weights, and who a sample is mixed with.
 void put_labels(Batch& batch, const std::vector<Request>& requests, const Labels& labels) {
   batch.partners = batch.ids;
   batch.label_offsets.reserve(batch.size() + 1);
@@ -171,11 +185,17 @@ void put_labels(Batch& batch, const std::vector<Request>& requests, const Labels
     batch.label_weights.resize(batch.labels.size(), static_cast<float>(share));
   };
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    add(i, batch.mix ? batch.mix->own : 1);
+    MixedWeight mixed{batch.weights[i], 1};
+    const std::size_t before = i > 0 ? i - 1 : labels.size() - 1;
     if (batch.mix) {
-      const std::size_t before = i > 0 ? i - 1 : labels.size() - 1;
+      mixed = mixed_weight(batch.mix->own, requests[i].weight, requests[before].weight);
+    }
+    batch.weights[i] = mixed.weight;
+    add(i, mixed.own);
+    batch.others.push_back(static_cast<std::uint32_t>(batch.labels.size()));
+    if (batch.mix) {
       batch.partners[i] = requests[before].id;
-      add(before, 1 - batch.mix->own);
+      add(before, 1 - mixed.own);
     }
     batch.label_offsets.push_back(static_cast<std::uint32_t>(batch.labels.size()));
   }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -77,6 +78,7 @@ void expect_equal(const Batch& a, const Batch& b) {
   EXPECT_EQ(a.label_weights, b.label_weights);
   EXPECT_EQ(a.mix, b.mix);
   EXPECT_EQ(a.partners, b.partners);
+  EXPECT_EQ(a.others, b.others);
   EXPECT_EQ(a.groups, b.groups);
 }
 
@@ -90,6 +92,9 @@ Batch joined(const std::vector<Batch>& parts) {
     for (std::size_t i = 1; i < part.label_offsets.size(); ++i) {
       all.label_offsets.push_back(static_cast<std::uint32_t>(all.labels.size()) +
                                   part.label_offsets[i]);
+    }
+    for (const std::uint32_t other : part.others) {
+      all.others.push_back(static_cast<std::uint32_t>(all.labels.size()) + other);
     }
     append(all.pixels, part.pixels);
     append(all.ids, part.ids);
@@ -495,6 +500,7 @@ TEST(LoadBatch, MixesEachWithTheOneBeforeIt) {
     ++kinds[!how ? 0 : how->box ? 2 : 1];
     EXPECT_EQ(batch.mix, how);
     EXPECT_EQ(batch.ids, plain.ids);
+
     EXPECT_EQ(batch.weights, plain.weights);
     if (!how) {
       expect_equal(batch, plain);
@@ -524,6 +530,40 @@ TEST(LoadBatch, MixesEachWithTheOneBeforeIt) {
     }
   }
   EXPECT_THAT(kinds, testing::Each(testing::Gt(0)));
+}
+
+// As PyTorch has it of CrossEntropyLoss(weight) and mixup: own * w[a] * loss(a) + (1 - own) * w[b]
+// * loss(b), and over the batch as much weight as without mixing.
+TEST(LoadBatch, EachLabelOfAMixedSampleHasTheWeightOfItsOwnSample) {
+  const auto samples = mixed_samples(24);
+  const TestCache cache(samples);
+  auto requests = requests_for(samples, 1);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    requests[i].weight = std::array{1.0F, 0.25F, 7.0F}.at(i % 3);
+  }
+  LoadOptions options = options_for({32, 32, 3}, parse_recipe("mixup:p=1,alpha=1"));
+  int mixed = 0;
+  for (options.first_batch = 0; options.first_batch < 5; ++options.first_batch) {
+    const Batch batch = load_batch(*cache, requests, options);
+    ASSERT_TRUE(batch.mix);
+    double sum = 0;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const std::size_t before = (i + samples.size() - 1) % samples.size();
+      sum += double{batch.weights[i]};
+      EXPECT_EQ(batch.others[i] - batch.label_offsets[i], samples[i].labels.size());
+      for (std::uint32_t k = batch.label_offsets[i]; k < batch.label_offsets[i + 1]; ++k) {
+        const bool is_own = k < batch.others[i];
+        const double share = is_own ? batch.mix->own : 1 - batch.mix->own;
+        const double wanted = share * double{requests[is_own ? i : before].weight};
+        EXPECT_NEAR(double{batch.weights[i]} * double{batch.label_weights[k]}, wanted, 1e-6);
+        ++mixed;
+      }
+    }
+    double plain = 0;
+    for (const Request& request : requests) plain += double{request.weight};
+    EXPECT_NEAR(sum, plain, 1e-4);
+  }
+  EXPECT_GT(mixed, 100);
 }
 
 TEST(LoadBatch, PartsOfAMixedBatchAreThePartsOfTheWhole) {

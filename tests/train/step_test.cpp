@@ -679,6 +679,7 @@ TEST(Feed, MixedSamplesHaveTwoLabels) {
   batch.labels = {2, 0, 1, 1};
   batch.label_weights = {0.25F, 0.75F, 0.25F, 0.75F};
   batch.label_offsets = {0, 2, 4};
+  batch.others = {1, 3};
   feed.bind(batch, 0, 2);
   const std::vector<float> want{0.75F, 0, 0.25F, 0, 1, 0};
   EXPECT_EQ(std::vector(feed.targets().begin(), feed.targets().end()), want);
@@ -688,6 +689,9 @@ TEST(Feed, MixedSamplesHaveTwoLabels) {
   EXPECT_EQ(score(batch, 0, logits, std::vector<float>(2), predictions).correct, 2);
   EXPECT_EQ(
       score(batch, 0, std::vector<float>{0, 0, 1, 0, 0, 1}, std::vector<float>(2), {}).correct, 0);
+  // However much the labels weigh in the loss.
+  batch.label_weights = {0.9F, 0.1F, 0.25F, 0.75F};
+  EXPECT_EQ(score(batch, 0, logits, std::vector<float>(2), predictions).correct, 2);
   batch.label_offsets = {0, 3, 4};
   EXPECT_THROW(feed.bind(batch, 0, 2), UsageError);
 }

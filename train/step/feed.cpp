@@ -64,13 +64,16 @@ void set_key(const Draw& draw, SampleId id, std::span<std::uint8_t> bytes) {
   }
 }
 
-// The label that a prediction should have: of the greatest weight, the first of equals; -1: none.
+// The label that a prediction of a mixed sample should have: of the larger share of the picture,
+// the first of equals; -1: none.
 std::int32_t main_label(const pipeline::Batch& batch, std::size_t row) {
   std::int32_t label = -1;
   float greatest = 0;
   for (std::uint32_t k = batch.label_offsets[row]; k < batch.label_offsets[row + 1]; ++k) {
-    if (batch.label_weights[k] <= greatest) continue;
-    greatest = batch.label_weights[k];
+    const double part = k < batch.others[row] ? batch.mix->own : 1 - batch.mix->own;
+    const auto share = static_cast<float>(part);
+    if (share <= greatest) continue;
+    greatest = share;
     label = batch.labels[k];
   }
   return label;
