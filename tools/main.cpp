@@ -23,6 +23,7 @@
 #include "tools/help.h"
 #include "tools/openmp_waiting.h"
 #include "tools/require_ranks.h"
+#include "tools/startup_watch.h"
 #include "tools/stop_signals.h"
 
 namespace winnow::tools {
@@ -165,6 +166,25 @@ void warn_of_mpirun(const Command& command, const comm::Communicator& comm) {
       "send SIGUSR1 to mpirun, which waits\n");
 }
 
+// Seconds by a flag of `verb` or one of its groups; `otherwise` where it has none.
+double seconds_of(const CLI::App& verb, const std::string& flag, double otherwise) {
+  if (const CLI::Option* option = verb.get_option_no_throw(flag)) {
+    return option->count() > 0 ? option->as<double>() : otherwise;
+  }
+  for (const CLI::App* group : verb.get_subcommands([](const CLI::App*) { return true; })) {
+    if (group->get_name().empty()) otherwise = seconds_of(*group, flag, otherwise);
+  }
+  return otherwise;
+}
+
+std::unique_ptr<comm::Communicator> join_ranks(const CLI::App& verb) {
+  constexpr double kWarning = 10;  // as of train
+  constexpr double kTimeout = 1800;
+  const StartupWatch watch(seconds_of(verb, "--stall-warning", kWarning),
+                           seconds_of(verb, "--hang-timeout", kTimeout));
+  return comm::make_mpi(&say_failure);
+}
+
 int main_of(int argc, char** argv) {
   CLI::App program{
       "winnow: from labelled images to a trained network, aware of duplicates all the way"};
@@ -192,7 +212,7 @@ int main_of(int argc, char** argv) {
   std::unique_ptr<comm::Communicator> comm;
   try {
     const bool joins = comm::mpi_built() && comm::launched_by_mpi();
-    comm = joins ? comm::make_mpi(&say_failure) : comm::make_single();
+    comm = joins ? join_ranks(*chosen->app) : comm::make_single();
   } catch (const std::exception& error) {
     say_failure(error.what());
     return 1;

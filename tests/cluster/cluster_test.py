@@ -125,6 +125,24 @@ class ClusterTest(HostsCase):
         for log in logs:
             self.assertRegex(log, r"ended after \d+ s of waiting for rank [01]")
 
+    def test_cards_of_one_address_on_two_hosts_are_named(self):
+        """MPI takes docker0 of the other host for a way to it, and waits for ever before a rank can say anything."""
+        with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
+            self.small_cache(folder)
+            train = ["hosts_mpirun", WINNOW, "train", f"{folder}/cache", "--out", f"{folder}/run", "--net", "lenet", "--image-size", 32,
+                     "--batch-size", 8, "--micro-batch", 2, "--threads", 1, "--max-steps", 2, "--stall-warning", 2, "--hang-timeout", 6]  # fmt: skip
+            done = self.hosts("--containers", 1, 2, "1gbit", *train)
+            self.assertNotEqual(done.returncode, 0)
+            for host, address in (("h1", "10.213.0.1"), ("h2", "10.213.0.2")):
+                self.assertIn(f"{host}: MPI has not connected this machine with the others for 2 s; its network cards are", done.stderr)
+                self.assertIn(f"eth0 {address}", done.stderr)
+            self.assertIn("docker0 172.17.0.1", done.stderr)
+            self.assertIn("--mca btl_tcp_if_include eth0", done.stderr)
+            self.assertIn("--hang-timeout", done.stderr)
+            named = [train[0], "--mca", "btl_tcp_if_include", "eth0", *train[1:]]  # as it says
+            done = self.hosts("--containers", 1, 2, "1gbit", *named)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_heartbeats_that_are_held_up_stop_no_run(self):
         """UDP does not pass: a sentence, and the run goes on."""
         with tempfile.TemporaryDirectory(dir=TMPFS) as folder:

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace winnow::tools {
+
+// A network card of this machine with an address of the internet protocol, version 4.
+struct NetworkCard {
+  std::string name;     // "eth0"
+  std::string address;  // "10.0.0.1"
+  friend bool operator==(const NetworkCard&, const NetworkCard&) = default;
+};
+
+// Those that are up, but for the loopback.
+std::vector<NetworkCard> network_cards();
+
+// What is said where MPI connects for so many seconds: the machine and its cards, and of cards that
+// lead to no other machine, as those of containers, that MPI may have taken them. Pure.
+std::string startup_sentence(const std::string& host, std::span<const NetworkCard> cards,
+                             double seconds);
+
+// While it lives MPI connects the ranks: nothing of winnow's own can tell who waits for whom yet,
+// and where two machines have cards of one address, MPI may wait for ever.
+//
+// warning  Seconds until the first rank of each machine says startup_sentence().
+// timeout  Seconds until the process ends, with exit code 1. 0: never
+// Threads  One of its own
+class StartupWatch {
+ public:
+  StartupWatch(double warning_s, double timeout_s);
+  ~StartupWatch();
+  StartupWatch(const StartupWatch&) = delete;
+  StartupWatch& operator=(const StartupWatch&) = delete;
+
+ private:
+  void watch(double warning_s, double timeout_s);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace winnow::tools
