@@ -1,7 +1,5 @@
 #include "tools/augment_config.h"
 
-#include <toml++/toml.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <sstream>
@@ -89,17 +87,6 @@ class ConfigWithAugment : public CLI::ConfigTOML {
 };
 
 }  // namespace
-
-std::string why_no_toml(const std::string& path) {
-  try {
-    [[maybe_unused]] const toml::table read = toml::parse_file(path);
-    return "";
-  } catch (const toml::parse_error& error) {
-    if (error.source().begin.line == 0) return "";
-    return "line " + std::to_string(error.source().begin.line) +
-           " is no TOML: " + std::string(error.description());
-  }
-}
 
 void read_augment_table(CLI::App& program) {
   program.config_formatter(std::make_shared<ConfigWithAugment>());

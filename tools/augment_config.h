@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 namespace CLI {
 class App;
 }
@@ -22,9 +20,5 @@ namespace winnow::tools {
 // that is not given itself. toml++ would not do: CLI11 reads the rest of the file all the same, and
 // its tables forget the order of their lines.
 void read_augment_table(CLI::App& program);
-
-// Where a configuration file is no TOML, and why: "line 3 is no TOML: ...". Empty: it is, or cannot
-// be read. CLI11 takes such lines for options.
-std::string why_no_toml(const std::string& path);
 
 }  // namespace winnow::tools

@@ -25,6 +25,7 @@
 #include "tools/require_ranks.h"
 #include "tools/startup_watch.h"
 #include "tools/stop_signals.h"
+#include "train/nets/net_file.h"
 
 namespace winnow::tools {
 namespace {
@@ -105,7 +106,7 @@ std::string sentence_of(const CLI::App& program, const CLI::ParseError& error) {
   constexpr std::string_view kUnknown = "INI was not able to parse ";
   if (!text.starts_with(kUnknown)) return text;
   for (const std::string& path : program.get_config_ptr()->results()) {
-    const std::string why = why_no_toml(path);
+    const std::string why = train::why_no_toml(path);
     if (!why.empty()) return path + ": " + why;
   }
   return "the configuration file has an unknown option: " + text.substr(kUnknown.size());

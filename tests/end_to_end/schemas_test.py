@@ -290,7 +290,7 @@ class Schemas(Case):
         cache = self.folder / "cache"
         self.ok("ingest", self.folder / "data", "--out", cache)
         self.ok("dedup", cache, "--hash", "exact")
-        recipe = ["--net", "lenet", "--batch-size", 8, "--epochs", 1, "--log-interval", 2]
+        recipe = ["--net", "lenet", "--batch-size", 8, "--micro-batch", 4, "--epochs", 1, "--log-interval", 2]
         plain = self.json_of("train", "train", cache, "--out", self.folder / "plain", *recipe)
         self.assertIsNone(plain["top1_leak_free"])
         self.assertNotIn("top1_ema", plain)

@@ -250,4 +250,15 @@ int default_side_px(const NetChoice& net) {
                                  : description_of(net).image_size_px;
 }
 
+std::string why_no_toml(const std::string& path) {
+  try {
+    [[maybe_unused]] const toml::table read = toml::parse_file(path);
+    return "";
+  } catch (const toml::parse_error& error) {
+    if (error.source().begin.line == 0) return "";
+    return "line " + std::to_string(error.source().begin.line) +
+           " is no TOML: " + std::string(error.description());
+  }
+}
+
 }  // namespace winnow::train

@@ -32,4 +32,7 @@ NetChoice read_net_file(const std::string& path);
 Graph make_net(const NetChoice& net, const NetOptions& options);
 int default_side_px(const NetChoice& net);
 
+// Where any file is no TOML, and why: "line 3 is no TOML: ...". Empty: it is, or cannot be read.
+std::string why_no_toml(const std::string& path);
+
 }  // namespace winnow::train

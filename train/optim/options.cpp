@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "common/error.h"
-#include "tools/numbers.h"
 
 namespace winnow::train {
 namespace {
