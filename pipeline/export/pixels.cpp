@@ -6,23 +6,47 @@
 
 #include "common/resample.h"
 #include "pipeline/decode/shrink.h"
+#include "pipeline/decode/upon_gray.h"
 
 namespace winnow::pipeline {
 
-Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings settings,
-                                       int scale) {
+namespace {
+
+Expected<DecodedImage, DecodeError> decoded(const RecordView& record, DecodeSettings settings,
+                                            int scale, bool keep_alpha) {
   if (record.coding == Coding::kRaw) {
     Image image(record.height_px, record.width_px, record.channels);
     std::memcpy(image.pixels.data(), record.payload.data(), image.pixels.size());
-    if (scale > 1) return box_average(image.view(), scale);
-    return image;
+    return DecodedImage(scale > 1 ? box_average(image.view(), scale) : std::move(image));
   }
   // A larger picture than the record says is not the one that was stored.
   settings.max_pixels =
       static_cast<std::uint64_t>(record.height_px) * static_cast<std::uint64_t>(record.width_px);
-  auto image = decode(record.payload, settings, {}, {}, scale);
+  return decode(record.payload, settings, {.keep_alpha = keep_alpha}, {}, scale);
+}
+
+}  // namespace
+
+Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings settings,
+                                       int scale) {
+  auto image = decoded(record, settings, scale, /*keep_alpha=*/false);
   if (!image) return image.error();
   return Image(*std::move(image));
+}
+
+Expected<Image, DecodeError> seen_of(const RecordView& record, DecodeSettings settings, int scale) {
+  auto image = decoded(record, settings, scale, /*keep_alpha=*/true);
+  if (!image) return image.error();
+  return as_seen(*std::move(image), scale);
+}
+
+Image as_seen(DecodedImage image, int scale) {
+  Image alpha = std::move(image.alpha);
+  Image seen(std::move(image));
+  if (alpha.pixels.empty()) return seen;
+  if (scale > 1) alpha = box_average(alpha.view(), scale);
+  lay_upon_gray(seen, alpha.view());
+  return seen;
 }
 
 std::optional<Image> shrunk_to(ImageView image, int side_px) {

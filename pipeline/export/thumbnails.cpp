@@ -28,11 +28,13 @@ std::optional<Image> picture_of_input(const datasets::Source& source, DecodeSett
   auto payload = source.read(position_of(id));
   if (!payload) return std::nullopt;
   if (Image* pixels = std::get_if<Image>(&*payload)) return std::move(*pixels);
-  auto image = decode_crop(std::get<Bytes>(*payload), settings, [side_px](Size whole) -> Crop {
+  const auto choose = [side_px](Size whole) -> Crop {
     return {{0, 0, whole.height_px, whole.width_px}, scale_for(whole, side_px)};
-  });
+  };
+  auto image = decode_crop(std::get<Bytes>(*payload), settings, choose, {.keep_alpha = true});
   if (!image) return std::nullopt;
-  return Image(*std::move(image));
+  const int scale = image->scale;
+  return as_seen(*std::move(image), scale);
 }
 
 // Calls take(i, picture), in parallel, for each ids[places[i]] that has a picture.
@@ -89,8 +91,8 @@ PictureOf pictures_of(const Cache& cache) {
   return [&cache](SampleId id, int side_px) -> std::optional<Image> {
     try {
       const RecordView record = cache.record(id, first_variant);
-      auto image = pixels_of(record, cache.manifest().settings.decode,
-                             scale_for({record.height_px, record.width_px}, side_px));
+      auto image = seen_of(record, cache.manifest().settings.decode,
+                           scale_for({record.height_px, record.width_px}, side_px));
       if (!image) return std::nullopt;
       return *std::move(image);
     } catch (const FormatError&) {

@@ -7,6 +7,7 @@
 
 #include "dedup/audit/measure.h"
 #include "dedup/hash/features.h"
+#include "pipeline/decode/upon_gray.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -29,6 +30,11 @@ BytesView bytes_of(ImageView packed) {
   return {reinterpret_cast<const std::byte*>(packed.data),
           static_cast<std::size_t>(packed.height_px) *
               static_cast<std::size_t>(packed.row_stride_bytes)};
+}
+
+void copy_rows(ImageView rows, Image& to) {
+  to.reshape(rows.height_px, rows.width_px, rows.channels);
+  std::memcpy(to.pixels.data(), rows.data, to.pixels.size());
 }
 
 // Gray rows as they come, with the two before them on top.
@@ -90,10 +96,16 @@ Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
         dedup::thumbnail_rows(image.height_px, image.width_px, thumbnail, &memory.weights));
   }
   GrayRows grays(memory.gray, std::min(at_once, image.height_px), image.width_px);
+  Image seen;
   for (int y = 0; y < image.height_px; y += at_once) {
-    const ImageView rows = rows_of(image, y, std::min(at_once, image.height_px - y));
+    ImageView rows = rows_of(image, y, std::min(at_once, image.height_px - y));
     pixels.update(bytes_of(rows));
     prints.sums += sum_channels(rows);
+    if (!alpha.pixels.empty()) {
+      copy_rows(rows, seen);
+      lay_upon_gray(seen, rows_of(alpha, y, rows.height_px));
+      rows = seen.view();
+    }
     grays.add(rows);
     features.add(grays.with_above(), grays.above());
     streams.add(rows, grays.rows());

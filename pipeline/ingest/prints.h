@@ -30,7 +30,8 @@ struct Prints {
 
 // In one pass: everything is made of some rows before the next are looked at, since a large picture
 // takes longer to read from memory than most of this to compute. `thumbnail`: its size, or 0 x 0.
-// `alpha`: of one channel, in the pixel hash alone; empty where all is opaque.
+// `alpha`: of one channel, as large as the image; empty where all is opaque. It is part of the
+// pixel hash, and all else but the sums is of the picture upon gray (lay_upon_gray).
 Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
                  dedup::HashMemory& memory, dedup::ThumbnailSize thumbnail = {},
                  const Image& alpha = {});

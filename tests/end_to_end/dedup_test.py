@@ -545,6 +545,33 @@ class Alpha(Case):
             self.assertEqual(self.ok("ingest", source, "--out", self.folder / f"white {kind}", "--matte", "white",
                                      "--json").json()["transparent"], 0)
 
+    def test_cut_outs_of_one_photo_are_not_copies_of_each_other(self):
+        """What is hidden is the same, and nothing of it is seen. The same cut-out at half its size is a copy."""
+        photo = self.image(128, seed=7)
+        source = self.folder / "cut outs"
+        source.mkdir()
+
+        def cut_out(name, side, shown):
+            step = 128 // side
+            rows = b"".join(b"\0" + b"".join(photo[3 * (step * y * 128 + step * x) :][:3] + (b"\xff" if shown(step * x, step * y) else b"\0")
+                                             for x in range(side)) for y in range(side))
+            header = struct.pack(">IIBBBBB", side, side, 8, 6, 0, 0, 0)
+            (source / name).write_bytes(png(png_chunk(b"IHDR", header), png_chunk(b"IDAT", zlib.compress(rows)), png_chunk(b"IEND")))
+
+        def quarter(i):
+            return lambda x, y: x // 64 == i % 2 and y // 64 == i // 2
+
+        for i in range(4):
+            cut_out(f"{i}.png", 128, quarter(i))
+        cut_out("half of 3.png", 64, quarter(3))
+        cache = self.folder / "cache of cut outs"
+        self.ok("ingest", source, "--out", cache)
+        for verb in (("dedup", source, "--verify"), ("dedup", cache, "--verify"), ("dedup", cache, "--hash", "phash", "--threshold", 8)):
+            removed = self.folder / "cut.csv"
+            self.ok(*verb, "--list", removed)
+            with open(removed, newline="") as listed:
+                self.assertEqual([row["name"] for row in csv.DictReader(listed)], ["half of 3.png"], verb)
+
     def test_a_cache_of_before_says_that_it_was_not_looked_at(self):
         cache = self.folder / "cache"
         self.ok("ingest", self.icons("palette"), "--out", cache)
