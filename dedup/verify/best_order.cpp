@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/resample.h"
 #include "dedup/verify/best_of_rows_internal.h"
 #include "dedup/verify/better_picture.h"
 #include "dedup/verify/collages.h"
@@ -55,6 +56,55 @@ struct Told {
   double altered = 0;
 };
 
+// What both show in the middle, in all their pixels, where one of them is too large to be compared
+// whole. Blocks of 8 pixels stay where they are.
+struct Middle {
+  Image a;
+  Image b;
+  Affine map;  // of shares
+};
+std::optional<Middle> middle_of_both(const Image& a, const Image& b, const Affine& map) {
+  constexpr double kSide = 1024;  // pixels, of the one that shows less in so many
+  constexpr int kLeast = 64;
+  constexpr int kBlock = 8;
+  const auto in_pixels_of = [](const Image& image) {
+    return Affine{.xx = static_cast<double>(image.width_px),
+                  .yy = static_cast<double>(image.height_px)};
+  };
+  const Affine pixels = after(in_pixels_of(b), after(map, inverse(in_pixels_of(a))));
+  const double zoom = zoom_of(pixels);
+  const Affine back = inverse(pixels);
+  const auto at = [](double middle, double half, int most) {
+    const double from = std::clamp(middle - half, 0.0, static_cast<double>(most));
+    const double to = std::clamp(middle + half, 0.0, static_cast<double>(most));
+    const int begin = static_cast<int>(from) / kBlock * kBlock;
+    return std::pair(begin, static_cast<int>(to) - begin);
+  };
+  const auto box = [&](const Image& image, double x, double y, double half_x, double half_y) {
+    const auto [left, width] = at(x, half_x, image.width_px);
+    const auto [top, height] = at(y, half_y, image.height_px);
+    return Box{.top = top, .left = left, .height_px = height, .width_px = width};
+  };
+  const double half = kSide / 2 / std::max(1.0, zoom);
+  const double x = (a.width_px / 2.0 + back.x_of(b.width_px / 2.0, b.height_px / 2.0)) / 2;
+  const double y = (a.height_px / 2.0 + back.y_of(b.width_px / 2.0, b.height_px / 2.0)) / 2;
+  const Box of_a = box(a, x, y, half, half);
+  const Box of_b = box(b, pixels.x_of(x, y), pixels.y_of(x, y),
+                       half * (std::fabs(pixels.xx) + std::fabs(pixels.xy)),
+                       half * (std::fabs(pixels.yx) + std::fabs(pixels.yy)));
+  if (std::min({of_a.width_px, of_a.height_px, of_b.width_px, of_b.height_px}) < kLeast) {
+    return std::nullopt;
+  }
+  const auto shares_of = [](const Box& part) {
+    return Affine{.xx = static_cast<double>(part.width_px),
+                  .x0 = static_cast<double>(part.left),
+                  .yy = static_cast<double>(part.height_px),
+                  .y0 = static_cast<double>(part.top)};
+  };
+  return Middle{to_gray(part_of(a.view(), of_a)), to_gray(part_of(b.view(), of_b)),
+                after(inverse(shares_of(of_b)), after(pixels, shares_of(of_a)))};
+}
+
 class Comparing {
  public:
   Comparing(const Fingerprints& table, const PictureSource& thumbnails, const CloserSource& closer)
@@ -67,15 +117,23 @@ class Comparing {
     const Picture b = picture_of(pair.row_b);
     Preference by_columns = preference_by_bytes(pair.row_a, pair.row_b);
     if (a.gray.pixels.empty() || b.gray.pixels.empty()) return {by_columns};
-    const auto [better, altered] = better_picture(
-        {&a.gray, a.is_whole_size}, {&b.gray, b.is_whole_size}, registered(pair.map, a, b));
-    // Colours may be those of a frame.
-    const bool is_other_extent =
-        better && better->is_sure &&
-        (better->why == KeptFor::kShowsMore || better->why == KeptFor::kNothingAdded);
-    if (by_columns.why == KeptFor::kColour && !is_other_extent) {
+    const Affine map = registered(pair.map, a, b);
+    auto [better, altered, is_compressed_alike] =
+        better_picture({&a.gray, a.is_whole_size}, {&b.gray, b.is_whole_size}, map);
+    if (!(a.is_whole_size && b.is_whole_size) && !(better && better->is_sure)) {
+      if (const auto middle = by_middle(pair, map)) better = middle;
+    }
+    // Colours may be those of a frame, or of what was laid on.
+    constexpr double kLaidOn = 0.015;
+    const bool is_of_frame = better && better->is_sure &&
+                             (better->why == KeptFor::kShowsMore ||
+                              better->why == KeptFor::kNothingAdded || altered >= kLaidOn);
+    if (by_columns.why == KeptFor::kColour && !is_of_frame) {
       by_columns.is_likely = by_columns.is_sure = true;
       return {by_columns, altered};
+    }
+    if (!better && is_compressed_alike && by_columns.why == KeptFor::kLessCompressed) {
+      by_columns = preference_by_columns(table_, pair.row_a, pair.row_b);
     }
     if (!better) return {by_columns, altered};
     return {{better->is_first ? pair.row_a : pair.row_b, better->is_first ? pair.row_b : pair.row_a,
@@ -109,6 +167,28 @@ class Comparing {
     if (out.gray.pixels.empty()) return out;
     if (auto close = closer_picture(out.gray.view(), kCloserPixels)) out.close.emplace(*close);
     return out;
+  }
+
+  // In all their pixels; what lies beyond the middle tells nothing.
+  std::optional<Better> by_middle(const VerifiedPair& pair, const Affine& map) const {
+    const auto a = in_all_pixels(pair.row_a);
+    const auto b = in_all_pixels(pair.row_b);
+    if (!a || !b) return std::nullopt;
+    const auto middle = middle_of_both(*a, *b, map);
+    if (!middle) return std::nullopt;
+    return better_picture({&middle->a, true}, {&middle->b, true}, middle->map, /*are_cut=*/true)
+        .better;
+  }
+  std::optional<Image> in_all_pixels(std::uint32_t row) const {
+    constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 25;
+    const std::uint64_t pixels = std::uint64_t{table_.widths_px[row]} * table_.heights_px[row];
+    if (!closer_ || pixels > kMostPixels) return std::nullopt;
+    auto gray = closer_(row, static_cast<int>(pixels));
+    if (!gray || static_cast<std::uint32_t>(gray->width_px) != table_.widths_px[row] ||
+        static_cast<std::uint32_t>(gray->height_px) != table_.heights_px[row]) {
+      return std::nullopt;
+    }
+    return gray;
   }
 
   static Affine registered(const Affine& map, const Picture& a, const Picture& b) {

@@ -27,11 +27,13 @@ struct Better {
 struct ComparedPictures {
   std::optional<Better> better;  // nothing: pixels tell nothing
   double altered = 0;  // share of the blocks both show that differ as by something laid on
+  bool is_compressed_alike = false;  // so that the size of neither file tells more
 };
 
 // Which of two gray pictures of one scene is the better, by what their pixels show.
 //
 // map      of the first to the second, in shares of their sides
+// are_cut  parts of pictures, cut out where both show the same: what lies around tells nothing
 // Extent   what lies around the other picture is more of the scene, or was added: then there is a
 //          seam along the other picture's edge
 // Made of  pictures of one scale. The steps that JPEG rounds one picture to are seen in the other,
@@ -43,6 +45,7 @@ struct ComparedPictures {
 // Source   steps of JPEG: Fan and de Queiroz 2003, "Identification of bitmap compression history"
 //
 // A pure function; the same from either side, but for rounding.
-ComparedPictures better_picture(const JudgedPicture& a, const JudgedPicture& b, const Affine& map);
+ComparedPictures better_picture(const JudgedPicture& a, const JudgedPicture& b, const Affine& map,
+                                bool are_cut = false);
 
 }  // namespace winnow::dedup

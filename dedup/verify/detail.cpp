@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -77,24 +78,33 @@ Bands bands(const Plane& a, const Plane& b, double zoom) {
 // to it, beside that of coarse ones.
 struct Detail {
   double more = 1;
+  double fine = 0;  // power of fine details of the smaller one
 };
 std::optional<Detail> detail_between(const Plane& larger, const Plane& upon, double zoom) {
   const Bands all = bands(larger, upon, zoom);
-  std::vector<std::pair<float, float>> blocks;  // texture, logarithm of the ratio
+  struct Block {
+    float texture;
+    float ratio;  // its logarithm
+    float fine;
+  };
+  std::vector<Block> blocks;
   for (std::size_t i = 0; i < all.fine_a.size(); ++i) {
     constexpr float kLeast = 0.3F;
     const float coarse = std::sqrt((all.coarse_a[i] + kLeast) / (all.coarse_b[i] + kLeast));
     const float fine = std::sqrt((all.fine_a[i] + kLeast) / (all.fine_b[i] + kLeast));
-    blocks.emplace_back(all.coarse_a[i] + all.coarse_b[i], std::log(fine / coarse));
+    blocks.push_back({all.coarse_a[i] + all.coarse_b[i], std::log(fine / coarse), all.fine_b[i]});
   }
   if (blocks.size() < 16) return std::nullopt;
-  std::ranges::sort(blocks);
-  const auto middle = [&](std::size_t from, std::size_t to) {
-    std::vector<float> values;
-    for (std::size_t i = from; i < to; ++i) values.push_back(blocks[i].second);
-    return middle_of(std::move(values));
-  };
-  return Detail{std::exp(middle(blocks.size() / 2, blocks.size()))};
+  std::ranges::sort(blocks, [](const Block& a, const Block& b) {
+    return std::tie(a.texture, a.ratio) < std::tie(b.texture, b.ratio);
+  });
+  std::vector<float> ratios;
+  std::vector<float> fine;
+  for (std::size_t i = blocks.size() / 2; i < blocks.size(); ++i) {
+    ratios.push_back(blocks[i].ratio);
+    fine.push_back(blocks[i].fine);
+  }
+  return Detail{std::exp(middle_of(std::move(ratios))), middle_of(std::move(fine))};
 }
 
 }  // namespace
@@ -200,28 +210,37 @@ double blockiness(const Plane& plane) {
   return (steep[kSide - 1] / std::max(1.0, count[kSide - 1]) + 0.1) / (inside / (kSide - 1) + 0.1);
 }
 
+std::optional<double> more_detail(const Plane& a, const Plane& b, const Affine& map) {
+  // Each upon the other, so that what is lost by laying them upon each other is lost by both.
+  const auto of_a = detail_between(a, laid_upon(a, b, map), 1);
+  const auto of_b = detail_between(b, laid_upon(b, a, inverse(map)), 1);
+  if (!of_a || !of_b) return std::nullopt;
+  return std::sqrt(of_a->more / of_b->more);
+}
+
 std::optional<Better> by_detail(const Plane& a, const Plane& b, const Affine& map,
-                                bool is_whole_size, bool whole, double least_where_whole) {
+                                bool is_whole_size) {
   constexpr double kMoreDetail = 1.15;
   constexpr double kOnceMoreResampled = 1.03;
   constexpr double kOneScale = 1.02;
   const double zoom = zoom_of(map);
   const double ratio = std::max(zoom, 1 / zoom);
   if (ratio < kOneScale) {
-    // Each upon the other, so that what is lost by laying them upon each other is lost by both.
-    const auto of_a = detail_between(a, laid_upon(a, b, map), 1);
-    const auto of_b = detail_between(b, laid_upon(b, a, inverse(map)), 1);
-    if (!of_a || !of_b) return std::nullopt;
-    const double more = std::sqrt(of_a->more / of_b->more);
-    const double least = whole ? least_where_whole : kOnceMoreResampled;
-    if (std::max(more, 1 / more) < least) return std::nullopt;
-    return Better{more > 1, KeptFor::kDetail, false};
+    const auto more = more_detail(a, b, map);
+    if (!more || std::max(*more, 1 / *more) < kOnceMoreResampled) return std::nullopt;
+    return Better{*more > 1, KeptFor::kDetail, false};
   }
   if (!is_whole_size) return std::nullopt;
   const bool is_a_larger = zoom < 1;
   const auto detail = is_a_larger ? detail_between(a, laid_upon(a, b, map), ratio)
                                   : detail_between(b, laid_upon(b, a, inverse(map)), ratio);
   if (!detail) return std::nullopt;
+  // A smooth picture has no more detail than its reduced copy: then most pixels.
+  constexpr double kLess = 0.97;
+  constexpr double kTells = 13;
+  if (detail->more > kLess && detail->more <= kMoreDetail && detail->fine < kTells) {
+    return std::nullopt;
+  }
   if (detail->more > kMoreDetail) return Better{is_a_larger, KeptFor::kDetail, true};
   return Better{!is_a_larger, KeptFor::kNotEnlarged, detail->more < 1};
 }

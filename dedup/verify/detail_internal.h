@@ -22,9 +22,13 @@ double entropy(const Plane& picture, const Plane& upon);
 // How much steeper a picture is between blocks of 8 pixels than inside them.
 double blockiness(const Plane& plane);
 
-// `is_whole_size`: both have all their pixels.
-// whole: the map moves whole pixels; least: of the detail that one has more, where it does
+// How much more detail the first has than the second, both of one scale; nothing where too few
+// blocks of both are seen.
+std::optional<double> more_detail(const Plane& a, const Plane& b, const Affine& map);
+
+// `is_whole_size`: both have all their pixels. For pictures that the map of whole pixels does not
+// lay upon each other.
 std::optional<Better> by_detail(const Plane& a, const Plane& b, const Affine& map,
-                                bool is_whole_size, bool whole, double least_where_whole);
+                                bool is_whole_size);
 
 }  // namespace winnow::dedup::better

@@ -11,9 +11,14 @@ namespace {
 // Whether what is beyond the edge was added; nothing where that is not to be told.
 std::optional<bool> is_added(const Beyond& what) {
   constexpr double kSeam = 1.8;
-  constexpr double kLeastSeam = 1.3;  // of each side
+  constexpr double kLeastSeam = 1.5;  // of each side
+  constexpr double kFlat = 0.45;
+  constexpr double kSteep = 4;
+  constexpr double kLeastSteep = 2.5;
   constexpr double kNoSeam = 1.4;
-  if (what.seam >= kSeam && what.least_seam >= kLeastSeam) return true;
+  if (what.seam >= kSeam && what.least_seam >= kLeastSeam && what.flat >= kFlat) return true;
+  constexpr double kLeastFlat = 0.2;
+  if (what.seam >= kSteep && what.least_seam >= kLeastSteep && what.flat >= kLeastFlat) return true;
   if (what.seam <= kNoSeam && what.flat < 0.5) return false;
   return std::nullopt;
 }
@@ -22,13 +27,17 @@ std::optional<bool> is_added(const Beyond& what) {
 // about as large.
 std::optional<Better> by_corners(const Beyond& a, const Beyond& b) {
   constexpr double kLeast = 0.002;
-  constexpr double kAlike = 0.6;
+  constexpr double kAlike = 0.15;
   constexpr double kSteeper = 1.5;
+  constexpr double kFlatter = 0.2;
   if (std::min(a.share, b.share) < std::max(kLeast, kAlike * std::max(a.share, b.share))) {
     return std::nullopt;
   }
-  if (std::max(a.seam, b.seam) < kSteeper * std::min(a.seam, b.seam)) return std::nullopt;
-  return Better{a.seam < b.seam, KeptFor::kNothingAdded, true};
+  if (std::max(a.seam, b.seam) >= kSteeper * std::min(a.seam, b.seam)) {
+    return Better{a.seam < b.seam, KeptFor::kNothingAdded, true};
+  }
+  if (std::fabs(a.flat - b.flat) < kFlatter) return std::nullopt;
+  return Better{a.flat < b.flat, KeptFor::kNothingAdded, false};
 }
 
 // How steep it is across an edge, by steps from within to without of about 1/300 of the picture.
@@ -165,13 +174,27 @@ std::optional<Better> by_extent(const Beyond& a, const Beyond& b, double least) 
   return std::nullopt;
 }
 
+namespace {
+
+bool is_plain_with_seam(const Beyond& what) {
+  return (what.seam >= 1.8 && what.least_seam >= 1.2 && what.flat >= 0.6) ||
+         (what.flat >= 0.8 && what.seam > 1.2);
+}
+
+// A bar of the background's colour with letters in it.
+bool is_plain_with_letters(const Beyond& what) {
+  return what.seam < 0.55 && what.flat >= 0.6 && what.flat < 0.98;
+}
+
+}  // namespace
+
 std::optional<Better> by_extent_at_last(const Beyond& a, const Beyond& b, double least) {
   const double all_a = a.share > least ? a.share : 0;
   const double all_b = b.share > least ? b.share : 0;
   if (std::fabs(all_a - all_b) <= least) return std::nullopt;
   const Beyond& more = all_a > all_b ? a : b;
   const bool is_frame =
-      is_added(more).value_or(more.seam >= 1.8 || (more.flat >= 0.8 && more.seam > 1.2));
+      is_added(more).value_or(is_plain_with_seam(more) || is_plain_with_letters(more));
   return Better{(all_a > all_b) != is_frame,
                 is_frame ? KeptFor::kNothingAdded : KeptFor::kShowsMore, false};
 }

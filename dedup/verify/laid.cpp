@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 #include <span>
 
 #include "dedup/verify/laid_internal.h"
@@ -9,13 +10,19 @@
 namespace winnow::dedup::better {
 namespace {
 
+// The nearest whole number, of places about a picture.
+int nearest(double place) {
+  constexpr int kFar = 1 << 20;
+  return static_cast<int>(place + (kFar + 0.5)) - kFar;
+}
+
 // Correlation of every `step`th pixel each way with what a map of whole pixels lays upon it.
 double correlation(const Plane& onto, const Plane& other, const Affine& map, int step) {
   double n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
   for (int y = step / 2; y < onto.height; y += step) {
     for (int x = step / 2; x < onto.width; x += step) {
-      const int at_x = static_cast<int>(std::lround(map.x_of(x, y)));
-      const int at_y = static_cast<int>(std::lround(map.y_of(x, y)));
+      const int at_x = nearest(map.x_of(x, y));
+      const int at_y = nearest(map.y_of(x, y));
       if (at_x < 0 || at_y < 0 || at_x >= other.width || at_y >= other.height) continue;
       const double p = onto.at(x, y);
       const double q = other.at(at_x, at_y);
@@ -109,8 +116,8 @@ Plane moved_upon(const Plane& onto, const Plane& other, const Affine& map) {
   Plane out{onto.width, onto.height, std::vector<float>(onto.values.size(), kNothing)};
   for (int y = 0; y < onto.height; ++y) {
     for (int x = 0; x < onto.width; ++x) {
-      const int at_x = static_cast<int>(std::lround(map.x_of(x, y)));
-      const int at_y = static_cast<int>(std::lround(map.y_of(x, y)));
+      const int at_x = nearest(map.x_of(x, y));
+      const int at_y = nearest(map.y_of(x, y));
       if (at_x < 0 || at_y < 0 || at_x >= other.width || at_y >= other.height) continue;
       out.row(y)[x] = other.at(at_x, at_y);
     }
@@ -120,6 +127,7 @@ Plane moved_upon(const Plane& onto, const Plane& other, const Affine& map) {
 
 std::optional<Affine> whole_pixel_map(const Plane& a, const Plane& b, const Affine& map) {
   constexpr double kOneScale = 0.03;
+  constexpr double kTurned = 0.012;  // radians
   constexpr int kReach = 8;
   constexpr double kAlike = 0.4;
   Affine whole{.xx = std::round(map.xx),
@@ -129,7 +137,7 @@ std::optional<Affine> whole_pixel_map(const Plane& a, const Plane& b, const Affi
   if (std::fabs(whole.determinant()) != 1) return std::nullopt;
   const auto is_near = [&](double x, double y) { return std::fabs(x - y) <= kOneScale; };
   if (!is_near(map.xx, whole.xx) || !is_near(map.xy, whole.xy) || !is_near(map.yx, whole.yx) ||
-      !is_near(map.yy, whole.yy)) {
+      !is_near(map.yy, whole.yy) || turn_of(map) > kTurned) {
     return std::nullopt;
   }
   // About the middle of what both show.
@@ -155,6 +163,13 @@ std::optional<Affine> whole_pixel_map(const Plane& a, const Plane& b, const Affi
     }
   }
   return best;
+}
+
+double turn_of(const Affine& map) {
+  constexpr double kQuarter = std::numbers::pi / 2;
+  const double side = map.determinant() < 0 ? -1 : 1;
+  const double turn = std::atan2(map.yx - side * map.xy, map.xx + side * map.yy);
+  return std::fabs(turn - kQuarter * std::round(turn / kQuarter));
 }
 
 double middle_of(std::vector<float> values) {

@@ -34,6 +34,9 @@ Plane moved_upon(const Plane& onto, const Plane& other, const Affine& map);
 // where they have not one scale.
 std::optional<Affine> whole_pixel_map(const Plane& a, const Plane& b, const Affine& map);
 
+// By how much a map turns a picture, beside the nearest quarters, in radians.
+double turn_of(const Affine& map);
+
 // `picture` less what lies upon it.
 Plane difference_where_seen(const Plane& picture, const Plane& upon);
 

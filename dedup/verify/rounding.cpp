@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <numbers>
 #include <utility>
 
@@ -105,6 +106,22 @@ Steps steps_of(const Coefficients& of_picture) {
   return steps;
 }
 
+// How well those that are not rounded to 0 agree with a step, and how many they are.
+struct Agreement {
+  double mean = 0;
+  double count = 0;
+};
+Agreement agreement(const std::vector<float>& values, int step) {
+  Agreement out;
+  for (const float value : values) {
+    if (std::fabs(value) < 0.6 * step) continue;
+    ++out.count;
+    out.mean += std::cos(2 * std::numbers::pi * value / step);
+  }
+  out.mean /= std::max(1.0, out.count);
+  return out;
+}
+
 // Takes blocks out of the `difference` of two pictures in which they differ more than compression
 // would have it.
 void leave_out_altered(const Plane& picture, Plane& difference) {
@@ -121,7 +138,9 @@ void leave_out_altered(const Plane& picture, Plane& difference) {
 }  // namespace
 
 Compressed::Compressed(const Plane& picture)
-    : plane(picture), values(coefficients(plane, plane)), steps(steps_of(values)) {}
+    : plane(picture), values(coefficients(plane, plane)), steps(steps_of(values)), agrees{} {
+  for (std::size_t k = 0; k < kFrequencies; ++k) agrees[k] = agreement(values[k], steps[k]).mean;
+}
 
 std::vector<DifferentBlock> different_blocks(const Plane& picture, const Plane& difference) {
   std::vector<DifferentBlock> blocks;
@@ -197,15 +216,24 @@ double altered_share(const Plane& a, const Plane& b, const Affine& map) {
   return least;
 }
 
+namespace {
+
+Plane unaltered_difference(const Plane& picture, const Plane& toned) {
+  Plane difference = difference_where_seen(picture, toned);
+  leave_out_altered(picture, difference);
+  return difference;
+}
+
+}  // namespace
+
 std::optional<double> left_by_rounding(const Compressed& picture, const Plane& toned) {
-  Plane difference = difference_where_seen(picture.plane, toned);
-  leave_out_altered(picture.plane, difference);
+  const Plane difference = unaltered_difference(picture.plane, toned);
   const Coefficients left = coefficients(difference, difference);
   const Coefficients here = coefficients(picture.plane, difference);
   std::vector<float> ratios;
   for (std::size_t k = 0; k < kFrequencies; ++k) {
     const int step = picture.steps[k];
-    std::vector<float> amounts;  // of those that are not rounded to 0
+    std::vector<float> amounts;
     for (std::size_t i = 0; i < left[k].size(); ++i) {
       if (std::fabs(here[k][i]) > 0.6 * std::max(step * 1.0, 1.5)) {
         amounts.push_back(std::fabs(left[k][i]));
@@ -220,24 +248,54 @@ std::optional<double> left_by_rounding(const Compressed& picture, const Plane& t
   return middle_of(std::move(ratios));
 }
 
-double shows_steps_of(const Compressed& picture, const Plane& toned) {
-  constexpr int kSeen = 3;  // finer steps are lost by the next compression
-  Plane difference = difference_where_seen(picture.plane, toned);
-  leave_out_altered(picture.plane, difference);
-  const Coefficients upon = coefficients(toned, difference);
-  double count = 0;
+MadeOf made_of(const Compressed& one, const Plane& toned_one, const Compressed& other,
+               const Plane& toned_other, bool are_blocks_alike) {
+  constexpr double kLeast = 10;  // of a frequency
+  constexpr int kSeen = 3;       // finer steps are lost by the next compression
+  const Plane seen = unaltered_difference(other.plane, toned_one);
+  const Coefficients upon = coefficients(toned_one, seen);
+  MadeOf out;
   double sum = 0;
   for (std::size_t k = 0; k < kFrequencies; ++k) {
-    const int step = picture.steps[k];
+    const int step = other.steps[k];
+    const int own = one.steps[k];
     if (step < kSeen) continue;
-    for (const float value : upon[k]) {
-      if (std::fabs(value) < 0.6 * step) continue;
-      ++count;
-      sum += std::cos(2 * std::numbers::pi * value / step);
-    }
+    // Multiples of its own steps are multiples of the other's, whatever it was made of.
+    if (are_blocks_alike && own > 1 && own != step && (step % own == 0 || own % step == 0))
+      continue;
+    const Agreement there = agreement(upon[k], step);
+    if (there.count < kFewBlocks) continue;
+    // The one's own rounding, of a variance of step^2 / 12, blurs the steps of the other.
+    const double ratio = std::numbers::pi * own / step;
+    const double expected = other.agrees[k] * std::exp(-ratio * ratio / 6);
+    const double weight = there.count * expected * expected;
+    if (weight < kLeast) continue;
+    sum += there.count * there.mean * expected;
+    out.weight += weight;
+    ++out.frequencies;
   }
-  constexpr double kFewest = 500;
-  return count < kFewest ? 0 : std::max(0.0, sum / count);
+  if (out.weight > 0) out.shows = sum / out.weight;
+  out.left = left_by_rounding(one, toned_other);
+  return out;
+}
+
+std::optional<bool> is_earlier(const Compressed& a, const Compressed& b) {
+  constexpr int kCoarser = 3;  // in all
+  constexpr double kMore = 0.02;
+  constexpr double kFewestValues = 3000;
+  int coarser = 0;
+  double sum = 0;
+  double count = 0;
+  for (std::size_t k = 0; k < kFrequencies; ++k) {
+    coarser += a.steps[k] - b.steps[k];
+    if (a.steps[k] != b.steps[k] || a.steps[k] < 2) continue;
+    const auto values = static_cast<double>(a.values[k].size());
+    sum += values * (a.agrees[k] - b.agrees[k]);
+    count += values;
+  }
+  if (std::abs(coarser) >= kCoarser) return coarser > 0;
+  if (count < kFewestValues || std::fabs(sum) < kMore * count) return std::nullopt;
+  return sum > 0;
 }
 
 }  // namespace winnow::dedup::better

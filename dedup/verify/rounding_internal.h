@@ -28,6 +28,7 @@ struct Compressed {
   const Plane& plane;
   Coefficients values;
   Steps steps;
+  std::array<double, kFrequencies> agrees;  // how well the values do: 1 for all, about 0 by chance
 };
 
 // A block of 8 x 8 pixels, and how two pictures differ there.
@@ -45,13 +46,27 @@ float usual_off(const std::vector<DifferentBlock>& blocks);
 // so that where blocks are cut and how sharp they are does not count.
 double altered_share(const Plane& a, const Plane& b, const Affine& map);
 
-// How well it fits that a picture was made of what lies upon it: 0 where what is left between them
-// is what the picture's own compression rounds away; the logarithm of how much more it is. Nothing
-// where it cannot be told.
+// 0 where what is left between a picture and what lies upon it, in its tones, is what the picture's
+// own compression rounds away; the logarithm of how much more it is. Nothing where it cannot be
+// told.
 std::optional<double> left_by_rounding(const Compressed& picture, const Plane& toned);
 
-// How far a picture that lies upon another has coefficients where the other's compression puts its
-// own: 1 where all are there, about 0 where none was made of the other.
-double shows_steps_of(const Compressed& picture, const Plane& toned);
+// How far it fits that one picture was made of another, both of one scale.
+struct MadeOf {
+  // How far the one has its coefficients at steps of the other's compression: 1 as a
+  // copy has that is compressed by steps of its own, about 0 where it is no copy.
+  double shows = 0;
+  double weight = 0;  // of coefficients that tell
+  int frequencies = 0;
+  std::optional<double> left;  // left_by_rounding()
+};
+// `toned_one`: what of the one lies upon the other, in the other's tones; and the other way round.
+// are_blocks_alike: the blocks of both lie upon each other.
+MadeOf made_of(const Compressed& one, const Plane& toned_one, const Compressed& other,
+               const Plane& toned_other, bool are_blocks_alike);
+
+// Whether the first of two pictures of the same steps was compressed by them before the second
+// was. Nothing where that is not seen.
+std::optional<bool> is_earlier(const Compressed& a, const Compressed& b);
 
 }  // namespace winnow::dedup::better

@@ -194,6 +194,46 @@ TEST(BetterPicture, ABlurredOneLoses) {
   }
 }
 
+// Each pixel further from the mean of those around it, as far as black and white allow.
+Image sharpened(const Image& image) {
+  Image out = image;
+  for (int y = 0; y < image.height_px; ++y) {
+    for (int x = 0; x < image.width_px; ++x) {
+      const auto pixel = [&](int column, int row) -> int {
+        return image.pixels[static_cast<std::size_t>(std::clamp(row, 0, image.height_px - 1) *
+                                                         image.width_px +
+                                                     std::clamp(column, 0, image.width_px - 1))];
+      };
+      int sum = 0;
+      for (int dy = -2; dy <= 2; ++dy)
+        for (int dx = -2; dx <= 2; ++dx) sum += pixel(x + dx, y + dy);
+      const double off = pixel(x, y) - sum / 25.0;
+      const double value = std::fabs(off) < 3 ? pixel(x, y) : pixel(x, y) + 0.8 * off;
+      out.pixels[static_cast<std::size_t>(y * image.width_px + x)] =
+          static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L));
+    }
+  }
+  return out;
+}
+
+TEST(BetterPicture, ASharpenedOneLoses) {
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    const Image first = original(seed, 1);
+    expect_first(first, compressed(sharpened(first), 3), KeptFor::kNothingAdded);
+  }
+}
+
+// What it was made of shows its steps in the crop.
+TEST(BetterPicture, ACropOfAFramedPictureLoses) {
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    const Image framed = compressed(
+        pasted(plain(kWidth, kHeight, 250), scene(seed, kWidth - 32, kHeight - 24), 16, 12), 7);
+    const Image crop = compressed(part(framed, 16, 12, kWidth - 32, kHeight - 24), 4);
+    const Affine map{.xx = 320.0 / 288, .x0 = -16.0 / 288, .yy = 232.0 / 208, .y0 = -12.0 / 208};
+    expect_first(framed, crop, KeptFor::kShowsMore, map);
+  }
+}
+
 TEST(BetterPicture, APictureIsNotBetterThanItself) {
   const Image picture = original(1);
   EXPECT_EQ(better(picture, picture), std::nullopt);
