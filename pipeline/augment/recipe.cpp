@@ -305,13 +305,14 @@ bool mixes(const Recipe& recipe) noexcept { return mixing_of(recipe) != Mixing{}
 
 Recipe parse_recipe(std::string_view text) {
   Recipe recipe;
+  if (text == recipe_name(Recipe::kNone)) return recipe;
   const auto add = [&](Step step) {
     check_place(recipe, step);
     recipe.steps[recipe.size++] = std::move(step);
   };
   for (const std::string_view part : split(text, "+")) {
     const auto* named = std::ranges::find(kNamed, part, &Named::name);
-    if (named == std::end(kNamed)) {
+    if (named == std::end(kNamed) || named->recipe.size == 0) {
       add(parse_step(part));
     } else {
       for (std::size_t i = 0; i < named->recipe.size; ++i) add(named->recipe.steps[i]);
