@@ -405,7 +405,7 @@ class Flags(BadUse):
         for words in (["--config", config, *train], [*train, "--config", config], [*train, f"--config={config}"]):
             self.refused_without_a_trace(2, ["--epochs"], *words)
         self.refused_without_a_trace(2, ["WINNOW_TRAIN_BATCHSIZE", "did you mean WINNOW_TRAIN_BATCH_SIZE"], *train, env={"WINNOW_TRAIN_BATCHSIZE": "8"})
-        self.refused_without_a_trace(2, ["WINNOW_INDEX_QUERY_JSONS"], "index", "query", cache, env={"WINNOW_INDEX_QUERY_JSONS": "1"})
+        self.refused_without_a_trace(2, ["WINNOW_INDEX_QUERY_JSONS"], "index", "query", cache, cache, env={"WINNOW_INDEX_QUERY_JSONS": "1"})
         self.ok("info", cache, env={"WINNOW_TRAIN_BATCHSIZE": "8"})  # of another verb
         self.ok("tune", "--help", env={"WINNOW_TUNE_LR_EPOCHS": "3"})
         self.refused_without_a_trace(2, ["nowhere.toml"], "--config", self.folder / "nowhere.toml", *train)
