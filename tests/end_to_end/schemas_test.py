@@ -139,7 +139,7 @@ class Schemas(Case):
             self.refuses_spoiled("tune", tuned)
             self.assertEqual(self.json_of("info", "info", cache)["selections"], ["default", "exact"])
             self.assertEqual(self.json_of("verify", "verify", cache)["selections"], ["default", "exact"])
-            dealt = self.json_of("split", "split", cache, "--threshold", 60, "--train", 0.6, "--val", 0.2)
+            dealt = self.json_of("split", "split", cache, "--threshold", 26, "--train", 0.6, "--val", 0.2)
             self.assertEqual(sum(row["samples"] for row in dealt["splits"]), ingested["ok"])
             self.json_of("info", "info", cache, "--selection", "split")
             self.assertGreater(len(dealt["off"]), 0)
