@@ -632,7 +632,7 @@ TEST(Decided, WithoutJudgementsChangesNothingButTheSettings) {
 TEST(Decided, IsObeyedBySplit) {
   // A chain of four, each one bit from the next, and a stranger.
   const Fingerprints table = make_table(images_of_codes({0, 1, 3, 7, 0xFFULL << 40}));
-  SplitOptions options{.threshold = 1};
+  SplitOptions options{.threshold = 1, .shares = {0, 0.5, 0.5, 0}};
   const SplitResult plain = make_splits(columns_of(table), options);
   EXPECT_THAT(plain.selection.components, ElementsAre(0, 0, 0, 0, 1));
   const std::vector<Review> reviews{

@@ -53,7 +53,8 @@ void SocketStream::end() {
   ::shutdown(socket_, SHUT_WR);
   // A socket closed with bytes unread is reset, and the answer with it.
   const auto until = limits_.clock() + milliseconds(500);
-  while (wait(POLLIN, until)) {
+  while (limits_.may_come(milliseconds(0)) && limits_.clock() < until) {
+    if (!is_ready(POLLIN, kLook)) continue;
     const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     if (got <= 0) return;
   }
