@@ -119,7 +119,8 @@ bool is_at(const Fd& fd, const fs::path& path) {
 // was killed has left there. It is the caller's alone until `fd` is closed. Where a file system
 // knows no locks, PATH.tmp.
 fs::path open_temporary(const fs::path& path, Fd& fd) {
-  for (int number = 1;;) {
+  constexpr int kTries = 1000;  // some file systems show a file only once it is closed
+  for (int number = 1, tried = 0;; ++tried) {
     const std::string ending = number == 1 ? ".tmp" : "." + std::to_string(number) + ".tmp";
     fs::path temporary = path.string() + ending;
     fd = create_fd(temporary, 0, path);
@@ -127,8 +128,13 @@ fs::path open_temporary(const fs::path& path, Fd& fd) {
       ++number;
       continue;
     }
-    if (!is_at(fd, temporary)) continue;  // its writer put it in place meanwhile
-    if (::ftruncate(fd.get(), 0) != 0) throw_errno("cannot write " + temporary.string());
+    // Its writer may have put it in place meanwhile.
+    if (!is_at(fd, temporary) && tried < kTries) continue;
+    struct stat left {};
+    const bool is_empty = ::fstat(fd.get(), &left) == 0 && left.st_size == 0;
+    if (!is_empty && ::ftruncate(fd.get(), 0) != 0) {
+      throw_errno("cannot write " + temporary.string());
+    }
     return temporary;
   }
 }
@@ -383,12 +389,13 @@ AppendFile::AppendFile(fs::path path)
 void AppendFile::append(std::string_view text) { write_all(fd_, as_bytes(text), path_); }
 void AppendFile::sync() { sync_fd(fd_, path_); }
 
-Fd wait_for_directory(const fs::path& path) {
+Fd wait_for_directory(const fs::path& path, const StopRequested& stop) {
   Fd fd = open_fd(path, O_RDONLY | O_DIRECTORY);
-  while (::flock(fd.get(), LOCK_EX) != 0) {
-    if (errno == EINTR) continue;
-    if (errno == ENOLCK || errno == EOPNOTSUPP) break;  // a file system without locks
-    throw_errno("cannot lock " + path.string());
+  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) break;  // knows no locks
+    if (errno != EWOULDBLOCK && errno != EINTR) throw_errno("cannot lock " + path.string());
+    if (stop && stop()) throw StoppedError("stopped while another winnow wrote " + path.string());
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return fd;
 }

@@ -10,6 +10,7 @@
 
 #include "common/bytes.h"
 #include "common/checksum.h"
+#include "common/stop.h"
 #include "common/unique_handle.h"
 
 namespace winnow {
@@ -139,8 +140,9 @@ class AppendFile {
 // Locks a directory for as long as the result lives, against other processes that do so too. Throws
 // UsageError naming it when one holds it already.
 Fd lock_directory(const std::filesystem::path& path);
-// The same, but waits for a process that holds it.
-Fd wait_for_directory(const std::filesystem::path& path);
+// The same, but waits for a process that holds it; `stop` is asked ten times a second
+// (StoppedError). Where the file system knows no locks, nobody is waited for.
+Fd wait_for_directory(const std::filesystem::path& path, const StopRequested& stop = {});
 
 // Makes `link` a symbolic link to `target`, atomically replacing one that is there.
 void replace_symlink(const std::filesystem::path& link, const std::filesystem::path& target);

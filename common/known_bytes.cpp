@@ -32,7 +32,7 @@ constexpr std::array kRows{
     Row{"PK\x03\x04", false, kZip},
     Row{"PK\x05\x06", false, kZip},
     Row{"\x1f\x8b", false, kGzip},
-    Row{"BZh", false, {"compressed by bzip2", "unpack it with bunzip2", true}},
+    Row{"BZh91AY&SY", false, {"compressed by bzip2", "unpack it with bunzip2", true}},
     Row{"\xfd"
         "7zXZ\0"sv,
         false,

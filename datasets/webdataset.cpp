@@ -219,7 +219,7 @@ class SampleReader {
     if (!name) return;
     if (name->key != key_) finish_sample();
     key_ = name->key;
-    if (!endings_.insert(name->ending).second) {
+    if (!endings_.insert(name->ending).second && with_labels_) {
       throw UsageError(path_ + " has '" + member.name +
                        "' twice in one sample, so which label is whose cannot be told; rename the "
                        "second sample, or take the archive apart and make it anew");
@@ -228,19 +228,21 @@ class SampleReader {
     const std::string_view last = parse_ending(name->ending).last;
     if (is_image_ending(name->ending)) {
       images_.push_back({view, member});
-    } else if (with_labels_ && last == "cls") {
+    } else if (last == "cls") {
       cls_.emplace(view, member);
-    } else if (with_labels_ && last == "json") {
+    } else if (last == "json") {
       json_.emplace(view, member);
     }
   }
 
-  // Images are samples of their own where one has a label of its own: "a.0.jpg" beside "a.0.cls".
+  // Images are samples of their own where one has a label of its own, as "a.0.jpg" beside
+  // "a.0.cls", and none is the sample's own, as "a.jpg" beside its mask "a.seg.png".
   void finish_sample() {
     const auto has_own = [&](const Image& image) {
-      return !image.view.empty() && (cls_.contains(image.view) || json_.contains(image.view));
+      return cls_.contains(image.view) || json_.contains(image.view);
     };
-    if (std::ranges::any_of(images_, has_own)) {
+    const auto is_the_sample = [](const Image& image) { return image.view.empty(); };
+    if (std::ranges::none_of(images_, is_the_sample) && std::ranges::any_of(images_, has_own)) {
       std::set<std::string> views;
       for (const Image& image : images_) {
         if (views.insert(image.view).second) {
@@ -268,8 +270,10 @@ class SampleReader {
   // With the labels of its view, else of its key.
   void add_row(const TarMember& image, const std::string& view) {
     Entry entry{prefix_ + image.name, split_, {}, "", image.bytes};
-    for (const std::string& text : texts_of(view)) {
-      if (const auto number = labels.add_if_any(text)) entry.labels.push_back(*number);
+    if (with_labels_) {
+      for (const std::string& text : texts_of(view)) {
+        if (const auto number = labels.add_if_any(text)) entry.labels.push_back(*number);
+      }
     }
     labelled_ += entry.labels.empty() ? 0 : 1;
     rows.push_back(entry);
@@ -278,7 +282,10 @@ class SampleReader {
 
   std::vector<std::string> texts_of(const std::string& view) const {
     if (const auto at = cls_.find(view); at != cls_.end()) return {label_of_text(at->second)};
-    if (const auto at = json_.find(view); at != json_.end()) return labels_of_json(at->second);
+    if (const auto at = json_.find(view); at != json_.end()) {
+      auto texts = labels_of_json(at->second);
+      if (!texts.empty() || view.empty()) return texts;
+    }
     return view.empty() ? std::vector<std::string>{} : texts_of("");
   }
 

@@ -83,7 +83,7 @@ Ending ending_of(const DedupOptions& o, const Session& session, const pipeline::
     return ending;
   }
   ending.list = cache.paths().selection(o.name).replace_extension(".csv");
-  ending.lock = [&] { return cache.lock_selections(); };
+  ending.lock = [&] { return cache.lock_selections(session.stop); };
   ending.prepare = [&] { keep_previous(session, cache, what.result.selection); };
   ending.keep = [&] {
     dedup::ToldGroups groups = dedup::told_groups(what.result.groups, what.links.verified.get());

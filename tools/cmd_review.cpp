@@ -298,6 +298,11 @@ void show_sample(const ReviewOptions& o, const Session& session, Subject& subjec
                            "files",
                            grouped(subject.result.groups.size()), grouped(pairs - sample.certain),
                            near, sample.strata.size(), grouped(sample.certain)));
+  if (subject.compared) {
+    say(session,
+        "these pairs are near by codes, to choose a threshold by (winnow tune --review); those that "
+        "the pictures linked are shown without --sample, in their groups");
+  }
 }
 
 void serve(const ReviewOptions& o, const Session& session, const Subject& subject,

@@ -164,7 +164,7 @@ void make_splits(const Task& task) {
   const dedup::ToldGroups blocks = blocks_of(task, result.selection);
   show(task, result.selection, blocks, split_frame(result.summary, cache.manifest()));
   {
-    const Fd lock = cache.lock_selections();
+    const Fd lock = cache.lock_selections(session.stop);
     keep_previous(session, cache, result.selection);
     cache.write_selection(result.selection, &blocks);
   }
@@ -197,7 +197,7 @@ void make_folds(const Task& task) {
       dedup::make_folds(columns, options, o.shares.folds, links.source);
   const dedup::ToldGroups blocks = blocks_of(task, result.common);
   show(task, result.common, blocks, folds_frame(result.summary, cache.manifest()));
-  Fd lock = cache.lock_selections();
+  Fd lock = cache.lock_selections(session.stop);
   for (std::uint32_t fold = 0; fold < o.shares.folds; ++fold) {
     dedup::Selection selection = selection_of_fold(result, fold);
     selection.name = fold_name(o.name, fold + 1);

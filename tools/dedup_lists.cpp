@@ -198,25 +198,35 @@ void add_list_flags(CLI::App& app, ListFlags& flags) {
                  "Also list the images that --drop-issues removed, with their scores" + form);
 }
 
+namespace {
+
+// Writes the selection and what belongs to it, and nothing else, while others are kept from it.
+void put_in_place(const Deduplicated& what, ListFlags& lists, const Ending& ending) {
+  const Fd lock = ending.lock ? ending.lock() : Fd();
+  if (ending.prepare) ending.prepare();
+  if (lists.removed.empty() && !ending.list.empty()) {
+    make_directories(ending.list.parent_path());
+    lists.removed = ending.list;
+    ListFlags own;
+    own.removed = ending.list;
+    write_lists(what, own);
+  }
+  if (ending.keep) ending.keep();
+}
+
+}  // namespace
+
 void conclude(const Session& session, const Deduplicated& what, ListFlags lists,
               const Ending& ending) {
   const bool refused = ending.fails_on_leak && !what.result.leaks.empty();
   const auto places = places_of(lists);
   const bool prints_list = std::ranges::count(places, std::filesystem::path(kStandardOutput)) > 0;
-  Fd lock;
-  if (ending.lock && !refused) lock = ending.lock();
-  if (ending.prepare && !refused) ending.prepare();
-  if (lists.removed.empty() && !refused && !ending.list.empty()) {
-    lists.removed = ending.list;
-    make_directories(lists.removed.parent_path());
-  }
   write_lists(what, lists);
   if (ending.show) ending.show();
   if (lists.removed.empty() && ending.list.empty() && !ending.json && !prints_list) {
     list_removed(what, dedup::ListForm::kCsv, print);
   }
-  if (ending.keep && !refused) ending.keep();
-  lock = {};
+  if (!refused) put_in_place(what, lists, ending);
   if (!ending.first.empty()) say(session, ending.first);
   tell(session, what, refused);
   if (ending.keep && !refused) say(session, ending.kept);

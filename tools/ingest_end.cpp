@@ -163,10 +163,9 @@ std::string matte_remark(const pipeline::IngestResult& result) {
   const std::uint64_t count = result.remarks.transparent;
   if (count == 0) return "";
   return fmt::format(
-      "{} transparent pixels, and {} alpha was dropped: what is drawn in alpha alone "
-      "is lost to training, and only equal pixels are told apart by it; --matte white "
-      "(or black, #rrggbb) lays {} upon a colour",
-      count == 1 ? "1 image has" : grouped(count) + " images have", count == 1 ? "its" : "their",
+      "{} transparent pixels: copies are looked for as upon gray, and training sees {} without "
+      "alpha; --matte white (or black, #rrggbb) lays {} upon a colour",
+      count == 1 ? "1 image has" : grouped(count) + " images have", count == 1 ? "it" : "them",
       count == 1 ? "it" : "them");
 }
 

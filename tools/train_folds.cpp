@@ -97,7 +97,7 @@ void write_folds(const Session& session, const train::DataOptions& data,
                                       : cache.read_selection(data.selection);
   std::vector<dedup::Selection> folds = dedup::folds_of(chosen, columns({"labels", "groups"}),
                                                         static_cast<std::uint32_t>(names.size()));
-  const Fd lock = cache.lock_selections();
+  const Fd lock = cache.lock_selections(session.stop);
   for (std::size_t fold = 0; fold < folds.size(); ++fold) {
     folds[fold].name = names[fold];
     folds[fold].cache_digest = cache.digest();

@@ -120,7 +120,7 @@ void check_reached(const SplitOptions& options, const SplitSummary& summary) {
   for (const Split split : {Split::kTrain, Split::kVal, Split::kTest}) {
     const double share = options.shares[index_of(split)];
     if (share == 0 || summary.parts[index_of(split)].samples > 0) continue;
-    const bool is_due = summary.blocks < wanted || share * static_cast<double>(dealt) >= 1;
+    const bool is_due = summary.blocks < wanted || share * static_cast<double>(dealt) >= 1 - 1e-6;
     if (is_due) empty += (empty.empty() ? "" : " and ") + std::string(split_name(split));
   }
   if (empty.empty()) return;

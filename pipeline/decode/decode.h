@@ -36,6 +36,7 @@ struct DecodedImage : Image {
   // Of the whole picture at full scale: one channel, 255 for opaque, turned as the pixels are.
   // Empty where it was not asked for, and where all pixels are opaque or were laid upon a matte.
   Image alpha = {};
+  bool is_multiplied = false;  // the pixels are multiplied with the alpha, as TIFFs may have them
 };
 
 // Called with the bytes that decoding will take at most, besides the encoded ones and what

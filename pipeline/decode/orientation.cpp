@@ -169,7 +169,8 @@ std::string text_of_chunk(std::string_view kind, std::string_view rest) {
   const bool is_packed = rest[0] != 0;
   rest.remove_prefix(2);
   for (int part = 0; part < 2; ++part) {  // the language, and the key in it
-    rest.remove_prefix(std::min(rest.find('\0'), rest.size() - 1) + (rest.empty() ? 0 : 1));
+    const std::size_t end = rest.find('\0');
+    rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
   }
   return is_packed ? inflated(rest) : std::string(rest);
 }
@@ -201,7 +202,13 @@ Bytes bytes_of_profile(std::string_view text) {
 
 Metadata metadata_of_png(BytesView encoded) {
   Metadata found;
-  Bytes profile;
+  // The last chunk of each name counts: only that is unpacked.
+  struct Text {
+    std::string_view kind;
+    std::string_view rest;
+  };
+  std::optional<Text> xmp;
+  std::optional<Text> profile;
   const Fields f(encoded, true);
   for (std::uint64_t at = 8; f.has(at, 12);) {
     const std::uint64_t length = f.u32(at);
@@ -214,14 +221,15 @@ Metadata metadata_of_png(BytesView encoded) {
     } else if (kind == "tEXt" || kind == "zTXt" || kind == "iTXt") {
       const std::size_t key = std::min(data.find('\0'), data.size());
       const std::string_view rest = data.substr(std::min(key + 1, data.size()));
-      if (data.substr(0, key) == "XML:com.adobe.xmp") found.xmp = text_of_chunk(kind, rest);
-      if (data.substr(0, key) == "Raw profile type exif") {
-        profile = bytes_of_profile(text_of_chunk(kind, rest));
-      }
+      if (data.substr(0, key) == "XML:com.adobe.xmp") xmp = Text{kind, rest};
+      if (data.substr(0, key) == "Raw profile type exif") profile = Text{kind, rest};
     }
     at += 12 + length;
   }
-  if (found.exif.empty()) found.exif = std::move(profile);
+  if (xmp) found.xmp = text_of_chunk(xmp->kind, xmp->rest);
+  if (found.exif.empty() && profile) {
+    found.exif = bytes_of_profile(text_of_chunk(profile->kind, profile->rest));
+  }
   return found;
 }
 

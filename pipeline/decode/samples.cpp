@@ -91,7 +91,7 @@ DecodedImage to_image(const cv::Mat& mat, const Header& header, const std::optio
   const bool alpha = has_alpha(mat, header);
   if (matte && alpha) return to_image<Sample>(mat, header, *matte);
   DecodedImage image(to_image<Sample>(mat, header));
-  if (keep_alpha && alpha) keep_unless_opaque(image, alpha_of<Sample>(mat, header));
+  if (keep_alpha && alpha) keep_unless_opaque(image, alpha_of<Sample>(mat, header), header);
   return image;
 }
 
@@ -109,10 +109,12 @@ Expected<DecodedImage, DecodeError> image_of(const cv::Mat& mat, const Header& h
 
 }  // namespace
 
-void keep_unless_opaque(DecodedImage& image, Image alpha) {
+void keep_unless_opaque(DecodedImage& image, Image alpha, const Header& header) {
   const auto& values = alpha.pixels;
   const bool is_opaque = std::ranges::all_of(values, [](std::uint8_t a) { return a == 255; });
-  if (!is_opaque) image.alpha = std::move(alpha);
+  if (is_opaque) return;
+  image.alpha = std::move(alpha);
+  image.is_multiplied = header.alpha == Alpha::kMultiplied;
 }
 
 Expected<DecodedImage, DecodeError> decode_bmp(BytesView encoded, const Header& header,

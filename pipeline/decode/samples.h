@@ -10,7 +10,7 @@ namespace winnow::pipeline {
 // page or frame where there are several.
 
 // Gives a picture its alpha, of one channel, unless all of it is 255.
-void keep_unless_opaque(DecodedImage& image, Image alpha);
+void keep_unless_opaque(DecodedImage& image, Image alpha, const Header& header);
 
 // BMP, by our own reader.
 Expected<DecodedImage, DecodeError> decode_bmp(BytesView encoded, const Header& header,

@@ -503,13 +503,14 @@ bool keeps_alpha(const Header& header, const Format& format, const DecodeHooks& 
   return hooks.keep_alpha && header.alpha != Alpha::kNone && (is_gray || is_colour);
 }
 
-DecodedImage turned(Picture& picture, int orientation) {
+DecodedImage turned(Picture& picture, const Header& header) {
+  const int orientation = header.orientation;
   Image image = picture.take();
   Image alpha = picture.take_alpha();
   turn(image, orientation);
   turn(alpha, orientation);
   DecodedImage out(std::move(image));
-  keep_unless_opaque(out, std::move(alpha));
+  keep_unless_opaque(out, std::move(alpha), header);
   return out;
 }
 
@@ -548,7 +549,7 @@ Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header&
   if (auto error = picture.read(samples, **colours, rows, hooks.stop)) {
     return *std::move(error);
   }
-  DecodedImage out = turned(picture, header.orientation);
+  DecodedImage out = turned(picture, header);
   std::string first;
   int warnings = 0;
   for (const Reading& reading : readings) {

@@ -34,19 +34,11 @@ Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings 
   return Image(*std::move(image));
 }
 
-Expected<Image, DecodeError> seen_of(const RecordView& record, DecodeSettings settings, int scale) {
+Expected<Image, DecodeError> seen_pixels_of(const RecordView& record, DecodeSettings settings,
+                                            int scale) {
   auto image = decoded(record, settings, scale, /*keep_alpha=*/true);
   if (!image) return image.error();
   return as_seen(*std::move(image), scale);
-}
-
-Image as_seen(DecodedImage image, int scale) {
-  Image alpha = std::move(image.alpha);
-  Image seen(std::move(image));
-  if (alpha.pixels.empty()) return seen;
-  if (scale > 1) alpha = box_average(alpha.view(), scale);
-  lay_upon_gray(seen, alpha.view());
-  return seen;
 }
 
 std::optional<Image> shrunk_to(ImageView image, int side_px) {

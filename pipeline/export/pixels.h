@@ -15,13 +15,10 @@ namespace winnow::pipeline {
 Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings settings,
                                        int scale = 1);
 
-// The same as people and comparisons see it (as_seen). Bare pixels, and smaller ones that were
+// The same as people and comparisons see it (upon_gray.h). Bare pixels, and smaller ones that were
 // stored, have lost their alpha.
-Expected<Image, DecodeError> seen_of(const RecordView& record, DecodeSettings settings, int scale);
-
-// A picture that was decoded whole at `scale`, with its alpha kept, as people and comparisons see
-// it: upon gray where it is transparent (lay_upon_gray).
-Image as_seen(DecodedImage image, int scale);
+Expected<Image, DecodeError> seen_pixels_of(const RecordView& record, DecodeSettings settings,
+                                            int scale);
 
 // The image made smaller so that its longer side is `side_px`; nothing where it fits as it is.
 // Pure.

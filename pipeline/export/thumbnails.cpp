@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/encode.h"
+#include "pipeline/decode/upon_gray.h"
 #include "pipeline/export/pixels.h"
 #include "pipeline/parallel/worker_limit.h"
 
@@ -91,8 +92,8 @@ PictureOf pictures_of(const Cache& cache) {
   return [&cache](SampleId id, int side_px) -> std::optional<Image> {
     try {
       const RecordView record = cache.record(id, first_variant);
-      auto image = seen_of(record, cache.manifest().settings.decode,
-                           scale_for({record.height_px, record.width_px}, side_px));
+      auto image = seen_pixels_of(record, cache.manifest().settings.decode,
+                                  scale_for({record.height_px, record.width_px}, side_px));
       if (!image) return std::nullopt;
       return *std::move(image);
     } catch (const FormatError&) {

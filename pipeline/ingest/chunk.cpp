@@ -121,7 +121,7 @@ void ChunkMaker::append_fingerprints(Chunk& chunk, const Place& place, const Rea
   Prints prints =
       prints_of(image, hashes_, memory,
                 thumbnails_ ? dedup::thumbnail_size(width_px, height_px) : dedup::ThumbnailSize{},
-                input.alpha);
+                input.alpha, input.is_multiplied);
   // Pictures that agree at a scale may differ: their pixels count as equal where their bytes are.
   const bool by_pixels = scale == 1 && input.encoded.empty();
   const Hash128 of_file = by_pixels ? prints.pixel_hash : file_hash(input);

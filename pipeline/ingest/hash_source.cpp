@@ -13,6 +13,7 @@
 #include "common/image.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/shrink.h"
+#include "pipeline/decode/upon_gray.h"
 #include "pipeline/ingest/byte_gate.h"
 #include "pipeline/ingest/plan.h"
 #include "pipeline/ingest/reader.h"
@@ -55,14 +56,14 @@ HashedInput hashed(std::uint64_t position, ReadResult read, std::span<const dedu
     if (options.scale > 1) image = box_average(image.view(), options.scale);
   } else {
     auto decoded =
-        decode(std::get<Bytes>(*read), options.decode, {{}, options.stop}, {}, options.scale);
+        decode(std::get<Bytes>(*read), options.decode, {{}, options.stop, true}, {}, options.scale);
     if (!decoded) {
       input.problem = decoded.error().detail;
       return input;
     }
     input.height_px = decoded->whole_height_px;
     input.width_px = decoded->whole_width_px;
-    image = *std::move(decoded);
+    image = as_seen(*std::move(decoded), options.scale);
   }
   input.codes = dedup::compute_hashes(image.view(), hashes, memory);
   return input;

@@ -8,6 +8,7 @@
 #include "dedup/hash/hashes.h"
 #include "pipeline/augment/variants.h"
 #include "pipeline/decode/decode.h"
+#include "pipeline/decode/upon_gray.h"
 #include "pipeline/ingest/prints.h"
 
 namespace winnow::pipeline {
@@ -121,7 +122,8 @@ Expected<Readable, Refused> InputLoader::load_encoded(Bytes bytes, const TakePix
   const int height = image->whole_height_px;
   const int width = image->whole_width_px;
   const int orientation = image->orientation;
-  Image alpha = std::move(image->alpha);
+  Image alpha = alpha_at_scale(*image, scale_);
+  const bool is_multiplied = image->is_multiplied;
   return Readable{.encoded = std::move(bytes),
                   .image = *std::move(image),
                   .height_px = height,
@@ -130,6 +132,7 @@ Expected<Readable, Refused> InputLoader::load_encoded(Bytes bytes, const TakePix
                   .warning = std::move(warning),
                   .orientation = orientation,
                   .alpha = std::move(alpha),
+                  .is_multiplied = is_multiplied,
                   .pixel_credit = std::move(pixels)};
 }
 

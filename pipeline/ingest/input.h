@@ -37,7 +37,8 @@ struct Readable {
   int variants = 1;              // that it is of, one below the other
   std::string warning;           // of the decoder's; empty where it had none
   int orientation = 1;           // that its EXIF says
-  Image alpha = {};              // DecodedImage's
+  Image alpha = {};              // at the scale of the image; empty: it is opaque
+  bool is_multiplied = false;    // DecodedImage's
   ByteGate::Credit pixel_credit;
 };
 

@@ -81,7 +81,8 @@ Hash128 hash_pixels(const Image& image, const Image& alpha) {
 }
 
 Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
-                 dedup::HashMemory& memory, dedup::ThumbnailSize thumbnail, const Image& alpha) {
+                 dedup::HashMemory& memory, dedup::ThumbnailSize thumbnail, const Image& alpha,
+                 bool is_multiplied) {
   const int at_once = dedup::rows_at_once(image.width_px, image.channels);
   Xxh3Stream pixels;
   begin_hash(pixels, image);
@@ -103,7 +104,7 @@ Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
     prints.sums += sum_channels(rows);
     if (!alpha.pixels.empty()) {
       copy_rows(rows, seen);
-      lay_upon_gray(seen, rows_of(alpha, y, rows.height_px));
+      lay_upon_gray(seen, rows_of(alpha, y, rows.height_px), is_multiplied);
       rows = seen.view();
     }
     grays.add(rows);

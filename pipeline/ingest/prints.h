@@ -34,6 +34,6 @@ struct Prints {
 // pixel hash, and all else but the sums is of the picture upon gray (lay_upon_gray).
 Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
                  dedup::HashMemory& memory, dedup::ThumbnailSize thumbnail = {},
-                 const Image& alpha = {});
+                 const Image& alpha = {}, bool is_multiplied = false);
 
 }  // namespace winnow::pipeline

@@ -25,7 +25,8 @@ using Distances = std::vector<std::vector<int>>;
 std::optional<Distances> distances_of(const Cache& cache, SampleId id,
                                       std::span<const dedup::HashKind> hashes,
                                       const std::vector<Edit>& edits, dedup::HashMemory& memory) {
-  const auto image = pixels_of(cache.record(id, first_variant), cache.manifest().settings.decode);
+  const auto image =
+      seen_pixels_of(cache.record(id, first_variant), cache.manifest().settings.decode, 1);
   if (!image) return std::nullopt;
   const auto original = dedup::compute_hashes(image->view(), hashes, memory);
   Distances distances;

@@ -475,10 +475,10 @@ std::optional<dedup::ToldGroups> Cache::read_groups(const dedup::Selection& sele
   return dedup::read_groups(InputFile(file), selection);
 }
 
-Fd Cache::lock_selections() const {
+Fd Cache::lock_selections(const StopRequested& stop) const {
   const fs::path folder = state_->paths.selection("any").parent_path();
   make_directories(folder);
-  return wait_for_directory(folder);
+  return wait_for_directory(folder, stop);
 }
 
 std::optional<std::string> Cache::keep_previous(const dedup::Selection& next) const {

@@ -127,7 +127,7 @@ class Cache {
   std::optional<dedup::ToldGroups> read_groups(const dedup::Selection& selection) const;
   // Waits until no other process writes selections, and keeps others from it while the result
   // lives: for a selection, its groups, its list and the one before it, which belong together.
-  Fd lock_selections() const;
+  Fd lock_selections(const StopRequested& stop = {}) const;
   // Copies the selection that `next` would replace, and the list and the groups beside it, to
   // NAME.previous, which is replaced. Returns that name; nothing where there is none, it is the
   // same, or it is damaged.

@@ -529,8 +529,12 @@ TEST_F(ImageFolderTest, AFolderThatMayNotBeListedIsAnInputThatCannotBeRead) {
   const fs::path closed = folder_ / "train/dog";
   ASSERT_EQ(::chmod(closed.c_str(), ::geteuid() == 0 ? 0700 : 0), 0);
   const uid_t me = ::geteuid();
-  if (me == 0) {
-    ASSERT_EQ(::seteuid(65534), 0);  // root may list all
+  if (me == 0) {  // root may list all; who may not must reach the folder
+    for (fs::path at = folder_ / ""; at != at.root_path(); at = at.parent_path()) {
+      fs::permissions(at, fs::perms::group_exec | fs::perms::others_exec | fs::perms::others_read,
+                      fs::perm_options::add);
+    }
+    ASSERT_EQ(::seteuid(65534), 0);
   }
   const auto source = open();
   const auto input = source->read(1);

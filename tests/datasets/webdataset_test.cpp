@@ -96,6 +96,28 @@ TEST_F(WebDatasetTest, StemsWithLabelsOfTheirOwnAreSamples) {
   EXPECT_THAT(open("dots.tar")->description(), HasSubstr("left out, as 'a.1.jpg' (a sample's key"));
 }
 
+// Which images there are does not depend on whether their labels are read.
+TEST_F(WebDatasetTest, WithoutLabelsTheSamplesAreTheSame) {
+  add("dots.tar", {{"2023.05.0.jpg"},
+                   {"2023.05.0.cls", "1"},
+                   {"2023.05.1.jpg"},
+                   {"2023.05.1.json", "{"},  // is not read
+                   {"s.jpg"},
+                   {"s.seg.png"},
+                   {"s.seg.json", "{}"}});
+  EXPECT_THAT(lines_of(*open("dots.tar", LabelsFrom::kNone)),
+              ElementsAre("2023.05.0.jpg none ", "2023.05.1.jpg none ", "s.jpg none "));
+  add("twice.tar", {{"a.jpg"}, {"a.cls", "0"}, {"a.jpg"}, {"a.cls", "1"}});
+  EXPECT_THAT(lines_of(*open("twice.tar", LabelsFrom::kNone)), ElementsAre("a.jpg none "));
+}
+
+TEST_F(WebDatasetTest, AMaskIsNoSampleAndTakesNoLabelFromIt) {
+  add("a.tar", {{"1.jpg"}, {"1.cls", "1"}, {"1.seg.png"}, {"1.seg.json", "{}"}});
+  EXPECT_THAT(lines_of(*open("a.tar")), ElementsAre("1.jpg none 1"));
+  add("a.tar", {{"1.a.jpg"}, {"1.cls", "1"}, {"1.b.png"}, {"1.b.json", "{}"}});
+  EXPECT_THAT(lines_of(*open("a.tar")), ElementsAre("1.a.jpg none 1", "1.b.png none 1"));
+}
+
 TEST_F(WebDatasetTest, HardLinksAreTheFilesTheyLeadTo) {
   add("a.tar", {{"1.jpg", "one"},
                 {"1.cls", "0"},

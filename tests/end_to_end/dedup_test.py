@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import random
 import re
 import struct
 import subprocess
@@ -314,7 +315,7 @@ class Dedup(Case):
         self.assertLess(stored[0], stored[1])
         index = self.folder / "index"
         self.ok("index", "add", index, cache, "--hash", "pdq")
-        self.refused(2, ["least-quality is a number"], "dedup", cache, "--least-quality", "nan")
+        self.refused(2, ["--least-quality: must be at least 0 and at most 100"], "dedup", cache, "--least-quality", "nan")
         self.refused(2, ["quality 50 and more only"], "index", "dedup", index, "--least-quality", 1)
         self.refused(2, ["quality 50 and more only"], "index", "query", index, cache, "--least-quality", 1)
         self.assertEqual(self.ok("index", "dedup", index, "--threshold", 8, "--least-quality", 100, "--json").json()["blank"], blank[3])
@@ -426,7 +427,7 @@ class Dedup(Case):
         self.assertIn("train/a/00.ppm", gate.out)
         self.refused(2, ["winnow ingest"], "dedup", self.folder / "nowhere")
         self.refused(2, ["is a data set; ingest it first"], "dedup", self.source, "--splits", "x")
-        self.refused(2, ["a number from 0 to 1"], "dedup", self.source, "--precision", "nan")
+        self.refused(2, ["--precision: must be at least 0 and at most 1"], "dedup", self.source, "--precision", "nan")
         self.refused(2, ["has none"], "dedup", self.source, "--hash", "exact", "--self-check", 3)
         # Before anything is read, be it there or not.
         nowhere = self.folder / "nowhere"
@@ -522,7 +523,9 @@ class Alpha(Case):
     def icons(self, kind):
         folder = self.folder / kind.replace(" ", "_")
         for i in range(4):
-            icon = [[(x + y * (i + 1)) % 5 > 1 for x in range(16)] for y in range(16)]
+            blocks = random.Random(i)  # no icon is another one turned or mirrored
+            shown = [[blocks.random() < 0.5 for _ in range(4)] for _ in range(4)]
+            icon = [[shown[y // 4][x // 4] for x in range(16)] for y in range(16)]
             for place in (f"train/{'ab'[i % 2]}", f"test/{'ab'[i % 2]}")[: 1 if i else 2]:
                 (folder / place).mkdir(parents=True, exist_ok=True)
                 content = drawn_in_alpha(kind, icon)
@@ -542,6 +545,7 @@ class Alpha(Case):
                          ("dedup", cache, "--hash", "phash", "--threshold", 4)):
                 told = self.ok(*verb, "--json", "--list", self.folder / "list.csv")
                 self.assertEqual(told.json()["removed"], 1, (kind, verb))
+            self.ok("dedup", source, "--hash", "phash@1/2", "--threshold", 4)  # alpha is of the scale, too
             self.assertEqual(self.ok("ingest", source, "--out", self.folder / f"white {kind}", "--matte", "white",
                                      "--json").json()["transparent"], 0)
 
@@ -570,7 +574,9 @@ class Alpha(Case):
             removed = self.folder / "cut.csv"
             self.ok(*verb, "--list", removed)
             with open(removed, newline="") as listed:
-                self.assertEqual([row["name"] for row in csv.DictReader(listed)], ["half of 3.png"], verb)
+                names = {row["name"] for row in csv.DictReader(listed)}
+            self.assertLessEqual(names, {"half of 3.png"}, verb)
+        self.assertEqual(names, {"half of 3.png"}, "by codes")
 
     def test_a_cache_of_before_says_that_it_was_not_looked_at(self):
         cache = self.folder / "cache"

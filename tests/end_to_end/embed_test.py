@@ -227,7 +227,7 @@ class Embed(Case):
         self.refused(2, ["--cosine", "0.97"], *by, "two")
         self.refused(2, ["--features NAME"], "dedup", self.cache, "--cosine", 0.9)
         for value in (0, 1.2, 0.9995):
-            self.refused(2, ["thousandths"], *by, "two", "--cosine", value)
+            self.refused(2, ["--cosine: must be at least -1" if value > 1 else "thousandths"], *by, "two", "--cosine", value)
         for more in (["--hash", "phash"], ["--threshold", 3], ["--risk", 1]):
             self.refused(2, ["in place of a hash"], *by, "two", "--cosine", 0.9, *more)
         self.refused(2, ["ingest it first"], "dedup", self.photos, "--features", "two", "--cosine", 0.9)

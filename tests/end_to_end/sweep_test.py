@@ -407,7 +407,7 @@ class Sweep(Case):
         out = self.folder / "sweep"
         sweep = ["sweep", self.cache, "--out", out]
         self.refused(2, ["say how hard to thin"], *sweep)
-        self.refused(2, ["cannot be the share"], *sweep, "--removed", 1.5)
+        self.refused(2, ["--removed: must be at least 0 and at most 1"], *sweep, "--removed", 1.5)
         self.refused(2, ["threshold of 65"], *sweep, "--threshold", 65)
         self.refused(2, ["winnow train", "nonet"], *sweep, "--threshold", 4, "--seeds", 1, "--", "--net", "nonet")
         self.assertIn("--seeds 3", self.ok(*self.command(self.folder / "one", "--equal", "epochs", seeds=1)).err)

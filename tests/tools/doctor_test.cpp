@@ -16,8 +16,11 @@ constexpr std::uint64_t kGibibyte = std::uint64_t{1} << 30;
 // A machine that has everything.
 MachineFacts whole() {
   MachineFacts m;
-  m.processor = {
-      .model = "A processor", .simd = Simd::kAvx512, .online_cores = 8, .allowed_cores = 8};
+  m.processor = {.model = "A processor",
+                 .simd = Simd::kAvx512,
+                 .online_cores = 8,
+                 .allowed_cores = 8,
+                 .convolutions = "oneDNN 3.7.0, avx2"};
   m.memory = {.total = 64 * kGibibyte, .left = 60 * kGibibyte};
   for (const Role role : {Role::kMemory, Role::kTemporary, Role::kCaches}) {
     m.folders.push_back({.role = role,
@@ -125,7 +128,8 @@ TEST(Doctor, FindsNothingWrongWithAWholeMachine) {
   }
   EXPECT_TRUE(works(findings));
   for (const Lack& lack : kLacks) named.erase(lack.what);
-  EXPECT_THAT(named, ::testing::ElementsAre("locked memory"));  // which is told and never wrong
+  // These are told, and never wrong.
+  EXPECT_THAT(named, ::testing::ElementsAre("convolutions", "locked memory"));
 }
 
 TEST(Doctor, SaysWhatIsLackingAndNothingElse) {
