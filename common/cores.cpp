@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,18 @@ std::vector<int> parse_list(std::string_view text) {
     at = read.ptr < end && *read.ptr == ',' ? read.ptr + 1 : end;
   }
   return cores;
+}
+
+// Those of `cores` that are there: in the root cpuset a process may run on all that the machine
+// could ever have. All of them where /sys does not say.
+std::vector<int> online_ones(const std::vector<int>& cores, const fs::path& root) {
+  std::string text;
+  std::getline(std::ifstream(root / "sys/devices/system/cpu/online"), text);
+  const std::vector<int> online = parse_list(text);
+  if (online.empty()) return cores;
+  std::vector<int> both;
+  std::ranges::set_intersection(cores, online, std::back_inserter(both));
+  return both;
 }
 
 bool is_launcher(const std::string& name) {
@@ -83,8 +96,9 @@ std::vector<int> cores_of(int process, const fs::path& root) {
   for (std::string line; std::getline(in, line);) {
     if (!line.starts_with(kName)) continue;
     const std::size_t at = line.find_first_not_of(" \t", kName.size());
-    return at == std::string::npos ? std::vector<int>()
-                                   : parse_list(std::string_view(line).substr(at));
+    return at == std::string::npos
+               ? std::vector<int>()
+               : online_ones(parse_list(std::string_view(line).substr(at)), root);
   }
   return {};
 }

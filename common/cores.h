@@ -8,8 +8,8 @@ namespace winnow {
 
 // The cores of this machine that a process may use. `root` is where /proc and /sys are looked for.
 
-// Numbers of the cores that a process may run on, ascending; however many the machine has. None
-// where /proc does not say.  process  0: this one
+// Numbers of the cores that a process may run on and that are online, ascending; however many the
+// machine has. None where /proc does not say.  process  0: this one
 std::vector<int> cores_of(int process, const std::filesystem::path& root = "/");
 
 // Of the nearest process above this one that starts ranks (mpirun, srun, ...), which is not bound

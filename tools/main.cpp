@@ -80,7 +80,7 @@ double own_cores(comm::Communicator& comm) {
 int run(const Command& command, comm::Communicator& comm) {
   Session session{comm, detect_threads(comm.size(), comm.local_size()), &stop_requested};
   try {
-    if (comm.local_size() > 1) session.threads.own_cores = own_cores(comm);
+    if (comm.size() > 1) session.threads.own_cores = own_cores(comm);
     const bool has_verbs = command.app->get_require_subcommand_min() > 0;  // they ask themselves
     if (!has_verbs) require_ranks(comm, "winnow " + command.app->get_name(), command.uses_ranks);
     command.run(session);

@@ -52,6 +52,17 @@ TEST_F(Machine, CoresAreReadHoweverManyThereAre) {
   EXPECT_FALSE(cores_of(0).empty()) << "this machine has one";
 }
 
+// In the root cpuset a process may run on all cores that there could ever be.
+TEST_F(Machine, CoresThatAreNotOnlineAreNotCounted) {
+  process("self", "winnow", 7, "0-239");
+  write(root_ / "sys/devices/system/cpu/online", "0-3,6\n");
+  EXPECT_EQ(cores_of(0, root_), (std::vector<int>{0, 1, 2, 3, 6}));
+  process("self", "winnow", 7, "2,5-6");
+  EXPECT_EQ(cores_of(0, root_), (std::vector<int>{2, 6}));
+  write(root_ / "sys/devices/system/cpu/online", "\n");  // it does not say
+  EXPECT_EQ(cores_of(0, root_), (std::vector<int>{2, 5, 6}));
+}
+
 TEST_F(Machine, TheLauncherIsTheNearestAbove) {
   process("self", "winnow", 30, "3");
   process("30", "bash", 20, "3");
