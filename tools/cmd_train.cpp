@@ -220,12 +220,19 @@ std::unique_ptr<train::RunTrace> make_trace(const TrainOptions& o, Session& sess
   return std::make_unique<train::RunTrace>(session.comm, steps);
 }
 
-// Classes that look like mistakes, before they are trained on.
+// Classes that look like mistakes, before they are trained on. Shards are placed later, and the
+// cache may be on another machine: where it cannot be looked at, nothing is said.
 void say_classes(const train::DataOptions& data, const Session& session) {
-  const pipeline::Cache cache = pipeline::Cache::open(data.cache);
-  say_each(session, data.selection.empty()
-                        ? remarks_on_classes(cache.manifest())
-                        : remarks_on_classes(cache, cache.read_selection(data.selection)));
+  std::vector<std::string> remarks;
+  try {
+    const auto cache = pipeline::Cache::open(data.cache, pipeline::OpenOptions::without_shards());
+    remarks = data.selection.empty()
+                  ? remarks_on_classes(cache.manifest())
+                  : remarks_on_classes(cache, cache.read_selection(data.selection));
+  } catch (const std::exception&) {  // what is wrong is said by who needs it
+    return;
+  }
+  say_each(session, remarks);
 }
 
 void run(const TrainOptions& o, Session& untraced) {
@@ -241,7 +248,7 @@ void run(const TrainOptions& o, Session& untraced) {
                            to_string(options.execution.threads)));
   const nlohmann::ordered_json machines = tell_machines(o.threads, session);
   if (!o.recipe.sentence.empty()) say(session, o.recipe.sentence);
-  comm::on_root(session.comm, [&] { say_classes(options.data, session); });
+  if (session.comm.rank() == 0) say_classes(options.data, session);
   std::vector<std::string> folds;  // before shards are placed, as selections may go with them
   if (o.folds > 0) folds = make_fold_selections(options, o.folds, session);
   MemoryFlags memory = o.memory;
