@@ -133,7 +133,7 @@ class WatchedRun {
  private:
   static std::map<std::string, std::string> settings_of(const fs::path& run) {
     require_run(run);
-    return train::config_facts(read_text(run / "config.json"));
+    return train::config_settings(read_text(run / "config.json"));
   }
 
   fs::path run_;

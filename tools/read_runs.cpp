@@ -35,7 +35,7 @@ void require_run(const fs::path& path) {
 RunView read_run(const fs::path& path) {
   require_run(path);
   RunView run{.name = name_of_folder(path),
-              .settings = train::config_facts(read_text(path / "config.json")),
+              .settings = train::config_settings(read_text(path / "config.json")),
               .rows = train::MetricsTail(path / "metrics.jsonl").read().rows};
   run.watched = read_watched(path);
   const fs::path evaluation = path / "evaluation.json";

@@ -24,7 +24,7 @@ struct ShownMistake {
 // All that a page shows of one run. Names may hold any bytes.
 struct RunView {
   std::string name;                             // as people call it
-  std::map<std::string, std::string> settings;  // config_facts()
+  std::map<std::string, std::string> settings;  // config_settings()
   std::vector<train::MetricsRow> rows;          // numbers up to 1e100 in size, seconds up to 1e15
   std::string watched{};  // the metric that it keeps the best checkpoint by; empty: none
   std::optional<train::StoredEvaluation> evaluation{};

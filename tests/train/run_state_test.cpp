@@ -211,6 +211,9 @@ TEST(StoredConfig, DifferencesAreFoundInTimeThatItsSizeBounds) {
   EXPECT_EQ(facts.at("99.0"), "99");
   EXPECT_EQ(facts.at("a.b.0"), "x");
   EXPECT_EQ(facts.at("a.b.1.c/d"), "null");
+  const std::string classes = R"({"data":{"classes":["cat","dog"],"selection":"s"}})";
+  EXPECT_EQ(config_facts(classes).size(), 3U);
+  EXPECT_EQ(config_settings(classes).size(), 1U);  // names of classes are no settings
   EXPECT_THROW(config_facts(std::string(300'000, '[')), FormatError);
   // A long name is not repeated with each of what it holds.
   std::string inner;

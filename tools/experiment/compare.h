@@ -16,7 +16,7 @@ namespace winnow::tools {
 
 struct ComparedRun {
   std::string name;                             // any bytes
-  std::map<std::string, std::string> settings;  // config_facts()
+  std::map<std::string, std::string> settings;  // config_settings()
   std::vector<SampleId> ids;                    // that it was evaluated on, ascending
   std::vector<std::int32_t> labels;             // of each: see Evaluation
   std::vector<std::int32_t> predictions;

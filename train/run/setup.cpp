@@ -317,6 +317,12 @@ std::map<std::string, std::string> config_facts(const std::string& text) {
   return facts;
 }
 
+std::map<std::string, std::string> config_settings(const std::string& text) {
+  std::map<std::string, std::string> settings = config_facts(text);
+  std::erase_if(settings, [](const auto& fact) { return fact.first.starts_with("data.classes"); });
+  return settings;
+}
+
 StoredConfig parse_config(const std::string& text, const std::string& where) {
   const JsonReader in(text, {where, "restore it, or train anew"});
   if (in.at("version").number<int>() > kConfigVersion) {

@@ -57,6 +57,9 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
 // over 200 bytes is one entry, as JSON. Their size grows with that of the text, not its square.
 std::map<std::string, std::string> config_facts(const std::string& text);
 
+// The same without the names of classes, which belong to the data and are no settings.
+std::map<std::string, std::string> config_settings(const std::string& text);
+
 struct StoredConfig {
   NetSetup setup;
   std::string cache_digest;
