@@ -28,7 +28,7 @@ bool has_norm_of_one_value(const Graph& graph) {
 
 bool is_refused(const Graph& graph) {
   try {
-    check_norm_groups(graph, "the net");
+    EXPECT_EQ(check_norm_groups(graph, "the net", false), std::nullopt);
     return false;
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("one value a channel"), std::string::npos);
@@ -61,6 +61,13 @@ TEST(NormGroups, OfTheWholeBatchCount) {
   const Graph graph = training_graph(find_net("resnet18"), 1, 32);
   EXPECT_TRUE(is_refused(graph));
   EXPECT_FALSE(is_refused(synchronize_batch_norms(graph, 4)));
+}
+
+TEST(NormGroups, ARunThatHasBegunGoesOn) {
+  const auto said = check_norm_groups(training_graph(find_net("resnet18"), 1, 32), "net", true);
+  ASSERT_TRUE(said);
+  EXPECT_NE(said->find("one value a channel"), std::string::npos);
+  EXPECT_FALSE(check_norm_groups(training_graph(find_net("resnet18"), 2, 32), "net", true));
 }
 
 TEST(NormGroups, OfFewImagesAreNamed) {

@@ -6,14 +6,22 @@
 
 namespace winnow::train {
 
-void check_norm_groups(const Graph& training, const std::string& net) {
+std::optional<std::string> check_norm_groups(const Graph& training, const std::string& net,
+                                             bool goes_on) {
   for (const Output& output : training.outputs) {
     if (output.kind != OutputKind::kVariance || output.count > 1) continue;
+    const std::string which = training.value(output.of).name + " of " + net;
+    if (goes_on) {
+      return which +
+             " is of one value a channel, and batch norm learns nothing of one value; the run goes "
+             "on as it began, a new one needs a larger --micro-batch or --image-size, or --sync-bn";
+    }
     throw UsageError(
-        training.value(output.of).name + " of " + net +
+        which +
         " would be of one value a channel, and batch norm learns nothing of one value; "
         "choose a larger --micro-batch or --image-size, or --sync-bn");
   }
+  return std::nullopt;
 }
 
 std::optional<std::string> note_on_norm_groups(const Graph& training, const BatchLayout& batches,

@@ -142,6 +142,7 @@ std::optional<RunPlan> RunDirectory::find(const std::string& config, bool resume
       stored_plan_.clear();
     }
   });
+  goes_on_ = comm::broadcast(comm_, static_cast<int>(static_cast<bool>(lock_)), 0) != 0;
   stored_plan_ = comm::broadcast_text(comm_, stored_plan_);
   if (stored_plan_.empty()) return std::nullopt;
   return parse_plan(stored_plan_, plan_path().string());

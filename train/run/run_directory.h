@@ -32,6 +32,9 @@ class RunDirectory {
   //          config, or one that another process works on.
   std::optional<RunPlan> find(const std::string& config, bool resume, bool replan);
 
+  // Whether find() found a run that goes on. The same on every rank.
+  bool goes_on() const noexcept { return goes_on_; }
+
   // Makes the folder and its config.json, and locks it, where find() found no run that goes on.
   // Throws UsageError where another process was faster.
   void begin(const std::string& config);
@@ -74,7 +77,8 @@ class RunDirectory {
   std::function<void(std::string)> note_;  // takes sentences for people
   Fd lock_;                                // rank 0: held as long as the run goes on
   std::string run_id_;                     // rank 0
-  std::string stored_plan_;                // text; rank 0
+  bool goes_on_ = false;
+  std::string stored_plan_;  // text; rank 0
   RunPlan plan_;
   std::string plan_digest_;
 };

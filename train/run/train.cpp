@@ -416,12 +416,16 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   RunDirectory directory(run.out, comm, note);
   const std::optional<RunPlan> stored = directory.find(job.config, run.resume, run.replan);
   const JobGraphs graphs = graphs_of(job, model);
-  on_all(comm, [&] { check_norm_groups(graphs.training, job.setup.net.name); });
+  std::optional<std::string> useless_norm;
+  on_all(comm, [&] {
+    useless_norm = check_norm_groups(graphs.training, job.setup.net.name, directory.goes_on());
+  });
   PlannedRun planned = plan_run(options, job, graphs, backend, stored, comm);  // or it does not fit
   begin_model(model, job.forward, options.recipe.seed, options.start, comm, note);
   directory.begin(job.config);
   note(in_words(planned, job, backend));
   for (const std::string& sentence : notes_on_data(job, options.data)) note(sentence);
+  if (useless_norm) note(*useless_norm);
   const auto norms =
       note_on_norm_groups(graphs.training, job.batches, views_of(job.setup), job.sync_bn);
   if (norms) note(*norms);
