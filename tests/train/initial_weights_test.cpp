@@ -386,4 +386,41 @@ TEST_F(InitialWeightsTest, OfAnotherImageSizeSayWhatToChoose) {
                             "row for each patch and one more, so choose the --image-size")));
 }
 
+// Its logits are a token, of 3 numbers.
+Graph headless_net() {
+  NetBuilder net({.batch = 2,
+                  .channels = 1,
+                  .height_px = 2,
+                  .width_px = 2,
+                  .classes = 3,
+                  .mean = {0.5F},
+                  .stddev = {0.25F},
+                  .loss = {}});
+  const ValueId x = net.conv("conv", net.image(), {.filters = 3});
+  const ValueId first = net.weight("class_token", {1, 1, 3}, Init::kZeros);
+  const ValueId position = net.weight("pos_embedding", {1, 5, 3}, Init::kNormal002);
+  const ValueId tokens = net.add_layer(kTokens, "tokens", {x, first, position});
+  return std::move(net).finish(net.add_layer(kSelectToken, "class", {tokens}));
+}
+
+TEST_F(InitialWeightsTest, ANetWithoutAHeadTakesItsOwnClassesAlone) {
+  const Graph graph = headless_net();
+  Model model = make_model(graph, 1);
+  model.classes = {"a", "b", "c"};
+  Model begun = model;
+  const auto load_with = [&](const std::string& classes) {
+    write_file_durably(
+        file_, to_safetensors(to_state_dict(make_model(graph, 99), 5), {{kClassesEntry, classes}}));
+    return load_initial_weights(model, graph, file_);
+  };
+  for (const char* names : {R"(["a","b","d"])", R"(["b","c","a"])"}) {
+    EXPECT_THROW(load_with(names), UsageError) << names;
+    expect_equal(model, begun);
+    EXPECT_EQ(model.classes, begun.classes);
+  }
+  EXPECT_FALSE(load_with(R"(["a","b","c"])").unnamed);
+  EXPECT_NE(model.find("conv.weight").data, begun.find("conv.weight").data);
+  EXPECT_TRUE(load_with("cat,dog").unnamed);
+}
+
 }  // namespace winnow::train::initial_weights_test

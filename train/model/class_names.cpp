@@ -60,23 +60,31 @@ std::string first_other_class(const std::vector<std::string>& trained, const std
   return {};
 }
 
+ClassOrder find_class_order(const std::vector<std::string>& trained, const Graph& graph,
+                            const std::vector<std::string>& wanted) {
+  ClassOrder order;
+  for (const std::string& name : wanted) {
+    const auto found = std::ranges::find(trained, name);
+    if (found == trained.end()) throw Error("the model has no class '" + name + "'");
+    order.from.push_back(static_cast<std::size_t>(found - trained.begin()));
+  }
+  order.parameters = parameters_of_logits(graph);
+  return order;
+}
+
+void order_rows(std::vector<float>& rows, const std::vector<std::size_t>& from) {
+  const std::vector<float> before = rows;
+  const std::size_t size = rows.size() / from.size();
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(from[i] * size), size,
+                rows.begin() + static_cast<std::ptrdiff_t>(i * size));
+  }
+}
+
 void order_classes(Model& model, const Graph& graph, const std::vector<std::string>& wanted) {
   if (model.classes == wanted) return;
-  std::vector<std::size_t> from;  // of each row that is wanted
-  for (const std::string& name : wanted) {
-    const auto found = std::ranges::find(model.classes, name);
-    if (found == model.classes.end()) throw Error("the model has no class '" + name + "'");
-    from.push_back(static_cast<std::size_t>(found - model.classes.begin()));
-  }
-  for (const std::string& name : parameters_of_logits(graph)) {
-    std::vector<float>& rows = model.find(name).data;
-    const std::vector<float> before = rows;
-    const std::size_t size = rows.size() / from.size();
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(from[i] * size), size,
-                  rows.begin() + static_cast<std::ptrdiff_t>(i * size));
-    }
-  }
+  const ClassOrder order = find_class_order(model.classes, graph, wanted);
+  for (const std::string& name : order.parameters) order_rows(model.find(name).data, order.from);
   model.classes = wanted;
 }
 
@@ -85,16 +93,17 @@ void add_classes(std::map<std::string, std::string>& metadata,
   if (!classes.empty()) metadata[kClassesEntry] = nlohmann::json(classes).dump();
 }
 
-std::vector<std::string> classes_in(const std::map<std::string, std::string>& metadata,
-                                    const std::string& where) {
+std::vector<std::string> classes_in(const std::map<std::string, std::string>& metadata) {
   const auto found = metadata.find(kClassesEntry);
   if (found == metadata.end()) return {};
-  const JsonReader in(found->second, {where + ", the classes of its metadata,", "", 2});
-  std::vector<std::string> names = in.texts();
-  if (std::set<std::string_view>(names.begin(), names.end()).size() != names.size()) {
-    in.fail("names a class twice");
+  try {
+    std::vector<std::string> names =
+        JsonReader(found->second, {"the classes of a file's metadata", "", 2}).texts();
+    const std::set<std::string_view> different(names.begin(), names.end());
+    return different.size() == names.size() ? names : std::vector<std::string>();
+  } catch (const FormatError&) {  // somebody else's
+    return {};
   }
-  return names;
 }
 
 }  // namespace winnow::train

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -79,6 +80,20 @@ void judge_classes(const std::vector<std::string>& wanted, const std::vector<std
   } else {
     result.unnamed = true;
   }
+}
+
+// How the rows of the file's classifier come into the order `wanted`; nothing where they have it,
+// or are not taken. Throws UsageError where the net has none that could begin anew or be ordered.
+std::optional<ClassOrder> order_of_classes(const std::vector<std::string>& trained,
+                                           const std::vector<std::string>& wanted,
+                                           const Graph& graph, const std::string& file,
+                                           const InitialWeights& judged) {
+  if (trained.empty() || trained == wanted) return std::nullopt;
+  if (judged.other.empty()) return find_class_order(trained, graph, wanted);
+  if (!head_of(graph).empty()) return std::nullopt;
+  throw UsageError(file + " is " + judged.other +
+                   ", and the net has no fully connected layer that could begin anew; take weights "
+                   "for the classes of the data");
 }
 
 // Names that PyTorch puts before those of a net that is wrapped: by DataParallel, torch.compile, or
@@ -191,9 +206,11 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
     }
     values.push_back(finite_values(stored, file.string()));
   }
-  const auto trained = classes_in(safetensors_metadata(bytes, file.string()), file.string());
-  if (result.kept.empty()) {
+  std::optional<ClassOrder> order;
+  if (result.kept.empty() && !model.classes.empty()) {
+    const auto trained = classes_in(safetensors_metadata(bytes, file.string()));
     judge_classes(model.classes, trained, tensors, result);
+    order = order_of_classes(trained, model.classes, graph, file.string(), result);
   }
   // A head is one thing: where one of its parameters is for other classes, all are.
   if (!result.kept.empty() || !result.other.empty()) result.kept = head;
@@ -201,9 +218,10 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
     Model::Tensor& t = model.tensors[i];
     if (!contains(result.kept, t.about.name)) t.data = std::move(values[i]);
   }
-  if (!trained.empty() && !model.classes.empty() && result.kept.empty()) {
-    const std::vector<std::string> wanted = std::exchange(model.classes, trained);
-    order_classes(model, graph, wanted);
+  if (order) {
+    for (const std::string& name : order->parameters) {
+      order_rows(model.find(name).data, order->from);
+    }
   }
   for (const NamedTensor& t : tensors) {
     if (by_name.contains(t.name) && !t.name.ends_with("num_batches_tracked")) {
