@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "common/error.h"
 #include "train/run/without_labels.h"
 
@@ -134,6 +136,27 @@ TEST(BatchLayout, RefusalOfRanksNamesBatchesThatDivide) {
   EXPECT_NE(refusal(37, 37, 4).find("--batch-size 36 or 40"), std::string::npos);
   EXPECT_NE(refusal(4, 4, 2).find("--batch-size 16"), std::string::npos);
   EXPECT_NE(refusal(8, 4, 3).find("--batch-size 12 with --micro-batch 4"), std::string::npos);
+}
+
+TEST(BatchLayout, RefusalOfRanksKnowsTheMicroBatchOfViews) {
+  for (const auto& [batch, ranks] : {std::pair<std::int64_t, int>{64, 4}, {1024, 8}, {257, 3}}) {
+    std::string said;
+    try {
+      plan_batches(1000, batch, micro_batch_of_views(batch), 1, 0, ranks, true);
+    } catch (const UsageError& error) {
+      said = error.what();
+    }
+    const std::string before = "--batch-size ";
+    const std::size_t at = said.find(before);
+    ASSERT_NE(at, std::string::npos) << said;
+    std::istringstream words(said.substr(at + before.size()));
+    std::string word = "or";
+    for (std::int64_t named = 0; word == "or" && words >> named; words >> word) {
+      EXPECT_NO_THROW(plan_batches(1000, named, micro_batch_of_views(named), 1, 0, ranks, true))
+          << said;
+      if (words.peek() == ',') break;
+    }
+  }
 }
 
 TEST(BatchLayout, MicroBatchOfViewsIsLarge) {

@@ -43,8 +43,10 @@ std::int64_t nearest_divisor(std::int64_t batch, std::int64_t largest, std::int6
 }
 
 // Batches near `batch` whose default micro-batch leaves each of `ranks` ranks one.
-std::string batches_that_divide(std::int64_t batch, int ranks) {
-  const auto divides = [&](std::int64_t b) { return b / default_micro_batch(b) >= ranks; };
+std::string batches_that_divide(std::int64_t batch, int ranks, bool of_views) {
+  const auto divides = [&](std::int64_t b) {
+    return b / (of_views ? micro_batch_of_views(b) : default_micro_batch(b)) >= ranks;
+  };
   std::string names;
   for (std::int64_t b = batch - 1; b >= std::max<std::int64_t>(1, batch / 2); --b) {
     if (!divides(b)) continue;
@@ -59,16 +61,17 @@ std::string batches_that_divide(std::int64_t batch, int ranks) {
 }  // namespace
 
 BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
-                         double epochs, int rank, int ranks) {
+                         double epochs, int rank, int ranks, bool of_views) {
   if (batch < 1 || micro_batch < 1 || batch % micro_batch != 0) {
     throw UsageError("--batch-size " + std::to_string(batch) + " is no multiple of --micro-batch " +
                      std::to_string(micro_batch));
   }
   const std::int64_t parts = batch / micro_batch;
   if (parts < ranks) {
-    const bool is_default = micro_batch == default_micro_batch(batch);
+    const bool is_default =
+        micro_batch == (of_views ? micro_batch_of_views(batch) : default_micro_batch(batch));
     const std::string choice = is_default
-                                   ? batches_that_divide(batch, ranks)
+                                   ? batches_that_divide(batch, ranks, of_views)
                                    : std::to_string(micro_batch * ranks) + " with --micro-batch " +
                                          std::to_string(micro_batch);
     throw UsageError("there are more ranks (" + std::to_string(ranks) +

@@ -27,8 +27,9 @@ struct BatchLayout {
 
 // Pure. Throws UsageError when the batch is no multiple of the micro-batch, there are more ranks
 // than micro-batches (naming batches that divide), or there is nothing to do.
+// `of_views`: the loss compares views, whose default is micro_batch_of_views().
 BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
-                         double epochs, int rank, int ranks);
+                         double epochs, int rank, int ranks, bool of_views = false);
 
 // The same layout as another rank has it.
 BatchLayout part_of(BatchLayout layout, int rank, int ranks);
@@ -42,8 +43,9 @@ inline constexpr std::int64_t kLeastOfNorm = 8;
 // what is computed.
 std::int64_t default_micro_batch(std::int64_t batch);
 
-// The same for losses that compare the samples of a micro-batch with each other: at most 256, and
-// at least two micro-batches.
+// The same for losses that compare the samples of a micro-batch with each other: the largest
+// divisor that is at most 256 and leaves at least two micro-batches. Where that is less than
+// kLeastOfNorm, the smallest divisor that is not, be it over 256 or the whole batch.
 std::int64_t micro_batch_of_views(std::int64_t batch);
 
 // What either default was before kLeastOfNorm: runs that began with it go on. 1 for primes.

@@ -115,7 +115,8 @@ Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
   make_sampler(options, std::move(train), comm.rank(), data);
   job.batches =
       plan_batches(static_cast<std::int64_t>(data.sampler->epoch_size()), options.batch.batch,
-                   job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size());
+                   job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size(),
+                   !find_loss(options.recipe.loss.name).reads_labels());
   job.config = config_text(options, job.setup, data.info,
                            pipeline::selection_digest(*data.source.cache, options.data.selection),
                            init_from_digest);

@@ -53,9 +53,11 @@ struct RecipeOptions {
 };
 
 struct BatchOptions {
-  std::int64_t batch = 128;      // B, of all ranks together
-  std::int64_t micro_batch = 0;  // m, the group of batch norm; 0: default_micro_batch(B)
-  bool sync_bn = false;          // the whole batch is the group of batch norm
+  std::int64_t batch = 128;  // B, of all ranks together
+  // m, the group of batch norm. 0: default_micro_batch(B), or micro_batch_of_views(B) for losses
+  // that read no labels.
+  std::int64_t micro_batch = 0;
+  bool sync_bn = false;  // the whole batch is the group of batch norm
 };
 
 struct AllReduceOptions {
