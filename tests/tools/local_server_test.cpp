@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -18,6 +19,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tools/review/socket_stream_internal.h"
 
 namespace winnow::tools::local_server_test {
 
@@ -336,6 +338,28 @@ TEST_F(LocalServerTest, IdleConnectionsGiveWay) {
   // Three looks at each, and some to begin and to answer; where no other waits it would be thirty.
   EXPECT_GE(looks_at_answer_, 3 * 3);
   EXPECT_LT(looks_at_answer_, 30);
+}
+
+// Where it ends, a request that is there is answered, and the answer can be read.
+TEST(SocketStream, WhatIsThereIsReadThoughItsOwnerEnds) {
+  std::array<int, 2> sockets{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets.data()), 0);
+  const Fd here(sockets[0]);
+  const Fd there(sockets[1]);
+  SocketStream stream(here.get(),
+                      {.request_bytes = 100,
+                       .may_come = [](milliseconds) { return false; },
+                       .reply_time = milliseconds(1000),
+                       .clock = [] { return steady_clock::time_point(std::chrono::hours(1)); }});
+  ASSERT_EQ(::send(there.get(), "GET", 3, 0), 3);
+  std::array<char, 8> bytes{};
+  EXPECT_EQ(stream.read(bytes.data(), bytes.size()), 3);
+  EXPECT_FALSE(stream.is_readable());
+  EXPECT_EQ(stream.write("yes", 3), 3);
+  ASSERT_EQ(::send(there.get(), "more", 4, 0), 4);
+  ASSERT_EQ(::shutdown(there.get(), SHUT_WR), 0);
+  stream.end();
+  EXPECT_EQ(::recv(here.get(), bytes.data(), bytes.size(), MSG_DONTWAIT), 0);  // the end, no bytes
 }
 
 // Most of a hundred that are open at once wait in the kernel, and nothing of them stays. The clock

@@ -32,11 +32,13 @@ bool SocketStream::wait(short events, Clock::time_point deadline) const {
 }
 
 bool SocketStream::wait_for_more() const {
-  for (;;) {
+  milliseconds look{0};  // what is there is read, whoever ends
+  while (!is_ready(POLLIN, look)) {
     const auto passed = std::chrono::duration_cast<milliseconds>(limits_.clock() - began_);
     if (!limits_.may_come(passed)) return false;
-    if (is_ready(POLLIN, kLook)) return true;
+    look = kLook;
   }
+  return true;
 }
 
 bool SocketStream::begin(const std::function<bool(milliseconds)>& patient) {
@@ -53,8 +55,14 @@ void SocketStream::end() {
   ::shutdown(socket_, SHUT_WR);
   // A socket closed with bytes unread is reset, and the answer with it.
   const auto until = limits_.clock() + milliseconds(500);
-  while (limits_.may_come(milliseconds(0)) && limits_.clock() < until) {
-    if (!is_ready(POLLIN, kLook)) continue;
+  const bool has_answer = write_until_ != Clock::time_point{};
+  constexpr int kMostSilent = 5;  // looks
+  for (int silent = 0; silent < kMostSilent && limits_.clock() < until;) {
+    if (!has_answer && !limits_.may_come(milliseconds(0))) return;
+    if (!is_ready(POLLIN, kLook)) {
+      ++silent;
+      continue;
+    }
     const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     if (got <= 0) return;
   }

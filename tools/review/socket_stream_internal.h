@@ -17,8 +17,8 @@ class SocketStream : public httplib::Stream {
  public:
   struct Limits {
     std::size_t request_bytes;
-    // Whether a request may still come, so long after its first byte; asked every tenth of a second
-    // while none of it is there.
+    // Whether a request may still come, so long after its first byte; asked while none of it is
+    // there, every tenth of a second.
     std::function<bool(std::chrono::milliseconds passed)> may_come;
     std::chrono::milliseconds reply_time;
     std::function<std::chrono::steady_clock::time_point()> clock;
@@ -29,6 +29,7 @@ class SocketStream : public httplib::Stream {
   // with the time that has passed. False: there is none.
   bool begin(const std::function<bool(std::chrono::milliseconds passed)>& patient);
   // Once all is written: lets the other side read it, whatever of its request was left unread.
+  // Takes half a second at most.
   void end();
 
   bool is_readable() const override;
