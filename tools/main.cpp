@@ -167,22 +167,27 @@ void warn_of_mpirun(const Command& command, const comm::Communicator& comm) {
       "send SIGUSR1 to mpirun, which waits\n");
 }
 
-// Seconds by a flag of `verb` or one of its groups; `otherwise` where it has none.
-double seconds_of(const CLI::App& verb, const std::string& flag, double otherwise) {
-  if (const CLI::Option* option = verb.get_option_no_throw(flag)) {
-    return option->count() > 0 ? option->as<double>() : otherwise;
-  }
+// A flag of `verb` or one of its groups; nullptr where it has none.
+const CLI::Option* find_flag(const CLI::App& verb, const std::string& flag) {
+  if (const CLI::Option* option = verb.get_option_no_throw(flag)) return option;
   for (const CLI::App* group : verb.get_subcommands([](const CLI::App*) { return true; })) {
-    if (group->get_name().empty()) otherwise = seconds_of(*group, flag, otherwise);
+    if (!group->get_name().empty()) continue;
+    if (const CLI::Option* option = find_flag(*group, flag)) return option;
   }
-  return otherwise;
+  return nullptr;
+}
+
+double seconds_of(const CLI::Option* flag, double otherwise) {
+  return flag != nullptr && flag->count() > 0 ? flag->as<double>() : otherwise;
 }
 
 std::unique_ptr<comm::Communicator> join_ranks(const CLI::App& verb) {
   constexpr double kWarning = 10;  // as of train
   constexpr double kTimeout = 1800;
-  const StartupWatch watch(seconds_of(verb, "--stall-warning", kWarning),
-                           seconds_of(verb, "--hang-timeout", kTimeout));
+  constexpr const char* kFlag = "--hang-timeout";
+  const CLI::Option* const timeout = find_flag(verb, kFlag);
+  const StartupWatch watch(seconds_of(find_flag(verb, "--stall-warning"), kWarning),
+                           seconds_of(timeout, kTimeout), timeout != nullptr ? kFlag : "");
   return comm::make_mpi(&say_failure);
 }
 

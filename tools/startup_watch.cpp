@@ -61,7 +61,7 @@ std::vector<NetworkCard> network_cards() {
 }
 
 std::string startup_sentence(const std::string& host, std::span<const NetworkCard> cards,
-                             double seconds) {
+                             double seconds, bool by_open_mpi) {
   std::string all;
   std::string inside;
   std::string outside;
@@ -80,14 +80,19 @@ std::string startup_sentence(const std::string& host, std::span<const NetworkCar
         "each. ",
         inside);
   }
-  return text + fmt::format(
-                    "Name the cards by which all machines reach each other: mpirun --mca "
-                    "btl_tcp_if_include {}",
-                    outside.empty() ? "CARD" : outside);
+  const std::string named = outside.empty() ? "CARD" : outside;
+  return text + (by_open_mpi
+                     ? "Name the cards by which all machines reach each other: mpirun --mca "
+                       "btl_tcp_if_include " +
+                           named
+                     : "Name the cards by which all machines reach each other, as the manual of "
+                       "this MPI says: " +
+                           named);
 }
 
-StartupWatch::StartupWatch(double warning_s, double timeout_s)
-    : thread_([this, warning_s, timeout_s] { watch(warning_s, timeout_s); }) {}
+StartupWatch::StartupWatch(double warning_s, double timeout_s, std::string timeout_flag)
+    : timeout_flag_(std::move(timeout_flag)),
+      thread_([this, warning_s, timeout_s] { watch(warning_s, timeout_s); }) {}
 
 StartupWatch::~StartupWatch() {
   {
@@ -106,15 +111,17 @@ void StartupWatch::watch(double warning_s, double timeout_s) {
     return changed_.wait_until(lock, begin + std::chrono::duration<double>(seconds),
                                [&] { return over_; });
   };
-  if (warning_s <= 0 || is_over_by(warning_s)) return;
-  if (is_first_of_machine() && !is_alone()) {
-    say_line(startup_sentence(host_name(), network_cards(), warning_s));
+  if (warning_s <= 0) return;
+  const bool warns = timeout_s <= 0 || warning_s < timeout_s;
+  if (warns && is_over_by(warning_s)) return;
+  if (warns && is_first_of_machine() && !is_alone()) {
+    const bool by_open_mpi = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr;
+    say_line(startup_sentence(host_name(), network_cards(), warning_s, by_open_mpi));
   }
   if (timeout_s <= 0 || is_over_by(timeout_s)) return;
-  say_line(
-      fmt::format("winnow: {}: MPI has not connected its ranks for {:g} s (--hang-timeout); "
-                  "this job ends",
-                  host_name(), timeout_s));
+  say_line(fmt::format("winnow: {}: MPI has not connected its ranks for {:g} s{}; this job ends",
+                       host_name(), timeout_s,
+                       timeout_flag_.empty() ? "" : fmt::format(" ({})", timeout_flag_)));
   ::_exit(1);
 }
 

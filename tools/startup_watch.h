@@ -20,19 +20,21 @@ struct NetworkCard {
 std::vector<NetworkCard> network_cards();
 
 // What is said where MPI connects for so many seconds: the machine and its cards, and of cards that
-// lead to no other machine, as those of containers, that MPI may have taken them. Pure.
+// lead to no other machine, as those of containers, that MPI may have taken them; and, by Open MPI,
+// the flag that names cards. Pure.
 std::string startup_sentence(const std::string& host, std::span<const NetworkCard> cards,
-                             double seconds);
+                             double seconds, bool by_open_mpi);
 
 // While it lives MPI connects the ranks: nothing of winnow's own can tell who waits for whom yet,
 // and where two machines have cards of one address, MPI may wait for ever.
 //
-// warning  Seconds until the first rank of each machine says startup_sentence().
-// timeout  Seconds until the process ends, with exit code 1. 0: never
-// Threads  One of its own
+// warning       Seconds until the first rank of each machine says startup_sentence(). 0: no watch
+// timeout       Seconds until the process ends, with exit code 1, warned or not. 0: never
+// timeout_flag  Which sets the timeout, for the sentence at the end. Empty: none does
+// Threads       One of its own
 class StartupWatch {
  public:
-  StartupWatch(double warning_s, double timeout_s);
+  StartupWatch(double warning_s, double timeout_s, std::string timeout_flag);
   ~StartupWatch();
   StartupWatch(const StartupWatch&) = delete;
   StartupWatch& operator=(const StartupWatch&) = delete;
@@ -40,6 +42,7 @@ class StartupWatch {
  private:
   void watch(double warning_s, double timeout_s);
 
+  std::string timeout_flag_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool over_ = false;  // guarded by mutex_
