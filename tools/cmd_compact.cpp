@@ -79,8 +79,8 @@ The new cache has a digest of its own: selections, runs and checkpoints made wit
 with it. Decide again with winnow dedup on the new one if need be; a net goes on from an older run
 by train --init-from. Remove the old cache with winnow cache drop --delete.
 
-Ctrl-C, SIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes on after
-the shards that were finished.
+Ctrl-C, SIGTERM, SIGUSR1 or SIGHUP stops it (exit code 75). However it ended, the same command goes
+on after the shards that were finished.
 
 Examples:
   winnow compact cache --selection default --out small

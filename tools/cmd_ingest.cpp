@@ -342,9 +342,10 @@ void run(const IngestOptions& o, const CLI::App& app, Session& session) {
 
 std::string ingest_footer() {
   return "Formats:" + format_lines() + passed_over_lines() +
-         "\n\nSIGTERM or SIGUSR1 stops it (exit code 75). However it ended, the same command goes "
-         "on\n"
-         "after the shards that were finished. Under mpirun ranks share the shards, and the "
+         "\n\nSIGTERM, SIGUSR1 or SIGHUP stops it (exit code 75). However it ended, the same "
+         "command\n"
+         "goes on after the shards that were finished. Under mpirun ranks share the shards, and "
+         "the "
          "search\n"
          "of --drop.\n\n"
          "--augment does the work of a recipe once, for machines that train faster than they\n"

@@ -25,7 +25,8 @@ inline constexpr double kMostRisk = 1e18;           // expected false pairs
 inline constexpr double kMostSeconds = 1e7;
 using train::kMostEpochs;
 
-// Whole numbers in [least, most], as CLI11 reads them: decimal, or hexadecimal with 0x.
+// Whole numbers in [least, most], as C writes them: decimal, hexadecimal with 0x, or octal with a
+// leading 0, so 010 is 8. Separators, as in 1_000 or 1'000, are refused.
 CLI::Validator whole_in(std::int64_t least, std::int64_t most);
 // Any of 64 bits.
 CLI::Validator seeds();

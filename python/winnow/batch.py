@@ -65,8 +65,8 @@ class Batch:
         return ids if self._torch is None else self._given(ids.view("int64"))
 
     def digest(self) -> str:
-        """Hash over pixels, labels, weights, ids and positions, 16 hex digits. Those of the ranks' parts of a batch add up,
-        modulo 2^64, to what ``winnow train --log-batches`` writes as ``data.digest``."""
+        """Hash over pixels, labels, weights, ids, groups, positions and what was mixed with what, 16 hex digits. Those of
+        the ranks' parts of a batch add up, modulo 2^64, to what ``winnow train --log-batches`` writes as ``data.digest``."""
         return f"{self.raw.digest():016x}"
 
 
