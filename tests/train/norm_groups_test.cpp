@@ -49,7 +49,9 @@ TEST(NormGroups, OfOneValueAreRefusedInEachNet) {
         }
         SCOPED_TRACE(std::string(net.name) + " at " + std::to_string(side));
         EXPECT_EQ(is_refused(graph), has_norm_of_one_value(graph));
-        if (images > 1) EXPECT_FALSE(is_refused(graph));
+        if (images > 1) {
+          EXPECT_FALSE(is_refused(graph));
+        }
         refused += is_refused(graph) ? 1 : 0;
       }
     }
