@@ -139,8 +139,10 @@ class Kills:
 
 
 def errors_in(text):
-    """The sentences that a program ended with. A rank that is slow, as on a machine that does much else, is told in the same form."""
-    return [line for line in text.splitlines() if line.startswith("winnow: ") and "holds up every step" not in line]
+    """The sentences that a program ended with. In the same form a rank is told that is slow, as on a machine that does much else, and
+    that mpirun ends the ranks that are left."""
+    told = ("holds up every step", "stopping; mpirun ends all ranks")
+    return [line for line in text.splitlines() if line.startswith("winnow: ") and not any(words in line for words in told)]
 
 
 class Result:
