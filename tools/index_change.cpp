@@ -206,7 +206,7 @@ Example:
 SubVerb add_index_delete(CLI::App& index) {
   auto o = std::make_shared<IndexDeleteOptions>();
   CLI::App* app = add_index_verb(index, "delete", "Delete images", o->index);
-  app->add_option("names", o->names, "What winnow calls them, as in the CSV of dedup");
+  app->add_option("name", o->names, "What winnow calls them, as in the CSV of dedup");
   app->add_option("--names", o->names_file, "File of names, one a line");
   app->add_option("--ids", o->ids_file, "File of ids, one a line, or CSV that begins with them");
   app->add_option("--source", o->source,
