@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/control_groups.h"
 #include "common/memory_left.h"
 
 namespace winnow {
@@ -73,19 +74,14 @@ std::optional<double> quota_of(const fs::path& folder, bool version2) {
   return quota / period;
 }
 
-// Of `group` and all groups it is in; 0: none.
-double least_quota(const fs::path& top, const std::string& group, bool version2) {
+// Of a group and all groups it is in; 0: none.
+double least_quota(const ControlGroup& group, const fs::path& top) {
   double least = 0;
-  fs::path folder = (top / fs::path(group).relative_path()).lexically_normal();
-  for (;;) {
-    const std::optional<double> quota = quota_of(folder, version2);
+  for (const fs::path& folder : folders_of(group, top)) {
+    const std::optional<double> quota = quota_of(folder, group.is_version2());
     if (quota && (least == 0 || *quota < least)) least = *quota;
-    if (folder == top || !folder.has_relative_path() ||
-        folder.native().size() <= top.native().size()) {
-      return least;
-    }
-    folder = folder.parent_path();
   }
+  return least;
 }
 
 }  // namespace
@@ -124,19 +120,12 @@ double quota_cores(const fs::path& root) {
   const auto take = [&](double quota) {
     if (quota > 0 && (least == 0 || quota < least)) least = quota;
   };
-  std::ifstream in(root / "proc/self/cgroup");
-  // "0::/a/b" of version 2; "5:cpu,cpuacct:/a/b" of version 1.
-  for (std::string line; std::getline(in, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const std::string group = line.substr(second + 1);
-    if (controllers == ",,") {
-      take(least_quota(root / "sys/fs/cgroup", group, true));
-    } else if (controllers.find(",cpu,") != std::string::npos) {
+  for (const ControlGroup& group : control_groups(root)) {
+    if (group.is_version2()) {
+      take(least_quota(group, root / "sys/fs/cgroup"));
+    } else if (group.controls("cpu")) {
       for (const char* folder : {"cpu", "cpu,cpuacct"}) {
-        take(least_quota(root / "sys/fs/cgroup" / folder, group, false));
+        take(least_quota(group, root / "sys/fs/cgroup" / folder));
       }
     }
   }

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <string>
 
+#include "common/control_groups.h"
+
 namespace winnow {
 namespace {
 
@@ -30,23 +32,20 @@ constexpr Names kVersion2{"sys/fs/cgroup", "memory.max", "memory.current", "inac
 constexpr Names kVersion1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
                           "total_inactive_file"};
 
-// Of `group` and all groups it is in.
-std::uint64_t left_by(const fs::path& top, const std::string& group, const Names& names) {
+// Of a group and all groups it is in.
+std::uint64_t left_by(const ControlGroup& group, const fs::path& top, const Names& names) {
   std::uint64_t left = kNoMemoryLimit;
-  fs::path folder = (top / group).lexically_normal();
-  for (;;) {
+  for (const fs::path& folder : folders_of(group, top)) {
     const auto limit = read_number(folder / names.limit);  // "max" is no number
     const auto used = read_number(folder / names.used);
-    if (limit && used) {
-      // Cached files count as used but give way.
-      const std::uint64_t cached =
-          read_memory_field(folder / "memory.stat", names.cached, 1).value_or(0);
-      const std::uint64_t held = *used - std::min(*used, cached);
-      left = std::min(left, *limit - std::min(*limit, held));
-    }
-    if (folder == top || !folder.has_relative_path()) return left;
-    folder = folder.parent_path();
+    if (!limit || !used) continue;
+    // Cached files count as used but give way.
+    const std::uint64_t cached =
+        read_memory_field(folder / "memory.stat", names.cached, 1).value_or(0);
+    const std::uint64_t held = *used - std::min(*used, cached);
+    left = std::min(left, *limit - std::min(*limit, held));
   }
+  return left;
 }
 
 }  // namespace
@@ -70,18 +69,11 @@ std::uint64_t machine_memory_left() {
 
 std::uint64_t group_memory_left(const fs::path& root) {
   std::uint64_t left = kNoMemoryLimit;
-  std::ifstream in(root / "proc/self/cgroup");
-  // "0::/a/b" of version 2; "4:memory:/a/b", "5:cpu,memory:/a/b" of version 1.
-  for (std::string line; std::getline(in, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const std::string group = line.substr(std::min(second + 2, line.size()));
-    if (controllers == ",,") {
-      left = std::min(left, left_by(root / kVersion2.folder, group, kVersion2));
-    } else if (controllers.find(",memory,") != std::string::npos) {
-      left = std::min(left, left_by(root / kVersion1.folder, group, kVersion1));
+  for (const ControlGroup& group : control_groups(root)) {
+    if (group.is_version2()) {
+      left = std::min(left, left_by(group, root / kVersion2.folder, kVersion2));
+    } else if (group.controls("memory")) {
+      left = std::min(left, left_by(group, root / kVersion1.folder, kVersion1));
     }
   }
   return left;
