@@ -106,15 +106,6 @@ void check_choice(const ChoiceFlags& flags, const std::string& prefix) {
     throw UsageError(prefix + "verify looks for pictures that are not equal, and " + prefix +
                      "hash exact for equal ones; leave one out");
   }
-  if (flags.precision && !(*flags.precision >= 0)) {
-    throw UsageError(prefix + "precision is a number from 0 to 1");
-  }
-  if (flags.risk && !(*flags.risk > 0 && std::isfinite(*flags.risk))) {
-    throw UsageError(prefix + "risk is a number of pairs above 0, as 0.5");
-  }
-  if (flags.least_quality && !(*flags.least_quality >= 0)) {
-    throw UsageError(prefix + "least-quality is a number from 0 to 100");
-  }
   if (flags.hash == dedup::kExact && flags.least_quality) {
     throw UsageError(prefix +
                      "least-quality is of images compared by codes, and exact compares "
