@@ -20,7 +20,7 @@ struct DedupFlags {
   ChoiceFlags choice;
   std::string scope = "all";
   std::string groups;  // empty: as dedup::group_kind has it
-  std::string keep = "first";
+  std::string keep = "best";
   std::string on_leak = "drop-train";
   std::vector<std::string> split_order;
   std::string on_conflict = "stay";

@@ -82,6 +82,15 @@ std::vector<std::uint32_t> order_by_columns(const Fingerprints& table,
   return order;
 }
 
+std::vector<std::uint32_t> places_by_columns(const Fingerprints& table) {
+  std::vector<std::uint32_t> rows(table.size());
+  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+  const std::vector<std::uint32_t> order = order_by_columns(table, rows);
+  std::vector<std::uint32_t> places(table.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) places[order[i]] = i;
+  return places;
+}
+
 PreferredOrder::PreferredOrder(const Fingerprints& table, std::vector<Preference> preferences)
     : preferences_(std::move(preferences)), places_(table.size()) {
   std::ranges::sort(preferences_, {}, rows_of);
@@ -95,11 +104,7 @@ PreferredOrder::PreferredOrder(const Fingerprints& table, std::vector<Preference
     of_row[one.better].push_back(i);
     of_row[one.worse].push_back(i);
   }
-  std::vector<std::uint32_t> by_columns(table.size());
-  std::iota(by_columns.begin(), by_columns.end(), std::uint32_t{0});
-  by_columns = order_by_columns(table, by_columns);
-  std::vector<std::uint32_t> ranks(table.size());
-  for (std::uint32_t i = 0; i < by_columns.size(); ++i) ranks[by_columns[i]] = i;
+  const std::vector<std::uint32_t> ranks = places_by_columns(table);
   const auto entry = [&](std::uint32_t row) {
     return std::tuple_cat(records[row].key(), std::tuple(ranks[row], row));
   };

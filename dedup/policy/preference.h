@@ -44,6 +44,8 @@ ColumnNames preference_columns();
 // These rows, best first by what columns alone tell. A total order: the same for any order of rows.
 std::vector<std::uint32_t> order_by_columns(const Fingerprints& table,
                                             std::span<const std::uint32_t> rows);
+// By row of the table its place in that order of all rows.
+std::vector<std::uint32_t> places_by_columns(const Fingerprints& table);
 
 // One order of rows, made of preferences that may contradict each other.
 //

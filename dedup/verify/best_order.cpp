@@ -1,19 +1,18 @@
 #include "dedup/verify/best_order.h"
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
+#include <list>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "common/error.h"
 #include "common/resample.h"
-#include "dedup/verify/best_of_rows_internal.h"
+#include "dedup/verify/best_rounds.h"
 #include "dedup/verify/better_picture.h"
 #include "dedup/verify/collages.h"
 #include "dedup/verify/compared_internal.h"
@@ -21,9 +20,7 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr int kMostOfPicture = 8;
-
-// The pairs that pictures linked and that are compared once more: of each row the most probable.
+// Pairs whose pictures may tell which is better, the most probable first.
 std::vector<VerifiedPair> pairs_to_compare(const VerifiedLinks& links) {
   std::vector<VerifiedPair> pairs;
   for (const VerifiedPair& pair : links.verification.pairs) {
@@ -31,16 +28,7 @@ std::vector<VerifiedPair> pairs_to_compare(const VerifiedLinks& links) {
     pairs.push_back(pair);
   }
   std::ranges::stable_sort(pairs, std::greater(), &VerifiedPair::probability);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
-  for (const VerifiedPair& pair : pairs) rows.emplace_back(pair.row_a, pair.row_b);
-  const std::vector<bool> are_best = are_best_of_a_row(rows, kMostOfPicture);
-  std::vector<VerifiedPair> best;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (are_best[i]) best.push_back(pairs[i]);
-  }
-  std::ranges::sort(best, {},
-                    [](const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b); });
-  return best;
+  return pairs;
 }
 
 // A picture of a row: in all its pixels, or to be registered more exactly than thumbnails were.
@@ -48,12 +36,6 @@ struct Picture {
   Image gray;
   bool is_whole_size = false;
   std::optional<Compared> close;  // of kCloserPixels
-};
-
-// A pair of rows, and what their pictures told.
-struct Told {
-  Preference preference;
-  double altered = 0;
 };
 
 // What both show in the middle, in all their pixels, where one of them is too large to be compared
@@ -110,11 +92,10 @@ class Comparing {
   Comparing(const Fingerprints& table, const PictureSource& thumbnails, const CloserSource& closer)
       : table_(table), thumbnails_(thumbnails), closer_(closer) {}
 
-  Told told(const VerifiedPair& pair) {
-    std::pair<std::optional<std::uint32_t>, Picture>& last = last_.local();
-    if (last.first != pair.row_a) last = {pair.row_a, picture_of(pair.row_a)};
-    const Picture& a = last.second;
-    const Picture b = picture_of(pair.row_b);
+  ToldPair told(const VerifiedPair& pair) {
+    LastPictures& last = last_.local();
+    const Picture& a = last.of(pair.row_a, *this);
+    const Picture& b = last.of(pair.row_b, *this);
     Preference by_columns = preference_by_bytes(pair.row_a, pair.row_b);
     if (a.gray.pixels.empty() || b.gray.pixels.empty()) return {by_columns};
     const Affine map = registered(pair.map, a, b);
@@ -198,37 +179,32 @@ class Comparing {
     return registration ? in_shares(registration->map, *a.close, *b.close) : map;
   }
 
+  // The pictures that were read last.
+  class LastPictures {
+   public:
+    // Good for the next call, too.
+    const Picture& of(std::uint32_t row, const Comparing& from) {
+      const auto known =
+          std::ranges::find(pictures_, row, &std::pair<std::uint32_t, Picture>::first);
+      if (known != pictures_.end()) {
+        pictures_.splice(pictures_.begin(), pictures_, known);
+      } else {
+        pictures_.emplace_front(row, from.picture_of(row));
+        if (pictures_.size() > kMost) pictures_.pop_back();
+      }
+      return pictures_.front().second;
+    }
+
+   private:
+    static constexpr std::size_t kMost = 12;  // of kMostWholePixels each, at most
+    std::list<std::pair<std::uint32_t, Picture>> pictures_;
+  };
+
   const Fingerprints& table_;
   const PictureSource& thumbnails_;
   const CloserSource& closer_;
-  tbb::enumerable_thread_specific<std::pair<std::optional<std::uint32_t>, Picture>> last_;
+  tbb::enumerable_thread_specific<LastPictures> last_;
 };
-
-// Which of two was altered, by others that show the same: it differs from these in more places.
-void ask_others(std::vector<Told>& all) {
-  constexpr double kAltered = 0.01;
-  std::map<std::uint32_t, std::map<std::uint32_t, double>> of_row;  // how much each pair differs
-  for (const auto& [pair, altered] : all) {
-    of_row[pair.better][pair.worse] = altered;
-    of_row[pair.worse][pair.better] = altered;
-  }
-  for (auto& [pair, altered] : all) {
-    if (pair.is_sure || altered < kAltered) continue;
-    double of_better = 0;
-    double of_worse = 0;
-    const auto& others = of_row[pair.worse];
-    for (const auto& [other, differs] : of_row[pair.better]) {
-      const auto at = others.find(other);
-      if (at == others.end()) continue;
-      of_better += differs;
-      of_worse += at->second;
-    }
-    if (std::fabs(of_better - of_worse) < std::max(kAltered, altered / 2)) continue;
-    if (of_better > of_worse) std::swap(pair.better, pair.worse);
-    pair.why = KeptFor::kNothingAdded;
-    pair.is_likely = pair.is_sure = true;
-  }
-}
 
 }  // namespace
 
@@ -243,20 +219,24 @@ std::shared_ptr<const PreferredOrder> best_order(const ColumnSource& columns,
       thumbnails ? pictures_of(table, thumbnails) : [](std::uint32_t) { return Image(); };
   Comparing comparing(table, pictures, how.closer);
   const std::vector<VerifiedPair> pairs = pairs_to_compare(links);
-  std::vector<Told> told(pairs.size());
-  tbb::parallel_for(std::size_t{0}, pairs.size(), [&](std::size_t i) {
+  std::vector<RowPair> rows;
+  for (const VerifiedPair& pair : pairs) rows.emplace_back(pair.row_a, pair.row_b);
+  const auto told = compare_for_best(rows, places_by_columns(table), [&](std::size_t i) {
     if (how.search.stop && how.search.stop()) {
       throw StoppedError("stopped while copies were compared");
     }
-    told[i] = comparing.told(pairs[i]);
+    return comparing.told(pairs[i]);
   });
-  ask_others(told);
   std::vector<Preference> preferences;
-  for (const Told& one : told) preferences.push_back(one.preference);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> compared;
-  for (const VerifiedPair& pair : pairs) compared.emplace_back(pair.row_a, pair.row_b);
+  std::vector<RowPair> compared;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    if (!told[i]) continue;
+    preferences.push_back(told[i]->preference);
+    compared.push_back(rows[i]);
+  }
+  std::ranges::sort(compared);
   for (const Edge& edge : links.edges) {
-    if (std::ranges::binary_search(compared, std::pair(edge.a, edge.b))) continue;
+    if (std::ranges::binary_search(compared, RowPair(edge.a, edge.b))) continue;
     preferences.push_back(preference_by_columns(table, edge.a, edge.b));
   }
   return std::make_shared<const PreferredOrder>(table, std::move(preferences));

@@ -12,9 +12,10 @@ inline constexpr std::uint64_t kMostWholePixels = std::uint64_t{1} << 21;
 
 // In which order pictures that are linked are to stay: better ones first.
 //
-// Pairs     of each picture the 8 most probable are compared pixel by pixel (better_picture), with
+// Pairs     those that compare_for_best asks for are compared pixel by pixel (better_picture), with
 //           pictures of `closer`; the other pairs, and those that tell nothing, by columns
-// Pictures  whole up to kMostWholePixels; larger ones are made smaller, and where that tells nothing
+// Pictures  whole up to kMostWholePixels; larger ones are made smaller, and where that tells
+// nothing
 //           surely, their middles are compared in all pixels. Without `closer`: thumbnails
 // A pure function, for any number of threads. Errors: StoppedError.
 std::shared_ptr<const PreferredOrder> best_order(const ColumnSource& columns,

@@ -73,18 +73,16 @@ class SameScale {
         compressed_b_(b),
         upon_a_(moved_upon(a, b, whole)),
         upon_b_(moved_upon(b, a, inverse(whole))),
+        toned_a_(Tones(upon_a_, a).of(upon_a_)),
+        toned_b_(Tones(upon_b_, b).of(upon_b_)),
         are_blocks_alike_(std::lround(whole.x0) % kSide == 0 &&
                           std::lround(whole.y0) % kSide == 0 && whole.xx == 1 && whole.yy == 1) {
-    compare_steps();
+    const BesideUpon beside_a(compressed_a_, toned_a_);
+    const BesideUpon beside_b(compressed_b_, toned_b_);
+    b_of_a_ = better::made_of(beside_b, beside_a, are_blocks_alike_);
+    a_of_b_ = better::made_of(beside_a, beside_b, are_blocks_alike_);
   }
 
-  // Which was made of the other, whatever was done to it.
-  void compare_steps() {
-    const Plane toned_a = Tones(upon_a_, a_).of(upon_a_);  // b in the tones of a
-    const Plane toned_b = Tones(upon_b_, b_).of(upon_b_);
-    b_of_a_ = better::made_of(compressed_b_, toned_a, compressed_a_, toned_b, are_blocks_alike_);
-    a_of_b_ = better::made_of(compressed_a_, toned_b, compressed_b_, toned_a, are_blocks_alike_);
-  }
   // By the steps of the one that the other shows.
   std::optional<Better> shows_steps() const {
     if (are_compressed_alike()) return std::nullopt;
@@ -116,7 +114,7 @@ class SameScale {
   std::optional<Better> has_no_outlines() const {
     constexpr float kLeast = 20;
     constexpr double kSteeper = 1.25;
-    const Plane toned = Tones(upon_a_, a_).of(upon_a_);
+    const Plane& toned = toned_a_;
     Plane difference = difference_where_seen(a_, toned);
     // Where one has lost tones, they lead but one way.
     const Tones back(a_, upon_a_);
@@ -191,7 +189,7 @@ class SameScale {
     constexpr double kEven = 0.68;
     constexpr double kLeast = 3;    // gray values
     constexpr double kWhite = 0.2;  // correlation of neighbours
-    const Plane toned = Tones(upon_a_, a_).of(upon_a_);
+    const Plane& toned = toned_a_;
     std::vector<float> offs;
     double beside = 0;
     double all = 0;
@@ -253,8 +251,8 @@ class SameScale {
     constexpr double kFitsBetter = 0.69;
     const Plane like_a = filtered_like(a_, upon_a_);
     const Plane like_b = filtered_like(b_, upon_b_);
-    const auto left_a = left_by_rounding(compressed_a_, like_a);
-    const auto left_b = left_by_rounding(compressed_b_, like_b);
+    const auto left_a = left_by_rounding(BesideUpon(compressed_a_, like_a));
+    const auto left_b = left_by_rounding(BesideUpon(compressed_b_, like_b));
     if (!left_a || !left_b) return false;
     if (std::fabs(is_a ? *left_a : *left_b) > kFits) return false;
     // In gray values, not in steps.
@@ -275,6 +273,8 @@ class SameScale {
   Compressed compressed_b_;
   Plane upon_a_;
   Plane upon_b_;
+  Plane toned_a_;  // b upon a, in the tones of a
+  Plane toned_b_;
   bool are_blocks_alike_;
   MadeOf b_of_a_;
   MadeOf a_of_b_;

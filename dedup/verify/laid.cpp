@@ -17,18 +17,34 @@ int nearest(double place) {
 }
 
 // Correlation of every `step`th pixel each way with what a map of whole pixels lays upon it.
-double correlation(const Plane& onto, const Plane& other, const Affine& map, int step) {
-  double n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
-  for (int y = step / 2; y < onto.height; y += step) {
-    for (int x = step / 2; x < onto.width; x += step) {
-      const int at_x = nearest(map.x_of(x, y));
-      const int at_y = nearest(map.y_of(x, y));
-      if (at_x < 0 || at_y < 0 || at_x >= other.width || at_y >= other.height) continue;
-      const double p = onto.at(x, y);
-      const double q = other.at(at_x, at_y);
-      ++n;
-      a += p, b += q, aa += p * p, bb += q * q, ab += p * q;
+// Some pixels of a picture, and where they lie upon another.
+struct LaidPixel {
+  float value;
+  int x;
+  int y;
+};
+std::vector<LaidPixel> laid_pixels(const Plane& onto, const Affine& map) {
+  constexpr int kStep = 5;
+  std::vector<LaidPixel> pixels;
+  for (int y = kStep / 2; y < onto.height; y += kStep) {
+    for (int x = kStep / 2; x < onto.width; x += kStep) {
+      pixels.push_back({onto.at(x, y), nearest(map.x_of(x, y)), nearest(map.y_of(x, y))});
     }
+  }
+  return pixels;
+}
+
+// Of these pixels with those that they lie upon, moved by so much.
+double correlation(std::span<const LaidPixel> pixels, const Plane& other, int dx = 0, int dy = 0) {
+  double n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
+  for (const LaidPixel& pixel : pixels) {
+    const int x = pixel.x + dx;
+    const int y = pixel.y + dy;
+    if (x < 0 || y < 0 || x >= other.width || y >= other.height) continue;
+    const double p = pixel.value;
+    const double q = other.at(x, y);
+    ++n;
+    a += p, b += q, aa += p * p, bb += q * q, ab += p * q;
   }
   if (n < 64) return -1;
   const double of_a = aa - a * a / n;
@@ -146,20 +162,21 @@ std::optional<Affine> whole_pixel_map(const Plane& a, const Plane& b, const Affi
   const double y = std::clamp(back.y_of(b.width / 2.0, b.height / 2.0), 0.0, a.height - 1.0);
   const double mid_x = (x + a.width / 2.0) / 2;
   const double mid_y = (y + a.height / 2.0) / 2;
-  const double x0 = std::round(map.x_of(mid_x, mid_y) - whole.x_of(mid_x, mid_y));
-  const double y0 = std::round(map.y_of(mid_x, mid_y) - whole.y_of(mid_x, mid_y));
+  whole.x0 = std::round(map.x_of(mid_x, mid_y) - whole.x_of(mid_x, mid_y));
+  whole.y0 = std::round(map.y_of(mid_x, mid_y) - whole.y_of(mid_x, mid_y));
+  const std::vector<LaidPixel> pixels = laid_pixels(a, whole);
   std::optional<Affine> best;
   // Not what fits clearly worse than the map itself, as where one is turned by a degree.
   constexpr double kAsGood = 0.003;
-  double most = std::max(kAlike, correlation(a, b, map, 5) - kAsGood);
+  double most = std::max(kAlike, correlation(laid_pixels(a, map), b) - kAsGood);
   for (int dy = -kReach; dy <= kReach; ++dy) {
     for (int dx = -kReach; dx <= kReach; ++dx) {
-      whole.x0 = x0 + dx;
-      whole.y0 = y0 + dy;
-      const double alike = correlation(a, b, whole, 5);
+      const double alike = correlation(pixels, b, dx, dy);
       if (alike <= most) continue;
       most = alike;
       best = whole;
+      best->x0 += dx;
+      best->y0 += dy;
     }
   }
   return best;
@@ -213,6 +230,8 @@ Tones::Tones(const Plane& from, const Plane& to) {
 
 float Tones::operator()(float value) const {
   const float clamped = std::clamp(value, 0.0F, 255.0F);
+  const auto whole = static_cast<std::size_t>(clamped);
+  if (static_cast<float>(whole) == clamped) return static_cast<float>(at_[whole]);
   const auto left = std::min<std::size_t>(static_cast<std::size_t>(clamped), 254);
   return static_cast<float>(
       std::lerp(at_[left], at_[left + 1], double{clamped} - static_cast<double>(left)));

@@ -11,10 +11,11 @@
 namespace winnow::dedup::better {
 namespace {
 
-// Of the blocks at multiples of 8, by whether `seen` has all their pixels.
-Coefficients coefficients(const Plane& plane, const Plane& seen) {
-  static const auto kCosines = [] {
-    std::array<std::array<float, kSide>, kMostOrder + 1> table{};
+// What the cosine of a frequency is in each pixel of a block, across or down.
+using Cosines = std::array<std::array<float, kSide>, kMostOrder + 1>;
+const Cosines& cosines() {
+  static const Cosines kTable = [] {
+    Cosines table{};
     for (std::size_t u = 0; u <= kMostOrder; ++u) {
       for (std::size_t x = 0; x < kSide; ++x) {
         const double angle = (2.0 * static_cast<double>(x) + 1) * static_cast<double>(u) *
@@ -24,33 +25,63 @@ Coefficients coefficients(const Plane& plane, const Plane& seen) {
     }
     return table;
   }();
-  Coefficients out;
+  return kTable;
+}
+
+// Calls `take` with the number of each block at multiples of 8, row by row, and its corner.
+template <typename Take>
+void each_block(const Plane& plane, Take&& take) {
+  std::size_t number = 0;
   for (int top = 0; top + kSide <= plane.height; top += kSide) {
-    for (int left = 0; left + kSide <= plane.width; left += kSide) {
-      bool is_seen = true;
-      std::array<std::array<float, kMostOrder + 1>, kSide> across{};
-      for (int y = 0; y < kSide; ++y) {
-        const float* const row = plane.row(top + y) + left;
-        const float* const there = seen.row(top + y) + left;
-        for (int x = 0; x < kSide; ++x) is_seen = is_seen && there[x] != kNothing;
-        for (std::size_t u = 0; u <= kMostOrder; ++u) {
-          float sum = 0;
-          for (std::size_t x = 0; x < kSide; ++x) sum += kCosines[u][x] * row[x];
-          across[static_cast<std::size_t>(y)][u] = sum;
-        }
-      }
-      if (!is_seen) continue;
-      std::size_t k = 0;
+    for (int left = 0; left + kSide <= plane.width; left += kSide) take(number++, left, top);
+  }
+}
+
+// Of the blocks that `are_wanted`, by their numbers; of all where that is empty.
+Coefficients coefficients(const Plane& plane, const std::vector<char>& are_wanted = {}) {
+  const Cosines& table = cosines();
+  Coefficients out;
+  each_block(plane, [&](std::size_t number, int left, int top) {
+    if (!are_wanted.empty() && !are_wanted[number]) return;
+    // Down first, so that the pixels of a row are worked on together.
+    std::array<std::array<float, kSide>, kMostOrder + 1> down{};
+    for (std::size_t y = 0; y < kSide; ++y) {
+      const float* const row = plane.row(top + static_cast<int>(y)) + left;
       for (std::size_t v = 0; v <= kMostOrder; ++v) {
-        for (std::size_t u = v == 0 ? 1 : 0; u + v <= kMostOrder; ++u) {
-          float sum = 0;
-          for (std::size_t y = 0; y < kSide; ++y) sum += kCosines[v][y] * across[y][u];
-          out[k++].push_back(sum);
-        }
+        for (std::size_t x = 0; x < kSide; ++x) down[v][x] += table[v][y] * row[x];
       }
+    }
+    std::size_t k = 0;
+    for (std::size_t v = 0; v <= kMostOrder; ++v) {
+      for (std::size_t u = v == 0 ? 1 : 0; u + v <= kMostOrder; ++u) {
+        float sum = 0;
+        for (std::size_t x = 0; x < kSide; ++x) sum += table[u][x] * down[v][x];
+        out[k++].push_back(sum);
+      }
+    }
+  });
+  return out;
+}
+
+// Those of some blocks, of all of a picture.
+Coefficients of_blocks(const Coefficients& all, const std::vector<char>& are_wanted) {
+  Coefficients out;
+  for (std::size_t k = 0; k < kFrequencies; ++k) {
+    for (std::size_t i = 0; i < are_wanted.size(); ++i) {
+      if (are_wanted[i]) out[k].push_back(all[k][i]);
     }
   }
   return out;
+}
+
+// The cosine of so many turns, to a ten-thousandth.
+float cosine_of_turns(float turns) {
+  const float part = turns - std::nearbyint(turns);
+  const float x = part * part;  // up to 1/4; Taylor's series of cos(2 pi part)
+  return 1 +
+         x * (-19.7392088F +
+              x * (64.9393940F +
+                   x * (-85.4568172F + x * (60.2446414F + x * (-26.4262568F + x * 7.9035364F)))));
 }
 
 class StepScores {
@@ -116,29 +147,32 @@ Agreement agreement(const std::vector<float>& values, int step) {
   for (const float value : values) {
     if (std::fabs(value) < 0.6 * step) continue;
     ++out.count;
-    out.mean += std::cos(2 * std::numbers::pi * value / step);
+    out.mean += cosine_of_turns(value / static_cast<float>(step));
   }
   out.mean /= std::max(1.0, out.count);
   return out;
 }
 
-// Takes blocks out of the `difference` of two pictures in which they differ more than compression
-// would have it.
-void leave_out_altered(const Plane& picture, Plane& difference) {
-  const std::vector<DifferentBlock> blocks = different_blocks(picture, difference);
+// By block whether two pictures show it both, and differ there no more than compression would have
+// it.
+std::vector<char> are_unaltered(const Plane& picture, const Plane& toned) {
+  const std::vector<DifferentBlock> blocks =
+      different_blocks(picture, difference_where_seen(picture, toned));
   const float usual = usual_off(blocks);
+  const auto across = static_cast<std::size_t>(picture.width / kSide);
+  std::vector<char> out(across * static_cast<std::size_t>(picture.height / kSide));
   for (const DifferentBlock& block : blocks) {
-    if (block.off <= 3 * usual || block.off <= 0.4F * block.contrast) continue;
-    for (int y = block.top; y < block.top + kSide; ++y) {
-      std::fill_n(difference.row(y) + block.left, kSide, kNothing);
-    }
+    if (block.off > 3 * usual && block.off > 0.4F * block.contrast) continue;
+    out[static_cast<std::size_t>(block.top / kSide) * across +
+        static_cast<std::size_t>(block.left / kSide)] = true;
   }
+  return out;
 }
 
 }  // namespace
 
 Compressed::Compressed(const Plane& picture)
-    : plane(picture), values(coefficients(plane, plane)), steps(steps_of(values)), agrees{} {
+    : plane(picture), values(coefficients(plane)), steps(steps_of(values)), agrees{} {
   for (std::size_t k = 0; k < kFrequencies; ++k) agrees[k] = agreement(values[k], steps[k]).mean;
 }
 
@@ -216,27 +250,20 @@ double altered_share(const Plane& a, const Plane& b, const Affine& map) {
   return least;
 }
 
-namespace {
-
-Plane unaltered_difference(const Plane& picture, const Plane& toned) {
-  Plane difference = difference_where_seen(picture, toned);
-  leave_out_altered(picture, difference);
-  return difference;
+BesideUpon::BesideUpon(const Compressed& of, const Plane& toned) : picture(of) {
+  const std::vector<char> are_wanted = are_unaltered(picture.plane, toned);
+  here = of_blocks(picture.values, are_wanted);
+  upon = coefficients(toned, are_wanted);
 }
 
-}  // namespace
-
-std::optional<double> left_by_rounding(const Compressed& picture, const Plane& toned) {
-  const Plane difference = unaltered_difference(picture.plane, toned);
-  const Coefficients left = coefficients(difference, difference);
-  const Coefficients here = coefficients(picture.plane, difference);
+std::optional<double> left_by_rounding(const BesideUpon& both) {
   std::vector<float> ratios;
   for (std::size_t k = 0; k < kFrequencies; ++k) {
-    const int step = picture.steps[k];
+    const int step = both.picture.steps[k];
     std::vector<float> amounts;
-    for (std::size_t i = 0; i < left[k].size(); ++i) {
-      if (std::fabs(here[k][i]) > 0.6 * std::max(step * 1.0, 1.5)) {
-        amounts.push_back(std::fabs(left[k][i]));
+    for (std::size_t i = 0; i < both.here[k].size(); ++i) {
+      if (std::fabs(both.here[k][i]) > 0.6 * std::max(step * 1.0, 1.5)) {
+        amounts.push_back(std::fabs(both.here[k][i] - both.upon[k][i]));
       }
     }
     if (amounts.size() < kFewBlocks) continue;
@@ -248,26 +275,23 @@ std::optional<double> left_by_rounding(const Compressed& picture, const Plane& t
   return middle_of(std::move(ratios));
 }
 
-MadeOf made_of(const Compressed& one, const Plane& toned_one, const Compressed& other,
-               const Plane& toned_other, bool are_blocks_alike) {
+MadeOf made_of(const BesideUpon& one, const BesideUpon& other, bool are_blocks_alike) {
   constexpr double kLeast = 10;  // of a frequency
   constexpr int kSeen = 3;       // finer steps are lost by the next compression
-  const Plane seen = unaltered_difference(other.plane, toned_one);
-  const Coefficients upon = coefficients(toned_one, seen);
   MadeOf out;
   double sum = 0;
   for (std::size_t k = 0; k < kFrequencies; ++k) {
-    const int step = other.steps[k];
-    const int own = one.steps[k];
+    const int step = other.picture.steps[k];
+    const int own = one.picture.steps[k];
     if (step < kSeen) continue;
     // Multiples of its own steps are multiples of the other's, whatever it was made of.
     if (are_blocks_alike && own > 1 && own != step && (step % own == 0 || own % step == 0))
       continue;
-    const Agreement there = agreement(upon[k], step);
+    const Agreement there = agreement(other.upon[k], step);
     if (there.count < kFewBlocks) continue;
     // The one's own rounding, of a variance of step^2 / 12, blurs the steps of the other.
     const double ratio = std::numbers::pi * own / step;
-    const double expected = other.agrees[k] * std::exp(-ratio * ratio / 6);
+    const double expected = other.picture.agrees[k] * std::exp(-ratio * ratio / 6);
     const double weight = there.count * expected * expected;
     if (weight < kLeast) continue;
     sum += there.count * there.mean * expected;
@@ -275,7 +299,7 @@ MadeOf made_of(const Compressed& one, const Plane& toned_one, const Compressed& 
     ++out.frequencies;
   }
   if (out.weight > 0) out.shows = sum / out.weight;
-  out.left = left_by_rounding(one, toned_other);
+  out.left = left_by_rounding(one);
   return out;
 }
 

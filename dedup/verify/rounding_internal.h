@@ -15,7 +15,7 @@ namespace winnow::dedup::better {
 constexpr int kSide = 8;
 constexpr int kMostOrder = 4;  // of both directions together
 constexpr std::size_t kFrequencies = 14;
-using Coefficients = std::array<std::vector<float>, kFrequencies>;
+using Coefficients = std::array<std::vector<float>, kFrequencies>;  // by block, row by row
 
 // The steps to which each frequency of a picture is rounded; 1 where none is seen.
 using Steps = std::array<int, kFrequencies>;
@@ -46,10 +46,19 @@ float usual_off(const std::vector<DifferentBlock>& blocks);
 // so that where blocks are cut and how sharp they are does not count.
 double altered_share(const Plane& a, const Plane& b, const Affine& map);
 
-// 0 where what is left between a picture and what lies upon it, in its tones, is what the picture's
-// own compression rounds away; the logarithm of how much more it is. Nothing where it cannot be
-// told.
-std::optional<double> left_by_rounding(const Compressed& picture, const Plane& toned);
+// A picture, and what of another lies upon it, in its tones: of the blocks that both show and in
+// which they differ no more than compression would have it.
+struct BesideUpon {
+  BesideUpon(const Compressed& picture, const Plane& toned);
+
+  const Compressed& picture;
+  Coefficients here;
+  Coefficients upon;
+};
+
+// 0 where what is left between a picture and what lies upon it is what the picture's own
+// compression rounds away; the logarithm of how much more it is. Nothing where it cannot be told.
+std::optional<double> left_by_rounding(const BesideUpon& both);
 
 // How far it fits that one picture was made of another, both of one scale.
 struct MadeOf {
@@ -60,10 +69,9 @@ struct MadeOf {
   int frequencies = 0;
   std::optional<double> left;  // left_by_rounding()
 };
-// `toned_one`: what of the one lies upon the other, in the other's tones; and the other way round.
-// are_blocks_alike: the blocks of both lie upon each other.
-MadeOf made_of(const Compressed& one, const Plane& toned_one, const Compressed& other,
-               const Plane& toned_other, bool are_blocks_alike);
+// one, other        each with what of the other lies upon it
+// are_blocks_alike  the blocks of both lie upon each other
+MadeOf made_of(const BesideUpon& one, const BesideUpon& other, bool are_blocks_alike);
 
 // Whether the first of two pictures of the same steps was compressed by them before the second
 // was. Nothing where that is not seen.

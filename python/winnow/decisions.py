@@ -511,7 +511,7 @@ class Index:
         verify: bool | None = None,
         scope: str = "all",
         groups: str | None = None,
-        keep: str = "first",
+        keep: str = "best",
         on_leak: str = "drop-train",
         on_conflict: str = "stay",
         mode: str = "keep",
