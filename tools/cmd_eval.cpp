@@ -41,6 +41,7 @@ using Confusion = std::vector<std::vector<std::uint64_t>>;  // [label][predictio
 Confusion confusion_of(const train::EvalResult& result) {
   Confusion confusion(result.classes.size(), std::vector<std::uint64_t>(result.classes.size()));
   for (std::size_t i = 0; i < result.evaluation.labels.size(); ++i) {
+    if (result.evaluation.labels[i] < 0) continue;  // no class is right
     ++confusion[static_cast<std::size_t>(result.evaluation.labels[i])]
                [static_cast<std::size_t>(result.evaluation.predictions[i])];
   }
@@ -70,7 +71,7 @@ void tell_confusions(const Session& session, const train::EvalResult& result,
   }
 }
 
-// Of several labels all, as a CSV of labels has them.
+// All labels of the sample, as a CSV of labels has them.
 std::string label_text(const train::EvalResult& result, std::size_t sample) {
   const auto name = [&](std::int32_t label) {
     return result.classes[static_cast<std::size_t>(label)];
@@ -240,6 +241,9 @@ Command add_eval(CLI::App& program) {
                   "Selection that says what has leaked (default: the one trained with)");
   app->add_option("--tta", o->eval.data.tta,
                   "Test-time augmentation: predict each image by the mean of several views of it");
+  app->add_flag("--allow-unlabelled", o->eval.data.allow_unlabelled,
+                "Runs of bce and focal: an image without a label is of no class, also where the "
+                "run was trained without this flag");
   add_memory_flags(*app, o->memory);
   app->add_option("--predictions", o->predictions, "Write a CSV of every image's prediction here");
   app->add_flag("--logits", o->eval.with_logits,

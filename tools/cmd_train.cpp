@@ -377,6 +377,9 @@ void add_loss_flags(CLI::App& recipe, train::LossOptions& loss) {
                   "barlow_twins: how many numbers two views of an image are compared by")
       ->check(whole_in(1, train::kMostProjection))
       ->capture_default_str();
+  recipe.add_flag("--allow-unlabelled", loss.allow_unlabelled,
+                  "bce, focal: an image without a label is of no class, its target all zeros; "
+                  "without this flag such images are refused");
   recipe.add_option("--label-smoothing", loss.label_smoothing, "Label smoothing")
       ->check(real_in(0.0, 1.0))
       ->capture_default_str();

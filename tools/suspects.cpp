@@ -59,24 +59,24 @@ void add_label_suspects(const dedup::JudgedLabels& judged, std::span<const std::
   }
 }
 
-// Images without label are not judged.
-void add_votes(const dedup::NearestRows& nearest, std::span<const std::uint32_t> rows,
-               std::span<const std::int32_t> labels, std::size_t classes,
-               const SuspectOptions& options, Suspects& found) {
-  std::vector<float> shares = dedup::neighbour_votes(nearest, labels, classes);
+// Images without a label are not judged. `rows`: of each image of `all` its row.
+void judge_labelled(const dedup::JudgedLabels& all, std::span<const std::uint32_t> rows,
+                    dedup::Issue issue, const SuspectOptions& options, Suspects& found) {
+  if (std::ranges::none_of(all.labels, [](std::int32_t label) { return label < 0; })) {
+    add_label_suspects(all, rows, issue, options, found);
+    return;
+  }
+  std::vector<float> shares;
   std::vector<std::uint32_t> judged_rows;
   std::vector<std::int32_t> judged_labels;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (labels[i] < 0) continue;
-    const auto row = std::span(shares).subspan(i * classes, classes);
-    std::ranges::copy(row,
-                      shares.begin() + static_cast<std::ptrdiff_t>(judged_rows.size() * classes));
+    if (all.labels[i] < 0) continue;
+    const auto row = all.row(i);
+    shares.insert(shares.end(), row.begin(), row.end());
     judged_rows.push_back(rows[i]);
-    judged_labels.push_back(labels[i]);
+    judged_labels.push_back(all.labels[i]);
   }
-  shares.resize(judged_rows.size() * classes);
-  add_label_suspects({shares, judged_labels, classes}, judged_rows,
-                     dedup::Issue::kLabelOfNeighbours, options, found);
+  add_label_suspects({shares, judged_labels, all.classes}, judged_rows, issue, options, found);
 }
 
 void add_outliers(const std::vector<float>& distances, std::span<const std::uint32_t> rows,
@@ -113,8 +113,8 @@ Suspects suspects_of(const train::OutOfFold& predicted, const dedup::Fingerprint
   const std::vector<std::uint32_t> rows = rows_with(predicted.ids, table);
   const std::vector<std::int32_t> labels = labels_of(rows, table);
   Suspects found;
-  add_label_suspects({predicted.probabilities, labels, predicted.classes.size()}, rows,
-                     dedup::Issue::kLabelError, options, found);
+  judge_labelled({predicted.probabilities, labels, predicted.classes.size()}, rows,
+                 dedup::Issue::kLabelError, options, found);
   return found;
 }
 
@@ -127,7 +127,11 @@ Suspects suspects_of(const dedup::FeatureTable& features, const dedup::Fingerpri
   const dedup::FeatureIndex index(features);
   const dedup::NearestRows nearest = dedup::nearest_rows(index, options.neighbours, search);
   Suspects found;
-  if (classes > 0) add_votes(nearest, rows, labels, classes, options, found);
+  if (classes > 0) {
+    const std::vector<float> shares = dedup::neighbour_votes(nearest, labels, classes);
+    judge_labelled({shares, labels, classes}, rows, dedup::Issue::kLabelOfNeighbours, options,
+                   found);
+  }
   add_outliers(dedup::outlier_distances(nearest, index.vectors(), labels, classes), rows,
                options.outlier_score, found);
   return found;

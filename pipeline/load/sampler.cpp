@@ -31,9 +31,7 @@ constexpr std::array<Named<Sampling>, 4> kSamplings{{{"uniform", Sampling::kUnif
 
 std::span<const std::int32_t> labels_at(const SampleSet& samples, const SampleLabels& labels,
                                         std::size_t place) {
-  const std::size_t row = first_row(samples, place);
-  if (labels[row].empty()) throw_labels(samples.ids[row], "no label");
-  return labels[row];
+  return labels[first_row(samples, place)];
 }
 
 // The k-th in an endless row of shuffles of [0, count), each a function of (seed, its number,
@@ -157,7 +155,7 @@ void Sampler::group_by_class(const SampleLabels& labels) {
   std::map<std::int32_t, std::vector<std::uint32_t>> places;
   for (std::size_t place = 0; place < samples_.size(); ++place) {
     const auto own = labels_at(samples_, labels, place);
-    if (own.size() > 1) {
+    if (own.size() != 1) {
       throw_labels(samples_.ids[first_row(samples_, place)],
                    std::to_string(own.size()) + " labels, and balanced classes are for one each");
     }

@@ -21,7 +21,8 @@ namespace winnow::pipeline {
 //                  with one more taking turns. Within a class none comes again before all have
 //                  come.
 //   kRepeatFactor  due max(1, sqrt(threshold / f)) times, where f is the share of places that carry
-//                  the rarest of its labels (Gupta et al., LVIS, 2019); as many samples as that
+//                  the rarest of its labels, once without a label (Gupta et al., LVIS, 2019, as
+//                  detectron2 does it); as many samples as that
 //                  adds up to, rounded up, which raises what is due accordingly.
 //   kWeighted      due as often as its weight says, all samples counting alike in the loss; as many
 //                  samples as the weights add up to, rounded, and what is due scaled accordingly.
@@ -56,8 +57,8 @@ SampleLabels read_labels(const Cache& cache, const std::vector<SampleId>& ids);
 // sample. Immutable; safe from many threads.
 class Sampler {
  public:
-  // `labels` are asked for by kBalanced and kRepeatFactor. Throws UsageError for an empty set, a
-  // sample without label, with kBalanced one of several labels, a threshold outside (0, 1], and as
+  // `labels` are asked for by kBalanced and kRepeatFactor. Throws UsageError for an empty set, with
+  // kBalanced a sample without a label or of several, a threshold outside (0, 1], and as
   // check_shuffle_of().
   Sampler(SampleSet samples, std::uint64_t seed, const SamplingOptions& options = {},
           const SampleLabels& labels = {});

@@ -50,7 +50,8 @@ class Batch:
         return self._given(self.raw.labels)
 
     def targets(self, classes: int) -> Any:
-        """(n, classes) float32: the weight of each label of each sample, 1 or its share in a mixed sample."""
+        """(n, classes) float32: the weight of each label of each sample, 1 or its share in a mixed sample. A sample without a
+        label is a row of zeros."""
         return self._given(self.raw.targets(classes))
 
     @property

@@ -28,10 +28,31 @@ def average_precision(labels, logits):
                for score in positive) / len(positive)  # fmt: skip
 
 
-class ManyLabels(Case):
+class Quadrants(Case):
+    """Caches of images whose labels are the bright quadrants."""
+
+    def write_bright(self, path, bright):
+        pixels = bytearray(self.random.randrange(100) for _ in range(3 * SIDE * SIDE))
+        for y in range(SIDE):
+            for x in range(SIDE):
+                if 2 * (2 * y // SIDE) + 2 * x // SIDE in bright:
+                    for c in range(3):
+                        pixels[3 * (y * SIDE + x) + c] += 60
+        self.write_ppm(path, bytes(pixels), SIDE)
+
+    def ingest_rows(self, rows, folder, out):
+        """`rows`: of each image of `folder` its name, the numbers of its quadrants, and the split."""
+        table = folder / "labels.csv"
+        with table.open("w", newline="") as file:
+            csv.writer(file).writerows([["file", "labels", "split"],
+                                        *((name, "|".join(QUADRANTS[k] for k in bright), split) for name, bright, split in rows)])  # fmt: skip
+        self.ok("ingest", table, "--out", out)
+
+
+class ManyLabels(Quadrants):
     @classmethod
     def setUpClass(cls):
-        """Images whose labels are the bright quadrants, one at least; that in the south-east is rare."""
+        """One label at least; that in the south-east is rare."""
         case = cls("ok")
         case.setUp()
         cls.addClassCleanup(case.doCleanups)
@@ -41,20 +62,11 @@ class ManyLabels(Case):
             bright = []
             while not bright:
                 bright = [k for k in range(4) if case.random.random() < (0.15 if k == 3 else 0.45)]
-            pixels = bytearray(case.random.randrange(100) for _ in range(3 * SIDE * SIDE))
-            for y in range(SIDE):
-                for x in range(SIDE):
-                    if 2 * (2 * y // SIDE) + 2 * x // SIDE in bright:
-                        for c in range(3):
-                            pixels[3 * (y * SIDE + x) + c] += 60
             name, split = f"{number:03}.ppm", "train" if number < 480 else "val" if number < 600 else "test"
-            case.write_ppm(case.folder / "images" / name, bytes(pixels), SIDE)
-            rows.append([name, "|".join(QUADRANTS[k] for k in bright), split])
-        cls.labels = {row[0]: row[1] for row in rows}
-        table = case.folder / "images" / "labels.csv"
-        with table.open("w", newline="") as file:
-            csv.writer(file).writerows([["file", "labels", "split"], *rows])
-        case.ok("ingest", table, "--out", cls.cache)
+            case.write_bright(case.folder / "images" / name, bright)
+            rows.append([name, bright, split])
+        cls.labels = {name: "|".join(QUADRANTS[k] for k in bright) for name, bright, _ in rows}
+        case.ingest_rows(rows, case.folder / "images", cls.cache)
 
     def train(self, out, *more, loss="bce", epochs=12, augment="none", ranks=0):
         """Without flips, which change what is in the west."""
@@ -153,6 +165,90 @@ class ManyLabels(Case):
         self.ok(*command, "--out", self.folder / "plain")
         self.assertEqual(self.metrics(self.folder / "plain", "val.map"), [])
         self.assertNotIn("map", self.ok("eval", self.folder / "plain", self.folder / "single", "--json").json())
+
+
+class Unlabelled(Quadrants):
+    """Images of no class: a third of them has no bright quadrant, of the others each has one."""
+
+    RECIPE = ("--net", "lenet", "--recipe", "none", "--batch-size", 16, "--micro-batch", 8, "--lr", 0.1, "--threads", 1)
+
+
+    @classmethod
+    def setUpClass(cls):
+        case = cls("ok")
+        case.setUp()
+        cls.addClassCleanup(case.doCleanups)
+        cls.cache, cls.labelled = case.folder / "cache", case.folder / "labelled"
+        rows = []
+        for number in range(120):
+            bright = [] if number % 3 == 0 else [case.random.randrange(4)]
+            name, split = f"{number:03}.ppm", "train" if number < 72 else "val" if number < 96 else "test"
+            case.write_bright(case.folder / "images" / name, bright)
+            rows.append([name, bright, split])
+        case.ingest_rows(rows, case.folder / "images", cls.cache)
+        case.ingest_rows([row for row in rows if row[1] or row[2] == "test"], case.folder / "images", cls.labelled)
+
+    def train(self, cache, out, *more, loss="bce", epochs=1, augment="none", ranks=0):
+        return self.ok("train", cache, "--out", self.folder / out, "--loss", loss, "--epochs", epochs, *self.RECIPE, "--augment", augment,
+                       *more, ranks=ranks)  # fmt: skip
+
+    def test_they_are_refused_unless_asked_for(self):
+        command = ["train", self.cache, "--out", self.folder / "run", *self.RECIPE]
+        for loss in ("bce", "focal"):
+            self.refused(2, ["24 of 72 training images have no label", "--allow-unlabelled"], *command, "--loss", loss)
+        # Before the first step, not at its first evaluation.
+        self.refused(2, ["8 of 24 images of split test have no label", "--allow-unlabelled"], "train", self.labelled, "--out",
+                     self.folder / "run", *self.RECIPE, "--loss", "bce")  # fmt: skip
+        self.assertFalse((self.folder / "run").exists())
+        self.refused(2, ["--allow-unlabelled is for", "bce and focal", "cross_entropy"], *command, "--allow-unlabelled")
+
+    def test_their_target_is_of_no_class(self):
+        for loss in ("bce", "focal"):
+            self.train(self.cache, loss, "--allow-unlabelled", "--keep-best", "map", "--sampling", "repeat-factor",
+                       "--repeat-threshold", 0.5, loss=loss)  # fmt: skip
+            table = self.folder / "table.csv"
+            figures = self.ok("eval", self.folder / loss, self.cache, "--predictions", table, "--logits", "--json").json()
+            rows = list(csv.DictReader(table.read_text().splitlines()))
+            self.assertEqual([row["label"] == "" for row in rows], [number % 3 == 0 for number in range(24)])
+            total = right = 0
+            for row in rows:
+                for name in QUADRANTS:
+                    x, there = float(row[f"logit_{name}"]), name == row["label"]
+                    p = 1 / (1 + math.exp(-x if there else x))  # of what is so
+                    total -= math.log(p) / 4 if loss == "bce" else (0.25 if there else 0.75) * (1 - p) ** 2 * math.log(p)
+                right += row["label"] == row["prediction"]
+            self.assertAlmostEqual(figures["loss"], total / 24, delta=1e-5)
+            self.assertAlmostEqual(figures["top1"], right / 24, delta=1e-12)
+            self.assertEqual(sum(map(sum, figures["confusion"])), 16)
+            for name, precision in zip(figures["classes"], figures["average_precision"]):
+                due = average_precision([name == row["label"] for row in rows], [float(row[f"logit_{name}"]) for row in rows])
+                self.assertAlmostEqual(precision, due, delta=1e-12)
+            self.assertAlmostEqual(self.metrics(self.folder / loss, "test.loss")[-1], figures["loss"], delta=1e-6)
+            self.assertAlmostEqual(self.metrics(self.folder / loss, "test.map")[-1], figures["map"], delta=1e-9)
+
+    def test_the_same_on_any_number_of_ranks(self):
+        self.train(self.cache, "one", "--allow-unlabelled", "--reproducible", augment="mixup", epochs=2)
+        self.train(self.cache, "two", "--allow-unlabelled", "--reproducible", augment="mixup", epochs=2, ranks=2)
+        for name in ("train.loss", "val.map", "test.loss"):
+            self.assertEqual(*(self.metrics(self.folder / run, name) for run in ("one", "two")))
+
+    def test_runs_that_saw_none_can_be_evaluated_on_them(self):
+        self.train(self.labelled, "run", "--holdout", 0.25)
+        command = ["eval", self.folder / "run", self.labelled, "--split", "test", "--json"]
+        self.refused(2, ["8 of 24 images of split test have no label", "--allow-unlabelled"], *command)
+        said = [self.ok(*command, "--allow-unlabelled", ranks=ranks).json() for ranks in (0, 3)]
+        for figures in said:
+            del figures["images_per_second"]
+        self.assertEqual(*said)
+        self.assertEqual((said[0]["samples"], len(said[0]["average_precision"])), (24, 4))
+        self.refused(2, ["options differ", "net.allow_unlabelled"], "train", self.labelled, "--out", self.folder / "run", "--loss", "bce",
+                     "--epochs", 1, *self.RECIPE, "--augment", "none", "--holdout", 0.25, "--resume", "auto",
+                     "--allow-unlabelled")  # fmt: skip
+
+    def test_folds_judge_those_that_have_a_label(self):
+        self.train(self.cache, "run", "--allow-unlabelled", "--folds", 2)
+        found = self.ok("suspects", self.cache, "--run", self.folder / "run", "--json").json()
+        self.assertEqual(found["judged"], 64)  # of 96 of train and val
 
 
 if __name__ == "__main__":

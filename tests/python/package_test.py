@@ -1076,6 +1076,22 @@ for how in (dict(source=until(30, interrupt)), dict(source=files(), progress=lam
         with self.assertRaisesRegex(winnow.UsageError, "more"):
             winnow.ingest(more[:1], self.out, into=True, name="more")
 
+    def test_of_no_class_a_target_is_all_zeros(self):
+        rows = [winnow.Item(numpy.full((8, 8), at, numpy.uint8), labels, split="train")
+                for at, labels in enumerate((["a", "b"], [], "b", None))]  # fmt: skip
+        winnow.ingest(rows, self.out)
+        for augment in ("none", "mixup"):
+            batch = winnow.Loader(self.out, 4, augment=augment).next()
+            with self.assertRaisesRegex(winnow.UsageError, "labels, as mixed samples"):
+                batch.labels
+            raw, targets = batch.raw, batch.targets(2)
+            for at in range(4):
+                own = slice(raw.label_offsets[at], raw.label_offsets[at + 1])
+                self.assertAlmostEqual(targets[at].sum(), raw.label_weights[own].sum(), delta=1e-6)
+            if augment == "none":
+                of = {(int(image[0, 0, 0]), tuple(map(float, target))) for image, target in zip(batch.images, targets)}
+                self.assertEqual(of, {(0, (1, 1)), (1, (0, 0)), (2, (0, 1)), (3, (0, 0))})
+
     def test_what_an_image_may_be(self):
         gray = numpy.arange(12, dtype=numpy.uint8).reshape(3, 4)
         colour = numpy.arange(48, dtype=numpy.uint8).reshape(4, 4, 3)

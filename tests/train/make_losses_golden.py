@@ -11,18 +11,20 @@ from torchvision.ops import sigmoid_focal_loss
 
 from golden_tensors import given, print_vectors
 
-# samples, classes, label smoothing, gamma, alpha, mean over classes, logits that are 10^4 and -10^4
-CASES = ((4, 5, 0.0, 0, -1, True, False), (3, 4, 0.1, 0, -1, True, False), (2, 3, 0.0, 0, -1, False, True),
-         (4, 5, 0.0, 2, 0.25, False, False), (3, 4, 0.1, 1.5, 0.75, False, False), (2, 3, 0.0, 2, -1, False, True))
+# samples, classes, label smoothing, gamma, alpha, mean over classes, logits that are 10^4 and -10^4, samples of no class
+CASES = ((4, 5, 0.0, 0, -1, True, False, 0), (3, 4, 0.1, 0, -1, True, False, 0), (2, 3, 0.0, 0, -1, False, True, 0),
+         (4, 5, 0.0, 2, 0.25, False, False, 0), (3, 4, 0.1, 1.5, 0.75, False, False, 0), (2, 3, 0.0, 2, -1, False, True, 0),
+         (3, 4, 0.0, 0, -1, True, False, 2), (3, 4, 0.0, 2, 0.25, False, True, 2))
 
 rows = []
 torch.manual_seed(1)
-for samples, classes, smoothing, gamma, alpha, mean, extreme in CASES:
+for samples, classes, smoothing, gamma, alpha, mean, extreme, unlabelled in CASES:
     logits = 4 * torch.randn(samples, classes, dtype=torch.float64)
     if extreme:
         logits[:, 0], logits[:, 1] = 1e4, -1e4
     logits.requires_grad_()
     targets = F.one_hot(torch.arange(samples) % classes, classes).to(torch.float64)
+    targets[:unlabelled] = 0
     soft = (1 - smoothing) * targets + smoothing / classes  # as timm's BinaryCrossEntropy smooths
     if gamma > 0 or alpha >= 0:
         terms = sigmoid_focal_loss(logits, soft, alpha, gamma, reduction="none")

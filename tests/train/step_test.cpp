@@ -668,6 +668,34 @@ TEST(Feed, RefusesSamplesWithoutOneLabel) {
   EXPECT_THROW(feed.bind(batch, 0, 2), UsageError);
 }
 
+// Of a loss of each class's sigmoid: no class is the target's, and none is right.
+TEST(Feed, OfSigmoidsSamplesMayHaveAnyNumberOfLabels) {
+  NetOptions options = small_images(3);
+  options.loss.name = "bce";
+  const Graph graph = prune(differentiate(fuse(find_net("lenet").make(options))));
+  const auto program = make_backend("reference")->compile(graph, {});
+  Feed feed(*program);
+  pipeline::Batch batch = random_batch(graph, 3);
+  batch.labels = {0, 2, 1};
+  batch.label_weights = {1, 1, 1};
+  batch.label_offsets = {0, 2, 2, 3};
+  feed.bind(batch, 0, 3);
+  const std::vector<float> want{1, 0, 1, 0, 0, 0, 0, 1, 0};
+  EXPECT_EQ(std::vector(feed.targets().begin(), feed.targets().end()), want);
+  const std::vector<float> logits{1, 0, 0, 1, 0, 0, 0, 1, 0};
+  EXPECT_EQ(score(batch, 0, logits, std::vector<float>(3), {}).correct, 2);
+  // Of a mixed sample both may have none.
+  batch.mix = {0.25, std::nullopt};
+  batch.partners = {1, 2, 1};
+  batch.label_offsets = {0, 2, 3, 3};
+  batch.label_weights = {0.25F, 0.25F, 0.75F};
+  batch.others = {2, 2, 3};
+  feed.bind(batch, 0, 3);
+  const std::vector<float> mixed{0.25F, 0, 0.25F, 0, 0.75F, 0, 0, 0, 0};
+  EXPECT_EQ(std::vector(feed.targets().begin(), feed.targets().end()), mixed);
+  EXPECT_EQ(score(batch, 0, logits, std::vector<float>(3), {}).correct, 1);
+}
+
 TEST(Feed, MixedSamplesHaveTwoLabels) {
   Graph graph = training_graph("lenet", 2);
   const auto program = make_backend("reference")->compile(graph, {});

@@ -25,7 +25,7 @@ struct SampleResult {
       0;  // of the label among the classes, by their logits; 0: it is the prediction
 };
 
-// Of a sample whose logits are not all finite: none of its labels is among the first.
+// Of a sample without a label, or whose logits are not all finite: no label is among the first.
 constexpr std::int32_t kNoRank = std::numeric_limits<std::int32_t>::max();
 
 // How many classes are before the label, of equal ones those that come first.
@@ -40,14 +40,14 @@ std::int32_t rank_of(std::span<const float> logits, std::int32_t label) {
 }
 
 // What is kept of a sample with these labels. Of several the one that was predicted, else the
-// first; the best of their ranks.
+// first; the best of their ranks. Of none label -1.
 SampleResult result_of(std::span<const std::int32_t> labels, std::span<const float> logits,
                        std::int32_t prediction, float loss) {
   SampleResult result{.loss = loss,
-                      .label = labels.front(),
+                      .label = labels.empty() ? -1 : labels.front(),
                       .prediction = prediction,
-                      .rank = rank_of(logits, labels.front())};
-  for (const std::int32_t label : labels.subspan(1)) {
+                      .rank = kNoRank};
+  for (const std::int32_t label : labels) {
     result.rank = std::min(result.rank, rank_of(logits, label));
     if (label == prediction) result.label = label;
   }

@@ -19,7 +19,7 @@ namespace winnow::train {
 
 struct Evaluation {
   double loss = 0;  // mean
-  double top1 = 0;  // in [0, 1]; of several labels one has the largest logit
+  double top1 = 0;  // in [0, 1]; of several labels one has the largest logit, of none no one
   double top5 = 0;  // likewise: a label is among the five largest logits
   std::uint64_t samples = 0;
   std::optional<double> top1_leak_free{};  // without the leaked samples; none without their list
@@ -30,7 +30,8 @@ struct Evaluation {
   std::vector<std::optional<double>> average_precisions{};  // likewise, of each class
 
   // Rank 0 only, in the order of the samples.
-  std::vector<std::int32_t> labels{};  // of several the one that was predicted, else the first
+  // Of several the one that was predicted, else the first; -1: the sample has none.
+  std::vector<std::int32_t> labels{};
   std::vector<std::int32_t> predictions{};
   std::vector<float> losses{};
   std::vector<float> logits{};  // (samples, classes), when asked for
@@ -42,7 +43,7 @@ struct EvaluationTask {
   const std::vector<SampleId>* leaked = nullptr;  // ascending; null: not known
   bool with_logits = false;
   ViewMean view_mean{};
-  // Of each sample, for their average precision; null where each has one. On all ranks or on none.
+  // Of each sample, for the average precisions; null where each has one. On all ranks or on none.
   const pipeline::SampleLabels* several_labels = nullptr;
 };
 

@@ -11,11 +11,12 @@ namespace winnow::train {
 // What a net learns from. Labels, if it has any, are a distribution over classes.
 struct LossOptions {
   std::string name = "cross_entropy";
-  double label_smoothing = 0;  // in [0, 1)
-  double focal_gamma = 2;      // in [0, kMostFocalGamma]
-  double focal_alpha = 0.25;   // in [-1, 1]; below 0: none
-  double redundancy = 0.005;   // above 0, up to kMostRedundancy
-  int projection = 512;        // numbers that two views are compared by, up to kMostProjection
+  double label_smoothing = 0;     // in [0, 1)
+  double focal_gamma = 2;         // in [0, kMostFocalGamma]
+  double focal_alpha = 0.25;      // in [-1, 1]; below 0: none
+  double redundancy = 0.005;      // above 0, up to kMostRedundancy
+  int projection = 512;           // numbers that two views are compared by, up to kMostProjection
+  bool allow_unlabelled = false;  // sigmoid losses: an image without a label is of no class
 };
 inline constexpr double kMostFocalGamma = 100;
 inline constexpr double kLeastRedundancy = 1e-6;

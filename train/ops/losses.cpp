@@ -70,7 +70,8 @@ void add_loss_cases(CaseTable& table, const Operation& forward, const Operation&
     const auto labels = maker.whole_numbers({n, 2}, static_cast<std::uint32_t>(k));
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const auto row = i * static_cast<std::size_t>(k);
-      targets[row + static_cast<std::size_t>(labels[2 * i])] += made.mixed ? 0.25 : 1;
+      const double own = made.unlabelled && i % 2 == 0 ? 0 : 1;
+      targets[row + static_cast<std::size_t>(labels[2 * i])] += made.mixed ? 0.25 : own;
       if (made.mixed) targets[row + static_cast<std::size_t>(labels[2 * i + 1])] += 0.75;
       weights[i] = i % 3 == 2 ? 0 : 0.125 * static_cast<double>(1 + i % 2);
     }

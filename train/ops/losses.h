@@ -40,8 +40,9 @@ struct LossCase {
   std::string name;
   std::int64_t samples, classes;
   Attributes attributes;
-  bool mixed = false;    // targets are weights of two classes, as mixing two images gives
-  bool extreme = false;  // logits 0 and 1 of each sample are 10^4 and -10^4
+  bool mixed = false;       // targets are weights of two classes, as mixing two images gives
+  bool extreme = false;     // logits 0 and 1 of each sample are 10^4 and -10^4
+  bool unlabelled = false;  // every other sample's target is all zeros
 };
 void add_loss_cases(CaseTable& table, const Operation& forward, const Operation& backward,
                     const LossCase& made);

@@ -103,6 +103,8 @@ void cases(CaseTable& table) {
       {"focal_without_alpha", 3, 5, with(0, 0.5, -1, true)},
       {"focal_alpha_alone", 3, 5, with(0, 0, 0.25, false)},
       {"focal_extreme", 3, 5, with(0, 2, 0.25, true), false, true},
+      {"unlabelled", 4, 6, with(0.1, 0, -1, true), false, false, true},
+      {"focal_unlabelled", 4, 6, with(0, 2, 0.25, false), false, true, true},
   };
   for (const LossCase& row : rows) {
     add_loss_cases(table, kSigmoidCrossEntropy, kSigmoidCrossEntropyBackward, row);

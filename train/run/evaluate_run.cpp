@@ -189,8 +189,10 @@ EvalJob look_up_job(const EvalOptions& options, int rank,
   const std::string selection = choose_selection(options, stored, *job.cache, info.digest);
   job.judged = !selection.empty();
   job.of = choose_split(options, stored, *job.cache, selection);
+  LossOptions loss = stored.setup.options.loss;
+  loss.allow_unlabelled = loss.allow_unlabelled || options.data.allow_unlabelled;
   job.several_labels =
-      several_labels(*job.cache, job.of.samples.all.ids, stored.setup.options.loss.name);
+      several_labels(*job.cache, job.of.samples.all.ids, loss, "images of split " + job.of.split);
   job.classes = info.classes;
   return job;
 }

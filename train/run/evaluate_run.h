@@ -27,7 +27,8 @@ struct EvalDataOptions {
   // "train", "val", "test", "none"; "holdout": what the run held out of training. Empty: the first
   // of test, val and the hold-out that there is.
   std::string split;
-  std::string tta;        // as test_augmentation.h names it; empty: each image as it is
+  std::string tta;                // as test_augmentation.h names it; empty: each image as it is
+  bool allow_unlabelled = false;  // as LossOptions have it, also where the run's have not
 };
 
 struct EvalOptions {
@@ -48,7 +49,7 @@ struct EvalResult {
   double images_per_second = 0;
   std::vector<std::string> classes;
   std::vector<SampleId> ids;                               // in id order
-  std::optional<pipeline::SampleLabels> several_labels{};  // of these, where one has several
+  std::optional<pipeline::SampleLabels> several_labels{};  // of these, see several_labels()
 };
 
 // Evaluates a trained run, or weights from elsewhere. Collective.

@@ -101,9 +101,10 @@ Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
   pipeline::SampleSet train =
       weighed(options, data,
               choose_samples(options.data, !learns_without_labels(options.recipe.loss), data));
+  several_labels(*data.source.cache, train.ids, options.recipe.loss, "training images");
   for (auto& [split, set] : data.evaluation_sets) {
-    set.several_labels =
-        several_labels(*data.source.cache, set.samples.ids, options.recipe.loss.name);
+    set.several_labels = several_labels(*data.source.cache, set.samples.ids, options.recipe.loss,
+                                        "images of split " + std::string(split_name(split)));
   }
   job.setup = fit_net(options, data.info);
   job.forward = forward_graph(job.setup);

@@ -24,7 +24,7 @@ class Backend;
 struct EvaluationSet {
   pipeline::SampleSet samples;   // none where the cache has no such split
   std::vector<SampleId> leaked;  // ascending
-  // Of the samples, where the loss takes several and one of them has; else none.
+  // Of the samples, see several_labels().
   std::optional<pipeline::SampleLabels> several_labels{};
 };
 

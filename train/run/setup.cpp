@@ -37,6 +37,7 @@ Json to_json(const NetSetup& setup) {
     net["focal_alpha"] = o.loss.focal_alpha;
   }
   if (o.loss.name == kTwinsLoss) net["redundancy"] = o.loss.redundancy;
+  if (o.loss.allow_unlabelled) net["allow_unlabelled"] = true;
   if (!setup.net.description.empty()) net["description"] = setup.net.description;
   return net;
 }
@@ -255,6 +256,7 @@ LossOptions parse_loss(const JsonReader& net) {
     loss.redundancy = net.at("redundancy").real(kLeastRedundancy, kMostRedundancy);
     loss.projection = net.at("classes").integer(1, kMostProjection);
   }
+  if (const auto allowed = net.find("allow_unlabelled")) loss.allow_unlabelled = allowed->boolean();
   return loss;
 }
 

@@ -8,6 +8,7 @@
 #include "common/sample.h"
 #include "pipeline/load/sampler.h"
 #include "train/evaluate/evaluate.h"
+#include "train/nets/losses.h"
 #include "train/run/engine.h"
 #include "train/run/job.h"
 #include "train/run/options.h"
@@ -19,9 +20,14 @@ namespace winnow::train {
 Evaluation evaluate_split(const Job& job, const TrainOptions& options, Engine& engine,
                           comm::Communicator& comm, Split split);
 
-// The labels of samples, where that loss takes several and one of them has; else none.
+// The labels of samples, for a loss of each class's sigmoid, where one sample has none or several;
+// else none. `what`: what the samples are, as "training images".
+//
+// Throws   UsageError: a sample has no label, and loss.allow_unlabelled does not take it for an
+//          image of no class; or it does, and the loss is none of sigmoids.
 std::optional<pipeline::SampleLabels> several_labels(const pipeline::Cache& cache,
                                                      const std::vector<SampleId>& ids,
-                                                     const std::string& loss);
+                                                     const LossOptions& loss,
+                                                     const std::string& what);
 
 }  // namespace winnow::train

@@ -30,7 +30,7 @@ std::vector<StoredEvaluation::Mistake> worst_of(const Evaluation& evaluation,
                                                 const std::vector<SampleId>& ids) {
   std::vector<StoredEvaluation::Mistake> mistakes;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (evaluation.labels[i] == evaluation.predictions[i]) continue;
+    if (evaluation.labels[i] < 0 || evaluation.labels[i] == evaluation.predictions[i]) continue;
     mistakes.push_back({.id = ids[i],
                         .label = evaluation.labels[i],
                         .prediction = evaluation.predictions[i],
@@ -73,6 +73,7 @@ StoredEvaluation stored_evaluation(const Evaluation& evaluation, const std::vect
   for (const std::string& name : classes) stored.classes.push_back(to_utf8(name));
   std::map<std::pair<std::int32_t, std::int32_t>, std::uint64_t> counts;
   for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (evaluation.labels[i] < 0) continue;
     ++counts[{evaluation.labels[i], evaluation.predictions[i]}];
   }
   for (const auto& [pair, samples] : counts) {

@@ -17,24 +17,22 @@ std::string describe(SampleId id) {
          std::to_string(source_of(id));
 }
 
-bool takes_several_labels(const Graph& graph) {
+bool takes_any_labels(const Graph& graph) {
   return std::ranges::any_of(graph.nodes, [](const Node& node) { return node.op->each_class; });
 }
 
-// Throws where sample `who` has another number of labels than the loss takes.
-void check_count(const std::string& who, bool mixed, std::uint32_t count, double total,
-                 bool several) {
+// Throws where sample `who` has not the one label that the loss takes, or the two of a mixed one.
+void check_count(const std::string& who, bool mixed, std::uint32_t count, double total) {
   const std::uint32_t due = mixed ? 2 : 1;
-  if (several ? count >= due : count == due && std::abs(total - 1) <= 1e-3) return;
+  if (count == due && std::abs(total - 1) <= 1e-3) return;
   throw UsageError(
-      who + " has " + std::to_string(count) + " labels, training needs " +
-      (several ? "at least" : "exactly") + " one" + (mixed ? " of each" : "") +
+      who + " has " + std::to_string(count) + " labels, training needs exactly one" +
+      (mixed ? " of each" : "") +
       (count > due ? "; for several take --loss bce or focal" : "; ingest a labelled data set"));
 }
 
-// Of sample `row`, which has one label, or two in a mixed batch, or more if it may have `several`.
-void set_target(const pipeline::Batch& batch, std::size_t row, bool several,
-                std::span<float> target) {
+// Of sample `row`, which has one label, or two in a mixed batch, or `any` number.
+void set_target(const pipeline::Batch& batch, std::size_t row, bool any, std::span<float> target) {
   const std::uint32_t begin = batch.label_offsets[row];
   const std::uint32_t end = batch.label_offsets[row + 1];
   const std::string who =
@@ -42,7 +40,7 @@ void set_target(const pipeline::Batch& batch, std::size_t row, bool several,
       (batch.mix ? ", mixed with " + describe(batch.partners[row]) + "," : std::string());
   double total = 0;
   for (std::uint32_t k = begin; k < end; ++k) total += batch.label_weights[k];
-  check_count(who, batch.mix.has_value(), end - begin, total, several);
+  if (!any) check_count(who, batch.mix.has_value(), end - begin, total);
   for (std::uint32_t k = begin; k < end; ++k) {
     const std::int32_t label = batch.labels[k];
     if (label < 0 || static_cast<std::size_t>(label) >= target.size()) {
@@ -103,7 +101,7 @@ Feed::Feed(Program& program)
       pixels_per_sample_(
           static_cast<std::size_t>(element_count(program.graph().value(pixels_).shape)) / size_) {
   const Graph& graph = program.graph();
-  several_labels_ = takes_several_labels(graph);
+  any_labels_ = takes_any_labels(graph);
   weights_.resize(size_);
   program.bind(graph.find("weights"), std::span(weights_));
   for (const ValueId id : graph.of_kind(ValueKind::kInput)) {
@@ -127,7 +125,7 @@ void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight, cons
     const std::size_t row = m * size_ + i;
     weights_[i] = static_cast<float>(batch.weights[row] / total_weight * loss_scale);
     if (batch.weights[row] > 0 && classes_ > 0)
-      set_target(batch, row, several_labels_, std::span(targets_).subspan(i * classes_, classes_));
+      set_target(batch, row, any_labels_, std::span(targets_).subspan(i * classes_, classes_));
     if (keys_input_)
       set_key(draw, batch.ids[row], std::span(keys_).subspan(i * key_bytes_, key_bytes_));
   }

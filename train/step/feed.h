@@ -29,7 +29,8 @@ class Feed {
   // global batch add up to its mean, and times `loss_scale`. A sample of weight 0 needs no label;
   // the target of a mixed one has those of both, each with its share. Throws UsageError, naming the
   // id, for a sample without a label or with several, or a label the net has no class for. Where
-  // the loss is of each class's sigmoid there may be several: the target is 1 for each.
+  // the loss is of each class's sigmoid there may be any number: the target is 1 for each, and all
+  // zeros of a sample without a label (several_labels() of train/run says where it may be).
   void bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw = {},
             double loss_scale = 1);
 
@@ -44,7 +45,7 @@ class Feed {
   std::size_t size_;
   std::size_t pixels_per_sample_;
   std::size_t classes_ = 0;
-  bool several_labels_;  // may be a sample's
+  bool any_labels_;  // a sample may have any number of them
   std::vector<float> targets_;
   std::vector<float> weights_;
   std::size_t key_bytes_ = 0;  // of a sample
@@ -60,7 +61,7 @@ struct Score {
   double weight = 0;   // sum of weights
   double correct = 0;  // samples whose largest logit (the first of equals) is their label, one of
                        // their labels, or that of the larger share; with a logit that is not
-                       // finite none
+                       // finite none, nor one without a label
   double samples = 0;
 };
 
