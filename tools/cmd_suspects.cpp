@@ -17,6 +17,7 @@
 #include "dedup/review/review_log.h"
 #include "dedup/selection.h"
 #include "pipeline/export/thumbnails.h"
+#include "pipeline/load/dataset.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/features.h"
 #include "tools/command.h"
@@ -30,6 +31,7 @@
 #include "tools/report/html.h"
 #include "tools/report/page.h"
 #include "tools/suspects.h"
+#include "train/model/class_names.h"
 #include "train/run/out_of_fold.h"
 
 namespace winnow::tools {
@@ -93,17 +95,36 @@ bool has_single_labels(const Session& session, const pipeline::Cache& cache,
   return true;
 }
 
+// Throws UsageError unless these were made of the cache's images and labels, in whatever order of
+// classes.
+void check_cache(const train::OutOfFold& predicted, const std::vector<std::string>& classes,
+                 const pipeline::Cache& cache, const SuspectsOptions& o) {
+  const train::OutOfFold::About& about = predicted.about;
+  if (about.cache_digest == cache.digest()) return;
+  const std::string run = o.sources.run.string();
+  const std::string other =
+      train::first_other_class(predicted.classes, run, classes, o.cache.string());
+  if (!other.empty()) {
+    throw UsageError("the run was trained for other classes, as " + other +
+                     "; name the cache that it was trained on, or train again on this one");
+  }
+  if (!about.digest_by_names.empty() && about.digest_by_names == pipeline::digest_by_names(cache))
+    return;
+  throw UsageError(run + " was trained on another cache than " + o.cache.string() +
+                   "; name that one, or train again on this one");
+}
+
 // What the digest of the cache says, unless somebody has changed one of the files.
-void check_fits(const train::OutOfFold& predicted, const pipeline::Cache& cache,
-                const dedup::Fingerprints& table, const fs::path& run) {
+void check_fits(const train::OutOfFold& predicted, const std::vector<std::string>& classes,
+                const pipeline::Cache& cache, const dedup::Fingerprints& table,
+                const fs::path& run) {
   const std::string root = cache.paths().root.string();
   const auto require = [&](bool good, const char* file, const std::string& why) {
     if (good) return;
     throw FormatError((run / file).string() + " " + why + root +
                       "; train again, by winnow train CACHE --folds K --out RUN");
   };
-  const std::vector<std::string>& classes = cache.manifest().classes;
-  require(std::ranges::equal(classes, predicted.classes, {}, to_utf8), "out-of-fold.json",
+  require(std::ranges::is_permutation(classes, predicted.classes), "out-of-fold.json",
           "names other classes than ");
   require(std::ranges::includes(table.ids, predicted.ids), "out-of-fold.csv",
           "has images that are not in ");
@@ -111,12 +132,11 @@ void check_fits(const train::OutOfFold& predicted, const pipeline::Cache& cache,
 
 Suspects by_run(const SuspectsOptions& o, const pipeline::Cache& cache,
                 const dedup::Fingerprints& table) {
-  const train::OutOfFold predicted = train::read_out_of_fold(o.sources.run);
-  if (predicted.about.cache_digest != cache.digest()) {
-    throw UsageError(o.sources.run.string() + " was trained on another cache than " +
-                     o.cache.string() + "; name that one, or train again on this one");
-  }
-  check_fits(predicted, cache, table, o.sources.run);
+  train::OutOfFold predicted = train::read_out_of_fold(o.sources.run);
+  const std::vector<std::string> classes = train::class_names(cache.manifest().classes);
+  check_cache(predicted, classes, cache, o);
+  check_fits(predicted, classes, cache, table, o.sources.run);
+  order_classes(predicted, classes);
   return suspects_of(predicted, table, o.how);
 }
 

@@ -16,6 +16,7 @@
 #include "dedup/settings.h"
 #include "dedup/split/folds.h"
 #include "pipeline/export/thumbnails.h"
+#include "pipeline/load/dataset.h"
 #include "pipeline/store/cache.h"
 #include "tools/compared.h"
 #include "tools/dedup_search.h"
@@ -151,6 +152,7 @@ void write(const train::TrainOptions& options, const fs::path& run,
   const pipeline::Cache cache = pipeline::Cache::open(
       elsewhere.empty() ? options.data.cache : elsewhere, pipeline::OpenOptions::without_shards());
   train::OutOfFold joined{.about = {.cache_digest = cache.digest(),
+                                    .digest_by_names = pipeline::digest_by_names(cache),
                                     .selection = options.data.selection,
                                     .folds = static_cast<std::uint32_t>(parts.size()),
                                     .sigmoid = sigmoid},

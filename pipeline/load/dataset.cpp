@@ -1,7 +1,10 @@
 #include "pipeline/load/dataset.h"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "common/bytes.h"
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
@@ -65,10 +68,45 @@ std::string what_became_of(const Cache& cache) {
 
 bool can_name_selection(std::string_view name) noexcept { return is_selection_name(name); }
 
-std::string selection_digest(const Cache& cache, const std::string& selection) {
+std::string digest_by_names(const Cache& cache) {
+  const Manifest& manifest = cache.manifest();
+  std::vector<std::string> classes = manifest.classes;
+  std::ranges::sort(classes);
+  std::vector<std::int32_t> by_name(classes.size());  // number of each label in that order
+  for (std::size_t label = 0; label < classes.size(); ++label) {
+    const auto place = std::ranges::lower_bound(classes, manifest.classes[label]);
+    by_name[label] = static_cast<std::int32_t>(place - classes.begin());
+  }
+  dedup::Fingerprints table = cache.open_fingerprints()({"labels", "file_hashes"});
+  for (std::int32_t& label : table.labels.values) {
+    label = by_name.at(static_cast<std::size_t>(label));
+  }
+  ByteWriter head;
+  const auto put_text = [&](const std::string& text) {
+    head.put<std::uint64_t>(text.size());
+    head.put_text(text);
+  };
+  put_text(to_text(manifest.settings));
+  for (const std::string& name : classes) put_text(name);
+  Xxh3Stream hash;
+  hash.update(std::move(head).take());
+  hash.update(as_bytes(table.ids));
+  hash.update(as_bytes(table.splits));
+  hash.update(as_bytes(table.file_hashes));
+  hash.update(as_bytes(table.labels.offsets));
+  hash.update(as_bytes(table.labels.values));
+  return to_hex(hash.digest());
+}
+
+std::string selection_digest(const Cache& cache, const std::string& selection,
+                             const std::string& made_for) {
   if (selection.empty()) return "";
   check_selection_name(selection);
-  return to_hex(xxh3_128(InputFile(cache.paths().selection(selection))));
+  const InputFile file(cache.paths().selection(selection));
+  if (made_for.empty() || made_for == cache.digest()) return to_hex(xxh3_128(file));
+  dedup::Selection taken = dedup::read_selection(file);
+  if (taken.cache_digest == cache.digest()) taken.cache_digest = made_for;
+  return to_hex(xxh3_128(dedup::serialize(taken)));
 }
 
 EvaluationSamples evaluation_samples(const Cache& cache, Split split,

@@ -65,8 +65,16 @@ std::string what_became_of(const Cache& cache);
 // Whether it can: it becomes the name of a file of the cache.
 bool can_name_selection(std::string_view name) noexcept;
 
+// XXH3-128, hex, of what training sees of a cache, with labels by the names of their classes:
+// settings, and of each image id, split, hash of its file and labels. Caches that differ in the
+// order of their classes alone have the same, and other digests.
+std::string digest_by_names(const Cache& cache);
+
 // XXH3-128 of the selection file, hex; empty for no selection. UsageError for what cannot name one.
-std::string selection_digest(const Cache& cache, const std::string& selection);
+// `made_for`: digest of the cache that it is taken to be made for, of this cache in another order
+// of its classes; empty: of this one.
+std::string selection_digest(const Cache& cache, const std::string& selection,
+                             const std::string& made_for = {});
 
 // What a split is evaluated on: its samples, removed or not, by the splits of the selection if
 // there is one; weights are 1. Empty where there are none.

@@ -102,7 +102,7 @@ RecordView load_sample(const Cache& cache, DecodeSettings settings, const Reques
     const std::ptrdiff_t row_bytes = std::ptrdiff_t{record.width_px} * record.channels;
     augment({reinterpret_cast<const std::uint8_t*>(record.payload.data()), record.height_px,
              record.width_px, record.channels, row_bytes},
-            options.recipe, options.geometry, key, out, options.levels);
+            options.recipe, options.geometry, key, out, options.data.levels);
     return record;
   }
   // A larger picture than the record says is not the one that was stored.
@@ -113,12 +113,12 @@ RecordView load_sample(const Cache& cache, DecodeSettings settings, const Reques
       return Crop{*crop_of(options.recipe, whole.height_px, whole.width_px, key)};
     });
     if (!crop) throw_unusable<Error>(cache, request.id, crop.error().detail);
-    augment_crop((*crop).view(), options.recipe, options.geometry, key, out, options.levels);
+    augment_crop((*crop).view(), options.recipe, options.geometry, key, out, options.data.levels);
     return record;
   }
   const auto image = decode(record.payload, settings);
   if (!image) throw_unusable<Error>(cache, request.id, image.error().detail);
-  augment((*image).view(), options.recipe, options.geometry, key, out, options.levels);
+  augment((*image).view(), options.recipe, options.geometry, key, out, options.data.levels);
   return record;
 }
 
@@ -175,8 +175,10 @@ MixedWeight mixed_weight(double own, float mine, float others) {
   return {static_cast<float>(sum), own * double{mine} / sum};
 }
 
-// Labels with their parts, weights, and who a sample is mixed with.
-void put_labels(Batch& batch, const std::vector<Request>& requests, const Labels& labels) {
+// Labels with their parts, weights, and who a sample is mixed with. `label_of` as LoadOptions has
+// it.
+void put_labels(Batch& batch, const std::vector<Request>& requests, const Labels& labels,
+                const std::vector<std::int32_t>& label_of) {
   batch.partners = batch.ids;
   batch.label_offsets.reserve(batch.size() + 1);
   batch.label_offsets.push_back(0);
@@ -199,6 +201,8 @@ void put_labels(Batch& batch, const std::vector<Request>& requests, const Labels
     }
     batch.label_offsets.push_back(static_cast<std::uint32_t>(batch.labels.size()));
   }
+  if (label_of.empty()) return;
+  for (std::int32_t& label : batch.labels) label = label_of.at(static_cast<std::size_t>(label));
 }
 
 // The batch that is planned, of that number; nothing when `team` was stopped meanwhile.
@@ -235,7 +239,7 @@ std::optional<Batch> prepare(const Cache& cache, const Planned& planned, const L
   if (complete && batch.mix) complete = mix_samples(batch, *batch.mix, team);
   if (!complete) return std::nullopt;
   batch.pixels.resize(count * bytes);
-  put_labels(batch, requests, labels);
+  put_labels(batch, requests, labels, options.data.label_of);
   return batch;
 }
 

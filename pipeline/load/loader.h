@@ -51,13 +51,19 @@ class Planner {
   virtual std::uint64_t sent_bytes() const noexcept { return 0; }  // to others, likewise
 };
 
+// What samples of a data set are loaded by.
+struct DataTraits {
+  Levels levels{};
+  std::vector<std::int32_t> label_of{};  // what each label of the cache becomes; empty: all stay
+};
+
 struct LoadOptions {
   Geometry geometry;
   Recipe recipe = Recipe::kNone;
-  std::uint64_t seed = 0;         // of augmentation and of which variant is taken
-  int threads = 1;                // that read, decode and augment
-  int batches_ahead = 2;          // prepared while the caller computes
-  Levels levels{};                // of the data set
+  std::uint64_t seed = 0;  // of augmentation and of which variant is taken
+  int threads = 1;         // that read, decode and augment
+  int batches_ahead = 2;   // prepared while the caller computes
+  DataTraits data{};
   std::uint64_t first_batch = 0;  // number of the global batch, for what is drawn once for it
   // Asked when a Loader begins to make its caller wait, and when that is over.
   std::function<std::chrono::steady_clock::time_point()> clock = &std::chrono::steady_clock::now;

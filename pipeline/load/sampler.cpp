@@ -66,7 +66,8 @@ Sampling parse_sampling(std::string_view name) { return parse_named(kSamplings, 
 
 std::string_view sampling_name(Sampling sampling) noexcept { return name_in(kSamplings, sampling); }
 
-SampleLabels read_labels(const Cache& cache, const std::vector<SampleId>& ids) {
+SampleLabels read_labels(const Cache& cache, const std::vector<SampleId>& ids,
+                         const std::vector<std::int32_t>& label_of) {
   const dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
   SampleLabels out;
   out.offsets.push_back(0);
@@ -77,8 +78,9 @@ SampleLabels read_labels(const Cache& cache, const std::vector<SampleId>& ids) {
       throw Error("there is no sample " + std::to_string(id) + " in " +
                   cache.paths().root.string());
     }
-    const auto labels = table.labels[row];
-    out.labels.insert(out.labels.end(), labels.begin(), labels.end());
+    for (const std::int32_t label : table.labels[row]) {
+      out.labels.push_back(label_of.empty() ? label : label_of.at(static_cast<std::size_t>(label)));
+    }
     out.offsets.push_back(static_cast<std::uint32_t>(out.labels.size()));
   }
   return out;

@@ -49,7 +49,9 @@ struct SampleLabels {
     return std::span(labels).subspan(offsets[i], offsets[i + 1] - offsets[i]);
   }
 };
-SampleLabels read_labels(const Cache& cache, const std::vector<SampleId>& ids);
+// Each label becomes that of `label_of`; empty: all stay.
+SampleLabels read_labels(const Cache& cache, const std::vector<SampleId>& ids,
+                         const std::vector<std::int32_t>& label_of = {});
 
 // Training data as one stream: epoch after epoch, each in an order of its own. What stands at a
 // position is a pure function of the samples, the options, the seed and the position: it depends on

@@ -177,7 +177,7 @@ std::unique_ptr<HeldBatch> load(OpenCache& open, const Ids& ids, const Wanted& w
       .recipe = pipeline::parse_recipe(wanted.augment),
       .seed = wanted.seed,
       .threads = plan_threads(threads).decode,
-      .levels = levels_of(info)};
+      .data = {.levels = levels_of(info)}};
   return std::make_unique<HeldBatch>(pipeline::load_batch(*cache, requests, options), 0, nullptr);
 }
 

@@ -134,7 +134,7 @@ pipeline::LoadOptions load_options(const pipeline::Cache& cache, const Part& par
           .seed = seed,
           .threads = plan_threads(threads).decode,
           .batches_ahead = part.ahead,
-          .levels = levels_of(info)};
+          .data = {.levels = levels_of(info)}};
 }
 
 // Where the samples of batches lie in what they are cut from.

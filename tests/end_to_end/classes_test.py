@@ -30,7 +30,9 @@ class Classes(Case):
         case.setUp()
         cls.addClassCleanup(case.doCleanups)
         cls.shared = case.folder
-        case.pictures = [(split, i % 4, case.picture(i % 4)) for split, count in (("train", 192), ("test", 48)) for i in range(count)]
+        wrong = range(5, 192, 23)  # of train, whose pictures are of the next class
+        cls.pictures = [(split, i % 4, case.picture((i + (count > 48 and i in wrong)) % 4))
+                        for split, count in (("train", 192), ("test", 48)) for i in range(count)]  # fmt: skip
         for name, classes in (("plain", NAMES), ("turned", ORDER), ("renamed", ["ant", "bee", "cat", "wolf"]), ("more", [*NAMES, "elk"])):
             case.write_set(case.folder / f"{name}.set", classes)
             case.ok("ingest", case.folder / f"{name}.set", "--out", case.folder / name)
@@ -85,6 +87,55 @@ class Classes(Case):
         self.refused(2, ["data.cache_digest", "'wolf', which the cache has"], "train", self.shared / "renamed", "--out", self.shared / "run", *self.NET,
                      "--lr", 0.02, "--epochs", 6, "--ema-decay", 0.9, "--resume", "auto")  # fmt: skip
 
+    def test_a_run_goes_on_by_name_to_the_same_bits(self):
+        weights = self.folder / "weights.csv"
+        weights.write_text("dog,2\nant,0.5\n")
+        for cache in ("plain", "turned"):
+            self.ok("dedup", self.shared / cache, "--hash", "exact")
+        recipe = [*self.NET, "--lr", 0.02, "--momentum", 0.9, "--epochs", 2, "--ema-decay", 0.9, "--reproducible"]
+        for number, more in enumerate((["--selection", "default", "--class-weights", weights], ["--sampling", "balanced", "--holdout", 0.25])):
+            whole, cut = self.folder / f"whole-{number}", self.folder / f"cut-{number}"
+            self.ok("train", self.shared / "plain", "--out", whole, *recipe, *more)
+            self.ok("train", self.shared / "plain", "--out", cut, *recipe, *more, "--max-steps", 3)
+            for ranks, steps in ((2, 5), (0, 0)):
+                said = self.ok("train", self.shared / "turned", "--out", cut, *recipe, *more, "--max-steps", steps, "--resume", "auto", ranks=ranks)
+                self.assertIn("turned has the classes in another order than the run began with: they are matched by name", said.err)
+            for file in ("model.safetensors", "ema.safetensors"):
+                same = [tensors(run / "checkpoints" / "latest" / file) for run in (whole, cut)]
+                self.assertEqual(*same)
+            names = ("val.loss",) if "--holdout" in more else ("test.loss", "test.top1", "test.top1_leak_free")
+            for name in names:
+                self.assertEqual(self.metrics(cut, name)[-1], self.metrics(whole, name)[-1], name)
+            # And back again, to what it began with.
+            self.assertNotIn("another order", self.ok("train", self.shared / "plain", "--out", cut, *recipe, *more, "--resume", "auto").err)
+        self.same_answers(self.evaluated(whole, "plain", "--split", "holdout"), self.evaluated(whole, "turned", "--split", "holdout"))
+
+    def test_a_run_goes_on_with_its_own_images_alone(self):
+        other = self.folder / "other"
+        self.pictures = [(split, label, self.picture(label)) for split, label, _ in self.pictures]
+        self.write_set(self.folder / "other.set", ORDER)
+        self.ok("ingest", self.folder / "other.set", "--out", other)
+        out = self.folder / "run"
+        command = ["--out", out, *self.NET, "--epochs", 1, "--max-steps", 1]
+        self.ok("train", self.shared / "plain", *command)
+        self.refused(2, ["data.cache_digest", "data.classes (in another order)"], "train", other, *command, "--resume", "auto")
+        # A run of an older version does not say by names what it began with.
+        config = json.loads((out / "config.json").read_text())
+        del config["data"]["digest_by_names"]
+        (out / "config.json").write_text(with_digest(config))
+        self.ok("train", self.shared / "plain", *command, "--resume", "auto")
+        self.refused(2, ["data.cache_digest", "data.classes (in another order)"], "train", self.shared / "turned", *command, "--resume", "auto")
+
+    def test_suspects_of_a_run_are_found_by_name(self):
+        out = self.folder / "run"
+        self.ok("train", self.shared / "plain", "--out", out, *self.NET, "--lr", 0.02, "--epochs", 6, "--folds", 2)
+        ours, theirs = (self.ok("suspects", self.shared / cache, "--run", out, "--json").json() for cache in ("plain", "turned"))
+        self.assertGreater(len(ours["suspects"]), 3)
+        self.assertEqual(ours["suspects"], theirs["suspects"])
+        self.assertAlmostEqual(ours["label_noise"], theirs["label_noise"], delta=1e-9)
+        for cache, name in (("renamed", "wolf"), ("more", "elk")):
+            self.refused(2, [f"for other classes, as '{name}', which"], "suspects", self.shared / cache, "--run", out)
+
     def begun(self, name, cache, ranks=0):
         out = self.folder / name
         said = self.ok("train", self.shared / cache, "--out", out, *self.NET, "--init-from", self.weights(), "--lr", 1e-30,
@@ -118,6 +169,7 @@ class Classes(Case):
         self.addCleanup(config.write_text, before)
         older = json.loads(before)
         self.assertEqual(older["data"].pop("classes"), NAMES)
+        del older["data"]["digest_by_names"]
         config.write_text(with_digest(older))
         said = self.ok("eval", self.shared / "run", self.shared / "renamed").err
         self.assertIn("does not name its classes", said)

@@ -182,7 +182,11 @@ class Suspects(Case):
         other = self.folder / "other"
         self.write_ppm(self.folder / "one" / "a" / "1.ppm", self.image(16), 16)
         self.ok("ingest", self.folder / "one", "--out", other)
-        self.refused(2, ["another cache"], "suspects", other, "--run", out)
+        self.refused(2, ["other classes, as 'a', which"], "suspects", other, "--run", out)
+        for name in json.loads((out / "out-of-fold.json").read_text())["classes"]:
+            self.write_ppm(self.folder / "four" / name / "1.ppm", self.image(16), 16)
+        self.ok("ingest", self.folder / "four", "--out", self.folder / "images")
+        self.refused(2, ["another cache"], "suspects", self.folder / "images", "--run", out)
         self.forged_predictions(out)
         damaged = out / "out-of-fold.npy"
         damaged.write_bytes(damaged.read_bytes()[:-4] + b"\0\0\0\0")

@@ -60,23 +60,27 @@ std::string first_other_class(const std::vector<std::string>& trained, const std
   return {};
 }
 
-ClassOrder find_class_order(const std::vector<std::string>& trained, const Graph& graph,
-                            const std::vector<std::string>& wanted) {
-  ClassOrder order;
-  for (const std::string& name : wanted) {
-    const auto found = std::ranges::find(trained, name);
-    if (found == trained.end()) throw Error("the model has no class '" + name + "'");
-    order.from.push_back(static_cast<std::size_t>(found - trained.begin()));
+std::vector<std::int32_t> places_in(const std::vector<std::string>& names,
+                                    const std::vector<std::string>& wanted) {
+  std::vector<std::int32_t> places;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(wanted, name);
+    if (found == wanted.end()) throw Error("there is no class '" + name + "'");
+    places.push_back(static_cast<std::int32_t>(found - wanted.begin()));
   }
-  order.parameters = parameters_of_logits(graph);
-  return order;
+  return places;
 }
 
-void order_rows(std::vector<float>& rows, const std::vector<std::size_t>& from) {
+ClassOrder find_class_order(const std::vector<std::string>& trained, const Graph& graph,
+                            const std::vector<std::string>& wanted) {
+  return {.from = places_in(wanted, trained), .parameters = parameters_of_logits(graph)};
+}
+
+void order_rows(std::vector<float>& rows, const std::vector<std::int32_t>& from) {
   const std::vector<float> before = rows;
   const std::size_t size = rows.size() / from.size();
   for (std::size_t i = 0; i < from.size(); ++i) {
-    std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(from[i] * size), size,
+    std::copy_n(before.begin() + from[i] * static_cast<std::ptrdiff_t>(size), size,
                 rows.begin() + static_cast<std::ptrdiff_t>(i * size));
   }
 }

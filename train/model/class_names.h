@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,10 +21,14 @@ std::vector<std::string> class_names(const std::vector<std::string>& classes);
 std::string first_other_class(const std::vector<std::string>& trained, const std::string& run,
                               const std::vector<std::string>& wanted, const std::string& cache);
 
+// Of each name its place in `wanted`, which has the same names. Throws Error for one that it lacks.
+std::vector<std::int32_t> places_in(const std::vector<std::string>& names,
+                                    const std::vector<std::string>& wanted);
+
 // How the rows of the net's last fully connected layer, whose outputs are the logits, come into
 // another order of classes.
 struct ClassOrder {
-  std::vector<std::size_t> from;        // of each row that is wanted
+  std::vector<std::int32_t> from;       // of each row that is wanted
   std::vector<std::string> parameters;  // that have these rows
 };
 
@@ -34,7 +38,7 @@ ClassOrder find_class_order(const std::vector<std::string>& trained, const Graph
                             const std::vector<std::string>& wanted);
 
 // Brings `rows`, a parameter of that layer, into the order `from`.
-void order_rows(std::vector<float>& rows, const std::vector<std::size_t>& from);
+void order_rows(std::vector<float>& rows, const std::vector<std::int32_t>& from);
 
 // Brings the rows of the net's last fully connected layer, whose outputs are the logits, into the
 // order of `wanted`, which has the names of model.classes. Before averages are made of them. Throws

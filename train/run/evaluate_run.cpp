@@ -12,6 +12,7 @@
 #include "train/model/class_names.h"
 #include "train/model/state_dict.h"
 #include "train/nets/losses.h"
+#include "train/run/run_order.h"
 #include "train/run/setup.h"
 #include "train/run/split_evaluation.h"
 #include "train/run/stored_run.h"
@@ -35,7 +36,7 @@ Judged held_out(const EvalOptions& options, const StoredConfig& stored,
   if (stored.holdout == 0) {
     throw UsageError(run + " held nothing out of training; name another --split");
   }
-  if (stored.cache_digest != pipeline::describe(cache).digest) {
+  if (!began_with(stored, cache)) {
     throw UsageError(run + " held out images of another cache than " + options.data.cache.string() +
                      "; name that one, or another --split");
   }
@@ -157,11 +158,12 @@ struct EvalJob {
 
 // The selection that says what has leaked: the one given, else the one the run was trained with.
 std::string choose_selection(const EvalOptions& options, const StoredConfig& stored,
-                             const pipeline::Cache& cache, const std::string& cache_digest) {
+                             const pipeline::Cache& cache) {
   const std::string& wanted = options.data.selection;
-  if (!wanted.empty() || stored.cache_digest != cache_digest) return wanted;
+  if (!wanted.empty() || stored.selection.empty() || !began_with(stored, cache)) return wanted;
   // Another of that name may hold what was trained on for test.
-  if (pipeline::selection_digest(cache, stored.selection) != stored.selection_digest) {
+  if (pipeline::selection_digest(cache, stored.selection, stored.cache_digest) !=
+      stored.selection_digest) {
     throw UsageError("the run was trained with another selection '" + stored.selection + "' than " +
                      options.data.cache.string() +
                      " has now; decide as then, or name a selection by --selection to evaluate "
@@ -186,13 +188,13 @@ EvalJob look_up_job(const EvalOptions& options, int rank,
   }
   if (job.subject.epoch) match_classes(options, class_names(info.classes), job.subject, note);
   job.view_mean.sigmoid = find_loss(stored.setup.options.loss.name).sigmoid;
-  const std::string selection = choose_selection(options, stored, *job.cache, info.digest);
+  const std::string selection = choose_selection(options, stored, *job.cache);
   job.judged = !selection.empty();
   job.of = choose_split(options, stored, *job.cache, selection);
   LossOptions loss = stored.setup.options.loss;
   loss.allow_unlabelled = loss.allow_unlabelled || options.data.allow_unlabelled;
-  job.several_labels =
-      several_labels(*job.cache, job.of.samples.all.ids, loss, "images of split " + job.of.split);
+  job.several_labels = several_labels(*job.cache, job.of.samples.all.ids, loss,
+                                      "images of split " + job.of.split, {});
   job.classes = info.classes;
   return job;
 }

@@ -1,12 +1,14 @@
 #include "train/run/job.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
 #include "common/comm/schedule/choice.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
+#include "train/model/class_names.h"
 #include "train/ops/batch_norm.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/rate_options.h"
@@ -14,6 +16,7 @@
 #include "train/run/best.h"
 #include "train/run/build_name.h"
 #include "train/run/planning.h"
+#include "train/run/run_order.h"
 #include "train/run/split_evaluation.h"
 #include "train/run/without_labels.h"
 
@@ -66,7 +69,8 @@ void make_sampler(const TrainOptions& options, pipeline::SampleSet samples, int 
   const bool by_class =
       sampling.sampling == Sampling::kBalanced || sampling.sampling == Sampling::kRepeatFactor;
   const pipeline::SampleLabels labels =
-      by_class ? pipeline::read_labels(cache, samples.ids) : pipeline::SampleLabels{};
+      by_class ? pipeline::read_labels(cache, samples.ids, data.label_of)
+               : pipeline::SampleLabels{};
   const bool judged = sampling.shuffle.fraction != 1 && rank == 0;
   const pipeline::SampleLabels place_labels =
       judged ? pipeline::read_place_labels(cache, samples) : pipeline::SampleLabels{};
@@ -86,26 +90,56 @@ pipeline::SampleSet weighed(const TrainOptions& options, const JobData& data,
         "--sampling weighted draws by the weights of samples, and the loss then leaves them alone; "
         "leave out --class-weights, or take another sampling");
   }
-  const auto labels = pipeline::read_labels(*data.source.cache, samples.ids);
+  const auto labels = pipeline::read_labels(*data.source.cache, samples.ids, data.label_of);
   return pipeline::weigh_classes(
       samples, labels, pipeline::class_factors(options.class_weights, labels, data.info.classes));
 }
 
+// Classes come into the order of the run that began with `begun`, where `digests.by_names` says
+// that it had this cache's images and labels.
+void take_order_of_run(const StoredConfig& begun, RunDigests& digests, JobData& data) {
+  std::vector<std::string>& classes = data.info.classes;
+  auto order = order_of_run(begun, class_names(classes), digests.by_names);
+  if (!order) return;
+  const std::vector<std::string> of_cache = classes;
+  for (std::size_t label = 0; label < of_cache.size(); ++label) {
+    classes[static_cast<std::size_t>(order->label_of[label])] = of_cache[label];
+  }
+  data.label_of = std::move(order->label_of);
+  digests.cache = std::move(order->cache_digest);
+}
+
+// The samples of the job; gives those to train on.
+pipeline::SampleSet look_up_samples(const TrainOptions& options, JobData& data) {
+  const pipeline::Cache& cache = *data.source.cache;
+  const LossOptions& loss = options.recipe.loss;
+  pipeline::SampleSet train =
+      weighed(options, data, choose_samples(options.data, !learns_without_labels(loss), data));
+  several_labels(cache, train.ids, loss, "training images", data.label_of);
+  for (auto& [split, set] : data.evaluation_sets) {
+    set.several_labels =
+        several_labels(cache, set.samples.ids, loss,
+                       "images of split " + std::string(split_name(split)), data.label_of);
+  }
+  return train;
+}
+
 // This rank's view of the job. No collectives.
 Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
-                const std::string& init_from_digest) {
+                const std::string& init_from_digest, const std::optional<StoredConfig>& begun) {
   Job job;
   JobData& data = job.data;
   data.source.cache = pipeline::open_cache(options.data.cache, options.data.placement, comm.rank());
-  data.info = pipeline::describe(*data.source.cache);
-  pipeline::SampleSet train =
-      weighed(options, data,
-              choose_samples(options.data, !learns_without_labels(options.recipe.loss), data));
-  several_labels(*data.source.cache, train.ids, options.recipe.loss, "training images");
-  for (auto& [split, set] : data.evaluation_sets) {
-    set.several_labels = several_labels(*data.source.cache, set.samples.ids, options.recipe.loss,
-                                        "images of split " + std::string(split_name(split)));
+  const pipeline::Cache& cache = *data.source.cache;
+  data.info = pipeline::describe(cache);
+  RunDigests digests{
+      .cache = data.info.digest, .by_names = {}, .selection = {}, .init_from = init_from_digest};
+  if (!learns_without_labels(options.recipe.loss)) {
+    digests.by_names = pipeline::digest_by_names(cache);
   }
+  if (begun) take_order_of_run(*begun, digests, data);
+  pipeline::SampleSet train = look_up_samples(options, data);
+  digests.selection = pipeline::selection_digest(cache, options.data.selection, digests.cache);
   job.setup = fit_net(options, data.info);
   job.forward = forward_graph(job.setup);
   job.sync_bn = options.batch.sync_bn;
@@ -118,9 +152,7 @@ Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
       plan_batches(static_cast<std::int64_t>(data.sampler->epoch_size()), options.batch.batch,
                    job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size(),
                    !find_loss(options.recipe.loss.name).reads_labels());
-  job.config = config_text(options, job.setup, data.info,
-                           pipeline::selection_digest(*data.source.cache, options.data.selection),
-                           init_from_digest);
+  job.config = config_text(options, job.setup, data.info, digests);
   return job;
 }
 
@@ -152,8 +184,9 @@ void check_lengths(const RecipeOptions& recipe) {
 Job open_job(const TrainOptions& options, const Backend& backend, comm::Communicator& comm) {
   Job job;
   const std::string init_from_digest = digest_of_weights(options.start.init_from, comm);
+  const std::optional<StoredConfig> begun = begun_config(options.run, comm);
   on_all(comm, [&] {
-    job = look_up_job(options, comm, init_from_digest);
+    job = look_up_job(options, comm, init_from_digest, begun);
     check_execution(options.execution, backend);
     // Unknown names fail here, on all ranks alike.
     check_recipe(options.recipe.optimizer, options.recipe.rate.schedule, options.recipe.options);
@@ -185,6 +218,11 @@ std::vector<std::string> notes_on_data(const Job& job, const DataOptions& option
                     std::string(recipe_name(data.info.stored_recipe)) + "), " +
                     (more == pipeline::Recipe::kNone ? "as they are"
                                                      : std::string(recipe_name(more)) + " on top"));
+  }
+  if (!data.label_of.empty()) {
+    notes.push_back(options.cache.string() +
+                    " has the classes in another order than the run began with: they are matched "
+                    "by name");
   }
   if (data.shuffle_quality) {
     notes.push_back(in_words(*data.sampler->partial_shuffle(), *data.shuffle_quality));

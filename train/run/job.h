@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,7 +32,9 @@ struct EvaluationSet {
 // The samples of a job: to train on, in their order, and to evaluate on.
 struct JobData {
   pipeline::Source source;
-  pipeline::DatasetInfo info;
+  pipeline::DatasetInfo info;  // with classes in the order of the run
+  // Of each label of the cache the run's, see run_order.h; empty: they are the same.
+  std::vector<std::int32_t> label_of{};
   std::shared_ptr<const pipeline::Sampler> sampler;         // of the training samples
   std::optional<pipeline::ShuffleQuality> shuffle_quality;  // of a partial shuffle; rank 0
   std::map<Split, EvaluationSet> evaluation_sets;           // of kVal and kTest

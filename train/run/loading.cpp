@@ -11,7 +11,7 @@ pipeline::LoadOptions load_options(const Job& job, const TrainOptions& options,
           .recipe = recipe,
           .seed = options.recipe.seed,
           .threads = options.execution.threads.decode,
-          .levels = levels_of(job.setup),
+          .data = {.levels = levels_of(job.setup), .label_of = job.data.label_of},
           .first_batch = static_cast<std::uint64_t>(first_step)};
 }
 

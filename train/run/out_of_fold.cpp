@@ -15,6 +15,7 @@
 #include "common/json_reader.h"
 #include "common/npy.h"
 #include "common/utf8.h"
+#include "train/model/class_names.h"
 
 namespace winnow::train {
 namespace {
@@ -143,6 +144,20 @@ std::int32_t OutOfFold::prediction(std::size_t sample) const {
   return static_cast<std::int32_t>(std::ranges::max_element(p) - p.begin());
 }
 
+void order_classes(OutOfFold& predicted, const std::vector<std::string>& classes) {
+  if (predicted.classes == classes) return;
+  const std::vector<std::int32_t> from = places_in(classes, predicted.classes);
+  std::vector<float> before;
+  for (std::size_t i = 0; i < predicted.ids.size(); ++i) {
+    const auto row = std::span(predicted.probabilities).subspan(i * from.size(), from.size());
+    before.assign(row.begin(), row.end());
+    for (std::size_t k = 0; k < from.size(); ++k) {
+      row[k] = before[static_cast<std::size_t>(from[k])];
+    }
+  }
+  predicted.classes = classes;
+}
+
 std::vector<float> probabilities_of(std::span<const float> logits, std::size_t classes,
                                     bool sigmoid) {
   std::vector<float> probabilities(logits.size());
@@ -173,6 +188,9 @@ void write_out_of_fold(const fs::path& run, const OutOfFold& predicted, const Sa
             {"npy_xxh3_128", npy},
             {"csv_xxh3_128", csv}};
   if (predicted.about.sigmoid) json["sigmoid"] = true;
+  if (!predicted.about.digest_by_names.empty()) {
+    json["digest_by_names"] = predicted.about.digest_by_names;
+  }
   write_file_durably(json_path(run), json.dump() + "\n");
 }
 
@@ -193,6 +211,9 @@ OutOfFold read_out_of_fold(const fs::path& run) {
   predicted.about.folds = in.at("folds").number(kMostOutOfFolds);
   predicted.classes = in.at("classes").texts();
   if (const auto sigmoid = in.find("sigmoid")) predicted.about.sigmoid = sigmoid->boolean();
+  if (const auto digest = in.find("digest_by_names")) {
+    predicted.about.digest_by_names = digest->text();
+  }
   if (predicted.classes.empty()) in.at("classes").fail("is empty");
   parse_csv(open_written(csv_path(run), in.at("csv_xxh3_128")), predicted);
   if (predicted.ids.size() != in.at("samples").number()) {

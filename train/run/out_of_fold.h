@@ -17,8 +17,9 @@ namespace winnow::train {
 // (docs/formats/out-of-fold.md).
 struct OutOfFold {
   struct About {
-    std::string cache_digest;  // of its manifest
-    std::string selection;     // that the folds were made of; empty: everything
+    std::string cache_digest;     // of its manifest
+    std::string digest_by_names;  // see pipeline::digest_by_names(); older ones have none
+    std::string selection;        // that the folds were made of; empty: everything
     std::uint32_t folds = 0;
     bool sigmoid = false;  // of each class for itself: a row does not add up to 1
   };
@@ -33,6 +34,9 @@ struct OutOfFold {
   }
   std::int32_t prediction(std::size_t sample) const;  // the first of the most probable classes
 };
+
+// Brings the columns into the order of `classes`, which has the same names.
+void order_classes(OutOfFold& predicted, const std::vector<std::string>& classes);
 
 // Probabilities of logits (N, classes): the softmax of each row, or with `sigmoid` that of each
 // logit, in float64. Pure.

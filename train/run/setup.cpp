@@ -159,15 +159,14 @@ Graph forward_graph(const NetSetup& setup) {
 }
 
 std::string config_text(const TrainOptions& options, const NetSetup& setup,
-                        const pipeline::DatasetInfo& info, const std::string& selection_digest,
-                        const std::string& init_from_digest) {
+                        const pipeline::DatasetInfo& info, const RunDigests& digests) {
   const RecipeOptions& r = options.recipe;
   Json config;
   config["version"] = kConfigVersion;
   config["net"] = to_json(setup);
-  config["data"] = {{"cache_digest", info.digest},
+  config["data"] = {{"cache_digest", digests.cache},
                     {"selection", options.data.selection},
-                    {"selection_digest", selection_digest},
+                    {"selection_digest", digests.selection},
                     {"holdout", options.data.holdout},
                     {"augment", pipeline::recipe_name(recipe_of(options.data, info))}};
   // Left out where they say nothing: runs begun before there was a choice go on.
@@ -190,6 +189,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
     config["data"]["class_weights"][to_utf8(name)] = weight;
   }
   if (find_loss(r.loss.name).reads_labels()) config["data"]["classes"] = class_names(info.classes);
+  if (!digests.by_names.empty()) config["data"]["digest_by_names"] = digests.by_names;
   config["recipe"] = {{"optimizer", r.optimizer}, {"lr", r.rate.base}};
   add_entries(config["recipe"], optimizer_entries(r.optimizer, r.options));
   add_entries(config["recipe"], step_entries(r.options));
@@ -202,7 +202,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
   config["recipe"]["batch_size"] = options.batch.batch;
   if (options.batch.sync_bn) config["recipe"]["sync_bn"] = true;
   if (!options.recipe.own.empty()) config["own_recipe"] = options.recipe.own;
-  if (!init_from_digest.empty()) config["init_from_xxh3_128"] = init_from_digest;
+  if (!digests.init_from.empty()) config["init_from_xxh3_128"] = digests.init_from;
   for (const LrScale& rule : options.start.lr_scales) {
     config["rates"].push_back({{"pattern", rule.pattern}, {"factor", rule.factor}});
   }
@@ -321,7 +321,9 @@ std::map<std::string, std::string> config_facts(const std::string& text) {
 
 std::map<std::string, std::string> config_settings(const std::string& text) {
   std::map<std::string, std::string> settings = config_facts(text);
-  std::erase_if(settings, [](const auto& fact) { return fact.first.starts_with("data.classes"); });
+  std::erase_if(settings, [](const auto& fact) {
+    return fact.first.starts_with("data.classes") || fact.first == "data.digest_by_names";
+  });
   return settings;
 }
 
@@ -339,11 +341,13 @@ StoredConfig parse_config(const std::string& text, const std::string& where) {
                       .holdout = 0,
                       .eval_resize_px = 0,
                       .own_recipe = {},
-                      .classes = {}};
+                      .classes = {},
+                      .digest_by_names = {}};
   if (const auto share = data.find("holdout")) config.holdout = share->real(0, 1);
   config.eval_resize_px = parse_eval_resize(data, config.setup.options);
   if (const auto name = in.find("own_recipe")) config.own_recipe = name->text();
   if (const auto names = data.find("classes")) config.classes = parse_classes(*names, config.setup);
+  if (const auto digest = data.find("digest_by_names")) config.digest_by_names = digest->text();
   return config;
 }
 

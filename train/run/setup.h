@@ -47,17 +47,25 @@ int views_of(const NetSetup& setup);
 // The forward graph, fused, of views_of() images for each sample of a micro-batch.
 Graph forward_graph(const NetSetup& setup);
 
+// What a run is made of, XXH3-128 in hex.
+struct RunDigests {
+  std::string cache;      // of the manifest
+  std::string by_names;   // see pipeline::digest_by_names(); empty: the loss reads no labels
+  std::string selection;  // empty: none
+  std::string init_from;  // likewise
+};
+
 // The text of RUN/config.json: everything that decides the numbers of a run. Compared between ranks
 // and on resume.
 std::string config_text(const TrainOptions& options, const NetSetup& setup,
-                        const pipeline::DatasetInfo& info, const std::string& selection_digest,
-                        const std::string& init_from_digest);
+                        const pipeline::DatasetInfo& info, const RunDigests& digests);
 
 // Entries of a configuration by path ("data.cache_digest"), to name differences. What has a path of
 // over 200 bytes is one entry, as JSON. Their size grows with that of the text, not its square.
 std::map<std::string, std::string> config_facts(const std::string& text);
 
-// The same without the names of classes, which belong to the data and are no settings.
+// The same without what belongs to the data and is no setting: names of classes, and the digest
+// by them.
 std::map<std::string, std::string> config_settings(const std::string& text);
 
 struct StoredConfig {
@@ -70,6 +78,7 @@ struct StoredConfig {
   std::string own_recipe;  // as RecipeOptions::own
   // As Model::classes; none in runs of older versions, and of losses that read no labels.
   std::vector<std::string> classes;
+  std::string digest_by_names;  // likewise
 };
 StoredConfig parse_config(const std::string& text, const std::string& where);  // FormatError
 

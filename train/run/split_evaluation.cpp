@@ -31,14 +31,15 @@ Evaluation evaluate_split(const Job& job, const TrainOptions& options, Engine& e
 std::optional<pipeline::SampleLabels> several_labels(const pipeline::Cache& cache,
                                                      const std::vector<SampleId>& ids,
                                                      const LossOptions& loss,
-                                                     const std::string& what) {
+                                                     const std::string& what,
+                                                     const std::vector<std::int32_t>& label_of) {
   if (!find_loss(loss.name).sigmoid) {
     if (!loss.allow_unlabelled) return std::nullopt;
     throw UsageError(
         "--allow-unlabelled is for losses of each class's sigmoid, bce and focal, not for " +
         loss.name);
   }
-  pipeline::SampleLabels labels = pipeline::read_labels(cache, ids);
+  pipeline::SampleLabels labels = pipeline::read_labels(cache, ids, label_of);
   std::size_t unlabelled = 0;
   bool one_each = true;
   for (std::size_t i = 0; i < ids.size(); ++i) {
