@@ -17,12 +17,14 @@
 #include "common/comm/mpi/mpi.h"
 #include "common/cores.h"
 #include "common/error.h"
+#include "common/host_name.h"
 #include "common/to_stderr.h"
 #include "tools/augment_config.h"
 #include "tools/command.h"
 #include "tools/help.h"
 #include "tools/openmp_waiting.h"
 #include "tools/require_ranks.h"
+#include "tools/startup_reach.h"
 #include "tools/startup_watch.h"
 #include "tools/stop_signals.h"
 #include "train/nets/net_file.h"
@@ -181,14 +183,35 @@ double seconds_of(const CLI::Option* flag, double otherwise) {
   return flag != nullptr && flag->count() > 0 ? flag->as<double>() : otherwise;
 }
 
+void say_who_is_not_reached(const Introduction& self, const std::vector<std::string>& texts) {
+  constexpr double kPatience = 2;  // seconds, in which a machine of one network answers
+  std::vector<Introduction> others;
+  for (const std::string& text : texts) {
+    if (auto other = parse_introduction(text)) others.push_back(std::move(*other));
+  }
+  const std::vector<Tried> tried = try_machines(std::move(others), self.cards, kPatience);
+  for (const std::string& sentence : reach_sentences(self.host, tried)) say_line(sentence);
+}
+
 std::unique_ptr<comm::Communicator> join_ranks(const CLI::App& verb) {
   constexpr double kWarning = 10;  // as of train
   constexpr double kTimeout = 1800;
   constexpr const char* kFlag = "--hang-timeout";
   const CLI::Option* const timeout = find_flag(verb, kFlag);
-  const StartupWatch watch(seconds_of(find_flag(verb, "--stall-warning"), kWarning),
-                           seconds_of(timeout, kTimeout), timeout != nullptr ? kFlag : "");
-  return comm::make_mpi(&say_failure);
+  const double warning_s = seconds_of(find_flag(verb, "--stall-warning"), kWarning);
+  const StartupWatch watch(warning_s, seconds_of(timeout, kTimeout),
+                           timeout != nullptr ? kFlag : "");
+  if (warning_s <= 0 || !speaks_for_machine() || !launched_by_open_mpi()) {
+    return comm::make_mpi(&say_failure);
+  }
+  const Doorbell doorbell;
+  if (doorbell.port() == 0) return comm::make_mpi(&say_failure);
+  const Introduction self{host_name(), doorbell.port(), network_cards()};
+  return comm::make_mpi(&say_failure, {.own = to_text(self),
+                                       .after_s = warning_s,
+                                       .take = [&](const std::vector<std::string>& others) {
+                                         say_who_is_not_reached(self, others);
+                                       }});
 }
 
 int main_of(int argc, char** argv) {

@@ -44,6 +44,10 @@ bool is_alone() {
 
 }  // namespace
 
+bool speaks_for_machine() { return is_first_of_machine() && !is_alone(); }
+
+bool launched_by_open_mpi() { return std::getenv("OMPI_COMM_WORLD_RANK") != nullptr; }
+
 std::vector<NetworkCard> network_cards() {
   std::vector<NetworkCard> cards;
   ifaddrs* list = nullptr;
@@ -111,12 +115,10 @@ void StartupWatch::watch(double warning_s, double timeout_s) {
     return changed_.wait_until(lock, begin + std::chrono::duration<double>(seconds),
                                [&] { return over_; });
   };
-  if (warning_s <= 0) return;
-  const bool warns = timeout_s <= 0 || warning_s < timeout_s;
+  const bool warns = warning_s > 0 && (timeout_s <= 0 || warning_s < timeout_s);
   if (warns && is_over_by(warning_s)) return;
-  if (warns && is_first_of_machine() && !is_alone()) {
-    const bool by_open_mpi = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr;
-    say_line(startup_sentence(host_name(), network_cards(), warning_s, by_open_mpi));
+  if (warns && speaks_for_machine()) {
+    say_line(startup_sentence(host_name(), network_cards(), warning_s, launched_by_open_mpi()));
   }
   if (timeout_s <= 0 || is_over_by(timeout_s)) return;
   say_line(fmt::format("winnow: {}: MPI has not connected its ranks for {:g} s{}; this job ends",

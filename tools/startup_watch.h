@@ -19,6 +19,12 @@ struct NetworkCard {
 // Those that are up, but for the loopback.
 std::vector<NetworkCard> network_cards();
 
+// Whether this process, which a launcher started, speaks for its machine to others: it is the first
+// rank there, and ranks are on several machines, as far as the launcher says.
+bool speaks_for_machine();
+// Whether that is Open MPI's.
+bool launched_by_open_mpi();
+
 // What is said where MPI connects for so many seconds: the machine and its cards, and of cards that
 // lead to no other machine, as those of containers, that MPI may have taken them; and, by Open MPI,
 // the flag that names cards. Pure.
@@ -28,7 +34,7 @@ std::string startup_sentence(const std::string& host, std::span<const NetworkCar
 // While it lives MPI connects the ranks: nothing of winnow's own can tell who waits for whom yet,
 // and where two machines have cards of one address, MPI may wait for ever.
 //
-// warning       Seconds until the first rank of each machine says startup_sentence(). 0: no watch
+// warning       Seconds until the first rank of each machine says startup_sentence(). 0: never
 // timeout       Seconds until the process ends, with exit code 1, warned or not. 0: never
 // timeout_flag  Which sets the timeout, for the sentence at the end. Empty: none does
 // Threads       One of its own

@@ -125,23 +125,55 @@ class ClusterTest(HostsCase):
         for log in logs:
             self.assertRegex(log, r"ended after \d+ s of waiting for rank [01]")
 
+    def said_until(self, sentences, folder, *hosts, train, before="true"):
+        """What a start says that does not connect; it is ended when all these sentences are there."""
+        pathlib.Path(folder, "sentences").write_text("".join(f"{sentence}\n" for sentence in sentences))
+        there = f"while read -r line; do grep -qF -- \"$line\" {folder}/said || exit 1; done < {folder}/sentences"
+        told = f"while kill -0 $job && ! ({there}); do sleep 0.1; done"
+        done = self.hosts(*hosts, "bash", "-c", f"{before}; {train} 2> {folder}/said & job=$!; {told}; kill $job; wait $job")
+        self.assertNotEqual(done.returncode, 0)
+        said = pathlib.Path(folder, "said").read_text()
+        for sentence in sentences:
+            self.assertIn(sentence, said)
+        return said
+
+    def starting(self, folder, ranks, *more):
+        return " ".join(f"hosts_mpirun {WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size {3 * ranks} \
+--micro-batch 3 --threads 1 --max-steps 2 {' '.join(more)}".split())
+
     def test_cards_of_one_address_on_two_hosts_are_named(self):
         """MPI takes docker0 of the other host for a way to it, and waits for ever before a rank can say anything."""
         with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
             self.small_cache(folder)
-            train = ["hosts_mpirun", WINNOW, "train", f"{folder}/cache", "--out", f"{folder}/run", "--net", "lenet", "--image-size", 32,
-                     "--batch-size", 8, "--micro-batch", 2, "--threads", 1, "--max-steps", 2, "--stall-warning", 2, "--hang-timeout", 6]  # fmt: skip
-            done = self.hosts("--containers", 1, 2, "1gbit", *train)
-            self.assertNotEqual(done.returncode, 0)
-            for host, address in (("h1", "10.213.0.1"), ("h2", "10.213.0.2")):
-                self.assertIn(f"{host}: MPI has not connected this machine with the others for 2 s; its network cards are", done.stderr)
-                self.assertIn(f"eth0 {address}", done.stderr)
-            self.assertIn("docker0 172.17.0.1", done.stderr)
-            self.assertIn("--mca btl_tcp_if_include eth0", done.stderr)
-            self.assertIn("--hang-timeout", done.stderr)
-            named = [train[0], "--mca", "btl_tcp_if_include", "eth0", *train[1:]]  # as it says
-            done = self.hosts("--containers", 1, 2, "1gbit", *named)
+            sentences = ["--mca btl_tcp_if_include eth0"]
+            for host, address, other, others in (("h1", "10.213.0.1", "h2", "10.213.0.2"), ("h2", "10.213.0.2", "h1", "10.213.0.1")):
+                sentences += [f"{host}: MPI has not connected this machine with the others for 2 s; its network cards are",
+                              f"eth0 {address}",
+                              f"{host} reaches {other} by eth0 {others}, but not by docker0 172.17.0.1, an address that {host} has too"]  # fmt: skip
+            train = self.starting(folder, 2, "--stall-warning 2")
+            self.said_until(sentences, folder, "--containers", 1, 2, "1gbit", train=train)
+            named = train.replace("hosts_mpirun", "hosts_mpirun --mca btl_tcp_if_include eth0")  # as it says
+            done = self.hosts("--containers", 1, 2, "1gbit", "bash", "-c", named)
             self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_two_hosts_that_do_not_reach_each_other_are_named(self):
+        """mpirun reaches all of three, so they start; what the second and the third send each other goes nowhere. --stall-warning 0
+        says nothing, and the job ends by --hang-timeout all the same."""
+        with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
+            self.small_cache(folder)
+            nowhere = "lladdr 02:00:00:00:00:99 dev eth0"
+            cut = f"ip -n wx$PPID-2 neigh replace 10.213.0.3 {nowhere}; ip -n wx$PPID-3 neigh replace 10.213.0.2 {nowhere}"
+            sentences = ["h2 does not reach h3: eth0 10.213.0.3, which does not answer",
+                         "h3 does not reach h2: eth0 10.213.0.2, which does not answer"]  # fmt: skip
+            train = self.starting(folder, 3, "--stall-warning 2")
+            said = self.said_until(sentences, folder, 3, "1gbit", train=train, before=cut)
+            self.assertNotIn("h1 does not reach", said)
+            self.assertNotIn("not reach h1", said)
+            train = self.starting(folder, 3, "--stall-warning 0", "--hang-timeout 3")
+            done = self.hosts(3, "1gbit", "bash", "-c", f"{cut}; {train}")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertRegex(done.stderr, r"MPI has not connected its ranks for 3 s \(--hang-timeout\); this job ends")
+            self.assertNotIn("not reach", done.stderr)
 
     def test_heartbeats_that_are_held_up_stop_no_run(self):
         """UDP does not pass: a sentence, and the run goes on."""

@@ -52,6 +52,7 @@ TEST(StartupWatchDeathTest, EndsWhatNeverConnects) {
   EXPECT_EXIT(wait(0.01, "--some-flag"), testing::ExitedWithCode(1),
               "MPI has not connected .*for 0.02 s \\(--some-flag\\); this job ends");
   EXPECT_EXIT(wait(1e6, ""), testing::ExitedWithCode(1), "for 0.02 s; this job ends");
+  EXPECT_EXIT(wait(0, ""), testing::ExitedWithCode(1), "^winnow: .*for 0.02 s; this job ends");
 }
 
 }  // namespace winnow::tools::startup_watch_test

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/comm/communicator.h"
 
@@ -20,6 +21,15 @@ bool launched_by_mpi() noexcept;
 // Called with the reason before the engine ends all ranks by itself, with exit code 1.
 using LastWords = std::function<void(const std::string& why)>;
 
+// What processes of a job tell each other by the launcher, before any message can pass: who waits
+// while MPI connects them learns what the others say of themselves.
+struct Introductions {
+  std::string own;     // of this process, of under 1,024 bytes; empty: it neither tells nor asks
+  double after_s = 0;  // for so long ranks may be connected in silence; 0: for ever
+  // Takes the texts of all others that gave one, once, on the thread of make_mpi().
+  std::function<void(const std::vector<std::string>& others)> take{};
+};
+
 // Initialises MPI (MPI_THREAD_SERIALIZED) and starts the progress engine, a thread that makes all
 // MPI calls from then on. One per process.
 //
@@ -30,6 +40,7 @@ using LastWords = std::function<void(const std::string& why)>;
 //              to write into a buffer and does not finish, all ranks are ended: `last_words` is
 //              told why, on the engine's thread
 // Throws       SystemError. Error: this build has no MPI
-std::unique_ptr<Communicator> make_mpi(LastWords last_words = {});
+std::unique_ptr<Communicator> make_mpi(LastWords last_words = {},
+                                       const Introductions& introductions = {});
 
 }  // namespace winnow::comm

@@ -13,6 +13,7 @@
 #include "common/comm/hierarchical_executor.h"
 #include "common/comm/mpi/check_mpi_internal.h"
 #include "common/comm/mpi/combine_internal.h"
+#include "common/comm/mpi/introductions_internal.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/comm/mpi/progress_engine_internal.h"
 #include "common/comm/node/shared_memory.h"
@@ -423,7 +424,7 @@ std::string mpi_library() {
   return whole.substr(0, whole.find_first_of(",\n"));
 }
 
-std::unique_ptr<Communicator> make_mpi(LastWords last_words) {
+std::unique_ptr<Communicator> make_mpi(LastWords last_words, const Introductions& introductions) {
   int initialized = 0;
   check_mpi(MPI_Initialized(&initialized), "MPI_Initialized");
   if (initialized != 0) {
@@ -436,6 +437,7 @@ std::unique_ptr<Communicator> make_mpi(LastWords last_words) {
     throw SystemError(
         "this MPI library does not support MPI_THREAD_SERIALIZED; winnow needs a build that does");
   }
+  connect_ranks(introductions);
   return std::make_unique<MpiCommunicator>(std::move(last_words));
 }
 

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "common/comm/mpi/mpi.h"
+
+namespace winnow::comm {
+
+// Connects the ranks of a job, by a barrier, after MPI_Init. While that takes longer than
+// introductions.after_s, the texts of all others are fetched from the launcher once.
+//
+// Throws  SystemError where MPI does; that a launcher keeps no texts is no error
+void connect_ranks(const Introductions& introductions);
+
+}  // namespace winnow::comm
