@@ -220,12 +220,14 @@ std::unique_ptr<train::RunTrace> make_trace(const TrainOptions& o, Session& sess
   return std::make_unique<train::RunTrace>(session.comm, steps);
 }
 
-// Classes that look like mistakes, before they are trained on. Shards are placed later, and the
-// cache may be on another machine: where it cannot be looked at, nothing is said.
+// Classes that look like mistakes, before they are trained on. The cache may be on another machine,
+// and is then where its files were placed; where it cannot be looked at, nothing is said.
 void say_classes(const train::DataOptions& data, const Session& session) {
+  const std::filesystem::path& elsewhere = data.placement.files_at;
   std::vector<std::string> remarks;
   try {
-    const auto cache = pipeline::Cache::open(data.cache, pipeline::OpenOptions::without_shards());
+    const auto cache = pipeline::Cache::open(elsewhere.empty() ? data.cache : elsewhere,
+                                             pipeline::OpenOptions::without_shards());
     remarks = data.selection.empty()
                   ? remarks_on_classes(cache.manifest())
                   : remarks_on_classes(cache, cache.read_selection(data.selection));
@@ -248,7 +250,6 @@ void run(const TrainOptions& o, Session& untraced) {
                            to_string(options.execution.threads)));
   const nlohmann::ordered_json machines = tell_machines(o.threads, session);
   if (!o.recipe.sentence.empty()) say(session, o.recipe.sentence);
-  if (session.comm.rank() == 0) say_classes(options.data, session);
   std::vector<std::string> folds;  // before shards are placed, as selections may go with them
   if (o.folds > 0) folds = make_fold_selections(options, o.folds, session);
   MemoryFlags memory = o.memory;
@@ -256,6 +257,7 @@ void run(const TrainOptions& o, Session& untraced) {
   if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;
   const pipeline::PlacedShards placed = place_shards(options.data.cache, memory, session);
   options.data.placement = placed.placement;
+  if (session.comm.rank() == 0) say_classes(options.data, session);
   options.run.log.trace = trace.get();
   const auto train_one = [&](const train::TrainOptions& one) {
     train::TrainResult result = train_shown(o, one, session, health);

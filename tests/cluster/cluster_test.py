@@ -141,6 +141,22 @@ class ClusterTest(HostsCase):
         return " ".join(f"hosts_mpirun {WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size {3 * ranks} \
 --micro-batch 3 --threads 1 --max-steps 2 {' '.join(more)}".split())
 
+    def test_ranks_of_uneven_hosts_have_their_own_machines_cores(self):
+        """Who is alone on its host comes to the same collective calls as those that share theirs, and has all cores."""
+        with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
+            self.small_cache(folder)
+            train = f"{WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size 12 --micro-batch 3 --max-steps 2"
+            done = self.hosts(3, "1gbit", "hosts_mpirun", "--host", "h1:1,h2:2,h3:1", "-np", 4, *train.split())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for host, ranks in (("h1", "rank 0"), ("h2", "ranks 1-2"), ("h3", "rank 3")):
+                self.assertIn(f"{host}: {ranks} on ", done.stderr)
+            rows = json.loads(pathlib.Path(folder, "run", "plan.json").read_text())["layout"]["ranks"]
+        self.assertEqual([row["node"] for row in rows], [0, 1, 1, 2])
+        threads = [row["threads"] for row in rows]
+        self.assertEqual((threads[3], threads[2]), (threads[0], threads[1]))
+        if len(os.sched_getaffinity(0)) > 1:
+            self.assertGreater(threads[0], threads[1])
+
     def test_cards_of_one_address_on_two_hosts_are_named(self):
         """MPI takes docker0 of the other host for a way to it, and waits for ever before a rank can say anything."""
         with tempfile.TemporaryDirectory(dir=TMPFS) as folder:

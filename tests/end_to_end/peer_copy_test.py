@@ -146,6 +146,20 @@ class Work(PeerCopy):
                 self.assertEqual(got, due)
                 self.assertNotIn("went from machine to machine", said)
 
+    def test_what_is_said_of_classes_wherever_the_cache_is(self):
+        """Rank 0 says it, whether the cache is on its machine, was copied there, or is there in memory alone."""
+        shutil.rmtree(self.made)
+        shutil.rmtree(self.folder / "data")
+        for prefix, labels in (("train", [i % 3 for i in range(96)]), ("t10k", [3] * 12)):
+            self.write_idx(self.folder / "data", prefix, [self.random.randbytes(100 * 100) for _ in labels], labels, 100)
+        self.ok("ingest", self.folder / "data", "--out", self.made)
+        self.ok("dedup", self.made, "--name", "first")
+        for machines in ((0, 1, 2), (1,), (0,), ()):
+            self.put(*machines)
+            for more in ([], ["--selection", "first"]):
+                _, said = self.trained("--max-steps", 1, *more)
+                self.assertIn("1 class is in val or test and not in train, so no training sees it: '3'", said)
+
     def test_partitions_of_a_cache_that_is_elsewhere(self):
         partial = ["--shuffle-fraction", 0.25, "--partitions", 3]
         out = self.fresh()
