@@ -220,6 +220,15 @@ std::unique_ptr<train::RunTrace> make_trace(const TrainOptions& o, Session& sess
   return std::make_unique<train::RunTrace>(session.comm, steps);
 }
 
+// Machines of a job may have different numbers of ranks. Collective.
+void say_threads(const ThreadPlan& threads, const Session& session) {
+  const std::string own = to_string(threads);
+  const std::vector<std::string> all = comm::all_gather(session.comm, own);
+  const bool alike = std::ranges::all_of(all, [&](const std::string& one) { return one == own; });
+  say(session, fmt::format("{} {}, {} with {}", all.size(), all.size() == 1 ? "rank" : "ranks",
+                           alike ? "each" : "rank 0", own));
+}
+
 // Classes that look like mistakes, before they are trained on. The cache may be on another machine,
 // and is then where its files were placed; where it cannot be looked at, nothing is said.
 void say_classes(const train::DataOptions& data, const Session& session) {
@@ -245,9 +254,7 @@ void run(const TrainOptions& o, Session& untraced) {
   Session& session = health.session();
   train::TrainOptions options = train_options(o, session);
   const auto outlet = open_outlet(o.output.metrics, options.run, session);
-  say(session, fmt::format("{} {}, each with {}", session.comm.size(),
-                           session.comm.size() == 1 ? "rank" : "ranks",
-                           to_string(options.execution.threads)));
+  say_threads(options.execution.threads, session);
   const nlohmann::ordered_json machines = tell_machines(o.threads, session);
   if (!o.recipe.sentence.empty()) say(session, o.recipe.sentence);
   std::vector<std::string> folds;  // before shards are placed, as selections may go with them

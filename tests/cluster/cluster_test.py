@@ -156,6 +156,7 @@ class ClusterTest(HostsCase):
         self.assertEqual((threads[3], threads[2]), (threads[0], threads[1]))
         if len(os.sched_getaffinity(0)) > 1:
             self.assertGreater(threads[0], threads[1])
+            self.assertIn("4 ranks, rank 0 with ", done.stderr)
 
     def test_cards_of_one_address_on_two_hosts_are_named(self):
         """MPI takes docker0 of the other host for a way to it, and waits for ever before a rank can say anything."""
