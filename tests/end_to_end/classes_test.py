@@ -126,6 +126,14 @@ class Classes(Case):
         self.ok("train", self.shared / "plain", *command, "--resume", "auto")
         self.refused(2, ["data.cache_digest", "data.classes (in another order)"], "train", self.shared / "turned", *command, "--resume", "auto")
 
+    def test_runs_of_two_orders_are_compared_by_name(self):
+        runs = [self.shared / "run", self.folder / "other"]
+        self.ok("train", self.shared / "turned", "--out", runs[1], *self.NET, "--lr", 0.02, "--epochs", 3)
+        said = [self.ok("compare", *runs, "--cache", self.shared / cache, "--json").json() for cache in ("plain", "turned")]
+        self.assertEqual(said[0]["runs"], said[1]["runs"])
+        self.assertEqual([row["right"] for row in said[0]["runs"]], [round(48 * self.evaluated(run, "plain")["top1"]) for run in runs])
+        self.refused(2, ["for other classes, as 'wolf', which"], "compare", *runs, "--cache", self.shared / "renamed")
+
     def test_suspects_of_a_run_are_found_by_name(self):
         out = self.folder / "run"
         self.ok("train", self.shared / "plain", "--out", out, *self.NET, "--lr", 0.02, "--epochs", 6, "--folds", 2)
