@@ -219,16 +219,20 @@ ColumnFileReader::ColumnFileReader(BytesView bytes, const FileKind& kind, std::s
           [bytes](std::uint64_t offset, std::span<std::byte> out) {
             std::ranges::copy(bytes.subspan(offset, out.size()), out.begin());
           },
-          bytes.size(), kind, std::move(where), Content::kUnknown) {}
+          bytes, bytes.size(), kind, std::move(where), Content::kUnknown) {}
 
 ColumnFileReader::ColumnFileReader(const InputFile& file, const FileKind& kind, Content content)
     : ColumnFileReader(
           [&file](std::uint64_t offset, std::span<std::byte> out) { file.read_at(offset, out); },
-          file.size(), kind, file.path().string(), content) {}
+          {}, file.size(), kind, file.path().string(), content) {}
 
-ColumnFileReader::ColumnFileReader(ReadAt read, std::uint64_t size, const FileKind& kind,
-                                   std::string where, Content content)
-    : read_(std::move(read)), where_(std::move(where)), what_(kind.what), apart_(kind.apart) {
+ColumnFileReader::ColumnFileReader(ReadAt read, BytesView bytes, std::uint64_t size,
+                                   const FileKind& kind, std::string where, Content content)
+    : read_(std::move(read)),
+      bytes_(bytes),
+      where_(std::move(where)),
+      what_(kind.what),
+      apart_(kind.apart) {
   if (size < kHeaderBytes + kChecksumBytes) fail("it is too short");
   const std::uint64_t body_bytes = size - kChecksumBytes;
   const Bytes header = bytes_at(0, kHeaderBytes);
@@ -262,6 +266,7 @@ Bytes ColumnFileReader::bytes_at(std::uint64_t offset, std::uint64_t count) cons
 
 std::uint64_t ColumnFileReader::checksum_of_first(std::uint64_t count) const {
   constexpr std::uint64_t kPieceBytes = 1 << 20;
+  if (!bytes_.empty()) return xxh3_64(bytes_.first(count));
   Xxh3Stream hash;
   Bytes piece(std::min(kPieceBytes, count));
   for (std::uint64_t at = 0; at < count; at += piece.size()) {

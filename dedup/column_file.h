@@ -143,6 +143,15 @@ class ColumnFileReader {
   void skip(std::string_view name, std::optional<std::uint64_t> count) {
     next(name, sizeof(T), count);
   }
+  // As take(), in place: borrows from the bytes that this reads, which are aligned as T is. Not of
+  // a file.
+  template <class T>
+  requires std::is_trivially_copyable_v<T> std::span<const T> view(
+      std::string_view name, std::optional<std::uint64_t> count) {
+    const Place& place = next(name, sizeof(T), count);
+    const BytesView bytes = bytes_.subspan(place.offset, place.shape.count * sizeof(T));
+    return {reinterpret_cast<const T*>(bytes.data()), place.shape.count};
+  }
   // Over the next column, whatever it is.
   void pass() noexcept { ++next_; }
   // As skip(), and tells where in the file the column lies: for what is read in pieces.
@@ -176,8 +185,8 @@ class ColumnFileReader {
   };
   using ReadAt = std::function<void(std::uint64_t, std::span<std::byte>)>;
 
-  ColumnFileReader(ReadAt read, std::uint64_t size, const FileKind& kind, std::string where,
-                   Content content);
+  ColumnFileReader(ReadAt read, BytesView bytes, std::uint64_t size, const FileKind& kind,
+                   std::string where, Content content);
   Bytes bytes_at(std::uint64_t offset, std::uint64_t count) const;
   std::uint64_t checksum_of_first(std::uint64_t count) const;
   const Place& next_apart(std::uint32_t element_bytes);
@@ -187,6 +196,7 @@ class ColumnFileReader {
                     std::optional<std::uint64_t> count);
 
   ReadAt read_;
+  BytesView bytes_;  // all of them; empty: of a file
   std::string where_;
   std::string_view what_;
   std::string_view apart_;

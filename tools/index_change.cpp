@@ -15,7 +15,7 @@
 #include "common/list_text.h"
 #include "dedup/index/fitted.h"
 #include "dedup/index/index.h"
-#include "dedup/verify/landmark_table.h"
+#include "dedup/verify/known_landmarks.h"
 #include "tools/compared.h"
 #include "tools/dedup_search.h"
 #include "tools/index_inputs.h"
@@ -80,7 +80,7 @@ void prepare(const fs::path& folder, const Session& session) {
   if (!images.thumbnails || rows.empty()) return;
   try {
     if (!why_not_looked_at(rows, columns, images).empty()) return;
-    images.landmarks(rows);
+    tell(session, index.landmarks(rows, search_options(session)));
     index.fitted(session.stop);
   } catch (const StoppedError&) {
     return;

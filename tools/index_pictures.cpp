@@ -9,7 +9,7 @@
 
 #include "common/error.h"
 #include "datasets/formats.h"
-#include "dedup/verify/landmark_table.h"
+#include "dedup/verify/known_landmarks.h"
 #include "pipeline/ingest/plan.h"
 #include "pipeline/store/cache.h"
 #include "tools/dedup_search.h"
@@ -70,7 +70,7 @@ Images images_of(const dedup::StoredIndex& index, pipeline::PictureOf picture_of
                 dedup::StoredIndex::Landmarks found =
                     index.landmarks(rows, search_options(session));
                 tell(session, found);
-                return std::move(*found.table);
+                return found.known->table();
               },
           .landmarks_a_picture = [&] { return index.landmarks_a_picture(); }};
 }

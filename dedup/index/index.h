@@ -58,7 +58,7 @@ struct Match {
 };
 
 class OpenIndex;
-class LandmarkTable;
+class KnownLandmarks;
 struct FittedModel;
 
 // An index as it is when it is opened: later changes do not reach it, nor what it gave.
@@ -85,13 +85,13 @@ class StoredIndex {
   ColumnSource columns() const;
   // Of the live rows; empty where what was added to the index was not all with thumbnails.
   ThumbnailSource thumbnails() const;
-  // The landmarks of some live rows, ascending (verify/landmark_table.h). They are kept in the
-  // index's folder, each table's beside it. Those that are missing, damaged or of another version
-  // are made of all pictures of their table, 0.5 ms each, and kept where that can be: not where the
-  // folder cannot be written to, is full, or is being changed. That is no error.
-  // UsageError where thumbnails() has none; StoppedError.
+  // The landmarks of some live rows, ascending (verify/known_landmarks.h). They are kept in the
+  // index's folder, each table's beside it, and mapped from there. Those that are missing, damaged
+  // or of another version are made of all pictures of their table, 0.5 ms each, and kept where that
+  // can be: not where the folder cannot be written to, is full, or is being changed. That is no
+  // error. UsageError where thumbnails() has none; StoppedError.
   struct Landmarks {
-    std::shared_ptr<LandmarkTable> table;
+    std::shared_ptr<KnownLandmarks> known;
     std::uint64_t made = 0;     // pictures whose landmarks were not there
     std::string not_kept = {};  // why the landmarks that were made are not; empty: they are
   };

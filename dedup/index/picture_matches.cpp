@@ -1,6 +1,7 @@
 #include "dedup/index/picture_matches.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <span>
 #include <utility>
@@ -82,24 +83,18 @@ std::uint64_t count_refused(std::span<const Edge> near, const Verification& veri
 }  // namespace
 
 EqualPixels::EqualPixels(const std::vector<Hash128>& pixel_hashes,
-                         std::span<const std::uint32_t> rows) {
-  std::vector<std::uint32_t> order(rows.begin(), rows.end());
-  std::ranges::sort(order, {},
-                    [&](std::uint32_t row) { return std::pair(pixel_hashes[row], row); });
-  for (std::size_t begin = 0, i = 0; i < order.size(); ++i) {
-    if (pixel_hashes[order[i]] != pixel_hashes[order[begin]]) begin = i;
-    if (begin == i) firsts_.push_back(order[i]);
-    members_.emplace_back(order[begin], order[i]);
-  }
-  std::ranges::sort(firsts_);
-  std::ranges::sort(members_);
+                         std::span<const std::uint32_t> rows)
+    : copies_(equal_edges(pixel_hashes, rows)) {
+  std::vector<std::uint32_t> others;
+  for (const Edge& edge : copies_) others.push_back(edge.b);
+  std::ranges::sort(others);
+  std::ranges::set_difference(rows, others, std::back_inserter(firsts_));
 }
 
 std::vector<std::uint32_t> EqualPixels::rows_like(std::uint32_t first) const {
-  std::vector<std::uint32_t> rows;
-  for (const auto& [of, row] : std::ranges::equal_range(members_, first, {}, &Pair::first)) {
-    rows.push_back(row);
-  }
+  std::vector<std::uint32_t> rows{first};
+  const auto of_first = std::ranges::equal_range(copies_, first, {}, &Edge::a);
+  for (auto edge = of_first.begin(); edge != of_first.end(); ++edge) rows.push_back(edge->b);
   return rows;
 }
 
@@ -119,7 +114,7 @@ PictureMatcher::PictureMatcher(const StoredIndex& index, PictureMatchOptions opt
                      ? calibrate(rows, pictures_, /*seed=*/0, options_.search.stop)
                      : index_.fitted(options_.search.stop).calibration;
   query_ =
-      std::make_unique<PictureQuery>(std::move(*landmarks_.table), pictures_,
+      std::make_unique<PictureQuery>(std::move(*landmarks_.known), pictures_,
                                      static_cast<std::uint32_t>(table_.size()), calibration_.model);
 }
 

@@ -156,7 +156,8 @@ class Planner {
     JoinCase problem =
         task_.case_of(work.left.codes.count, task_.self ? 0 : work.right.codes.count, work.budget);
     if (problem.pairs < 1) return {};
-    if (task_.method == SearchMethod::kScan || problem.pairs * task_.costs.pair < kSmallScanNs) {
+    if (task_.method == SearchMethod::kScan || problem.pairs * task_.costs.pair < kSmallScanNs ||
+        is_scan_cheapest(problem, task_.costs)) {
       return {Step::Kind::kScan};
     }
     const auto codes = static_cast<std::size_t>(problem.codes);

@@ -16,6 +16,7 @@ bool is_nearer(const Edge& x, const Edge& y) noexcept {
 }  // namespace
 
 bool NearestEdges::is_wanted(const Edge& edge) const noexcept {
+  if (furthest_.empty()) return true;
   const auto wants = [&](std::uint32_t row) {
     return !furthest_[row] || is_nearer(edge, *furthest_[row]);
   };
@@ -30,6 +31,7 @@ void NearestEdges::take(std::span<const Edge> edges) {
     }
     edges_.push_back(edge);
     if (edges_.size() >= prune_at_) {
+      furthest_.resize(rows_);
       prune();
       prune_at_ = std::max(prune_at_, 2 * edges_.size());
     }
@@ -38,14 +40,18 @@ void NearestEdges::take(std::span<const Edge> edges) {
 
 void NearestEdges::prune() {
   tbb::parallel_sort(edges_.begin(), edges_.end(), is_nearer);
-  std::vector<std::size_t> counts(furthest_.size());
+  std::vector<std::uint8_t> counts(rows_);  // up to one more than most_
+  // Whether an edge is among the nearest of a row.
+  const auto is_of = [&](std::uint32_t row, const Edge& edge) {
+    if (counts[row] > most_) return false;
+    if (++counts[row] == most_ && !furthest_.empty()) furthest_[row] = edge;
+    return counts[row] <= most_;
+  };
   std::size_t kept = 0;
   for (const Edge& edge : edges_) {
-    const std::size_t of_a = ++counts[edge.a];
-    const std::size_t of_b = ++counts[edge.b];
-    if (of_a == most_) furthest_[edge.a] = edge;
-    if (of_b == most_) furthest_[edge.b] = edge;
-    if (of_a <= most_ || of_b <= most_) edges_[kept++] = edge;
+    const bool of_a = is_of(edge.a, edge);
+    const bool of_b = is_of(edge.b, edge);
+    if (of_a || of_b) edges_[kept++] = edge;
   }
   left_out_ += edges_.size() - kept;
   edges_.resize(kept);

@@ -158,6 +158,12 @@ JoinCosts join_costs(double pair_ns, std::size_t words_per_code) noexcept {
           .bucket = 1.5};
 }
 
+bool is_scan_cheapest(const JoinCase& problem, const JoinCosts& costs) noexcept {
+  const double bands = problem.budget + 1;
+  return bands * problem.codes * (costs.move + costs.query) >=
+         problem.pairs * costs.pair + problem.codes * costs.query;
+}
+
 JoinChoice choose_levels(const JoinCase& problem, std::span<const Band> bands,
                          const JoinCosts& costs) {
   const int most = std::clamp(static_cast<int>(bands.size()) - problem.budget, 0, kMaxLevels);

@@ -55,6 +55,10 @@ struct JoinChoice {
   double scan_ns = 0;  // of scanning at once
 };
 
+// Whether no bands can make it cheaper than a scan at once, whatever the codes: of budget + 1 bands
+// or more each moves every code and begins a scan with it.
+bool is_scan_cheapest(const JoinCase& problem, const JoinCosts& costs) noexcept;
+
 // How far to follow bands that are there, in their order.
 JoinChoice choose_levels(const JoinCase& problem, std::span<const Band> bands,
                          const JoinCosts& costs);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
 #include <optional>
 #include <unordered_map>
@@ -24,7 +25,13 @@ namespace {
 constexpr int kMostRadius = 14;
 constexpr int kMostHitsOfPair = 3;
 constexpr std::size_t kMostHitsOfLandmark = 8;
-constexpr std::size_t kLeastPart = 1 << 20;  // landmarks that are searched at a time
+constexpr std::size_t kMostOther = 32768;  // landmarks, whose distances tell those of strangers
+
+// Of so many landmarks hits are looked for by so many of each picture.
+std::size_t most_searched(std::size_t landmarks) noexcept {
+  constexpr std::size_t kMany = 1'500'000;
+  return landmarks > kMany ? 32 : landmarks;
+}
 
 // Two landmarks of two pictures, the one of the lower row first; nothing where both are of one.
 std::optional<Edge> in_order(const LandmarkTable& landmarks, const Edge& edge) {
@@ -81,6 +88,103 @@ std::vector<Hit> nearest_of_pairs(std::vector<Hit> hits) {
   hits.resize(kept);
   return hits;
 }
+
+// Calls visit(picture, count) for each known picture by whose first `count` landmarks hits are
+// looked for.
+template <class Visit>
+void for_each_searched(const KnownLandmarks& known, const Visit& visit) {
+  const std::size_t most = most_searched(known.size());
+  known.for_each([&](const KnownLandmarks::Picture& picture) {
+    visit(picture, std::min(most, picture.places.size()));
+  });
+}
+
+// Takes edges between known landmarks and those that are asked, and keeps what NearestHits would
+// of both in one table.
+class NearestOfAsked {
+ public:
+  NearestOfAsked(const KnownLandmarks& known, const LandmarkTable& asked)
+      : known_(known),
+        asked_(asked),
+        as_they_are_(known.end() + asked.size(), kMostHitsOfLandmark),
+        in_mirror_(known.end() + asked.size(), kMostHitsOfLandmark) {}
+
+  void take(std::uint32_t known, std::uint32_t asked, std::uint32_t distance, bool is_mirrored) {
+    const Edge edge{known, known_.end() + asked, distance};
+    (is_mirrored ? in_mirror_ : as_they_are_).take(std::span(&edge, 1));
+  }
+  // Once.
+  KnownHits hits() {
+    const std::vector<Edge> as_they_are = as_they_are_.sorted();
+    const std::vector<Edge> in_mirror = in_mirror_.sorted();
+    KnownHits out;
+    const Copied copied = copy({as_they_are, in_mirror}, out.landmarks);
+    const auto behind = static_cast<std::uint32_t>(out.landmarks.size());
+    out.landmarks.append(asked_, [](std::uint32_t row) { return row; });
+    const auto take = [&](std::span<const Edge> edges, bool is_mirrored) {
+      for (const auto& [a, b, distance] : edges) {
+        const Edge edge{copied.at(a), behind + (b - known_.end()), distance};
+        out.hits.push_back(hit_of(out.landmarks, edge, is_mirrored));
+      }
+    };
+    take(as_they_are, false);
+    take(in_mirror, true);
+    out.hits = nearest_of_pairs(std::move(out.hits));
+    return out;
+  }
+
+ private:
+  // Where in a table a known landmark is.
+  using Copied = std::unordered_map<std::uint32_t, std::uint32_t>;
+
+  // Copies the landmarks of known pictures that have edges, in their order.
+  Copied copy(std::initializer_list<std::span<const Edge>> edges, LandmarkTable& to) const {
+    std::vector<std::uint32_t> numbers;
+    for (const std::span<const Edge> some : edges) {
+      for (const Edge& edge : some) numbers.push_back(edge.a);
+    }
+    std::ranges::sort(numbers);
+    Copied copied;
+    std::uint32_t begin = 0;
+    KnownLandmarks::Picture picture;
+    for (const std::uint32_t number : numbers) {
+      if (number - picture.first >= picture.places.size()) {
+        picture = known_.picture_of(number);
+        begin = static_cast<std::uint32_t>(to.size());
+        picture.append_to(to);
+      }
+      copied.emplace(number, begin + (number - picture.first));
+    }
+    return copied;
+  }
+
+  const KnownLandmarks& known_;
+  const LandmarkTable& asked_;
+  NearestEdges as_they_are_;
+  NearestEdges in_mirror_;
+};
+
+// A part of the known landmarks, copied for a search.
+struct KnownPart {
+  CodeColumn codes = LandmarkTable().codes();
+  std::vector<std::uint32_t> places;   // in `codes`: 0, 1, ...
+  std::vector<std::uint32_t> numbers;  // of them, where they are known
+
+  std::size_t size() const noexcept { return numbers.size(); }
+  void append(const KnownLandmarks::Picture& picture, std::size_t count) {
+    const auto words = picture.codes.first(count * kLandmarkWords);
+    codes.words.insert(codes.words.end(), words.begin(), words.end());
+    for (std::size_t i = 0; i < count; ++i) {
+      places.push_back(static_cast<std::uint32_t>(numbers.size()));
+      numbers.push_back(picture.first + static_cast<std::uint32_t>(i));
+    }
+  }
+  void clear() {
+    codes.words.clear();
+    places.clear();
+    numbers.clear();
+  }
+};
 
 void append_mirrored(const LandmarkCode& code, std::vector<std::uint64_t>& words) {
   const LandmarkCode mirror = mirrored(code);
@@ -194,7 +298,6 @@ SearchOptions options_of_part(SearchOptions options, const Part& part) {
 
 double stranger_distance(const LandmarkTable& landmarks, std::span<const std::uint32_t> some) {
   constexpr std::size_t kMostAsked = 1024;
-  constexpr std::size_t kMostOther = 32768;
   constexpr double kShare = 1e-3;
   constexpr double kLeast = 22;  // where most pictures are copies of few
   constexpr std::uint64_t kFewPairs = 100'000;
@@ -216,6 +319,24 @@ double stranger_distance(const LandmarkTable& landmarks, std::span<const std::ui
   }
 }
 
+double stranger_distance(const KnownLandmarks& known) {
+  const std::size_t all = searched_count(known);
+  const std::size_t count = std::min(all, kMostOther);
+  LandmarkTable some;  // evenly(), without a list of all
+  std::size_t before = 0;
+  for_each_searched(known, [&](const KnownLandmarks::Picture& picture, std::size_t searched) {
+    for (std::size_t next;
+         some.size() < count && (next = some.size() * all / count - before) < searched;) {
+      some.append(picture.row, picture.codes.subspan(kLandmarkWords * next, kLandmarkWords),
+                  picture.places.subspan(next, 1));
+    }
+    before += searched;
+  });
+  std::vector<std::uint32_t> numbers(some.size());
+  std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
+  return stranger_distance(some, numbers);
+}
+
 HitRadius hit_radius(std::size_t landmarks, double most_hits, double strangers) noexcept {
   constexpr double kRateAt12 = 1e-7;
   constexpr double kRateOfBit = 2.1;
@@ -229,8 +350,7 @@ HitRadius hit_radius(std::size_t landmarks, double most_hits, double strangers) 
 
 std::vector<std::uint32_t> searched_landmarks(const LandmarkTable& landmarks, std::uint32_t begin,
                                               std::uint32_t end) {
-  constexpr std::uint32_t kMany = 1'500'000;
-  const std::uint32_t most_of_picture = end - begin > kMany ? 32 : end - begin;
+  const std::size_t most_of_picture = most_searched(end - begin);
   std::vector<std::uint32_t> some;
   std::uint32_t of_picture = begin;
   for (std::uint32_t i = begin; i < end; ++i) {
@@ -238,6 +358,12 @@ std::vector<std::uint32_t> searched_landmarks(const LandmarkTable& landmarks, st
     if (i - of_picture < most_of_picture) some.push_back(i);
   }
   return some;
+}
+
+std::size_t searched_count(const KnownLandmarks& known) {
+  std::size_t count = 0;
+  for_each_searched(known, [&](const auto& /*picture*/, std::size_t some) { count += some; });
+  return count;
 }
 
 std::vector<std::uint32_t> uncommon_landmarks(const LandmarkTable& landmarks,
@@ -304,37 +430,47 @@ HitsOfPart find_hits_of_part(const LandmarkTable& landmarks, std::span<const std
   return found;
 }
 
-std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t first, int radius,
-                                  const SearchOptions& options) {
-  const auto end = static_cast<std::uint32_t>(landmarks.size());
+KnownHits find_hits_among(const KnownLandmarks& known, const LandmarkTable& asked, int radius,
+                          const SearchOptions& options) {
+  // A search needs more memory than the codes that it is of: a part of them at a time. One that is
+  // many times what is asked need not be sorted, and one that is less is no gain.
+  constexpr std::size_t kOfAsked = 32;
+  constexpr std::size_t kLeastPart = 1 << 16;
+  constexpr std::size_t kMostPart = 1 << 20;
+  const auto count = static_cast<std::uint32_t>(asked.size());
   // Asked as they are and as a mirror shows them, in one search.
-  CodeColumn asked = LandmarkTable().codes();
-  const std::span words = landmarks.codes().words;
-  const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first * asked.words_per_code());
-  asked.words.assign(begin, words.end());
-  for (std::uint32_t i = first; i < end; ++i) append_mirrored(landmarks.code(i), asked.words);
-  std::vector<std::uint32_t> some_asked = searched_landmarks(landmarks, first, end);
-  for (std::uint32_t& landmark : some_asked) landmark -= first;
-  const std::size_t as_they_are = some_asked.size();
-  for (std::size_t i = 0; i < as_they_are; ++i) some_asked.push_back(some_asked[i] + (end - first));
-  const std::vector<std::uint32_t> known = searched_landmarks(landmarks, 0, first);
-  // A search needs more memory than the codes that it is of: a part of them at a time.
-  const std::size_t most = std::max<std::size_t>(kLeastPart, some_asked.size());
-  NearestHits nearest(landmarks);
-  for (std::size_t at = 0; at < known.size(); at += most) {
-    const auto part = std::span(known).subspan(at, std::min(most, known.size() - at));
+  CodeColumn both = asked.codes();
+  for (std::uint32_t i = 0; i < count; ++i) append_mirrored(asked.code(i), both.words);
+  std::vector<std::uint32_t> some = searched_landmarks(asked, 0, count);
+  const std::size_t as_they_are = some.size();
+  for (std::size_t i = 0; i < as_they_are; ++i) some.push_back(some[i] + count);
+
+  const std::size_t at_once =
+      std::max(some.size(), std::clamp(kOfAsked * some.size(), kLeastPart, kMostPart));
+  NearestOfAsked nearest(known, asked);
+  Part of_all{.at = 0, .count = 0, .all = searched_count(known)};
+  KnownPart part;
+  const auto search = [&] {
+    of_all.count = part.size();
     find_edges_between(
-        asked, some_asked, landmarks.codes(), part, radius,
+        both, some, part.codes, part.places, radius,
         [&](std::span<const Edge> edges) {
           for (const Edge& edge : edges) {
-            const bool is_mirrored = edge.a >= end - first;
-            const std::uint32_t of_asked = first + edge.a - (is_mirrored ? end - first : 0);
-            nearest.take({edge.b, of_asked, edge.distance}, is_mirrored);
+            const bool is_mirrored = edge.a >= count;
+            nearest.take(part.numbers[edge.b], edge.a - (is_mirrored ? count : 0), edge.distance,
+                         is_mirrored);
           }
         },
-        options_of_part(options, {at, part.size(), known.size()}));
-  }
-  return nearest_of_pairs(nearest.hits());
+        options_of_part(options, of_all));
+    of_all.at += part.size();
+    part.clear();
+  };
+  for_each_searched(known, [&](const KnownLandmarks::Picture& picture, std::size_t searched) {
+    part.append(picture, searched);
+    if (part.size() >= at_once) search();
+  });
+  if (part.size() > 0) search();
+  return nearest.hits();
 }
 
 }  // namespace winnow::dedup

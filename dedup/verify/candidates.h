@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dedup/search/search.h"
+#include "dedup/verify/known_landmarks.h"
 #include "dedup/verify/landmark_table.h"
 
 namespace winnow::dedup {
@@ -26,11 +27,13 @@ struct Hit {
 // find most that these find: of 100 planted crops to 40 % 88 for 93.
 std::vector<std::uint32_t> searched_landmarks(const LandmarkTable& landmarks, std::uint32_t begin,
                                               std::uint32_t end);
+std::size_t searched_count(const KnownLandmarks& known);  // how many that are of them
 
 // Within how many bits one of a thousand pairs of landmarks is, one of each seen in a mirror, among
 // a grid of pairs of `some`; 22 at least. A few copies do not change it. Of too few: as of photos.
 inline constexpr double kStrangersOfPhotos = 28;
 double stranger_distance(const LandmarkTable& landmarks, std::span<const std::uint32_t> some);
+double stranger_distance(const KnownLandmarks& known);  // of those that hits are looked for by
 
 // How far the codes of landmarks may be apart.
 struct HitRadius {
@@ -70,9 +73,15 @@ HitsOfPart find_hits_of_part(const LandmarkTable& landmarks, std::span<const std
                              int radius, const SearchPart& part, const SearchOptions& options = {});
 std::vector<Hit> merge_hits(const LandmarkTable& landmarks, std::span<const Hit> found);
 
-// As find_hits(), by searched_landmarks(), of pairs of a picture whose landmarks are before the one
-// of this number, and of one whose are not. Its rows are the larger ones.
-std::vector<Hit> find_hits_across(const LandmarkTable& landmarks, std::uint32_t first, int radius,
-                                  const SearchOptions& options = {});
+// Hits of known pictures and others that are asked, and the landmarks that they are of: those of
+// each known picture that has one, and behind them all that are asked.
+struct KnownHits {
+  LandmarkTable landmarks;
+  std::vector<Hit> hits;
+};
+// As find_hits(), by searched_landmarks() of both, of pairs of a known picture and one that is
+// asked, whose row is above those of all that are known.
+KnownHits find_hits_among(const KnownLandmarks& known, const LandmarkTable& asked, int radius,
+                          const SearchOptions& options = {});
 
 }  // namespace winnow::dedup

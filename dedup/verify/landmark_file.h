@@ -2,12 +2,10 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "common/file.h"
-#include "dedup/verify/landmark_table.h"
+#include "dedup/verify/known_landmarks.h"
 
 namespace winnow::dedup {
 
@@ -24,26 +22,13 @@ struct LandmarksOf {
   std::uint64_t rows = 0;  // of the table, each a picture
 };
 
-// `landmarks`: of the rows from 0 on. Durable; throws SystemError.
+// `landmarks`: of all rows. Durable; throws SystemError.
 void write_landmarks(const std::filesystem::path& path, const LandmarksOf& of,
-                     const LandmarkTable& landmarks);
+                     const LandmarkPiece& landmarks);
 
-class LandmarkFile {
- public:
-  // Nothing where there is no file, or one that is damaged, of another version or of other
-  // pictures. The whole is compared with its checksum.
-  static std::optional<LandmarkFile> find(const std::filesystem::path& path, const LandmarksOf& of);
-
-  std::uint64_t size() const noexcept { return offsets_.back(); }  // landmarks
-  // Appends those of the rows to which `owner_of` gives a number there.
-  void append_to(LandmarkTable& landmarks, const LandmarkTable::OwnerOf& owner_of) const;
-
- private:
-  LandmarkFile() = default;
-  std::shared_ptr<const InputFile> file_;
-  std::vector<std::uint64_t> offsets_;  // of the landmarks of each row, and the end
-  std::uint64_t codes_at_ = 0;
-  std::uint64_t places_at_ = 0;
-};
+// The landmarks of all rows, in the file, which is mapped. Nothing where there is none, or one that
+// is damaged, of another version or of other pictures: the whole is compared with its checksum.
+std::optional<LandmarkPiece> find_landmarks_in(const std::filesystem::path& path,
+                                               const LandmarksOf& of);
 
 }  // namespace winnow::dedup

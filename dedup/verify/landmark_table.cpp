@@ -115,10 +115,4 @@ void LandmarkTable::reserve(std::size_t landmarks) {
   owners_.reserve(landmarks);
 }
 
-void LandmarkTable::keep_first(std::size_t landmarks) {
-  codes_.words.resize(landmarks * codes_.words_per_code());
-  places_.resize(landmarks);
-  owners_.resize(landmarks);
-}
-
 }  // namespace winnow::dedup

@@ -49,7 +49,6 @@ class LandmarkTable {
   using OwnerOf = std::function<std::optional<std::uint32_t>(std::uint32_t owner)>;
   void append(const LandmarkTable& other, const OwnerOf& owner_of);
   void reserve(std::size_t landmarks);  // no more memory is taken until there are more
-  void keep_first(std::size_t landmarks);
 
   std::size_t size() const noexcept { return owners_.size(); }
   const CodeColumn& codes() const noexcept { return codes_; }

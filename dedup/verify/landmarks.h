@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct Place {
 };
 
 inline constexpr int kLandmarkBits = 128;
-using LandmarkCode = std::array<std::uint64_t, kLandmarkBits / 64>;
+inline constexpr std::size_t kLandmarkWords = kLandmarkBits / 64;
+using LandmarkCode = std::array<std::uint64_t, kLandmarkWords>;
 
 struct Landmark {
   Place place;

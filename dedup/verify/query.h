@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -11,7 +12,7 @@ namespace winnow::dedup {
 class PictureQuery {
  public:
   // `known`: landmarks of rows of `pictures`, all below `rows`.
-  PictureQuery(LandmarkTable known, PictureSource pictures, std::uint32_t rows, MatchModel model);
+  PictureQuery(KnownLandmarks known, PictureSource pictures, std::uint32_t rows, MatchModel model);
 
   // The pairs of a known picture and one asked that show one picture, as verify() says of both
   // together: the same steps, with as many hits allowed a picture that is asked.
@@ -25,7 +26,9 @@ class PictureQuery {
                    std::span<const Edge> near, const VerifyOptions& options = {});
 
  private:
-  LandmarkTable landmarks_;
+  KnownLandmarks known_;
+  std::size_t searched_;  // landmarks of them
+  double strangers_;      // stranger_distance() of them
   PictureSource pictures_;
   std::uint32_t rows_;
   MatchModel model_;

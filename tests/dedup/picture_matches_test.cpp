@@ -15,7 +15,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "dedup/verify/landmark_table.h"
+#include "dedup/verify/known_landmarks.h"
 #include "dedup/verify/verified_links.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/edits.h"
@@ -300,7 +300,7 @@ TEST_F(PictureMatcherTest, OfOneTableLinksAreTheSame) {
     if (is_compact) compact_index(path_);
     const StoredIndex index = StoredIndex::open(path_);
     const auto landmarks = [&](std::span<const std::uint32_t> rows) {
-      return std::move(*index.landmarks(rows).table);
+      return index.landmarks(rows).known->table();
     };
     const VerifiedLinks found = verify_links(index.columns(), index.thumbnails(), options,
                                              index.links(), {.landmarks = landmarks});

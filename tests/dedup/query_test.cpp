@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -45,7 +47,8 @@ TEST(PictureQuery, SaysWhatIsSaidOfBothTogether) {
   constexpr std::uint32_t kKnown = 38;  // a scene is cut
   const std::span known = std::span(all.rows).first(kKnown);
   const MatchModel model = calibrate(all.rows, all.source()).model;
-  PictureQuery query(LandmarkTable(known, all.source()), all.source(), kKnown, model);
+  PictureQuery query(KnownLandmarks(LandmarkTable(known, all.source())), all.source(), kKnown,
+                     model);
   const Verification together = verify(all.rows, all.source(), {}, model);
   ASSERT_EQ(together.counts.radius, 14);                            // of both, or hits would differ
   for (const std::uint32_t first : {kKnown, kKnown + 3, kKnown}) {  // again and again
@@ -77,14 +80,15 @@ TEST(PictureQuery, JudgesWhatIsNearByCodes) {
     return [&images](std::uint32_t row) { return images[row]; };
   };
   const std::vector<std::uint32_t> rows{0, 1, 2};
-  PictureQuery query(LandmarkTable(rows, source(known)), source(known), 3, known_model());
+  PictureQuery query(KnownLandmarks(LandmarkTable(rows, source(known))), source(known), 3,
+                     known_model());
   const std::vector<Edge> near{{0, 1, 4}, {1, 2, 3}, {2, 0, 0}};
   const Verification found = query.ask(rows, source(asked), near);
   ASSERT_EQ(found.pairs.size(), 1U);
   EXPECT_EQ(Rows(found.pairs[0].row_a, found.pairs[0].row_b), Rows(0, 1));
   ASSERT_EQ(found.undecided.size(), 1U);
   EXPECT_EQ(Rows(found.undecided[0].a, found.undecided[0].b), Rows(2, 0));
-  PictureQuery of_none(LandmarkTable(), source(known), 0, known_model());
+  PictureQuery of_none(KnownLandmarks(), source(known), 0, known_model());
   EXPECT_TRUE(of_none.ask(rows, source(asked), {}).pairs.empty());
   EXPECT_TRUE(query.ask({}, source(asked), {}).pairs.empty());
 }
@@ -102,14 +106,15 @@ TEST(PictureQuery, SearchesAllParts) {
     landmarks.append(owner, codes, places);
   }
   const auto known = static_cast<std::uint32_t>(landmarks.size());
+  LandmarkTable asked;
   std::set<std::tuple<std::uint32_t, std::uint32_t, bool>> want;
   for (const std::uint32_t near : {0U, 7U, 1U << 20, (1U << 20) - 1, known - 1}) {
     for (const bool is_mirrored : {false, true}) {
       const LandmarkCode code = is_mirrored ? mirrored(landmarks.code(near)) : landmarks.code(near);
-      const auto asked = static_cast<std::uint32_t>(kPictures + want.size());
-      landmarks.append(asked, std::vector<std::uint64_t>{code[0] ^ 5, code[1]},
-                       std::span(places).first(1));
-      want.emplace(landmarks.owner(near), asked, is_mirrored);
+      const auto row = static_cast<std::uint32_t>(kPictures + want.size());
+      asked.append(row, std::vector<std::uint64_t>{code[0] ^ 5, code[1]},
+                   std::span(places).first(1));
+      want.emplace(landmarks.owner(near), row, is_mirrored);
     }
   }
   std::set<std::tuple<std::uint32_t, std::uint32_t, bool>> found;
@@ -118,7 +123,8 @@ TEST(PictureQuery, SearchesAllParts) {
     EXPECT_EQ(progress.total, known);
     told.push_back(progress.done);
   };
-  for (const Hit& hit : find_hits_across(landmarks, known, 8, {.progress = tell})) {
+  for (const Hit& hit :
+       find_hits_among(KnownLandmarks(std::move(landmarks)), asked, 8, {.progress = tell}).hits) {
     EXPECT_EQ(hit.distance, 2U);
     found.emplace(hit.row_a, hit.row_b, hit.is_mirrored);
   }
@@ -126,18 +132,128 @@ TEST(PictureQuery, SearchesAllParts) {
   EXPECT_TRUE(std::ranges::is_sorted(told));
 }
 
-// A table of landmarks in a file, and what tells its pictures from others.
+using MaybeRow = std::optional<std::uint32_t>;
+
+void expect_equal(const LandmarkTable& a, const LandmarkTable& b) {
+  EXPECT_EQ(a.codes().words, b.codes().words);
+  EXPECT_TRUE(std::ranges::equal(a.places(), b.places()));
+  for (std::uint32_t i = 0; i < a.size(); ++i) ASSERT_EQ(a.owner(i), b.owner(i));
+}
+
+// Those of the pictures to which `row_of` gives a row.
+LandmarkTable some_of(const LandmarkTable& landmarks,
+                      const std::function<MaybeRow(std::uint32_t)>& row_of) {
+  LandmarkTable some;
+  some.append(landmarks, row_of);
+  return some;
+}
+
+// Twenty pictures in pieces of 0, 5, 1, 0 and 14; one in three is left out, and rows are called
+// twice their number.
+class KnownInPieces : public testing::Test {
+ protected:
+  static MaybeRow row_of(std::uint32_t picture) {
+    return picture % 3 == 1 ? std::nullopt : MaybeRow(2 * picture);
+  }
+  KnownInPieces() {
+    std::uint32_t first = 0;
+    for (const std::uint32_t pictures : {0U, 5U, 1U, 0U, 14U}) {
+      LandmarkTable piece = some_of(all_, [&](std::uint32_t row) {
+        return row >= first && row < first + pictures ? MaybeRow(row - first) : std::nullopt;
+      });
+      std::vector<MaybeRow> rows;
+      for (std::uint32_t i = 0; i < pictures; ++i) rows.push_back(row_of(first + i));
+      known_.add(piece_of(std::move(piece), pictures), rows);
+      first += pictures;
+    }
+  }
+
+  const Pictures pictures_{4};
+  const LandmarkTable all_{std::span(pictures_.rows).first(20), pictures_.source()};
+  const LandmarkTable kept_ = some_of(all_, row_of);
+  KnownLandmarks known_;
+};
+
+TEST_F(KnownInPieces, AreThoseOfTheRowsThatAreNotLeftOut) {
+  ASSERT_LT(kept_.size(), all_.size());
+  expect_equal(known_.table(), kept_);
+  EXPECT_EQ(known_.size(), kept_.size());
+  EXPECT_EQ(known_.end(), all_.size());
+  std::uint32_t rows = 0;
+  known_.for_each([&](const KnownLandmarks::Picture& picture) {
+    for (std::uint32_t i = 0; i < picture.places.size(); ++i) {
+      const KnownLandmarks::Picture same = known_.picture_of(picture.first + i);
+      ASSERT_EQ(same.row, picture.row);
+      ASSERT_EQ(same.first, picture.first);
+    }
+    ++rows;
+  });
+  EXPECT_EQ(rows, 13U);
+  EXPECT_EQ(KnownLandmarks().table().size(), 0U);
+}
+
+TEST_F(KnownInPieces, AreNearToTheSameAsInOneTable) {
+  const std::vector<std::uint32_t> rest(pictures_.rows.begin() + 20, pictures_.rows.end());
+  const LandmarkTable asked = some_of(LandmarkTable(rest, pictures_.source()),
+                                      [](std::uint32_t row) { return MaybeRow(100 + row); });
+  const KnownHits found = find_hits_among(known_, asked, 14);
+  const KnownHits want = find_hits_among(KnownLandmarks(kept_), asked, 14);
+  ASSERT_GT(want.hits.size(), 10U);
+  EXPECT_EQ(found.hits, want.hits);
+  expect_equal(found.landmarks, want.landmarks);
+  // No more are copied than of pictures that have hits.
+  std::set<std::uint32_t> rows(asked.owners().begin(), asked.owners().end());
+  for (const Hit& hit : found.hits) {
+    EXPECT_EQ(found.landmarks.owner(hit.landmark_a), hit.row_a);
+    EXPECT_EQ(found.landmarks.owner(hit.landmark_b), hit.row_b);
+    rows.insert(hit.row_a);
+  }
+  const std::span owners = found.landmarks.owners();
+  EXPECT_EQ(std::set<std::uint32_t>(owners.begin(), owners.end()), rows);
+}
+
+TEST_F(KnownInPieces, AreAsFarFromStrangersAsInOneTable) {
+  std::vector<std::uint32_t> numbers(kept_.size());
+  std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
+  EXPECT_EQ(searched_count(known_), kept_.size());
+  EXPECT_EQ(stranger_distance(known_), stranger_distance(kept_, numbers));
+  // Of more than a sample, and of more than are all looked for by.
+  CounterRng rng(5, 0, 0, RandomUse::kTest);
+  LandmarkTable many;
+  const std::vector<PackedPlace> places(40, {1000, 1000, 8192, 0});
+  std::vector<std::uint64_t> codes(80);
+  for (std::uint32_t owner = 0; owner < 40'000; ++owner) {
+    for (std::uint64_t& word : codes) word = rng.next_u64() & rng.next_u64();
+    many.append(owner, codes, places);
+  }
+  const std::vector<std::uint32_t> searched =
+      searched_landmarks(many, 0, static_cast<std::uint32_t>(many.size()));
+  const double want = stranger_distance(many, searched);
+  const KnownLandmarks known(std::move(many));
+  EXPECT_EQ(searched.size(), 32U * 40'000);
+  EXPECT_EQ(searched_count(known), searched.size());
+  EXPECT_EQ(stranger_distance(known), want);
+}
+
+// Landmarks in a file, and what tells their pictures from others.
 class KeptLandmarks : public testing::Test {
  protected:
-  KeptLandmarks() : made_(rows_, pictures_.source()) { write_landmarks(path_, of_, made_); }
+  KeptLandmarks() : made_(rows_, pictures_.source()) {
+    write_landmarks(path_, of_, piece_of(made_, of_.rows));
+  }
 
   // The landmarks that are found there, numbered from 0 by picture.
   std::optional<LandmarkTable> read(const LandmarksOf& of) const {
-    const auto file = LandmarkFile::find(path_, of);
-    if (!file) return std::nullopt;
-    LandmarkTable table;
-    file->append_to(table, [](std::uint32_t row) { return row; });
-    return table;
+    auto piece = find_landmarks_in(path_, of);
+    if (!piece) return std::nullopt;
+    return table_of(std::move(*piece));
+  }
+  static LandmarkTable table_of(LandmarkPiece piece) {
+    std::vector<MaybeRow> rows;
+    for (std::uint32_t row = 0; row < piece.pictures(); ++row) rows.emplace_back(row);
+    KnownLandmarks known;
+    known.add(std::move(piece), std::move(rows));
+    return known.table();
   }
 
   void replace(BytesView bytes) const {
@@ -153,36 +269,34 @@ class KeptLandmarks : public testing::Test {
   const LandmarkTable made_;
 };
 
-void expect_equal(const LandmarkTable& a, const LandmarkTable& b) {
-  EXPECT_EQ(a.codes().words, b.codes().words);
-  EXPECT_TRUE(std::ranges::equal(a.places(), b.places()));
-  for (std::uint32_t i = 0; i < a.size(); ++i) ASSERT_EQ(a.owner(i), b.owner(i));
-}
-
 TEST_F(KeptLandmarks, AreThoseThatWereFound) {
   ASSERT_GT(made_.size(), 20U);
   const auto read_again = read(of_);
   ASSERT_TRUE(read_again);
   expect_equal(*read_again, made_);
-  LandmarkTable some;
-  LandmarkFile::find(path_, of_)
-      ->append_to(some, [](std::uint32_t row) -> std::optional<std::uint32_t> {
-        if (row == 1) return std::nullopt;
-        return row + 10;
-      });
-  LandmarkTable want;
-  want.append(made_, [](std::uint32_t row) -> std::optional<std::uint32_t> {
-    if (row == 1) return std::nullopt;
-    return row + 10;
-  });
-  EXPECT_LT(want.size(), made_.size());
-  expect_equal(some, want);
+}
+
+// Whoever has opened an index goes on reading it.
+TEST_F(KeptLandmarks, AreThereWhenTheirFileIsNot) {
+  auto piece = find_landmarks_in(path_, of_);
+  ASSERT_TRUE(piece);
+  std::filesystem::remove(path_);
+  expect_equal(table_of(std::move(*piece)), made_);
+}
+
+// A scale of nothing would lead astray.
+TEST_F(KeptLandmarks, AreOfHalfAPixelAtLeast) {
+  LandmarkTable tiny;
+  tiny.append(1, std::vector<std::uint64_t>{1, 2}, std::vector<PackedPlace>{{1, 2, 0, 3}});
+  const LandmarkTable read_again = table_of(piece_of(std::move(tiny), 2));
+  ASSERT_EQ(read_again.size(), 1U);
+  EXPECT_EQ(read_again.place(0).scale, 0.5F);
 }
 
 TEST_F(KeptLandmarks, AreNoneOfOtherPictures) {
   EXPECT_FALSE(read({std::string(32, 'b'), 6}));
   EXPECT_FALSE(read({std::string(32, 'a'), 7}));
-  EXPECT_FALSE(LandmarkFile::find(folder_ / "00001.landmarks", of_));
+  EXPECT_FALSE(find_landmarks_in(folder_ / "00001.landmarks", of_));
 }
 
 TEST_F(KeptLandmarks, AreNoneWhereAnyByteIsWrong) {
@@ -225,13 +339,14 @@ TEST(GoldenLandmarks, OfTheFirstVersionAreReadAndWrittenAsTheyWere) {
       std::filesystem::path(WINNOW_GOLDEN) / "v1" / "landmarks" / "00001.landmarks";
   const LandmarksOf of{"0123456789abcdef0123456789abcdef", 5};
   const TemporaryFolder folder;
-  write_landmarks(folder / "written", of, golden_landmarks());
+  const LandmarkPiece golden_piece = piece_of(golden_landmarks(), of.rows);
+  write_landmarks(folder / "written", of, golden_piece);
   EXPECT_EQ(read_file(folder / "written"), read_file(golden));
-  const auto file = LandmarkFile::find(golden, of);
-  ASSERT_TRUE(file);
-  LandmarkTable table;
-  file->append_to(table, [](std::uint32_t row) { return row; });
-  expect_equal(table, golden_landmarks());
+  const auto piece = find_landmarks_in(golden, of);
+  ASSERT_TRUE(piece);
+  EXPECT_TRUE(std::ranges::equal(piece->codes, golden_piece.codes));
+  EXPECT_TRUE(std::ranges::equal(piece->places, golden_piece.places));
+  EXPECT_TRUE(std::ranges::equal(piece->offsets, golden_piece.offsets));
 }
 
 // Whoever changes one of these numbers raises kLandmarksVersion once a winnow was released that

@@ -405,6 +405,28 @@ TEST(PlanJoin, ScansFewCodesAndWideRadiiAndAgreesInMoreBandsTheMoreThereAre) {
   EXPECT_GT(levels(1e8, 8), levels(1e5, 8));
 }
 
+// Then none need be made: of few codes that are asked of many it takes longer than the scan.
+TEST(PlanJoin, IsForNothingWhereAScanIsCheapest) {
+  const std::vector<std::uint64_t> all{~std::uint64_t{0}, ~std::uint64_t{0}};
+  int cheapest = 0;
+  int planned = 0;
+  for (const double pair_ns : {0.05, 0.9}) {
+    const JoinCosts costs = join_costs(pair_ns, 2);
+    for (const double asked : {1.0, 80.0, 1e3, 1e4, 1e5}) {
+      for (const int radius : {0, 4, 12}) {
+        const JoinCase problem{1e5 + asked, 1e5 * asked, 2, radius, radius, {}};
+        const int levels = plan_join(problem, all, costs).choice.levels;
+        if (levels > 0) ++planned;
+        if (!is_scan_cheapest(problem, costs)) continue;
+        ++cheapest;
+        EXPECT_EQ(levels, 0) << asked << " codes, " << radius << " bits";
+      }
+    }
+  }
+  EXPECT_GE(cheapest, 8);
+  EXPECT_GE(planned, 8);
+}
+
 TEST(PlanJoin, KnowsItsWork) {
   JoinCase problem = uniform_case(1000, 1, 2);
   JoinPlan plan;

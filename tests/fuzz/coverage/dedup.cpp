@@ -93,11 +93,15 @@ int fuzz_features(BytesView input) {
 int fuzz_landmarks(BytesView input) {
   static const Folder folder;
   const auto path = folder.write("00001.landmarks", seal_column_file(input));
-  const auto file = LandmarkFile::find(path, {"0123456789abcdef0123456789abcdef", rows_of(input)});
-  if (!file) throw FormatError("it is found again");
-  LandmarkTable landmarks;
-  file->append_to(landmarks, [](std::uint32_t row) { return row; });
-  expect(landmarks.size() == file->size(), "each landmark is of a row");
+  auto piece = find_landmarks_in(path, {"0123456789abcdef0123456789abcdef", rows_of(input)});
+  if (!piece) throw FormatError("it is found again");
+  std::vector<std::optional<std::uint32_t>> rows;
+  for (std::uint32_t row = 0; row < piece->pictures(); ++row) rows.emplace_back(row);
+  const std::size_t count = piece->places.size();
+  KnownLandmarks known;
+  known.add(std::move(*piece), std::move(rows));
+  const LandmarkTable landmarks = known.table();
+  expect(landmarks.size() == count, "each landmark is of a row");
   if (landmarks.size() > 64) return 0;
   std::vector<std::uint32_t> all(landmarks.size());
   std::iota(all.begin(), all.end(), 0);
