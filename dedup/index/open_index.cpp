@@ -227,10 +227,10 @@ std::string keep_beside(const OpenIndex& index, const Segment& segment,
 std::string codes_name(const IndexKind& kind) { return "codes:" + kind.hash; }
 
 const CodeColumn& comparable_codes(const Fingerprints& table, const IndexKind& kind,
-                                   const std::string& what) {
+                                   std::string_view what) {
   const CodeColumn& codes = codes_of(table, kind.hash);
   if (codes.version != kind.version || codes.bits != kind.bits) {
-    throw UsageError(what + " has codes of " + kind.hash + " version " +
+    throw UsageError(std::string(what) + " has codes of " + kind.hash + " version " +
                      std::to_string(codes.version) + " (" + std::to_string(codes.bits) +
                      " bits) and the index of version " + std::to_string(kind.version) + " (" +
                      std::to_string(kind.bits) +

@@ -83,7 +83,7 @@ std::string codes_name(const IndexKind& kind);
 // The codes of a table that was asked for them. UsageError, naming `what` it is, for codes of
 // another version, or none.
 const CodeColumn& comparable_codes(const Fingerprints& table, const IndexKind& kind,
-                                   const std::string& what);
+                                   std::string_view what);
 // UsageError for more bits than two codes can be apart.
 void check_threshold(const CodeColumn& codes, int threshold);
 
