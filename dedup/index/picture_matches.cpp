@@ -58,17 +58,10 @@ LookedCloser look_closer_at(std::vector<VerifiedPair>& pairs, const BothPictures
   for (VerifiedPair& pair : pairs) pair.row_b += both.rows;
   CloserSource closer;
   if (both.closer_known && both.closer_asked) {
-    closer = [&](std::uint32_t row, int pixels) {
-      return row < both.rows ? both.closer_known(row, pixels)
-                             : both.closer_asked(row - both.rows, pixels);
-    };
+    closer = of_both(both.closer_known, both.closer_asked, both.rows);
   }
-  LookedCloser looked = look_closer(
-      pairs,
-      [&](std::uint32_t row) {
-        return row < both.rows ? both.known(row) : both.asked(row - both.rows);
-      },
-      closer, stop);
+  LookedCloser looked =
+      look_closer(pairs, of_both(both.known, both.asked, both.rows), closer, stop);
   for (VerifiedPair& pair : pairs) pair.row_b -= both.rows;
   for (VerifiedPair& pair : looked.look_alikes) pair.row_b -= both.rows;
   return looked;

@@ -18,15 +18,12 @@ PictureQuery::PictureQuery(KnownLandmarks known, PictureSource pictures, std::ui
 
 Verification PictureQuery::ask(std::span<const std::uint32_t> rows, const PictureSource& pictures,
                                std::span<const Edge> near, const VerifyOptions& options) {
-  // Rows that are asked are numbered behind those that are known.
-  const PictureSource of_both = [&](std::uint32_t row) {
-    return row < rows_ ? pictures_(row) : pictures(row - rows_);
-  };
+  const PictureSource all = of_both(pictures_, pictures, rows_);
   std::vector<std::uint32_t> behind(rows.begin(), rows.end());
   for (std::uint32_t& row : behind) row += rows_;
   std::vector<Edge> shifted(near.begin(), near.end());
   for (Edge& edge : shifted) edge.b += rows_;
-  const LandmarkTable asked(behind, of_both, options.search);
+  const LandmarkTable asked(behind, all, options.search);
   // Each pair is looked at as it is and in a mirror.
   const double pairs = 2 * static_cast<double>(asked.size()) * static_cast<double>(searched_);
   const HitRadius radius =
@@ -34,7 +31,7 @@ Verification PictureQuery::ask(std::span<const std::uint32_t> rows, const Pictur
                  options.hits_a_picture * static_cast<double>(rows.size()), strangers_);
   const KnownHits near_ones = find_hits_among(known_, asked, radius.bits, options.search);
   Verification out =
-      verify_hits(near_ones.landmarks, near_ones.hits, of_both, shifted, model_, options);
+      verify_hits(near_ones.landmarks, near_ones.hits, all, shifted, model_, options);
   for (VerifiedPair& pair : out.pairs) pair.row_b -= rows_;
   for (Edge& edge : out.undecided) edge.b -= rows_;
   out.counts.pictures = rows.size();

@@ -3,10 +3,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "dedup/verify/verify.h"
 
 namespace winnow::dedup {
+
+// What gives something of rows of two sources, those that are asked numbered behind `rows` that are
+// known.
+template <class Source>
+Source of_both(Source known, Source asked, std::uint32_t rows) {
+  return
+      [known = std::move(known), asked = std::move(asked), rows](std::uint32_t row, auto... more) {
+        return row < rows ? known(row, more...) : asked(row - rows, more...);
+      };
+}
 
 // Many pictures whose landmarks are known, of which others are asked.
 class PictureQuery {
