@@ -89,9 +89,11 @@ void deduplicate(const IndexDedupOptions& o, const Session& session) {
                    {.links = index.links(search_options(session))}, columns, options);
   tell_radius(o, index, options, session);
   if (links.verified && !pictures) {
-    say(session,
-        "verify: by the thumbnails of the index alone; with --source, a cache or data set that was "
-        "added to it, larger pictures are looked at, as winnow dedup does");
+    const bool tells_best = options.policy.keep == dedup::KeepPolicy::kBest;
+    say(session, fmt::format("verify: by the thumbnails of the index alone{}; with --source, a "
+                             "cache or data set that was added to it, larger pictures are looked "
+                             "at, as winnow dedup does",
+                             tells_best ? ", which tell the best picture of a group, too" : ""));
   }
   obey(session, o.dedup.obeyed, columns, index.names(), options);
   dedup::Result result = dedup::deduplicate(columns, options, links.source);

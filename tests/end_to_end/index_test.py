@@ -256,6 +256,16 @@ class Index(Case):
         gate = run("index", "query", self.index, delivery, "--verify", "--fail-on-match")
         self.assertEqual(gate.code, 3, gate.err)
 
+    def test_says_that_thumbnails_alone_tell_the_best_picture(self):
+        known, _ = self.edits()
+        self.ok("index", "add", self.index, known)
+        words = "which tell the best picture of a group, too; with --source"
+        for keep, flags, is_said in (("best", [], True), ("first", [], False), ("best", ["--source", known], False),
+                                     ("best", ["--no-verify"], False)):  # fmt: skip
+            with self.subTest(keep=keep, flags=flags):
+                said = self.ok("index", "dedup", self.index, "--keep", keep, *flags).err
+                self.assertEqual(words in said, is_said, said)
+
     def test_says_where_there_are_no_thumbnails(self):
         bare = self.folder / "bare"
         self.ok("ingest", self.sources[0], "--out", bare, "--thumbnails", "off")
