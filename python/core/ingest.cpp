@@ -137,6 +137,8 @@ void bind_ingest(nb::module_& core) {
       .def_prop_ro("inputs", [](const IngestResult& r) { return r.manifest.inputs.total; })
       .def_prop_ro("classes", [](const IngestResult& r) { return r.manifest.inputs.by_fate; })
       .def_prop_ro("warned", [](const IngestResult& r) { return r.remarks.warned; })
+      .def_prop_ro("oriented", [](const IngestResult& r) { return r.remarks.oriented; })
+      .def_prop_ro("transparent", [](const IngestResult& r) { return r.remarks.transparent; })
       .def_ro("inputs_done", &IngestResult::inputs_done)
       .def_ro("sources_there", &IngestResult::sources_there)
       .def_ro("retried", &IngestResult::retried)

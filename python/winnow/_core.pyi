@@ -328,6 +328,13 @@ class Ingested:
     def warned(self) -> int:
         """Inputs that are ok, though the decoder warned of damage."""
     @property
+    def oriented(self) -> int:
+        """Inputs that this call read whose EXIF orientation is not upright."""
+    @property
+    def transparent(self) -> int:
+        """Inputs that this call read with transparent pixels: training sees them without alpha. The program's ``--matte`` lays
+        them upon a colour."""
+    @property
     def inputs_done(self) -> int:
         """By this call; the others by those before."""
     @property

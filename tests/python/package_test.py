@@ -5,15 +5,17 @@ import os
 import pathlib
 import pickle
 import re
+import struct
 import subprocess
 import sys
 import threading
 import unittest
 import unittest.mock
+import zlib
 
 from needs_package import ROOT, numpy, torchrun, winnow
 
-from program import Case, tree_bytes
+from program import Case, png, png_chunk, tree_bytes
 import winnow.ranks
 from winnow.cache import SPLITS
 
@@ -801,6 +803,16 @@ class Ingest(Package):
                 done = winnow.ingest(self.photos, mine, **more)
                 self.assertEqual(self.contents(mine), self.contents(theirs))
                 self.assertEqual((done.digest, done.inputs, done.classes), (said["digest"], said["inputs"], said["classes"]))
+
+    def test_says_how_many_have_transparent_pixels_or_are_to_be_turned(self):
+        pixels = b"".join(b"\0" + bytes((shade, shade, shade, 128)) * 24 for shade in range(24))
+        header = struct.pack(">IIBBBBB", 24, 24, 8, 6, 0, 0, 0)
+        (self.photos / "train" / "class1" / "icon.png").write_bytes(
+            png(png_chunk(b"IHDR", header), png_chunk(b"IDAT", zlib.compress(pixels)), png_chunk(b"IEND")))  # fmt: skip
+        said = self.ok("ingest", self.photos, "--out", self.folder / "theirs", "--json").json()
+        done = winnow.ingest(self.photos, self.folder / "mine")
+        self.assertEqual((done.transparent, done.oriented), (1, 0))
+        self.assertEqual((said["transparent"], said["oriented"]), (1, 0))
 
     def test_adds_and_retries(self):
         one, two = self.folder / "one", self.folder / "two"
