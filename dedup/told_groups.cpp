@@ -150,6 +150,22 @@ ToldGroups groups_by_codes(const Selection& selection, const Fingerprints& table
   return told;
 }
 
+ToldGroups told_components(const Selection& selection, const ColumnSource& columns,
+                           const ComparedBy& by) {
+  const bool has_codes = by.hash != kExact;
+  const Fingerprints coded = has_codes ? columns({"codes:" + by.hash}) : Fingerprints();
+  ToldGroups told = groups_by_codes(selection, columns({"labels"}),
+                                    has_codes ? coded.find_codes(by.hash) : nullptr, by.threshold);
+  if (by.verified == nullptr) return told;
+  mark_chains(*by.verified, by.decided, columns, told.groups);
+  return told_groups(std::move(told.groups), by.verified);
+}
+
+bool is_made_of_others(const Selection& selection) {
+  if (!selection.settings.empty() || selection.size() == 0) return false;
+  return *std::ranges::max_element(selection.components) + 1 < selection.size();
+}
+
 bool says_more_than_codes(const Selection& selection) {
   try {
     const JsonReader settings(selection.settings, {.name = "the selection's settings"});

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/file.h"
@@ -32,9 +33,24 @@ ToldGroups told_groups(std::vector<Group> groups, const VerifiedLinks* verified)
 ToldGroups groups_by_codes(const Selection& selection, const Fingerprints& table,
                            const CodeColumn* codes, int threshold);
 
+// How the rows of a selection were compared.
+struct ComparedBy {
+  std::string hash;  // whose codes tell shapes; kExact: none do
+  int threshold = 0;
+  const VerifiedLinks* verified = nullptr;  // nullptr: pictures were not compared
+  const Decided* decided = nullptr;         // nullptr: people said nothing
+};
+// The groups of a selection whose groups are its connected components, as blocks of splits and of
+// folds are, with what pictures told.
+ToldGroups told_components(const Selection& selection, const ColumnSource& columns,
+                           const ComparedBy& by);
+
 // Whether groups_by_codes() says less than was told: groups that are no components, or links that
 // pictures told. By the settings of the selection; false where these are not known.
 bool says_more_than_codes(const Selection& selection);
+// Whether a selection with groups was made of others (combine.h), of whose pictures nothing is
+// known.
+bool is_made_of_others(const Selection& selection);
 
 // The result that has this selection and these groups, as far as they tell. `table`: its splits.
 Result result_of(Selection selection, const Fingerprints& table, std::vector<Group> groups);

@@ -149,6 +149,11 @@ std::optional<dedup::ToldGroups> kept_groups(const Session& session, const pipel
   } catch (const FormatError& error) {
     why = error.what();
   }
+  if (dedup::is_made_of_others(selection)) {
+    say(session, fmt::format("the groups of selection '{}' are its connected components, and "
+                             "nothing is known of their pictures: it was made of others",
+                             selection.name));
+  }
   if (dedup::says_more_than_codes(selection)) {
     say(session,
         fmt::format("the groups of selection '{}' are shown as their codes tell, not as they were "
@@ -300,7 +305,8 @@ void show_sample(const ReviewOptions& o, const Session& session, Subject& subjec
                            near, sample.strata.size(), grouped(sample.certain)));
   if (subject.compared) {
     say(session,
-        "these pairs are near by codes, to choose a threshold by (winnow tune --review); those that "
+        "these pairs are near by codes, to choose a threshold by (winnow tune --review); those "
+        "that "
         "the pictures linked are shown without --sample, in their groups");
   }
 }

@@ -124,17 +124,11 @@ struct Task {
 
 // The blocks of two images or more.
 dedup::ToldGroups blocks_of(const Task& task, const dedup::Selection& selection) {
-  const dedup::SplitOptions& options = task.options;
-  const bool by_codes = options.hash != dedup::kExact;
-  const dedup::Fingerprints codes =
-      by_codes ? task.columns({"codes:" + options.hash}) : dedup::Fingerprints();
-  dedup::ToldGroups told =
-      groups_by_codes(selection, task.columns({"labels"}),
-                      by_codes ? codes.find_codes(options.hash) : nullptr, options.threshold);
-  const dedup::VerifiedLinks* const verified = task.links.verified.get();
-  if (verified == nullptr) return told;
-  dedup::mark_chains(*verified, options.decided.get(), task.columns, told.groups);
-  return dedup::told_groups(std::move(told.groups), verified);
+  return dedup::told_components(selection, task.columns,
+                                {.hash = task.options.hash,
+                                 .threshold = task.options.threshold,
+                                 .verified = task.links.verified.get(),
+                                 .decided = task.options.decided.get()});
 }
 
 // Writes the page of it, if it was asked for.

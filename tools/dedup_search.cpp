@@ -108,4 +108,15 @@ void keep_previous(const Session& session, const pipeline::Cache& cache,
       fmt::format("there was another selection '{}'; it is kept as '{}'", next.name, *name));
 }
 
+std::optional<dedup::ToldGroups> groups_beside(const Session& session, const pipeline::Cache& cache,
+                                               const dedup::Selection& selection) {
+  try {
+    return cache.read_groups(selection);
+  } catch (const FormatError& error) {
+    say(session, fmt::format("the groups of selection '{}' are not known: {}", selection.name,
+                             error.what()));
+    return std::nullopt;
+  }
+}
+
 }  // namespace winnow::tools

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "dedup/deduplicate.h"
 #include "dedup/ranks/shared_search.h"
+#include "dedup/told_groups.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 
@@ -38,5 +40,9 @@ bool can_keep_selections(const pipeline::CachePaths& cache);
 // Keeps the selection that `next` replaces as NAME.previous, and says so.
 void keep_previous(const Session& session, const pipeline::Cache& cache,
                    const dedup::Selection& next);
+// The groups that are kept beside a selection; nothing where none are, or where their file is
+// damaged, which it says.
+std::optional<dedup::ToldGroups> groups_beside(const Session& session, const pipeline::Cache& cache,
+                                               const dedup::Selection& selection);
 
 }  // namespace winnow::tools

@@ -149,7 +149,7 @@ PlannedPoint plan_point(SweepSamples& samples, const SweepPoint& point, bool est
   const Selection& selection = thinned.selection;
   const dedup::Remains remains = samples.remains_of(selection);
   PlannedPoint one{.point = point,
-                   .selection = samples.keep(selection, estimates),
+                   .selection = samples.keep(selection, thinned.groups, estimates),
                    .removed = dedup::count_thinned(selection),
                    .classes = dedup::thinned_by_class(selection, samples.table()),
                    .facts = {.bits = thinned.bits,
@@ -191,7 +191,7 @@ PlannedControl plan_control(const SweepOptions& o, const SweepSamples& samples,
     const dedup::Remains remains = samples.remains_of(drawn);
     control.facts.leaks += static_cast<double>(remains.leaks) / o.seeds;
     control.facts.conflicts += static_cast<double>(remains.conflicts) / o.seeds;
-    control.selections.push_back(samples.keep(drawn, estimates));
+    control.selections.push_back(samples.keep(drawn, samples.base_groups(), estimates));
   }
   return control;
 }
@@ -242,7 +242,7 @@ SweepPlan plan_on(const SweepOptions& o, bool estimates, const Session& session,
   SweepPlan plan{.cache_digest = cache.digest(),
                  .training = samples.training(),
                  .held_out = samples.held_out(),
-                 .base = samples.keep(samples.base(), false),
+                 .base = samples.keep(samples.base(), samples.base_groups(), false),
                  .test = samples.keep_test(),
                  .classes = cache.manifest().classes,
                  .class_samples = {},

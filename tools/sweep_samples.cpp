@@ -82,38 +82,50 @@ SweepSamples::SweepSamples(const pipeline::Cache& cache, const SweepSampling& ho
   if (how.verify || !how.cut) pairs_ = read_pairs(how.pairs, cache);
   if (how.cut) {
     base_ = cache.read_selection(how.cut->base);
-    duplicates_ = cache.read_selection(how.cut->test).components;
+    base_groups_ = groups_beside(session, cache, base_);
+    Selection test = cache.read_selection(how.cut->test);
+    duplicate_groups_ = groups_beside(session, cache, test);
+    duplicates_ = std::move(test.components);
   }
   if (!how.cut || (how.verify && !pairs_)) compare(how, work, session);
   count();
+}
+
+dedup::ToldLinks SweepSamples::links_by_pictures() const {
+  auto verified = dedup::verified_of(*pairs_, table_.ids);
+  return {dedup::links_of(verified), verified};
 }
 
 // What is not known by now.
 void SweepSamples::compare(const SweepSampling& how, const dedup::SharedWork& work,
                            const Session& session) {
   dedup::Options options{.policy = {.keep = dedup::KeepPolicy::kFirst}};  // nobody is chosen here
-  dedup::LinkSource links;
+  dedup::ToldLinks links;
   if (pairs_) {
     options = dedup::options_of(*pairs_);
-    links = dedup::links_of(*pairs_, table_.ids);
   } else {
     ChoiceFlags choice;
     if (how.verify) choice.verify = true;
     dedup::ColumnSource columns = columns_;
-    const dedup::ToldLinks told =
-        settle_links(session, choice, {}, images_of(cache_, pipeline::pictures_of(cache_)), work,
-                     columns, options);
-    links = told.source;
-    if (told.verified) {
-      pairs_ = dedup::pairs_of(*told.verified, options, table_.ids);
+    links = settle_links(session, choice, {}, images_of(cache_, pipeline::pictures_of(cache_)),
+                         work, columns, options);
+    if (links.verified) {
+      pairs_ = dedup::pairs_of(*links.verified, options, table_.ids);
       pairs_->cache_digest = cache_.digest();
       dedup::write_verified_pairs(how.pairs, *pairs_);
     }
   }
   if (how.cut) return;
+  if (pairs_) links = links_by_pictures();
   options.scope = dedup::Scope::kWithin;
-  base_ = hold_out(how.holdout, options, links, columns_);
-  duplicates_ = dedup::deduplicate(columns_, options, links).selection.components;
+  base_ = hold_out(how.holdout, options, links.source, columns_);
+  duplicates_ = dedup::deduplicate(columns_, options, links.source).selection.components;
+  const dedup::ComparedBy by{
+      .hash = options.hash, .threshold = options.threshold, .verified = links.verified.get()};
+  base_groups_ = dedup::told_components(base_, columns_, by);
+  Selection test = base_;
+  test.components = duplicates_;
+  duplicate_groups_ = dedup::told_components(test, columns_, by);
 }
 
 void SweepSamples::count() {
@@ -124,13 +136,14 @@ void SweepSamples::count() {
 }
 
 // `how`: what is compared, and how near.
-Selection SweepSamples::thin_by(dedup::Options how, const dedup::SweepPoint& point,
-                                const dedup::LinkSource& links) const {
+ThinnedPoint SweepSamples::thin_by(dedup::Options how, const dedup::SweepPoint& point,
+                                   const dedup::ToldLinks& links) const {
   const dedup::ColumnSource of_train = with_splits(
       columns_, [&](std::size_t row, Split) { return trains(row) ? Split::kTrain : Split::kNone; });
   how.scope = dedup::Scope::kWithin;
   how.policy = {.keep = point.keep, .mode = point.mode};
-  const Selection thinned = dedup::deduplicate(of_train, how, links).selection;
+  dedup::Result found = dedup::deduplicate(of_train, how, links.source);
+  const Selection& thinned = found.selection;
   Selection out = base_;
   out.mode = thinned.mode;
   out.settings = dedup::settings_of(how, std::nullopt);
@@ -141,7 +154,8 @@ Selection SweepSamples::thin_by(dedup::Options how, const dedup::SweepPoint& poi
     out.distances[row] = thinned.distances[row];
     out.rules[row] = thinned.rules[row];
   }
-  return out;
+  return {.selection = std::move(out),
+          .groups = dedup::told_groups(std::move(found.groups), links.verified.get())};
 }
 
 // Those between training samples that join what is not joined by nearer ones, the nearest first: of
@@ -165,14 +179,15 @@ std::uint64_t SweepSamples::matchable(const std::string& hash) const {
 }
 
 ThinnedPoint SweepSamples::thin(const dedup::SweepPoint& point) {
-  if (!point.thins()) return {.selection = base_};
+  if (!point.thins()) return {.selection = base_, .groups = base_groups_};
   if (point.by_pictures()) {
-    return {.selection =
-                thin_by(dedup::options_of(*pairs_), point, dedup::links_of(*pairs_, table_.ids))};
+    return thin_by(dedup::options_of(*pairs_), point, links_by_pictures());
   }
   if (!point.threshold) return thin_share(point, *point.removed);
-  return {.selection = thin_by({.hash = point.hash, .threshold = *point.threshold}, point, search_),
-          .bits = point.threshold};
+  ThinnedPoint thinned =
+      thin_by({.hash = point.hash, .threshold = *point.threshold}, point, {search_});
+  thinned.bits = point.threshold;
+  return thinned;
 }
 
 ThinnedPoint SweepSamples::thin_share(const dedup::SweepPoint& point, double share) {
@@ -182,9 +197,10 @@ ThinnedPoint SweepSamples::thin_share(const dedup::SweepPoint& point, double sha
   auto& [links, next] = searched_[point.hash];
   const auto thin_by_first = [&](std::size_t count) {
     const int within = count == 0 ? 0 : static_cast<int>(links[count - 1].distance);
-    return ThinnedPoint{.selection = thin_by({.hash = point.hash, .threshold = within}, point,
-                                             dedup::links_of(std::span(links).first(count))),
-                        .bits = within};
+    ThinnedPoint thinned = thin_by({.hash = point.hash, .threshold = within}, point,
+                                   {dedup::links_of(std::span(links).first(count))});
+    thinned.bits = within;
+    return thinned;
   };
   std::uint64_t most = dedup::count_thinned(thin_by_first(links.size()).selection);
   // Upwards, as each search costs more than the one before. Beside equal images no more can go than
@@ -228,14 +244,15 @@ std::vector<std::optional<double>> SweepSamples::precisions(const std::string& h
 
 std::optional<double> SweepSamples::precision_by_pictures() const { return pairs_->precision(); }
 
-std::string SweepSamples::keep(Selection selection, bool estimates) const {
+std::string SweepSamples::keep(Selection selection, const std::optional<dedup::ToldGroups>& groups,
+                               bool estimates) const {
   selection.name.clear();
   selection.cache_digest.clear();
   selection.name = "sweep-" + to_hex(xxh3_64(dedup::serialize(effect_of(selection))));
   selection.cache_digest = cache_.digest();
   const std::vector<std::string> known = cache_.selections();
   if (!estimates && std::ranges::find(known, selection.name) == known.end()) {
-    cache_.write_selection(selection);
+    cache_.write_selection(selection, groups ? &*groups : nullptr);
   }
   return selection.name;
 }
@@ -252,7 +269,7 @@ SweepTest SweepSamples::keep_test() const {
       selection.splits[row] = Split::kNone;  // what is not trained on gives nothing away
     }
   }
-  test.selection = keep(std::move(selection), false);
+  test.selection = keep(std::move(selection), duplicate_groups_, false);
   return test;
 }
 

@@ -11,6 +11,7 @@
 #include "dedup/ranks/shared_search.h"
 #include "dedup/sweep/points.h"
 #include "dedup/sweep/remains.h"
+#include "dedup/told_groups.h"
 #include "dedup/verify/verified_pairs.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
@@ -44,6 +45,7 @@ struct SweepSampling {
 // A point as a selection.
 struct ThinnedPoint {
   dedup::Selection selection;
+  std::optional<dedup::ToldGroups> groups = {};  // of it; nothing: they are not known
   // That the images it thins lie apart, link by link, at most; nothing: codes do not decide.
   std::optional<int> bits = {};
 };
@@ -60,6 +62,8 @@ class SweepSamples {
 
   // Thins nothing; what is held out is in val, and test in no split.
   const dedup::Selection& base() const noexcept { return base_; }
+  // What it has for groups, as selections have that are drawn from it.
+  const std::optional<dedup::ToldGroups>& base_groups() const noexcept { return base_groups_; }
   const dedup::Fingerprints& table() const noexcept { return table_; }  // splits, labels
   std::uint64_t training() const noexcept { return training_; }
   std::uint64_t held_out() const noexcept { return held_out_; }
@@ -77,8 +81,10 @@ class SweepSamples {
   std::optional<double> precision_by_pictures() const;
 
   // Writes it into the cache as "sweep-DIGEST", named by its effect: of two that training sees no
-  // difference between there is one. Where it only `estimates`, it is named and not written.
-  std::string keep(dedup::Selection selection, bool estimates) const;
+  // difference between there is one, which keeps the groups that it was first told with. Where it
+  // only `estimates`, it is named and not written.
+  std::string keep(dedup::Selection selection, const std::optional<dedup::ToldGroups>& groups,
+                   bool estimates) const;
   SweepTest keep_test() const;
 
  private:
@@ -86,9 +92,10 @@ class SweepSamples {
   bool trains(std::size_t row) const noexcept {
     return base_.splits[row] == Split::kTrain && base_.weights[row] > 0;
   }
+  dedup::ToldLinks links_by_pictures() const;
   void compare(const SweepSampling& how, const dedup::SharedWork& work, const Session& session);
-  dedup::Selection thin_by(dedup::Options how, const dedup::SweepPoint& point,
-                           const dedup::LinkSource& links) const;
+  ThinnedPoint thin_by(dedup::Options how, const dedup::SweepPoint& point,
+                       const dedup::ToldLinks& links) const;
   ThinnedPoint thin_share(const dedup::SweepPoint& point, double share);
   std::vector<dedup::Edge> nearest_links(const std::string& hash, int threshold) const;
   std::uint64_t matchable(const std::string& hash) const;
@@ -104,7 +111,9 @@ class SweepSamples {
   dedup::Fingerprints table_;
   std::optional<dedup::VerifiedPairs> pairs_;  // nothing: pictures were not compared
   dedup::Selection base_;
+  std::optional<dedup::ToldGroups> base_groups_;
   std::vector<std::uint32_t> duplicates_;  // by row: see dedup::remains_of
+  std::optional<dedup::ToldGroups> duplicate_groups_;
   std::uint64_t training_ = 0;
   std::uint64_t held_out_ = 0;
   std::map<std::string, SearchedLinks> searched_;  // by hash

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "common/utf8.h"
 #include "dedup/settings.h"
 #include "dedup/split/folds.h"
+#include "dedup/told_groups.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/store/cache.h"
@@ -66,9 +68,15 @@ std::string name_of_folds(const train::DataOptions& data, std::uint32_t count) {
   return fmt::format("{}folds{}", data.selection.empty() ? "" : data.selection + "-", count);
 }
 
+// What folds are of.
+struct Chosen {
+  dedup::Selection selection;
+  std::optional<dedup::ToldGroups> groups;  // which folds cut none of; nothing: they are not known
+};
+
 // Everything kept; what is together is what `winnow split` holds together.
-dedup::Selection selection_of_all(const Session& session, const pipeline::Cache& cache,
-                                  dedup::ColumnSource columns, const dedup::SharedWork& work) {
+Chosen choose_all(const Session& session, const pipeline::Cache& cache, dedup::ColumnSource columns,
+                  const dedup::SharedWork& work) {
   dedup::Options how{.policy = {.keep = dedup::KeepPolicy::kFirst}};  // nobody is chosen
   const dedup::ToldLinks links = settle_links(
       session, {}, {}, images_of(cache, pipeline::pictures_of(cache)), work, columns, how);
@@ -81,7 +89,16 @@ dedup::Selection selection_of_all(const Session& session, const pipeline::Cache&
                                   .of = {true, true, true, false},
                                   .matching = how.matching};
   all.settings = dedup::settings_of(dealt, std::nullopt);
-  return all;
+  dedup::ToldGroups groups = dedup::told_components(
+      all, columns,
+      {.hash = how.hash, .threshold = how.threshold, .verified = links.verified.get()});
+  return {std::move(all), std::move(groups)};
+}
+
+Chosen choose(const Session& session, const pipeline::Cache& cache, const std::string& name) {
+  dedup::Selection selection = cache.read_selection(name);
+  auto groups = groups_beside(session, cache, selection);
+  return {std::move(selection), std::move(groups)};
 }
 
 void write_folds(const Session& session, const train::DataOptions& data,
@@ -93,17 +110,16 @@ void write_folds(const Session& session, const train::DataOptions& data,
                       "it");
   }
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
-  const dedup::Selection chosen = data.selection.empty()
-                                      ? selection_of_all(session, cache, columns, work)
-                                      : cache.read_selection(data.selection);
-  std::vector<dedup::Selection> folds = dedup::folds_of(chosen, columns({"labels", "groups"}),
-                                                        static_cast<std::uint32_t>(names.size()));
+  const Chosen chosen = data.selection.empty() ? choose_all(session, cache, columns, work)
+                                               : choose(session, cache, data.selection);
+  std::vector<dedup::Selection> folds = dedup::folds_of(
+      chosen.selection, columns({"labels", "groups"}), static_cast<std::uint32_t>(names.size()));
   const Fd lock = cache.lock_selections(session.stop);
   for (std::size_t fold = 0; fold < folds.size(); ++fold) {
     folds[fold].name = names[fold];
     folds[fold].cache_digest = cache.digest();
     keep_previous(session, cache, folds[fold]);
-    cache.write_selection(folds[fold]);
+    cache.write_selection(folds[fold], chosen.groups ? &*chosen.groups : nullptr);
   }
   say(session, fmt::format("folds: selections '{}' to '{}'", names.front(), names.back()));
 }

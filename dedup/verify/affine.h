@@ -18,6 +18,7 @@ struct Affine {
   double x_of(double x, double y) const noexcept { return xx * x + xy * y + x0; }
   double y_of(double x, double y) const noexcept { return yx * x + yy * y + y0; }
   double determinant() const noexcept { return xx * yy - xy * yx; }
+  friend bool operator==(const Affine&, const Affine&) = default;
 };
 
 // Whether so little is left of a picture that its map has no inverse.

@@ -12,7 +12,15 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr FileKind kPairsKind{"WNWVPAIR", 1, "file of verified pairs"};
+constexpr FileKind kPairsKind{"WNWVPAIR", 2, "file of verified pairs"};
+
+static_assert(sizeof(Affine) == 6 * sizeof(double));
+
+bool is_good(const Affine& map) {
+  const auto numbers = {map.xx, map.xy, map.x0, map.yx, map.yy, map.y0};
+  return std::ranges::all_of(numbers, [](double one) { return std::isfinite(one); }) &&
+         map.determinant() != 0;
+}
 
 std::uint32_t row_of(SampleId id, std::span<const SampleId> ids) {
   const auto at = std::ranges::lower_bound(ids, id);
@@ -37,6 +45,7 @@ void check(const VerifiedPairs& pairs, const ColumnFileReader& in) {
       in.fail("pairs that do not ascend");
     }
   }
+  if (!std::ranges::all_of(pairs.map, is_good)) in.fail("a map that is none");
 }
 
 }  // namespace
@@ -60,16 +69,24 @@ VerifiedPairs pairs_of(const VerifiedLinks& verified, const Options& options,
     out.first.push_back(ids[edge.a]);
     out.second.push_back(ids[edge.b]);
     out.probability.push_back(told == nullptr ? 0 : told->probability);
+    out.map.push_back(told == nullptr ? Affine() : told->map);
   }
   return out;
 }
 
-LinkSource links_of(const VerifiedPairs& pairs, std::span<const SampleId> ids) {
+std::shared_ptr<const VerifiedLinks> verified_of(const VerifiedPairs& pairs,
+                                                 std::span<const SampleId> ids) {
   auto verified = std::make_shared<VerifiedLinks>();
   for (std::size_t i = 0; i < pairs.first.size(); ++i) {
-    verified->edges.push_back({row_of(pairs.first[i], ids), row_of(pairs.second[i], ids), 0});
+    const Edge edge{row_of(pairs.first[i], ids), row_of(pairs.second[i], ids), 0};
+    verified->edges.push_back(edge);
+    if (pairs.map.empty() || !(pairs.probability[i] > 0)) continue;
+    verified->verification.pairs.push_back({.row_a = edge.a,
+                                            .row_b = edge.b,
+                                            .probability = pairs.probability[i],
+                                            .map = pairs.map[i]});
   }
-  return links_of(std::move(verified));
+  return verified;
 }
 
 Options options_of(const VerifiedPairs& pairs) {
@@ -89,7 +106,8 @@ void write_verified_pairs(const std::filesystem::path& path, const VerifiedPairs
       column("expected_false", std::span<const double>(expected_false)),
       column("first", std::span<const SampleId>(pairs.first)),
       column("second", std::span<const SampleId>(pairs.second)),
-      column("probability", std::span<const float>(pairs.probability))};
+      column("probability", std::span<const float>(pairs.probability)),
+      column("map", std::span<const Affine>(pairs.map))};
   write_file_durably(path, column_file(kPairsKind, pairs.first.size(), columns));
 }
 
@@ -106,6 +124,7 @@ VerifiedPairs read_verified_pairs(const std::filesystem::path& path) {
   out.first = in.take<SampleId>("first", in.rows());
   out.second = in.take<SampleId>("second", in.rows());
   out.probability = in.take<float>("probability", in.rows());
+  if (in.version() > 1) out.map = in.take<Affine>("map", in.rows());
   in.finish();
   check(out, in);
   return out;

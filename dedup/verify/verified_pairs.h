@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,9 @@ struct VerifiedPairs {
   std::vector<SampleId> first{};  // of each pair, below the second; pairs ascend
   std::vector<SampleId> second{};
   std::vector<float> probability{};  // that they show one picture; 0: codes decided
+  // From the first of each to the second; of pairs that codes decided it says nothing. Empty: the
+  // pairs were kept by a winnow before they had them.
+  std::vector<Affine> map{};
 
   // The share of the pairs that pictures decided that are expected to be of one picture. Nothing
   // where there is none, or scores do not tell.
@@ -36,9 +40,11 @@ struct VerifiedPairs {
 // `options`: of the verification; `ids`: of the rows. The caller fills in the digest.
 VerifiedPairs pairs_of(const VerifiedLinks& verified, const Options& options,
                        std::span<const SampleId> ids);
-// Links of rows with these ids, which ascend, and what deduplicate() is to be told beside them.
-// Throws FormatError: a pair of other ids.
-LinkSource links_of(const VerifiedPairs& pairs, std::span<const SampleId> ids);
+// Links of rows with these ids, which ascend, as far as pairs say them: edges, and with maps what
+// pictures told. Throws FormatError: a pair of other ids.
+std::shared_ptr<const VerifiedLinks> verified_of(const VerifiedPairs& pairs,
+                                                 std::span<const SampleId> ids);
+// What deduplicate() is to be told beside them.
 Options options_of(const VerifiedPairs& pairs);
 
 // Durable; throws SystemError. Equal pairs give equal bytes.

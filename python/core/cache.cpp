@@ -202,22 +202,42 @@ nb::tuple pairs_of(OpenCache& open, const std::string& hash, int threshold,
                         array_of(std::move(distances)));
 }
 
-// The groups of a selection as they were told when it was made, else as its components: rows and
-// groups of members, and what pictures told of each and the one that is kept for it, 0 and "" where
-// they told nothing. Last whether they are as they were told, or components say as much.
-nb::tuple members_of(OpenCache& open, const dedup::Selection& selection) {
+// Why components are all that is shown of a selection; empty: no more is known to be told of it.
+std::string what_is_not_told(const dedup::Selection& selection) {
+  if (dedup::says_more_than_codes(selection)) {
+    return "not as they were found: deduplicate again to see those";
+  }
+  if (dedup::is_made_of_others(selection)) {
+    return "and nothing is known of their pictures: it was made of others";
+  }
+  return {};
+}
+
+// Those that are kept beside the selection which has the groups of another; nothing where none are,
+// or it is none.
+std::optional<dedup::ToldGroups> read_groups_of(const pipeline::Cache& cache,
+                                                const dedup::Selection* grouped) {
+  if (grouped == nullptr) return std::nullopt;
+  return cache.read_groups(*grouped);
+}
+
+// The groups of a selection as they were told when `grouped` was made, which has the same; else as
+// its components: rows and groups of members, and what pictures told of each and the one that is
+// kept for it, 0 and "" where they told nothing. Last what_is_not_told().
+nb::tuple members_of(OpenCache& open, const dedup::Selection& selection,
+                     const dedup::Selection* grouped) {
   const SharedCache cache = open.cache();
   std::vector<std::uint32_t> rows, groups;
   std::vector<float> probabilities;
   std::vector<std::string> transformations;
-  bool is_told = true;
+  std::string why;
   {
     const nb::gil_scoped_release others_go_on;
-    auto told = cache->read_groups(selection);
+    auto told = read_groups_of(*cache, grouped);
     const dedup::Fingerprints table =
         cache->open_fingerprints()({"labels", "widths_px", "heights_px"});
     if (!told) {
-      is_told = !dedup::says_more_than_codes(selection);
+      why = what_is_not_told(selection);
       told = dedup::groups_by_codes(selection, table, nullptr, 0);
     }
     for (std::uint32_t number = 0; number < told->groups.size(); ++number) {
@@ -234,7 +254,7 @@ nb::tuple members_of(OpenCache& open, const dedup::Selection& selection) {
     }
   }
   return nb::make_tuple(array_of(std::move(rows)), array_of(std::move(groups)),
-                        array_of(std::move(probabilities)), transformations, is_told);
+                        array_of(std::move(probabilities)), transformations, why);
 }
 
 dedup::Selection keep_all_of(OpenCache& open, const std::string& name) {
@@ -244,7 +264,9 @@ dedup::Selection keep_all_of(OpenCache& open, const std::string& name) {
   return all;
 }
 
-std::optional<std::string> write_selection(OpenCache& open, const dedup::Selection& selection) {
+// `grouped`: the selection that has its groups; nullptr: none has.
+std::optional<std::string> write_selection(OpenCache& open, const dedup::Selection& selection,
+                                           const dedup::Selection* grouped) {
   const SharedCache cache = open.cache();
   const nb::gil_scoped_release others_go_on;
   pipeline::check_selection_name(selection.name);
@@ -253,8 +275,13 @@ std::optional<std::string> write_selection(OpenCache& open, const dedup::Selecti
                      open.root().string() + "; begin with keep_all() of this one");
   }
   const Fd lock = cache->lock_selections();
+  std::optional<dedup::ToldGroups> groups;
+  try {
+    groups = read_groups_of(*cache, grouped);
+  } catch (const FormatError&) {  // a damaged file keeps nobody from a decision
+  }
   auto previous = cache->keep_previous(selection);
-  cache->write_selection(selection);
+  cache->write_selection(selection, groups ? &*groups : nullptr);
   return previous;
 }
 
@@ -282,9 +309,9 @@ void bind_tables(nb::class_<OpenCache>& cache) {
             return open.cache()->read_selection(name);
           },
           nb::arg("name"))
-      .def("groups", &members_of, nb::arg("selection"))
+      .def("groups", &members_of, nb::arg("selection"), nb::arg("grouped").none())
       .def("keep_all", &keep_all_of, nb::arg("name"))
-      .def("write_selection", &write_selection, nb::arg("selection"));
+      .def("write_selection", &write_selection, nb::arg("selection"), nb::arg("grouped").none());
 }
 
 void bind_verified(nb::module_& core) {

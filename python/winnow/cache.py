@@ -173,7 +173,8 @@ class Cache:
 
     def selection(self, name: str = "default") -> Selection:
         """The selection of that name. UsageError where there is none, or it is for another cache."""
-        return Selection(self._open.selection(name))
+        raw = self._open.selection(name)
+        return Selection(raw, raw)
 
     def select(self, name: str, weights: ArrayLike | None = None) -> Selection:
         """A new selection, not written yet, that keeps every sample, or weighs them so: a number for each, in the order of
@@ -183,8 +184,9 @@ class Cache:
 
     def write(self, selection: Selection) -> str | None:
         """Keeps a selection in the cache, durably, for training and export to obey. One of that name that is there already is
-        kept as NAME.previous, which is returned."""
-        return self._open.write_selection(selection.raw)
+        kept as NAME.previous, which is returned. With it its groups are kept as they were found, where it has those of one that
+        is in the cache: as :meth:`groups` says."""
+        return self._open.write_selection(selection.raw, selection.grouped)
 
     def groups(self, selection: str | Selection = "default", frame: bool | None = None) -> Any:
         """The groups of duplicates of a selection, a row for each member: group, id, name, split, used_in, weight, kept_id,
@@ -193,16 +195,16 @@ class Cache:
 
         The groups, and their numbers, are those of ``winnow review``, of the page of ``--report`` and of ``--list-groups``.
         probability, transformation: how probable it is that the member and the one kept for it show one picture, and what was done to
-        that to get this; None where pictures did not tell. Of a selection that was made of another one, as by
-        ``with_weights``, the groups are its connected components. So they are where nothing is kept beside it, and a warning says so.
+        that to get this; None where pictures did not tell. A selection that was made of another one by ``with_weights`` or
+        ``named``, or of that and ones without groups, has its groups. Of one that was made of two with groups they are its
+        connected components. So they are where nothing is kept beside it. A warning says so.
         """
         chosen = self.selection(selection) if isinstance(selection, str) else selection
         if chosen.raw.cache_digest != self.digest:
             raise UsageError(f"selection {chosen.name!r} was made for another cache than {self.path}")
-        members, groups, probabilities, transformations, is_told = self._open.groups(chosen.raw)
-        if not is_told:
-            warnings.warn(f"the groups of selection {chosen.name!r} are its connected components, not as they were found: deduplicate "
-                          "again to see those", stacklevel=2)  # fmt: skip
+        members, groups, probabilities, transformations, why = self._open.groups(chosen.raw, chosen.grouped)
+        if why:
+            warnings.warn(f"the groups of selection {chosen.name!r} are its connected components, {why}", stacklevel=2)
         own = self.splits[members]
         used = chosen.splits[members] if len(chosen.splits) else own
         columns = {

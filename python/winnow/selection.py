@@ -19,10 +19,12 @@ class Selection:
     ``a`` keeps and ``b`` leaves out; all have the name of ``a``.
     """
 
-    __slots__ = ("raw",)
+    __slots__ = ("raw", "grouped")
 
-    def __init__(self, raw: _core.Selection) -> None:
+    def __init__(self, raw: _core.Selection, grouped: _core.Selection | None = None) -> None:
         self.raw = raw
+        self.grouped = grouped
+        """The one that was found with the groups that this has; None: there is none."""
 
     def __len__(self) -> int:
         return len(self.raw)
@@ -89,22 +91,32 @@ class Selection:
         """The same groups with other weights, one for each row: 0 or False leaves a sample out."""
         import numpy
 
-        return Selection(self.raw.with_weights(numpy.ascontiguousarray(weights, numpy.float32)))
+        return Selection(self.raw.with_weights(numpy.ascontiguousarray(weights, numpy.float32)), self.grouped)
 
     def named(self, name: str) -> Selection:
         """The same by another name."""
         raw = self.raw.copy()
         raw.name = name
-        return Selection(raw)
+        return Selection(raw, self.grouped)
 
     def __and__(self, other: Selection) -> Selection:
-        return Selection(self.raw.both(other.raw))
+        return Selection(self.raw.both(other.raw), self._grouped_with(other))
 
     def __or__(self, other: Selection) -> Selection:
-        return Selection(self.raw.either(other.raw))
+        return Selection(self.raw.either(other.raw), self._grouped_with(other))
 
     def __sub__(self, other: Selection) -> Selection:
-        return Selection(self.raw.without(other.raw))
+        return Selection(self.raw.without(other.raw), self._grouped_with(other))
+
+    def _has_groups(self) -> bool:
+        return len(self) > 0 and int(self.groups.max()) + 1 < len(self)
+
+    def _grouped_with(self, other: Selection) -> _core.Selection | None:
+        if not other._has_groups():
+            return self.grouped
+        if not self._has_groups() or self.grouped == other.grouped:
+            return other.grouped
+        return None
 
     def __repr__(self) -> str:
         kept = int(self.mask().sum())

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "dedup/combine.h"
 #include "dedup/review/decided.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
@@ -213,6 +215,33 @@ TEST(ToldGroups, ChainsAreMarkedAsDeduplicateMarksThem) {
   mark_chains(
       one.links, nullptr, [&](const ColumnNames&) { return table; }, groups);
   EXPECT_FALSE(groups[0].shape.chain) << "1 is 3, pixel by pixel";
+}
+
+// As winnow split and folds tell blocks.
+TEST(ToldGroups, OfComponentsSayWhatPicturesTold) {
+  const Told one;
+  Selection selection = one.result.selection;
+  const ToldGroups told = told_components(selection, one.columns,
+                                          {.hash = std::string(kExact), .verified = &one.links});
+  EXPECT_TRUE(told.compared);
+  EXPECT_EQ(told.pairs.size(), one.links.verification.pairs.size());
+  ToldGroups want = groups_by_codes(selection, one.table, nullptr, 0);
+  mark_chains(one.links, nullptr, one.columns, want.groups);
+  expect_same(told.groups, want.groups);
+  EXPECT_TRUE(std::ranges::any_of(told.groups, [](const Group& g) { return g.shape.chain; }));
+  const ToldGroups by_codes =
+      told_components(selection, one.columns, {.hash = std::string(kExact)});
+  EXPECT_FALSE(by_codes.compared);
+  EXPECT_TRUE(by_codes.pairs.empty());
+}
+
+TEST(ToldGroups, AreNotKnownOfSelectionsMadeOfOthers) {
+  Selection selection = Told().result.selection;
+  EXPECT_FALSE(is_made_of_others(selection));
+  const std::vector<float> weights(selection.size(), 1);
+  EXPECT_TRUE(is_made_of_others(with_weights(selection, weights)));
+  EXPECT_FALSE(is_made_of_others(keep_all(selection.ids))) << "it has no groups";
+  EXPECT_FALSE(is_made_of_others({}));
 }
 
 }  // namespace winnow::dedup::told_groups_test

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "dedup/column_file.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 
@@ -17,8 +20,9 @@ namespace winnow::dedup::verified_pairs_test {
 VerifiedLinks some_links() {
   VerifiedLinks links;
   links.edges = {{0, 2, 0}, {1, 3, 0}, {2, 4, 0}};
-  links.verification.pairs = {{.row_a = 0, .row_b = 2, .probability = 0.99F, .map = {}},
-                              {.row_a = 1, .row_b = 3, .probability = 0.95F, .map = {}}};
+  links.verification.pairs = {
+      {.row_a = 0, .row_b = 2, .probability = 0.99F, .map = {.xx = 0.5, .y0 = 0.25}},
+      {.row_a = 1, .row_b = 3, .probability = 0.95F, .map = {}}};
   links.kept.least.near = 0.9;
   links.kept.expected_false = 0.25;
   return links;
@@ -58,6 +62,40 @@ TEST(VerifiedPairs, ComeBackFromTheirFile) {
   }
 }
 
+TEST(VerifiedPairs, SayWhatPicturesTold) {
+  const VerifiedLinks links = some_links();
+  const auto kept = verified_of(some_pairs(), kIds);
+  EXPECT_EQ(kept->edges, links.edges);
+  ASSERT_EQ(kept->verification.pairs.size(), 2U) << "codes decided the third";
+  const VerifiedPair* const pair = find_pair(*kept, 2, 0);
+  ASSERT_NE(pair, nullptr);
+  EXPECT_EQ(pair->probability, 0.99F);
+  EXPECT_EQ(pair->map, links.verification.pairs[0].map);
+}
+
+// As they were before they had maps.
+TEST(VerifiedPairs, OfTheFirstVersionAreRead) {
+  VerifiedPairs pairs = some_pairs();
+  pairs.map.clear();
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "verified.pairs";
+  write_file_durably(
+      path, column_file(
+                {"WNWVPAIR", 1, "file of verified pairs"}, pairs.first.size(),
+                {column("cache_digest", std::span<const char>(pairs.cache_digest)),
+                 column("hash", std::span<const char>(pairs.hash)),
+                 column("threshold", std::span<const std::uint32_t>(&pairs.threshold, 1)),
+                 column("least_probability", std::span<const double>(&pairs.least_probability, 1)),
+                 column("expected_false", std::span<const double>(&*pairs.expected_false, 1)),
+                 column("first", std::span<const SampleId>(pairs.first)),
+                 column("second", std::span<const SampleId>(pairs.second)),
+                 column("probability", std::span<const float>(pairs.probability))}));
+  const VerifiedPairs read_again = read_verified_pairs(path);
+  EXPECT_EQ(read_again, pairs);
+  EXPECT_EQ(verified_of(read_again, kIds)->edges, some_links().edges);
+  EXPECT_TRUE(verified_of(read_again, kIds)->verification.pairs.empty());
+}
+
 // The same decision by what was kept as by what was found.
 TEST(VerifiedPairs, DecideAsTheLinksDid) {
   std::vector<TestImage> images;
@@ -72,13 +110,14 @@ TEST(VerifiedPairs, DecideAsTheLinksDid) {
   const Selection found =
       deduplicate(columns, options, links_of(std::make_shared<VerifiedLinks>(some_links())))
           .selection;
-  const Selection kept = deduplicate(columns, options, links_of(some_pairs(), kIds)).selection;
+  const Selection kept =
+      deduplicate(columns, options, links_of(verified_of(some_pairs(), kIds))).selection;
   EXPECT_EQ(kept, found);
   // 8 goes for 3; 21 is linked to 8 alone, and stays.
   EXPECT_EQ(kept.kept, (std::vector<SampleId>{3, 5, 3, 5, 21, 34}));
   VerifiedPairs other = some_pairs();
   other.second.back() = 22;
-  EXPECT_THROW(links_of(other, kIds), FormatError);
+  EXPECT_THROW(verified_of(other, kIds), FormatError);
 }
 
 TEST(VerifiedPairs, AreRefusedWhereTheFileIsNotWhole) {
@@ -106,6 +145,9 @@ TEST(VerifiedPairs, AreRefusedWhereTheFileIsNotWhole) {
   refuses([](VerifiedPairs& pairs) { std::swap(pairs.first[0], pairs.first[1]); });
   refuses([](VerifiedPairs& pairs) { pairs.least_probability = -1; });
   refuses([](VerifiedPairs& pairs) { pairs.expected_false = -1; });
+  refuses([](VerifiedPairs& pairs) { pairs.map[0].xx = 0; });
+  refuses([](VerifiedPairs& pairs) { pairs.map[2].x0 = std::nan(""); });
+  refuses([](VerifiedPairs& pairs) { pairs.map.pop_back(); });
 }
 
 }  // namespace winnow::dedup::verified_pairs_test

@@ -646,6 +646,28 @@ class OneModel(Case):
             self.assertTrue(any("chain" in group["reasons"] for group in review))
             self.assertTrue(all(group.get("probability", 1) > 0.9 for group in review))
 
+    def test_folds_of_a_training_have_the_groups_that_they_were_cut_by(self):
+        def told(name):
+            review, said = self.of_review("--name", name)
+            self.assertNotIn("as their codes tell", said)
+            return [(g["reasons"], g["diameter"], g.get("probability"), {m["id"] for m in g["members"]}) for g in review]
+
+        recipe = ["--net", "lenet", "--image-size", 16, "--batch-size", 4, "--epochs", 1, "--lr", 0.01, "--recipe", "none"]
+        self.ok("train", self.cache, "--out", self.folder / "all", "--folds", 2, *recipe)
+        self.ok("split", self.cache, "--folds", 2, "--name", "cv")
+        self.assertEqual(told("folds2-1"), told("cv-1"))
+        self.assertTrue(any(probability for _, _, probability, _ in told("folds2-2")))
+        # Of a selection they are its groups.
+        self.ok("dedup", self.cache, "--name", "thin")
+        self.ok("train", self.cache, "--out", self.folder / "thin", "--folds", 2, "--selection", "thin", *recipe)
+        self.assertEqual(told("thin-folds2-1"), told("thin"))
+        # Whose file is damaged is trained on all the same, without them.
+        groups = self.cache / "selections" / "thin.groups"
+        groups.write_bytes(groups.read_bytes()[:-1])
+        again = self.ok("train", self.cache, "--out", self.folder / "again", "--folds", 2, "--selection", "thin", *recipe)
+        self.assertIn("the groups of selection 'thin' are not known", again.err)
+        self.assertFalse((self.cache / "selections" / "thin-folds2-1.groups").exists())
+
     def test_what_is_kept_beside_a_selection_is_of_that_one(self):
         first = self.agree()
         groups = self.cache / "selections" / "default.groups"

@@ -248,11 +248,26 @@ class Sweep(Case):
         return ["sweep", self.cache, "--out", out, "--verify", "--equal", "epochs", "--epochs", 1, "--seeds", 1,
                 "--holdout", holdout, *more, *TRAIN]  # fmt: skip
 
+    def assert_groups_are_told(self, out, removed):
+        """Each selection has its groups beside it; what pictures told of those that were removed is among them."""
+        for selection in (self.cache / "selections").glob("sweep-*.selection"):
+            groups = columns(selection.with_suffix(".groups"))
+            self.assertEqual(len(groups["members"]), sum(int.from_bytes(size, "little") for size in groups["sizes"]))
+        thinned = columns(self.cache / "selections" / f"{self.name_of(out, 'pictures-first')}.groups")
+        rows = {name: [int.from_bytes(row, "little") for row in thinned[name]] for name in ("members", "first", "second")}
+        self.assertEqual(thinned["compared"], [b"\1"])
+        self.assertLessEqual(set(removed), set(rows["members"]))
+        self.assertLessEqual(set(removed), {*rows["first"], *rows["second"]})
+        self.assertEqual(len(thinned["map"]), 6 * len(rows["first"]))
+
+    def name_of(self, out, arm):
+        """What an arm's first run was trained on."""
+        text = " ".join("".join(xml.parse(out / "page.html").getroot().itertext()).split())
+        return re.search(rf"{arm}, equal epochs ?winnow train.*?--selection (sweep-[0-9a-f]+)", text)[1]
+
     def selection_of(self, out, arm):
         """Of each row of what an arm's first run was trained on: its split and its weight."""
-        text = " ".join("".join(xml.parse(out / "page.html").getroot().itertext()).split())
-        words = re.search(rf"{arm}, equal epochs ?winnow train.*?--selection (sweep-[0-9a-f]+)", text)
-        found = columns(self.cache / "selections" / f"{words[1]}.selection")
+        found = columns(self.cache / "selections" / f"{self.name_of(out, arm)}.selection")
         return [split[0] for split in found["splits"]], [struct.unpack("<f", weight)[0] for weight in found["weights"]]
 
     def test_by_pictures(self):
@@ -274,6 +289,7 @@ class Sweep(Case):
         _, weights = self.selection_of(out, "pictures-first")
         self.assertEqual([row for row, weight in enumerate(weights) if weight == 0], removed)
         self.assertTrue(0 < len(removed) <= 10, removed)
+        self.assert_groups_are_told(out, removed)
         for name in "pictures-first", "pictures-weight":
             arm, control = arms[name], arms[arms[name]["control"]]
             self.assertEqual((arm["removed"], arm["bits"]), (len(removed), None))

@@ -11,6 +11,7 @@ import sys
 import threading
 import unittest
 import unittest.mock
+import warnings
 import zlib
 
 from needs_package import ROOT, numpy, torchrun, winnow
@@ -272,14 +273,40 @@ class Selections(Package):
                     self.assertEqual(row["probability"] is None, said["probability"] == "")
                     if row["probability"] is not None:
                         self.assertAlmostEqual(row["probability"], said["probability"], 4)
-        # One that was made of it is another, of which components are told, as where nothing is kept beside it.
         self.ok("dedup", self.path, "--name", "both", "--verify")
-        self.assertTrue(any(row["probability"] for row in self.cache.groups("both", frame=False)))
-        changed = self.cache.selection("both").with_weights(numpy.ones(len(self.cache), numpy.float32))
-        self.assertTrue(all(row["probability"] is None for row in self.cache.groups(changed, frame=False)))
         (self.path / "selections" / "both.groups").unlink()
         with self.assertWarnsRegex(UserWarning, "connected components"):
             self.assertTrue(all(row["probability"] is None for row in self.cache.groups("both", frame=False)))
+
+    def test_groups_of_one_that_was_made_of_another_are_its(self):
+        self.ok("dedup", self.path, "--name", "seen", "--verify")
+        seen = self.cache.selection("seen")
+
+        def of_pairs(selection):  # what it tells of those that go for another
+            return {(group, id): probability for group, id, probability in
+                    ((row["group"], row["id"], row["probability"]) for row in self.cache.groups(selection, frame=False)) if probability}  # fmt: skip
+
+        told = of_pairs(seen)
+        self.assertTrue(told)
+        weights = numpy.where(seen.mask(), 2, 0)
+        for made in (seen.named("made"), seen.with_weights(weights).named("made"), (seen & self.cache.select("all")).named("made"),
+                     (self.cache.select("made") & seen), (seen.with_weights(weights) & seen).named("made")):  # fmt: skip
+            with self.subTest(made):
+                self.assertEqual(of_pairs(made), told)
+                self.cache.write(made)
+                self.assertTrue((self.path / "selections/made.groups").exists())
+                self.assertEqual(of_pairs("made"), told)
+        # By its own name it is kept with them, too; another's groups are no longer known beside it.
+        self.cache.write(seen.with_weights(weights))
+        self.assertEqual(of_pairs("seen"), told)
+        other = (self.cache.selection("seen") & self.cache.selection("near")).named("other")
+        self.cache.write(other)
+        self.assertFalse((self.path / "selections/other.groups").exists())
+        with self.assertWarnsRegex(UserWarning, "'other' are its connected components.* it was made of others"):
+            self.assertFalse(of_pairs("other"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(self.cache.groups(self.cache.select("mine", weights), frame=False), [])
 
     def test_frames_where_pandas_is(self):
         try:
