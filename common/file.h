@@ -156,7 +156,7 @@ struct UnmapFile {
 };
 
 // A whole file mapped read-only. The bytes are the file's: reading them after somebody cut the file
-// short raises SIGBUS, so only files that are sealed are mapped.
+// short raises SIGBUS, so only files that are replaced as a whole are mapped.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);

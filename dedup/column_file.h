@@ -143,12 +143,14 @@ class ColumnFileReader {
   void skip(std::string_view name, std::optional<std::uint64_t> count) {
     next(name, sizeof(T), count);
   }
-  // As take(), in place: borrows from the bytes that this reads, which are aligned as T is. Not of
-  // a file.
+  // As take(), in place: borrows from the bytes that this reads, which are aligned to 8 at least.
+  // Throws Error: it reads a file, of which no bytes are there.
   template <class T>
   requires std::is_trivially_copyable_v<T> std::span<const T> view(
       std::string_view name, std::optional<std::uint64_t> count) {
+    static_assert(alignof(T) <= 8);
     const Place& place = next(name, sizeof(T), count);
+    if (bytes_.empty()) throw Error(std::string(name) + " is read from a file, not from memory");
     const BytesView bytes = bytes_.subspan(place.offset, place.shape.count * sizeof(T));
     return {reinterpret_cast<const T*>(bytes.data()), place.shape.count};
   }

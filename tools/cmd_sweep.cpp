@@ -258,7 +258,8 @@ void add_axes_flags(CLI::App& app, SweepFlags& o) {
       "Also remove what winnow dedup --verify does, by pictures laid upon each other; they "
       "are compared once for a folder");
   app.add_option("--keep", o.keeps,
-                 "Which of a group is kept, as winnow dedup has it: first,largest")
+                 "Which of a group is kept, as winnow dedup has it (where it is the best): "
+                 "best,largest")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();

@@ -76,7 +76,8 @@ extern "C" void say_bus_error(int) {
   say_last_words();
   to_stderr(
       "winnow: a file was cut short, or its storage failed, while it was being read, as when a "
-      "cache is overwritten in place; put it back, and run the same command again\n");
+      "cache or an index is overwritten in place; put it back (of an index, its .landmarks may be "
+      "removed: they are made anew), and run the same command again\n");
   ::_exit(1);
 }
 

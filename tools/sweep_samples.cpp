@@ -15,6 +15,7 @@
 #include "dedup/sweep/nearest.h"
 #include "dedup/sweep/trim.h"
 #include "dedup/tune/curve.h"
+#include "dedup/verify/best_order.h"
 #include "tools/compared.h"
 #include "tools/dedup_search.h"
 
@@ -77,6 +78,7 @@ SweepSamples::SweepSamples(const pipeline::Cache& cache, const SweepSampling& ho
                            const dedup::SharedWork& work, const Session& session)
     : cache_(cache),
       columns_(stoppable(cache.open_fingerprints(), session)),
+      search_how_(search_options(session)),
       search_(work.links),
       table_(columns_({"splits", "labels"})) {
   if (how.verify || !how.cut) pairs_ = read_pairs(how.pairs, cache);
@@ -141,7 +143,8 @@ ThinnedPoint SweepSamples::thin_by(dedup::Options how, const dedup::SweepPoint& 
   const dedup::ColumnSource of_train = with_splits(
       columns_, [&](std::size_t row, Split) { return trains(row) ? Split::kTrain : Split::kNone; });
   how.scope = dedup::Scope::kWithin;
-  how.policy = {.keep = point.keep, .mode = point.mode};
+  how.policy = {
+      .keep = point.keep, .mode = point.mode, .preferred = links.verified ? preferred_ : nullptr};
   dedup::Result found = dedup::deduplicate(of_train, how, links.source);
   const Selection& thinned = found.selection;
   Selection out = base_;
@@ -178,10 +181,21 @@ std::uint64_t SweepSamples::matchable(const std::string& hash) const {
   return count;
 }
 
+// As dedup has it.
+void SweepSamples::find_preferred(const dedup::ToldLinks& links) {
+  if (preferred_) return;
+  const Images images = images_of(cache_, pipeline::pictures_of(cache_));
+  preferred_ = dedup::best_order(
+      columns_, images.thumbnails, *links.verified,
+      {.closer = closer_pictures(images.picture_of, table_.ids), .search = search_how_});
+}
+
 ThinnedPoint SweepSamples::thin(const dedup::SweepPoint& point) {
   if (!point.thins()) return {.selection = base_, .groups = base_groups_};
   if (point.by_pictures()) {
-    return thin_by(dedup::options_of(*pairs_), point, links_by_pictures());
+    const dedup::ToldLinks links = links_by_pictures();
+    if (point.keep == dedup::KeepPolicy::kBest) find_preferred(links);
+    return thin_by(dedup::options_of(*pairs_), point, links);
   }
   if (!point.threshold) return thin_share(point, *point.removed);
   ThinnedPoint thinned =

@@ -94,6 +94,7 @@ class SweepSamples {
   }
   dedup::ToldLinks links_by_pictures() const;
   void compare(const SweepSampling& how, const dedup::SharedWork& work, const Session& session);
+  void find_preferred(const dedup::ToldLinks& links);
   ThinnedPoint thin_by(dedup::Options how, const dedup::SweepPoint& point,
                        const dedup::ToldLinks& links) const;
   ThinnedPoint thin_share(const dedup::SweepPoint& point, double share);
@@ -107,6 +108,7 @@ class SweepSamples {
 
   const pipeline::Cache& cache_;
   dedup::ColumnSource columns_;
+  dedup::SearchOptions search_how_;
   dedup::LinkSource search_;
   dedup::Fingerprints table_;
   std::optional<dedup::VerifiedPairs> pairs_;  // nothing: pictures were not compared
@@ -117,6 +119,8 @@ class SweepSamples {
   std::uint64_t training_ = 0;
   std::uint64_t held_out_ = 0;
   std::map<std::string, SearchedLinks> searched_;  // by hash
+  // Which of the pairs by pictures are best; nothing: no point asked for it.
+  std::shared_ptr<const dedup::PreferredOrder> preferred_;
 };
 
 }  // namespace winnow::tools

@@ -20,10 +20,14 @@
 namespace winnow::dedup {
 namespace {
 
-// Pairs whose pictures may tell which is better, the most probable first.
+// Pairs that are linked, and whose pictures may tell which is better, the most probable first.
 std::vector<VerifiedPair> pairs_to_compare(const VerifiedLinks& links) {
+  std::vector<RowPair> linked;
+  for (const Edge& edge : links.edges) linked.emplace_back(edge.a, edge.b);
+  std::ranges::sort(linked);
   std::vector<VerifiedPair> pairs;
   for (const VerifiedPair& pair : links.verification.pairs) {
+    if (!std::ranges::binary_search(linked, RowPair(pair.row_a, pair.row_b))) continue;
     if (is_flat(pair.map) || shows_part_of_collage(pair, links.collages)) continue;
     pairs.push_back(pair);
   }
@@ -196,7 +200,7 @@ class Comparing {
     }
 
    private:
-    static constexpr std::size_t kMost = 12;  // of kMostWholePixels each, at most
+    static constexpr std::size_t kMost = 6;  // of kMostWholePixels each, at most
     std::list<std::pair<std::uint32_t, Picture>> pictures_;
   };
 

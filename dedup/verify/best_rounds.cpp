@@ -1,9 +1,11 @@
 #include "dedup/verify/best_rounds.h"
 
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 #include "dedup/cluster/components.h"
@@ -24,12 +26,14 @@ class Rounds {
       : places_(places),
         compare_(compare),
         neighbours_(places.size()),
+        numbers_(),
         is_done_(places.size()),
         told_(pairs.size()),
         is_asked_(pairs.size()) {
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       neighbours_[pairs[i].first].push_back({pairs[i].second, i});
       neighbours_[pairs[i].second].push_back({pairs[i].first, i});
+      numbers_.emplace(std::minmax(pairs[i].first, pairs[i].second), i);
     }
   }
 
@@ -129,6 +133,7 @@ class Rounds {
   void ask_others(std::uint32_t row) {
     constexpr double kAltered = 0.01;
     constexpr std::size_t kMostAsked = 2;
+    constexpr std::size_t kMostLookedAt = 64;
     struct Asked {
       Neighbour about;
       std::vector<std::pair<std::size_t, std::size_t>> pairs;  // of a third: with row, with other
@@ -140,14 +145,14 @@ class Rounds {
       if (is_done_[other.row] || !told || is_asked_[other.pair]) continue;
       if (told->preference.is_sure || told->altered < kAltered) continue;
       Asked asked{other, {}};
-      for (const Neighbour& third : neighbours_[row]) {
+      const auto& near = neighbours_[row];
+      for (const Neighbour& third : std::span(near).first(std::min(near.size(), kMostLookedAt))) {
         if (asked.pairs.size() == kMostAsked) break;
         if (third.row == other.row || !told_[third.pair]) continue;
-        const auto& beside = neighbours_[other.row];
-        const auto at = std::ranges::find(beside, third.row, &Neighbour::row);
-        if (at == beside.end()) continue;
-        asked.pairs.emplace_back(third.pair, at->pair);
-        if (!told_[at->pair]) pairs.push_back(at->pair);
+        const auto with_other = numbers_.find(std::minmax(third.row, other.row));
+        if (with_other == numbers_.end()) continue;
+        asked.pairs.emplace_back(third.pair, with_other->second);
+        if (!told_[with_other->second]) pairs.push_back(with_other->second);
       }
       if (asked.pairs.empty()) continue;
       is_asked_[other.pair] = true;
@@ -171,9 +176,12 @@ class Rounds {
     }
   }
 
+  // A thread that waits here for others takes no other group meanwhile.
   void compare(const std::vector<std::size_t>& pairs) {
-    tbb::parallel_for(std::size_t{0}, pairs.size(),
-                      [&](std::size_t i) { told_[pairs[i]] = compare_(pairs[i]); });
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_for(std::size_t{0}, pairs.size(),
+                        [&](std::size_t i) { told_[pairs[i]] = compare_(pairs[i]); });
+    });
   }
 
   void close(std::uint32_t best) {
@@ -184,6 +192,7 @@ class Rounds {
   std::span<const std::uint32_t> places_;
   const ComparePair& compare_;
   std::vector<std::vector<Neighbour>> neighbours_;  // by row, the most probable first
+  std::map<RowPair, std::size_t> numbers_;          // of pairs, the lower row first
   std::vector<char> is_done_;                       // by row
   std::vector<std::optional<ToldPair>> told_;       // by pair
   std::vector<char> is_asked_;                      // by pair: others were

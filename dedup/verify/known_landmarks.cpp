@@ -1,30 +1,27 @@
 #include "dedup/verify/known_landmarks.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
+
+#include "common/error.h"
 
 namespace winnow::dedup {
 namespace {
 
 constexpr std::uint16_t kLeastScale = 2048;  // half a pixel
 
-struct OwnedPiece {
-  LandmarkTable landmarks;
-  std::vector<std::uint64_t> offsets;
-};
-
 }  // namespace
 
 LandmarkPiece piece_of(LandmarkTable landmarks, std::uint64_t pictures) {
-  auto owned = std::make_shared<OwnedPiece>();
-  owned->offsets.resize(pictures + 1);
-  for (const std::uint32_t owner : landmarks.owners()) ++owned->offsets.at(owner + 1);
-  for (std::uint64_t i = 0; i < pictures; ++i) owned->offsets[i + 1] += owned->offsets[i];
-  owned->landmarks = std::move(landmarks);
+  std::vector<std::uint64_t> offsets(pictures + 1);
+  for (const std::uint32_t owner : landmarks.owners()) ++offsets.at(owner + 1);
+  for (std::uint64_t i = 0; i < pictures; ++i) offsets[i + 1] += offsets[i];
+  const auto owned = std::make_shared<const LandmarkTable>(std::move(landmarks));
   return {.memory = owned,
-          .codes = owned->landmarks.codes().words,
-          .places = owned->landmarks.places(),
-          .offsets = owned->offsets};
+          .codes = owned->codes().words,
+          .places = owned->places(),
+          .offsets = std::move(offsets)};
 }
 
 KnownLandmarks::KnownLandmarks(LandmarkTable landmarks) {
@@ -39,6 +36,9 @@ void KnownLandmarks::add(LandmarkPiece piece, std::vector<std::optional<std::uin
     if (rows[i]) size_ += piece.offsets[i + 1] - piece.offsets[i];
   }
   const std::uint32_t first = end_;
+  if (piece.places.size() > std::numeric_limits<std::uint32_t>::max() - end_) {
+    throw UsageError("more landmarks than can be numbered; look for copies in parts of the images");
+  }
   end_ += static_cast<std::uint32_t>(piece.places.size());
   parts_.push_back({std::move(piece), std::move(rows), first});
 }
@@ -54,7 +54,7 @@ KnownLandmarks::Picture KnownLandmarks::picture(const Part& part, std::size_t i)
 
 KnownLandmarks::Picture KnownLandmarks::picture_of(std::uint32_t landmark) const {
   const auto part = std::prev(std::ranges::upper_bound(parts_, landmark, {}, &Part::first));
-  const std::span<const std::uint64_t> offsets = part->piece.offsets;
+  const std::vector<std::uint64_t>& offsets = part->piece.offsets;
   const auto behind = std::ranges::upper_bound(offsets, landmark - part->first);
   return picture(*part, static_cast<std::size_t>(behind - offsets.begin()) - 1);
 }

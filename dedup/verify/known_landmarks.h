@@ -11,12 +11,13 @@
 
 namespace winnow::dedup {
 
-// Landmarks of some pictures, those of one next to those of the one before. Borrowed from `memory`.
+// Landmarks of some pictures, those of one next to those of the one before. Codes and places are
+// borrowed from `memory`.
 struct LandmarkPiece {
   std::shared_ptr<const void> memory;
   std::span<const std::uint64_t> codes;  // in the form of LandmarkTable::codes()
   std::span<const PackedPlace> places;
-  std::span<const std::uint64_t> offsets;  // picture i has the landmarks offsets[i] .. offsets[i+1]
+  std::vector<std::uint64_t> offsets;  // picture i has the landmarks offsets[i] .. offsets[i+1]
 
   std::size_t pictures() const noexcept { return offsets.size() - 1; }
 };
@@ -44,7 +45,7 @@ class KnownLandmarks {
   explicit KnownLandmarks(LandmarkTable landmarks);
 
   // Those of more pictures. `rows`: what each of them is called; nothing: it is left out. They
-  // ascend, and are above those before.
+  // ascend, and are above those before. Throws UsageError: too many landmarks for their numbers.
   void add(LandmarkPiece piece, std::vector<std::optional<std::uint32_t>> rows);
 
   std::size_t size() const noexcept { return size_; }  // of pictures that are not left out

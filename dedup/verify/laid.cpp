@@ -16,13 +16,13 @@ int nearest(double place) {
   return static_cast<int>(place + (kFar + 0.5)) - kFar;
 }
 
-// Correlation of every `step`th pixel each way with what a map of whole pixels lays upon it.
-// Some pixels of a picture, and where they lie upon another.
+// A pixel of a picture, and where a map of whole pixels lays it upon another.
 struct LaidPixel {
   float value;
   int x;
   int y;
 };
+// Every fifth pixel each way.
 std::vector<LaidPixel> laid_pixels(const Plane& onto, const Affine& map) {
   constexpr int kStep = 5;
   std::vector<LaidPixel> pixels;

@@ -24,7 +24,7 @@ void write_landmarks(const std::filesystem::path& path, const LandmarksOf& of,
                         {"codes", sizeof(LandmarkCode), landmarks.places.size()},
                         {"places", sizeof(PackedPlace), landmarks.places.size()}});
   out.append(0, as_bytes(of.table));
-  out.append(1, std::as_bytes(landmarks.offsets));
+  out.append(1, std::as_bytes(std::span(landmarks.offsets)));
   out.append(2, std::as_bytes(landmarks.codes));
   out.append(3, std::as_bytes(landmarks.places));
   out.finish();
@@ -38,7 +38,7 @@ std::optional<LandmarkPiece> find_landmarks_in(const std::filesystem::path& path
     if (in.version() != kLandmarksVersion || in.rows() != of.rows) return std::nullopt;
     if (in.take_text("table") != of.table) return std::nullopt;
     LandmarkPiece out{.memory = file, .codes = {}, .places = {}, .offsets = {}};
-    out.offsets = in.view<std::uint64_t>("offsets", of.rows + 1);
+    out.offsets = in.take<std::uint64_t>("offsets", of.rows + 1);
     if (out.offsets.front() != 0 || !std::ranges::is_sorted(out.offsets)) return std::nullopt;
     const std::uint64_t count = out.offsets.back();
     const std::span codes = in.view<LandmarkCode>("codes", count);

@@ -245,7 +245,7 @@ class Sweep(Case):
         self.ok("ingest", photos, "--out", self.cache)
 
     def by_pictures(self, out, *more, holdout=0.2):
-        return ["sweep", self.cache, "--out", out, "--verify", "--equal", "epochs", "--epochs", 1, "--seeds", 1,
+        return ["sweep", self.cache, "--out", out, "--verify", "--keep", "best", "--equal", "epochs", "--epochs", 1, "--seeds", 1,
                 "--holdout", holdout, *more, *TRAIN]  # fmt: skip
 
     def assert_groups_are_told(self, out, removed):
@@ -253,7 +253,7 @@ class Sweep(Case):
         for selection in (self.cache / "selections").glob("sweep-*.selection"):
             groups = columns(selection.with_suffix(".groups"))
             self.assertEqual(len(groups["members"]), sum(int.from_bytes(size, "little") for size in groups["sizes"]))
-        thinned = columns(self.cache / "selections" / f"{self.name_of(out, 'pictures-first')}.groups")
+        thinned = columns(self.cache / "selections" / f"{self.name_of(out, 'pictures-best')}.groups")
         rows = {name: [int.from_bytes(row, "little") for row in thinned[name]] for name in ("members", "first", "second")}
         self.assertEqual(thinned["compared"], [b"\1"])
         self.assertLessEqual(set(removed), set(rows["members"]))
@@ -280,17 +280,17 @@ class Sweep(Case):
             schema = json.loads((ROOT / "docs" / "schemas" / "sweep.schema.json").read_text())
             jsonschema.Draft202012Validator(schema).validate(value)
         arms = {arm["arm"]: arm for arm in value["arms"]}
-        self.assertEqual(list(arms)[:5], ["all", "phash-r5-first", "phash-r5-weight", "pictures-first", "pictures-weight"])
+        self.assertEqual(list(arms)[:5], ["all", "phash-r5-best", "phash-r5-weight", "pictures-best", "pictures-weight"])
         # Each picture of train that has a part there: no hold-out lies between both.
         self.ok("dedup", self.cache, "--verify", "--scope", "within", "--name", "whole")
         whole = columns(self.cache / "selections" / "whole.selection")["weights"]
         base, _ = self.selection_of(out, "all")
         removed = [row for row, weight in enumerate(whole) if weight == bytes(4) and base[row] == 1]
-        _, weights = self.selection_of(out, "pictures-first")
+        _, weights = self.selection_of(out, "pictures-best")
         self.assertEqual([row for row, weight in enumerate(weights) if weight == 0], removed)
         self.assertTrue(0 < len(removed) <= 10, removed)
         self.assert_groups_are_told(out, removed)
-        for name in "pictures-first", "pictures-weight":
+        for name in "pictures-best", "pictures-weight":
             arm, control = arms[name], arms[arms[name]["control"]]
             self.assertEqual((arm["removed"], arm["bits"]), (len(removed), None))
             self.assertGreater(arm["precision"], 0.9)
