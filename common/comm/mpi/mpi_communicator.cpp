@@ -432,7 +432,10 @@ std::unique_ptr<Communicator> make_mpi(LastWords last_words, const Introductions
   }
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
-  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  // MPI 4 raises errors of calls without a communicator, as MPI_Lookup_name, on MPI_COMM_SELF.
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  }
   if (provided < MPI_THREAD_SERIALIZED) {
     throw SystemError(
         "this MPI library does not support MPI_THREAD_SERIALIZED; winnow needs a build that does");
