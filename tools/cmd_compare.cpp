@@ -333,6 +333,9 @@ Command add_compare(CLI::App& program) {
   add_checkpoint_flags(*app, o->eval.checkpoint);
   app->add_option("--tta", o->eval.data.tta,
                   "Test-time augmentation, as of winnow eval; the same for all runs");
+  app->add_flag("--allow-unlabelled", o->eval.data.allow_unlabelled,
+                "Runs of bce and focal: an image without a label is of no class, also where a run "
+                "was trained without this flag; no run has it right");
   app->add_option("--threads", o->threads, "Cores to use; 0: this process's share")
       ->check(cores())
       ->capture_default_str();

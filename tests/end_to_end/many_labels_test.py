@@ -245,6 +245,16 @@ class Unlabelled(Quadrants):
                      "--epochs", 1, *self.RECIPE, "--augment", "none", "--holdout", 0.25, "--resume", "auto",
                      "--allow-unlabelled")  # fmt: skip
 
+    def test_runs_are_compared_on_them(self):
+        for number in (1, 2):
+            self.train(self.labelled, f"run-{number}", "--holdout", 0.25, "--seed", number)
+        command = ["compare", self.folder / "run-1", self.folder / "run-2", "--cache", self.labelled, "--split", "test", "--json"]
+        self.refused(2, ["8 of 24 images of split test have no label", "--allow-unlabelled"], *command)
+        said = self.ok(*command, "--allow-unlabelled", "--report", self.folder / "page.html").json()
+        self.assertEqual(said["images"], 24)
+        alone = self.ok("eval", self.folder / "run-1", self.labelled, "--split", "test", "--allow-unlabelled", "--json").json()
+        self.assertEqual(said["runs"][0]["right"], round(24 * alone["top1"]))
+
     def test_folds_judge_those_that_have_a_label(self):
         self.train(self.cache, "run", "--allow-unlabelled", "--folds", 2)
         found = self.ok("suspects", self.cache, "--run", self.folder / "run", "--json").json()
