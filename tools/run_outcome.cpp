@@ -26,6 +26,7 @@ RunCost cost_by(const std::vector<train::MetricsRow>& rows) {
   return cost;
 }
 
+// Of each class how many of its images are right, and how many there are.
 Json hits_by_class(const train::StoredEvaluation& evaluation) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> hits(evaluation.classes.size());
   for (const auto& cell : evaluation.confusion) {

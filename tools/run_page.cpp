@@ -467,7 +467,8 @@ std::string evaluation_section(const RunView& run) {
     correct += count.correct;
   }
   std::string content =
-      paragraph(fmt::format("{} of {} images of {} have the right class, after {} steps.",
+      paragraph(fmt::format("{} of {} images of {} with a label have the right class, after {} "
+                            "steps.",
                             grouped(correct), grouped(samples), name_html(evaluation.about.split),
                             grouped(static_cast<std::uint64_t>(evaluation.about.step))));
   if (evaluation.classes.size() <= kMostClassesDrawn) {
