@@ -78,8 +78,11 @@ std::string digest_by_names(const Cache& cache) {
     by_name[label] = static_cast<std::int32_t>(place - classes.begin());
   }
   dedup::Fingerprints table = cache.open_fingerprints()({"labels", "file_hashes"});
-  for (std::int32_t& label : table.labels.values) {
-    label = by_name.at(static_cast<std::size_t>(label));
+  std::vector<std::int32_t>& labels = table.labels.values;
+  for (std::int32_t& label : labels) label = by_name.at(static_cast<std::size_t>(label));
+  for (std::size_t row = 0; row < table.labels.size(); ++row) {
+    std::sort(labels.begin() + table.labels.offsets[row],
+              labels.begin() + table.labels.offsets[row + 1]);
   }
   ByteWriter head;
   const auto put_text = [&](const std::string& text) {

@@ -118,14 +118,14 @@ inline ShardInfo write_shard(const std::filesystem::path& root, const std::strin
 class TestCache {
  public:
   explicit TestCache(const std::vector<Sample>& samples, const std::string& store = "original",
-                     std::size_t shards = 2)
+                     std::size_t shards = 2, std::vector<std::string> classes = {"a", "b", "c"})
       : root_(make_root()) {
     std::filesystem::create_directories(root_ / "shards");
     std::filesystem::create_directories(root_ / "fingerprints");
     std::filesystem::create_directories(root_ / "selections");
     Manifest manifest;
     manifest.store = store;
-    manifest.classes = {"a", "b", "c"};
+    manifest.classes = std::move(classes);
     manifest.inputs.total = samples.back().id + 1;
     manifest.sources = {
         {"test", "folder", manifest.inputs.total, to_hex(Hash128{}), manifest.classes}};
