@@ -18,7 +18,9 @@ std::optional<StoredConfig> begun_config(const RunOptions& run, comm::Communicat
     try {
       text = read_text(config);
       parse_config(text, config.string());
-    } catch (const FormatError&) {
+    } catch (const SystemError&) {
+      throw;
+    } catch (const Error&) {
       text.clear();
     }
   });
