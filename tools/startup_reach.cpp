@@ -44,7 +44,7 @@ struct Trial {
   Fd socket;
 };
 
-// Begins to connect, where that does not come to an end at once.
+// Begins to connect, where that does not come to an end at once. Without a socket nothing is known.
 void try_card(const NetworkCard& card, std::uint16_t port, Reach& reach,
               std::vector<Trial>& trials) {
   const auto address = address_of(card.address, port);
@@ -53,6 +53,7 @@ void try_card(const NetworkCard& card, std::uint16_t port, Reach& reach,
   const int rc =
       ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
   if (rc != 0 && errno == EINPROGRESS) {
+    reach = Reach::kSilent;
     trials.push_back({&reach, std::move(socket)});
   } else {
     reach = reach_of(rc == 0 ? 0 : errno);
@@ -68,7 +69,10 @@ void finish(std::vector<Trial> trials, double seconds) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         end - std::chrono::steady_clock::now());
     if (left.count() <= 0) return;
-    if (::poll(wanted.data(), wanted.size(), static_cast<int>(left.count())) < 0) return;
+    if (::poll(wanted.data(), wanted.size(), static_cast<int>(left.count())) < 0) {
+      if (errno == EINTR) continue;
+      return;
+    }
     std::vector<Trial> open;
     for (std::size_t i = 0; i < trials.size(); ++i) {
       if (wanted[i].revents == 0) {
@@ -84,14 +88,13 @@ void finish(std::vector<Trial> trials, double seconds) {
   }
 }
 
-std::string card_text(const NetworkCard& card) { return card.name + " " + card.address; }
-
 std::string reason(Reach reach, const std::string& host) {
   switch (reach) {
     case Reach::kRefuses:
       return ", which refuses";
     case Reach::kOwn:
-      return ", an address that " + host + " has too";
+      return ", whose address " + host + " has too";
+    case Reach::kUnknown:
     case Reach::kSilent:
     case Reach::kAnswers:
       break;
@@ -109,9 +112,13 @@ std::string hosts_text(std::span<const Tried* const> group) {
   return text;
 }
 
-// Machines alike have their cards under the same names, and addresses of their own.
+// Machines alike have their cards under the same names, and addresses of their own, which are left
+// out where there are several machines.
 std::string sentence_of(const std::string& host, std::span<const Tried* const> group) {
   const Tried& first = *group.front();
+  const auto card_text = [&](const NetworkCard& card) {
+    return group.size() == 1 ? card.name + " " + card.address : card.name;
+  };
   std::string by;
   std::string without;
   for (std::size_t i = 0; i < first.reach.size(); ++i) {
@@ -171,7 +178,7 @@ std::vector<Tried> try_machines(std::vector<Introduction> others, std::span<cons
                                 double seconds) {
   std::vector<Tried> tried;
   for (Introduction& other : others) {
-    std::vector<Reach> reach(other.cards.size(), Reach::kSilent);
+    std::vector<Reach> reach(other.cards.size(), Reach::kUnknown);
     tried.push_back({std::move(other), std::move(reach)});
   }
   std::vector<Trial> trials;
@@ -195,6 +202,7 @@ std::vector<std::string> reach_sentences(const std::string& host, std::span<cons
   for (const Tried& other : others) {
     const auto answers = [](Reach reach) { return reach == Reach::kAnswers; };
     if (!other.reach.empty() && std::ranges::all_of(other.reach, answers)) continue;
+    if (std::ranges::find(other.reach, Reach::kUnknown) != other.reach.end()) continue;
     std::vector<std::pair<std::string, Reach>> cards;
     for (std::size_t i = 0; i < other.reach.size(); ++i) {
       cards.emplace_back(other.machine.cards[i].name, other.reach[i]);

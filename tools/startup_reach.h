@@ -27,7 +27,7 @@ std::string to_text(const Introduction& introduction);
 std::optional<Introduction> parse_introduction(const std::string& text);
 
 // A port of this machine that the system chooses, as long as this lives. Others may connect, and
-// are not spoken to.
+// are not spoken to: as many at once as the system holds, which is 128 on older ones.
 class Doorbell {
  public:
   Doorbell();
@@ -39,6 +39,7 @@ class Doorbell {
 };
 
 enum class Reach : std::uint8_t {
+  kUnknown,  // not tried: the system gives no socket, or it is no address
   kAnswers,
   kRefuses,
   kSilent,  // or there is no way to it
@@ -55,7 +56,9 @@ std::vector<Tried> try_machines(std::vector<Introduction> others, std::span<cons
                                 double seconds);
 
 // A sentence for machines to whose cards the same happened, of those that have one that does not
-// answer: "h1 reaches h2 by eth0 10.0.0.2, but not by docker0 172.17.0.1, which h1 has too". Pure.
+// answer: "h1 reaches h2 by eth0 10.0.0.2, but not by docker0 172.17.0.1, whose address h1 has
+// too". Of several machines it has no addresses. None of a machine with a card that was not tried.
+// Pure.
 std::vector<std::string> reach_sentences(const std::string& host, std::span<const Tried> others);
 
 }  // namespace winnow::tools

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "common/error.h"
 
@@ -54,9 +55,23 @@ TEST(TriedMachines, AnswerRefuseOrAreThisOne) {
   ASSERT_EQ(tried.size(), 4U);
   EXPECT_THAT(tried[0].reach, ElementsAre(Reach::kAnswers, Reach::kOwn));
   EXPECT_THAT(tried[1].reach, ElementsAre(Reach::kRefuses));
-  EXPECT_THAT(tried[2].reach, ElementsAre(Reach::kSilent));
+  EXPECT_THAT(tried[2].reach, ElementsAre(Reach::kUnknown));
   EXPECT_THAT(tried[3].reach, IsEmpty());
   EXPECT_THAT(try_machines({}, own, 60), IsEmpty());
+}
+
+// A process that may open no more files knows nothing of others.
+TEST(TriedMachines, AreUnknownWithoutSockets) {
+  const Doorbell bell;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto tried = try_machines({{"h2", bell.port(), {{"eth0", "127.0.0.1"}}}}, {}, 60);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_EQ(tried.size(), 1U);
+  EXPECT_THAT(tried[0].reach, ElementsAre(Reach::kUnknown));
+  EXPECT_THAT(reach_sentences("h1", tried), IsEmpty());
 }
 
 TEST(ReachSentences, SayWhoDoesNotReachWhomAndByWhat) {
@@ -66,8 +81,8 @@ TEST(ReachSentences, SayWhoDoesNotReachWhomAndByWhat) {
   };
   EXPECT_THAT(
       reach_sentences("h1", std::vector<Tried>{{machine(2), {Reach::kAnswers, Reach::kOwn}}}),
-      ElementsAre("h1 reaches h2 by eth0 10.0.0.2, but not by docker0 172.17.0.1, an "
-                  "address that h1 has too"));
+      ElementsAre("h1 reaches h2 by eth0 10.0.0.2, but not by docker0 172.17.0.1, whose "
+                  "address h1 has too"));
   EXPECT_THAT(
       reach_sentences("h1", std::vector<Tried>{{machine(2), {Reach::kSilent, Reach::kRefuses}}}),
       ElementsAre("h1 does not reach h2: eth0 10.0.0.2, which does not answer; docker0 "
@@ -87,8 +102,16 @@ TEST(ReachSentences, AreOneForMachinesAlike) {
                       {n == 4 ? Reach::kAnswers : Reach::kSilent}});
   }
   EXPECT_THAT(reach_sentences("h1", others),
-              ElementsAre("h1 does not reach h2, h3, h5, h6 and 2 more: eth0 10.0.0.2, which does "
-                          "not answer"));
+              ElementsAre("h1 does not reach h2, h3, h5, h6 and 2 more: eth0, which does not "
+                          "answer"));
+}
+
+TEST(ReachSentences, SayNothingWhereACardWasNotTried) {
+  const Introduction other{"h2", 1, {{"eth0", "10.0.0.2"}, {"ib0", "10.1.0.2"}}};
+  for (const Reach first : {Reach::kUnknown, Reach::kAnswers, Reach::kSilent}) {
+    EXPECT_THAT(reach_sentences("h1", std::vector<Tried>{{other, {first, Reach::kUnknown}}}),
+                IsEmpty());
+  }
 }
 
 }  // namespace winnow::tools::startup_reach_test
