@@ -1,7 +1,9 @@
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,25 +16,45 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a rank's text is kept under: by the launcher, for the processes that it started.
-std::string name_of(int rank) { return "winnow-introduction-" + std::to_string(rank); }
+constexpr int kMostAsked = 512;         // names: a launcher answers them one by one
+constexpr std::size_t kMostTexts = 16;  // so few connect to each: see Doorbell
+
+// What a rank's text is kept under by a launcher, which may start many jobs one after another.
+std::string name_of(int rank) {
+  const char* const job = std::getenv("PMIX_NAMESPACE");
+  return "winnow-introduction-" + std::string(job != nullptr ? job : "") + "-" +
+         std::to_string(rank);
+}
 
 void publish(const std::string& text, int rank) {
   if (text.empty() || text.size() >= MPI_MAX_PORT_NAME) return;
   MPI_Publish_name(name_of(rank).c_str(), MPI_INFO_NULL, text.c_str());
 }
 
-std::vector<std::string> texts_of_others(int rank, int size) {
-  std::vector<std::string> texts;
-  for (int other = 0; other < size; ++other) {
+// Asks for the texts of others, name by name: first of the rank behind this one, and so on around.
+// Most give none, for one of each machine does.
+class Neighbours {
+ public:
+  Neighbours(int rank, int size) : rank_(rank), size_(size) {}
+
+  bool all_asked() const {
+    return asked_ == std::min(size_ - 1, kMostAsked) || texts_.size() == kMostTexts;
+  }
+  void ask_next() {
     std::array<char, MPI_MAX_PORT_NAME + 1> text{};
-    if (other == rank) continue;
-    if (MPI_Lookup_name(name_of(other).c_str(), MPI_INFO_NULL, text.data()) == MPI_SUCCESS) {
-      texts.emplace_back(text.data());
+    const std::string name = name_of((rank_ + ++asked_) % size_);
+    if (MPI_Lookup_name(name.c_str(), MPI_INFO_NULL, text.data()) == MPI_SUCCESS) {
+      texts_.emplace_back(text.data());
     }
   }
-  return texts;
-}
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  int rank_;
+  int size_;
+  int asked_ = 0;
+  std::vector<std::string> texts_;
+};
 
 // Ranks of one machine may share a core: others go first.
 void pause(Clock::duration waited) {
@@ -52,17 +74,23 @@ void connect_ranks(const Introductions& introductions) {
   MPI_Request barrier = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(MPI_COMM_WORLD, &barrier), "MPI_Ibarrier");
   const auto begin = Clock::now();
-  bool asks = !introductions.own.empty() && introductions.after_s > 0;
+  const bool may_ask = !introductions.own.empty() && introductions.after_s > 0;
+  bool told = false;
+  Neighbours neighbours(rank, size);
   for (;;) {
     int done = 0;
     check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
     const Clock::duration waited = Clock::now() - begin;
-    if (asks && waited > std::chrono::duration<double>(introductions.after_s)) {
-      asks = false;
-      introductions.take(texts_of_others(rank, size));
+    const bool late = waited > std::chrono::duration<double>(introductions.after_s);
+    if (!may_ask || told || !late) {
+      pause(waited);
+    } else if (!neighbours.all_asked()) {
+      neighbours.ask_next();
+    } else {
+      told = true;
+      introductions.take(neighbours.texts());
     }
-    pause(waited);
   }
 }
 

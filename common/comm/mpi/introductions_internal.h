@@ -5,7 +5,8 @@
 namespace winnow::comm {
 
 // Connects the ranks of a job, by a barrier, after MPI_Init. While that takes longer than
-// introductions.after_s, the texts of all others are fetched from the launcher once.
+// introductions.after_s, texts of others are fetched from the launcher once: of up to 16 of the 512
+// ranks behind this one, around the end.
 //
 // Throws  SystemError where MPI does; that a launcher keeps no texts is no error
 void connect_ranks(const Introductions& introductions);

@@ -26,7 +26,7 @@ using LastWords = std::function<void(const std::string& why)>;
 struct Introductions {
   std::string own;     // of this process, of under 1,024 bytes; empty: it neither tells nor asks
   double after_s = 0;  // for so long ranks may be connected in silence; 0: for ever
-  // Takes the texts of all others that gave one, once, on the thread of make_mpi().
+  // Takes the texts of the next 16 others at most that gave one, once, on the thread of make_mpi().
   std::function<void(const std::vector<std::string>& others)> take{};
 };
 
