@@ -119,8 +119,9 @@ class WithoutLabels(Case):
         for split in ("train", "test"):
             self.write_ppm(self.folder / "plain" / split / "0.ppm", self.image(SIDE), SIDE)
         self.ok("ingest", self.folder / "plain", "--out", self.folder / "unlabelled")
-        self.refused(2, ["has no labels", "--loss barlow_twins"], "train", self.folder / "unlabelled",
-                     "--out", self.folder / "none")  # fmt: skip
+        for more in ([], ["--loss", "bce"], ["--loss", "focal", "--allow-unlabelled"]):
+            self.refused(2, ["has no labels", "--loss barlow_twins"], "train", self.folder / "unlabelled",
+                         "--out", self.folder / "none", *more)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ pipeline::SampleSet choose_samples(const DataOptions& options, bool reads_labels
     data.evaluation_sets = {{Split::kVal, {}}, {Split::kTest, {}}};
     return pipeline::select_samples(cache, split_without_labels(options, data), options.selection);
   }
+  require_classes(options, data.info);
   require_training_split(options, data.info);
   pipeline::SampleSet train = pipeline::select_samples(cache, Split::kTrain, options.selection);
   if (options.holdout > 0) {

@@ -72,13 +72,16 @@ Json execution_entries(const ExecutionOptions& execution) {
 
 }  // namespace
 
+void require_classes(const DataOptions& options, const pipeline::DatasetInfo& info) {
+  if (!info.classes.empty()) return;
+  throw UsageError(options.cache.string() +
+                   " has no labels; ingest a data set with class folders to train on it, or "
+                   "learn features without labels by --loss barlow_twins");
+}
+
 NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info) {
   const bool reads_labels = find_loss(options.recipe.loss.name).reads_labels();
-  if (reads_labels && info.classes.empty()) {
-    throw UsageError(options.data.cache.string() +
-                     " has no labels; ingest a data set with class folders to train on it, or "
-                     "learn features without labels by --loss barlow_twins");
-  }
+  if (reads_labels) require_classes(options.data, info);
   const int default_side = default_side_px(options.net);
   NetSetup setup{options.net, {}};
   NetOptions& o = setup.options;

@@ -20,6 +20,9 @@ struct NetSetup {
   NetOptions options;
 };
 
+// Throws UsageError where the cache has no classes, for losses that read labels.
+void require_classes(const DataOptions& options, const pipeline::DatasetInfo& info);
+
 // Fits the net named in `options` to the data. Throws UsageError when they do not go together.
 NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info);
 
