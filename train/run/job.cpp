@@ -125,19 +125,30 @@ pipeline::SampleSet look_up_samples(const TrainOptions& options, JobData& data) 
   return train;
 }
 
-// This rank's view of the job. No collectives.
-Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
-                const std::string& init_from_digest, const std::optional<StoredConfig>& begun) {
-  Job job;
+void open_data(const DataOptions& options, int rank, JobData& data) {
+  data.source.cache = pipeline::open_cache(options.cache, options.placement, rank);
+  data.info = pipeline::describe(*data.source.cache);
+}
+
+// The cache's digest by names, computed on rank 0: it reads the whole table. Empty on a rank that
+// has another cache, of which require_one_job() tells. Collective.
+std::string shared_digest_by_names(const TrainOptions& options, const JobData& data,
+                                   comm::Communicator& comm) {
+  std::string digest;
+  on_root(comm, [&] {
+    if (learns_without_labels(options.recipe.loss)) return;
+    digest = pipeline::digest_by_names(*data.source.cache);
+  });
+  const std::string& own = data.info.digest;
+  const std::string shared = comm::broadcast_text(comm, own + digest);
+  return shared.starts_with(own) ? shared.substr(own.size()) : "";
+}
+
+// This rank's view of the job, whose cache is open. No collectives.
+void look_up_job(const TrainOptions& options, const comm::Communicator& comm, RunDigests digests,
+                 const std::optional<StoredConfig>& begun, Job& job) {
   JobData& data = job.data;
-  data.source.cache = pipeline::open_cache(options.data.cache, options.data.placement, comm.rank());
   const pipeline::Cache& cache = *data.source.cache;
-  data.info = pipeline::describe(cache);
-  RunDigests digests{
-      .cache = data.info.digest, .by_names = {}, .selection = {}, .init_from = init_from_digest};
-  if (!learns_without_labels(options.recipe.loss)) {
-    digests.by_names = pipeline::digest_by_names(cache);
-  }
   if (begun) take_order_of_run(*begun, digests, data);
   pipeline::SampleSet train = look_up_samples(options, data);
   digests.selection = pipeline::selection_digest(cache, options.data.selection, digests.cache);
@@ -154,7 +165,6 @@ Job look_up_job(const TrainOptions& options, const comm::Communicator& comm,
                    job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size(),
                    !find_loss(options.recipe.loss.name).reads_labels());
   job.config = config_text(options, job.setup, data.info, digests);
-  return job;
 }
 
 void require_one_job(const Job& job, const Backend& backend, comm::Communicator& comm) {
@@ -186,8 +196,13 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
   Job job;
   const std::string init_from_digest = digest_of_weights(options.start.init_from, comm);
   const std::optional<StoredConfig> begun = begun_config(options.run, comm);
+  on_all(comm, [&] { open_data(options.data, comm.rank(), job.data); });
+  const RunDigests digests{.cache = job.data.info.digest,
+                           .by_names = shared_digest_by_names(options, job.data, comm),
+                           .selection = {},
+                           .init_from = init_from_digest};
   on_all(comm, [&] {
-    job = look_up_job(options, comm, init_from_digest, begun);
+    look_up_job(options, comm, digests, begun, job);
     check_execution(options.execution, backend);
     // Unknown names fail here, on all ranks alike.
     check_recipe(options.recipe.optimizer, options.recipe.rate.schedule, options.recipe.options);
