@@ -354,9 +354,9 @@ class Taker {
   std::optional<ShardCopy> copy_;
   bool has_files_ = false;
   std::optional<CopyInMaking> making_;
-  Fd files_lock_;                    // of root(), exclusive
-  std::optional<DurableFile> file_;  // that is being written
-  std::optional<PartWriter> part_;   // likewise
+  Fd files_lock_;                        // of root(), exclusive
+  std::optional<DurableFile> file_;      // that is being written
+  std::optional<ShardPartWriter> part_;  // likewise
 };
 
 // Goes through a plan. A round travels while the one before it is written and the one after it is

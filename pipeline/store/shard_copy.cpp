@@ -311,7 +311,7 @@ class Copier {
     for (const PackPlace& place : packs) bytes += place.bytes;
     expect(bytes, wanted_bytes(shard, options_));
     const std::string where = from.path().string();
-    std::optional<PartWriter> to;
+    std::optional<ShardPartWriter> to;
     writing([&] { to.emplace(to_.fetched(shard), runs); });
     for (const PackPlace& place : packs) {
       if (failed_) return;

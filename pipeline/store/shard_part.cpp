@@ -101,7 +101,7 @@ void PackStream::read_at(std::uint64_t begin, std::span<std::byte> out) {
   }
 }
 
-void PartWriter::put(Bytes pack, const std::string& where) {
+void ShardPartWriter::put(Bytes pack, const std::string& where) {
   std::vector<RecordView> records = unpack_records(pack, where);
   const std::size_t count = records.size();
   std::erase_if(records, [&](const RecordView& record) { return !has_id(of_, record.id); });
@@ -113,7 +113,7 @@ void PartWriter::put(Bytes pack, const std::string& where) {
   transaction_.emplace_back(key, std::move(pack));
 }
 
-void PartWriter::put_stream(BytesView bytes, const std::string& where) {
+void ShardPartWriter::put_stream(BytesView bytes, const std::string& where) {
   unread_.insert(unread_.end(), bytes.begin(), bytes.end());
   std::size_t at = 0;
   for (BytesView left = unread_; left.size() >= kLengthBytes;
@@ -127,13 +127,13 @@ void PartWriter::put_stream(BytesView bytes, const std::string& where) {
   unread_.erase(unread_.begin(), unread_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-void PartWriter::finish(const std::string& where) {
+void ShardPartWriter::finish(const std::string& where) {
   if (!unread_.empty()) throw FormatError(where + " is damaged: it ends within a pack");
   commit();
   writer_.seal();
 }
 
-void PartWriter::commit() {
+void ShardPartWriter::commit() {
   writer_.put(transaction_);
   transaction_.clear();
   bytes_ = 0;

@@ -60,10 +60,10 @@ class PackStream {
 
 // Writes a shard of the records that have some ids: packs as they are, but for those that have
 // others, too. Not safe from several threads.
-class PartWriter {
+class ShardPartWriter {
  public:
   // `of` must stay.
-  PartWriter(const std::filesystem::path& shard, std::span<const IdRun> of)
+  ShardPartWriter(const std::filesystem::path& shard, std::span<const IdRun> of)
       : writer_(shard), of_(of) {}
 
   // Ids ascend. FormatError naming `where` for a damaged pack, SystemError.
