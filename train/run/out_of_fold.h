@@ -17,9 +17,9 @@ namespace winnow::train {
 // (docs/formats/out-of-fold.md).
 struct OutOfFold {
   struct About {
-    std::string cache_digest;     // of its manifest
-    std::string digest_by_names;  // see pipeline::digest_by_names(); older ones have none
-    std::string selection;        // that the folds were made of; empty: everything
+    std::string cache_digest;          // of its manifest
+    std::string digest_by_names = {};  // see pipeline::digest_by_names(); older ones have none
+    std::string selection;             // that the folds were made of; empty: everything
     std::uint32_t folds = 0;
     bool sigmoid = false;  // of each class for itself: a row does not add up to 1
   };
