@@ -166,7 +166,7 @@ class ClusterTest(HostsCase):
             for host, address, other, others in (("h1", "10.213.0.1", "h2", "10.213.0.2"), ("h2", "10.213.0.2", "h1", "10.213.0.1")):
                 sentences += [f"{host}: MPI has not connected this machine with the others for 2 s; its network cards are",
                               f"eth0 {address}",
-                              f"{host} reaches {other} by eth0 {others}, but not by docker0 172.17.0.1, an address that {host} has too"]  # fmt: skip
+                              f"{host} reaches {other} by eth0 {others}, but not by docker0 172.17.0.1, whose address {host} has too"]  # fmt: skip
             train = self.starting(folder, 2, "--stall-warning 2")
             self.said_until(sentences, folder, "--containers", 1, 2, "1gbit", train=train)
             named = train.replace("hosts_mpirun", "hosts_mpirun --mca btl_tcp_if_include eth0")  # as it says

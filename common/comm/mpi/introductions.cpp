@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kMostAsked = 512;         // names: a launcher answers them one by one
 constexpr std::size_t kMostTexts = 16;  // so few connect to each: see Doorbell
+constexpr int kMostRounds = 5;          // while nobody has said anything
 
 // What a rank's text is kept under by a launcher, which may start many jobs one after another.
 std::string name_of(int rank) {
@@ -76,17 +77,20 @@ void connect_ranks(const Introductions& introductions) {
   const auto begin = Clock::now();
   const bool may_ask = !introductions.own.empty() && introductions.after_s > 0;
   bool told = false;
+  int rounds = 0;
   Neighbours neighbours(rank, size);
   for (;;) {
     int done = 0;
     check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
     const Clock::duration waited = Clock::now() - begin;
-    const bool late = waited > std::chrono::duration<double>(introductions.after_s);
+    const bool late = waited > std::chrono::duration<double>(introductions.after_s * (rounds + 1));
     if (!may_ask || told || !late) {
       pause(waited);
     } else if (!neighbours.all_asked()) {
       neighbours.ask_next();
+    } else if (neighbours.texts().empty() && ++rounds < kMostRounds) {
+      neighbours = Neighbours(rank, size);  // the others may begin later
     } else {
       told = true;
       introductions.take(neighbours.texts());
