@@ -72,6 +72,27 @@ std::optional<dedup::VerifiedPairs> read_pairs(const std::filesystem::path& file
                     " is of the pictures of another cache; remove it, and they are compared again");
 }
 
+// By threshold.
+std::vector<std::optional<double>> precisions_of(const dedup::ColumnSource& columns,
+                                                 const dedup::CurveOptions& how) {
+  std::vector<std::optional<double>> out;
+  for (const dedup::CurvePoint& point : dedup::measure_curve(columns, how).points) {
+    out.push_back(point.precision);
+  }
+  return out;
+}
+
+// As dedup has it.
+std::shared_ptr<const dedup::PreferredOrder> best_of(const pipeline::Cache& cache,
+                                                     const dedup::ColumnSource& columns,
+                                                     const dedup::ToldLinks& links,
+                                                     const dedup::SearchOptions& search) {
+  const Images images = images_of(cache, pipeline::pictures_of(cache));
+  const auto closer = closer_pictures(images.picture_of, columns({}).ids);
+  return dedup::best_order(columns, images.thumbnails, *links.verified,
+                           {.closer = closer, .search = search});
+}
+
 }  // namespace
 
 SweepSamples::SweepSamples(const pipeline::Cache& cache, const SweepSampling& how,
@@ -181,20 +202,12 @@ std::uint64_t SweepSamples::matchable(const std::string& hash) const {
   return count;
 }
 
-// As dedup has it.
-void SweepSamples::find_preferred(const dedup::ToldLinks& links) {
-  if (preferred_) return;
-  const Images images = images_of(cache_, pipeline::pictures_of(cache_));
-  preferred_ = dedup::best_order(
-      columns_, images.thumbnails, *links.verified,
-      {.closer = closer_pictures(images.picture_of, table_.ids), .search = search_how_});
-}
-
 ThinnedPoint SweepSamples::thin(const dedup::SweepPoint& point) {
   if (!point.thins()) return {.selection = base_, .groups = base_groups_};
   if (point.by_pictures()) {
     const dedup::ToldLinks links = links_by_pictures();
-    if (point.keep == dedup::KeepPolicy::kBest) find_preferred(links);
+    const bool by_best = point.keep == dedup::KeepPolicy::kBest;
+    if (by_best && !preferred_) preferred_ = best_of(cache_, columns_, links, search_how_);
     return thin_by(dedup::options_of(*pairs_), point, links);
   }
   if (!point.threshold) return thin_share(point, *point.removed);
@@ -248,12 +261,7 @@ dedup::Remains SweepSamples::remains_of(const Selection& selection) const {
 
 std::vector<std::optional<double>> SweepSamples::precisions(const std::string& hash,
                                                             int bits) const {
-  std::vector<std::optional<double>> out;
-  const dedup::CurveOptions how{.hash = hash, .most = bits, .links = search_};
-  for (const dedup::CurvePoint& point : dedup::measure_curve(columns_, how).points) {
-    out.push_back(point.precision);
-  }
-  return out;
+  return precisions_of(columns_, {.hash = hash, .most = bits, .links = search_});
 }
 
 std::optional<double> SweepSamples::precision_by_pictures() const { return pairs_->precision(); }

@@ -94,7 +94,6 @@ class SweepSamples {
   }
   dedup::ToldLinks links_by_pictures() const;
   void compare(const SweepSampling& how, const dedup::SharedWork& work, const Session& session);
-  void find_preferred(const dedup::ToldLinks& links);
   ThinnedPoint thin_by(dedup::Options how, const dedup::SweepPoint& point,
                        const dedup::ToldLinks& links) const;
   ThinnedPoint thin_share(const dedup::SweepPoint& point, double share);
@@ -118,9 +117,8 @@ class SweepSamples {
   std::optional<dedup::ToldGroups> duplicate_groups_;
   std::uint64_t training_ = 0;
   std::uint64_t held_out_ = 0;
-  std::map<std::string, SearchedLinks> searched_;  // by hash
-  // Which of the pairs by pictures are best; nothing: no point asked for it.
-  std::shared_ptr<const dedup::PreferredOrder> preferred_;
+  std::map<std::string, SearchedLinks> searched_;           // by hash
+  std::shared_ptr<const dedup::PreferredOrder> preferred_;  // of pairs by pictures
 };
 
 }  // namespace winnow::tools
