@@ -61,11 +61,13 @@ class OpenIndex;
 class KnownLandmarks;
 struct FittedModel;
 
-// An index as it is when it is opened: later changes do not reach it, nor what it gave. Landmarks
-// are mapped: where files are removed under a reader, as on NFS from another machine, reading them
-// ends the process (SIGBUS). Files are compared with their hashes when they are first read. For one
-// thread at a time. What it gives may outlive it. Everything throws FormatError naming the file
-// that is damaged, cut, missing or newer.
+// An index as it is when it is opened: later changes do not reach it, nor what it gave.
+//
+// Files      are compared with their hashes when they are first read
+// Landmarks  are mapped: where their file is removed under a reader, as on NFS from another
+//            machine, reading it ends the process (SIGBUS)
+// Threads    one at a time. What it gives may outlive it
+// Throws     FormatError, from everything: it names the file that is damaged, cut, missing or newer
 class StoredIndex {
  public:
   // UsageError when there is none, or a cache; SystemError when that cannot be told.

@@ -44,8 +44,7 @@ struct LookedCloser {
 //           copy: by kCloserPixels and by kFinePixels; by fewer where there are no more, and then
 //           more is asked
 // Rich      where blocks agree only so-so, a fine look must show the copy, too; else the pair is
-// left
-//           out in a lump of look-alikes
+//           left out in a lump of look-alikes
 // Layouts   pairs beside look-alikes that were told from their pictures, and those of a lump
 //           (families.h), are left out, unless they are shown
 // Families  pairs that many others are like are left out, unless they are shown (families.h), or
