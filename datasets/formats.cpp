@@ -16,6 +16,7 @@
 #include "datasets/list.h"
 #include "datasets/look.h"
 #include "datasets/recordio.h"
+#include "datasets/single_image.h"
 #include "datasets/svhn.h"
 #include "datasets/tar.h"
 #include "datasets/tar_set.h"
@@ -51,6 +52,7 @@ constexpr std::array kFormats{
            svhn_found_at, open_svhn},
     Format{"food101", "Food-101's folder: images/CLASS/ID.jpg, meta/train.txt and meta/test.txt",
            food101_found_at, open_food101},
+    Format{"image", "one image file", single_image_found_at, open_single_image},
     Format{"image_folder", "images in folders: [SPLIT/]CLASS/FILE, or unlabelled in any depth",
            image_folder_found_at, open_image_folder},
 };
@@ -90,7 +92,7 @@ const Format& choose(const fs::path& path, const std::string& name) {
                      std::string(known->advice));
   }
   throw UsageError(path.string() + " is of no known format (" + known_formats() +
-                   "); name the folder that holds the images");
+                   "); name an image, or the folder that holds the images");
 }
 
 }  // namespace

@@ -167,8 +167,7 @@ void export_in_place(const ExportOptions& o, const InPlace& in_place,
   }
   options.selection = "default";
   if (options.as == ExportAs::kTree && options.source.folders.empty()) {
-    const bool folder = std::filesystem::is_directory(o.cache);
-    options.source.folders = {folder ? o.cache : std::filesystem::absolute(o.cache).parent_path()};
+    options.source.folders = {o.cache};
   }
   pipeline::check_destinations(o.to, options);
   check_choice(in_place.flags.choice);
@@ -271,8 +270,8 @@ Command add_export(CLI::App& program) {
   app->add_option("--split", o->split, "Only this split")
       ->check(CLI::IsMember({"train", "val", "test"}));
   app->add_option("--source", o->options.source.folders,
-                  "With --as tree or --link: the folder that was ingested (for a table or list, "
-                  "the one its paths begin at); once for each source");
+                  "With --as tree or --link: the folder that was ingested, or the table, list "
+                  "or image; once for each source");
   app->add_option("--link", o->link,
                   "Links to the source's files instead of copies, in trees and image folders: "
                   "hard, symbolic")

@@ -288,7 +288,6 @@ ColumnSource renamed(const ColumnSource& columns,
                      const std::vector<std::int32_t>& labels) {
   return [columns, ordinals, labels](const ColumnNames& names) {
     Fingerprints table = columns(names);
-    table.audit.clear();  // an index answers for pictures, and judges none
     for (SampleId& id : table.ids) {
       if (const auto& to = ordinals[source_of(id)]) id = make_sample_id(*to, position_of(id));
     }

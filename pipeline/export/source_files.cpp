@@ -18,7 +18,7 @@ namespace winnow::pipeline {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::array<std::string_view, 3> kOfFiles{"image_folder", "csv", "list"};
+constexpr std::array<std::string_view, 4> kOfFiles{"image_folder", "csv", "list", "image"};
 
 bool stays_below(const fs::path& name) {
   if (name.empty() || name.is_absolute()) return false;
@@ -45,6 +45,9 @@ SourceFiles::SourceFiles(const Manifest& manifest, std::vector<fs::path> folders
           "--store original, and leave out --source and --link");
     }
     std::error_code error;
+    if (fs::is_regular_file(folders_[i], error)) {  // a table, a list or an image: files lie beside
+      folders_[i] = fs::absolute(folders_[i]).parent_path();
+    }
     if (!fs::is_directory(folders_[i], error)) {
       throw UsageError("--source " + folders_[i].string() + " is no folder; name the one that '" +
                        source.name + "' was");

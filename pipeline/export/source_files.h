@@ -17,8 +17,8 @@ enum class Link { kNone, kHard, kSymbolic };
 // Where the user's own files are that a cache was made from. Safe from many threads.
 class SourceFiles {
  public:
-  // A folder for each source, in their order. UsageError when there are more or fewer, one is no
-  // folder, or a source is no set of files.
+  // A folder for each source, in their order; a file stands for the folder it lies in, as of a
+  // table. UsageError when there are more or fewer, one is neither, or a source is no set of files.
   SourceFiles(const Manifest& manifest, std::vector<std::filesystem::path> folders);
 
   // The file that `name` of the sample's source names, if it is a regular one below its folder and

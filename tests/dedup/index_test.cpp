@@ -44,6 +44,7 @@ struct TestAddition {
   std::vector<std::string> classes;
   std::string hash = "phash";
   bool pictured = false;
+  bool measured = false;
 };
 
 std::uint64_t mirrored(std::uint64_t code) { return __builtin_bswap64(code); }
@@ -73,6 +74,16 @@ Ragged<ThumbnailBlock> thumbnails_of(const std::vector<TestImage>& images) {
   return out;
 }
 
+// Measures that tell an image by its code.
+std::vector<Measures> measures_of(const std::vector<TestImage>& images) {
+  std::vector<Measures> out;
+  for (const TestImage& image : images) {
+    CounterRng rng = test_rng(image.code);
+    out.push_back({.colour = static_cast<float>(rng.below(256)), .orientation = 1});
+  }
+  return out;
+}
+
 std::vector<TestImage> images_of(const TestAddition& addition) {
   std::vector<TestImage> images;
   for (std::uint32_t source = 0; source < addition.sources.size(); ++source) {
@@ -88,7 +99,9 @@ Addition addition_of(const TestAddition& addition) {
   Addition out;
   for (const TestSource& source : addition.sources) out.sources.push_back(source.info);
   out.classes = addition.classes;
-  out.columns = [table = table_of(images_of(addition), addition.hash)](const ColumnNames& names) {
+  Fingerprints table = table_of(images_of(addition), addition.hash);
+  if (addition.measured) table.audit = measures_of(images_of(addition));
+  out.columns = [table = std::move(table)](const ColumnNames& names) {
     return select_columns(table, names);
   };
   if (addition.pictured) {
@@ -352,6 +365,34 @@ TEST(StoredIndex, HasThumbnailsOfAllRowsOrOfNone) {
   expect_same(a.folder, a.model);
   compact_index(a.folder);
   expect_same(a.folder, a.model);
+}
+
+TEST(StoredIndex, HasMeasuresOfAllRowsOrOfNone) {
+  const TemporaryFolder folder;
+  World world(1);
+  Grown a(folder / "a");
+  const auto grow = [&](bool measured) {
+    TestAddition addition = world.addition();
+    while (images_of(addition).empty()) addition = world.addition();
+    addition.measured = measured;
+    add_to_index(a.folder, addition_of(addition));
+    a.model.add(addition);
+  };
+  const auto measures = [&] { return StoredIndex::open(a.folder).columns()({"audit"}).audit; };
+  grow(true);
+  grow(true);
+  EXPECT_EQ(measures(), measures_of(a.model.images()));
+  Deletion first;
+  first.ids = {a.model.live.begin()->first};
+  delete_from_index(a.folder, first);
+  a.model.live.erase(first.ids.front());
+  EXPECT_EQ(measures(), measures_of(a.model.images()));
+  compact_index(a.folder);
+  EXPECT_EQ(measures(), measures_of(a.model.images()));
+  grow(false);
+  EXPECT_TRUE(measures().empty());
+  compact_index(a.folder);
+  EXPECT_TRUE(measures().empty());
 }
 
 TEST(StoredIndex, GrownInAnyWayDecidesAsTheFullRun) {

@@ -71,6 +71,14 @@ class Doors(Case):
                 darker = bytes(p * 9 // 10 for p in pixels)
                 self.write_ppm(self.folder / f"set/{'ab'[i % 2]}/{i:03} again.ppm", darker, 24)
 
+    def gray_first(self):
+        """Coloured pictures, and before each its gray copy, which goes."""
+        for i in range(10):
+            gray = self.detailed(i, 144, 144)
+            colours = bytes(max(0, min(255, value + shift)) for row in gray for value in row for shift in (40, 0, -40))
+            self.write_pgm(self.folder / f"set/a/{i}.pgm", gray)
+            self.write_ppm(self.folder / f"set/a/{i} colours.ppm", colours, 144)
+
     def few_small(self):
         """Too few to tell by codes whose are near by chance."""
         for i in range(12):
@@ -177,6 +185,11 @@ class Doors(Case):
                     self.refused(2, ["nothing left for val"], "split", self.cache, "--train", 0.5, "--val", 0.5)
                 else:
                     self.check_split()
+
+    def test_a_coloured_picture_stays_before_its_gray_copy(self):
+        self.gray_first()
+        self.open()
+        self.assertEqual(self.check(), {f"a/{i}.pgm" for i in range(10)})
 
     def test_copies_across_labels_are_the_first_line_with_the_command_that_removes_them(self):
         self.labels_that_contradict()

@@ -242,6 +242,11 @@ class Export(Case):
         self.ok("export", table, "--to", self.folder / "of-table")
         self.assertEqual(sorted(tree_bytes(self.folder / "of-table")), ["c/x.ppm", "top.ppm"])
         table.unlink()
+        one = root / "top.ppm"
+        self.ok("export", one, "--to", self.folder / "of-one")
+        self.assertEqual(tree_bytes(self.folder / "of-one"), {"top.ppm": one.read_bytes()})
+        self.ok("export", self.cache_of(one, "one", "--store", "none"), "--to", self.folder / "of-its-cache", "--as", "tree", "--source", one)
+        self.assertEqual(tree_bytes(self.folder / "of-its-cache"), {"top.ppm": one.read_bytes()})
         self.assertEqual(tree_bytes(root), before)
         cache = self.cache_of(root)
         out = self.folder / "out"

@@ -250,6 +250,8 @@ class Index(Case):
         page = self.folder / "known.html"
         self.ok("index", "query", self.index, delivery, "--verify", "--report", page, "--source", known)
         self.assertIn("by the pictures themselves", page.read_text())
+        one = self.ok("index", "query", self.index, delivery / "cropped 03.pgm")
+        self.assertEqual([row["match_name"] for row in csv.DictReader(io.StringIO(one.out))], ["03.pgm"])
         # Both inputs at once, each against the index alone.
         both = self.ok("index", "query", self.index, delivery, known, "--verify", "--json").json()
         self.assertEqual((both["images"], both["known"], len(both["matches"])), (17, 16, 16))
