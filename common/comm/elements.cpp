@@ -32,8 +32,8 @@ ElementType find_element_type(std::string_view name) {
     if (kTypes[i].name == name) return static_cast<ElementType>(i);
     known += (known.empty() ? "" : ", ") + std::string(kTypes[i].name);
   }
-  throw UsageError("there is no type of elements '" + std::string(name) + "'; choose one of: " +
-                   known);
+  throw UsageError("there is no type of elements '" + std::string(name) +
+                   "'; choose one of: " + known);
 }
 
 }  // namespace winnow::comm

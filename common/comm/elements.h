@@ -19,7 +19,7 @@ struct ElementTypeInfo {
   std::size_t bytes;      // of an element
 };
 const ElementTypeInfo& info(ElementType type) noexcept;
-std::span<const ElementTypeInfo> element_types();  // in the order of ElementType
+std::span<const ElementTypeInfo> element_types();      // in the order of ElementType
 ElementType find_element_type(std::string_view name);  // UsageError naming the known ones
 
 constexpr ElementType element_type(float) { return ElementType::kF32; }

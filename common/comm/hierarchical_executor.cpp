@@ -115,9 +115,9 @@ void HierarchicalExecutor::move_on(Operation& operation, std::uint64_t number,
     const HierarchicalParts& parts = *operation.parts;
     if (!parts.between.empty()) {
       const auto me = static_cast<std::size_t>(group_->rank());
-      operation.between =
-          between_(operation.buffer.subspan(parts.shares[me], parts.shares[me + 1] - parts.shares[me]),
-                   parts.between, operation.wire);
+      operation.between = between_(
+          operation.buffer.subspan(parts.shares[me], parts.shares[me + 1] - parts.shares[me]),
+          parts.between, operation.wire);
       operation.phase = Phase::kBetween;
     }
   }

@@ -1,7 +1,7 @@
 """What the gate runs: pure functions of the tests that CTest has, what they cost, the commit and what it changes.
 
 A test is a Test below. The *rest* is what the gate leaves out: all that is labelled slow, package, cluster or evidence, and the
-examples of pages that nothing changed. Each gate also runs one of twelve parts of the rest, which the commit's digest chooses, so
+examples of pages that nothing changed, but no lint. Each gate also runs one of twelve parts of the rest, which the commit's digest chooses, so
 that nothing is forgotten."""
 
 import dataclasses
@@ -74,6 +74,8 @@ def is_of_the_rest(test, pages):
     """Whether the gate leaves a test out; `pages` are those whose examples it runs."""
     if page := page_of(test):
         return page not in pages
+    if "lint" in test.labels:
+        return False
     return bool(test.labels & REST) or test.cost >= SLOW_S
 
 

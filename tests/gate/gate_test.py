@@ -26,7 +26,7 @@ def tests():
     labelled = [Test("package.x", frozenset({"package"})), Test("cluster.x", frozenset({"cluster"})),
                 Test("bench.evidence", frozenset({"end_to_end", "evidence"})), Test("mpi.x", frozenset({"mpi", "slow"}))]  # fmt: skip
     pages = [Test(f"docs.{name}", frozenset({"docs"}), 3.0) for name in ("dedup.md", "index.md", "README.md")]
-    return fast + slow + labelled + pages + [Test("docs.site", frozenset({"docs"}))]
+    return fast + slow + labelled + pages + [Test("docs.site", frozenset({"docs", "lint"}), 9.0)]
 
 
 class Choosing(unittest.TestCase):

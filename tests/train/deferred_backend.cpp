@@ -5,8 +5,8 @@
 #include <map>
 
 #include "common/error.h"
-#include "train/backend/reference/reference.h"
 #include "train/backend/host_weights.h"
+#include "train/backend/reference/reference.h"
 
 namespace winnow::train {
 namespace {

@@ -51,9 +51,7 @@ Finding processor(const MachineFacts& m) {
   return ok("processor", found);
 }
 
-Finding convolutions(const MachineFacts& m) {
-  return ok("convolutions", m.processor.convolutions);
-}
+Finding convolutions(const MachineFacts& m) { return ok("convolutions", m.processor.convolutions); }
 
 Finding cores(const MachineFacts& m) {
   const ProcessorFacts& p = m.processor;

@@ -67,8 +67,7 @@ int first_reason(const GroupFacts& facts) noexcept {
   if (facts.is_picture) {
     const auto has = [&](const dedup::IssueRow& row) { return facts.issues.has(row.issue); };
     const auto rows = dedup::shown_issue_rows();
-    return kGroupReasonCount + 1 +
-           static_cast<int>(std::ranges::find_if(rows, has) - rows.begin());
+    return kGroupReasonCount + 1 + static_cast<int>(std::ranges::find_if(rows, has) - rows.begin());
   }
   return std::min(std::countr_zero(static_cast<unsigned>(facts.reasons)), kGroupReasonCount);
 }

@@ -91,7 +91,7 @@ class Backend {
   virtual bool is_on_cpu() const noexcept { return true; }
   // The weights in the memory of a card. Null: programs read the caller's, see host_weights.h.
   virtual std::unique_ptr<WeightStore> make_weights(std::vector<WeightTensor> tensors,
-                                                const UpdateRule& rule);
+                                                    const UpdateRule& rule);
 };
 
 struct BackendOptions {

@@ -79,9 +79,8 @@ void gradient(GradientBuilder& builder, const Node& node) {
   const ValueId x = node.inputs[0];
   const ValueId factor = node.inputs[1];
   if (builder.wants(factor)) {
-    builder.add_gradient(factor,
-                         builder.append(kScaleFactorGradient, "backward_factor", {x, dy},
-                                        ScaleAttributes{builder.value(factor).shape})[0]);
+    builder.add_gradient(factor, builder.append(kScaleFactorGradient, "backward_factor", {x, dy},
+                                                ScaleAttributes{builder.value(factor).shape})[0]);
   }
   if (builder.wants(x)) {
     builder.add_gradient(x, builder.append(kScale, "backward", {dy, factor}, {})[0]);
@@ -117,8 +116,7 @@ const Operation kScale = {.name = "scale",
                           .reference = scale,
                           .gradient = gradient,
                           .checks = {.cases = cases}};
-const Operation kScaleFactorGradient = {.name = "scale_factor_gradient",
-                                        .infer = infer_factor_gradient,
-                                        .reference = factor_gradient};
+const Operation kScaleFactorGradient = {
+    .name = "scale_factor_gradient", .infer = infer_factor_gradient, .reference = factor_gradient};
 
 }  // namespace winnow::train

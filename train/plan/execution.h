@@ -31,7 +31,7 @@ struct Execution {
   std::int64_t total_micro_batches = 1;  // V, of all lanes of all ranks
   std::int64_t first_micro_batch = 0;    // of this rank, in the batch
   int evaluation_lanes = 1;
-  int batches_ahead = 1;      // that the loader prepares
+  int batches_ahead = 1;  // that the loader prepares
   Sums sums = Sums::kFloats;
 };
 

@@ -20,7 +20,7 @@ struct SumTransfers {
   // In the place of buckets[b] for sums of floats, where a machine has several ranks and the
   // schedule knows of it.
   std::map<std::size_t, comm::HierarchicalParts> parts{};
-  std::vector<comm::Transfer> exponents;             // of exponent_count() elements; may be empty
+  std::vector<comm::Transfer> exponents;  // of exponent_count() elements; may be empty
   // Of the last bucket's tail, which then is no part of buckets.back(): it counts samples, and is
   // f32 on any wire. Empty: it goes with its bucket.
   std::vector<comm::Transfer> tail{};
@@ -34,8 +34,8 @@ struct SumOptions {
   comm::Wire wire = comm::Wire::kF32;       // of sums in f32
   // With a wire of bf16: what a rank's own terms lose when they are rounded it adds to those of the
   // next step (error feedback: Seide et al. 2014, 1-Bit Stochastic Gradient Descent; Karimireddy et
-  // al. 2019). What partial sums lose on their way is not fed back, nor what goes through memory that
-  // ranks share.
+  // al. 2019). What partial sums lose on their way is not fed back, nor what goes through memory
+  // that ranks share.
   bool error_feedback = false;
 };
 

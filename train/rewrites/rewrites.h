@@ -34,8 +34,9 @@ Graph freeze(const Graph& graph, const std::vector<std::string>& tensors);
 Graph differentiate(const Graph& graph);
 
 // Batch norms of a differentiated graph over all micro-batches of a step, as PyTorch's
-// SyncBatchNorm. Each is done in steps (kBatchNormStatistics in train/ops/batch_norm.h) with outputs
-// kSharedMean and kSharedVariance between them, which the step brings together over micro-batches.
+// SyncBatchNorm. Each is done in steps (kBatchNormStatistics in train/ops/batch_norm.h) with
+// outputs kSharedMean and kSharedVariance between them, which the step brings together over
+// micro-batches.
 //
 // In      `micro_batches`: of a step, for the elements behind a running variance
 // Values  with one micro-batch the same as before

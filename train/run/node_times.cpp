@@ -37,8 +37,7 @@ std::vector<double> run_once(Program& program) {
   for (std::size_t node = 0; node < program.graph().nodes.size(); ++node) {
     program.run(node, node + 1);
     program.wait(node + 1);
-    ends.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    ends.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   return ends;
 }

@@ -15,12 +15,11 @@ namespace {
 std::unique_ptr<GradientSum> make_sum(const Graph& graph, const Execution& execution,
                                       comm::Communicator& comm) {
   const GradientLayout& layout = execution.gradients;
-  SumOptions options{
-      .micro_batches = execution.micro_batches,
-      .total_micro_batches = execution.total_micro_batches,
-      .transfers = &execution.transfers,
-      .wire = sends_bf16(execution.sums) ? comm::Wire::kBF16 : comm::Wire::kF32,
-      .error_feedback = execution.sums == Sums::kBF16Feedback};
+  SumOptions options{.micro_batches = execution.micro_batches,
+                     .total_micro_batches = execution.total_micro_batches,
+                     .transfers = &execution.transfers,
+                     .wire = sends_bf16(execution.sums) ? comm::Wire::kBF16 : comm::Wire::kF32,
+                     .error_feedback = execution.sums == Sums::kBF16Feedback};
   if (execution.sums != Sums::kWholeNumbers)
     return make_float_sum(layout, comm, std::move(options));
   std::vector<std::string> names;

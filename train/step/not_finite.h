@@ -11,7 +11,7 @@ namespace winnow::train {
 
 // What one rank knows of a step whose sums are not finite.
 struct NotFiniteFindings {
-  bool loss_is_finite = true;     // of this rank's micro-batches
+  bool loss_is_finite = true;       // of this rank's micro-batches
   std::vector<SampleId> samples{};  // of this rank, whose loss is not finite
   std::string tensor{};             // first in backward order whose sum is not finite; empty: none
   double loss_scale = 1;            // that the step was computed with

@@ -19,7 +19,7 @@ struct Chain {
   std::size_t last = 0;
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::size_t waiting = 0;                      // requests of the round not yet complete
+  std::size_t waiting = 0;  // requests of the round not yet complete
   // Of the round, in list order: what was received into memory of its own, and what is sent so.
   std::vector<std::vector<std::byte>> arrived;
   std::vector<std::vector<std::byte>> encoded;  // what the round sends, where that is coded

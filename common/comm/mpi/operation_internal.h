@@ -36,7 +36,7 @@ struct Operation {
   explicit Operation(Channel& its_channel) : channel(its_channel) {}
   Channel& channel;
   std::promise<void> done;
-  StartCollective start;           // empty: no collective
+  StartCollective start;  // empty: no collective
   CollectiveMemory memory = CollectiveMemory::kOwned;
   std::function<void()> agreed;    // called when the collective is complete; throws to fail
   const std::byte* out = nullptr;  // what sends read

@@ -59,10 +59,9 @@ void check_transfers(const Operation& operation, std::size_t count) {
 [[noreturn]] void give_up(const LastWords& last_words, const std::exception_ptr& why) noexcept {
   constexpr int kExitCode = 1;
   if (last_words) {
-    last_words(
-        text_of(why) +
-        "; another rank has begun to send into this one's memory and does not go on, so all "
-        "ranks are ended");
+    last_words(text_of(why) +
+               "; another rank has begun to send into this one's memory and does not go on, so all "
+               "ranks are ended");
   }
   end_all_ranks(kExitCode);
 }
@@ -205,9 +204,8 @@ void ProgressEngine::complete_empty() {
 
 bool ProgressEngine::gradients_move() const {
   return gradients_rest_ < kPatience &&
-         std::ranges::any_of(running_, [this](const auto& operation) {
-           return is_sum(operation->channel);
-         });
+         std::ranges::any_of(running_,
+                             [this](const auto& operation) { return is_sum(operation->channel); });
 }
 
 std::span<const Posted> ProgressEngine::test() {

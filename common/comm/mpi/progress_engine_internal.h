@@ -19,8 +19,8 @@
 #include "common/comm/mpi/inbox_internal.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/comm/mpi/operation_internal.h"
-#include "common/comm/pace_internal.h"
 #include "common/comm/mpi/request_pool_internal.h"
+#include "common/comm/pace_internal.h"
 #include "common/comm/schedule/transfer.h"
 
 namespace winnow::comm {
@@ -47,7 +47,8 @@ struct SumKind {
 //                  messages alike), data (all-to-alls), control (collectives of the MPI library).
 //                  Channel says in which order the operations of a class run, and why none of them
 //                  is in a deadlock
-// Gradients first  and shares: while some are under way on this rank and move, no chain of data starts here.
+// Gradients first  and shares: while some are under way on this rank and move, no chain of data
+// starts here.
 //                  Gradients that do not move wait for a rank that has not begun them, perhaps
 //                  since it waits for data from here: then data go on. Chains of data have one
 //                  round, so that none is left half done
@@ -102,7 +103,9 @@ class ProgressEngine {
   void run() noexcept;
   bool take_submissions();  // false: the thread shall end
   void start_what_fits();
-  bool is_sum(const Channel& channel) const { return &channel == &gradients_ || &channel == &shares_; }
+  bool is_sum(const Channel& channel) const {
+    return &channel == &gradients_ || &channel == &shares_;
+  }
   void complete_empty();
   bool gradients_move() const;
   std::span<const Posted> test();

@@ -69,7 +69,8 @@ class Lane {
       check(ncclCommInitRankConfig(&comm_, ranks, id, rank, &config), "ncclCommInitRankConfig",
             nullptr);
       settle(comm_, "ncclCommInitRankConfig", patience_);
-      check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+      check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+            "cudaStreamCreateWithFlags");
     } catch (...) {
       release();
       throw;

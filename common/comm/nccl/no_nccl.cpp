@@ -6,7 +6,8 @@ namespace winnow::comm {
 bool nccl_built() noexcept { return false; }
 
 std::unique_ptr<NodeGroup> make_nccl_group(Communicator&, std::chrono::seconds) {
-  throw Error("this build has no NCCL; configure it with -DWINNOW_CUDA=ON where NCCL 2.28 or newer is");
+  throw Error(
+      "this build has no NCCL; configure it with -DWINNOW_CUDA=ON where NCCL 2.28 or newer is");
 }
 
 }  // namespace winnow::comm

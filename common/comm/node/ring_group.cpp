@@ -108,7 +108,8 @@ bool RingGroup::add_up(Operation& operation) {
   if (piece.empty()) return false;
   bool all_here = true;
   for (int from = 0; from < size(); ++from) {
-    if (from != rank_) all_here &= !expect(memory_.pair(from, rank_), 0, from, piece.size()).empty();
+    if (from != rank_)
+      all_here &= !expect(memory_.pair(from, rank_), 0, from, piece.size()).empty();
   }
   if (!all_here) return false;
   for (int from = 0; from < size(); ++from) {

@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t kSlots = 4;
 constexpr std::size_t kMostSlotElements = 16'384;  // 64 KiB: a few of them stay in a cache
 constexpr std::size_t kLeastSlotElements = 256;
-constexpr std::size_t kMostElements = std::size_t{8} << 20;  // of all slots, but for hundreds of ranks
+constexpr std::size_t kMostElements = std::size_t{8}
+                                      << 20;  // of all slots, but for hundreds of ranks
 
 struct Counts {
   explicit Counts(const RingShape& shape)
@@ -90,8 +91,8 @@ Ring RingMemory::pair(int from, int to) const noexcept {
 Ring RingMemory::to_all(int from) const noexcept {
   const std::size_t pairs = at(shape_.ranks) * peers();
   const std::size_t first = 1 + at(shape_.ranks) + 2 * pairs;
-  return ring(pairs + at(from), first + at(from),
-              first + at(shape_.ranks) + at(from) * peers(), peers());
+  return ring(pairs + at(from), first + at(from), first + at(shape_.ranks) + at(from) * peers(),
+              peers());
 }
 
 Ring RingMemory::ring(std::size_t number, std::size_t written, std::size_t read,
@@ -100,7 +101,9 @@ Ring RingMemory::ring(std::size_t number, std::size_t written, std::size_t read,
   std::byte* const counts = memory_ + n.counters * sizeof(Counter);
   std::byte* const slots = counts + in_lines(n.counts * sizeof(std::uint64_t));
   const std::size_t first = number * shape_.slots;
-  return {shape_, &counter(written), {&counter(read), readers},
+  return {shape_,
+          &counter(written),
+          {&counter(read), readers},
           reinterpret_cast<std::uint64_t*>(counts) + first,
           reinterpret_cast<float*>(slots) + first * shape_.slot_elements};
 }

@@ -91,7 +91,8 @@ HierarchicalParts hierarchical_parts(const Placement& placement, std::size_t cou
     parts.shares.push_back(std::min(local * share, count));
   }
   parts.shares.push_back(count);
-  const auto me = static_cast<std::size_t>(std::ranges::find(ranks, placement.rank) - ranks.begin());
+  const auto me =
+      static_cast<std::size_t>(std::ranges::find(ranks, placement.rank) - ranks.begin());
   const std::size_t mine = parts.shares[me + 1] - parts.shares[me];
   if (machines.size() == 1 || mine == 0) return parts;
   std::vector<TreePlace> places;

@@ -34,7 +34,7 @@ class CudnnBackend final : public Backend {
 
   bool is_on_cpu() const noexcept override { return false; }
   std::unique_ptr<WeightStore> make_weights(std::vector<WeightTensor> tensors,
-                                        const UpdateRule& rule) override {
+                                            const UpdateRule& rule) override {
     return cudnn::make_card_weights(device_, std::move(tensors), rule);
   }
 

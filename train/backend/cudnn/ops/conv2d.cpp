@@ -1,6 +1,7 @@
+#include "train/ops/conv2d.h"
+
 #include "train/backend/cudnn/ops/convolution.h"
 #include "train/backend/cudnn/ops/ops.h"
-#include "train/ops/conv2d.h"
 
 namespace winnow::train::cudnn::ops {
 void emit_convolution(CudnnLowering& lowering, const Node& node, const Convolution& convolution) {

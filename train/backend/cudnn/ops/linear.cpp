@@ -1,5 +1,6 @@
-#include "train/backend/cudnn/ops/ops.h"
 #include "train/ops/linear.h"
+
+#include "train/backend/cudnn/ops/ops.h"
 
 namespace winnow::train::cudnn::ops {
 namespace {

@@ -1,6 +1,7 @@
+#include "train/ops/conv2d.h"
+
 #include "train/backend/onednn/ops/convolution_internal.h"
 #include "train/backend/onednn/ops/ops_internal.h"
-#include "train/ops/conv2d.h"
 
 namespace winnow::train::onednn::ops {
 void emit_convolution(OneDnnLowering& lowering, const Node& node, const Convolution& convolution) {

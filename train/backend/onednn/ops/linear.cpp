@@ -1,5 +1,6 @@
-#include "train/backend/onednn/ops/ops_internal.h"
 #include "train/ops/linear.h"
+
+#include "train/backend/onednn/ops/ops_internal.h"
 
 namespace winnow::train::onednn::ops {
 namespace {

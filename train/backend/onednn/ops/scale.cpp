@@ -13,9 +13,8 @@ void scale_factor_gradient(OneDnnLowering& lowering, const Node& node) {
   const ImageExtents x = image_extents(lowering.value(node.inputs[0]).shape);
   const std::int64_t channels = (x.c + kernels::kLanes - 1) / kernels::kLanes * kernels::kLanes;
   const auto bytes = static_cast<std::size_t>(x.n * channels) * sizeof(double);
-  lowering.kernel(
-      lowering.table().scale_factor_gradient,
-      scale_factor_gradient_arguments(lowering, node, lowering.slots().scratch(bytes)));
+  lowering.kernel(lowering.table().scale_factor_gradient,
+                  scale_factor_gradient_arguments(lowering, node, lowering.slots().scratch(bytes)));
 }
 
 }  // namespace winnow::train::onednn::ops
