@@ -102,8 +102,12 @@ CASES.update({
 })  # fmt: skip
 
 # --- dedup of a cache: every hash at its own threshold and at a wide one, then each option.
+# Hashes of which not even equal codes are taken for copies in this cache.
+TOO_SHORT = {"phash", "dhash", "dhash_vertical", "ahash", "whash", "pdq", "imagededup_phash", "imagededup_dhash", "imagededup_ahash",
+             "imagededup_whash", "phash_mirrored", "phash_dihedral", "phash16_mirrored", "pdq_mirrored"}  # fmt: skip
 for name in ALL_HASHES:
-    CASES[f"dedup_{name}"] = ["copy in/caches/photos cache", f"dedup cache --hash {name} --list-pairs pairs.csv",
+    refused = "!3 " if name in TOO_SHORT else ""
+    CASES[f"dedup_{name}"] = ["copy in/caches/photos cache", f"{refused}dedup cache --hash {name} --list-pairs pairs.csv",
                               f"dedup cache --hash {name} --threshold 8 --name wide --list-groups groups.csv --list-pairs pairs8.jsonl"]
 DEDUPS = {
     "threshold_0": "--threshold 0", "threshold_12": "--threshold 12 --list-groups groups.csv", "threshold_64": "--threshold 64",
@@ -117,12 +121,12 @@ DEDUPS = {
     "mode_weight_stars": "--mode weight --groups stars --on-conflict drop --threshold 8", "precision": "--precision 0.5", "precision_lower": "--precision 0.3 --name lower",
     "precision_dhash": "--precision 0.5 --hash dhash", "self_check": "--self-check 50 --threshold 8",
     "dihedral_keep": "--hash phash16_dihedral --threshold 24 --keep largest --groups cliques", "lists": "--list removed.jsonl --list-blank blank.csv",
-    "lists_csv": "--list removed.csv --list-blank blank.jsonl --list-pairs pairs.csv --hash whash", "named": "--name other --threshold 6",
+    "lists_csv": "--list removed.csv --list-blank blank.jsonl --list-pairs pairs.csv --hash whash --threshold 2", "named": "--name other --threshold 6",
 }  # fmt: skip
 for name, arguments in DEDUPS.items():
     CASES[f"dedup_{name}"] = ["copy in/caches/photos cache", f"dedup cache {arguments}", f"dedup cache {arguments} --json"]
 CASES.update({
-    "dedup_precision_none": ["copy in/caches/photos cache", "!3 dedup cache --precision 1", "!3 dedup cache --precision 1 --hash ahash --json"],
+    "dedup_precision_none": ["copy in/caches/photos cache", "dedup cache --precision 1", "!3 dedup cache --precision 1 --hash ahash --json"],
     "dedup_fail": ["copy in/caches/photos cache", "!3 dedup cache --on-leak fail", "!3 dedup cache --on-leak fail --json --threshold 0"],
     "dedup_unlabelled": ["copy in/caches/unlabelled cache", "dedup cache --threshold 8 --list-groups groups.csv", "dedup cache --precision 0.9"],
     "dedup_raw": ["copy in/caches/raw cache", "dedup cache --threshold 6", "dedup cache --hash exact --name exact", "verify cache"],
@@ -147,7 +151,7 @@ CASES.update({
     "in_place_scaled": ["dedup in/jpegs --hash phash@1/8 --threshold 8 --keep largest", "dedup in/jpegs --hash phash_mirrored"],
     "in_place_formats": ["dedup in/idx --threshold 6", "dedup in/webdataset --threshold 10", "dedup in/lists/table.csv --threshold 10",
                          "dedup in/tars/one.tar.gz --hash exact", "dedup in/recordio --threshold 10 --labels none"],
-    "in_place_gates": ["!3 dedup in/photos --on-leak fail", "!3 dedup in/photos --precision 0.9", "dedup in/photos --mode weight"],
+    "in_place_gates": ["!3 dedup in/photos --on-leak fail", "!3 dedup in/photos --hash whash", "dedup in/photos --precision 0.9", "dedup in/photos --mode weight"],
     "in_place_link": ["copy in/photos photos", "dedup photos/train --threshold 8 --keep sharpest", "dedup photos/train/bee --threshold 12"],
 })  # fmt: skip
 
