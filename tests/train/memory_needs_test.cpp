@@ -28,8 +28,8 @@ Job job_of(const char* net, int side_px, std::int64_t batch, std::int64_t micro_
 }
 
 MemoryNeeds needs_of(const Job& job, bool reproducible = false) {
-  TrainOptions options;
-  options.execution.reproducible = reproducible;
+  ExecutionOptions options;
+  options.reproducible = reproducible;
   const auto backend = make_backend("onednn");
   const JobGraphs graphs = graphs_of(job, make_model(job.forward, 1));
   return memory_needs(options, job, graphs, *backend, 1, true);

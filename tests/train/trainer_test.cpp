@@ -167,7 +167,7 @@ TEST_F(Trainer, AveragesOfEachNetBeginWithTheWeightsThatItsRunBeginsWith) {
     const auto weights =
         place_weights(*backend, model, {&find_optimizer("sgd"), o.recipe.options, 10});
     const float* const placed = model.tensors.front().ema.data();
-    complete_weights(model, job, o, *comm);
+    complete_weights(model, job, o.start, o.execution.threads.decode, *comm);
     EXPECT_EQ(model.tensors.front().ema.data(), placed);  // which the backend's weights look at
     for (const Model::Tensor& t : model.tensors) {
       if (t.about.init == Init::kWhitening) {
@@ -175,7 +175,9 @@ TEST_F(Trainer, AveragesOfEachNetBeginWithTheWeightsThatItsRunBeginsWith) {
         whitened.insert(std::string(net.name));
       }
       EXPECT_EQ(t.ema, t.data) << t.about.name;
-      if (t.about.kind == ValueKind::kParameter) EXPECT_EQ(t.slow, t.data) << t.about.name;
+      if (t.about.kind == ValueKind::kParameter) {
+        EXPECT_EQ(t.slow, t.data) << t.about.name;
+      }
     }
     ++tried;
   }

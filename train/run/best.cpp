@@ -83,8 +83,7 @@ std::string watched_metric(const std::string& text) {
   return split + "." + metric;
 }
 
-void check_evaluation(const TrainOptions& options, const Job& job) {
-  const EvaluationOptions& evaluation = options.run.evaluation;
+void check_evaluation(const EvaluationOptions& evaluation, const Job& job) {
   const std::string metric = watched_metric(evaluation.keep_best);
   if (evaluation.interval > 0) require_val(job, "--eval-every needs images to evaluate on");
   if (metric.empty()) {
@@ -93,7 +92,7 @@ void check_evaluation(const TrainOptions& options, const Job& job) {
   }
   require_val(job, "--keep-best needs images to choose by");
   const std::string wanted = "--keep-best " + evaluation.keep_best;
-  if (metric.starts_with("val_ema.") && ema_of(options.recipe.options).every == 0) {
+  if (metric.starts_with("val_ema.") && ema_of(job.recipe.options).every == 0) {
     throw UsageError(wanted + " is of the moving average of the weights; give --ema-decay too");
   }
   if (metric.ends_with(".top5") && job.setup.options.classes < kTop5Classes) {
@@ -103,7 +102,7 @@ void check_evaluation(const TrainOptions& options, const Job& job) {
   if (metric.ends_with(".map") && !job.data.evaluation_sets.at(Split::kVal).several_labels) {
     throw UsageError(wanted + " is of images with several labels and --loss bce or focal");
   }
-  if (metric.ends_with(".top1_leak_free") && options.data.selection.empty()) {
+  if (metric.ends_with(".top1_leak_free") && job.data.selection.empty()) {
     throw UsageError(wanted + " is known by a selection only; name one by --selection");
   }
 }

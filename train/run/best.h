@@ -45,6 +45,6 @@ std::string watched_metric(const std::string& text);
 
 // Throws UsageError where the job cannot have the metric that is to be watched, or none is, or
 // nothing to evaluate as often as is asked for.
-void check_evaluation(const TrainOptions& options, const Job& job);
+void check_evaluation(const EvaluationOptions& evaluation, const Job& job);
 
 }  // namespace winnow::train

@@ -38,15 +38,16 @@ NetChoice net_of_run(const NetChoice& net, const std::filesystem::path& run, boo
   return read_net(net);
 }
 
-std::int64_t choose_micro_batch(const TrainOptions& options, comm::Communicator& comm) {
-  std::int64_t micro_batch = options.batch.micro_batch;
+std::int64_t choose_micro_batch(const BatchOptions& batch, const RunOptions& run,
+                                comm::Communicator& comm) {
+  std::int64_t micro_batch = batch.micro_batch;
   on_root(comm, [&] {
-    const std::filesystem::path config = options.run.out / "config.json";
-    if (micro_batch > 0 || !options.run.resume || !std::filesystem::exists(config)) return;
+    const std::filesystem::path config = run.out / "config.json";
+    if (micro_batch > 0 || !run.resume || !std::filesystem::exists(config)) return;
     try {
       const NetOptions stored = parse_config(read_text(config), config.string()).setup.options;
       const bool of_views = !find_loss(stored.loss.name).reads_labels();
-      if (stored.batch == older_micro_batch(options.batch.batch, of_views)) {
+      if (stored.batch == older_micro_batch(batch.batch, of_views)) {
         micro_batch = stored.batch;
       }
     } catch (const FormatError&) {
@@ -57,14 +58,13 @@ std::int64_t choose_micro_batch(const TrainOptions& options, comm::Communicator&
   return micro_batch;
 }
 
-NetChoice choose_net(const TrainOptions& options, comm::Communicator& comm,
+NetChoice choose_net(const NetChoice& given, const RunOptions& run, comm::Communicator& comm,
                      const std::function<void(std::string)>& note) {
-  if (!is_unread(options.net)) return options.net;
-  const std::string& file = options.net.name;
-  const RunOptions& run = options.run;
+  if (!is_unread(given)) return given;
+  const std::string& file = given.name;
   NetChoice net;
   on_root(comm, [&] {
-    net = net_of_run(options.net, run.out, run.resume);
+    net = net_of_run(given, run.out, run.resume);
     const std::string change = change_of(file, net);
     if (change.empty()) return;
     note(file + " " + change + ": the run goes on with the net that it began with, from " +

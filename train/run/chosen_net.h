@@ -20,11 +20,12 @@ NetChoice read_net(const NetChoice& net);
 NetChoice net_of_run(const NetChoice& net, const std::filesystem::path& run, bool resume);
 
 // The same, read on rank 0; `note` takes a sentence where the file has changed. Collective.
-NetChoice choose_net(const TrainOptions& options, comm::Communicator& comm,
+NetChoice choose_net(const NetChoice& given, const RunOptions& run, comm::Communicator& comm,
                      const std::function<void(std::string)>& note);
 
-// The micro-batch of options.batch. 0 stands for the default, or for that of an older version where
+// The micro-batch of `batch`. 0 stands for the default, or for that of an older version where
 // the run goes on that began with it. Collective.
-std::int64_t choose_micro_batch(const TrainOptions& options, comm::Communicator& comm);
+std::int64_t choose_micro_batch(const BatchOptions& batch, const RunOptions& run,
+                                comm::Communicator& comm);
 
 }  // namespace winnow::train

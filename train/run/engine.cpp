@@ -66,26 +66,25 @@ double Engine::weight_norm() {
   return norm_of(parameters);
 }
 
-Engine::Engine(const JobGraphs& graphs, const TrainOptions& options, const Numerics& numerics,
-               Execution execution, Backend& backend, comm::Communicator& comm, Model model)
+Engine::Engine(const JobGraphs& graphs, const RecipeOptions& recipe, EnginePlan plan,
+               Backend& backend, comm::Communicator& comm, Model model)
     : model_(std::move(model)),
-      weights_(place_weights(backend, model_,
-                             {&find_optimizer(options.recipe.optimizer), options.recipe.options,
-                              graphs.total_steps})) {
-  const ExecutionOptions& e = options.execution;
+      weights_(
+          place_weights(backend, model_,
+                        {&find_optimizer(recipe.optimizer), recipe.options, graphs.total_steps})) {
+  const Numerics& numerics = plan.numerics;
   CompileOptions lane{numerics.dtype, numerics.lane_threads};
   if (!numerics.kernels.empty()) lane.choices = &numerics.kernels;
   programs_ = backend.compile_lanes(graphs.training, lane,
-                                    static_cast<int>(execution.micro_batches.size()));
+                                    static_cast<int>(plan.execution.micro_batches.size()));
   for (const std::unique_ptr<Program>& program : programs_) weights_->bind(*program);
-  inference_ = backend.compile_lanes(graphs.inference,
-                                     {e.dtype, e.reproducible ? lane.threads : e.threads.compute},
-                                     execution.evaluation_lanes);
+  inference_ = backend.compile_lanes(graphs.inference, {numerics.dtype, plan.evaluation_threads},
+                                     plan.execution.evaluation_lanes);
   for (const std::unique_ptr<Program>& program : inference_) weights_->bind(*program);
-  executor_ = std::make_unique<StepExecutor>(
-      programs_, model_, *weights_, comm, std::move(execution), clip_from(options.recipe.options));
-  executor_->set_seed(options.recipe.seed);
-  executor_->set_loss_scale(first_loss_scale(numerics.dtype, e.loss_scale));
+  executor_ = std::make_unique<StepExecutor>(programs_, model_, *weights_, comm,
+                                             std::move(plan.execution), clip_from(recipe.options));
+  executor_->set_seed(recipe.seed);
+  executor_->set_loss_scale(first_loss_scale(numerics.dtype, plan.loss_scale));
 }
 
 }  // namespace winnow::train

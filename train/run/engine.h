@@ -39,14 +39,21 @@ InferenceLanes inference_lanes(const Job& job, const ExecutionOptions& options, 
 // one of them.
 std::optional<std::string> note_on_kernels(const KernelChoices& kernels);
 
+// How an engine computes on this rank.
+struct EnginePlan {
+  Numerics numerics;  // kernels that it names are imposed where the backend can
+  Execution execution;
+  int evaluation_threads = 1;  // of a lane
+  double loss_scale = 0;       // see ExecutionOptions
+};
+
 // A job's net on a backend: its numbers, compiled programs and the executor of steps. Compiling
 // neither communicates nor touches a file.
 class Engine {
  public:
-  // Compiles by `numerics`; kernels that it names are imposed where the backend can.
-  // `backend` and `comm` outlive it.
-  Engine(const JobGraphs& graphs, const TrainOptions& options, const Numerics& numerics,
-         Execution execution, Backend& backend, comm::Communicator& comm, Model model);
+  // Updates weights by `recipe`. `backend` and `comm` outlive it.
+  Engine(const JobGraphs& graphs, const RecipeOptions& recipe, EnginePlan plan, Backend& backend,
+         comm::Communicator& comm, Model model);
 
   // Those of training. Evaluation's follow from each rank's own threads and change no weight.
   KernelChoices kernels() const { return programs_.front()->choices(); }

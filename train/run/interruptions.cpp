@@ -18,17 +18,17 @@ void throw_stopped(const comm::Communicator& comm, const std::filesystem::path& 
                           kRestartMe);
 }
 
-void require_unchanged_cache(const Job& job, const TrainOptions& options, RunPosition at,
+void require_unchanged_cache(const Job& job, const std::filesystem::path& run, RunPosition at,
                              comm::Communicator& comm,
                              const std::function<void(std::string)>& note) {
   on_root(comm, [&] {
     const std::string became = pipeline::what_became_of(*job.data.source.cache);
     if (became.empty()) return;
-    const std::string what = options.data.cache.string() + " " + became +
+    const std::string what = job.data.folder.string() + " " + became +
                              " while this run was training on it; all " + std::to_string(at.done) +
                              " steps were computed on what it was";
     if (at.done == at.last) return note(what);
-    throw Error(what + " and are in " + options.run.out.string() +
+    throw Error(what + " and are in " + run.string() +
                 ": put it back to go on with them by --resume auto, or begin another run");
   });
 }

@@ -25,7 +25,7 @@ struct RunPosition {
 
 // A run whose cache was replaced or removed could not go on after its checkpoint: Error naming the
 // cache. At its last step that is a note: nothing more is read but for evaluation. Collective.
-void require_unchanged_cache(const Job& job, const TrainOptions& options, RunPosition at,
+void require_unchanged_cache(const Job& job, const std::filesystem::path& run, RunPosition at,
                              comm::Communicator& comm,
                              const std::function<void(std::string)>& note);
 

@@ -61,12 +61,10 @@ pipeline::SampleSet choose_samples(const DataOptions& options, bool reads_labels
   return train;
 }
 
-void make_sampler(const TrainOptions& options, pipeline::SampleSet samples, int rank,
-                  JobData& data) {
+void make_sampler(const pipeline::SamplingOptions& sampling, std::uint64_t seed,
+                  pipeline::SampleSet samples, int rank, JobData& data) {
   using pipeline::Sampling;
   const pipeline::Cache& cache = *data.source.cache;
-  pipeline::SamplingOptions sampling = options.data.sampling;
-  sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
   const bool by_class =
       sampling.sampling == Sampling::kBalanced || sampling.sampling == Sampling::kRepeatFactor;
   const pipeline::SampleLabels labels =
@@ -75,25 +73,25 @@ void make_sampler(const TrainOptions& options, pipeline::SampleSet samples, int 
   const bool judged = sampling.shuffle.fraction != 1 && rank == 0;
   const pipeline::SampleLabels place_labels =
       judged ? pipeline::read_place_labels(cache, samples) : pipeline::SampleLabels{};
-  data.sampler = std::make_shared<const pipeline::Sampler>(std::move(samples), options.recipe.seed,
-                                                           sampling, labels);
+  data.sampler =
+      std::make_shared<const pipeline::Sampler>(std::move(samples), seed, sampling, labels);
   if (judged) {
     data.shuffle_quality =
         pipeline::measure_shuffle(*data.sampler->partial_shuffle(), place_labels);
   }
 }
 
-pipeline::SampleSet weighed(const TrainOptions& options, const JobData& data,
-                            pipeline::SampleSet samples) {
-  if (options.class_weights.none()) return samples;
-  if (options.data.sampling.sampling == pipeline::Sampling::kWeighted) {
+pipeline::SampleSet weighed(const pipeline::ClassWeights& weights, pipeline::Sampling sampling,
+                            const JobData& data, pipeline::SampleSet samples) {
+  if (weights.none()) return samples;
+  if (sampling == pipeline::Sampling::kWeighted) {
     throw UsageError(
         "--sampling weighted draws by the weights of samples, and the loss then leaves them alone; "
         "leave out --class-weights, or take another sampling");
   }
   const auto labels = pipeline::read_labels(*data.source.cache, samples.ids, data.label_of);
-  return pipeline::weigh_classes(
-      samples, labels, pipeline::class_factors(options.class_weights, labels, data.info.classes));
+  return pipeline::weigh_classes(samples, labels,
+                                 pipeline::class_factors(weights, labels, data.info.classes));
 }
 
 // Classes come into the order of the run that began with `begun`, where `digests.by_names` says
@@ -111,11 +109,11 @@ void take_order_of_run(const StoredConfig& begun, RunDigests& digests, JobData& 
 }
 
 // The samples of the job; gives those to train on.
-pipeline::SampleSet look_up_samples(const TrainOptions& options, JobData& data) {
+pipeline::SampleSet look_up_samples(const DataOptions& options, const LossOptions& loss,
+                                    const pipeline::ClassWeights& weights, JobData& data) {
   const pipeline::Cache& cache = *data.source.cache;
-  const LossOptions& loss = options.recipe.loss;
-  pipeline::SampleSet train =
-      weighed(options, data, choose_samples(options.data, !learns_without_labels(loss), data));
+  pipeline::SampleSet train = weighed(weights, options.sampling.sampling, data,
+                                      choose_samples(options, !learns_without_labels(loss), data));
   several_labels(cache, train.ids, loss, "training images", data.label_of);
   for (auto& [split, set] : data.evaluation_sets) {
     set.several_labels =
@@ -127,16 +125,18 @@ pipeline::SampleSet look_up_samples(const TrainOptions& options, JobData& data) 
 
 void open_data(const DataOptions& options, int rank, JobData& data) {
   data.source.cache = pipeline::open_cache(options.cache, options.placement, rank);
+  data.folder = options.cache;
+  data.selection = options.selection;
   data.info = pipeline::describe(*data.source.cache);
 }
 
 // The cache's digest by names, computed on rank 0: it reads the whole table. Empty on a rank that
 // has another cache, of which require_one_job() tells. Collective.
-std::string shared_digest_by_names(const TrainOptions& options, const JobData& data,
+std::string shared_digest_by_names(const LossOptions& loss, const JobData& data,
                                    comm::Communicator& comm) {
   std::string digest;
   on_root(comm, [&] {
-    if (learns_without_labels(options.recipe.loss)) return;
+    if (learns_without_labels(loss)) return;
     digest = pipeline::digest_by_names(*data.source.cache);
   });
   const std::string& own = data.info.digest;
@@ -150,16 +150,23 @@ void look_up_job(const TrainOptions& options, const comm::Communicator& comm, Ru
   JobData& data = job.data;
   const pipeline::Cache& cache = *data.source.cache;
   if (begun) take_order_of_run(*begun, digests, data);
-  pipeline::SampleSet train = look_up_samples(options, data);
-  digests.selection = pipeline::selection_digest(cache, options.data.selection, digests.cache);
-  job.setup = fit_net(options, data.info);
+  pipeline::SampleSet train =
+      look_up_samples(options.data, options.recipe.loss, options.class_weights, data);
+  digests.selection = pipeline::selection_digest(cache, data.selection, digests.cache);
+  job.setup = fit_net(options.net, options.recipe.loss, options.batch, options.data, data.info);
+  job.recipe = options.recipe;
+  job.augment = recipe_of(options.data, data.info);
+  job.eval_resize_px = eval_resize_of(options.data, data.info, job.setup);
+  job.tta = options.run.evaluation.tta;
   job.forward = forward_graph(job.setup);
   job.sync_bn = options.batch.sync_bn;
   if (job.sync_bn &&
       std::ranges::find(job.forward.nodes, &kBatchNorm, &Node::op) == job.forward.nodes.end()) {
     throw UsageError(job.setup.net.name + " has no batch norm; leave out --sync-bn");
   }
-  make_sampler(options, std::move(train), comm.rank(), data);
+  pipeline::SamplingOptions sampling = options.data.sampling;
+  sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
+  make_sampler(sampling, options.recipe.seed, std::move(train), comm.rank(), data);
   job.batches =
       plan_batches(static_cast<std::int64_t>(data.sampler->epoch_size()), options.batch.batch,
                    job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size(),
@@ -198,7 +205,7 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
   const std::optional<StoredConfig> begun = begun_config(options.run, comm);
   on_all(comm, [&] { open_data(options.data, comm.rank(), job.data); });
   const RunDigests digests{.cache = job.data.info.digest,
-                           .by_names = shared_digest_by_names(options, job.data, comm),
+                           .by_names = shared_digest_by_names(options.recipe.loss, job.data, comm),
                            .selection = {},
                            .init_from = init_from_digest};
   on_all(comm, [&] {
@@ -208,7 +215,7 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
     check_recipe(options.recipe.optimizer, options.recipe.rate.schedule, options.recipe.options);
     check_lengths(options.recipe);
     check_without_labels(options, job);
-    check_evaluation(options, job);
+    check_evaluation(options.run.evaluation, job);
     const std::string& schedule = options.execution.all_reduce.schedule;
     if (schedule != comm::kAutoSchedule) comm::find_schedule(schedule);
   });
@@ -217,7 +224,7 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
   return job;
 }
 
-std::vector<std::string> notes_on_data(const Job& job, const DataOptions& options) {
+std::vector<std::string> notes_on_data(const Job& job) {
   std::vector<std::string> notes;
   const JobData& data = job.data;
   const BatchLayout& b = job.batches;
@@ -229,14 +236,14 @@ std::vector<std::string> notes_on_data(const Job& job, const DataOptions& option
                     " times and more, and an epoch is less than a step");
   }
   if (data.info.stored_recipe != pipeline::Recipe::kNone) {
-    const pipeline::Recipe more = recipe_of(options, data.info);
     notes.push_back("training images are the cache's variants (recipe " +
                     std::string(recipe_name(data.info.stored_recipe)) + "), " +
-                    (more == pipeline::Recipe::kNone ? "as they are"
-                                                     : std::string(recipe_name(more)) + " on top"));
+                    (job.augment == pipeline::Recipe::kNone
+                         ? "as they are"
+                         : std::string(recipe_name(job.augment)) + " on top"));
   }
   if (!data.label_of.empty()) {
-    notes.push_back(options.cache.string() +
+    notes.push_back(data.folder.string() +
                     " has the classes in another order than the run began with: they are matched "
                     "by name");
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,7 +33,9 @@ struct EvaluationSet {
 // The samples of a job: to train on, in their order, and to evaluate on.
 struct JobData {
   pipeline::Source source;
-  pipeline::DatasetInfo info;  // with classes in the order of the run
+  std::filesystem::path folder;  // of the cache
+  std::string selection;         // its name; empty: everything
+  pipeline::DatasetInfo info;    // with classes in the order of the run
   // Of each label of the cache the run's, see run_order.h; empty: they are the same.
   std::vector<std::int32_t> label_of{};
   std::shared_ptr<const pipeline::Sampler> sampler;         // of the training samples
@@ -45,10 +48,14 @@ struct JobData {
 struct Job {
   JobData data;
   NetSetup setup;
+  RecipeOptions recipe;
   Graph forward;
   bool sync_bn = false;  // its batch norms are over the whole batch in training
   BatchLayout batches;
-  std::string config;  // text of config.json
+  pipeline::Recipe augment;  // of training images, see recipe_of()
+  int eval_resize_px = 0;    // see eval_resize_of()
+  std::string tta;           // test-time augmentation; empty: none
+  std::string config;        // text of config.json
 };
 
 // Opens the cache, looks samples up, fits the net. Collective.
@@ -58,6 +65,6 @@ struct Job {
 Job open_job(const TrainOptions& options, const Backend& backend, comm::Communicator& comm);
 
 // What a person should know of the job's data before it begins. Rank 0's are complete.
-std::vector<std::string> notes_on_data(const Job& job, const DataOptions& options);
+std::vector<std::string> notes_on_data(const Job& job);
 
 }  // namespace winnow::train

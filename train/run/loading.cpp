@@ -5,21 +5,20 @@
 
 namespace winnow::train {
 
-pipeline::LoadOptions load_options(const Job& job, const TrainOptions& options,
-                                   pipeline::Recipe recipe, std::int64_t first_step) {
+pipeline::LoadOptions load_options(const Job& job, pipeline::Recipe recipe, int threads,
+                                   std::int64_t first_step) {
   return {.geometry = geometry_of(job.setup),
           .recipe = recipe,
-          .seed = options.recipe.seed,
-          .threads = options.execution.threads.decode,
+          .seed = job.recipe.seed,
+          .threads = threads,
           .data = {.levels = levels_of(job.setup), .label_of = job.data.label_of},
           .first_batch = static_cast<std::uint64_t>(first_step)};
 }
 
-std::unique_ptr<pipeline::Loader> load_training_batches(const Job& job, const TrainOptions& options,
+std::unique_ptr<pipeline::Loader> load_training_batches(const Job& job, int threads,
                                                         const comm::Communicator& comm,
                                                         StepRange steps, int batches_ahead) {
-  const pipeline::Recipe recipe = recipe_of(options.data, job.data.info);
-  const auto requests = [&job, steps, ranks = comm.size(), mixed = pipeline::mixes(recipe),
+  const auto requests = [&job, steps, ranks = comm.size(), mixed = pipeline::mixes(job.augment),
                          views = views_of(job.setup)](
                             int rank, std::uint64_t i) -> std::vector<pipeline::Request> {
     const std::int64_t step = steps.first + static_cast<std::int64_t>(i);
@@ -27,11 +26,11 @@ std::unique_ptr<pipeline::Loader> load_training_batches(const Job& job, const Tr
     return in_views(requests_of(part_of(job.batches, rank, ranks), *job.data.sampler, step, mixed),
                     views);
   };
-  pipeline::LoadOptions load = load_options(job, options, recipe, steps.first);
+  pipeline::LoadOptions load = load_options(job, job.augment, threads, steps.first);
   load.batches_ahead = batches_ahead;
   return std::make_unique<pipeline::Loader>(
       *job.data.source.cache, load,
-      pipeline::make_planner(job.data.source.spread, comm.rank(), requests, options.recipe.seed));
+      pipeline::make_planner(job.data.source.spread, comm.rank(), requests, job.recipe.seed));
 }
 
 std::uint64_t first_position(const BatchLayout& batches, std::int64_t step) {

@@ -6,7 +6,6 @@
 #include "common/comm/communicator.h"
 #include "pipeline/load/loader.h"
 #include "train/run/job.h"
-#include "train/run/options.h"
 
 namespace winnow::train {
 
@@ -16,14 +15,14 @@ struct StepRange {
   std::int64_t last = 0;
 };
 
-// How images of `recipe` are loaded for the job's net.
-pipeline::LoadOptions load_options(const Job& job, const TrainOptions& options,
-                                   pipeline::Recipe recipe, std::int64_t first_step);
+// How images of `recipe` are loaded for the job's net, decoded by so many threads.
+pipeline::LoadOptions load_options(const Job& job, pipeline::Recipe recipe, int threads,
+                                   std::int64_t first_step);
 
 // This rank's part of the global batches of `steps`, in order, `batches_ahead` of them prepared
-// beforehand. `job`, `options` and `comm` outlive it. Collective: all ranks begin their loaders in
-// the same order.
-std::unique_ptr<pipeline::Loader> load_training_batches(const Job& job, const TrainOptions& options,
+// beforehand. `job` and `comm` outlive it. Collective: all ranks begin their loaders in the same
+// order.
+std::unique_ptr<pipeline::Loader> load_training_batches(const Job& job, int threads,
                                                         const comm::Communicator& comm,
                                                         StepRange steps, int batches_ahead);
 

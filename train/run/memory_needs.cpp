@@ -27,18 +27,18 @@ std::size_t bytes_of_weights(const Graph& graph) {
 
 }  // namespace
 
-MemoryNeeds memory_needs(const TrainOptions& options, const Job& job, const JobGraphs& graphs,
+MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
                          Backend& backend, int lane_threads, bool writes) {
-  const ExecutionOptions& e = options.execution;
   const BatchLayout& batches = job.batches;
   const std::size_t weights = bytes_of_weights(graphs.training);
-  const std::size_t averages = (lookahead_of(options.recipe.options).every > 0 ? 1U : 0U) +
-                               (ema_of(options.recipe.options).every > 0 ? 1U : 0U);
+  const std::size_t averages = (lookahead_of(job.recipe.options).every > 0 ? 1U : 0U) +
+                               (ema_of(job.recipe.options).every > 0 ? 1U : 0U);
   const std::size_t stored =
-      weights * (1 + find_optimizer(options.recipe.optimizer).slots.size() + averages);
-  const GradientLayout gradients = layout_gradients(graphs.training, e.bucket_bytes, kTailCount);
-  SumBytes sums = bytes_of_sums(gradients, e.reproducible);
-  if (e.all_reduce.error_feedback) sums.shared += sizeof(float) * gradients.elements;
+      weights * (1 + find_optimizer(job.recipe.optimizer).slots.size() + averages);
+  const GradientLayout gradients =
+      layout_gradients(graphs.training, options.bucket_bytes, kTailCount);
+  SumBytes sums = bytes_of_sums(gradients, options.reproducible);
+  if (options.all_reduce.error_feedback) sums.shared += sizeof(float) * gradients.elements;
   const pipeline::Geometry geometry = geometry_of(job.setup);
   const auto image = static_cast<std::size_t>(geometry.height_px) *
                      static_cast<std::size_t>(geometry.width_px) *
@@ -52,13 +52,14 @@ MemoryNeeds memory_needs(const TrainOptions& options, const Job& job, const JobG
       .lane = sums.lane,
       .evaluation =
           image * micro_batch * static_cast<std::size_t>(batches_held(kEvaluationBatchesAhead)),
-      .evaluation_lane = options.run.evaluation.tta.empty() ? 0 : image * micro_batch,
+      .evaluation_lane = job.tta.empty() ? 0 : image * micro_batch,
       .checkpoint = writes ? stored : 0,
       .batch = image * static_cast<std::size_t>(batches.micro_batches()) * micro_batch};
   if (!backend.is_on_cpu()) return needs;
-  const MemoryUse training = backend.memory_of(graphs.training, {e.dtype, lane_threads});
+  const MemoryUse training = backend.memory_of(graphs.training, {options.dtype, lane_threads});
   const MemoryUse inference = backend.memory_of(
-      graphs.inference, {e.dtype, e.reproducible ? lane_threads : e.threads.compute});
+      graphs.inference,
+      {options.dtype, options.reproducible ? lane_threads : options.threads.compute});
   needs.shared = training.shared_bytes;
   needs.lane += training.lane_bytes;
   needs.evaluation += inference.shared_bytes;

@@ -14,7 +14,7 @@ namespace winnow::train {
 // Chooses kernels, but allocates none of the memory it tells.
 // In  `writes`: this rank writes checkpoints
 // On a card  only what lies in the machine's memory counts.
-MemoryNeeds memory_needs(const TrainOptions& options, const Job& job, const JobGraphs& graphs,
+MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
                          Backend& backend, int lane_threads, bool writes);
 
 // Bytes that this rank may hold, what it holds already included: its share of what the machine and

@@ -19,11 +19,6 @@ namespace {
 
 constexpr int kBatchesAhead = 2;
 
-// Of a run that goes on, where its choices hold.
-const RunPlan* in_force(const std::optional<RunPlan>& stored, const TrainOptions& options) {
-  return stored && !options.run.replan ? &*stored : nullptr;
-}
-
 // Rank 0's choice.
 int agree_on_lane_threads(const ExecutionOptions& options, const BatchLayout& batches,
                           const RunPlan* stored, comm::Communicator& comm) {
@@ -49,8 +44,7 @@ Sums sums_of(const ExecutionOptions& options) {
 }
 
 // What every rank would choose if it were rank 0, but for its own lanes.
-RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_threads) {
-  const ExecutionOptions& e = options.execution;
+RunPlan propose(const ExecutionOptions& e, const Backend& backend, int lane_threads) {
   return {.numerics = {.backend = std::string(backend.name()),
                        .build = std::string(build_name()),
                        .instruction_set = backend.instruction_set(),
@@ -64,7 +58,7 @@ RunPlan propose(const TrainOptions& options, const Backend& backend, int lane_th
 }
 
 // Lanes that this rank wishes for. Micro-batches that share batch norms are computed at once.
-int lanes_wished(const TrainOptions& options, const Job& job, const Backend& backend,
+int lanes_wished(const ExecutionOptions& options, const Job& job, const Backend& backend,
                  int lane_threads) {
   const auto micro_batches = static_cast<int>(job.batches.micro_batches());
   if (!backend.is_on_cpu()) {
@@ -76,33 +70,33 @@ int lanes_wished(const TrainOptions& options, const Job& job, const Backend& bac
     return 1;
   }
   if (job.sync_bn) return micro_batches;
-  return static_cast<int>(choose_lanes(options.execution.threads.compute, lane_threads,
-                                       micro_batches, std::numeric_limits<int>::max())
+  return static_cast<int>(choose_lanes(options.threads.compute, lane_threads, micro_batches,
+                                       std::numeric_limits<int>::max())
                               .size());
 }
 
-// Lanes and batches ahead of this rank, by its cores and its memory.
-MemoryFit fit_rank(const TrainOptions& options, const Job& job, const JobGraphs& graphs,
-                   Backend& backend, const RunPlan& plan, std::size_t available,
-                   const comm::Communicator& comm) {
-  const int threads = plan.numerics.lane_threads;
+// Lanes and batches ahead of this rank, by its cores and its memory, into `planned`.
+void fit_rank(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
+              Backend& backend, const comm::Communicator& comm, PlannedRun& planned) {
+  const int threads = planned.plan.numerics.lane_threads;
   const int lanes = lanes_wished(options, job, backend, threads);
   const MemoryNeeds needs = memory_needs(options, job, graphs, backend, threads, comm.rank() == 0);
   const InferenceLanes evaluation =
-      inference_lanes(job, options.execution, threads, backend.is_on_cpu(), comm.size());
-  const MemoryFit fit = fit_memory(
-      needs, available,
+      inference_lanes(job, options, threads, backend.is_on_cpu(), comm.size());
+  planned.evaluation_threads = evaluation.threads;
+  planned.memory = fit_memory(
+      needs, planned.available,
       {.lanes = lanes, .evaluation_lanes = evaluation.lanes, .batches_ahead = kBatchesAhead},
       job.batches.micro_batch);
-  if (job.sync_bn && fit.lanes < lanes) {
+  const int fitting = planned.memory.lanes;
+  if (job.sync_bn && fitting < lanes) {
     throw UsageError("--sync-bn computes all micro-batches of a rank at once, and of " +
-                     std::to_string(lanes) + " memory has room for " + std::to_string(fit.lanes) +
+                     std::to_string(lanes) + " memory has room for " + std::to_string(fitting) +
                      "; use more machines or a smaller --batch-size");
   }
-  return fit;
 }
 
-std::vector<RankLayout> lay_out_ranks(const TrainOptions& options, const Job& job,
+std::vector<RankLayout> lay_out_ranks(const ExecutionOptions& options, const Job& job,
                                       const RunPlan& plan, const MemoryFit& mine,
                                       comm::Communicator& comm) {
   const std::vector<std::uint64_t> lanes = gather(static_cast<std::uint64_t>(mine.lanes), comm);
@@ -111,7 +105,7 @@ std::vector<RankLayout> lay_out_ranks(const TrainOptions& options, const Job& jo
   const std::vector<std::uint64_t> ahead =
       gather(static_cast<std::uint64_t>(mine.batches_ahead), comm);
   const std::vector<std::uint64_t> threads =
-      gather(static_cast<std::uint64_t>(options.execution.threads.compute), comm);
+      gather(static_cast<std::uint64_t>(options.threads.compute), comm);
   std::vector<RankLayout> ranks;
   for (std::size_t r = 0; r < lanes.size(); ++r) {
     const auto most = static_cast<int>(lanes[r]);
@@ -157,23 +151,18 @@ void check_execution(const ExecutionOptions& options, const Backend& backend) {
   }
 }
 
-PlannedRun plan_run(const TrainOptions& options, const Job& job, const JobGraphs& graphs,
-                    Backend& backend, const std::optional<RunPlan>& stored,
-                    comm::Communicator& comm) {
+PlannedRun plan_run(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
+                    Backend& backend, const RunPlan* stored, comm::Communicator& comm) {
   const bool on_cpu = backend.is_on_cpu();
-  const int lane_threads = on_cpu ? agree_on_lane_threads(options.execution, job.batches,
-                                                          in_force(stored, options), comm)
-                                  : 1;
+  const int lane_threads = on_cpu ? agree_on_lane_threads(options, job.batches, stored, comm) : 1;
   PlannedRun planned{.plan = propose(options, backend, lane_threads),
                      .execution = {},
+                     .loss_scale = options.loss_scale,
                      .memory = {},
                      .available = memory_for_rank(comm.local_size())};
-  on_all(comm, [&] {
-    planned.memory = fit_rank(options, job, graphs, backend, planned.plan, planned.available, comm);
-  });
+  on_all(comm, [&] { fit_rank(options, job, graphs, backend, comm, planned); });
   planned.plan.layout.ranks = lay_out_ranks(options, job, planned.plan, planned.memory, comm);
-  choose_all_reduces(planned.plan, options.execution, graphs.training, backend,
-                     in_force(stored, options), comm);
+  choose_all_reduces(planned.plan, options, graphs.training, backend, stored, comm);
   // Rank 0's plan is everybody's.
   planned.plan = parse_plan(comm::broadcast_text(comm, to_text(planned.plan)), "rank 0's plan");
   planned.execution = plan_execution(planned.plan, graphs.training, comm.placement(), !on_cpu);
@@ -181,21 +170,20 @@ PlannedRun plan_run(const TrainOptions& options, const Job& job, const JobGraphs
       gather(digest_of_transfers(planned.execution.transfers), comm);
   planned.plan.layout.transfers = to_hex(xxh3_64(std::as_bytes(std::span(digests))));
   planned.plan.step = planned.execution.tasks;
+  if (stored != nullptr) planned.plan.numerics.kernels = stored->numerics.kernels;
   return planned;
 }
 
-std::unique_ptr<Engine> compile_planned(PlannedRun& planned, const TrainOptions& options,
+std::unique_ptr<Engine> compile_planned(PlannedRun& planned, const RecipeOptions& recipe,
                                         const JobGraphs& graphs, Backend& backend,
-                                        const std::optional<RunPlan>& stored,
                                         comm::Communicator& comm, Model model) {
   RunPlan& plan = planned.plan;
-  if (const RunPlan* before = in_force(stored, options)) {
-    plan.numerics.kernels = before->numerics.kernels;
-  }
   std::unique_ptr<Engine> engine;
   const auto compile = [&] {
-    engine = std::make_unique<Engine>(graphs, options, plan.numerics, planned.execution, backend,
-                                      comm, std::move(model));
+    engine = std::make_unique<Engine>(graphs, recipe,
+                                      EnginePlan{plan.numerics, planned.execution,
+                                                 planned.evaluation_threads, planned.loss_scale},
+                                      backend, comm, std::move(model));
     plan.numerics.kernels = engine->kernels();
   };
   const bool measures = !backend.is_on_cpu();

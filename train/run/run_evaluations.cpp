@@ -20,13 +20,13 @@ std::optional<double> find(const std::map<std::string, double>& figures, const s
 }  // namespace
 
 bool RunEvaluations::is_due(std::int64_t done, bool ends_epoch) const {
-  const std::int64_t interval = options_.run.evaluation.interval;
+  const std::int64_t interval = run_.evaluation.interval;
   return interval == 0 ? ends_epoch : done % interval == 0 || done == job_.batches.total_steps;
 }
 
 bool RunEvaluations::evaluate_due(std::int64_t step, std::optional<BestEvaluation>& best) {
   evaluate(Split::kVal, step);
-  const std::string metric = watched_metric(options_.run.evaluation.keep_best);
+  const std::string metric = watched_metric(run_.evaluation.keep_best);
   return !metric.empty() && enter_evaluation(best, metric, figures_, step);
 }
 
@@ -39,7 +39,7 @@ void RunEvaluations::evaluate(Split split, std::int64_t step) {
   if (job_.data.evaluation_sets.at(split).samples.ids.empty()) return;
   if (split == Split::kVal) val_step_ = step;
   const std::string name(split_name(split));
-  const Evaluation found = evaluate_split(job_, options_, engine_, comm_, split);
+  const Evaluation found = evaluate_split(job_, threads_, engine_, comm_, split);
   figures_ = log(found, name, step);
   store(found, split, step);
   score_ = {.split = name,
@@ -49,7 +49,7 @@ void RunEvaluations::evaluate(Split split, std::int64_t step) {
   if (!engine_.has_ema()) return;
   engine_.swap_ema();
   const Figures ema =
-      log(evaluate_split(job_, options_, engine_, comm_, split), name + "_ema", step);
+      log(evaluate_split(job_, threads_, engine_, comm_, split), name + "_ema", step);
   engine_.swap_ema();
   score_->top1_ema = ema.at(name + "_ema.top1");
   figures_.insert(ema.begin(), ema.end());
@@ -58,9 +58,8 @@ void RunEvaluations::evaluate(Split split, std::int64_t step) {
 RunEvaluations::Figures RunEvaluations::log(const Evaluation& evaluation, const std::string& name,
                                             std::int64_t step) {
   Figures figures = figures_of(evaluation, name, job_.setup.options.classes);
-  const std::string& tta = options_.run.evaluation.tta;
   std::map<std::string, std::string> texts;
-  if (!tta.empty()) texts["tta"] = tta;
+  if (!job_.tta.empty()) texts["tta"] = job_.tta;
   log_.write(step, figures, texts);
   return figures;
 }
@@ -72,9 +71,9 @@ void RunEvaluations::store(const Evaluation& evaluation, Split split, std::int64
         {.step = step,
          .epoch = job_.batches.epoch_at(step),
          .split = std::string(split_name(split)),
-         .cache = std::filesystem::absolute(options_.data.cache).string(),
+         .cache = std::filesystem::absolute(job_.data.folder).string(),
          .cache_digest = job_.data.info.digest});
-    write_file_durably(options_.run.out / "evaluation.json", to_text(stored));
+    write_file_durably(run_.out / "evaluation.json", to_text(stored));
   });
 }
 

@@ -20,9 +20,10 @@ namespace winnow::train {
 // evaluated beside them. The others outlive it.
 class RunEvaluations {
  public:
-  RunEvaluations(const Job& job, const TrainOptions& options, Engine& engine,
+  // `threads` decode.
+  RunEvaluations(const Job& job, const RunOptions& run, int threads, Engine& engine,
                  comm::Communicator& comm, RunLog& log)
-      : job_(job), options_(options), engine_(engine), comm_(comm), log_(log) {}
+      : job_(job), run_(run), threads_(threads), engine_(engine), comm_(comm), log_(log) {}
 
   // Whether val is to be evaluated after `done` steps, of which the last `ends_epoch` or does not.
   bool is_due(std::int64_t done, bool ends_epoch) const;
@@ -44,7 +45,8 @@ class RunEvaluations {
   void store(const Evaluation& evaluation, Split split, std::int64_t step);
 
   const Job& job_;
-  const TrainOptions& options_;
+  const RunOptions& run_;
+  int threads_;
   Engine& engine_;
   comm::Communicator& comm_;
   RunLog& log_;

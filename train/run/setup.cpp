@@ -79,26 +79,27 @@ void require_classes(const DataOptions& options, const pipeline::DatasetInfo& in
                    "learn features without labels by --loss barlow_twins");
 }
 
-NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info) {
-  const bool reads_labels = find_loss(options.recipe.loss.name).reads_labels();
-  if (reads_labels) require_classes(options.data, info);
-  const int default_side = default_side_px(options.net);
-  NetSetup setup{options.net, {}};
+NetSetup fit_net(const NetChoice& net, const LossOptions& loss, const BatchOptions& batch,
+                 const DataOptions& data, const pipeline::DatasetInfo& info) {
+  const bool reads_labels = find_loss(loss.name).reads_labels();
+  if (reads_labels) require_classes(data, info);
+  const int default_side = default_side_px(net);
+  NetSetup setup{net, {}};
   NetOptions& o = setup.options;
-  o.batch = options.batch.micro_batch > 0 ? options.batch.micro_batch
-            : reads_labels                ? default_micro_batch(options.batch.batch)
-                                          : micro_batch_of_views(options.batch.batch);
+  o.batch = batch.micro_batch > 0 ? batch.micro_batch
+            : reads_labels        ? default_micro_batch(batch.batch)
+                                  : micro_batch_of_views(batch.batch);
   if (!reads_labels && o.batch < 2) {
-    throw UsageError("--loss " + options.recipe.loss.name +
+    throw UsageError("--loss " + loss.name +
                      " correlates over the images of a micro-batch, and this has 1; take a larger "
                      "--micro-batch, best of 64 or more");
   }
   o.channels = info.channels;
-  const int side = options.data.image_side_px;
+  const int side = data.image_side_px;
   const bool uniform = info.height_px > 0 && info.width_px > 0;
   o.height_px = side > 0 ? side : uniform ? info.height_px : default_side;
   o.width_px = side > 0 ? side : uniform ? info.width_px : default_side;
-  o.loss = options.recipe.loss;
+  o.loss = loss;
   o.classes = reads_labels ? static_cast<int>(info.classes.size()) : o.loss.projection;
   for (int c = 0; c < info.channels; ++c) {
     const auto i = static_cast<std::size_t>(c);

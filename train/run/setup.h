@@ -23,8 +23,10 @@ struct NetSetup {
 // Throws UsageError where the cache has no classes, for losses that read labels.
 void require_classes(const DataOptions& options, const pipeline::DatasetInfo& info);
 
-// Fits the net named in `options` to the data. Throws UsageError when they do not go together.
-NetSetup fit_net(const TrainOptions& options, const pipeline::DatasetInfo& info);
+// Fits a net to the data: its channels, classes and side, which `data` may say, and its
+// micro-batch. Throws UsageError when they do not go together.
+NetSetup fit_net(const NetChoice& net, const LossOptions& loss, const BatchOptions& batch,
+                 const DataOptions& data, const pipeline::DatasetInfo& info);
 
 pipeline::Geometry geometry_of(const NetSetup& setup);
 pipeline::Levels levels_of(const NetSetup& setup);

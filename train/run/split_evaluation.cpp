@@ -11,21 +11,19 @@
 
 namespace winnow::train {
 
-Evaluation evaluate_split(const Job& job, const TrainOptions& options, Engine& engine,
-                          comm::Communicator& comm, Split split) {
+Evaluation evaluate_split(const Job& job, int threads, Engine& engine, comm::Communicator& comm,
+                          Split split) {
   const EvaluationSet& set = job.data.evaluation_sets.at(split);
-  const bool judged = !options.data.selection.empty();
-  const std::string& tta = options.run.evaluation.tta;
-  const ViewMean view_mean{.of = tta.empty() ? nullptr : &find_test_augmentation(tta),
-                           .sigmoid = find_loss(options.recipe.loss.name).sigmoid};
-  const int resize_px = eval_resize_of(options.data, job.data.info, job.setup);
+  const bool judged = !job.data.selection.empty();
+  const ViewMean view_mean{.of = job.tta.empty() ? nullptr : &find_test_augmentation(job.tta),
+                           .sigmoid = find_loss(job.recipe.loss.name).sigmoid};
   return evaluate(engine.inference(),
                   {.source = job.data.source,
                    .samples = set.samples,
                    .leaked = judged ? &set.leaked : nullptr,
                    .view_mean = view_mean,
                    .several_labels = set.several_labels ? &*set.several_labels : nullptr},
-                  load_options(job, options, eval_recipe(resize_px), 0), comm, {});
+                  load_options(job, eval_recipe(job.eval_resize_px), threads, 0), comm, {});
 }
 
 std::optional<pipeline::SampleLabels> several_labels(const pipeline::Cache& cache,

@@ -16,9 +16,9 @@
 namespace winnow::train {
 
 // Evaluates the numbers that `engine` has on a split that the cache has. Collective; no loader
-// prepares batches meanwhile.
-Evaluation evaluate_split(const Job& job, const TrainOptions& options, Engine& engine,
-                          comm::Communicator& comm, Split split);
+// prepares batches meanwhile. `threads` decode.
+Evaluation evaluate_split(const Job& job, int threads, Engine& engine, comm::Communicator& comm,
+                          Split split);
 
 // The labels of samples, for a loss of each class's sigmoid, where one sample has none or several;
 // else none. `what`: what the samples are, as "training images"; `label_of` as read_labels().

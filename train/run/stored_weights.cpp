@@ -15,15 +15,14 @@ StoredWeights load_weights(const std::filesystem::path& file, const FileNetOptio
   if (options.net.name.empty()) {
     throw UsageError("say by --net which net the weights in " + file.string() + " are of");
   }
-  TrainOptions fit;
-  fit.net = read_net(options.net);
-  fit.data.cache = cache;
-  fit.data.image_side_px = options.image_side_px;
-  fit.data.augment = pipeline::Recipe::kNone;
-  fit.data.eval_resize_px = options.eval_resize_px;
+  DataOptions data;
+  data.cache = cache;
+  data.image_side_px = options.image_side_px;
+  data.augment = pipeline::Recipe::kNone;
+  data.eval_resize_px = options.eval_resize_px;
   StoredWeights stored;
-  stored.config.setup = fit_net(fit, info);
-  stored.config.eval_resize_px = eval_resize_of(fit.data, info, stored.config.setup);
+  stored.config.setup = fit_net(read_net(options.net), {}, {}, data, info);
+  stored.config.eval_resize_px = eval_resize_of(data, info, stored.config.setup);
   stored.graph = for_inference(forward_graph(stored.config.setup));
   stored.model = make_model(stored.graph, [](const Value&) { return std::vector<float>(); });
   if (use == FileUse::kClasses) stored.model.classes = class_names(info.classes);

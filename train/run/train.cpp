@@ -75,9 +75,9 @@ void add_scale(const StepExecutor& executor, const StepSpeed& speed,
   values["train.repeated_steps"] = speed.repeated_steps;
 }
 
-// That this rank computes on; none: on the CPU.
-std::optional<int> card_of(const TrainOptions& options, const comm::Communicator& comm) {
-  if (options.execution.backend != "cudnn") return std::nullopt;
+// The CUDA device of this rank; nullopt on the CPU backend.
+std::optional<int> card_of(const ExecutionOptions& options, const comm::Communicator& comm) {
+  if (options.backend != "cudnn") return std::nullopt;
   return comm.local_rank();
 }
 
@@ -137,28 +137,43 @@ void enter_step(RunState& state, std::int64_t done, const BatchLayout& batches,
   state.loss_scale = scale.adapts ? std::optional(scale) : std::nullopt;
 }
 
+// Gives the executor what it knew when `state` was saved.
+void go_on_from(const RunState& state, StepExecutor& executor) {
+  executor.restore(state.sums);
+  if (state.loss_scale && executor.loss_scale().adapts) executor.set_loss_scale(*state.loss_scale);
+}
+
+// What a run is made of; all of it outlives the loop.
+struct Parts {
+  const TrainOptions& options;
+  const Job& job;
+  Engine& engine;
+  RunDirectory& directory;
+  comm::Communicator& comm;
+  const Note& note;
+  health::Board& board;
+};
+
 // The loop over the steps of a run, from where `state` is. Each part it calls has its own file.
 class Trainer {
  public:
-  Trainer(const TrainOptions& options, const Job& job, Engine& engine, RunDirectory& directory,
-          comm::Communicator& comm, const Note& note, RunState state, StepRange steps,
-          health::Board& board)
-      : options_(options),
-        job_(job),
-        engine_(engine),
-        directory_(directory),
-        comm_(comm),
-        note_(note),
-        board_(board),
+  Trainer(const Parts& parts, RunState state, StepRange steps)
+      : options_(parts.options),
+        job_(parts.job),
+        engine_(parts.engine),
+        directory_(parts.directory),
+        comm_(parts.comm),
+        note_(parts.note),
+        board_(parts.board),
         state_(std::move(state)),
         steps_(steps),
-        lr_(learning_rate(options.recipe, job.batches)),
-        ranks_(comm),
-        log_(comm, job.batches),
-        saver_(directory, log_, comm, board, options.run.checkpoints.kept),
-        evaluations_(job, options, engine, comm, log_),
-        census_(*job.data.sampler, job.batches, state_.step),
-        loss_watch_(loss_of_guessing(job.setup.options)) {}
+        lr_(learning_rate(job_.recipe, job_.batches)),
+        ranks_(comm_),
+        log_(comm_, job_.batches),
+        saver_(directory_, log_, comm_, board_, options_.run.checkpoints.kept),
+        evaluations_(job_, options_.run, options_.execution.threads.decode, engine_, comm_, log_),
+        census_(*job_.data.sampler, job_.batches, state_.step),
+        loss_watch_(loss_of_guessing(job_.setup.options)) {}
 
   TrainResult run(const ProgressSink& progress) {
     begin();
@@ -192,9 +207,10 @@ class Trainer {
       if (steps_.first == 0 && shuffle) log_.write_shuffle(*shuffle);
       remove_file(directory_.summary());  // it says nothing of what follows
     });
-    loader_ = load_training_batches(job_, options_, comm_, steps_,
+    loader_ = load_training_batches(job_, options_.execution.threads.decode, comm_, steps_,
                                     engine_.executor().execution().batches_ahead);
-    ranks_.begin(traffic_of_step(engine_.executor().execution()), card_of(options_, comm_));
+    ranks_.begin(traffic_of_step(engine_.executor().execution()),
+                 card_of(options_.execution, comm_));
     log_.throughput().begin(steps_.first, job_.batches.batch);
     leave_epochs(steps_.first);
     if (!state_.evaluated && steps_.first < steps_.last && evaluate(steps_.first)) {
@@ -238,7 +254,7 @@ class Trainer {
                                          {"train.weight_norm", engine_.weight_norm()}};
     add_waits(*loader_, speed_.exposed, values);
     saver_.add_costs(values);
-    if (!learns_without_labels(options_.recipe.loss)) {
+    if (!learns_without_labels(job_.recipe.loss)) {
       values["train.top1"] = state_.interval_hits.top1();
     }
     // A run that goes on may end before it did a step.
@@ -290,7 +306,7 @@ class Trainer {
       settle(health::Stage::kEnding);  // all together, or one would wait for another that left
       throw_stopped(comm_, options_.run.out, {done, steps_.last});
     }
-    require_unchanged_cache(job_, options_, {done, steps_.last}, comm_, note_);
+    require_unchanged_cache(job_, options_.run.out, {done, steps_.last}, comm_, note_);
     log_.throughput().leave_out(std::chrono::duration<double>(Clock::now() - begin).count());
   }
 
@@ -322,7 +338,7 @@ class Trainer {
       census = census_.checked_text(state_.census, done, options_.data.sampling.sampling);
     });
     enter_step(state_, done, job_.batches, engine_.executor());
-    state_.writer.seed = options_.recipe.seed;
+    state_.writer.seed = job_.recipe.seed;
     state_.writer.ranks = comm_.size();
     engine_.executor().forget_errors();  // as who goes on from this checkpoint has
     saver_.save(state_, engine_.model(), std::move(census));
@@ -405,8 +421,8 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
                   health::Board* board) {
   TrainOptions options = given;
   comm.use_checksums(options.execution.all_reduce.checksums);
-  options.net = choose_net(given, comm, note);
-  options.batch.micro_batch = choose_micro_batch(given, comm);
+  options.net = choose_net(given.net, given.run, comm, note);
+  options.batch.micro_batch = choose_micro_batch(given.batch, given.run, comm);
   const RunOptions& run = options.run;
   const Job job = open_job(options, backend, comm);
   Model model = outline_model(job.forward, options.start, comm);
@@ -420,31 +436,30 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   on_all(comm, [&] {
     useless_norm = check_norm_groups(graphs.training, job.setup.net.name, directory.goes_on());
   });
-  PlannedRun planned = plan_run(options, job, graphs, backend, stored, comm);  // or it does not fit
+  const RunPlan* const in_force = stored && !run.replan ? &*stored : nullptr;
+  PlannedRun planned = plan_run(options.execution, job, graphs, backend, in_force, comm);
   begin_model(model, job.forward, options.recipe.seed, options.start, comm, note);
   directory.begin(job.config);
   note(in_words(planned, job, backend));
-  for (const std::string& sentence : notes_on_data(job, options.data)) note(sentence);
+  for (const std::string& sentence : notes_on_data(job)) note(sentence);
   if (useless_norm) note(*useless_norm);
   const auto norms =
       note_on_norm_groups(graphs.training, job.batches, views_of(job.setup), job.sync_bn);
   if (norms) note(*norms);
   const std::unique_ptr<Engine> compiled =
-      compile_planned(planned, options, graphs, backend, stored, comm, std::move(model));
+      compile_planned(planned, job.recipe, graphs, backend, comm, std::move(model));
   Engine& engine = *compiled;
   if (const auto sentence = note_on_kernels(engine.kernels())) note(*sentence);
   directory.use_plan(std::move(planned.plan), run.replan);
   std::optional<RunState> restored = directory.restore_newest_checkpoint(
       engine.model(), job.batches, run.replan, run.checkpoints.kept);
-  if (!restored) complete_weights(engine.model(), job, options, comm);
+  if (!restored)
+    complete_weights(engine.model(), job, options.start, options.execution.threads.decode, comm);
   RunState state = std::move(restored).value_or(RunState{});
   StepRange steps;
   on_all(comm, [&] { steps = steps_to_do(job, run, state); });
   engine.load_model();
-  engine.executor().restore(state.sums);
-  if (state.loss_scale && engine.executor().loss_scale().adapts) {
-    engine.executor().set_loss_scale(*state.loss_scale);
-  }
+  go_on_from(state, engine.executor());
   health::Board unseen;
   if (board == nullptr) board = &unseen;
   board->set_saved(state.step);
@@ -454,7 +469,7 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
     engine.executor().set_trace(&trace->recorder());
     trace->begin(run.out / "trace.json", state.step, note);
   }
-  Trainer trainer(options, job, engine, directory, comm, note, std::move(state), steps, *board);
+  Trainer trainer({options, job, engine, directory, comm, note, *board}, std::move(state), steps);
   const TrainResult result = trainer.run(progress);
   if (trace != nullptr) trace->finish();
   return result;

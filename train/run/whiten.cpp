@@ -18,8 +18,7 @@ constexpr std::uint64_t kImages = 5000;
 constexpr std::uint64_t kAtOnce = 50;
 
 // Rank 0's are of all the images, the others' of none.
-PatchSums sum_patches(const Job& job, const TrainOptions& options, comm::Communicator& comm,
-                      int side_px) {
+PatchSums sum_patches(const Job& job, int threads, comm::Communicator& comm, int side_px) {
   const pipeline::Sampler& sampler = *job.data.sampler;
   const std::uint64_t count = std::min(kImages, sampler.epoch_size());
   const auto requests = [&](int rank, std::uint64_t i) -> std::vector<pipeline::Request> {
@@ -28,10 +27,9 @@ PatchSums sum_patches(const Job& job, const TrainOptions& options, comm::Communi
     if (rank != 0) return {pipeline::Request{.weight = 0}};
     return sampler.requests(first, std::min(kAtOnce, count - first));
   };
-  const int resize_px = eval_resize_of(options.data, job.data.info, job.setup);
   pipeline::Loader loader(
-      *job.data.source.cache, load_options(job, options, eval_recipe(resize_px), 0),
-      pipeline::make_planner(job.data.source.spread, comm.rank(), requests, options.recipe.seed));
+      *job.data.source.cache, load_options(job, eval_recipe(job.eval_resize_px), threads, 0),
+      pipeline::make_planner(job.data.source.spread, comm.rank(), requests, job.recipe.seed));
   PatchSums sums(job.setup.options.channels, side_px);
   for (pipeline::Batch batch = loader.next(); batch.size() > 0;
        batch = loader.next(std::move(batch))) {
@@ -46,10 +44,10 @@ PatchSums sum_patches(const Job& job, const TrainOptions& options, comm::Communi
 
 }  // namespace
 
-void whiten(Model& model, const Job& job, const TrainOptions& options, comm::Communicator& comm) {
+void whiten(Model& model, const Job& job, int threads, comm::Communicator& comm) {
   for (Model::Tensor& t : model.tensors) {
     if (t.about.init != Init::kWhitening) continue;
-    const PatchSums sums = sum_patches(job, options, comm, static_cast<int>(t.about.shape.back()));
+    const PatchSums sums = sum_patches(job, threads, comm, static_cast<int>(t.about.shape.back()));
     if (comm.rank() == 0) {
       const std::vector<float> filters = whitening_filters(
           sums, {.mean = job.setup.options.mean, .stddev = job.setup.options.stddev});
@@ -60,10 +58,10 @@ void whiten(Model& model, const Job& job, const TrainOptions& options, comm::Com
   }
 }
 
-void complete_weights(Model& model, const Job& job, const TrainOptions& options,
+void complete_weights(Model& model, const Job& job, const StartOptions& start, int threads,
                       comm::Communicator& comm) {
-  if (options.start.init_from.empty()) whiten(model, job, options, comm);
-  begin_averages(model, options.recipe.options);
+  if (start.init_from.empty()) whiten(model, job, threads, comm);
+  begin_averages(model, job.recipe.options);
 }
 
 }  // namespace winnow::train

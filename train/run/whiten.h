@@ -11,11 +11,12 @@ namespace winnow::train {
 // of the first epoch as evaluation would see them. Does nothing where there is no such tensor.
 // Collective: all ranks have the same filters afterwards; no loader prepares batches meanwhile. The
 // filters depend on data and seed alone.
-void whiten(Model& model, const Job& job, const TrainOptions& options, comm::Communicator& comm);
+// `threads` decode.
+void whiten(Model& model, const Job& job, int threads, comm::Communicator& comm);
 
 // Completes the weights that a run begins with, on all ranks alike: whitening filters where no file
 // gave weights, and last the averages of them. Collective.
-void complete_weights(Model& model, const Job& job, const TrainOptions& options,
+void complete_weights(Model& model, const Job& job, const StartOptions& start, int threads,
                       comm::Communicator& comm);
 
 }  // namespace winnow::train

@@ -10,24 +10,23 @@ namespace {
                    flag);
 }
 
-void check_evaluation_flags(const TrainOptions& options) {
-  const EvaluationOptions& evaluation = options.run.evaluation;
+void check_evaluation_flags(const EvaluationOptions& evaluation, double holdout) {
   const std::string why = "reads no labels, so there is no accuracy to evaluate";
-  if (options.data.holdout > 0) refuse("--holdout", why);
+  if (holdout > 0) refuse("--holdout", why);
   if (evaluation.interval > 0) refuse("--eval-every", why);
   if (!evaluation.keep_best.empty()) refuse("--keep-best", why);
   if (evaluation.patience > 0) refuse("--early-stop", why);
   if (!evaluation.tta.empty()) refuse("--tta", why);
 }
 
-void check_views(const TrainOptions& options, const Job& job) {
-  const pipeline::Recipe recipe = recipe_of(options.data, job.data.info);
-  if (pipeline::mixes(recipe)) {
+void check_views(const Job& job) {
+  if (pipeline::mixes(job.augment)) {
     throw UsageError("--loss barlow_twins compares two views of one image, and --augment " +
-                     pipeline::recipe_name(recipe) + " mixes images; leave mixup and cutmix out");
+                     pipeline::recipe_name(job.augment) +
+                     " mixes images; leave mixup and cutmix out");
   }
   const bool has_variants = job.data.info.stored_recipe != pipeline::Recipe::kNone;
-  if (recipe == pipeline::Recipe::kNone && !has_variants) {
+  if (job.augment == pipeline::Recipe::kNone && !has_variants) {
     throw UsageError(
         "--loss barlow_twins compares two views of each image, which --augment none makes equal; "
         "name an augmentation that the features shall not depend on, or take --recipe "
@@ -41,8 +40,8 @@ bool learns_without_labels(const LossOptions& loss) { return !find_loss(loss.nam
 
 void check_without_labels(const TrainOptions& options, const Job& job) {
   if (!learns_without_labels(options.recipe.loss)) return;
-  check_evaluation_flags(options);
-  check_views(options, job);
+  check_evaluation_flags(options.run.evaluation, options.data.holdout);
+  check_views(job);
   if (!options.class_weights.none()) refuse("--class-weights", "reads no labels");
   if (options.recipe.loss.label_smoothing > 0) refuse("--label-smoothing", "reads no labels");
   if (options.batch.sync_bn) {

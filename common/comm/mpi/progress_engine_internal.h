@@ -48,10 +48,9 @@ struct SumKind {
 //                  Channel says in which order the operations of a class run, and why none of them
 //                  is in a deadlock
 // Gradients first  and shares: while some are under way on this rank and move, no chain of data
-// starts here.
-//                  Gradients that do not move wait for a rank that has not begun them, perhaps
-//                  since it waits for data from here: then data go on. Chains of data have one
-//                  round, so that none is left half done
+//                  starts here. Gradients that do not move wait for a rank that has not begun them,
+//                  perhaps since it waits for data from here: then data go on. Chains of data have
+//                  one round, so that none is left half done
 // Failure          of MPI, or ranks that do not fit together: every operation in flight and every
 //                  later one gets it from its future; after that only abort() calls MPI
 // Buffers          before a future is ready, nothing writes into those of its operation any more:
@@ -81,8 +80,7 @@ class ProgressEngine {
                                   std::vector<Transfer> transfers, StartCollective start,
                                   std::function<void()> agreed, bool checksums = false);
 
-  // A collective of control, posted on the engine's thread, where `agreed` is called when it is
-  // complete.
+  // A collective of control. `agreed` is called on the engine's thread when it is complete.
   std::shared_future<void> submit(StartCollective start, CollectiveMemory memory,
                                   std::function<void()> agreed = {});
 
