@@ -189,13 +189,12 @@ train::TrainResult train_shown(const TrainOptions& o, const train::TrainOptions&
 }
 
 // What became of a run, for people.
-void tell(const train::TrainOptions& options, const train::TrainResult& result,
-          const Session& session) {
+void tell(const train::RunOptions& run, const train::TrainResult& result, const Session& session) {
   say(session, fmt::format("{} steps, {:.0f} images/s; loss {:.4f}",
                            grouped(static_cast<std::uint64_t>(result.steps)),
                            result.speed.images_per_second, result.train_loss));
   if (const auto& score = result.score) {
-    const std::string& tta = options.run.evaluation.tta;
+    const std::string& tta = run.evaluation.tta;
     say(session,
         fmt::format("{} accuracy {}{}{}{}", score->split, percent(score->top1),
                     score->top1_leak_free
@@ -209,7 +208,7 @@ void tell(const train::TrainOptions& options, const train::TrainResult& result,
     say(session, fmt::format("best: {} {:.4f} after {} steps, checkpoints/best", best->metric,
                              best->value, grouped(static_cast<std::uint64_t>(best->step))));
   }
-  say(session, fmt::format("run: {}", options.run.out.string()));
+  say(session, fmt::format("run: {}", run.out.string()));
 }
 
 // Nobody where it is not asked for.
@@ -258,7 +257,9 @@ void run(const TrainOptions& o, Session& untraced) {
   const nlohmann::ordered_json machines = tell_machines(o.threads, session);
   if (!o.recipe.sentence.empty()) say(session, o.recipe.sentence);
   std::vector<std::string> folds;  // before shards are placed, as selections may go with them
-  if (o.folds > 0) folds = make_fold_selections(options, o.folds, session);
+  if (o.folds > 0) {
+    folds = make_fold_selections(options.data, options.recipe.loss, options.run, o.folds, session);
+  }
   MemoryFlags memory = o.memory;
   const pipeline::ShuffleOptions& shuffle = options.data.sampling.shuffle;
   if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;
@@ -268,7 +269,7 @@ void run(const TrainOptions& o, Session& untraced) {
   options.run.log.trace = trace.get();
   const auto train_one = [&](const train::TrainOptions& one) {
     train::TrainResult result = train_shown(o, one, session, health);
-    tell(one, result, session);
+    tell(one.run, result, session);
     return result;
   };
   if (o.folds > 0) return train_folds(options, folds, train_one, o.output.json, session);

@@ -35,15 +35,15 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-void check_folds(const train::TrainOptions& options) {
-  if (!train::find_loss(options.recipe.loss.name).reads_labels()) {
-    throw UsageError("--folds is for nets that predict labels, and --loss " +
-                     options.recipe.loss.name + " reads none; leave it out");
+void check_folds(const train::LossOptions& loss, double holdout,
+                 const train::EvaluationOptions& evaluation) {
+  if (!train::find_loss(loss.name).reads_labels()) {
+    throw UsageError("--folds is for nets that predict labels, and --loss " + loss.name +
+                     " reads none; leave it out");
   }
-  if (options.data.holdout > 0) {
+  if (holdout > 0) {
     throw UsageError("with --folds each fold is held out in turn: leave --holdout away");
   }
-  const train::EvaluationOptions& evaluation = options.run.evaluation;
   if (!evaluation.keep_best.empty() || evaluation.patience > 0) {
     throw UsageError(
         "with --folds no checkpoint may be chosen by the labels that it is to judge: leave "
@@ -130,20 +130,22 @@ struct FoldPrediction {
   std::vector<float> probabilities;
 };
 
-train::EvalResult predict(const train::TrainOptions& options, Session& session) {
+train::EvalResult predict(const fs::path& run, const train::DataOptions& data,
+                          const std::string& tta, const train::ExecutionOptions& execution,
+                          Session& session) {
   const ProgressSink watch = make_stopping_bar(
       session, "predict", "batches", "stopped; go on by the same command with --resume auto");
-  return train::evaluate_run({.run = options.run.out,
+  return train::evaluate_run({.run = run,
                               .file = {},
-                              .data = {.cache = options.data.cache,
-                                       .placement = options.data.placement,
-                                       .selection = options.data.selection,
+                              .data = {.cache = data.cache,
+                                       .placement = data.placement,
+                                       .selection = data.selection,
                                        .split = "val",
-                                       .tta = options.run.evaluation.tta},
+                                       .tta = tta},
                               .with_logits = true,
-                              .backend = options.execution.backend,
-                              .dtype = options.execution.dtype,
-                              .threads = options.execution.threads},
+                              .backend = execution.backend,
+                              .dtype = execution.dtype,
+                              .threads = execution.threads},
                              session.comm, watch,
                              [&](const std::string& sentence) { say(session, sentence); });
 }
@@ -162,14 +164,14 @@ void join(const std::vector<FoldPrediction>& parts, train::OutOfFold& joined) {
   }
 }
 
-void write(const train::TrainOptions& options, const fs::path& run,
+void write(const train::DataOptions& data, const fs::path& run,
            const std::vector<FoldPrediction>& parts, bool sigmoid) {
-  const fs::path& elsewhere = options.data.placement.files_at;
-  const pipeline::Cache cache = pipeline::Cache::open(
-      elsewhere.empty() ? options.data.cache : elsewhere, pipeline::OpenOptions::without_shards());
+  const fs::path& elsewhere = data.placement.files_at;
+  const pipeline::Cache cache = pipeline::Cache::open(elsewhere.empty() ? data.cache : elsewhere,
+                                                      pipeline::OpenOptions::without_shards());
   train::OutOfFold joined{.about = {.cache_digest = cache.digest(),
                                     .digest_by_names = pipeline::digest_by_names(cache),
-                                    .selection = options.data.selection,
+                                    .selection = data.selection,
                                     .folds = static_cast<std::uint32_t>(parts.size()),
                                     .sigmoid = sigmoid},
                           .classes = {}};
@@ -215,22 +217,23 @@ struct Sums {
 
 }  // namespace
 
-std::vector<std::string> make_fold_selections(const train::TrainOptions& options,
-                                              std::uint32_t count, const Session& session) {
+std::vector<std::string> make_fold_selections(const train::DataOptions& data,
+                                              const train::LossOptions& loss,
+                                              const train::RunOptions& run, std::uint32_t count,
+                                              const Session& session) {
   std::vector<std::string> names;
   for (std::uint32_t fold = 1; fold <= count; ++fold) {
-    names.push_back(fold_name(name_of_folds(options.data, count), fold));
+    names.push_back(fold_name(name_of_folds(data, count), fold));
   }
   comm::on_root(session.comm, [&] {
-    check_folds(options);
-    check_run_folder(options.run.out);
+    check_folds(loss, data.holdout, run.evaluation);
+    check_run_folder(run.out);
     // What a selection is kept as when another replaces it is the longest name.
     pipeline::check_selection_name(names.back() + ".previous");
   });
-  with_shared_work(
-      session, /*all_links=*/options.data.selection.empty(),
-      [&](const dedup::SharedWork& work) { write_folds(session, options.data, names, work); });
-  comm::on_root(session.comm, [&] { make_directories(options.run.out); });
+  with_shared_work(session, /*all_links=*/data.selection.empty(),
+                   [&](const dedup::SharedWork& work) { write_folds(session, data, names, work); });
+  comm::on_root(session.comm, [&] { make_directories(run.out); });
   return names;
 }
 
@@ -245,13 +248,14 @@ void train_folds(const train::TrainOptions& options, const std::vector<std::stri
     one.run.out = options.run.out / ("fold-" + std::to_string(fold + 1));
     say(session, fmt::format("fold {} of {}", fold + 1, selections.size()));
     const train::TrainResult trained = train_one(one);
-    train::EvalResult predicted = predict(one, session);
+    train::EvalResult predicted =
+        predict(one.run.out, one.data, one.run.evaluation.tta, one.execution, session);
     sums.add(one.run.out, trained, predicted);
     const std::vector<float>& logits = predicted.evaluation.logits;  // none but on rank 0
     parts[fold] = {std::move(predicted.ids),
                    train::probabilities_of(logits, predicted.classes.size(), sigmoid)};
   }
-  comm::on_root(session.comm, [&] { write(options, options.run.out, parts, sigmoid); });
+  comm::on_root(session.comm, [&] { write(options.data, options.run.out, parts, sigmoid); });
   say(session, fmt::format("accuracy {} on {} images, each predicted by the net that has not seen "
                            "it; probabilities: {}",
                            percent(sums.top1()), grouped(sums.samples),

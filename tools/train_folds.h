@@ -13,7 +13,7 @@
 namespace winnow::tools {
 
 // Writes the selections of the folds into the cache: in each, one fold is val and the others are
-// train. Folds are of what options.data.selection lets be trained on (dedup::folds_of), else of all
+// train. Folds are of what data.selection lets be trained on (dedup::folds_of), else of all
 // images but test, where duplicates are what `winnow split` takes for such.
 //
 // Out      Their names, the same on all ranks. Equal options make equal selections.
@@ -21,8 +21,10 @@ namespace winnow::tools {
 // Ranks    Collective; all share the search.
 // Throws   UsageError: options that go with no folds, a folder of the run with other things in it;
 //          SystemError: a cache that cannot be written to.
-std::vector<std::string> make_fold_selections(const train::TrainOptions& options,
-                                              std::uint32_t count, const Session& session);
+std::vector<std::string> make_fold_selections(const train::DataOptions& data,
+                                              const train::LossOptions& loss,
+                                              const train::RunOptions& run, std::uint32_t count,
+                                              const Session& session);
 
 // Trains and tells of one run.
 using TrainOne = std::function<train::TrainResult(const train::TrainOptions& options)>;

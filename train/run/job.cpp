@@ -214,7 +214,7 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
     // Unknown names fail here, on all ranks alike.
     check_recipe(options.recipe.optimizer, options.recipe.rate.schedule, options.recipe.options);
     check_lengths(options.recipe);
-    check_without_labels(options, job);
+    check_without_labels(job, options.data, options.run.evaluation, options.class_weights);
     check_evaluation(options.run.evaluation, job);
     const std::string& schedule = options.execution.all_reduce.schedule;
     if (schedule != comm::kAutoSchedule) comm::find_schedule(schedule);

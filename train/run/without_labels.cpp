@@ -38,13 +38,15 @@ void check_views(const Job& job) {
 
 bool learns_without_labels(const LossOptions& loss) { return !find_loss(loss.name).reads_labels(); }
 
-void check_without_labels(const TrainOptions& options, const Job& job) {
-  if (!learns_without_labels(options.recipe.loss)) return;
-  check_evaluation_flags(options.run.evaluation, options.data.holdout);
+void check_without_labels(const Job& job, const DataOptions& data,
+                          const EvaluationOptions& evaluation,
+                          const pipeline::ClassWeights& weights) {
+  if (!learns_without_labels(job.recipe.loss)) return;
+  check_evaluation_flags(evaluation, data.holdout);
   check_views(job);
-  if (!options.class_weights.none()) refuse("--class-weights", "reads no labels");
-  if (options.recipe.loss.label_smoothing > 0) refuse("--label-smoothing", "reads no labels");
-  if (options.batch.sync_bn) {
+  if (!weights.none()) refuse("--class-weights", "reads no labels");
+  if (job.recipe.loss.label_smoothing > 0) refuse("--label-smoothing", "reads no labels");
+  if (job.sync_bn) {
     refuse("--sync-bn",
            "compares the images of a micro-batch, whatever its batch norms see, so a larger "
            "--micro-batch is what helps");

@@ -11,7 +11,9 @@ bool learns_without_labels(const LossOptions& loss);
 
 // Throws UsageError where options of such a run ask for labels, for an evaluation, or for views
 // that are no pairs. Nothing for other runs.
-void check_without_labels(const TrainOptions& options, const Job& job);
+void check_without_labels(const Job& job, const DataOptions& data,
+                          const EvaluationOptions& evaluation,
+                          const pipeline::ClassWeights& weights);
 
 // The split that such a run learns from. Without a selection: train, or where the cache has no
 // train split its images without one. With a selection: likewise, of what it keeps.
