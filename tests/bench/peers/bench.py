@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import hashlib
 import importlib.machinery
 import importlib.util
 import json
@@ -16,6 +17,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 TESTS = HERE.parent  # tests/bench
+ORIGIN = "origin"  # beside the contenders of a round: the program and the machine
 
 
 def script(path):
@@ -35,7 +37,10 @@ class Bench:
     rounds: int
 
     def rounds_of(self, part, prepare, contenders, rounds=None):
-        """The results of each round: {contender: result}. contenders: {name: function of the prepared folder}."""
+        """The results of each round: {contender: result}. contenders: {name: function of the prepared folder}.
+
+        Rounds of another program or machine, kept in files of before, are refused by name.
+        """
         files = [self.work / f"{part}-{r}.json" for r in range(rounds or self.rounds)]
         with contextlib.ExitStack() as stack:
             folder = None
@@ -52,8 +57,22 @@ class Bench:
                 for name in [*contenders][first:] + [*contenders][:first]:
                     done[name] = contenders[name](folder)
                     print(f"{part}, round {r + 1}: {name}: {json.dumps(done[name])}", flush=True)
-                file.write_text(json.dumps(done, indent=1) + "\n")
-        return [json.loads(file.read_text()) for file in files]
+                file.write_text(json.dumps({**done, ORIGIN: self.origin()}, indent=1) + "\n")
+        return self.of_one_origin(files)
+
+    def origin(self):
+        return f"program {hashlib.sha256(self.winnow.read_bytes()).hexdigest()[:16]} on {machine()}"
+
+    def of_one_origin(self, files):
+        """What is in the files; files that do not say whose they are count as equal."""
+        rounds, first = [json.loads(file.read_text()) for file in files], {}
+        for file, of in zip(files, rounds):
+            if origin := of.pop(ORIGIN, None):
+                first.setdefault(origin, file.name)
+        if len(first) > 1:
+            named = "; ".join(f"{name}: {origin}" for origin, name in first.items())
+            raise SystemExit(f"rounds of {len(first)} programs or machines in one table: {named}. Delete those of all but one in {self.work}")
+        return rounds
 
 
 def go_first():
@@ -89,6 +108,13 @@ def memory_of_tree(root):
     return max(total, field(root, "status", "VmHWM:"))
 
 
+def waited_for(process):
+    """Waits for its end; the most bytes that the kernel counted, for what ends before it is sampled."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return 1024 * usage.ru_maxrss
+
+
 def timed(*commands, environment=None):
     """Seconds of the commands one after the other, and the most memory of all processes of one, sampled ever less often."""
     peak = 0
@@ -97,12 +123,13 @@ def timed(*commands, environment=None):
         with tempfile.TemporaryFile("w+") as output:
             process = subprocess.Popen([str(word) for word in command], stdout=output, stderr=output,
                                        env={**os.environ, **(environment or {})})  # fmt: skip
-            ended = threading.Event()
-            waiter = threading.Thread(target=lambda p=process, e=ended: (p.wait(), e.set()))
+            ended, kernels = threading.Event(), []
+            waiter = threading.Thread(target=lambda p=process, e=ended, k=kernels: (k.append(waited_for(p)), e.set()))
             waiter.start()
             while not ended.wait(min(1, 0.05 + 0.02 * (time.monotonic() - begin))):
                 peak = max(peak, memory_of_tree(process.pid))
             waiter.join()
+            peak = peak or kernels[0]
             if process.returncode:
                 output.seek(0)
                 raise SystemExit(f"{' '.join(map(str, command))} failed:\n{output.read()[-3000:]}")

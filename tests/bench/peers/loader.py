@@ -5,14 +5,20 @@ import statistics
 import bench
 
 SECONDS = 3
+CASES = ("photos", "cifar")
 WORKERS = {"PIL": (2, 3), "io": (2, 3), "cifar": (1, 2)}  # the best counts
+
+
+def own_rates(of, winnow, folder):
+    """What the program's loader does, by label, of all cases."""
+    return {label: rate for case in CASES for label, rate in of.winnow_rates(winnow, folder, case, SECONDS).items()}
 
 
 def measure(b):
     of = bench.script("loader/measure")
     peers = [("torch", f"torchvision:{what}:{workers}") for what, of_what in WORKERS.items() for workers in of_what]
     peers += [("dali", "dali"), ("ffcv", "ffcv")]
-    contenders = {"winnow": lambda folder: of.winnow_rates(b.winnow, folder, SECONDS)}
+    contenders = {"winnow": lambda folder: own_rates(of, b.winnow, folder)}
     for name, peer in peers:
         if name in b.pythons:
             contenders[peer] = lambda folder, n=name, p=peer: of.ask_peer(b.pythons[n], p, folder, SECONDS)
