@@ -9,6 +9,7 @@ import struct
 
 import chart
 import images
+from bench import points
 
 
 SIZES = [512, 2048, 8192]
@@ -38,11 +39,23 @@ def tuned(bench):
                       "--", "--net", "small.toml", "--dtype", "bf16", then=keep)  # fmt: skip
     for file, content in kept["files"].items():
         (bench.folder("batches") / f"tuned-{file}").write_text(content)
+    bench.table("batches", "tuned-beside.csv", [tuned_row(arm) for arm in kept["found"]["arms"]])
     table = list(csv.DictReader(io.StringIO(kept["files"]["table.csv"])))
     chart.curves(bench.folder("batches") / "tuned.svg", "Tuned alike: seven rates each, then other seeds of the best", "batch", "% right on the hold-out",
                  [{"name": name, "points": [(int(row["batch_size"]), *(100 * float(row[field]) if row[field] else None for field in ("mean", "least", "most")))
                                             for row in table if row["optimizer"] == name and row["mean"]]} for name in optimizers.split(",")],
                  log=True, x_ticks=sizes)  # fmt: skip
+
+
+def tuned_row(arm):
+    """The best setting of an optimiser at a batch size, beside the first optimiser: differences paired by seed, p corrected for all."""
+    beside = arm["beside_first"] or {}
+    rate = next(axis for axis in arm["axes"] if axis["flag"] == "lr")
+    return {"optimizer": arm["optimizer"], "batch_size": arm["batch_size"], "lr": f"{arm['setting']['lr']:g}",
+            "end": "highest" if rate["is_highest"] else "lowest" if rate["is_lowest"] else "", "trials": len(arm["trials"]),
+            "diverged": arm["trials_diverged"], "seeds": len(arm["top1"]), "top1": points(arm["mean"]), "deviation": points(arm["deviation"]),
+            "difference": points(beside.get("mean")), "least": points(beside.get("least")), "most": points(beside.get("most")),
+            "p": "" if arm["p"] is None else f"{arm['p']:.3g}", "top1_by_seed": " ".join(points(value) for value in arm["top1"])}  # fmt: skip
 
 
 def scaling(bench):
@@ -87,9 +100,12 @@ def ratios(bench):
     bench.train([(run, cache, ["--net", "small.toml", "--recipe", "none", "--optimizer", "lars", "--lr", 8, "--weight-decay", 5e-4,
                                "--sched", "poly", "--batch-size", size, "--epochs", epochs, "--checkpoint-hist", 100], 1)])  # fmt: skip
     table = []
-    for checkpoint in sorted((bench.work / run / "checkpoints").glob("step-*"), key=lambda path: int(path.name[5:])):
-        step = f"{run}-{checkpoint.name}"
-        weights = checkpoint / "model.safetensors"
+    checkpoints = bench.work / run / "checkpoints"
+    # Of raw results from elsewhere there are no checkpoints, but what was measured of each.
+    names = {path.name for path in checkpoints.glob("step-*")} | {out.removeprefix(f"{run}-") for out in bench.kept_outs(f"{run}-step-")}
+    for name in sorted(names, key=lambda name: int(name[5:])):
+        step = f"{run}-{name}"
+        weights = checkpoints / name / "model.safetensors"
 
         def measure(_, step=step, weights=weights):
             after = next((bench.work / step / "checkpoints").glob("step-1")) / "model.safetensors"
@@ -103,7 +119,7 @@ def ratios(bench):
                            weights.relative_to(bench.work), "--lr", 1, "--momentum", 0, "--weight-decay", 0, "--warmup-epochs", 0,
                            "--sched", "constant", "--batch-size", size, "--augment", "none", "--max-steps", 1, "--threads", bench.lanes,
                            "--resume", "auto", "--json", then=measure)  # fmt: skip
-        table += [{"step": int(checkpoint.name[5:]), "layer": name, "weight_norm_by_gradient_norm": f"{ratio:.4g}"} for name, ratio in found.items()]
+        table += [{"step": int(name[5:]), "layer": layer, "weight_norm_by_gradient_norm": f"{ratio:.4g}"} for layer, ratio in found.items()]
     bench.table("batches", "ratios.csv", table)
     names = list(dict.fromkeys(row["layer"] for row in table))
     chart.curves(bench.folder("batches") / "ratios.svg", f"LARS, a batch of {size}: log10 of |w| / |g| of each layer", "step",

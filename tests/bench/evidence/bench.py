@@ -44,7 +44,8 @@ class Bench:
         shutil.copy(HERE / "small.toml", self.work / "small.toml")
         self.program = hashlib.sha256(self.winnow.read_bytes()).hexdigest()[:16]
         self.said = {}  # experiment: the commands that it ran
-        self.programs = set()
+        self.programs = {}  # experiment: those whose results it has
+        self.origins = {}  # what told results apart that were read since the last table: {kind: {value: file}}
         self.experiment = ""
         self.children = set()
         self.stopped = False
@@ -104,15 +105,25 @@ class Bench:
         kept = self.work / "done" / f"{key}.json"
         if not kept.exists():
             printed = self.call(*words)
-            value = {"program": self.program, "words": words, "printed": then(printed) if then else printed}
+            value = {"program": self.program, "machine": machine(), "words": words, "printed": then(printed) if then else printed}
             kept.parent.mkdir(exist_ok=True)
             part = kept.with_name(f"{key}.{threading.get_ident()}.part")
             part.write_text(json.dumps(value))
             os.replace(part, kept)
         value = json.loads(kept.read_text())
         self.note(words)
-        self.programs.add(value.get("program", ""))
+        with self.lock:
+            self.programs.setdefault(self.experiment, set()).add(value.get("program", ""))
+            for kind, origin in origins_of(value):
+                self.origins.setdefault(kind, {}).setdefault(origin, f"{kept.relative_to(self.work)} ({shlex.join(words)[:70]})")
         return value["printed"]
+
+    def kept_outs(self, prefix):
+        """Outputs (--out) that begin so, of commands whose results are kept."""
+        for file in sorted((self.work / "done").glob("*.json")):
+            words = json.loads(file.read_text())["words"]
+            if "--out" in words and words[words.index("--out") + 1].startswith(prefix):
+                yield words[words.index("--out") + 1]
 
     def train(self, runs):
         """Trains these runs, (folder, cache, words, seed) each, one a lane at a time. Returns what each printed."""
@@ -163,7 +174,7 @@ class Bench:
     def say_how(self):
         """commands.txt of the experiment: what was run for it, by this call and by those before, and by which programs."""
         file = self.folder(self.experiment) / "commands.txt"
-        said, programs = set(self.said[self.experiment]), set(self.programs)
+        said, programs = set(self.said[self.experiment]), set(self.programs.get(self.experiment, ()))
         if file.exists():
             first, *lines = file.read_text().splitlines()
             said.update(lines)
@@ -172,12 +183,37 @@ class Bench:
         lines = [f"# {version}{DIGESTS}{', '.join(sorted(programs - {''}))}", *sorted(said)]
         file.write_text("\n".join(lines) + "\n")
 
+    def require_one_origin(self, table):
+        """Refuses a table whose results are of two programs or machines, by their names. What does not say its own counts as equal."""
+        origins, self.origins = self.origins, {}
+        for kind, found in origins.items():
+            if len(found) > 1:
+                named = "; ".join(f"{origin}: {file}" for origin, file in sorted(found.items()))
+                raise SystemExit(f"{table} would mix results of {len(found)} {kind}s: {named}. Delete those of all but one, in {self.work}"
+                                 f" and from {self.results / 'raw'}, and they are made anew")  # fmt: skip
+
     def table(self, name, file, rows):
-        """Rows, dictionaries of equal keys, as a CSV in the folder of an experiment."""
+        """Rows, dictionaries of equal keys, as a CSV in the folder of an experiment. All of it is by one program on one machine."""
+        self.require_one_origin(f"{name}/{file}")
         with (self.folder(name) / file).open("w", newline="") as out:
             writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
+
+
+def machine():
+    """The processor and its cores."""
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
+    return f"{model}, {os.cpu_count()} cores"
+
+
+def origins_of(value):
+    """(kind, value) of what a kept result says of its program and machine; results of before `machine` say it in what train printed."""
+    yield from ((kind, value[kind]) for kind in ("program", "machine") if value.get(kind))
+    last = value["printed"][-1:] if isinstance(value["printed"], list) else []
+    for of in (place for printed in last if isinstance(printed, dict) for place in printed.get("machines", [])):
+        yield "builds and machine", f"{of['build']}, {of['cores_online']} cores"
 
 
 def without_seed(words):
