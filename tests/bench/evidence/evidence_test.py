@@ -85,22 +85,6 @@ class Evidence(unittest.TestCase):
         self.assertEqual(bytes_of(self.made("sweep", "elsewhere")), made)
         self.assertEqual(list((self.folder / "elsewhere" / "sweep-fashion-mnist" / "runs").iterdir()), [])
 
-    def test_pages_are_filled_from_tables(self):
-        folder = self.folder / "pages"
-        (folder / "sweep").mkdir(parents=True)
-        page = folder / "page.md"
-        page.write_text("Before.\n\n<!-- accuracy: sweep/one.csv -->\nAfter.\n")
-        table = folder / "sweep" / "one.csv"
-        fill = [sys.executable, "-B", HERE / "pages", folder]
-        subprocess.run(fill, check=True)
-        self.assertIn("one.csv -->\n\nNot yet run.\n\nAfter.", page.read_text())
-        table.write_text("arm,seeds,top1,difference,least,most,p\na,3,60.00,,,,\nb,3,61.00,1.00,-0.50,2.50,0.2\n")
-        self.assertNotEqual(subprocess.run([*fill, "--check"], capture_output=True).returncode, 0)
-        subprocess.run(fill, check=True)
-        self.assertIn("| b | 3 | 61.00 | +1.00 (-0.50 to +2.50) | 0.2 |\n\nAfter.", page.read_text())
-        self.assertNotIn("Not yet run", page.read_text())
-        subprocess.run([*fill, "--check"], check=True)
-
     def test_variants_are_paired_with_the_plain_run(self):
         folder = self.made("variants")
         for group, arms in (("execution", 3), ("micro-batch", 6), ("shuffling", 5)):

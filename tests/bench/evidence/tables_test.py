@@ -1,0 +1,224 @@
+"""Figures of pages are those of their tables, tables those of their raw results, and no table mixes programs or machines."""
+
+import csv
+import importlib
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True
+import figures  # noqa: E402
+import student  # noqa: E402
+from bench import Bench  # noqa: E402
+
+ARMS = """arm,equal,removed,bits,precision,seeds,top1,beside_all,all_least,all_most,loss,beside_control,control_least,control_most,p_control,top1_by_seed
+all,epochs,0.0,,,3,60.00,,,,,,,,,60.1 59.9 60.0
+one,epochs,5.0,10,66.8,3,61.00,1.00,-0.50,2.50,not shown,0.40,-0.60,1.40,0.3,60.6 60.4 62.0
+two,epochs,9.0,12,40.7,3,59.00,-1.00,-2.50,0.50,not shown,-0.40,-1.40,0.60,0.3,58.9 59.0 59.1
+control-one,epochs,5.0,,,3,60.60,,,,,,,,,60.0 60.3 61.5
+"""
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="winnow-test-")
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+        figures.rows_of.cache_clear()
+
+
+class Statistics(unittest.TestCase):
+    def test_quantiles_are_those_of_tables(self):
+        for freedom, half in ((1, 12.706), (2, 4.303), (3, 3.182), (7, 2.365), (30, 2.042)):
+            self.assertAlmostEqual(student.quantile(0.95, freedom), half, places=3)
+        self.assertAlmostEqual(student.quantile(0.99, 5), 4.032, places=3)
+
+    def test_paired(self):
+        mean, least, most, p = student.paired([0.27, 0.12, 0.40])
+        self.assertEqual([f"{value:.2f}" for value in (mean, least, most, p)], ["0.26", "-0.08", "0.61", "0.08"])
+
+    def test_what_could_be_shown_is_shown_four_times_in_five(self):
+        limit = student.quantile(1 - 0.05 / 9, 2)
+        shift = student.could_show(3, 9) * student.quantile(0.95, 2)
+        self.assertAlmostEqual(student.power(shift, limit, 2), 0.8, places=3)
+        self.assertLess(student.could_show(8, 9), student.could_show(3, 9))
+        self.assertLess(student.could_show(3, 1), student.could_show(3, 9))
+
+
+class Pages(Case):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "sweep").mkdir()
+        self.arms = self.folder / "sweep" / "arms.csv"
+        self.arms.write_text(ARMS)
+        self.page = self.folder / "page.md"
+
+    def pages(self, *words):
+        return subprocess.run([sys.executable, "-B", HERE / "pages", self.folder, *words], capture_output=True, text=True)
+
+    def filled(self, text):
+        self.page.write_text(text)
+        self.assertEqual(self.pages().returncode, 0)
+        self.assertEqual(self.pages("--check").returncode, 0)
+        return self.page.read_text()
+
+    def figure(self, key, what):
+        return figures.figure(self.arms, key, what)
+
+    def test_figures(self):
+        self.assertEqual(self.figure("one", "beside_all"), "+1.00 (-0.50 to +2.50)")
+        self.assertEqual(self.figure("two", "beside_control: .1f"), "-0.4 (-1.4 to +0.6)")
+        self.assertEqual(self.figure("one epochs", "top1"), "61.00")
+        self.assertEqual(self.figure("one", "(removed + bits) / 30: .0%"), "50 %")
+        self.assertEqual(self.figure("one less control-one", "seeds top1_by_seed: .1f"), "+0.4 (-0.3 to +1.1)")
+        self.assertEqual(self.figure("all epochs 0.0", "mean top1_by_seed: .1f"), "60.0 (59.8 to 60.2)")
+        self.assertEqual(self.figure("one", "could_show beside_control: .2f"), f"{student.could_show(3, 2):.2f}")
+
+    def test_a_row_that_is_not_there_is_an_error(self):
+        with self.assertRaisesRegex(SystemExit, "arms.csv has 0 rows 'three'"):
+            self.figure("three", "top1")
+
+    def test_a_figure_is_filled_and_one_that_differs_is_found(self):
+        text = self.filled("It gained <!-- is: sweep/arms.csv; one; beside_all -->9.00<!-- . --> points.\n")
+        self.assertIn("-->+1.00 (-0.50 to +2.50)<!-- . --> points", text)
+        self.page.write_text(text.replace("+1.00", "+1.10"))
+        done = self.pages("--check")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("page.md says something else than its tables", done.stderr)
+
+    def test_a_fraction_that_no_table_has_is_found(self):
+        text = self.filled("<!-- accuracy: sweep/arms.csv -->\n\nOne came to 61.0, by `0.77` of the rate.\n\n## What was done\n\nA rate of 0.77.\n\n"
+                           "## Beside others\n\nThey lost <!-- given -->0.77<!-- . --> points.\n")
+        self.assertIn("| one | epochs | 5.0 % | 3 | 61.00 | +1.00 (-0.50 to +2.50) |", text)
+        self.page.write_text(text.replace("61.0,", "61.2,"))
+        done = self.pages("--check")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"page\.md:\d+: 61\.2 is in no table of this page")
+
+    def test_a_mark_does_not_begin_a_line(self):
+        self.page.write_text("It gained\n<!-- is: sweep/arms.csv; one; top1 -->61.00<!-- . --> points.\n")
+        self.assertIn("page.md:2: a line begins with a mark", self.pages("--check").stderr)
+
+    def test_a_claim_of_another_page_names_its_table(self):
+        self.page.write_text("Nothing.\n")
+        other = self.folder / "other" / "README.md"
+        other.parent.mkdir()
+        other.write_text("At 1.5 times the rate:\n\n| what | measured |\n|---|---|\n| one | [1.0 better](docs/results/page.md) |\n")
+        done = self.pages(other, "--check")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("README.md:5: 1.0 names no table", done.stderr)
+        other.write_text(other.read_text().replace("1.0 better", "<!-- is: sweep/arms.csv; one; beside_all: .1f -->+1.0 (-0.5 to +2.5)<!-- . -->"))
+        self.assertEqual(self.pages(other, "--check").returncode, 0)
+
+    def test_a_table_is_filled_when_it_is_there(self):
+        text = self.filled("Before.\n\n<!-- accuracy: sweep/one.csv -->\nAfter.\n")
+        self.assertIn("one.csv -->\n\nNot yet run.\n\nAfter.", text)
+        (self.folder / "sweep" / "one.csv").write_text("arm,seeds,top1,difference,least,most,p\na,3,60.00,,,,\nb,3,61.00,1.00,-0.50,2.50,0.2\n")
+        self.assertEqual(self.pages("--check").returncode, 1)
+        text = self.filled(text)
+        self.assertIn(f"| b | 3 | 61.00 | +1.00 (-0.50 to +2.50) | 0.2 | {1.5 * student.could_show(3, 1):.1f} |\n\nAfter.", text)
+        self.assertNotIn("Not yet run", text)
+
+    def test_tables_say_what_could_have_been_shown(self):
+        text = self.filled("<!-- accuracy: sweep/arms.csv -->\n")
+        self.assertIn(f"| 0.3 | {student.could_show(3, 2):.1f} | not shown |", text)
+        self.assertNotIn("control-one", text)
+
+
+class Origins(Case):
+    """Results that are kept; the program is never called."""
+
+    def setUp(self):
+        super().setUp()
+        program = self.folder / "winnow"
+        program.write_text("a program")
+        self.bench = Bench(program, self.folder, self.folder / "work", self.folder / "results", True, 1)
+        self.bench.call = lambda *_: [{"top1": 0.5}]
+
+    def keep(self, seed, **changes):
+        """A kept result of a training, made by `once`, with some of what it says changed."""
+        words, done = ["train", "cache", "--out", f"runs/a-{seed}", "--seed", seed], self.folder / "work" / "done"
+        before = set(done.glob("*.json"))
+        self.bench.once(*words)
+        self.bench.origins.clear()
+        (file,) = set(done.glob("*.json")) - before
+        value = json.loads(file.read_text())
+        value.update(changes)
+        file.write_text(json.dumps({key: of for key, of in value.items() if of is not None}))
+        return words, file.name
+
+    def refused(self, *kept):
+        for words, _ in kept:
+            self.bench.once(*words)
+        with self.assertRaises(SystemExit) as refused:
+            self.bench.table("sweep", "arms.csv", [{"arm": "a"}])
+        return str(refused.exception)
+
+    def test_one_origin_makes_a_table(self):
+        for words, _ in (self.keep(1), self.keep(2)):
+            self.bench.once(*words)
+        self.bench.table("sweep", "arms.csv", [{"arm": "a"}])
+        with (self.folder / "results" / "sweep" / "arms.csv").open() as rows:
+            self.assertEqual(list(csv.DictReader(rows)), [{"arm": "a"}])
+
+    def test_two_programs_are_refused_by_name(self):
+        own, other = self.keep(1), self.keep(2, program="another")
+        said = self.refused(own, other)
+        self.assertIn("sweep/arms.csv would mix results of 2 programs: ", said)
+        self.assertIn(f"another: done/{other[1]} (train cache --out runs/a-2 --seed 2)", said)
+        self.assertIn(f"{self.bench.program}: done/{own[1]} (train cache --out runs/a-1 --seed 1)", said)
+        self.assertFalse((self.folder / "results" / "sweep").exists())
+
+    def test_two_machines_are_refused_by_name(self):
+        said = self.refused(self.keep(1), self.keep(2, machine="another processor, 64 cores"))
+        self.assertIn("would mix results of 2 machines: ", said)
+        self.assertIn("another processor, 64 cores: done/", said)
+
+    def test_older_results_say_their_machine_in_what_was_printed(self):
+        printed = [[{"top1": 0.5, "machines": [{"build": "winnow 0.1.0", "cores_online": cores}]}] for cores in (2, 64)]
+        kept = [self.keep(seed, machine=None, printed=said) for seed, said in enumerate(printed)]
+        self.assertIn("would mix results of 2 builds and machines: winnow 0.1.0, 2 cores: done/", self.refused(*kept))
+
+    def test_a_table_counts_what_was_read_for_it_alone(self):
+        self.bench.once(*self.keep(1)[0])
+        self.bench.table("planted", "found.csv", [{"arm": "a"}])
+        self.bench.once(*self.keep(2, program="another")[0])
+        self.bench.table("planted", "arms.csv", [{"arm": "a"}])
+        self.assertTrue((self.folder / "results" / "planted" / "arms.csv").exists())
+
+
+class Raw(Case):
+    """The tables are what the raw results say. Those of faults, of reproducible and of bf16 have none."""
+
+    KEPT = {"sweep": None, "planted": None, "batches": None, "variants": ["micro-batch", "shuffling"]}
+
+    def test_tables_are_made_of_raw_results_alone(self):
+        results = HERE.parents[2] / "docs" / "results"
+        work, program = self.folder / "work", self.folder / "winnow"
+        program.write_text("not to be called")
+        bench = Bench(program, self.folder, work, self.folder / "results", False, 2)
+        for cache in ("cifar10", "fashion-mnist", "planted"):
+            (work / cache).mkdir(parents=True)
+            (work / cache / "manifest.json").write_text("{}")
+        shutil.copytree(results / "raw", self.folder / "results" / "raw")
+        bench.take_raw()
+        bench.call = lambda *words: self.fail(f"no raw result of {' '.join(map(str, words))}")
+        for name, parts in self.KEPT.items():
+            module = importlib.import_module(name)
+            for part in parts or sum(module.STAGES, []):
+                module.make(bench, part)
+        made = sorted((self.folder / "results").rglob("*.csv"))
+        self.assertGreater(len(made), 15)
+        for file in made:
+            with self.subTest(file.name):
+                self.assertEqual(file.read_text(), (results / file.relative_to(self.folder / "results")).read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
