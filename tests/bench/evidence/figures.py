@@ -10,6 +10,7 @@ seed by seed. WHAT is one of these, with a format behind a colon where two digit
     seeds COLUMN                             mean of values by seed and its range; of two rows, of their differences
     mean COLUMN                              the same without signs
     p COLUMN                                 p of these, not corrected
+    ratio COLUMN                             the range of ratios by round: of their logarithms, so of the geometric mean
     anything else                            sums and quotients of columns, as `(wrong + conflict) / 2000: .0%`
 
 What is set, or measured by others, stands between `<!-- given -->` and `<!-- . -->`, and is asked for no table.
@@ -18,6 +19,7 @@ What is set, or measured by others, stands between `<!-- given -->` and `<!-- . 
 import ast
 import csv
 import functools
+import math
 import operator
 import re
 
@@ -82,6 +84,9 @@ def figure(file, key, what):
         values = by_seed(file, key, column)
         _, least, most, _ = student.paired(values)
         return format((most - least) / 2 * student.could_show(len(values), 1), form)
+    if verb == "ratio":
+        _, least, most, _ = student.paired([math.log(value) for value in by_seed(file, key, column)])
+        return f"{math.exp(least):{form}} to {math.exp(most):{form}}"
     if verb in ("seeds", "mean", "p"):
         *mean_and_range, p = student.paired(by_seed(file, key, column))
         return format(p, form) if verb == "p" else ranged(*mean_and_range, form, "+" if verb == "seeds" else "")

@@ -66,4 +66,5 @@ def paired(values):
     """(mean, least, most, p) of differences, one a seed: Student's range of 95 %, and p of no difference, not corrected."""
     error = statistics.stdev(values) / math.sqrt(len(values))
     mean, half = statistics.fmean(values), quantile(1 - LEVEL, len(values) - 1) * error
-    return mean, mean - half, mean + half, 1 - inside(abs(mean) / error, len(values) - 1)
+    p = 1 - inside(abs(mean) / error, len(values) - 1) if error else float(mean == 0)
+    return mean, mean - half, mean + half, p

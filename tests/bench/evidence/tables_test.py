@@ -42,6 +42,7 @@ class Statistics(unittest.TestCase):
     def test_paired(self):
         mean, least, most, p = student.paired([0.27, 0.12, 0.40])
         self.assertEqual([f"{value:.2f}" for value in (mean, least, most, p)], ["0.26", "-0.08", "0.61", "0.08"])
+        self.assertEqual(student.paired([1.5, 1.5, 1.5]), (1.5, 1.5, 1.5, 0.0))
 
     def test_what_could_be_shown_is_shown_four_times_in_five(self):
         limit = student.quantile(1 - 0.05 / 9, 2)
@@ -78,6 +79,7 @@ class Pages(Case):
         self.assertEqual(self.figure("one", "(removed + bits) / 30: .0%"), "50 %")
         self.assertEqual(self.figure("one less control-one", "seeds top1_by_seed: .1f"), "+0.4 (-0.3 to +1.1)")
         self.assertEqual(self.figure("all epochs 0.0", "mean top1_by_seed: .1f"), "60.0 (59.8 to 60.2)")
+        self.assertEqual(self.figure("all", "ratio top1_by_seed: .1f"), "59.8 to 60.2")
         self.assertEqual(self.figure("one", "could_show beside_control: .2f"), f"{student.could_show(3, 2):.2f}")
 
     def test_a_row_that_is_not_there_is_an_error(self):
