@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "dedup/audit/measures.h"
 #include "dedup/verify/best_order.h"
+#include "dedup/verify/colours.h"
 #include "dedup/verify/estimate.h"
 #include "dedup/verify/shown.h"
 #include "pipeline/store/features.h"
@@ -124,7 +126,7 @@ dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how, c
   }
   how.search = search_options(session);
   how.landmarks = images.landmarks;
-  how.closer = closer_pictures(images.picture_of, columns({}).ids);
+  how.closer = closer_pictures(images.picture_of, columns);
   auto found = std::make_shared<dedup::VerifiedLinks>(
       dedup::verify_links(columns, images.thumbnails, options, links, how, tell_estimate(session)));
   const dedup::Verification& verification = found->verification;
@@ -184,14 +186,25 @@ bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
 }
 
 dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
-                                    std::vector<SampleId> ids) {
+                                    const dedup::ColumnSource& columns) {
   if (!picture_of) return {};
-  return [picture_of, ids = std::move(ids)](std::uint32_t row, int pixels) {
-    // Twice this is longer than what is compared, so that a JPEG's scaled decoding does not show.
-    const int side_px = static_cast<int>(std::lround(1.26 * std::sqrt(pixels)));
-    const auto picture = picture_of(ids[row], side_px);
+  const auto table = std::make_shared<const dedup::Fingerprints>(columns({"audit"}));
+  // Twice this is longer than what is compared, so that a JPEG's scaled decoding does not show.
+  const auto side_px = [](int pixels) {
+    return static_cast<int>(std::lround(1.26 * std::sqrt(pixels)));
+  };
+  dedup::CloserSource closer;
+  closer.gray = [=](std::uint32_t row, int pixels) {
+    const auto picture = picture_of(table->ids[row], side_px(pixels));
     return picture ? dedup::closer_picture(picture->view(), pixels) : std::nullopt;
   };
+  closer.colours = [=](std::uint32_t row) -> std::optional<Image> {
+    if (!table->audit.empty() && dedup::is_gray(table->audit[row])) return std::nullopt;
+    const auto picture =
+        picture_of(table->ids[row], side_px(dedup::kColourSide * dedup::kColourSide));
+    return picture ? dedup::colours_of(picture->view()) : std::nullopt;
+  };
+  return closer;
 }
 
 namespace {

@@ -66,9 +66,9 @@ bool verifies_unasked(const Session& session, const ChoiceFlags& choice,
 std::string why_not_looked_at(std::span<const std::uint32_t> rows,
                               const dedup::ColumnSource& columns, const Images& images);
 
-// Larger pictures of rows with these ids; empty where there are none.
+// Larger pictures of the rows of a table; empty where there are none.
 dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
-                                    std::vector<SampleId> ids);
+                                    const dedup::ColumnSource& columns);
 
 // How probable links must be, as --least-probability has it; the rest as it is by default.
 dedup::VerifyOptions verify_options(const ChoiceFlags& choice);

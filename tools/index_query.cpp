@@ -89,12 +89,12 @@ class Finder {
     if (!looks(o)) return;
     thumbnails_of(index);
     const dedup::VerifyOptions asked = verify_options(o.choice);
-    pictures_.emplace(index, dedup::PictureMatchOptions{
-                                 .threshold = threshold,
-                                 .least_quality = o.choice.least_quality,
-                                 .demand = {asked.least_probability, asked.most_false},
-                                 .closer = closer_pictures(pictures, index.columns()({}).ids),
-                                 .search = search_options(session)});
+    pictures_.emplace(
+        index, dedup::PictureMatchOptions{.threshold = threshold,
+                                          .least_quality = o.choice.least_quality,
+                                          .demand = {asked.least_probability, asked.most_false},
+                                          .closer = closer_pictures(pictures, index.columns()),
+                                          .search = search_options(session)});
     tell(session, pictures_->landmarks());
   }
 
@@ -114,7 +114,7 @@ class Finder {
     }
     dedup::PictureMatches found =
         pictures_->find(columns, thumbnails_of(cache, input),
-                        closer_pictures(open_pictures(input, reading_, session_), columns({}).ids));
+                        closer_pictures(open_pictures(input, reading_, session_), columns));
     least_probability_ =
         std::min(found.kept.least.near, least_probability_.value_or(found.kept.least.near));
     tell_verified(session_,

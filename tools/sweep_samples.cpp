@@ -88,7 +88,7 @@ std::shared_ptr<const dedup::PreferredOrder> best_of(const pipeline::Cache& cach
                                                      const dedup::ToldLinks& links,
                                                      const dedup::SearchOptions& search) {
   const Images images = images_of(cache, pipeline::pictures_of(cache));
-  const auto closer = closer_pictures(images.picture_of, columns({}).ids);
+  const auto closer = closer_pictures(images.picture_of, columns);
   return dedup::best_order(columns, images.thumbnails, *links.verified,
                            {.closer = closer, .search = search});
 }

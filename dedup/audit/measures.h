@@ -25,4 +25,7 @@ static_assert(std::is_trivially_copyable_v<Measures> && sizeof(Measures) == 32);
 // Whether these can be of a picture: numbers, none negative, an orientation there is.
 bool is_sound(const Measures& measures) noexcept;
 
+// Whether a picture has no colours; a gray JPEG may have a little.
+inline bool is_gray(const Measures& measures) noexcept { return measures.colour <= 0.02F; }
+
 }  // namespace winnow::dedup

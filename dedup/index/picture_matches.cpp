@@ -58,7 +58,12 @@ LookedCloser look_closer_at(std::vector<VerifiedPair>& pairs, const BothPictures
   for (VerifiedPair& pair : pairs) pair.row_b += both.rows;
   CloserSource closer;
   if (both.closer_known && both.closer_asked) {
-    closer = of_both(both.closer_known, both.closer_asked, both.rows);
+    const CloserSource& known = both.closer_known;
+    const CloserSource& asked = both.closer_asked;
+    closer.gray = of_both(known.gray, asked.gray, both.rows);
+    if (known.colours && asked.colours) {
+      closer.colours = of_both(known.colours, asked.colours, both.rows);
+    }
   }
   LookedCloser looked =
       look_closer(pairs, of_both(both.known, both.asked, both.rows), closer, stop);

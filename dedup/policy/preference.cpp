@@ -15,11 +15,8 @@ constexpr std::array<std::string_view, 8> kWords{"shows more",  "nothing added",
                                                  "more detail", "not enlarged",  "less compressed",
                                                  "more pixels", "first"};
 
-// Root mean square of the largest less the smallest channel: a gray JPEG may have a little.
-constexpr float kMostOfGray = 0.02F;
-
 bool is_gray(const Fingerprints& table, std::uint32_t row) {
-  return !table.audit.empty() && table.audit[row].colour <= kMostOfGray;
+  return !table.audit.empty() && is_gray(table.audit[row]);
 }
 
 std::uint64_t pixels_of(const Fingerprints& table, std::uint32_t row) {

@@ -144,7 +144,7 @@ class Comparing {
     const std::uint64_t pixels = std::uint64_t{table_.widths_px[row]} * table_.heights_px[row];
     std::optional<Image> gray;
     if (closer_) {
-      gray = closer_(row, pixels <= kMostWholePixels ? static_cast<int>(pixels) : kFinePixels);
+      gray = closer_.gray(row, pixels <= kMostWholePixels ? static_cast<int>(pixels) : kFinePixels);
     }
     out.gray = gray ? *std::move(gray) : thumbnails_(row);
     out.is_whole_size = static_cast<std::uint32_t>(out.gray.width_px) == table_.widths_px[row] &&
@@ -168,7 +168,7 @@ class Comparing {
     constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 25;
     const std::uint64_t pixels = std::uint64_t{table_.widths_px[row]} * table_.heights_px[row];
     if (!closer_ || pixels > kMostPixels) return std::nullopt;
-    auto gray = closer_(row, static_cast<int>(pixels));
+    auto gray = closer_.gray(row, static_cast<int>(pixels));
     if (!gray || static_cast<std::uint32_t>(gray->width_px) != table_.widths_px[row] ||
         static_cast<std::uint32_t>(gray->height_px) != table_.heights_px[row]) {
       return std::nullopt;

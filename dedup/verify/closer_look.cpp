@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/resample.h"
 #include "dedup/verify/best_of_rows_internal.h"
+#include "dedup/verify/colours.h"
 #include "dedup/verify/compared_internal.h"
 #include "dedup/verify/differences.h"
 #include "dedup/verify/families.h"
@@ -61,13 +62,14 @@ struct Looked {
   bool is_open = false;     // larger pictures would tell more
   bool is_settled = false;  // larger pictures were looked at, or are not to be
   bool has_larger = false;  // both pictures do; known where they were looked at
-  double outlier = 0;       // of its thumbnails
+  bool is_half_plain = false;
+  double outlier = 0;  // of its thumbnails
 };
 
 // Pictures of one size, of which a thread keeps the last: pairs come sorted by their first rows.
 class Pictures {
  public:
-  explicit Pictures(CloserSource source, int pixels)
+  explicit Pictures(decltype(CloserSource::gray) source, int pixels)
       : source_(std::move(source)), pixels_(pixels) {}
 
   // Registers them from the map of the pair. Nothing where one has no such picture.
@@ -117,7 +119,7 @@ class Pictures {
     int pixels = 0;
     std::optional<Compared> picture;
   };
-  CloserSource source_;
+  decltype(CloserSource::gray) source_;
   int pixels_;
   tbb::enumerable_thread_specific<Last> last_;
 };
@@ -141,13 +143,14 @@ class Looking {
   Looking(const PictureSource& thumbnails, const CloserSource& closer)
       : thumbnails_([&](std::uint32_t row, int) { return thumbnails(row); }, kComparedPixels),
         close_(
-            closer ? closer : [](std::uint32_t, int) { return std::nullopt; }, kCloserPixels),
+            closer ? closer.gray : [](std::uint32_t, int) { return std::nullopt; }, kCloserPixels),
         fine_(
-            closer ? closer : [](std::uint32_t, int) { return std::nullopt; }, kFinePixels) {}
+            closer ? closer.gray : [](std::uint32_t, int) { return std::nullopt; }, kFinePixels) {}
 
   void look_at_thumbnails(Looked& looked) {
     const Differences small = *thumbnails_.differences(looked.pair);
     looked.outlier = small.outlier;
+    looked.is_half_plain = is_half_plain(small);
     looked.is_one = is_copy_by_thumbnails(small) ? IsOne::kShown
                     : is_plain(small)            ? IsOne::kNo
                                                  : IsOne::kMaybe;
@@ -165,6 +168,7 @@ class Looking {
     }
     pair.probability = close->probability;
     pair.map = *close->map;
+    looked.is_half_plain = is_half_plain(close->differences);
     looked.is_one = judged(pair, close->differences);
     return true;
   }
@@ -218,10 +222,10 @@ constexpr float kVeryAlike = 0.9F;
 std::vector<AlikePair> alike_pairs(std::span<const Looked> all, std::vector<std::size_t>& places) {
   std::vector<AlikePair> pairs;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto& [pair, is_one, is_open, is_settled, has_larger, outlier] = all[i];
-    if (is_one != IsOne::kNo && pair.probability < kAlike) continue;
-    pairs.push_back({pair.row_a, pair.row_b, is_shown(is_one),
-                     is_one == IsOne::kUnlessFewAreAlike ? kFewOfFamily : kManyOfFamily});
+    const Looked& one = all[i];
+    if (one.is_one != IsOne::kNo && one.pair.probability < kAlike) continue;
+    pairs.push_back({one.pair.row_a, one.pair.row_b, is_shown(one.is_one),
+                     one.is_one == IsOne::kUnlessFewAreAlike ? kFewOfFamily : kManyOfFamily});
     places.push_back(i);
   }
   return pairs;
@@ -278,6 +282,38 @@ void refuse_beside_look_alikes(std::vector<Looked>& all) {
     const bool is_of_lump = row_a < mostly.size() && mostly[row_a] != 0;
     if ((has_layout && !is_shown(one.is_one)) || is_of_lump) one.is_one = IsOne::kNo;
   }
+}
+
+// Pages, wares and flags are alike in gray that are not in colour. Where much of a picture is plain
+// its colours are what tells it from others.
+void refuse_other_colours(std::vector<Looked>& all, const CloserSource& closer,
+                          const std::function<void()>& check_stop) {
+  if (!closer.colours) return;
+  std::vector<std::size_t> open;
+  std::vector<std::uint32_t> rows;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].is_one == IsOne::kNo || !all[i].is_half_plain) continue;
+    open.push_back(i);
+    rows.insert(rows.end(), {all[i].pair.row_a, all[i].pair.row_b});
+  }
+  std::ranges::sort(rows);
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  std::vector<std::optional<Image>> colours(rows.size());
+  tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) {
+    check_stop();
+    colours[i] = closer.colours(rows[i]);
+  });
+  const auto of_row = [&](std::uint32_t row) -> const std::optional<Image>& {
+    return colours[static_cast<std::size_t>(std::ranges::lower_bound(rows, row) - rows.begin())];
+  };
+  tbb::parallel_for(std::size_t{0}, open.size(), [&](std::size_t k) {
+    Looked& one = all[open[k]];
+    const std::optional<Image>& a = of_row(one.pair.row_a);
+    const std::optional<Image>& b = of_row(one.pair.row_b);
+    if (a && b && have_other_colours(*a, *b, one.pair.map, is_shown(one.is_one))) {
+      one.is_one = IsOne::kNo;
+    }
+  });
 }
 
 // Pairs of families are no evidence of one picture. Those of pictures without larger ones stay: by
@@ -343,6 +379,7 @@ LookedCloser look_closer(std::vector<VerifiedPair>& pairs, const PictureSource& 
     one.is_open = of_family[i] != 0 && one.is_one == IsOne::kMaybe && !one.is_settled;
   }
   look_at_open();
+  refuse_other_colours(looked, closer, check_stop);
   refuse_families(looked);
   refuse_beside_look_alikes(looked);
   out.compared = compared;

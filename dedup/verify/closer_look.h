@@ -13,9 +13,16 @@
 
 namespace winnow::dedup {
 
-// Gives the gray picture of a row in about so many pixels; nothing where it has not even half as
-// many, or there is none. For any number of threads.
-using CloserSource = std::function<std::optional<Image>(std::uint32_t row, int pixels)>;
+// Gives larger pictures than thumbnails. For any number of threads.
+struct CloserSource {
+  // The gray picture of a row in about so many pixels; nothing where it has not even half as many,
+  // or there is none.
+  std::function<std::optional<Image>(std::uint32_t row, int pixels)> gray = {};
+  // Its colours, as colours_of() gives them.
+  std::function<std::optional<Image>(std::uint32_t row)> colours = {};
+
+  explicit operator bool() const noexcept { return gray != nullptr; }
+};
 inline constexpr int kCloserPixels = 4 * kComparedPixels;
 inline constexpr int kFinePixels = 4 * kCloserPixels;
 
@@ -43,6 +50,7 @@ struct LookedCloser {
 // Plain     left out, unless nothing differs but what scaling, compression, tone and noise do to a
 //           copy: by kCloserPixels and by kFinePixels; by fewer where there are no more, and then
 //           more is asked
+// Colours   pairs of half plain pictures whose colours differ (colours.h) are left out
 // Rich      where blocks agree only so-so, a fine look must show the copy, too; else the pair is
 //           left out in a lump of look-alikes
 // Layouts   pairs beside look-alikes that were told from their pictures, and those of a lump

@@ -29,7 +29,7 @@ auto rows_of(const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b
 class HaveLarger {
  public:
   HaveLarger(const Fingerprints& sizes, const CloserSource& closer)
-      : sizes_(sizes), there_are_(closer != nullptr) {}
+      : sizes_(sizes), there_are_(closer) {}
   bool operator()(std::uint32_t row, std::uint32_t other) const {
     return there_are_ && is_large(row) && is_large(other);
   }
@@ -117,7 +117,7 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
   keep_look_alikes(how.least_probability, out);
   out.collages = find_collages(out.verification.pairs, [&](std::uint32_t row) {
     std::optional<Image> larger;
-    if (how.closer) larger = how.closer(row, kCloserPixels);
+    if (how.closer) larger = how.closer.gray(row, kCloserPixels);
     return larger ? *std::move(larger) : pictures(row);
   });
   for (const VerifiedPair& pair : out.verification.pairs) {

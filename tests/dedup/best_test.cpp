@@ -332,7 +332,7 @@ std::shared_ptr<const PreferredOrder> order_of(const std::vector<Image>& picture
     }
   }
   VerifyOptions how;
-  how.closer = [&](std::uint32_t row, int pixels) {
+  how.closer.gray = [&](std::uint32_t row, int pixels) {
     return closer_picture(pictures[row].view(), pixels);
   };
   return best_order([&](const ColumnNames& names) { return select_columns(table, names); }, {},

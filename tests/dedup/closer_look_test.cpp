@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/resample.h"
 #include "common/rng.h"
+#include "dedup/verify/colours.h"
 #include "tests/dedup/pages.h"
 #include "tests/dedup/scenes.h"
 
@@ -26,6 +27,9 @@ struct Two {
   Image a;
   Image b;
   Affine map = {.xx = 1, .yy = 1};  // in shares
+  // Of both.
+  std::optional<Image> colours_a = {};
+  std::optional<Image> colours_b = {};
 
   Image thumbnail(std::uint32_t row) const {
     return *closer_picture((row == 0 ? a : b).view(), kComparedPixels);
@@ -34,9 +38,10 @@ struct Two {
     const auto larger = [&](std::uint32_t row, int pixels) {
       return closer_picture((row == 0 ? a : b).view(), pixels);
     };
+    const auto colours = [&](std::uint32_t row) { return row == 0 ? colours_a : colours_b; };
     return look_closer(
         pairs, [&](std::uint32_t row) { return thumbnail(row); },
-        has_larger ? CloserSource(larger) : CloserSource{});
+        has_larger ? CloserSource{.gray = larger, .colours = colours} : CloserSource{});
   }
   VerifiedPair look(float probability) const {
     std::vector pairs{VerifiedPair{0, 1, probability, map}};
@@ -122,10 +127,36 @@ TEST(CloserLook, SaysWhatItPassedOver) {
   const Image whole = page({});
   const LookedCloser looked = look_closer(
       pairs, [&](std::uint32_t) { return *closer_picture(whole.view(), kComparedPixels); },
-      [&](std::uint32_t, int pixels) { return closer_picture(whole.view(), pixels); });
+      {.gray = [&](std::uint32_t, int pixels) { return closer_picture(whole.view(), pixels); }});
   EXPECT_EQ(looked.compared + looked.passed_over.size(), all);
   EXPECT_GT(looked.passed_over.size(), 0);
   EXPECT_TRUE(looked.passed_over.contains({10, 11})) << "both have eight others";
+}
+
+// A page and the same in gray: what its colours are decides.
+TEST(CloserLook, RefusesPlainPicturesOfOtherColours) {
+  const auto coloured = [](std::uint8_t red, std::uint8_t green, std::uint8_t blue) {
+    Image image(kColourSide, kColourSide, 3);
+    for (std::size_t i = 0; i < image.pixels.size(); i += 3) {
+      const bool is_ground = i < image.pixels.size() / 2;
+      image.pixels[i] = is_ground ? 255 : red;
+      image.pixels[i + 1] = is_ground ? 255 : green;
+      image.pixels[i + 2] = is_ground ? 255 : blue;
+    }
+    return image;
+  };
+  const Image whole = page({});
+  const Two same{whole, whole, {.xx = 1, .yy = 1}, coloured(200, 40, 40), coloured(190, 50, 45)};
+  const Two other{whole, whole, {.xx = 1, .yy = 1}, coloured(200, 40, 40), coloured(20, 60, 200)};
+  const Two gray{whole, whole, {.xx = 1, .yy = 1}, coloured(200, 40, 40), std::nullopt};
+  for (const Two* two : {&same, &gray}) {
+    std::vector pairs{VerifiedPair{0, 1, 0.9F, two->map}};
+    EXPECT_TRUE(two->look(pairs).look_alikes.empty());
+    EXPECT_EQ(pairs.size(), 1);
+  }
+  std::vector pairs{VerifiedPair{0, 1, 0.9F, other.map}};
+  EXPECT_EQ(other.look(pairs).look_alikes.size(), 1);
+  EXPECT_TRUE(pairs.empty());
 }
 
 TEST(CloserLook, Stops) {
