@@ -46,7 +46,7 @@ set(homes
   "archive(_entry)?\\.h=datasets/tar_file"
   "(oneapi/)?tbb/.*=(pipeline|dedup)/"
   "httplib\\.h=tools/review/"
-  "CLI/.*=tools/"
+  "CLI/.*=tools/(flags/|main|help|reference/|augment_config)"
   "toml\\+\\+/.*=train/nets/net_file")
 
 set(bad "")

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -21,6 +20,7 @@
 #include "common/statistics.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
+#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {
@@ -347,61 +347,60 @@ void bench_allreduce(BenchAllReduceOptions o, Session& session) {
 
 }  // namespace
 
-SubVerb add_bench_allreduce(CLI::App& bench) {
+SubVerb add_bench_allreduce(Verb bench) {
   auto o = std::make_shared<BenchAllReduceOptions>();
-  CLI::App* app = bench.add_subcommand(
+  const Verb verb = bench.add_verb(
       "allreduce",
       "The all-reduce of gradients by each schedule, beside MPI_Allreduce and what the network "
       "could do, in the columns of nccl-tests; under mpirun");
   const auto size = [&](const std::string& flag, std::uint64_t& value, const std::string& what) {
-    app->add_option(flag, value, what)
-        ->transform(CLI::AsSizeValue(false))
-        ->check(whole_in(4, std::int64_t{1} << 32))
-        ->capture_default_str();
+    verb.add_option(flag, value, what)
+        .in_bytes()
+        .check(whole_in(4, std::int64_t{1} << 32))
+        .show_default();
   };
   size("-b,--min-bytes", o->sizes.least_bytes, "The smallest buffer");
   size("-e,--max-bytes", o->sizes.most_bytes, "The largest buffer");
-  CLI::Option* const factor =
-      app->add_option("-f,--factor", o->sizes.factor, "From one size to the next")
-          ->check(whole_in(2, 1024))
-          ->capture_default_str();
-  app->add_option("-i,--step-bytes", o->sizes.step_bytes,
+  const Flag factor = verb.add_option("-f,--factor", o->sizes.factor, "From one size to the next")
+                          .check(whole_in(2, 1024))
+                          .show_default();
+  verb.add_option("-i,--step-bytes", o->sizes.step_bytes,
                   "So many bytes more from one size to the next, in place of a factor")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(whole_in(4, std::int64_t{1} << 32))
-      ->excludes(factor);
-  app->add_option("-n,--rounds", o->rounds.measured, "Runs of each kind, by turns; medians count")
-      ->check(whole_in(1, kMostCount))
-      ->capture_default_str();
-  app->add_option("-w,--warmup-rounds", o->rounds.warmup, "Runs of each kind before those")
-      ->check(whole_in(0, kMostCount))
-      ->capture_default_str();
-  app->add_option(
-         "-d,--type", o->types,
-         "Elements of the buffers: f32, f64, i32, i64, or bf16 and f16, which are summed in "
-         "f32 and have no row of MPI_Allreduce")
-      ->delimiter(',')
-      ->capture_default_str();
-  app->add_option("--schedule", o->schedules,
+      .in_bytes()
+      .check(whole_in(4, std::int64_t{1} << 32))
+      .excludes(factor);
+  verb.add_option("-n,--rounds", o->rounds.measured, "Runs of each kind, by turns; medians count")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  verb.add_option("-w,--warmup-rounds", o->rounds.warmup, "Runs of each kind before those")
+      .check(whole_in(0, kMostCount))
+      .show_default();
+  verb.add_option(
+          "-d,--type", o->types,
+          "Elements of the buffers: f32, f64, i32, i64, or bf16 and f16, which are summed in "
+          "f32 and have no row of MPI_Allreduce")
+      .delimiter(',')
+      .show_default();
+  verb.add_option("--schedule", o->schedules,
                   "Schedules as in winnow train --schedule, or auto: the fastest by prediction; "
                   "all of them if not given")
-      ->delimiter(',');
-  app->add_option("--colors", o->grain.colors, "Of schedules that have some, but for auto")
-      ->check(whole_in(1, 64))
-      ->capture_default_str();
-  app->add_option("--segment", o->grain.segment_elements,
+      .delimiter(',');
+  verb.add_option("--colors", o->grain.colors, "Of schedules that have some, but for auto")
+      .check(whole_in(1, 64))
+      .show_default();
+  verb.add_option("--segment", o->grain.segment_elements,
                   "Elements of a message at most, but for auto")
-      ->check(whole_in(1, kMostBatch))
-      ->capture_default_str();
-  app->add_flag(
+      .check(whole_in(1, kMostBatch))
+      .show_default();
+  verb.add_flag(
       "--bf16-gradients", o->bf16,
       "Messages of bf16 for f32, as of winnow train --bf16-gradients; MPI_Allreduce's stay "
       "f32");
-  app->add_flag("--comm-checksum", o->checksums,
+  verb.add_flag("--comm-checksum", o->checksums,
                 "A checksum goes with each message, as of winnow train --comm-checksum; "
                 "MPI_Allreduce's have none");
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  return {app, [o](Session& session) { bench_allreduce(*o, session); },
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  return {verb, [o](Session& session) { bench_allreduce(*o, session); },
           /*uses_ranks=*/true};
 }
 

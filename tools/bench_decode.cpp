@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -9,6 +8,7 @@
 #include "tools/bench_held.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 namespace {
@@ -48,13 +48,13 @@ void bench_decode(const HeldOptions& o, const Session& session) {
 
 }  // namespace
 
-SubVerb add_bench_decode(CLI::App& bench) {
+SubVerb add_bench_decode(Verb bench) {
   auto o = std::make_shared<HeldOptions>();
   o->seconds = 5;
-  CLI::App* app = add_held_bench(
+  const Verb verb = add_held_bench(
       bench, "decode", "Decoding from memory on all cores, beside one core's rate times the cores",
       *o);
-  return {app, [o](Session& session) { bench_decode(*o, session); }};
+  return {verb, [o](Session& session) { bench_decode(*o, session); }};
 }
 
 }  // namespace winnow::tools

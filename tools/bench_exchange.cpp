@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <future>
@@ -14,6 +13,7 @@
 #include "common/statistics.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
+#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {
@@ -183,30 +183,30 @@ void bench_alltoall(const BenchExchangeOptions& options, Session& session) {
 
 }  // namespace
 
-SubVerb add_bench_alltoall(CLI::App& bench) {
+SubVerb add_bench_alltoall(Verb bench) {
   auto o = std::make_shared<BenchExchangeOptions>();
-  CLI::App* app = bench.add_subcommand(
+  const Verb verb = bench.add_verb(
       "alltoall",
       "The exchange of data between ranks, beside what one rank alone can send to the next, and "
       "beside MPI's own; under mpirun");
-  app->add_option("-b,--bytes", o->bytes, "That each rank sends, to all others together")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(whole_in(4, std::int64_t{1} << 30))
-      ->capture_default_str();
-  app->add_option("--segment", o->segment_bytes, "Of a message at most")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(whole_in(4, std::int64_t{1} << 30))
-      ->capture_default_str();
-  app->add_option("--gradients", o->gradient_bytes,
+  verb.add_option("-b,--bytes", o->bytes, "That each rank sends, to all others together")
+      .in_bytes()
+      .check(whole_in(4, std::int64_t{1} << 30))
+      .show_default();
+  verb.add_option("--segment", o->segment_bytes, "Of a message at most")
+      .in_bytes()
+      .check(whole_in(4, std::int64_t{1} << 30))
+      .show_default();
+  verb.add_option("--gradients", o->gradient_bytes,
                   "Also all-reduces of so many bytes, alone and beside running exchanges")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(whole_in(0, std::int64_t{1} << 32))
-      ->capture_default_str();
-  app->add_option("-n,--rounds", o->rounds, "Runs of each kind, by turns; medians count")
-      ->check(whole_in(1, kMostCount))
-      ->capture_default_str();
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  return {app, [o](Session& session) { bench_alltoall(*o, session); },
+      .in_bytes()
+      .check(whole_in(0, std::int64_t{1} << 32))
+      .show_default();
+  verb.add_option("-n,--rounds", o->rounds, "Runs of each kind, by turns; medians count")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  return {verb, [o](Session& session) { bench_alltoall(*o, session); },
           /*uses_ranks=*/true};
 }
 

@@ -1,6 +1,5 @@
 #include "tools/bench_held.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -11,27 +10,27 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "tools/bench_rows.h"
+#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {
 
-CLI::App* add_held_bench(CLI::App& bench, const std::string& name, const std::string& what,
-                         HeldOptions& o) {
-  CLI::App* app = bench.add_subcommand(name, what);
-  app->add_option("source", o.source, "Data set, as of ingest")->required();
-  app->add_option("--seconds", o.seconds, "A run goes through the source until it takes so long")
-      ->check(real_above(0, kMostSeconds))
-      ->capture_default_str();
-  app->add_option("--rounds", o.rounds, "Runs of each kind, by turns; medians count")
-      ->check(whole_in(1, kMostCount))
-      ->capture_default_str();
-  app->add_option("--hold", o.hold_mib,
+Verb add_held_bench(Verb bench, const std::string& name, const std::string& what, HeldOptions& o) {
+  const Verb verb = bench.add_verb(name, what);
+  verb.add_option("source", o.source, "Data set, as of ingest").required();
+  verb.add_option("--seconds", o.seconds, "A run goes through the source until it takes so long")
+      .check(real_above(0, kMostSeconds))
+      .show_default();
+  verb.add_option("--rounds", o.rounds, "Runs of each kind, by turns; medians count")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  verb.add_option("--hold", o.hold_mib,
                   "MiB of inputs to hold in memory; of a larger source a part, evenly spread")
-      ->check(whole_in(1, kMostMib))
-      ->capture_default_str();
-  app->add_flag("--json", o.json, "Print one JSON object on stdout");
-  add_ingest_flags(*app, o.flags);
-  return app;
+      .check(whole_in(1, kMostMib))
+      .show_default();
+  verb.add_flag("--json", o.json, "Print one JSON object on stdout");
+  add_ingest_flags(verb, o.flags);
+  return verb;
 }
 
 Held hold(const datasets::Source& source, std::uint64_t most_bytes, const StopRequested& stop) {

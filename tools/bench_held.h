@@ -10,6 +10,7 @@
 #include "datasets/source.h"
 #include "pipeline/decode/decode.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/ingest_flags.h"
 
 namespace winnow::tools {
@@ -24,8 +25,8 @@ struct HeldOptions {
   bool json = false;
 };
 // `options` must live as long as the verb, which is returned.
-CLI::App* add_held_bench(CLI::App& bench, const std::string& name, const std::string& what,
-                         HeldOptions& options);
+Verb add_held_bench(Verb bench, const std::string& name, const std::string& what,
+                    HeldOptions& options);
 
 // Inputs of a source, evenly spread over its listing, in memory.
 struct Held {

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
@@ -11,6 +10,7 @@
 #include "tools/bench_held.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
+#include "tools/flags/flags.h"
 #include "tools/temporary_folder.h"
 
 namespace winnow::tools {
@@ -95,18 +95,18 @@ void bench_ingest(const IngestBench& bench, const Session& session) {
 
 }  // namespace
 
-SubVerb add_bench_ingest(CLI::App& bench) {
+SubVerb add_bench_ingest(Verb bench) {
   auto o = std::make_shared<IngestBench>();
   o->held.seconds = 20;
-  CLI::App* app =
+  const Verb verb =
       add_held_bench(bench, "ingest",
                      "A whole ingest, beside decoding the same images from memory on "
                      "the same cores, and beside that with plain writing of their bytes",
                      o->held);
-  app->add_option("--out", o->out,
+  verb.add_option("--out", o->out,
                   "Folder in which caches are made and removed again; empty: where temporary files "
                   "are kept");
-  return {app, [o](Session& session) { bench_ingest(*o, session); }};
+  return {verb, [o](Session& session) { bench_ingest(*o, session); }};
 }
 
 }  // namespace winnow::tools

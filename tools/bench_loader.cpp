@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "pipeline/load/stages.h"
 #include "tools/bench_rows.h"
 #include "tools/benches.h"
+#include "tools/flags/flags.h"
 #include "tools/load_shards.h"
 #include "tools/numbers.h"
 #include "tools/shuffle_flags.h"
@@ -118,34 +118,33 @@ void bench_loader(const LoaderBench& o, Session& session) {
 
 }  // namespace
 
-SubVerb add_bench_loader(CLI::App& bench) {
+SubVerb add_bench_loader(Verb bench) {
   auto o = std::make_shared<LoaderBench>();
-  CLI::App* app = bench.add_subcommand(
+  const Verb verb = bench.add_verb(
       "loader",
       "Training batches taken as fast as they come, beside reading, decoding and augmenting alone, "
       "and, of bare pixels, copying them");
-  app->add_option("cache", o->load.cache, "Cache made by winnow ingest")->required();
-  add_memory_flags(*app, o->load.memory);
-  app->add_option("--augment", o->load.augment, "Augmentation recipe, as of train")
-      ->capture_default_str();
-  app->add_option("--image-size", o->load.image_side_px, "Side in pixels; 0: as the images are")
-      ->check(whole_in(0, train::kMostSidePx))
-      ->capture_default_str();
-  app->add_option("--batch-size", o->load.batch, "Images of a batch")
-      ->check(whole_in(1, 1 << 20))
-      ->capture_default_str();
-  add_shuffle_flags(*app, o->load.shuffle);
-  app->add_option("--threads", o->load.threads, "That load; 0: all there are")
-      ->check(cores())
-      ->capture_default_str();
-  app->add_option("--seconds", o->seconds, "Of a run of the loader")
-      ->check(real_above(0, kMostSeconds))
-      ->capture_default_str();
-  app->add_option("--rounds", o->rounds, "Runs of each kind, by turns; medians count")
-      ->check(whole_in(1, kMostCount))
-      ->capture_default_str();
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  return {app, [o](Session& session) { bench_loader(*o, session); }};
+  verb.add_option("cache", o->load.cache, "Cache made by winnow ingest").required();
+  add_memory_flags(verb, o->load.memory);
+  verb.add_option("--augment", o->load.augment, "Augmentation recipe, as of train").show_default();
+  verb.add_option("--image-size", o->load.image_side_px, "Side in pixels; 0: as the images are")
+      .check(whole_in(0, train::kMostSidePx))
+      .show_default();
+  verb.add_option("--batch-size", o->load.batch, "Images of a batch")
+      .check(whole_in(1, 1 << 20))
+      .show_default();
+  add_shuffle_flags(verb, o->load.shuffle);
+  verb.add_option("--threads", o->load.threads, "That load; 0: all there are")
+      .check(cores())
+      .show_default();
+  verb.add_option("--seconds", o->seconds, "Of a run of the loader")
+      .check(real_above(0, kMostSeconds))
+      .show_default();
+  verb.add_option("--rounds", o->rounds, "Runs of each kind, by turns; medians count")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  return {verb, [o](Session& session) { bench_loader(*o, session); }};
 }
 
 }  // namespace winnow::tools

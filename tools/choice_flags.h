@@ -8,10 +8,7 @@
 #include "dedup/deduplicate.h"
 #include "dedup/tune/choice.h"
 #include "tools/command.h"
-
-namespace CLI {
-class Option;
-}
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 
@@ -29,22 +26,19 @@ struct ChoiceFlags {
 };
 
 // Named `prefix` and hash, threshold, risk, precision or least-quality; `prefix` begins with "--".
-// Returns them. `flags` must live as long as `app`.
-std::vector<CLI::Option*> add_choice_flags(CLI::App& app, const std::string& prefix,
-                                           ChoiceFlags& flags);
+// Returns them. `flags` must live as long as `verb`.
+std::vector<Flag> add_choice_flags(Verb verb, const std::string& prefix, ChoiceFlags& flags);
 // --risk and --precision alone.
-std::vector<CLI::Option*> add_demand_flags(CLI::App& app, const std::string& prefix,
-                                           ChoiceFlags& flags);
+std::vector<Flag> add_demand_flags(Verb verb, const std::string& prefix, ChoiceFlags& flags);
 // --least-quality alone.
-CLI::Option* add_quality_flag(CLI::App& app, const std::string& prefix, ChoiceFlags& flags);
+Flag add_quality_flag(Verb verb, const std::string& prefix, ChoiceFlags& flags);
 
 // Named `prefix` and verify, no-verify and least-probability, which is of verify. Without the last
 // links must be this probable, or more where that leaves too many to expect among them that are
 // false.
 inline constexpr double kLeastProbability = 0.9;
 inline constexpr double kMostFalsePairs = 0.5;
-std::vector<CLI::Option*> add_verify_flags(CLI::App& app, const std::string& prefix,
-                                           ChoiceFlags& flags);
+std::vector<Flag> add_verify_flags(Verb verb, const std::string& prefix, ChoiceFlags& flags);
 
 // UsageError where flags contradict each other. `prefix`: as above.
 void check_choice(const ChoiceFlags& flags, const std::string& prefix = "--");

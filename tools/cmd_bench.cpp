@@ -1,14 +1,13 @@
-#include <CLI/CLI.hpp>
 
 #include "tools/benches.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 
-Command add_bench(CLI::App& program) {
-  CLI::App* app =
-      program.add_subcommand("bench", "Measure what is achieved beside what is attainable");
-  app->footer(
+Command add_bench(Verb program) {
+  const Verb verb = program.add_verb("bench", "Measure what is achieved beside what is attainable");
+  verb.footer(
       R"(Kinds of runs alternate, so that a machine that others use slows all alike.
 
 Examples:
@@ -21,9 +20,9 @@ Examples:
   winnow bench search --count 10000000 --bits 64 --radius 8
   mpirun -np 4 winnow bench alltoall -b 64M --gradients 16M
   mpirun -np 4 winnow bench allreduce -b 1M -e 64M    # every schedule beside MPI_Allreduce)");
-  return command_of(*app, {add_bench_decode(*app), add_bench_ingest(*app), add_bench_hash(*app),
-                           add_bench_search(*app), add_bench_loader(*app), add_bench_shuffle(*app),
-                           add_bench_alltoall(*app), add_bench_allreduce(*app)});
+  return command_of(verb, {add_bench_decode(verb), add_bench_ingest(verb), add_bench_hash(verb),
+                           add_bench_search(verb), add_bench_loader(verb), add_bench_shuffle(verb),
+                           add_bench_alltoall(verb), add_bench_allreduce(verb)});
 }
 
 }  // namespace winnow::tools

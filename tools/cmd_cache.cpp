@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "pipeline/store/cache.h"
 #include "pipeline/store/shard_copy.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/load_shards.h"
 #include "tools/numbers.h"
 #include "tools/sub_verb.h"
@@ -175,38 +175,38 @@ void drop(const CacheOptions& o, const Session& session) {
 
 }  // namespace
 
-Command add_cache(CLI::App& program) {
+Command add_cache(Verb program) {
   auto o = std::make_shared<CacheOptions>();
-  CLI::App* app =
-      program.add_subcommand("cache", "Load caches into memory, list what is there, drop them");
-  const auto add_memory = [&](CLI::App* verb) {
-    verb->add_option("--memory-dir", o->memory,
-                     "Folder of the copies: on a tmpfs, or on a disk of the machine")
-        ->capture_default_str();
+  const Verb cache =
+      program.add_verb("cache", "Load caches into memory, list what is there, drop them");
+  const auto add_memory = [&](Verb verb) {
+    verb.add_option("--memory-dir", o->memory,
+                    "Folder of the copies: on a tmpfs, or on a disk of the machine")
+        .show_default();
   };
-  CLI::App* loads = app->add_subcommand(
+  const Verb loads = cache.add_verb(
       "load",
       "Copy a cache's shards into memory, where they stay until they are dropped; machines that do "
       "not have the cache get it from those that do");
-  loads->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
+  loads.add_option("cache", o->cache, "Cache made by winnow ingest").required();
   add_memory(loads);
-  add_machine_flags(*loads, o->machines);
+  add_machine_flags(loads, o->machines);
   loads
-      ->add_option("--partitions", o->machines.partitions,
-                   "Each machine holds its part of so many partitions of the samples, as train "
-                   "--shuffle-fraction reads them, instead of shards; 0: shards")
-      ->check(whole_in(0, kMostCount))
-      ->capture_default_str();
-  CLI::App* lists = app->add_subcommand("list", "Show what of your caches is in memory");
+      .add_option("--partitions", o->machines.partitions,
+                  "Each machine holds its part of so many partitions of the samples, as train "
+                  "--shuffle-fraction reads them, instead of shards; 0: shards")
+      .check(whole_in(0, kMostCount))
+      .show_default();
+  const Verb lists = cache.add_verb("list", "Show what of your caches is in memory");
   add_memory(lists);
-  lists->add_flag("--json", o->json, "Print one JSON object on stdout");
-  CLI::App* drops = app->add_subcommand(
+  lists.add_flag("--json", o->json, "Print one JSON object on stdout");
+  const Verb drops = cache.add_verb(
       "drop", "Remove a cache from memory; one that ingest --memory made is then gone");
-  drops->add_option("cache", o->cache, "The cache, or its digest where it is gone or never was")
-      ->required();
-  drops->add_flag("--delete", o->deletes, "Delete the cache itself, too, from disk as well");
+  drops.add_option("cache", o->cache, "The cache, or its digest where it is gone or never was")
+      .required();
+  drops.add_flag("--delete", o->deletes, "Delete the cache itself, too, from disk as well");
   add_memory(drops);
-  app->footer(
+  cache.footer(
       R"(Every process of yours on the machine shares one copy of a cache. Blocks are compared with the
 hashes in the manifest as they are loaded. train --memory, eval --memory and bench loader --memory
 load by themselves what is not there, and leave it, unpinned: such a copy is removed when another
@@ -221,9 +221,9 @@ Examples:
   winnow cache drop cache                # the copy; the cache stays on disk
   winnow cache drop cache --delete       # all of it)");
   // What is listed and dropped is of one machine.
-  return command_of(*app, {{loads, [o](Session& session) { load(*o, session); }, true},
-                           {lists, [o](Session&) { list(*o); }},
-                           {drops, [o](Session& session) { drop(*o, session); }}});
+  return command_of(cache, {{loads, [o](Session& session) { load(*o, session); }, true},
+                            {lists, [o](Session&) { list(*o); }},
+                            {drops, [o](Session& session) { drop(*o, session); }}});
 }
 
 }  // namespace winnow::tools

@@ -1,12 +1,12 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "pipeline/compact/compact.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 #include "tools/progress_bar.h"
 
@@ -62,18 +62,18 @@ void run(const CompactOptions& o, Session& session) {
 
 }  // namespace
 
-Command add_compact(CLI::App& program) {
+Command add_compact(Verb program) {
   auto o = std::make_shared<CompactOptions>();
-  CLI::App* app = program.add_subcommand(
-      "compact", "Make a smaller cache that holds only what a selection keeps");
-  app->add_option("cache", o->cache, "Cache made by winnow ingest; it is only read")->required();
-  app->add_option("--selection", o->options.selection, "What is kept")->required();
-  app->add_option("--out", o->out, "Cache directory to make")->required();
-  app->add_option("--threads", o->options.threads, "Cores to use; 0: all this process may")
-      ->check(cores())
-      ->capture_default_str();
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer(
+  const Verb verb =
+      program.add_verb("compact", "Make a smaller cache that holds only what a selection keeps");
+  verb.add_option("cache", o->cache, "Cache made by winnow ingest; it is only read").required();
+  verb.add_option("--selection", o->options.selection, "What is kept").required();
+  verb.add_option("--out", o->out, "Cache directory to make").required();
+  verb.add_option("--threads", o->options.threads, "Cores to use; 0: all this process may")
+      .check(cores())
+      .show_default();
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  verb.footer(
       R"(Samples keep their ids, and the ledger says of each that was left out what stands for it.
 The new cache has a digest of its own: selections, runs and checkpoints made with the old one stay
 with it. Decide again with winnow dedup on the new one if need be; a net goes on from an older run
@@ -85,7 +85,7 @@ on after the shards that were finished.
 Examples:
   winnow compact cache --selection default --out small
   winnow compact cache --selection near --out small && winnow cache drop cache --delete)");
-  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+  return {verb, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "tools/command.h"
 #include "tools/compare_page.h"
 #include "tools/experiment/compare.h"
+#include "tools/flags/flags.h"
 #include "tools/gallery_report.h"
 #include "tools/numbers.h"
 #include "tools/progress_bar.h"
@@ -310,40 +310,40 @@ void run(const CompareOptions& o, Session& session) {
 
 }  // namespace
 
-Command add_compare(CLI::App& program) {
+Command add_compare(Verb program) {
   auto o = std::make_shared<CompareOptions>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "compare", "Compare runs on the same images: paired tests, and the images that differ");
-  app->add_option("runs", o->runs,
+  verb.add_option("runs", o->runs,
                   "Run directories made by winnow train, two or more, or those of winnow train "
                   "--folds; the first is the one that the others are compared with")
-      ->required();
-  app->add_option("--cache", o->eval.data.cache,
+      .required();
+  verb.add_option("--cache", o->eval.data.cache,
                   "Cache to evaluate on (default: that which the first run was evaluated on)");
-  app->add_option(
+  verb.add_option(
       "--split", o->eval.data.split,
       "train, val or test, or holdout: what the runs held out by --holdout (default: "
       "test, else val, else holdout). Choose by val or holdout: what was chosen by test "
       "is better there than elsewhere");
-  app->add_option("--margin", o->margin_points,
+  verb.add_option("--margin", o->margin_points,
                   "Points of accuracy that a recipe may lose and be said to lose nothing; say it "
                   "before you look. Without it no verdict is given")
-      ->check(real_in(1e-6, 100.0))
-      ->type_name("POINTS");
-  add_checkpoint_flags(*app, o->eval.checkpoint);
-  app->add_option("--tta", o->eval.data.tta,
+      .check(real_in(1e-6, 100.0))
+      .type_name("POINTS");
+  add_checkpoint_flags(verb, o->eval.checkpoint);
+  verb.add_option("--tta", o->eval.data.tta,
                   "Test-time augmentation, as of winnow eval; the same for all runs");
-  app->add_flag("--allow-unlabelled", o->eval.data.allow_unlabelled,
+  verb.add_flag("--allow-unlabelled", o->eval.data.allow_unlabelled,
                 "Runs of bce and focal: an image without a label is of no class, also where a run "
                 "was trained without this flag; no run has it right");
-  app->add_option("--threads", o->threads, "Cores to use; 0: this process's share")
-      ->check(cores())
-      ->capture_default_str();
-  app->add_option("--report", o->report,
+  verb.add_option("--threads", o->threads, "Cores to use; 0: this process's share")
+      .check(cores())
+      .show_default();
+  verb.add_option("--report", o->report,
                   "Write a page here, an HTML file: figures, curves, settings, and the images that "
                   "one has right and another has not");
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer(
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  verb.footer(
       R"(Runs whose settings differ by nothing but the seed are of one recipe. Recipes are paired by seed, and
 their difference has Student's interval; of two single runs McNemar's test is of these two nets alone.
 Folders of folds are paired fold by fold, on what each fold left out. Folds share training images, so
@@ -356,7 +356,7 @@ Examples:
   winnow compare sgd lars lamb --split val --json
   winnow compare tuning/runs/*/run --split holdout --report compared.html
   winnow compare sgd-folds lars-folds --margin 1 --report compared.html)");
-  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+  return {verb, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

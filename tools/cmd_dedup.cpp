@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -20,6 +19,7 @@
 #include "tools/dedup_lists.h"
 #include "tools/dedup_search.h"
 #include "tools/feature_flags.h"
+#include "tools/flags/flags.h"
 #include "tools/gallery_report.h"
 #include "tools/in_place.h"
 #include "tools/ingest_flags.h"
@@ -204,29 +204,29 @@ void run(const DedupOptions& o, Session& session) {
 
 }  // namespace
 
-Command add_dedup(CLI::App& program) {
+Command add_dedup(Verb program) {
   auto o = std::make_shared<DedupOptions>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "dedup", "Find duplicates and leaks between splits; write a selection that training obeys");
-  app->add_option("cache", o->cache,
+  verb.add_option("cache", o->cache,
                   "Cache made by winnow ingest, or a data set, as of ingest, which is looked at "
                   "where it is: then what would be removed is printed as CSV")
-      ->required();
-  app->add_option("--name", o->name, "Name of the selection of a cache")->capture_default_str();
-  add_dedup_flags(*app, "--", o->deciding.flags);
-  add_feature_flags(*app, o->deciding.features);
-  app->add_option("--splits", o->deciding.splits,
+      .required();
+  verb.add_option("--name", o->name, "Name of the selection of a cache").show_default();
+  add_dedup_flags(verb, "--", o->deciding.flags);
+  add_feature_flags(verb, o->deciding.features);
+  verb.add_option("--splits", o->deciding.splits,
                   "Take the splits that this selection has, as winnow split makes them; what it "
                   "removes stays removed");
-  add_reading_flags(*app, o->reading);
-  add_list_flags(*app, o->lists);
-  add_report_flag(*app, o->report);
-  app->add_option("--self-check", o->deciding.self_check,
+  add_reading_flags(verb, o->reading);
+  add_list_flags(verb, o->lists);
+  add_report_flag(verb, o->report);
+  verb.add_option("--self-check", o->deciding.self_check,
                   "Compare so many images, drawn at random, with every other one by one, and fail "
                   "if the search found anything else")
-      ->check(whole_in(0, kMostCount));
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer(
+      .check(whole_in(0, kMostCount));
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  verb.footer(
       "Hashes:" + hash_lines() +
       "\n\nNothing is deleted: a selection is a decision that can be changed at any time.\n"
       "Without --hash and --threshold the images choose: of the stored hashes the one that finds\n"
@@ -255,9 +255,9 @@ Command add_dedup(CLI::App& program) {
       "  mpirun -np 4 winnow dedup cache              # the same selection, sooner\n"
       "  winnow dedup cache --drop-issues blurry,dark --list-issues bad.csv\n"
       "  winnow dedup cache --on-leak fail --json     # in continuous integration");
-  return {app, true,
-          [o, app](Session& session) {
-            o->words = words_of(*app);
+  return {verb, true,
+          [o, verb](Session& session) {
+            o->words = words_of(verb);
             run(*o, session);
           },
           true};

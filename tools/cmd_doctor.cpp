@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "common/utf8.h"
 #include "tools/command.h"
 #include "tools/doctor/findings.h"
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 namespace {
@@ -59,14 +59,14 @@ void doctor(const DoctorOptions& o, const Session& session) {
 
 }  // namespace
 
-Command add_doctor(CLI::App& program) {
+Command add_doctor(Verb program) {
   auto o = std::make_shared<DoctorOptions>();
-  CLI::App* app =
-      program.add_subcommand("doctor", "Say what this machine has, and what is missing for what");
-  app->add_option("caches", o->caches,
+  const Verb verb =
+      program.add_verb("doctor", "Say what this machine has, and what is missing for what");
+  verb.add_option("caches", o->caches,
                   "Folders that caches are to be in; the current one, if not given");
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer(
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  verb.footer(
       R"(A line for each thing: ok, warning or missing, what was found, and below it what to do. The exit
 code is 0 where ingest, dedup and training on the CPU can work, else 1. Under mpirun it speaks of
 the first rank's machine. Where a library is missing winnow cannot start: winnow-doctor says which.
@@ -76,7 +76,7 @@ Examples:
   winnow doctor /data /scratch
   winnow doctor --json | jq -r '.findings[] | select(.state != "ok") | .what'
   ssh node2 winnow-doctor)");
-  return {app, true, [o](Session& session) { doctor(*o, session); }};
+  return {verb, true, [o](Session& session) { doctor(*o, session); }};
 }
 
 }  // namespace winnow::tools

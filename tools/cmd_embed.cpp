@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "pipeline/store/features.h"
 #include "tools/checkpoint_flags.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/given_vectors.h"
 #include "tools/help.h"
 #include "tools/load_shards.h"
@@ -187,38 +187,38 @@ void run(const EmbedFlags& o, Session& session) {
 
 }  // namespace
 
-Command add_embed(CLI::App& program) {
+Command add_embed(Verb program) {
   auto o = std::make_shared<EmbedFlags>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "embed", "Compute a vector for every image by a net, or take yours: features to compare by");
-  app->add_option("source", o->embed.source,
+  verb.add_option("source", o->embed.source,
                   "Run directory made by winnow train, a safetensors file with torchvision's "
                   "names, or a .npy file with a vector in each row")
-      ->required();
-  app->add_option("cache", o->embed.cache, "Cache whose images get them")->required();
-  app->add_option("--name", o->name, "Name of the features")->capture_default_str();
-  app->add_option("--dtype", o->dtype,
+      .required();
+  verb.add_option("cache", o->embed.cache, "Cache whose images get them").required();
+  verb.add_option("--name", o->name, "Name of the features").show_default();
+  verb.add_option("--dtype", o->dtype,
                   "What is stored of each number: f16, or i8 with a scale for each image, which is "
                   "half as large")
-      ->check(CLI::IsMember({"f16", "i8"}))
-      ->capture_default_str();
-  app->add_option("--names", o->names,
+      .one_of({"f16", "i8"})
+      .show_default();
+  verb.add_option("--names", o->names,
                   "For a .npy file: the image of each row, a line a row, as the cache's "
                   "ledger.jsonl names it");
-  add_checkpoint_flags(*app, o->embed.checkpoint);
-  add_file_net_flags(*app, "safetensors", o->embed.file);
-  app->add_option("--backend", o->embed.backend, "What computes")->capture_default_str();
-  app->add_option("--compute-dtype", o->compute_dtype, "Precision of activations")
-      ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
-      ->capture_default_str();
-  app->add_option("--threads", o->threads, "Cores to use; 0: this process's share")
-      ->check(cores())
-      ->capture_default_str();
-  app->add_flag("--whiten", o->whiten,
+  add_checkpoint_flags(verb, o->embed.checkpoint);
+  add_file_net_flags(verb, "safetensors", o->embed.file);
+  verb.add_option("--backend", o->embed.backend, "What computes").show_default();
+  verb.add_option("--compute-dtype", o->compute_dtype, "Precision of activations")
+      .one_of({"f32", "bf16", "f16", "tf32"})
+      .show_default();
+  verb.add_option("--threads", o->threads, "Cores to use; 0: this process's share")
+      .check(cores())
+      .show_default();
+  verb.add_flag("--whiten", o->whiten,
                 "Take from the vectors what they have in common: less their mean, their numbers "
                 "made uncorrelated and of variance 1 over the images");
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer(
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  verb.footer(
       R"(The vector of an image is what the net's last fully connected layer reads, with the image shown
 to the net as winnow eval shows it. Images of all splits have one. Features are kept in the cache,
 at features/NAME.features; those of the same name are replaced.
@@ -230,7 +230,7 @@ Examples:
   winnow embed vectors.npy cache --names names.txt --name clip
   winnow embed twins cache --whiten                # a run of --loss barlow_twins
   winnow dedup cache --features default --cosine 0.97)");
-  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+  return {verb, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

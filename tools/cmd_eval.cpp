@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,6 +13,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/checkpoint_flags.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/help.h"
 #include "tools/load_shards.h"
 #include "tools/numbers.h"
@@ -222,43 +222,43 @@ void run(const EvalOptions& o, Session& session) {
 
 }  // namespace
 
-Command add_eval(CLI::App& program) {
+Command add_eval(Verb program) {
   auto o = std::make_shared<EvalOptions>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "eval", "Evaluate a run: accuracy on all and without leaked images, predictions, confusions");
-  app->add_option("run", o->eval.run,
+  verb.add_option("run", o->eval.run,
                   "Run directory made by winnow train, or a safetensors file with torchvision's "
                   "names")
-      ->required();
-  app->add_option("cache", o->caches, "Cache to evaluate on, or several")->required();
-  add_checkpoint_flags(*app, o->eval.checkpoint);
-  add_file_net_flags(*app, "a file", o->eval.file);
-  app->add_option("--split", o->splits,
+      .required();
+  verb.add_option("cache", o->caches, "Cache to evaluate on, or several").required();
+  add_checkpoint_flags(verb, o->eval.checkpoint);
+  add_file_net_flags(verb, "a file", o->eval.file);
+  verb.add_option("--split", o->splits,
                   "train, val or test, or holdout: what the run held out by --holdout (default: "
                   "test, else val, else holdout); give it again for another one")
-      ->allow_extra_args(false);
-  app->add_option("--selection", o->eval.data.selection,
+      .one_each();
+  verb.add_option("--selection", o->eval.data.selection,
                   "Selection that says what has leaked (default: the one trained with)");
-  app->add_option("--tta", o->eval.data.tta,
+  verb.add_option("--tta", o->eval.data.tta,
                   "Test-time augmentation: predict each image by the mean of several views of it");
-  app->add_flag("--allow-unlabelled", o->eval.data.allow_unlabelled,
+  verb.add_flag("--allow-unlabelled", o->eval.data.allow_unlabelled,
                 "Runs of bce and focal: an image without a label is of no class, also where the "
                 "run was trained without this flag");
-  add_memory_flags(*app, o->memory);
-  app->add_option("--predictions", o->predictions, "Write a CSV of every image's prediction here");
-  app->add_flag("--logits", o->eval.with_logits,
+  add_memory_flags(verb, o->memory);
+  verb.add_option("--predictions", o->predictions, "Write a CSV of every image's prediction here");
+  verb.add_flag("--logits", o->eval.with_logits,
                 "Add a column logit_CLASS for each class to the predictions");
-  app->add_option("--backend", o->eval.backend, "What computes")->capture_default_str();
-  app->add_option("--dtype", o->dtype, "Precision of activations")
-      ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
-      ->capture_default_str();
-  app->add_option("--threads", o->threads, "Cores to use; 0: this process's share")
-      ->check(cores())
-      ->capture_default_str();
-  app->add_flag("--json", o->json,
+  verb.add_option("--backend", o->eval.backend, "What computes").show_default();
+  verb.add_option("--dtype", o->dtype, "Precision of activations")
+      .one_of({"f32", "bf16", "f16", "tf32"})
+      .show_default();
+  verb.add_option("--threads", o->threads, "Cores to use; 0: this process's share")
+      .check(cores())
+      .show_default();
+  verb.add_flag("--json", o->json,
                 "Print one JSON object on stdout, with the confusion matrix; for "
                 "several splits or caches one on a line each");
-  app->footer("Test-time augmentations, of probabilities where nothing else is said:" +
+  verb.footer("Test-time augmentations, of probabilities where nothing else is said:" +
               table_of(train::test_augmentations()) + R"(
 
 Examples:
@@ -268,7 +268,7 @@ Examples:
   winnow eval run cache other-cache --split val --split test --json
   winnow eval run cache --split val --predictions predictions.csv --json
   winnow eval resnet20.safetensors cache --net resnet20 --predictions all.csv --logits)");
-  return {app, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+  return {verb, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

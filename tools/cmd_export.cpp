@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -18,6 +17,7 @@
 #include "tools/compared.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_search.h"
+#include "tools/flags/flags.h"
 #include "tools/in_place.h"
 #include "tools/ingest_flags.h"
 #include "tools/numbers.h"
@@ -44,7 +44,7 @@ struct InPlace {
   IngestFlags reading;
   DedupFlags flags;
   std::vector<std::string> words;  // of the command
-  std::vector<CLI::Option*> options;
+  std::vector<Flag> options;
 };
 
 void tell(const ExportOptions& o, const pipeline::ExportOptions& options,
@@ -114,9 +114,9 @@ void check_place(const std::filesystem::path& path, const char* flag) {
 
 void export_a_cache(const ExportOptions& o, const InPlace& in_place,
                     const pipeline::ExportOptions& options, Session& session) {
-  for (const CLI::Option* option : in_place.options) {
-    if (option->count() == 0) continue;
-    throw UsageError(option->get_name() + " is for a data set that is exported in place; of " +
+  for (const Flag option : in_place.options) {
+    if (!option.given()) continue;
+    throw UsageError(option.name() + " is for a data set that is exported in place; of " +
                      o.cache.string() + " choose a --selection, as winnow dedup makes them");
   }
   write(o, options, pipeline::Cache::open(o.cache), session);
@@ -212,14 +212,14 @@ void run(ExportOptions o, const InPlace& in_place, Session& session) {
   }
 }
 
-void add_in_place_flags(CLI::App& app, InPlace& in_place) {
-  const auto before = static_cast<std::ptrdiff_t>(app.get_options().size());
-  add_reading_flags(app, in_place.reading);
-  add_dedup_flags(app, "--", in_place.flags);
-  const std::vector<CLI::Option*> all = app.get_options();
+void add_in_place_flags(Verb verb, InPlace& in_place) {
+  const auto before = static_cast<std::ptrdiff_t>(verb.flags().size());
+  add_reading_flags(verb, in_place.reading);
+  add_dedup_flags(verb, "--", in_place.flags);
+  const std::vector<Flag> all = verb.flags();
   for (auto option = all.begin() + before; option != all.end(); ++option) {
-    if ((*option)->get_name() == "--threads") continue;  // of any export
-    (*option)->group("Of a data set in place");
+    if (option->name() == "--threads") continue;  // of any export
+    option->group("Of a data set in place");
     in_place.options.push_back(*option);
   }
 }
@@ -248,43 +248,42 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-Command add_export(CLI::App& program) {
+Command add_export(Verb program) {
   auto o = std::make_shared<ExportOptions>();
   auto in_place = std::make_shared<InPlace>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "export", "Write a cache's images, or a list of them, for other programs to read");
-  app->add_option("cache", o->cache,
+  verb.add_option("cache", o->cache,
                   "Cache made by winnow ingest, or a data set, as of ingest, whose duplicates are "
                   "found where it is and left out")
-      ->required();
-  app->add_option("--to", o->to, "What to make: a folder, or with --as list a file")->required();
-  app->add_option("--as", o->as,
+      .required();
+  verb.add_option("--to", o->to, "What to make: a folder, or with --as list a file").required();
+  verb.add_option("--as", o->as,
                   "image-folder: SPLIT/CLASS/NAME; tree: the files under the paths that they have "
                   "in their source; webdataset: tar shards; list: a CSV, no images. "
                   "Without: image-folder of a cache, tree of a data set")
-      ->check(CLI::IsMember({"image-folder", "tree", "webdataset", "list"}));
-  app->add_option("--selection", o->options.selection,
+      .one_of({"image-folder", "tree", "webdataset", "list"});
+  verb.add_option("--selection", o->options.selection,
                   "Only what this selection keeps (a list says of all whether it does, and why)");
-  app->add_option("--removed", o->options.removed_to,
+  verb.add_option("--removed", o->options.removed_to,
                   "With --as tree: another folder to make, a tree of what is left out");
-  app->add_option("--split", o->split, "Only this split")
-      ->check(CLI::IsMember({"train", "val", "test"}));
-  app->add_option("--source", o->options.source.folders,
+  verb.add_option("--split", o->split, "Only this split").one_of({"train", "val", "test"});
+  verb.add_option("--source", o->options.source.folders,
                   "With --as tree or --link: the folder that was ingested, or the table, list "
                   "or image; once for each source");
-  app->add_option("--link", o->link,
+  verb.add_option("--link", o->link,
                   "Links to the source's files instead of copies, in trees and image folders: "
                   "hard, symbolic")
-      ->check(CLI::IsMember({"hard", "symbolic"}));
-  app->add_option("--shard-size", o->shard_mib, "MiB of a tar shard at most")
-      ->check(whole_in(1, 1 << 20))
-      ->capture_default_str();
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  add_in_place_flags(*app, *in_place);
-  app->footer(kFooter);
-  return {app, false,
-          [o, in_place, app](Session& session) {
-            in_place->words = words_of(*app);
+      .one_of({"hard", "symbolic"});
+  verb.add_option("--shard-size", o->shard_mib, "MiB of a tar shard at most")
+      .check(whole_in(1, 1 << 20))
+      .show_default();
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  add_in_place_flags(verb, *in_place);
+  verb.footer(kFooter);
+  return {verb, false,
+          [o, in_place, verb](Session& session) {
+            in_place->words = words_of(verb);
             run(*o, *in_place, session);
           },
           /*stops=*/true};

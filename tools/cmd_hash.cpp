@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "dedup/hash/hashes.h"
 #include "pipeline/ingest/hash_source.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/ingest_flags.h"
 #include "tools/progress_bar.h"
 
@@ -102,22 +102,21 @@ void hash(const HashOptions& o, const Session& session) {
 
 }  // namespace
 
-Command add_hash(CLI::App& program) {
+Command add_hash(Verb program) {
   auto o = std::make_shared<HashOptions>();
-  CLI::App* app =
-      program.add_subcommand("hash", "Print the perceptual hashes of a data set's images");
-  app->add_option("source", o->source, "Data set, as of ingest")->required();
-  app->add_flag("--json", o->json, "Print a JSON object for each image instead of CSV");
-  add_hashes_flag(*app, o->flags);
-  add_reading_flags(*app, o->flags);
-  app->footer("Hashes:" + hash_lines() +
+  const Verb verb = program.add_verb("hash", "Print the perceptual hashes of a data set's images");
+  verb.add_option("source", o->source, "Data set, as of ingest").required();
+  verb.add_flag("--json", o->json, "Print a JSON object for each image instead of CSV");
+  add_hashes_flag(verb, o->flags);
+  add_reading_flags(verb, o->flags);
+  verb.footer("Hashes:" + hash_lines() +
               "\n\nImages are printed in the order of their names, those that cannot be read with "
               "the reason.\n\n"
               "Examples:\n"
               "  winnow hash photos/ > hashes.csv\n"
               "  winnow hash photos/ --hash phash@1/8      # large JPEGs, faster\n"
               "  winnow hash photos.tar --hash phash,pdq --json | jq -r .hashes[1].hex");
-  return {app, false, [o](Session& session) { hash(*o, session); }, /*stops=*/true};
+  return {verb, false, [o](Session& session) { hash(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

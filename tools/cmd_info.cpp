@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -18,6 +17,7 @@
 #include "pipeline/store/features.h"
 #include "tools/command.h"
 #include "tools/dedup_search.h"
+#include "tools/flags/flags.h"
 #include "tools/info_issues.h"
 #include "tools/ingest_flags.h"
 #include "tools/numbers.h"
@@ -368,64 +368,64 @@ void run(const InfoOptions& o, const Session& session) {
   }
 }
 
-// `flags` must live as long as `app`.
-void add_sheet_flags(CLI::App& app, CLI::Option& selection, SheetFlags& flags) {
-  auto* sheet =
-      app.add_option("--sheet", flags.path, "Write a PNG with thumbnails of some samples");
-  app.add_flag("--removed", flags.removed,
-               "Of the sheet: what --selection removes, in place of what it keeps")
-      ->needs(sheet)
-      ->needs(&selection);
-  auto* groups = app.add_option(
+// `flags` must live as long as `verb`.
+void add_sheet_flags(Verb verb, Flag selection, SheetFlags& flags) {
+  const Flag sheet =
+      verb.add_option("--sheet", flags.path, "Write a PNG with thumbnails of some samples");
+  verb.add_flag("--removed", flags.removed,
+                "Of the sheet: what --selection removes, in place of what it keeps")
+      .needs(sheet)
+      .needs(selection);
+  const Flag groups = verb.add_option(
       "--groups", flags.groups,
       "Of the sheet: a line for each group of this selection, what stays and what goes of it");
-  groups->needs(sheet)->excludes(&selection);
-  app.add_option("--split", flags.split, "Of the sheet: only this split")
-      ->check(CLI::IsMember({"none", "train", "val", "test"}))
-      ->needs(sheet);
-  app.add_option("--class", flags.label, "Of the sheet: only this class")->needs(sheet);
-  app.add_option("--count", flags.count, "Of the sheet: thumbnails, at most")
-      ->check(whole_in(1, 10'000))
-      ->needs(sheet)
-      ->capture_default_str();
-  app.add_option("--columns", flags.columns, "Of the sheet: thumbnails side by side")
-      ->check(whole_in(1, 200))
-      ->needs(sheet)
-      ->capture_default_str();
-  app.add_option("--seed", flags.seed,
-                 "Of the sheet: choose by this seed; otherwise spread evenly over the samples")
-      ->check(seeds())
-      ->needs(sheet);
-  auto* augment = app.add_option(
+  groups.needs(sheet).excludes(selection);
+  verb.add_option("--split", flags.split, "Of the sheet: only this split")
+      .one_of({"none", "train", "val", "test"})
+      .needs(sheet);
+  verb.add_option("--class", flags.label, "Of the sheet: only this class").needs(sheet);
+  verb.add_option("--count", flags.count, "Of the sheet: thumbnails, at most")
+      .check(whole_in(1, 10'000))
+      .needs(sheet)
+      .show_default();
+  verb.add_option("--columns", flags.columns, "Of the sheet: thumbnails side by side")
+      .check(whole_in(1, 200))
+      .needs(sheet)
+      .show_default();
+  verb.add_option("--seed", flags.seed,
+                  "Of the sheet: choose by this seed; otherwise spread evenly over the samples")
+      .check(seeds())
+      .needs(sheet);
+  const Flag augment = verb.add_option(
       "--augment", flags.augment,
       "Of the sheet: a line for each sample, as it is and as this recipe makes it in the first "
       "epochs of a run with that seed; see train --help-all");
-  app.add_option("--image-size", flags.image_size,
-                 "Of --augment: a side in pixels, or HxW; otherwise the images' own, or 224")
-      ->needs(augment);
-  augment->needs(sheet)->excludes(groups);
+  verb.add_option("--image-size", flags.image_size,
+                  "Of --augment: a side in pixels, or HxW; otherwise the images' own, or 224")
+      .needs(augment);
+  augment.needs(sheet).excludes(groups);
 }
 
 }  // namespace
 
-Command add_info(CLI::App& program) {
+Command add_info(Verb program) {
   auto o = std::make_shared<InfoOptions>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "info", "Show what a cache holds, or a selection keeps, in numbers and pictures");
-  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
-  auto* selection = app->add_option(
+  verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
+  const Flag selection = verb.add_option(
       "--selection", o->selection,
       "Also count what this selection keeps and removes, by split and class; on a sheet, show only "
       "what it keeps");
   add_issues_flag(
-      *app, o->issues,
+      verb, o->issues,
       "Instead, how many images are dark, blurry, odd and so on; or, of those named, as "
       "blurry,dark, a list of the images with their scores (CSV), the worst first");
-  app->add_option("--report", o->report,
+  verb.add_option("--report", o->report,
                   "Also write it as a page (HTML), with what was not read and the sheet");
-  add_sheet_flags(*app, *selection, o->sheet);
-  app->add_flag("--json", o->json, "Print one JSON object on stdout, with the manifest");
-  app->footer(
+  add_sheet_flags(verb, selection, o->sheet);
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout, with the manifest");
+  verb.footer(
       R"(On a sheet, pictures larger than 128 pixels are made smaller, and tiny ones larger by a whole
 factor; below each are its name, its id and its classes. What cannot be read is crossed out and
 named. In a line of --groups those that stay come first, under a green line, then those that go,
@@ -444,7 +444,7 @@ Examples:
   winnow info cache --sheet look.png --augment imagenet --image-size 224
   winnow info cache --sheet look.png --augment crop+flip+rand_augment:magnitude=12
   winnow info cache --sheet look.png --augment resized_crop+mixup+cutmix)");
-  return {app, false, [o](Session& session) { run(*o, session); }};
+  return {verb, false, [o](Session& session) { run(*o, session); }};
 }
 
 }  // namespace winnow::tools

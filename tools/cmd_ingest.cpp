@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -29,6 +28,7 @@
 #include "tools/compared.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_search.h"
+#include "tools/flags/flags.h"
 #include "tools/help.h"
 #include "tools/ingest_end.h"
 #include "tools/ingest_flags.h"
@@ -298,8 +298,8 @@ void give_back_memory() {
   ::mallopt(M_TRIM_THRESHOLD, kLargeBytes);
 }
 
-void run(const IngestOptions& o, const CLI::App& app, Session& session) {
-  if (app.count("--memory-limit") > 0) give_back_memory();
+void run(const IngestOptions& o, Verb verb, Session& session) {
+  if (verb.given("--memory-limit")) give_back_memory();
   pipeline::Gate gate;
   const std::filesystem::path& out = o.into.empty() ? o.out : o.into;
   pipeline::IngestOptions options;
@@ -309,7 +309,7 @@ void run(const IngestOptions& o, const CLI::App& app, Session& session) {
     check_report(o, out);
     options = o.into.empty() && !o.task.retry
                   ? ingest_options(o.flags, session)
-                  : options_to_add(o.flags, app, pipeline::Cache::open(out).manifest(), session);
+                  : options_to_add(o.flags, verb, pipeline::Cache::open(out).manifest(), session);
     options.target.into = !o.into.empty();
     options.target.retry = o.task.retry;
     options.target.memory = o.task.memory;
@@ -377,51 +377,51 @@ std::string ingest_footer() {
          "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory";
 }
 
-void add_gate_flags(CLI::App& app, GateFlags& flags) {
-  app.add_option("--fail-on", flags.fail_on,
-                 "Exit with code 3, once the cache is made, if an input was so or worse: "
-                 "truncated, error (no picture), warning (a picture the decoder complained of)")
-      ->check(CLI::IsMember({"none", "truncated", "error", "warning"}))
-      ->capture_default_str();
-  app.add_option("--max-bad", flags.max_bad,
-                 "Exit with code 3, once the cache is made, if more inputs than this could not be "
-                 "read: a number, or a share such as 0.5%");
+void add_gate_flags(Verb verb, GateFlags& flags) {
+  verb.add_option("--fail-on", flags.fail_on,
+                  "Exit with code 3, once the cache is made, if an input was so or worse: "
+                  "truncated, error (no picture), warning (a picture the decoder complained of)")
+      .one_of({"none", "truncated", "error", "warning"})
+      .show_default();
+  verb.add_option("--max-bad", flags.max_bad,
+                  "Exit with code 3, once the cache is made, if more inputs than this could not be "
+                  "read: a number, or a share such as 0.5%");
 }
 
 }  // namespace
 
-Command add_ingest(CLI::App& program) {
+Command add_ingest(Verb program) {
   auto o = std::make_shared<IngestOptions>();
-  CLI::App* app = program.add_subcommand(
-      "ingest", "Read, decode, fingerprint and store a data set into a cache");
-  app->add_option("sources", o->sources, "Data sets: folders, or files of one each")->required();
-  app->add_option("--out", o->out, "Cache directory to make");
-  app->add_option("--into", o->into,
+  const Verb verb =
+      program.add_verb("ingest", "Read, decode, fingerprint and store a data set into a cache");
+  verb.add_option("sources", o->sources, "Data sets: folders, or files of one each").required();
+  verb.add_option("--out", o->out, "Cache directory to make");
+  verb.add_option("--into", o->into,
                   "Finished cache to add the sources to; flags that shape the content, where not "
                   "given, are the cache's. The result is that of ingesting all at once");
-  app->add_flag("--retry-failed", o->task.retry,
+  verb.add_flag("--retry-failed", o->task.retry,
                 "Ask again for the inputs that the finished cache --out could not read, and for "
                 "nothing else: give the sources it was made of, once they are repaired or their "
                 "storage is back. The result is that of ingesting all anew");
-  app->add_flag("--memory", o->task.memory, "Keep the shards in memory (tmpfs) until `cache drop`");
-  add_ingest_flags(*app, o->flags);
-  app->add_flag(
+  verb.add_flag("--memory", o->task.memory, "Keep the shards in memory (tmpfs) until `cache drop`");
+  add_ingest_flags(verb, o->flags);
+  const Flag drop = verb.add_flag(
       "--drop", o->task.drop,
       "Leave duplicates out: fingerprint all (in CACHE.first, removed at the end), decide, "
       "then store only what stays; the ledger names what stands for each");
-  for (CLI::Option* option : add_dedup_flags(*app, "--drop-", o->drop_flags)) {
-    option->needs("--drop");
+  for (const Flag option : add_dedup_flags(verb, "--drop-", o->drop_flags)) {
+    option.needs(drop);
   }
-  add_gate_flags(*app, o->gate);
-  app->add_option(
+  add_gate_flags(verb, o->gate);
+  verb.add_option(
       "--report", o->output.report,
       "Also write a page (HTML) of what was read, what was not, and what took the time");
-  app->add_flag("--estimate", o->task.estimate,
+  verb.add_flag("--estimate", o->task.estimate,
                 "Make no cache: say how long it would take, how large it would be and what would "
                 "hold it up, from some seconds of doing it");
-  app->add_flag("--json", o->output.json, "Print one JSON object on stdout");
-  app->footer(ingest_footer());
-  shorten_help(*app,
+  verb.add_flag("--json", o->output.json, "Print one JSON object on stdout");
+  verb.footer(ingest_footer());
+  shorten_help(verb,
                {"--out", "--into", "--labels", "--exclude", "--hash", "--resize", "--max-bad",
                 "--report", "--estimate", "--threads"},
                R"(Examples:
@@ -429,10 +429,10 @@ Command add_ingest(CLI::App& program) {
   winnow ingest photos/ --out cache --labels none   # only to find duplicates
   winnow ingest photos/ --out cache --estimate      # how long would it take?
   mpirun -np 4 winnow ingest photos/ --out /shared/cache)");
-  return {app, true,
-          [o, app](Session& session) {
-            o->output.words = words_of(*app);
-            run(*o, *app, session);
+  return {verb, true,
+          [o, verb](Session& session) {
+            o->output.words = words_of(verb);
+            run(*o, verb, session);
           },
           /*stops=*/true};
 }

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -15,6 +14,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/checkpoint_flags.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "train/model/class_names.h"
 #include "train/onnx/onnx.h"
 #include "train/run/stored_evaluation.h"
@@ -123,18 +123,18 @@ void run(const OnnxOptions& o, const Session& session) {
 
 }  // namespace
 
-Command add_onnx(CLI::App& program) {
+Command add_onnx(Verb program) {
   auto o = std::make_shared<OnnxOptions>();
-  CLI::App* app = program.add_subcommand(
-      "onnx", "Write a trained net as an ONNX model, for other programs to run");
-  app->add_option("run", o->run, "Run directory made by winnow train")->required();
-  app->add_option("--to", o->to, "The file to write, as net.onnx")->required();
-  add_checkpoint_flags(*app, o->checkpoint);
-  app->add_option("--cache", o->cache,
+  const Verb verb =
+      program.add_verb("onnx", "Write a trained net as an ONNX model, for other programs to run");
+  verb.add_option("run", o->run, "Run directory made by winnow train").required();
+  verb.add_option("--to", o->to, "The file to write, as net.onnx").required();
+  add_checkpoint_flags(verb, o->checkpoint);
+  verb.add_option("--cache", o->cache,
                   "Cache it was trained on, whose class names are stored where the run, of an "
                   "older version, does "
                   "not name them; else they are compared");
-  app->footer(
+  verb.footer(
       R"(The model takes pixels as they are decoded (u8, channels first, R before G before B) at the
 size that training had, and normalises them itself; any number of images at once. It gives
 logits: of the loss cross_entropy take their softmax, of bce and focal the sigmoid of each. Its
@@ -146,7 +146,7 @@ Examples:
   winnow onnx run --to net.onnx --cache cache
   winnow onnx run --to best.onnx --checkpoint best
   winnow onnx run --to average.onnx --ema)");
-  return {app, false, [o](Session& session) { run(*o, session); }};
+  return {verb, false, [o](Session& session) { run(*o, session); }};
 }
 
 }  // namespace winnow::tools

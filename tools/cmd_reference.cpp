@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 #include "common/file.h"
 #include "common/named.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/help.h"
 #include "tools/reference/formats.h"
 
@@ -30,8 +30,8 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-void print_or_write(const ReferenceOptions& o, const CLI::App& program, const Session& session) {
-  const Reference reference{WINNOW_VERSION, WINNOW_RELEASED, reference_of(program, "winnow")};
+void print_or_write(const ReferenceOptions& o, Verb program, const Session& session) {
+  const Reference reference{WINNOW_VERSION, WINNOW_RELEASED, reference_of(program.app(), "winnow")};
   const auto files = parse_named(kReferenceFormats, "format", o.format)(reference);
   if (o.to.empty()) {
     for (const ReferenceFile& file : files) fmt::print("{}", file.text);
@@ -48,16 +48,14 @@ void print_or_write(const ReferenceOptions& o, const CLI::App& program, const Se
 
 }  // namespace
 
-Command add_reference(CLI::App& program) {
+Command add_reference(Verb program) {
   auto o = std::make_shared<ReferenceOptions>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "reference",
       "Print every verb and option as JSON, man pages, Markdown or completion for a shell");
-  app->add_option("--format", o->format, "What to make")
-      ->check(CLI::IsMember(format_names()))
-      ->capture_default_str();
-  app->add_option("--to", o->to, "Write files into this folder instead of printing");
-  app->footer("Formats:" + table_of(kReferenceFormats) +
+  verb.add_option("--format", o->format, "What to make").one_of(format_names()).show_default();
+  verb.add_option("--to", o->to, "Write files into this folder instead of printing");
+  verb.footer("Formats:" + table_of(kReferenceFormats) +
               R"(
 
 Examples:
@@ -65,7 +63,7 @@ Examples:
   winnow reference --format man --to man/man1      # then: man -M man winnow-ingest
   source <(winnow reference --format bash)         # completion in this shell
   winnow reference --format fish --to ~/.config/fish/completions)");
-  return {app, false, [o, &program](Session& session) { print_or_write(*o, program, session); }};
+  return {verb, false, [o, program](Session& session) { print_or_write(*o, program, session); }};
 }
 
 }  // namespace winnow::tools

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/gallery_report.h"
 #include "tools/live_run.h"
 #include "tools/read_runs.h"
@@ -94,19 +94,19 @@ void report(const ReportOptions& o, const Session& session) {
 
 }  // namespace
 
-Command add_report(CLI::App& program) {
+Command add_report(Verb program) {
   auto o = std::make_shared<ReportOptions>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "report", "Show runs of winnow train on a page, one or several side by side");
-  app->add_option("runs", o->runs, "Run directories made by winnow train")->required();
-  auto* out = app->add_option("--out", o->out, "Write the page here, an HTML file");
-  app->add_option("--cache", o->cache,
+  verb.add_option("runs", o->runs, "Run directories made by winnow train").required();
+  const Flag out = verb.add_option("--out", o->out, "Write the page here, an HTML file");
+  verb.add_option("--cache", o->cache,
                   "Cache with the pictures of mistakes (default: where it was when the run was "
                   "evaluated)");
-  app->add_flag("--live", o->live,
+  verb.add_flag("--live", o->live,
                 "In place of a page: draw one run in this terminal, as winnow watch does")
-      ->excludes(out);
-  app->footer(
+      .excludes(out);
+  verb.footer(
       R"(The page needs nothing but itself: curves, figures, the settings that differ, and of the last
 evaluation what was taken for what, with the worst mistakes as pictures. A run may still go on.
 
@@ -114,7 +114,7 @@ Examples:
   winnow report run --out run.html
   winnow report small large larger --out compared.html
   winnow report run --live)");
-  return {app, false, [o](Session& session) { report(*o, session); }, /*stops=*/true};
+  return {verb, false, [o](Session& session) { report(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -25,6 +24,7 @@
 #include "tools/command.h"
 #include "tools/dedup_search.h"
 #include "tools/feature_flags.h"
+#include "tools/flags/flags.h"
 #include "tools/info_issues.h"
 #include "tools/numbers.h"
 #include "tools/report/gallery_page.h"
@@ -355,39 +355,39 @@ void review(const ReviewOptions& o, Session& session) {
 
 }  // namespace
 
-Command add_review(CLI::App& program) {
+Command add_review(Verb program) {
   auto o = std::make_shared<ReviewOptions>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "review",
       "Look at groups of duplicates, or pictures with issues, in a browser and judge them; later "
       "runs obey");
-  app->add_option("cache", o->cache,
+  verb.add_option("cache", o->cache,
                   "Cache; for groups, with a selection, as winnow dedup writes them")
-      ->required();
-  app->add_option("--name", o->name, "Selection whose groups, or decisions of pictures, are shown")
-      ->capture_default_str();
-  app->add_option("--review", o->review,
+      .required();
+  verb.add_option("--name", o->name, "Selection whose groups, or decisions of pictures, are shown")
+      .show_default();
+  verb.add_option("--review", o->review,
                   "File that judgements are added to (default: reviews/NAME.jsonl in the cache)");
-  app->add_option("--port", o->port, "Port of 127.0.0.1 to listen on; 0: any that is free")
-      ->check(whole_in(0, 65'535))
-      ->capture_default_str();
-  CLI::Option* issues = add_issues_flag(
-      *app, o->instead.issues,
+  verb.add_option("--port", o->port, "Port of 127.0.0.1 to listen on; 0: any that is free")
+      .check(whole_in(0, 65'535))
+      .show_default();
+  const Flag issues = add_issues_flag(
+      verb, o->instead.issues,
       "Instead of groups, show pictures that are dark, blurry, odd and so on, or have one of these "
       "issues, as blurry,dark; the worst of each first");
-  app->add_option("--sample", o->instead.sample,
+  verb.add_option("--sample", o->instead.sample,
                   "Instead of groups, show so many pairs, drawn so that judging them says most "
                   "about the precision of the selection (winnow tune --review)")
-      ->check(whole_in(1, kMostCount))
-      ->excludes(issues);
-  app->add_option("--seed", o->instead.seed, "Another seed draws other pairs")
-      ->check(seeds())
-      ->capture_default_str();
-  app->add_option("--source", o->sources,
+      .check(whole_in(1, kMostCount))
+      .excludes(issues);
+  verb.add_option("--seed", o->instead.seed, "Another seed draws other pairs")
+      .check(seeds())
+      .show_default();
+  verb.add_option("--source", o->sources,
                   "Where the data sets are that the cache was made of, in their order: for a "
                   "cache of --store none, which has no pictures");
-  app->add_flag("--json", o->json, "Print one JSON object on stdout at the end");
-  app->footer(
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout at the end");
+  verb.footer(
       "The page is for a browser on this machine, and for whoever has the whole address: its\n"
       "second part is a secret that is new each time. Each judgement is on the disk before the\n"
       "page says that it is saved, so nothing is lost whatever ends the program; started again,\n"
@@ -400,7 +400,7 @@ Command add_review(CLI::App& program) {
       "  winnow review cache --issues blurry,dark       # which of these are to go?\n"
       "  winnow review cache --name near --review near.jsonl --port 8080\n"
       "  ssh -L 8080:127.0.0.1:8080 server              # then open the address here");
-  return {app, false, [o](Session& session) { review(*o, session); }, true};
+  return {verb, false, [o](Session& session) { review(*o, session); }, true};
 }
 
 }  // namespace winnow::tools

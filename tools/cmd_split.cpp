@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -23,6 +22,7 @@
 #include "tools/compared.h"
 #include "tools/dedup_search.h"
 #include "tools/feature_flags.h"
+#include "tools/flags/flags.h"
 #include "tools/gallery_report.h"
 #include "tools/numbers.h"
 #include "tools/obeyed.h"
@@ -276,42 +276,42 @@ void run(const SplitOptions& o, Session& session) {
 
 }  // namespace
 
-Command add_split(CLI::App& program) {
+Command add_split(Verb program) {
   auto o = std::make_shared<SplitOptions>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "split",
       "Make train, val and test so that no duplicate and no group key lies in two of them");
-  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
-  app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
-  app->add_option("--train", o->shares.train, "Share of train, 0 to 1; by default what is left")
-      ->check(real_in(0, 1));
-  app->add_option("--val", o->shares.val, "Share of val")->check(real_in(0, 1));
-  app->add_option("--test", o->shares.test, "Share of test")->check(real_in(0, 1));
-  app->add_option(
-         "--folds", o->shares.folds,
-         "In place of shares, for cross-validation: write the selections NAME-1 to NAME-K, "
-         "each with another of K folds as val and the others as train")
-      ->check(whole_in(2, dedup::kMostFolds))
-      ->type_name("K");
-  app->add_option("--of", o->shares.of,
+  verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
+  verb.add_option("--name", o->name, "Name of the selection").show_default();
+  verb.add_option("--train", o->shares.train, "Share of train, 0 to 1; by default what is left")
+      .check(real_in(0, 1));
+  verb.add_option("--val", o->shares.val, "Share of val").check(real_in(0, 1));
+  verb.add_option("--test", o->shares.test, "Share of test").check(real_in(0, 1));
+  verb.add_option(
+          "--folds", o->shares.folds,
+          "In place of shares, for cross-validation: write the selections NAME-1 to NAME-K, "
+          "each with another of K folds as val and the others as train")
+      .check(whole_in(2, dedup::kMostFolds))
+      .type_name("K");
+  verb.add_option("--of", o->shares.of,
                   "Deal out the samples of these splits; others stay where they are. By default "
                   "none, train, and those that get a share; with folds none, train and val")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"none", "train", "val", "test"}));
-  add_choice_flags(*app, "--", o->compare.choice);
-  add_verify_flags(*app, "--", o->compare.choice);
-  add_feature_flags(*app, o->compare.features);
-  add_review_flag(*app, "--", o->reviews);
-  app->add_flag("--ignore-group-keys", o->ignore_group_keys,
+      .delimiter(',')
+      .one_of({"none", "train", "val", "test"});
+  add_choice_flags(verb, "--", o->compare.choice);
+  add_verify_flags(verb, "--", o->compare.choice);
+  add_feature_flags(verb, o->compare.features);
+  add_review_flag(verb, "--", o->reviews);
+  verb.add_flag("--ignore-group-keys", o->ignore_group_keys,
                 "Let samples of one group key lie in several splits");
-  app->add_flag("--stay", o->split.dealing.stay,
+  verb.add_flag("--stay", o->split.dealing.stay,
                 "Leave as many samples in their splits as that allows; without shares this is so");
-  app->add_option("--seed", o->split.dealing.seed, "Another seed makes other splits")
-      ->check(seeds())
-      ->capture_default_str();
-  add_report_flag(*app, o->output.report);
-  app->add_flag("--json", o->output.json, "Print one JSON object on stdout");
-  app->footer(
+  verb.add_option("--seed", o->split.dealing.seed, "Another seed makes other splits")
+      .check(seeds())
+      .show_default();
+  add_report_flag(verb, o->output.report);
+  verb.add_flag("--json", o->output.json, "Print one JSON object on stdout");
+  verb.footer(
       "A block is what duplicates and group keys (bursts of one scene, pictures of one patient)\n"
       "hold together. Blocks are never cut; each class comes within one sample of its share in\n"
       "each split where its blocks allow, and the table names those that do not. Without shares,\n"
@@ -334,7 +334,7 @@ Command add_split(CLI::App& program) {
       "  winnow split cache --val 0.1 --report splits.html   # to look at what stays together\n"
       "  winnow export cache --to splits --selection split\n"
       "  winnow dedup cache --splits split --name clean   # thins duplicates inside their train");
-  return {app, true, [o](Session& session) { run(*o, session); }, true};
+  return {verb, true, [o](Session& session) { run(*o, session); }, true};
 }
 
 }  // namespace winnow::tools

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -23,6 +22,7 @@
 #include "tools/command.h"
 #include "tools/dedup_lists.h"
 #include "tools/dedup_search.h"
+#include "tools/flags/flags.h"
 #include "tools/gallery_report.h"
 #include "tools/help.h"
 #include "tools/numbers.h"
@@ -329,51 +329,49 @@ void run(SuspectsOptions o, Session& session) {
 
 }  // namespace
 
-Command add_suspects(CLI::App& program) {
+Command add_suspects(Verb program) {
   auto o = std::make_shared<SuspectsOptions>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "suspects", "List images that stand out: labels that are probably wrong, outliers");
-  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
-  app->add_option("--run", o->sources.run,
+  verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
+  verb.add_option("--run", o->sources.run,
                   "Label errors by a run of winnow train --folds: what each net says of images "
                   "that it has not seen");
-  app->add_option("--features", o->sources.features,
+  verb.add_option("--features", o->sources.features,
                   "Outliers, and label errors by the labels of the nearest images, by features of "
                   "winnow embed");
-  app->add_option("--by", o->prune, "Which label errors are listed, see below")
-      ->capture_default_str();
-  app->add_option("--order", o->order, "Score by which label errors come, the smallest first")
-      ->capture_default_str();
-  app->add_option("--neighbours", o->how.neighbours,
+  verb.add_option("--by", o->prune, "Which label errors are listed, see below").show_default();
+  verb.add_option("--order", o->order, "Score by which label errors come, the smallest first")
+      .show_default();
+  verb.add_option("--neighbours", o->how.neighbours,
                   "With --features: nearest images that are asked")
-      ->check(whole_in(1, 1000))
-      ->capture_default_str();
-  app->add_option(
-         "--outlier-score", o->how.outlier_score,
-         "With --features: list images as outliers with a score below this; 0.5: further from "
-         "their nearest than three interquartile ranges beyond the upper quartile")
-      ->check(real_in(0.0, 1.0))
-      ->capture_default_str();
-  app->add_option("--top", o->top, "List so many of each issue at most; 0: all")
-      ->check(whole_in(0, kMostCount))
-      ->capture_default_str();
-  app->add_option("--review", o->reviews,
+      .check(whole_in(1, 1000))
+      .show_default();
+  verb.add_option(
+          "--outlier-score", o->how.outlier_score,
+          "With --features: list images as outliers with a score below this; 0.5: further from "
+          "their nearest than three interquartile ranges beyond the upper quartile")
+      .check(real_in(0.0, 1.0))
+      .show_default();
+  verb.add_option("--top", o->top, "List so many of each issue at most; 0: all")
+      .check(whole_in(0, kMostCount))
+      .show_default();
+  verb.add_option("--review", o->reviews,
                   "Leave out images of which this file of winnow review says that they stay or go; "
                   "repeatable")
-      ->take_all()
-      ->allow_extra_args(false);
-  app->add_option("--list", o->output.list,
+      .repeatable();
+  verb.add_option("--list", o->output.list,
                   "List into this file in place of the standard output; JSON lines where it is "
                   "called *.jsonl, else CSV");
-  app->add_option(
+  verb.add_option(
       "--report", o->output.report,
       "Write a page to look at them and to judge them: one HTML file that needs nothing "
       "else");
-  app->add_option("--drop-into", o->output.drops,
+  verb.add_option("--drop-into", o->output.drops,
                   "Add to this review file that all listed images go; winnow dedup --review obeys "
                   "it");
-  app->add_flag("--json", o->output.json, "Print one JSON object on stdout");
-  app->footer("Ways to list label errors (Northcutt, Jiang, Chuang: Confident Learning, 2021):" +
+  verb.add_flag("--json", o->output.json, "Print one JSON object on stdout");
+  verb.footer("Ways to list label errors (Northcutt, Jiang, Chuang: Confident Learning, 2021):" +
               table_of(dedup::prunings()) +
               "\nScores of label errors:" + table_of(dedup::suspect_orders()) + R"(
 
@@ -386,7 +384,7 @@ Examples:
   winnow embed cv/fold-1 cache --name net && winnow suspects cache --features net
   winnow suspects cache --run cv --top 20 --drop-into review.jsonl
   winnow dedup cache --review review.jsonl --name cleaned)");
-  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+  return {verb, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

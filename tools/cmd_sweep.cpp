@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "tools/experiment/sweep_cost.h"
 #include "tools/experiment/sweep_table.h"
 #include "tools/experiment/sweep_verdict.h"
+#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 #include "tools/report/html.h"
 #include "tools/run_outcome.h"
@@ -239,89 +239,90 @@ Examples:
   winnow sweep cache --out sweep --removed 0.25 --verify
   winnow sweep cache --out sweep --removed 0.25 --mode keep,weight,one_per_group --equal epochs)";
 
-void add_axes_flags(CLI::App& app, SweepFlags& o) {
-  app.add_option("--hash", o.sweep.axes.hashes, "Hashes to thin by: phash,ahash")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  app.add_option("--threshold", o.sweep.axes.thresholds, "Thresholds in bits: 4,6,8")
-      ->check(whole_in(0, kMostBits))
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app.add_option("--removed", o.sweep.axes.removed,
-                 "Shares of the training samples to remove, the nearest duplicates first: 0.1,0.25")
-      ->check(real_in(0, 1))
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app.add_flag(
+void add_axes_flags(Verb verb, SweepFlags& o) {
+  verb.add_option("--hash", o.sweep.axes.hashes, "Hashes to thin by: phash,ahash")
+      .delimiter(',')
+      .one_each()
+      .show_default();
+  verb.add_option("--threshold", o.sweep.axes.thresholds, "Thresholds in bits: 4,6,8")
+      .check(whole_in(0, kMostBits))
+      .delimiter(',')
+      .one_each();
+  verb.add_option(
+          "--removed", o.sweep.axes.removed,
+          "Shares of the training samples to remove, the nearest duplicates first: 0.1,0.25")
+      .check(real_in(0, 1))
+      .delimiter(',')
+      .one_each();
+  verb.add_flag(
       "--verify", o.sweep.axes.pictures,
       "Also remove what winnow dedup --verify does, by pictures laid upon each other; they "
       "are compared once for a folder");
-  app.add_option("--keep", o.keeps,
-                 "Which of a group is kept, as winnow dedup has it (where it is the best): "
-                 "best,largest")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  app.add_option("--mode", o.modes,
-                 "What becomes of a group: keep one, let them share a weight, or take one of them "
-                 "an epoch: "
-                 "keep,weight,one_per_group")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
+  verb.add_option("--keep", o.keeps,
+                  "Which of a group is kept, as winnow dedup has it (where it is the best): "
+                  "best,largest")
+      .delimiter(',')
+      .one_each()
+      .show_default();
+  verb.add_option("--mode", o.modes,
+                  "What becomes of a group: keep one, let them share a weight, or take one of them "
+                  "an epoch: "
+                  "keep,weight,one_per_group")
+      .delimiter(',')
+      .one_each()
+      .show_default();
 }
 
 }  // namespace
 
-Command add_sweep(CLI::App& program) {
+Command add_sweep(Verb program) {
   auto o = std::make_shared<SweepFlags>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "sweep", "Train on a cache thinned more and less, and say how much can go without loss");
-  app->add_option("cache", o->sweep.cache, "Cache made by winnow ingest")->required();
-  app->add_option("train", o->sweep.train, "After --: words for winnow train");
-  app->add_option("--out", o->out,
+  verb.add_option("cache", o->sweep.cache, "Cache made by winnow ingest").required();
+  verb.add_option("train", o->sweep.train, "After --: words for winnow train");
+  verb.add_option("--out", o->out,
                   "Folder of the sweep: page.html, table.csv, classes.csv, its runs")
-      ->required();
-  add_axes_flags(*app, *o);
-  app->add_option(
-         "--equal", o->sweep.equal,
-         "What a point has as many of as all samples: epochs, which is less work, or steps, which "
-         "is as much")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"epochs", "steps"}))
-      ->capture_default_str();
-  app->add_option("--epochs", o->sweep.epochs, "Epochs on all training samples")
-      ->check(real_above(0, kMostEpochs))
-      ->capture_default_str();
-  app->add_option("--seeds", o->sweep.seeds, "Runs of each arm; of one nothing can be said")
-      ->check(whole_in(1, 100))
-      ->capture_default_str();
-  app->add_option("--holdout", o->sweep.holdout,
+      .required();
+  add_axes_flags(verb, *o);
+  verb.add_option(
+          "--equal", o->sweep.equal,
+          "What a point has as many of as all samples: epochs, which is less work, or steps, which "
+          "is as much")
+      .delimiter(',')
+      .one_each()
+      .one_of({"epochs", "steps"})
+      .show_default();
+  verb.add_option("--epochs", o->sweep.epochs, "Epochs on all training samples")
+      .check(real_above(0, kMostEpochs))
+      .show_default();
+  verb.add_option("--seeds", o->sweep.seeds, "Runs of each arm; of one nothing can be said")
+      .check(whole_in(1, 100))
+      .show_default();
+  verb.add_option("--holdout", o->sweep.holdout,
                   "Share of the training samples that runs are judged on, cut by duplicate group; "
                   "test is looked at when the choice is made")
-      ->check(real_in(0.001, 0.9))
-      ->capture_default_str();
-  app->add_option("--margin", o->margin_points,
+      .check(real_in(0.001, 0.9))
+      .show_default();
+  verb.add_option("--margin", o->margin_points,
                   "Points of accuracy that may be lost: a loss below it is none")
-      ->check(real_in(1e-6, 100.0))
-      ->capture_default_str()
-      ->type_name("POINTS");
-  app->add_option("--most-images", o->most_images,
+      .check(real_in(1e-6, 100.0))
+      .show_default()
+      .type_name("POINTS");
+  verb.add_option("--most-images", o->most_images,
                   "Recommend the most accurate point that keeps at most so many training samples, "
                   "not the one that removes most without loss")
-      ->check(whole_in(1, std::int64_t{1} << 40))
-      ->type_name("N");
-  app->add_flag("--all-seeds", o->all_seeds,
+      .check(whole_in(1, std::int64_t{1} << 40))
+      .type_name("N");
+  verb.add_flag("--all-seeds", o->all_seeds,
                 "Train all seeds of points that have lost by the first three, too");
-  add_lane_flags(*app, o->lanes, o->threads);
-  app->add_flag("--estimate", o->estimate,
+  add_lane_flags(verb, o->lanes, o->threads);
+  verb.add_flag("--estimate", o->estimate,
                 "Say how many runs that would be, how long they would take and how much memory, by "
                 "a few steps of the first; train nothing. What it compares it keeps for the sweep");
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer(kFooter);
-  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  verb.footer(kFooter);
+  return {verb, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "dedup/split/folds.h"
 #include "tools/class_words.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/help.h"
 #include "tools/live_run.h"
 #include "tools/load_shards.h"
@@ -280,156 +280,156 @@ void run(const TrainOptions& o, Session& untraced) {
   fmt::print("{}\n", json.dump());
 }
 
-void add_data_flags(CLI::App& app, TrainOptions& o) {
+void add_data_flags(Verb verb, TrainOptions& o) {
   train::TrainOptions& t = o.train;
-  auto* data = app.add_option_group("Data");
-  data->add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
-  data->add_option(
+  const Verb data = verb.add_group("Data");
+  data.add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
+  data.add_option(
       "--augment", o.given.augment,
       "Augmentation: none, cifar, imagenet or steps joined by + (see --help-all); if not "
       "given, cifar, or none where the cache holds variants that ingest --augment "
       "made at random");
-  data->add_option("--sampling", o.given.sampling,
-                   "How often an epoch has each training sample. uniform: once; balanced: all "
-                   "classes equally often; repeat-factor: those of rare classes more often; "
-                   "weighted: by the weights of the selection, which the loss then leaves alone")
-      ->check(CLI::IsMember({"uniform", "balanced", "repeat-factor", "weighted"}))
-      ->capture_default_str();
-  data->add_option("--repeat-threshold", t.data.sampling.repeat_threshold,
-                   "repeat-factor: classes that a smaller share of the samples carries are rare; "
-                   "one of a share f is due sqrt(threshold / f) times an epoch")
-      ->check(real_in(1e-9, 1.0))
-      ->capture_default_str();
-  data->add_option("--class-weights", o.given.class_weights,
-                   "Factor for the weight of each training sample in the loss, by its class. "
-                   "balanced: n / (classes * samples of the class); FILE: a CSV of class,weight, 1 "
-                   "for classes it leaves out, 0: the class is ignored");
-  add_shuffle_flags(*data, t.data.sampling.shuffle);
-  data->add_option("--holdout", t.data.holdout,
-                   "Share of the training samples to validate on instead of training on them, cut "
-                   "by duplicate group; the test split is left alone then")
-      ->check(real_in(0.0, 0.9))
-      ->capture_default_str();
-  data->add_option("--folds", o.folds,
-                   "Cross-validation: cut what is trained on into K folds by duplicate group and "
-                   "group key, train a run for each on the others, RUN/fold-1 to RUN/fold-K, and "
-                   "write what it says of its own to RUN/out-of-fold.npy and .csv; winnow suspects "
-                   "finds label errors by it")
-      ->check(whole_in(2, dedup::kMostFolds))
-      ->type_name("K");
-  data->add_option("--image-size", t.data.image_side_px,
-                   "Side in pixels; 0: as the images are, or the net's own where they differ")
-      ->check(whole_in(0, train::kMostSidePx))
-      ->capture_default_str();
-  data->add_option("--eval-resize", t.data.eval_resize_px,
-                   "Pixels of the shorter side before the centre is cut for evaluation; 0: no "
-                   "margin (default: 8/7 of the side, 256 for 224, where training sees crops of "
-                   "random size of larger images)")
-      ->check(whole_in(0, train::kMostResizePx));
+  data.add_option("--sampling", o.given.sampling,
+                  "How often an epoch has each training sample. uniform: once; balanced: all "
+                  "classes equally often; repeat-factor: those of rare classes more often; "
+                  "weighted: by the weights of the selection, which the loss then leaves alone")
+      .one_of({"uniform", "balanced", "repeat-factor", "weighted"})
+      .show_default();
+  data.add_option("--repeat-threshold", t.data.sampling.repeat_threshold,
+                  "repeat-factor: classes that a smaller share of the samples carries are rare; "
+                  "one of a share f is due sqrt(threshold / f) times an epoch")
+      .check(real_in(1e-9, 1.0))
+      .show_default();
+  data.add_option("--class-weights", o.given.class_weights,
+                  "Factor for the weight of each training sample in the loss, by its class. "
+                  "balanced: n / (classes * samples of the class); FILE: a CSV of class,weight, 1 "
+                  "for classes it leaves out, 0: the class is ignored");
+  add_shuffle_flags(data, t.data.sampling.shuffle);
+  data.add_option("--holdout", t.data.holdout,
+                  "Share of the training samples to validate on instead of training on them, cut "
+                  "by duplicate group; the test split is left alone then")
+      .check(real_in(0.0, 0.9))
+      .show_default();
+  data.add_option("--folds", o.folds,
+                  "Cross-validation: cut what is trained on into K folds by duplicate group and "
+                  "group key, train a run for each on the others, RUN/fold-1 to RUN/fold-K, and "
+                  "write what it says of its own to RUN/out-of-fold.npy and .csv; winnow suspects "
+                  "finds label errors by it")
+      .check(whole_in(2, dedup::kMostFolds))
+      .type_name("K");
+  data.add_option("--image-size", t.data.image_side_px,
+                  "Side in pixels; 0: as the images are, or the net's own where they differ")
+      .check(whole_in(0, train::kMostSidePx))
+      .show_default();
+  data.add_option("--eval-resize", t.data.eval_resize_px,
+                  "Pixels of the shorter side before the centre is cut for evaluation; 0: no "
+                  "margin (default: 8/7 of the side, 256 for 224, where training sees crops of "
+                  "random size of larger images)")
+      .check(whole_in(0, train::kMostResizePx));
 
-  add_memory_flags(*data, o.memory);
+  add_memory_flags(data, o.memory);
 }
 
-void add_start_flags(CLI::App& app, TrainOptions& o) {
+void add_start_flags(Verb verb, TrainOptions& o) {
   train::TrainOptions& t = o.train;
-  auto* start = app.add_option_group("Start");
-  start->add_option("--init-from", t.start.init_from,
-                    "Begin with the weights of this safetensors file, named as torchvision's; the "
-                    "last layer begins anew where the classes differ");
-  start->add_option("--freeze", o.given.frozen,
-                    "Do not train tensors whose names match these patterns (* stands for any "
-                    "characters), nor their running statistics");
-  start->add_option("--lr-scale", o.given.lr_scales,
-                    "PATTERN=FACTOR...: multiply the learning rate of the parameters that match; "
-                    "the last that matches holds, 0 freezes");
+  const Verb start = verb.add_group("Start");
+  start.add_option("--init-from", t.start.init_from,
+                   "Begin with the weights of this safetensors file, named as torchvision's; the "
+                   "last layer begins anew where the classes differ");
+  start.add_option("--freeze", o.given.frozen,
+                   "Do not train tensors whose names match these patterns (* stands for any "
+                   "characters), nor their running statistics");
+  start.add_option("--lr-scale", o.given.lr_scales,
+                   "PATTERN=FACTOR...: multiply the learning rate of the parameters that match; "
+                   "the last that matches holds, 0 freezes");
 }
 
-void add_batch_flags(CLI::App& recipe, train::BatchOptions& batch) {
+void add_batch_flags(Verb recipe, train::BatchOptions& batch) {
   recipe.add_option("--batch-size", batch.batch, "Global batch, of all ranks together")
-      ->check(whole_in(1, kMostBatch))
-      ->capture_default_str();
+      .check(whole_in(1, kMostBatch))
+      .show_default();
   recipe
       .add_option("--micro-batch", batch.micro_batch,
                   "Samples that share batch-norm statistics; 0: the largest divisor of the batch "
                   "up to 64 that leaves four parts (barlow_twins: 256, two), or the smallest from "
                   "8 where that has less")
-      ->check(whole_in(0, train::kMostMicroBatch))
-      ->capture_default_str();
+      .check(whole_in(0, train::kMostMicroBatch))
+      .show_default();
   recipe.add_flag("--sync-bn", batch.sync_bn,
                   "Batch-norm statistics of the whole batch, over all micro-batches of all ranks, "
                   "which are computed at once");
 }
 
-void add_loss_flags(CLI::App& recipe, train::LossOptions& loss) {
+void add_loss_flags(Verb recipe, train::LossOptions& loss) {
   recipe
       .add_option("--loss", loss.name,
                   "What is minimised: cross_entropy, or over the sigmoid of each class bce or "
                   "focal, or without labels barlow_twins (see --help-all)")
-      ->capture_default_str();
+      .show_default();
   recipe
       .add_option("--focal-gamma", loss.focal_gamma,
                   "focal: how little what is right already counts")
-      ->check(real_in(0.0, train::kMostFocalGamma))
-      ->capture_default_str();
+      .check(real_in(0.0, train::kMostFocalGamma))
+      .show_default();
   recipe
       .add_option("--focal-alpha", loss.focal_alpha,
                   "focal: share of a sample's own class, the others' is 1 less it; below 0: all "
                   "count 1")
-      ->check(real_in(-1.0, 1.0))
-      ->capture_default_str();
+      .check(real_in(-1.0, 1.0))
+      .show_default();
   recipe
       .add_option("--redundancy", loss.redundancy,
                   "barlow_twins: weight of what different numbers of a projection have in common")
-      ->check(real_in(train::kLeastRedundancy, train::kMostRedundancy))
-      ->capture_default_str();
+      .check(real_in(train::kLeastRedundancy, train::kMostRedundancy))
+      .show_default();
   recipe
       .add_option("--projection", loss.projection,
                   "barlow_twins: how many numbers two views of an image are compared by")
-      ->check(whole_in(1, train::kMostProjection))
-      ->capture_default_str();
+      .check(whole_in(1, train::kMostProjection))
+      .show_default();
   recipe.add_flag("--allow-unlabelled", loss.allow_unlabelled,
                   "bce, focal: an image without a label is of no class, its target all zeros; "
                   "without this flag such images are refused");
   recipe.add_option("--label-smoothing", loss.label_smoothing, "Label smoothing")
-      ->check(real_in(0.0, 1.0))
-      ->capture_default_str();
+      .check(real_in(0.0, 1.0))
+      .show_default();
 }
 
-void add_recipe_flags(CLI::App& app, TrainOptions& o) {
+void add_recipe_flags(Verb verb, TrainOptions& o) {
   train::TrainOptions& t = o.train;
-  auto* recipe = app.add_option_group("Recipe");
+  const Verb recipe = verb.add_group("Recipe");
   recipe
-      ->add_option("--net", t.net.name,
-                   "Net to train, or a .toml file that describes one (docs/nets.md); ? lists nets "
-                   "with size and cost")
-      ->each([](const std::string& name) {
-        if (name == "?") throw CLI::CallForVersion(net_list(), 0);
+      .add_option("--net", t.net.name,
+                  "Net to train, or a .toml file that describes one (docs/nets.md); ? lists nets "
+                  "with size and cost")
+      .each([](const std::string& name) {
+        if (name == "?") print_and_end(net_list());
       })
-      ->capture_default_str();
-  recipe->add_option("--epochs", t.recipe.epochs, "Passes over the training data")
-      ->check(real_above(0, kMostEpochs))
-      ->capture_default_str();
-  add_batch_flags(*recipe, t.batch);
-  recipe->add_option("--lr", t.recipe.rate.base, "Base learning rate, for the mean loss of a batch")
-      ->check(real_above(0, train::kMostNumber))
-      ->capture_default_str();
-  add_optimizer_flags(*recipe, t.recipe);
-  recipe->add_option("--warmup-epochs", t.recipe.rate.warmup_epochs, "Epochs of linear warm-up")
-      ->check(real_in(0, kMostEpochs))
-      ->capture_default_str();
-  add_lr_schedule_flags(*recipe, t.recipe);
+      .show_default();
+  recipe.add_option("--epochs", t.recipe.epochs, "Passes over the training data")
+      .check(real_above(0, kMostEpochs))
+      .show_default();
+  add_batch_flags(recipe, t.batch);
+  recipe.add_option("--lr", t.recipe.rate.base, "Base learning rate, for the mean loss of a batch")
+      .check(real_above(0, train::kMostNumber))
+      .show_default();
+  add_optimizer_flags(recipe, t.recipe);
+  recipe.add_option("--warmup-epochs", t.recipe.rate.warmup_epochs, "Epochs of linear warm-up")
+      .check(real_in(0, kMostEpochs))
+      .show_default();
+  add_lr_schedule_flags(recipe, t.recipe);
   recipe
-      ->add_option("--no-decay", o.given.no_decay,
-                   "PATTERN,...: parameters without weight decay and LARS scaling, in place of "
-                   "biases and batch norm (* stands for any characters); none: all are decayed")
-      ->delimiter(',');
-  add_loss_flags(*recipe, t.recipe.loss);
-  recipe->add_option("--seed", t.recipe.seed, "Seed of weights, order and augmentation")
-      ->check(seeds())
-      ->capture_default_str();
+      .add_option("--no-decay", o.given.no_decay,
+                  "PATTERN,...: parameters without weight decay and LARS scaling, in place of "
+                  "biases and batch norm (* stands for any characters); none: all are decayed")
+      .delimiter(',');
+  add_loss_flags(recipe, t.recipe.loss);
+  recipe.add_option("--seed", t.recipe.seed, "Seed of weights, order and augmentation")
+      .check(seeds())
+      .show_default();
 }
 
-void add_all_reduce_flags(CLI::App& group, train::AllReduceOptions& all_reduce,
+void add_all_reduce_flags(Verb group, train::AllReduceOptions& all_reduce,
                           std::uint64_t& bucket_kib) {
   group
       .add_option(
@@ -437,13 +437,13 @@ void add_all_reduce_flags(CLI::App& group, train::AllReduceOptions& all_reduce,
           "All-reduce of the gradients; auto: on one machine over memory that its ranks share; "
           "on several the fastest for each size, with colors of its own, by a short "
           "measurement of the network when the run begins or has other ranks")
-      ->capture_default_str();
+      .show_default();
   group
       .add_option("--colors", all_reduce.grain.colors,
                   "Trees of the multicolor and hierarchical schedules")
-      ->check(whole_in(1, 64))
-      ->capture_default_str();
-  group.add_flag_callback(
+      .check(whole_in(1, 64))
+      .show_default();
+  group.on_flag(
       "--bf16-gradients", [&all_reduce] { all_reduce.wire = comm::Wire::kBF16; },
       "Ranks tell each other gradients and running statistics in bf16: half the bytes; sums are in "
       "f32, and rounded at each hop");
@@ -459,49 +459,48 @@ void add_all_reduce_flags(CLI::App& group, train::AllReduceOptions& all_reduce,
                   "KiB of gradients reduced at a time; 0: 1024, with --schedule auto on several "
                   "machines what leaves the least to wait for after a backward pass, which is "
                   "measured")
-      ->check(whole_in(0, 1 << 22))
-      ->capture_default_str();
+      .check(whole_in(0, 1 << 22))
+      .show_default();
 }
 
-void add_execution_flags(CLI::App& app, TrainOptions& o) {
+void add_execution_flags(Verb verb, TrainOptions& o) {
   train::TrainOptions& t = o.train;
-  auto* execution = app.add_option_group("Execution");
-  execution->add_option("--backend", t.execution.backend, "What computes")->capture_default_str();
-  execution->add_option("--dtype", o.given.dtype, "Precision of activations")
-      ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
-      ->capture_default_str();
+  const Verb execution = verb.add_group("Execution");
+  execution.add_option("--backend", t.execution.backend, "What computes").show_default();
+  execution.add_option("--dtype", o.given.dtype, "Precision of activations")
+      .one_of({"f32", "bf16", "f16", "tf32"})
+      .show_default();
   execution
-      ->add_option(
-          "--loss-scale", o.given.loss_scale,
-          "With --dtype f16: what gradients are computed times, a power of two; auto: from "
-          "65536 on it halves where they overflow, which repeats the step, and doubles "
-          "after 2000 steps without")
-      ->capture_default_str();
-  execution->add_option("--threads", o.threads, "Cores a rank uses; 0: its share of the machine")
-      ->check(cores())
-      ->capture_default_str();
+      .add_option("--loss-scale", o.given.loss_scale,
+                  "With --dtype f16: what gradients are computed times, a power of two; auto: from "
+                  "65536 on it halves where they overflow, which repeats the step, and doubles "
+                  "after 2000 steps without")
+      .show_default();
+  execution.add_option("--threads", o.threads, "Cores a rank uses; 0: its share of the machine")
+      .check(cores())
+      .show_default();
   execution
-      ->add_option(
+      .add_option(
           "--lane-threads", t.execution.lane_threads,
           "Threads of each lane, which works off micro-batches beside the others; 0: those "
           "of the run's plan, else 1 with --reproducible, else as few as keep all cores busy. "
           "Other lane threads change the last bits of the weights, with --reproducible too")
-      ->check(cores())
-      ->capture_default_str();
-  execution->add_flag(
+      .check(cores())
+      .show_default();
+  execution.add_flag(
       "--reproducible", t.execution.reproducible,
       "The same weights, bit for bit, on any number of ranks, cores and lanes, with any "
       "schedule and buckets; for the same --lane-threads, instruction set and "
       "library");
-  add_all_reduce_flags(*execution, t.execution.all_reduce, o.bucket_kib);
+  add_all_reduce_flags(execution, t.execution.all_reduce, o.bucket_kib);
 }
 
-void add_evaluation_flags(CLI::App& group, train::EvaluationOptions& evaluation) {
+void add_evaluation_flags(Verb group, train::EvaluationOptions& evaluation) {
   group
       .add_option("--eval-every", evaluation.interval,
                   "Steps between evaluations on val; 0: where epochs end")
-      ->check(whole_in(0, kMostCount))
-      ->capture_default_str();
+      .check(whole_in(0, kMostCount))
+      .show_default();
   group.add_option(
       "--keep-best", evaluation.keep_best,
       "METRIC[:SPLIT]: also keep the checkpoint with the best evaluation, as "
@@ -514,57 +513,55 @@ void add_evaluation_flags(CLI::App& group, train::EvaluationOptions& evaluation)
       .add_option("--early-stop", evaluation.patience,
                   "End after so many evaluations in which --keep-best's metric was no better; 0: "
                   "do not")
-      ->check(whole_in(0, kMostCount))
-      ->capture_default_str();
+      .check(whole_in(0, kMostCount))
+      .show_default();
 }
 
-void add_run_flags(CLI::App& app, TrainOptions& o) {
+void add_run_flags(Verb verb, TrainOptions& o) {
   train::TrainOptions& t = o.train;
-  auto* run_group = app.add_option_group("Run");
+  const Verb run_group = verb.add_group("Run");
   run_group
-      ->add_option("--resume", o.given.resume,
-                   "auto: go on from the newest complete checkpoint in --out")
-      ->check(CLI::IsMember({"no", "auto"}))
-      ->capture_default_str();
-  run_group->add_flag(
+      .add_option("--resume", o.given.resume,
+                  "auto: go on from the newest complete checkpoint in --out")
+      .one_of({"no", "auto"})
+      .show_default();
+  run_group.add_flag(
       "--replan", t.run.replan,
       "Go on even where the run's plan.json does not fit this machine or is damaged; "
       "the last bits of the weights change");
   run_group
-      ->add_option("--recovery-interval", t.run.checkpoints.interval,
-                   "Steps between checkpoints inside an epoch; 0: only where epochs end")
-      ->check(whole_in(0, kMostCount))
-      ->capture_default_str();
+      .add_option("--recovery-interval", t.run.checkpoints.interval,
+                  "Steps between checkpoints inside an epoch; 0: only where epochs end")
+      .check(whole_in(0, kMostCount))
+      .show_default();
+  run_group.add_option("--log-interval", t.run.log.interval, "Steps between lines of metrics.jsonl")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  run_group.add_flag("--tensorboard", t.run.log.tensorboard,
+                     "Also write what is in metrics.jsonl for TensorBoard, to the folder "
+                     "tensorboard of --out");
+  run_group.add_flag("--log-batches", t.run.log.batches,
+                     "Also write a digest of every global batch to metrics.jsonl: samples, their "
+                     "pixels as augmented, labels, weights; equal for any number of ranks, threads "
+                     "and machines, and after any kill");
+  run_group.add_option("--checkpoint-hist", t.run.checkpoints.kept, "Checkpoints to keep")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  add_evaluation_flags(run_group, t.run.evaluation);
+  run_group.add_option("--trace-steps", o.output.trace_steps,
+                       "FIRST-LAST: write what all ranks do in these steps to trace.json of "
+                       "--out, for Perfetto or Chrome; +6: in six steps behind the warm-up");
   run_group
-      ->add_option("--log-interval", t.run.log.interval, "Steps between lines of metrics.jsonl")
-      ->check(whole_in(1, kMostCount))
-      ->capture_default_str();
-  run_group->add_flag("--tensorboard", t.run.log.tensorboard,
-                      "Also write what is in metrics.jsonl for TensorBoard, to the folder "
-                      "tensorboard of --out");
-  run_group->add_flag(
-      "--log-batches", t.run.log.batches,
-      "Also write a digest of every global batch to metrics.jsonl: samples, their "
-      "pixels as augmented, labels, weights; equal for any number of ranks, threads "
-      "and machines, and after any kill");
-  run_group->add_option("--checkpoint-hist", t.run.checkpoints.kept, "Checkpoints to keep")
-      ->check(whole_in(1, kMostCount))
-      ->capture_default_str();
-  add_evaluation_flags(*run_group, t.run.evaluation);
-  run_group->add_option("--trace-steps", o.output.trace_steps,
-                        "FIRST-LAST: write what all ranks do in these steps to trace.json of "
-                        "--out, for Perfetto or Chrome; +6: in six steps behind the warm-up");
-  run_group
-      ->add_option("--max-steps", t.run.max_steps,
-                   "Stop after so many steps, counted from the run's first; 0: at the end")
-      ->check(whole_in(0, kMostCount))
-      ->capture_default_str();
-  run_group->add_flag("--live", o.output.live,
-                      "Draw the run in the terminal: curves, speed, time left and what the time "
-                      "goes into; where stderr is none, the usual lines");
-  run_group->add_flag("--json", o.output.json, "Print one JSON object on stdout");
-  add_metrics_flags(*run_group, o.output.metrics);
-  add_health_flags(*run_group, o.output.health);
+      .add_option("--max-steps", t.run.max_steps,
+                  "Stop after so many steps, counted from the run's first; 0: at the end")
+      .check(whole_in(0, kMostCount))
+      .show_default();
+  run_group.add_flag("--live", o.output.live,
+                     "Draw the run in the terminal: curves, speed, time left and what the time "
+                     "goes into; where stderr is none, the usual lines");
+  run_group.add_flag("--json", o.output.json, "Print one JSON object on stdout");
+  add_metrics_flags(run_group, o.output.metrics);
+  add_health_flags(run_group, o.output.health);
 }
 
 constexpr const char* kMatters = R"(
@@ -612,28 +609,28 @@ std::string footer() {
 
 }  // namespace
 
-Command add_train(CLI::App& program) {
+Command add_train(Verb program) {
   auto o = std::make_shared<TrainOptions>();
-  CLI::App* app = program.add_subcommand(
-      "train", "Train a net on a cache, alone or under mpirun, and evaluate it");
-  app->add_option("cache", o->train.data.cache, "Cache made by winnow ingest")->required();
-  app->add_option("--out", o->train.run.out, "Run directory: metrics, checkpoints")->required();
-  add_training_recipe_flags(*app, o->recipe);
-  add_data_flags(*app, *o);
-  add_start_flags(*app, *o);
-  add_recipe_flags(*app, *o);
-  add_execution_flags(*app, *o);
-  add_run_flags(*app, *o);
-  app->footer(footer());
-  shorten_help(*app,
+  const Verb verb =
+      program.add_verb("train", "Train a net on a cache, alone or under mpirun, and evaluate it");
+  verb.add_option("cache", o->train.data.cache, "Cache made by winnow ingest").required();
+  verb.add_option("--out", o->train.run.out, "Run directory: metrics, checkpoints").required();
+  add_training_recipe_flags(verb, o->recipe);
+  add_data_flags(verb, *o);
+  add_start_flags(verb, *o);
+  add_recipe_flags(verb, *o);
+  add_execution_flags(verb, *o);
+  add_run_flags(verb, *o);
+  verb.footer(footer());
+  shorten_help(verb,
                {"--out", "--net", "--epochs", "--batch-size", "--lr", "--augment", "--image-size",
                 "--selection", "--init-from", "--resume"},
                kFirstExamples);
-  const auto work = [o, app](Session& session) {
-    take_own_recipe(*app, o->recipe, session.comm);
+  const auto work = [o, verb](Session& session) {
+    take_own_recipe(verb, o->recipe, session.comm);
     run(*o, session);
   };
-  return {app, true, work, /*stops=*/true};
+  return {verb, true, work, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

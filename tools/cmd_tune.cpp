@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -21,6 +20,7 @@
 #include "tools/compared.h"
 #include "tools/dedup_flags.h"
 #include "tools/dedup_search.h"
+#include "tools/flags/flags.h"
 #include "tools/gallery_report.h"
 #include "tools/numbers.h"
 #include "tools/obeyed.h"
@@ -192,42 +192,41 @@ void tune(const TuneOptions& o, const Session& session) {
 
 }  // namespace
 
-Command add_tune(CLI::App& program) {
+Command add_tune(Verb program) {
   auto o = std::make_shared<TuneOptions>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "tune", "Say what each threshold of deduplication would come to on a cache's own images");
-  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
-  app->add_option("--hash", o->hashes, "Hashes to look at; all that the cache has by default")
-      ->delimiter(',');
-  app->add_option(
-         "--most", o->most,
-         "Largest threshold, in bits. By default as far as chance links fewer pairs than there "
-         "are images")
-      ->check(whole_in(0, kMostBits));
-  add_demand_flags(*app, "--", o->demand);
-  add_quality_flag(*app, "--", o->demand);
-  add_verify_flags(*app, "--", o->demand);
-  app->add_option("--images", o->recall.images,
+  verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
+  verb.add_option("--hash", o->hashes, "Hashes to look at; all that the cache has by default")
+      .delimiter(',');
+  verb.add_option(
+          "--most", o->most,
+          "Largest threshold, in bits. By default as far as chance links fewer pairs than there "
+          "are images")
+      .check(whole_in(0, kMostBits));
+  add_demand_flags(verb, "--", o->demand);
+  add_quality_flag(verb, "--", o->demand);
+  add_verify_flags(verb, "--", o->demand);
+  verb.add_option("--images", o->recall.images,
                   "Pictures that are edited and hashed to see what is found again; 0: none")
-      ->check(whole_in(0, kMostCount))
-      ->capture_default_str();
-  app->add_option("--seed", o->recall.seed, "Of what is drawn at random")
-      ->check(seeds())
-      ->capture_default_str();
-  app->add_option("--review", o->reviews,
+      .check(whole_in(0, kMostCount))
+      .show_default();
+  verb.add_option("--seed", o->recall.seed, "Of what is drawn at random")
+      .check(seeds())
+      .show_default();
+  verb.add_option("--review", o->reviews,
                   "Say how precise thresholds are by the pairs that people judged in this file of "
                   "winnow review; repeatable")
-      ->take_all()
-      ->allow_extra_args(false);
-  app->add_option("--plot", o->output.plot, "Write precision and recall as a picture, SVG, here");
-  app->add_option("--report", o->output.report,
+      .repeatable();
+  verb.add_option("--plot", o->output.plot, "Write precision and recall as a picture, SVG, here");
+  verb.add_option("--report", o->output.report,
                   "Write a page: the curves, and pairs around the threshold to look at and to "
                   "judge, in one HTML file that needs nothing else");
-  app->add_option("--threads", o->recall.threads, "Cores to use; 0: all this process may")
-      ->check(cores())
-      ->capture_default_str();
-  app->add_flag("--json", o->output.json, "Print one JSON object on stdout instead of tables");
-  app->footer(
+  verb.add_option("--threads", o->recall.threads, "Cores to use; 0: all this process may")
+      .check(cores())
+      .show_default();
+  verb.add_flag("--json", o->output.json, "Print one JSON object on stdout instead of tables");
+  verb.footer(
       "What is recommended is what dedup, export, ingest --drop, split and the others do without\n"
       "flags: they compare the pictures, which finds what is near by codes, and more. Of more than "
       "100,000 images, of pictures with few details and with --no-verify\n"
@@ -250,7 +249,7 @@ Command add_tune(CLI::App& program) {
       "  winnow tune cache --report thresholds.html   # to look at pairs near the threshold\n"
       "  winnow tune cache --review said.jsonl\n"
       "  winnow tune cache --json | jq '.hashes[0].thresholds[6]'");
-  return {app, false, [o](Session& session) { tune(*o, session); }, true};
+  return {verb, false, [o](Session& session) { tune(*o, session); }, true};
 }
 
 }  // namespace winnow::tools

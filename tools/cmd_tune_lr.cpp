@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -200,77 +199,78 @@ Examples:
     --trials 27 --halving --epochs 27 --lanes 2 -- --net resnet20)";
 }
 
-void add_space_flags(CLI::App& app, TuneLrFlags& o) {
-  app.add_option("--optimizers", o.tune.optimizers, "Optimisers to tune, as of winnow train")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  app.add_option("--batch-sizes", o.tune.arms.batches, "Batch sizes to tune each at")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(whole_in(1, 1 << 30))
-      ->capture_default_str();
+void add_space_flags(Verb verb, TuneLrFlags& o) {
+  verb.add_option("--optimizers", o.tune.optimizers, "Optimisers to tune, as of winnow train")
+      .delimiter(',')
+      .one_each()
+      .show_default();
+  verb.add_option("--batch-sizes", o.tune.arms.batches, "Batch sizes to tune each at")
+      .delimiter(',')
+      .one_each()
+      .check(whole_in(1, 1 << 30))
+      .show_default();
   for (std::size_t i = 0; i < kTuneFlags.size(); ++i) {
-    app.add_option("--" + std::string(kTuneFlags[i].flag), o.axes[i],
-                   std::string(kTuneFlags[i].help))
-        ->allow_extra_args(false)
-        ->type_name("[OPTIMIZER=]LIST|A:B");
+    verb.add_option("--" + std::string(kTuneFlags[i].flag), o.axes[i],
+                    std::string(kTuneFlags[i].help))
+        .one_each()
+        .type_name("[OPTIMIZER=]LIST|A:B");
   }
-  app.add_option("--trials", o.tune.arms.trials,
-                 "Settings to draw; 0: every combination of the lists")
-      ->check(whole_in(0, 10'000))
-      ->capture_default_str();
-  app.add_flag("--halving", o.tune.halving,
-               "Train all trials for a short time, and the best third of them three times as long, "
-               "again and again");
+  verb.add_option("--trials", o.tune.arms.trials,
+                  "Settings to draw; 0: every combination of the lists")
+      .check(whole_in(0, 10'000))
+      .show_default();
+  verb.add_flag(
+      "--halving", o.tune.halving,
+      "Train all trials for a short time, and the best third of them three times as long, "
+      "again and again");
 }
 
-void add_run_flags(CLI::App& app, TuneLrFlags& o) {
-  app.add_option("--epochs", o.tune.arms.epochs, "Epochs of the longest trials and the final runs")
-      ->check(real_above(0, kMostEpochs))
-      ->capture_default_str();
-  app.add_option(
-         "--seeds", o.tune.seeds,
-         "Final runs of each best setting, with seeds that no trial had; of one nothing can "
-         "be said")
-      ->check(whole_in(1, 100))
-      ->capture_default_str();
-  app.add_option("--seed", o.tune.arms.seed, "Seed of the trials, and of what is drawn")
-      ->check(seeds())
-      ->capture_default_str();
-  app.add_option("--selection", o.tune.selection, "Selection made by winnow dedup to obey");
-  app.add_option("--holdout", o.tune.holdout,
-                 "Share of the training samples that runs are judged on, cut by duplicate group; "
-                 "test is left alone, but for --test")
-      ->check(real_in(0.001, 0.9))
-      ->capture_default_str();
-  app.add_option("--margin", o.margin_points, "Points of accuracy that matter little")
-      ->check(real_in(1e-6, 100.0))
-      ->capture_default_str()
-      ->type_name("POINTS");
-  add_lane_flags(app, o.lanes, o.threads);
-  app.add_flag("--test", o.test,
-               "Evaluate the final runs on test, too: do so once, when nothing is left to choose");
-  app.add_flag("--estimate", o.estimate,
-               "Say how many runs that would be, how long they would take and how much memory, by "
-               "a few steps of one; train nothing");
-  app.add_flag("--json", o.json, "Print one JSON object on stdout");
+void add_run_flags(Verb verb, TuneLrFlags& o) {
+  verb.add_option("--epochs", o.tune.arms.epochs, "Epochs of the longest trials and the final runs")
+      .check(real_above(0, kMostEpochs))
+      .show_default();
+  verb.add_option(
+          "--seeds", o.tune.seeds,
+          "Final runs of each best setting, with seeds that no trial had; of one nothing can "
+          "be said")
+      .check(whole_in(1, 100))
+      .show_default();
+  verb.add_option("--seed", o.tune.arms.seed, "Seed of the trials, and of what is drawn")
+      .check(seeds())
+      .show_default();
+  verb.add_option("--selection", o.tune.selection, "Selection made by winnow dedup to obey");
+  verb.add_option("--holdout", o.tune.holdout,
+                  "Share of the training samples that runs are judged on, cut by duplicate group; "
+                  "test is left alone, but for --test")
+      .check(real_in(0.001, 0.9))
+      .show_default();
+  verb.add_option("--margin", o.margin_points, "Points of accuracy that matter little")
+      .check(real_in(1e-6, 100.0))
+      .show_default()
+      .type_name("POINTS");
+  add_lane_flags(verb, o.lanes, o.threads);
+  verb.add_flag("--test", o.test,
+                "Evaluate the final runs on test, too: do so once, when nothing is left to choose");
+  verb.add_flag("--estimate", o.estimate,
+                "Say how many runs that would be, how long they would take and how much memory, by "
+                "a few steps of one; train nothing");
+  verb.add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 
 }  // namespace
 
-Command add_tune_lr(CLI::App& program) {
+Command add_tune_lr(Verb program) {
   auto o = std::make_shared<TuneLrFlags>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "tune-lr", "Tune learning rates: as many trials for each optimiser at each batch size");
-  app->add_option("cache", o->tune.cache, "Cache made by winnow ingest")->required();
-  app->add_option("train", o->tune.train, "After --: words for winnow train");
-  app->add_option("--out", o->out, "Folder of the tuning: runs, results, table.csv, page.html")
-      ->required();
-  add_space_flags(*app, *o);
-  add_run_flags(*app, *o);
-  app->footer(footer());
-  return {app, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+  verb.add_option("cache", o->tune.cache, "Cache made by winnow ingest").required();
+  verb.add_option("train", o->tune.train, "After --: words for winnow train");
+  verb.add_option("--out", o->out, "Folder of the tuning: runs, results, table.csv, page.html")
+      .required();
+  add_space_flags(verb, *o);
+  add_run_flags(verb, *o);
+  verb.footer(footer());
+  return {verb, false, [o](Session& session) { run(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -8,6 +7,7 @@
 #include "common/utf8.h"
 #include "pipeline/store/verify.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/progress_bar.h"
 
 namespace winnow::tools {
@@ -54,21 +54,21 @@ void verify(const VerifyOptions& o, Session& session) {
 
 }  // namespace
 
-Command add_verify(CLI::App& program) {
+Command add_verify(Verb program) {
   auto o = std::make_shared<VerifyOptions>();
-  CLI::App* app = program.add_subcommand(
+  const Verb verb = program.add_verb(
       "verify", "Read every byte of a cache and say what is damaged and how many samples it costs");
-  app->add_option("cache", o->cache, "Cache made by winnow ingest")->required();
-  app->add_option("--selection", o->selection,
+  verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
+  verb.add_option("--selection", o->selection,
                   "Only the records of the samples that this selection keeps");
-  app->add_flag("--json", o->json, "Print one JSON object on stdout, of a damaged cache too");
-  app->footer(
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout, of a damaged cache too");
+  verb.footer(
       R"(Exit code 1 where anything is damaged.
 
 Examples:
   winnow verify cache
   winnow verify cache --selection default --json)");
-  return {app, false, [o](Session& session) { verify(*o, session); }};
+  return {verb, false, [o](Session& session) { verify(*o, session); }};
 }
 
 }  // namespace winnow::tools

@@ -1,18 +1,18 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/live_run.h"
 
 namespace winnow::tools {
 
-Command add_watch(CLI::App& program) {
+Command add_watch(Verb program) {
   auto o = std::make_shared<WatchOptions>();
-  CLI::App* app = program.add_subcommand(
-      "watch", "Look at runs of winnow train as they go on, in the terminal");
-  app->add_option("runs", o->runs, "Run directories made by winnow train")->required();
-  app->add_flag("--once", o->once, "Say in a line a run how they are now, and end");
-  app->footer(
+  const Verb verb =
+      program.add_verb("watch", "Look at runs of winnow train as they go on, in the terminal");
+  verb.add_option("runs", o->runs, "Run directories made by winnow train").required();
+  verb.add_flag("--once", o->once, "Say in a line a run how they are now, and end");
+  verb.footer(
       R"(One run is shown as a whole: how far it is and how long it still takes, curves of loss and
 accuracy, what the time goes into, each rank with what it computes, waits for and holds, the slowest
 marked, and who waits for whom. Of several runs each has a row. It reads what runs write and changes
@@ -25,7 +25,7 @@ Examples:
   winnow watch sweep/runs/*
   ssh -t cluster winnow watch /data/run
   winnow watch run --once)");
-  return {app, false, [o](Session& session) { watch_runs(*o, session.stop); }, /*stops=*/true};
+  return {verb, false, [o](Session& session) { watch_runs(*o, session.stop); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cctype>
 #include <ctime>
@@ -71,37 +70,6 @@ std::string list_for_terminal(std::string_view lines) {
 void print_list(std::string_view lines) {
   static const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
   fmt::print("{}", is_terminal ? list_for_terminal(lines) : std::string(lines));
-}
-
-std::vector<std::string> words_of(const CLI::App& verb) {
-  std::vector<std::string> words;
-  for (const CLI::App* app = &verb; app->get_parent() != nullptr; app = app->get_parent()) {
-    words.insert(words.begin(), app->get_name());
-  }
-  words.insert(words.begin(), "winnow");
-  std::vector<std::string> named;
-  for (const CLI::Option* option : verb.get_options()) {
-    const std::vector<std::string>& values = option->results();
-    if (values.empty()) continue;
-    const bool positional = option->get_lnames().empty();
-    std::vector<std::string>& to = positional ? words : named;
-    const bool is_negated =
-        !positional && option->get_expected_max() == 0 && values.back() == "false";
-    if (!positional) {
-      to.push_back("--" + (is_negated ? option->get_fnames() : option->get_lnames()).front());
-    }
-    if (!positional && option->get_expected_max() == 0) continue;  // a flag
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const bool joined = i > 0 && option->get_delimiter() != '\0';
-      if (joined) {
-        to.back() += option->get_delimiter() + values[i];
-      } else {
-        to.push_back(values[i]);
-      }
-    }
-  }
-  words.insert(words.end(), named.begin(), named.end());
-  return words;
 }
 
 ThreadPlan thread_plan(const Session& session, int cores) {

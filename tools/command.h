@@ -9,11 +9,8 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "common/thread_plan.h"
+#include "tools/flags/flags.h"
 #include "tools/report/words.h"
-
-namespace CLI {
-class App;
-}
 
 namespace winnow::tools {
 
@@ -26,7 +23,7 @@ struct Session {
 
 // One verb of the program: its options, bound to memory that lives as long as `run`.
 struct Command {
-  CLI::App* app = nullptr;
+  Verb verb;
   bool uses_ranks = false;            // may run under mpirun
   std::function<void(Session&)> run;  // throws; returning is success
   // It asks Session::stop, as it has something to finish or to take back; others are ended by the
@@ -35,38 +32,34 @@ struct Command {
 };
 
 // One line a verb; each in its own cmd_<verb>.cpp.
-Command add_ingest(CLI::App& program);
-Command add_dedup(CLI::App& program);
-Command add_review(CLI::App& program);
-Command add_split(CLI::App& program);
-Command add_tune(CLI::App& program);
-Command add_suspects(CLI::App& program);
-Command add_train(CLI::App& program);
-Command add_embed(CLI::App& program);
-Command add_eval(CLI::App& program);
-Command add_report(CLI::App& program);
-Command add_watch(CLI::App& program);
-Command add_compare(CLI::App& program);
-Command add_sweep(CLI::App& program);
-Command add_tune_lr(CLI::App& program);
-Command add_export(CLI::App& program);
-Command add_onnx(CLI::App& program);
-Command add_info(CLI::App& program);
-Command add_verify(CLI::App& program);
-Command add_cache(CLI::App& program);
-Command add_compact(CLI::App& program);
-Command add_hash(CLI::App& program);
-Command add_index(CLI::App& program);
-Command add_bench(CLI::App& program);
-Command add_reference(CLI::App& program);
-Command add_doctor(CLI::App& program);
+Command add_ingest(Verb program);
+Command add_dedup(Verb program);
+Command add_review(Verb program);
+Command add_split(Verb program);
+Command add_tune(Verb program);
+Command add_suspects(Verb program);
+Command add_train(Verb program);
+Command add_embed(Verb program);
+Command add_eval(Verb program);
+Command add_report(Verb program);
+Command add_watch(Verb program);
+Command add_compare(Verb program);
+Command add_sweep(Verb program);
+Command add_tune_lr(Verb program);
+Command add_export(Verb program);
+Command add_onnx(Verb program);
+Command add_info(Verb program);
+Command add_verify(Verb program);
+Command add_cache(Verb program);
+Command add_compact(Verb program);
+Command add_hash(Verb program);
+Command add_index(Verb program);
+Command add_bench(Verb program);
+Command add_reference(Verb program);
+Command add_doctor(Verb program);
 
 // The threads of a process that was asked for so many cores; 0: all it may use.
 ThreadPlan thread_plan(const Session& session, int cores);
-
-// The words of a command that does what this one does: options of the command line, the environment
-// and a configuration file alike.
-std::vector<std::string> words_of(const CLI::App& verb);
 
 // Now, where this machine is, as strftime has it; at most 63 letters.
 std::string local_time(const char* format);

@@ -1,12 +1,12 @@
 #include "tools/dedup_flags.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "common/error.h"
 #include "common/sample.h"
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 namespace {
@@ -29,7 +29,7 @@ struct PolicyWords {
   std::string what;  // "first: the first; largest: ..."
 };
 
-void append(const std::vector<CLI::Option*>& more, std::vector<CLI::Option*>& options) {
+void append(const std::vector<Flag>& more, std::vector<Flag>& options) {
   options.insert(options.end(), more.begin(), more.end());
 }
 
@@ -44,73 +44,71 @@ PolicyWords keep_policy_words() {
 }
 
 // What becomes of duplicates.
-std::vector<CLI::Option*> add_policy_flags(CLI::App& app, const std::string& prefix,
-                                           DedupFlags& flags) {
+std::vector<Flag> add_policy_flags(Verb verb, const std::string& prefix, DedupFlags& flags) {
   const PolicyWords policies = keep_policy_words();
   return {
-      app.add_option(prefix + "scope", flags.scope,
-                     "Where duplicates are removed: within train, across splits, or all of both")
-          ->check(CLI::IsMember({"all", "within", "across"}))
-          ->capture_default_str(),
-      app.add_option(
-             prefix + "groups", flags.groups,
-             "What is a group: components, linked directly or through others; stars, all "
-             "linked to the one that stays; cliques, all linked to all. Unless you say it: "
-             "stars where pictures are compared, so that each that goes is itself shown to be "
-             "a copy of one that stays; by codes and features components, which no order "
-             "changes")
-          ->check(CLI::IsMember({"components", "stars", "cliques"})),
-      app.add_option(prefix + "keep", flags.keep,
-                     "Which training image of a group stays: " + policies.what)
-          ->check(CLI::IsMember(policies.names))
-          ->capture_default_str(),
-      app.add_option(
-             prefix + "on-leak", flags.on_leak,
-             "What becomes of pictures that several of train, val and test have: drop-train "
-             "leaves them in the split used last, drop-eval in that used first, move puts "
-             "all of a group where most of it is, fail decides nothing and exits with 3")
-          ->check(CLI::IsMember({"drop-train", "drop-eval", "move", "fail"}))
-          ->capture_default_str(),
-      app.add_option(prefix + "split-order", flags.split_order,
-                     "The splits from the one such pictures stay in to the one that loses them "
-                     "first, as in val,test,train; instead of drop-train or drop-eval")
-          ->delimiter(',')
-          ->expected(3),
-      app.add_option(
-             prefix + "on-conflict", flags.on_conflict,
-             "What becomes of training images of one group that are labelled differently: "
-             "stay: those of near images stay, of each label one, and equal pixels are kept "
-             "like any; keep: kept like any; drop: all dropped; weight: all kept with the "
-             "weight of one")
-          ->check(CLI::IsMember({"stay", "keep", "drop", "weight"}))
-          ->capture_default_str(),
-      app.add_option(prefix + "mode", flags.mode,
-                     "What becomes of a group's training images: keep one; weight: all stay and "
-                     "share the weight of one; one_per_group: all stay and take turns")
-          ->check(CLI::IsMember({"keep", "weight", "one_per_group"}))
-          ->capture_default_str(),
-      app.add_option(prefix + "thin", flags.thin,
-                     "Evaluation splits that keep one image of a group too: val, test. Results on "
-                     "others than were published are hard to compare, so none by default")
-          ->delimiter(',')
-          ->check(CLI::IsMember({"val", "test"})),
+      verb.add_option(prefix + "scope", flags.scope,
+                      "Where duplicates are removed: within train, across splits, or all of both")
+          .one_of({"all", "within", "across"})
+          .show_default(),
+      verb.add_option(
+              prefix + "groups", flags.groups,
+              "What is a group: components, linked directly or through others; stars, all "
+              "linked to the one that stays; cliques, all linked to all. Unless you say it: "
+              "stars where pictures are compared, so that each that goes is itself shown to be "
+              "a copy of one that stays; by codes and features components, which no order "
+              "changes")
+          .one_of({"components", "stars", "cliques"}),
+      verb.add_option(prefix + "keep", flags.keep,
+                      "Which training image of a group stays: " + policies.what)
+          .one_of(policies.names)
+          .show_default(),
+      verb.add_option(
+              prefix + "on-leak", flags.on_leak,
+              "What becomes of pictures that several of train, val and test have: drop-train "
+              "leaves them in the split used last, drop-eval in that used first, move puts "
+              "all of a group where most of it is, fail decides nothing and exits with 3")
+          .one_of({"drop-train", "drop-eval", "move", "fail"})
+          .show_default(),
+      verb.add_option(prefix + "split-order", flags.split_order,
+                      "The splits from the one such pictures stay in to the one that loses them "
+                      "first, as in val,test,train; instead of drop-train or drop-eval")
+          .delimiter(',')
+          .expected(3),
+      verb.add_option(
+              prefix + "on-conflict", flags.on_conflict,
+              "What becomes of training images of one group that are labelled differently: "
+              "stay: those of near images stay, of each label one, and equal pixels are kept "
+              "like any; keep: kept like any; drop: all dropped; weight: all kept with the "
+              "weight of one")
+          .one_of({"stay", "keep", "drop", "weight"})
+          .show_default(),
+      verb.add_option(prefix + "mode", flags.mode,
+                      "What becomes of a group's training images: keep one; weight: all stay and "
+                      "share the weight of one; one_per_group: all stay and take turns")
+          .one_of({"keep", "weight", "one_per_group"})
+          .show_default(),
+      verb.add_option(prefix + "thin", flags.thin,
+                      "Evaluation splits that keep one image of a group too: val, test. Results on "
+                      "others than were published are hard to compare, so none by default")
+          .delimiter(',')
+          .one_of({"val", "test"}),
   };
 }
 
 }  // namespace
 
-std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& prefix,
-                                          DedupFlags& flags) {
-  std::vector<CLI::Option*> options = add_choice_flags(app, prefix, flags.choice);
-  append(add_policy_flags(app, prefix, flags), options);
+std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, DedupFlags& flags) {
+  std::vector<Flag> options = add_choice_flags(verb, prefix, flags.choice);
+  append(add_policy_flags(verb, prefix, flags), options);
   options.push_back(
-      app.add_option(prefix == "--" ? "--drop-issues" : prefix + "issues", flags.drop_issues,
-                     "Also remove training images for what they look like, as blurry,dark; of "
-                     "val and test where --thin names these. winnow info --issues tells what "
-                     "there is")
-          ->delimiter(','));
-  append(add_verify_flags(app, prefix, flags.choice), options);
-  append(add_obeyed_flags(app, prefix, flags.obeyed), options);
+      verb.add_option(prefix == "--" ? "--drop-issues" : prefix + "issues", flags.drop_issues,
+                      "Also remove training images for what they look like, as blurry,dark; of "
+                      "val and test where --thin names these. winnow info --issues tells what "
+                      "there is")
+          .delimiter(','));
+  append(add_verify_flags(verb, prefix, flags.choice), options);
+  append(add_obeyed_flags(verb, prefix, flags.obeyed), options);
   return options;
 }
 

@@ -6,11 +6,8 @@
 
 #include "dedup/deduplicate.h"
 #include "tools/choice_flags.h"
+#include "tools/flags/flags.h"
 #include "tools/obeyed.h"
-
-namespace CLI {
-class Option;
-}
 
 namespace winnow::tools {
 
@@ -35,9 +32,8 @@ struct DedupFlags {
 // Named `prefix` and what add_choice_flags(), add_verify_flags() and add_obeyed_flags() name, or
 // scope, groups, keep, on-leak, split-order, on-conflict, mode, thin or drop-issues, which with
 // --drop- is --drop-issues, too; `prefix` begins with "--". Returns them. `flags` must live as long
-// as `app`.
-std::vector<CLI::Option*> add_dedup_flags(CLI::App& app, const std::string& prefix,
-                                          DedupFlags& flags);
+// as `verb`.
+std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, DedupFlags& flags);
 
 // All but hash and threshold, which settle_links() puts into them, and what obey() does.
 dedup::Options dedup_options(const DedupFlags& flags);

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <set>
@@ -12,6 +11,7 @@
 #include "common/file.h"
 #include "dedup/audit/issues.h"
 #include "tools/dedup_flags.h"
+#include "tools/flags/flags.h"
 #include "tools/gallery_report.h"
 #include "tools/obeyed.h"
 
@@ -182,20 +182,20 @@ void check_places(const ListFlags& lists, const std::filesystem::path& report, b
   }
 }
 
-void add_list_flags(CLI::App& app, ListFlags& flags) {
+void add_list_flags(Verb verb, ListFlags& flags) {
   const std::string form =
       "; CSV, or JSON lines where the file is called *.jsonl; - is the standard output";
-  app.add_option("--list", flags.removed,
-                 "Where to list removed images (default: beside the selection)" + form);
-  app.add_option("--list-groups", flags.groups,
-                 "Also list every image of every group, with the group's diameter in bits" + form);
-  app.add_option("--list-pairs", flags.pairs, "Also list all pairs of duplicates" + form);
-  app.add_option("--list-look-alikes", flags.look_alikes,
-                 "Also list the pairs that look alike and are not taken for copies" + form);
-  app.add_option("--list-blank", flags.low_quality,
-                 "Also list the images with too little in them to match by a hash" + form);
-  app.add_option("--list-issues", flags.issues,
-                 "Also list the images that --drop-issues removed, with their scores" + form);
+  verb.add_option("--list", flags.removed,
+                  "Where to list removed images (default: beside the selection)" + form);
+  verb.add_option("--list-groups", flags.groups,
+                  "Also list every image of every group, with the group's diameter in bits" + form);
+  verb.add_option("--list-pairs", flags.pairs, "Also list all pairs of duplicates" + form);
+  verb.add_option("--list-look-alikes", flags.look_alikes,
+                  "Also list the pairs that look alike and are not taken for copies" + form);
+  verb.add_option("--list-blank", flags.low_quality,
+                  "Also list the images with too little in them to match by a hash" + form);
+  verb.add_option("--list-issues", flags.issues,
+                  "Also list the images that --drop-issues removed, with their scores" + form);
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "common/file.h"
 #include "dedup/report.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 
@@ -34,8 +35,8 @@ void write_list(const std::filesystem::path& path,
                 const std::function<void(dedup::ListForm, const dedup::TextSink&)>& list);
 
 // --list, --list-groups, --list-pairs, --list-look-alikes, --list-blank and --list-issues. `flags`
-// must live as long as `app`.
-void add_list_flags(CLI::App& app, ListFlags& flags);
+// must live as long as `verb`.
+void add_list_flags(Verb verb, ListFlags& flags);
 
 // UsageError, before anything is done, where two of the lists, the page of --report and --json
 // would go to one place, or the page cannot go where it is to.

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "common/error.h"
 #include "dedup/features/feature_links.h"
 #include "pipeline/store/features.h"
 #include "tools/dedup_search.h"
+#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {
@@ -26,15 +26,15 @@ dedup::LinkSource links_by(const dedup::FeatureTable& table, const Session& sess
 
 }  // namespace
 
-void add_feature_flags(CLI::App& app, FeatureFlags& flags) {
-  app.add_option("--features", flags.name,
-                 "Compare by these features, which winnow embed made, in place of a hash; images "
-                 "without a vector match by equal files and pixels. With --verify pairs near by "
-                 "them are put to the pictures");
-  app.add_option("--cosine", flags.cosine,
-                 "Of --features: the least cosine of duplicates, in thousandths, as 0.97; "
-                 "distances are 1000 (1 - cosine)")
-      ->check(real_in(-1, 1));
+void add_feature_flags(Verb verb, FeatureFlags& flags) {
+  verb.add_option("--features", flags.name,
+                  "Compare by these features, which winnow embed made, in place of a hash; images "
+                  "without a vector match by equal files and pixels. With --verify pairs near by "
+                  "them are put to the pictures");
+  verb.add_option("--cosine", flags.cosine,
+                  "Of --features: the least cosine of duplicates, in thousandths, as 0.97; "
+                  "distances are 1000 (1 - cosine)")
+      .check(real_in(-1, 1));
 }
 
 void check_features(const FeatureFlags& flags, const ChoiceFlags& choice) {

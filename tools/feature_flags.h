@@ -8,6 +8,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/choice_flags.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 
@@ -19,7 +20,7 @@ struct FeatureFlags {
   bool any() const noexcept { return !name.empty() || cosine.has_value(); }
 };
 // --features and --cosine.
-void add_feature_flags(CLI::App& app, FeatureFlags& flags);
+void add_feature_flags(Verb verb, FeatureFlags& flags);
 // UsageError for one without the other, or beside flags that choose a hash.
 void check_features(const FeatureFlags& flags, const ChoiceFlags& choice);
 

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -14,6 +13,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "dedup/audit/issues.h"
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 namespace {
@@ -72,10 +72,10 @@ std::string title_of(const pipeline::Manifest& manifest) {
   return title;
 }
 
-void add_report_flag(CLI::App& app, std::filesystem::path& path) {
-  app.add_option("--report", path,
-                 "Write a page to look at the groups and to judge them: one HTML file that needs "
-                 "nothing else");
+void add_report_flag(Verb verb, std::filesystem::path& path) {
+  verb.add_option("--report", path,
+                  "Write a page to look at the groups and to judge them: one HTML file that needs "
+                  "nothing else");
 }
 
 void write_gallery(const Session& session, const GalleryInput& input, const GallerySubject& subject,

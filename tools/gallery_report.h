@@ -7,6 +7,7 @@
 #include "pipeline/store/manifest.h"
 #include "tools/command.h"
 #include "tools/dedup_lists.h"
+#include "tools/flags/flags.h"
 #include "tools/report/gallery_make.h"
 
 namespace winnow::tools {
@@ -21,8 +22,8 @@ std::string title_of(const pipeline::Manifest& manifest);
 inline constexpr const char* kNoPicturesInCache =
     "There are no pictures: the cache holds fingerprints only. Ingest with --store original.";
 
-// --report. `path` must live as long as `app`.
-void add_report_flag(CLI::App& app, std::filesystem::path& path);
+// --report. `path` must live as long as `verb`.
+void add_report_flag(Verb verb, std::filesystem::path& path);
 
 // Writes the page of some groups (report/gallery_make.h) durably and says so. Throws StoppedError.
 void write_gallery(const Session& session, const GalleryInput& input, const GallerySubject& subject,

@@ -155,13 +155,13 @@ std::string unknown_variable(const CLI::App& program) {
   return "";
 }
 
-void shorten_help(CLI::App& verb, const std::vector<std::string>& flags,
-                  const std::string& examples) {
+void shorten_help(Verb verb, const std::vector<std::string>& flags, const std::string& examples) {
+  CLI::App& app = verb.app();
   std::vector<const CLI::Option*> options;
-  for (const std::string& flag : flags) options.push_back(verb.get_option(flag));
-  options.push_back(verb.get_help_ptr());
-  options.push_back(verb.get_help_all_ptr());
-  verb.formatter(std::make_shared<ShortHelp>(std::move(options), examples));
+  for (const std::string& flag : flags) options.push_back(app.get_option(flag));
+  options.push_back(app.get_help_ptr());
+  options.push_back(app.get_help_all_ptr());
+  app.formatter(std::make_shared<ShortHelp>(std::move(options), examples));
 }
 
 std::vector<std::string> in_flags(std::vector<std::string> words) {

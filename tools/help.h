@@ -7,9 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "tools/flags/flags.h"
 
 // What the command line says of itself, and of words that it does not know.
 namespace winnow::tools {
@@ -17,8 +15,7 @@ namespace winnow::tools {
 // For a verb of many options, once it has them: --help shows these, in this order, then `examples`;
 // --help-all shows every option and the verb's footer. Flags are named as "--out"; CLI::Error for
 // one that the verb does not have.
-void shorten_help(CLI::App& verb, const std::vector<std::string>& flags,
-                  const std::string& examples);
+void shorten_help(Verb verb, const std::vector<std::string>& flags, const std::string& examples);
 
 // A line for each row of a table: its name and what it is.
 template <class Rows>

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -21,6 +20,7 @@
 #include "tools/dedup_lists.h"
 #include "tools/dedup_search.h"
 #include "tools/feature_flags.h"
+#include "tools/flags/flags.h"
 #include "tools/gallery_report.h"
 #include "tools/index_features.h"
 #include "tools/index_inputs.h"
@@ -206,35 +206,35 @@ void info(const IndexInfoOptions& o) {
 
 }  // namespace
 
-SubVerb add_index_info(CLI::App& index) {
+SubVerb add_index_info(Verb index) {
   auto o = std::make_shared<IndexInfoOptions>();
-  CLI::App* app = add_index_verb(index, "info", "Say what is in an index", o->index);
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer("Example:\n  winnow index info all.index");
-  return {app, [o](Session&) { info(*o); }};
+  const Verb verb = add_index_verb(index, "info", "Say what is in an index", o->index);
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  verb.footer("Example:\n  winnow index info all.index");
+  return {verb, [o](Session&) { info(*o); }};
 }
 
-SubVerb add_index_dedup(CLI::App& index) {
+SubVerb add_index_dedup(Verb index) {
   auto o = std::make_shared<IndexDedupOptions>();
-  CLI::App* app = add_index_verb(
+  const Verb verb = add_index_verb(
       index, "dedup", "Find duplicates in the index; write a selection into it", o->index);
-  app->add_option("--name", o->name, "Name of the selection")->capture_default_str();
-  add_dedup_flags(*app, "--", o->dedup);
-  app->get_option("--hash")->description(
+  verb.add_option("--name", o->name, "Name of the selection").show_default();
+  add_dedup_flags(verb, "--", o->dedup);
+  verb.flag("--hash").description(
       "Hash to compare: auto: that of the index; exact: equal "
       "files and pixels only");
-  app->get_option("--threshold")
-      ->description(
+  verb.flag("--threshold")
+      .description(
           "Bits that may differ between duplicates; by default as many as have fewer than "
           "0.5 expected false pairs among these images");
-  add_feature_flags(*app, o->features);
-  add_list_flags(*app, o->lists);
-  add_report_flag(*app, o->page.report);
-  add_pictures_flag(*app, o->page.sources);
-  let_give_more(*app);
-  add_reading_flags(*app, o->page.reading);
-  app->add_flag("--json", o->json, "Print one JSON object on stdout");
-  app->footer(
+  add_feature_flags(verb, o->features);
+  add_list_flags(verb, o->lists);
+  add_report_flag(verb, o->page.report);
+  add_pictures_flag(verb, o->page.sources);
+  let_give_more(verb);
+  add_reading_flags(verb, o->page.reading);
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  verb.footer(
       R"(The same as winnow dedup of one cache of all the images in the index, without a search at any
 threshold up to the index's radius. --hash is that of the index, or exact. An index keeps thumbnails,
 but neither larger pictures nor features: name with --source what was added to it.
@@ -245,8 +245,8 @@ Examples:
   winnow index dedup all.index --no-verify  # by codes alone
   winnow index dedup all.index --features default --cosine 0.97 --source cache-a --source cache-b
   winnow index dedup all.index --report all.html --source cache --source photos/)");
-  return {app, [o, app](Session& session) {
-            o->words = words_of(*app);
+  return {verb, [o, verb](Session& session) {
+            o->words = words_of(verb);
             deduplicate(*o, session);
           }};
 }

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include "dedup/verify/known_landmarks.h"
 #include "tools/compared.h"
 #include "tools/dedup_search.h"
+#include "tools/flags/flags.h"
 #include "tools/index_inputs.h"
 #include "tools/index_pictures.h"
 #include "tools/index_verbs.h"
@@ -184,60 +184,60 @@ void remove(const IndexDeleteOptions& o, const Session& session) {
 
 }  // namespace
 
-SubVerb add_index_add(CLI::App& index) {
+SubVerb add_index_add(Verb index) {
   auto o = std::make_shared<IndexAddOptions>();
-  CLI::App* app = add_index_verb(
+  const Verb verb = add_index_verb(
       index, "add", "Add caches or data sets; makes the index where there is none", o->index);
-  app->add_option("--hash", o->hash, "Hash that a new index compares by (default: phash16)");
-  app->add_option("--radius", o->radius,
+  verb.add_option("--hash", o->hash, "Hash that a new index compares by (default: phash16)");
+  verb.add_option("--radius", o->radius,
                   "Bits up to which a new index has links (default: 4 more than the hash's usual "
                   "threshold, at least an eighth of its bits)")
-      ->check(whole_in(0, kMostBits));
-  add_index_inputs(*app, o->inputs);
-  app->footer(
+      .check(whole_in(0, kMostBits));
+  add_index_inputs(verb, o->inputs);
+  verb.footer(
       R"(A source that is in the index already is passed over: of a cache that got more, only that
 is added.
 
 Example:
   winnow index add all.index cache-2025 photos-of-may/ --hash phash --radius 10)");
-  return {app, [o](Session& session) { add(*o, session); }};
+  return {verb, [o](Session& session) { add(*o, session); }};
 }
 
-SubVerb add_index_delete(CLI::App& index) {
+SubVerb add_index_delete(Verb index) {
   auto o = std::make_shared<IndexDeleteOptions>();
-  CLI::App* app = add_index_verb(index, "delete", "Delete images", o->index);
-  app->add_option("name", o->names, "What winnow calls them, as in the CSV of dedup");
-  app->add_option("--names", o->names_file, "File of names, one a line");
-  app->add_option("--ids", o->ids_file, "File of ids, one a line, or CSV that begins with them");
-  app->add_option("--source", o->source,
+  const Verb verb = add_index_verb(index, "delete", "Delete images", o->index);
+  verb.add_option("name", o->names, "What winnow calls them, as in the CSV of dedup");
+  verb.add_option("--names", o->names_file, "File of names, one a line");
+  verb.add_option("--ids", o->ids_file, "File of ids, one a line, or CSV that begins with them");
+  verb.add_option("--source", o->source,
                   "Only of the source of this number (see info); alone: all of it")
-      ->check(whole_in(0, kMostCount));
-  app->footer(
+      .check(whole_in(0, kMostCount));
+  verb.footer(
       R"(Examples:
   winnow index delete all.index train/cat/17.jpg --source 2
   winnow index delete all.index --ids all.index/selections/default.csv  # what dedup removed)");
-  return {app, [o](Session& session) { remove(*o, session); }};
+  return {verb, [o](Session& session) { remove(*o, session); }};
 }
 
-SubVerb add_index_merge(CLI::App& index) {
+SubVerb add_index_merge(Verb index) {
   auto o = std::make_shared<IndexMergeOptions>();
-  CLI::App* app = add_index_verb(
+  const Verb verb = add_index_verb(
       index, "merge", "Add what is in another index of the same hash and radius", o->index);
-  app->add_option("other", o->other, "That index; it is only read")->required();
-  app->footer(
+  verb.add_option("other", o->other, "That index; it is only read").required();
+  verb.footer(
       R"(Its sources come after those that are there.
 
 Example:
   winnow index merge all.index site-b.index)");
-  return {app, [o](Session& session) { merge(*o, session); }};
+  return {verb, [o](Session& session) { merge(*o, session); }};
 }
 
-SubVerb add_index_compact(CLI::App& index) {
+SubVerb add_index_compact(Verb index) {
   auto folder = std::make_shared<fs::path>();
-  CLI::App* app = add_index_verb(
+  const Verb verb = add_index_verb(
       index, "compact", "Drop deleted images for good, and make one table of many", *folder);
-  app->footer("Ids stay.\n\nExample:\n  winnow index compact all.index");
-  return {app, [folder](Session& session) { compact(*folder, session); }};
+  verb.footer("Ids stay.\n\nExample:\n  winnow index compact all.index");
+  return {verb, [folder](Session& session) { compact(*folder, session); }};
 }
 
 }  // namespace winnow::tools

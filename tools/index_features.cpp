@@ -1,6 +1,5 @@
 #include "tools/index_features.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -9,6 +8,7 @@
 #include "dedup/index/index_features.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/features.h"
+#include "tools/flags/flags.h"
 #include "tools/in_place.h"
 #include "tools/index_inputs.h"
 
@@ -37,10 +37,10 @@ dedup::FeatureTable features_of_index(const dedup::StoredIndex& index, const std
   return dedup::join_features(index, from);
 }
 
-void let_give_more(CLI::App& app) {
-  app.get_option("--source")->remove_needs(app.get_option("--report"));
-  app.get_option("--source")
-      ->description(
+void let_give_more(Verb verb) {
+  verb.flag("--source").needs_not(verb.flag("--report"));
+  verb.flag("--source")
+      .description(
           "A cache or a data set that was added to the index, to take its pictures or features "
           "from: larger pictures than its thumbnails are compared, and pages show them; "
           "repeatable");

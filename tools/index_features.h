@@ -6,10 +6,7 @@
 
 #include "dedup/features/feature_table.h"
 #include "dedup/index/index.h"
-
-namespace CLI {
-class App;
-}
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 
@@ -20,9 +17,9 @@ namespace winnow::tools {
 dedup::FeatureTable features_of_index(const dedup::StoredIndex& index, const std::string& name,
                                       const std::vector<std::filesystem::path>& at);
 
-// Lets --source of `app` (add_pictures_flag) name what gives features, and pictures to compare, as
+// Lets --source of `verb` (add_pictures_flag) name what gives features, and pictures to compare, as
 // well.
-void let_give_more(CLI::App& app);
+void let_give_more(Verb verb);
 
 // Of what --source names what has pictures: a cache may be named for its features alone.
 std::vector<std::filesystem::path> with_pictures(std::vector<std::filesystem::path> sources);

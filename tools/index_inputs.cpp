@@ -2,24 +2,24 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "common/error.h"
 #include "tools/dedup_search.h"
+#include "tools/flags/flags.h"
 #include "tools/in_place.h"
 #include "tools/report/words.h"
 #include "tools/temporary_folder.h"
 
 namespace winnow::tools {
 
-void add_index_inputs(CLI::App& app, IndexInputs& inputs) {
-  app.add_option(
-         "inputs", inputs.paths,
-         "Caches made by winnow ingest, or data sets, as of ingest, whose images are looked "
-         "at where they are")
-      ->required();
-  add_reading_flags(app, inputs.reading);
+void add_index_inputs(Verb verb, IndexInputs& inputs) {
+  verb.add_option(
+          "inputs", inputs.paths,
+          "Caches made by winnow ingest, or data sets, as of ingest, whose images are looked "
+          "at where they are")
+      .required();
+  add_reading_flags(verb, inputs.reading);
 }
 
 std::vector<KnownSource> sources_of(const pipeline::Cache& cache) {

@@ -10,6 +10,7 @@
 #include "dedup/index/index.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/ingest_flags.h"
 
 namespace winnow::tools {
@@ -20,8 +21,8 @@ struct IndexInputs {
   IngestFlags reading;  // of data sets
 };
 
-// `inputs` must live as long as `app`.
-void add_index_inputs(CLI::App& app, IndexInputs& inputs);
+// `inputs` must live as long as `verb`.
+void add_index_inputs(Verb verb, IndexInputs& inputs);
 
 // A data set as it tells itself from others, wherever it lies and whatever its folder is called.
 struct KnownSource {

@@ -1,6 +1,5 @@
 #include "tools/index_pictures.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "pipeline/ingest/plan.h"
 #include "pipeline/store/cache.h"
 #include "tools/dedup_search.h"
+#include "tools/flags/flags.h"
 #include "tools/in_place.h"
 #include "tools/index_features.h"
 #include "tools/index_inputs.h"
@@ -75,13 +75,12 @@ Images images_of(const dedup::StoredIndex& index, pipeline::PictureOf picture_of
           .landmarks_a_picture = [&] { return index.landmarks_a_picture(); }};
 }
 
-void add_pictures_flag(CLI::App& app, std::vector<fs::path>& sources) {
-  app.add_option("--source", sources,
-                 "Of --report: a cache or a data set that was added to the index, to take its "
-                 "pictures from; repeatable")
-      ->needs(app.get_option("--report"))
-      ->take_all()
-      ->allow_extra_args(false);
+void add_pictures_flag(Verb verb, std::vector<fs::path>& sources) {
+  verb.add_option("--source", sources,
+                  "Of --report: a cache or a data set that was added to the index, to take its "
+                  "pictures from; repeatable")
+      .needs(verb.flag("--report"))
+      .repeatable();
 }
 
 pipeline::PictureOf open_pictures(const fs::path& at, const IngestFlags& reading,

@@ -8,11 +8,8 @@
 #include "pipeline/export/thumbnails.h"
 #include "tools/command.h"
 #include "tools/compared.h"
+#include "tools/flags/flags.h"
 #include "tools/ingest_flags.h"
-
-namespace CLI {
-class App;
-}
 
 namespace winnow::tools {
 
@@ -22,8 +19,8 @@ Images images_of(const dedup::StoredIndex& index, pipeline::PictureOf picture_of
                  const std::vector<std::filesystem::path>& sources, const Session& session);
 
 // Where pictures of the images in an index are, which keeps none: --source, for --report, which
-// `app` has. `sources` must live as long as `app`.
-void add_pictures_flag(CLI::App& app, std::vector<std::filesystem::path>& sources);
+// `app` has. `sources` must live as long as `verb`.
+void add_pictures_flag(Verb verb, std::vector<std::filesystem::path>& sources);
 inline constexpr const char* kNoPicturesInIndex =
     "There are no pictures: an index keeps none. Name what was added to it, caches or data sets, "
     "with --source, once for each.";

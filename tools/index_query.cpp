@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -26,6 +25,7 @@
 #include "tools/compared.h"
 #include "tools/dedup_search.h"
 #include "tools/feature_flags.h"
+#include "tools/flags/flags.h"
 #include "tools/gallery_report.h"
 #include "tools/in_place.h"
 #include "tools/index_features.h"
@@ -324,30 +324,30 @@ void query(const IndexQueryOptions& o, const Session& session) {
 
 }  // namespace
 
-SubVerb add_index_query(CLI::App& index) {
+SubVerb add_index_query(Verb index) {
   auto o = std::make_shared<IndexQueryOptions>();
-  CLI::App* app = add_index_verb(
+  const Verb verb = add_index_verb(
       index, "query", "Print as CSV which images have a duplicate in the index, and the nearest",
       o->index);
-  CLI::Option* threshold =
-      app->add_option("--threshold", o->choice.threshold,
+  const Flag threshold =
+      verb.add_option("--threshold", o->choice.threshold,
                       "Bits that may differ between duplicates; by default as --risk allows")
-          ->check(whole_in(0, kMostBits));
-  app->add_option("--risk", o->choice.risk,
+          .check(whole_in(0, kMostBits));
+  verb.add_option("--risk", o->choice.risk,
                   "Choose the threshold: the largest with fewer expected false pairs than this by "
                   "chance, among as many images as are in the index; 0.5 by default")
-      ->check(real_above(0, kMostRisk))
-      ->excludes(threshold);
-  add_quality_flag(*app, "--", o->choice);
-  add_verify_flags(*app, "--", o->choice);
-  add_feature_flags(*app, o->features);
-  app->add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 when there are any");
-  add_report_flag(*app, o->report);
-  add_pictures_flag(*app, o->sources);
-  let_give_more(*app);
-  add_index_inputs(*app, o->inputs);
-  app->add_flag("--json", o->json, "Print one JSON object on stdout, in place of CSV");
-  app->footer(
+      .check(real_above(0, kMostRisk))
+      .excludes(threshold);
+  add_quality_flag(verb, "--", o->choice);
+  add_verify_flags(verb, "--", o->choice);
+  add_feature_flags(verb, o->features);
+  verb.add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 when there are any");
+  add_report_flag(verb, o->report);
+  add_pictures_flag(verb, o->sources);
+  let_give_more(verb);
+  add_index_inputs(verb, o->inputs);
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout, in place of CSV");
+  verb.footer(
       R"(Where pictures are compared, as winnow dedup does it, all images of the index that show the same
 one are printed, the most probable first; else the nearest by codes. It needs landmarks of the
 index's images, which winnow index add finds, half a millisecond each, and keeps in the index;
@@ -360,7 +360,7 @@ Examples:
   winnow index query all.index delivery.tar --no-verify   # by codes alone
   winnow index query all.index new-cache --features default --cosine 0.97 --source cache
   winnow index query all.index new/ --report known.html --source cache   # to look at them)");
-  return {app, [o](Session& session) { query(*o, session); }};
+  return {verb, [o](Session& session) { query(*o, session); }};
 }
 
 }  // namespace winnow::tools

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include "dedup/audit/issues.h"
 #include "dedup/report.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/report/audit_page.h"
 
 namespace winnow::tools {
@@ -33,18 +33,18 @@ auto counts_of(const pipeline::Cache& cache) {
 
 }  // namespace
 
-CLI::Option* add_issues_flag(CLI::App& app, std::optional<std::vector<std::string>>& issues,
-                             const std::string& help) {
-  return app
-      .add_option_function<std::vector<std::string>>(
+Flag add_issues_flag(Verb verb, std::optional<std::vector<std::string>>& issues,
+                     const std::string& help) {
+  return verb
+      .on_option<std::vector<std::string>>(
           "--issues",
           [&issues](const std::vector<std::string>& names) {
             issues = names;
             std::erase(*issues, "");  // none was named
           },
           help)
-      ->delimiter(',')
-      ->expected(0, dedup::kIssueCount);
+      .delimiter(',')
+      .expected(0, dedup::kIssueCount);
 }
 
 void print_issues(const pipeline::Cache& cache) {

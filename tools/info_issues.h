@@ -6,20 +6,16 @@
 #include <vector>
 
 #include "pipeline/store/cache.h"
+#include "tools/flags/flags.h"
 
 // What winnow info says of the audit (dedup/audit/issues.h). All that say something throw
 // UsageError for an issue that does not exist, and where the cache was made before there was an
 // audit.
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
-
 namespace winnow::tools {
 
-// --issues, with names or without: then it has none. `issues` must live as long as `app`.
-CLI::Option* add_issues_flag(CLI::App& app, std::optional<std::vector<std::string>>& issues,
-                             const std::string& help);
+// --issues, with names or without: then it has none. `issues` must live as long as `verb`.
+Flag add_issues_flag(Verb verb, std::optional<std::vector<std::string>>& issues,
+                     const std::string& help);
 
 // How many images have each issue, as a table for people.
 void print_issues(const pipeline::Cache& cache);

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "common/error.h"
 #include "datasets/formats.h"
 #include "dedup/hash/hashes.h"
+#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 #include "train/nets/nets.h"
 
@@ -47,109 +47,108 @@ std::optional<Sides> parse_sides(std::string_view text) {
   return Sides{height, width};
 }
 
-void add_reading_flags(CLI::App& app, IngestFlags& flags) {
-  app.add_option("--format", flags.open.format, "Format of the source; auto looks")
-      ->capture_default_str();
-  app.add_option(
-         "--labels", flags.labels,
-         "Labels of the source: auto takes those it has, folder those of its folders' names")
-      ->check(CLI::IsMember({"auto", "folder", "none"}))
-      ->capture_default_str();
-  app.add_flag("--allow-empty", flags.open.allow_empty_classes,
-               "Accept class folders without images");
-  app.add_flag("--hidden", flags.open.hidden,
-               "Take files and folders whose names begin with a dot too");
-  app.add_flag("--system", flags.open.system,
-               "Take what a NAS or an operating system adds too, such as @eaDir and #recycle");
-  app.add_option("--links", flags.links,
-                 "Symbolic links in folders: follow them, each circle once, or skip them")
-      ->check(CLI::IsMember({"follow", "skip"}))
-      ->capture_default_str();
-  app.add_option("--exclude", flags.open.exclude,
-                 "Leave out what fits a glob, by its name or its whole relative path; repeatable")
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--max-pixels", flags.ingest.decode.max_pixels,
-                 "Larger images are booked as too large")
-      ->check(whole_in(1, std::int64_t{1} << 40))
-      ->capture_default_str();
-  app.add_option("--max-scans", flags.ingest.decode.max_scans,
-                 "JPEGs of more scans are booked as too large")
-      ->check(whole_in(1, kMostCount))
-      ->capture_default_str();
-  app.add_option("--orientation", flags.orientation,
-                 "EXIF orientation: ignore it, as torchvision does, or apply it")
-      ->check(CLI::IsMember({"ignore", "apply"}))
-      ->capture_default_str();
-  app.add_option("--matte", flags.matte,
-                 "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
-      ->capture_default_str();
-  app.add_option("--threads", flags.ingest.work.threads, "Cores to use; 0: all this process may")
-      ->check(cores())
-      ->capture_default_str();
+void add_reading_flags(Verb verb, IngestFlags& flags) {
+  verb.add_option("--format", flags.open.format, "Format of the source; auto looks").show_default();
+  verb.add_option(
+          "--labels", flags.labels,
+          "Labels of the source: auto takes those it has, folder those of its folders' names")
+      .one_of({"auto", "folder", "none"})
+      .show_default();
+  verb.add_flag("--allow-empty", flags.open.allow_empty_classes,
+                "Accept class folders without images");
+  verb.add_flag("--hidden", flags.open.hidden,
+                "Take files and folders whose names begin with a dot too");
+  verb.add_flag("--system", flags.open.system,
+                "Take what a NAS or an operating system adds too, such as @eaDir and #recycle");
+  verb.add_option("--links", flags.links,
+                  "Symbolic links in folders: follow them, each circle once, or skip them")
+      .one_of({"follow", "skip"})
+      .show_default();
+  verb.add_option("--exclude", flags.open.exclude,
+                  "Leave out what fits a glob, by its name or its whole relative path; repeatable")
+      .repeatable();
+  verb.add_option("--max-pixels", flags.ingest.decode.max_pixels,
+                  "Larger images are booked as too large")
+      .check(whole_in(1, std::int64_t{1} << 40))
+      .show_default();
+  verb.add_option("--max-scans", flags.ingest.decode.max_scans,
+                  "JPEGs of more scans are booked as too large")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  verb.add_option("--orientation", flags.orientation,
+                  "EXIF orientation: ignore it, as torchvision does, or apply it")
+      .one_of({"ignore", "apply"})
+      .show_default();
+  verb.add_option(
+          "--matte", flags.matte,
+          "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
+      .show_default();
+  verb.add_option("--threads", flags.ingest.work.threads, "Cores to use; 0: all this process may")
+      .check(cores())
+      .show_default();
 }
 
-void add_hashes_flag(CLI::App& app, IngestFlags& flags) {
-  app.add_option("--hash", flags.ingest.hashes,
-                 "Perceptual hashes to compute; all @1/2, @1/4 or @1/8, as phash@1/8: of pictures "
-                 "decoded at that scale")
-      ->delimiter(',')
-      ->capture_default_str();
+void add_hashes_flag(Verb verb, IngestFlags& flags) {
+  verb.add_option("--hash", flags.ingest.hashes,
+                  "Perceptual hashes to compute; all @1/2, @1/4 or @1/8, as phash@1/8: of pictures "
+                  "decoded at that scale")
+      .delimiter(',')
+      .show_default();
 }
 
-void add_ingest_flags(CLI::App& app, IngestFlags& flags) {
-  add_reading_flags(app, flags);
-  add_hashes_flag(app, flags);
-  app.add_option(
-         "--thumbnails", flags.thumbnails,
-         "Keep a small gray picture of each image beside its fingerprints, of 3 KB at most: "
-         "on or off")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str();
-  CLI::Option* store =
-      app.add_option("--store", flags.store,
-                     "What shards hold: the original bytes, raw pixels, or none (fingerprints "
-                     "only)")
-          ->check(CLI::IsMember({"original", "raw", "none"}))
-          ->capture_default_str();
-  app.add_option("--shard-size", flags.shard_mib, "MiB of input a shard is cut at")
-      ->check(whole_in(1, kMostMib))
-      ->capture_default_str();
-  app.add_option("--memory-limit", flags.memory_mib,
-                 "MiB of images in flight at most; 0: 128, and as much a core")
-      ->check(whole_in(0, kMostMib))
-      ->capture_default_str();
-  CLI::Option* resize =
-      app.add_option("--resize", flags.ingest.resize.short_side_px,
-                     "Store images whose shorter side is longer than this many pixels with one of "
-                     "this length, encoded as JPEG; fingerprints are of all pixels")
-          ->check(whole_in(1, train::kMostSidePx));
-  app.add_option("--quality", flags.ingest.resize.quality, "Quality of the JPEGs of --resize")
-      ->check(whole_in(1, 100))
-      ->capture_default_str()
-      ->needs(resize);
-  CLI::Option* augment =
-      app.add_option("--augment", flags.augment,
-                     "Store pixels of one size that training need not decode: of each training "
-                     "image --copies variants, by this recipe (as in train --help), of other "
-                     "images one, without")
-          ->excludes(store)
-          ->excludes(resize);
-  app.add_option("--copies", flags.ingest.variants.copies,
-                 "Variants of a training image; so many epochs see each of them once")
-      ->check(whole_in(1, 65'535))
-      ->needs(augment);
-  app.add_option("--image-size", flags.image_size,
-                 "Size of what --augment stores: a side in pixels, or HxW")
-      ->needs(augment);
-  app.add_option("--augment-seed", flags.ingest.variants.seed, "Seed of the variants")
-      ->check(seeds())
-      ->capture_default_str()
-      ->needs(augment);
-  app.add_option("--readers", flags.ingest.work.readers,
-                 "Threads that read, at most: there are as many as storage needs to keep up")
-      ->check(whole_in(1, 4096))
-      ->capture_default_str();
+void add_ingest_flags(Verb verb, IngestFlags& flags) {
+  add_reading_flags(verb, flags);
+  add_hashes_flag(verb, flags);
+  verb.add_option(
+          "--thumbnails", flags.thumbnails,
+          "Keep a small gray picture of each image beside its fingerprints, of 3 KB at most: "
+          "on or off")
+      .one_of({"on", "off"})
+      .show_default();
+  const Flag store =
+      verb.add_option("--store", flags.store,
+                      "What shards hold: the original bytes, raw pixels, or none (fingerprints "
+                      "only)")
+          .one_of({"original", "raw", "none"})
+          .show_default();
+  verb.add_option("--shard-size", flags.shard_mib, "MiB of input a shard is cut at")
+      .check(whole_in(1, kMostMib))
+      .show_default();
+  verb.add_option("--memory-limit", flags.memory_mib,
+                  "MiB of images in flight at most; 0: 128, and as much a core")
+      .check(whole_in(0, kMostMib))
+      .show_default();
+  const Flag resize =
+      verb.add_option("--resize", flags.ingest.resize.short_side_px,
+                      "Store images whose shorter side is longer than this many pixels with one of "
+                      "this length, encoded as JPEG; fingerprints are of all pixels")
+          .check(whole_in(1, train::kMostSidePx));
+  verb.add_option("--quality", flags.ingest.resize.quality, "Quality of the JPEGs of --resize")
+      .check(whole_in(1, 100))
+      .show_default()
+      .needs(resize);
+  const Flag augment =
+      verb.add_option("--augment", flags.augment,
+                      "Store pixels of one size that training need not decode: of each training "
+                      "image --copies variants, by this recipe (as in train --help), of other "
+                      "images one, without")
+          .excludes(store)
+          .excludes(resize);
+  verb.add_option("--copies", flags.ingest.variants.copies,
+                  "Variants of a training image; so many epochs see each of them once")
+      .check(whole_in(1, 65'535))
+      .needs(augment);
+  verb.add_option("--image-size", flags.image_size,
+                  "Size of what --augment stores: a side in pixels, or HxW")
+      .needs(augment);
+  verb.add_option("--augment-seed", flags.ingest.variants.seed, "Seed of the variants")
+      .check(seeds())
+      .show_default()
+      .needs(augment);
+  verb.add_option("--readers", flags.ingest.work.readers,
+                  "Threads that read, at most: there are as many as storage needs to keep up")
+      .check(whole_in(1, 4096))
+      .show_default();
 }
 
 datasets::OpenOptions open_options(const IngestFlags& flags) {
@@ -186,11 +185,11 @@ pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& 
   return options;
 }
 
-pipeline::IngestOptions options_to_add(const IngestFlags& flags, const CLI::App& app,
+pipeline::IngestOptions options_to_add(const IngestFlags& flags, Verb verb,
                                        const pipeline::Manifest& cache, const Session& session) {
   const pipeline::IngestOptions given = ingest_options(flags, session);
   const pipeline::IngestOptions made = pipeline::options_of(cache);
-  const auto is_given = [&app](const char* name) { return app.get_option(name)->count() > 0; };
+  const auto is_given = [&](const char* name) { return verb.given(name); };
   pipeline::IngestOptions options = given;
   options.target.into = true;
   if (!is_given("--store") && !is_given("--augment")) options.store = made.store;

@@ -8,6 +8,7 @@
 #include "datasets/source.h"
 #include "pipeline/ingest/ingest.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 
@@ -28,17 +29,17 @@ struct IngestFlags {
   std::uint64_t memory_mib = 0;
 };
 
-// `flags` must live as long as `app`. Those of every verb that decodes a source, the hashes that it
-// is to compute, and those of every verb that ingests, the others with them.
-void add_reading_flags(CLI::App& app, IngestFlags& flags);
-void add_hashes_flag(CLI::App& app, IngestFlags& flags);
-void add_ingest_flags(CLI::App& app, IngestFlags& flags);
+// `flags` must live as long as `verb`. Those of every verb that decodes a source, the hashes that
+// it is to compute, and those of every verb that ingests, the others with them.
+void add_reading_flags(Verb verb, IngestFlags& flags);
+void add_hashes_flag(Verb verb, IngestFlags& flags);
+void add_ingest_flags(Verb verb, IngestFlags& flags);
 
 datasets::OpenOptions open_options(const IngestFlags& flags);
 // With the number of threads and the stop of `session`. UsageError where a value cannot be one.
 pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& session);
-// To add to a cache: what `app` was not told of its content is as the cache was made.
-pipeline::IngestOptions options_to_add(const IngestFlags& flags, const CLI::App& app,
+// To add to a cache: what `verb` was not told of its content is as the cache was made.
+pipeline::IngestOptions options_to_add(const IngestFlags& flags, Verb verb,
                                        const pipeline::Manifest& cache, const Session& session);
 
 struct Sides {

@@ -7,6 +7,7 @@
 #include "pipeline/load/place_shards.h"
 #include "pipeline/store/shard_copy.h"
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 
@@ -22,8 +23,8 @@ struct MemoryFlags {
   int ranks_per_machine = 0;  // 0: as they are
   std::uint64_t segment_mib = 128;
 };
-void add_memory_flags(CLI::App& app, MemoryFlags& flags);
-void add_machine_flags(CLI::App& app, MemoryFlags& flags);  // of those the ones about machines
+void add_memory_flags(Verb verb, MemoryFlags& flags);
+void add_machine_flags(Verb verb, MemoryFlags& flags);  // of those the ones about machines
 
 // pipeline::load_shards() and place_shards() as the flags say, with words on what is done.
 pipeline::PlacedShards load_shards(const std::filesystem::path& cache, const MemoryFlags& flags,

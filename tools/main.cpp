@@ -83,8 +83,9 @@ int run(const Command& command, comm::Communicator& comm) {
   Session session{comm, detect_threads(comm.size(), comm.local_size()), &stop_requested};
   try {
     if (comm.size() > 1) session.threads.own_cores = own_cores(comm);
-    const bool has_verbs = command.app->get_require_subcommand_min() > 0;  // they ask themselves
-    if (!has_verbs) require_ranks(comm, "winnow " + command.app->get_name(), command.uses_ranks);
+    const bool has_verbs =
+        command.verb.app().get_require_subcommand_min() > 0;  // they ask themselves
+    if (!has_verbs) require_ranks(comm, "winnow " + command.verb.name(), command.uses_ranks);
     command.run(session);
     flush_report();
     return 0;
@@ -214,20 +215,24 @@ std::unique_ptr<comm::Communicator> join_ranks(const CLI::App& verb) {
                                        }});
 }
 
+// In the order of the help.
+std::vector<Command> verbs_of(Verb program) {
+  return {add_ingest(program),   add_dedup(program),  add_review(program),  add_split(program),
+          add_train(program),    add_eval(program),   add_embed(program),   add_suspects(program),
+          add_report(program),   add_watch(program),  add_compare(program), add_sweep(program),
+          add_tune_lr(program),  add_export(program), add_onnx(program),    add_compact(program),
+          add_info(program),     add_verify(program), add_cache(program),   add_hash(program),
+          add_tune(program),     add_index(program),  add_bench(program),   add_doctor(program),
+          add_reference(program)};
+}
+
 int main_of(int argc, char** argv) {
   CLI::App program{
       "winnow: from labelled images to a trained network, aware of duplicates all the way"};
   describe(program);
-  const std::vector<Command> commands{
-      add_ingest(program),   add_dedup(program),  add_review(program),  add_split(program),
-      add_train(program),    add_eval(program),   add_embed(program),   add_suspects(program),
-      add_report(program),   add_watch(program),  add_compare(program), add_sweep(program),
-      add_tune_lr(program),  add_export(program), add_onnx(program),    add_compact(program),
-      add_info(program),     add_verify(program), add_cache(program),   add_hash(program),
-      add_tune(program),     add_index(program),  add_bench(program),   add_doctor(program),
-      add_reference(program)};
+  const std::vector<Command> commands = verbs_of(Verb(program));
   for (const Command& command : commands) {
-    name_environment(*command.app, command.app->get_name());
+    name_environment(command.verb.app(), command.verb.name());
   }
   if (const std::optional<int> done = parse(program, argc, argv)) return *done;
   if (const std::string unknown = unknown_variable(program); !unknown.empty()) {
@@ -235,13 +240,13 @@ int main_of(int argc, char** argv) {
     return 2;
   }
   const auto chosen = std::find_if(commands.begin(), commands.end(),
-                                   [](const Command& c) { return c.app->parsed(); });
+                                   [](const Command& c) { return c.verb.called(); });
   explain_bus_errors();
   stop_on_signals(chosen->stops);
   std::unique_ptr<comm::Communicator> comm;
   try {
     const bool joins = comm::mpi_built() && comm::launched_by_mpi();
-    comm = joins ? join_ranks(*chosen->app) : comm::make_single();
+    comm = joins ? join_ranks(chosen->verb.app()) : comm::make_single();
   } catch (const std::exception& error) {
     say_failure(error.what());
     return 1;

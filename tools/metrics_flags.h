@@ -3,12 +3,13 @@
 #include <memory>
 
 #include "tools/command.h"
+#include "tools/flags/flags.h"
 #include "tools/metrics/metrics_outlet.h"
 #include "train/run/options.h"
 
 namespace winnow::tools {
 
-void add_metrics_flags(CLI::App& group, MetricsOutletOptions& flags);
+void add_metrics_flags(Verb group, MetricsOutletOptions& flags);
 
 // Where the figures of `run` go besides its folder, from its next line on; null where they go
 // nowhere, and on all ranks but 0. It outlives the training. Collective.

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -43,41 +42,42 @@ bool lies_in(const Whole& number, std::int64_t least, std::uint64_t most) {
   return least < 0 && number.magnitude - 1 <= static_cast<std::uint64_t>(-(least + 1));
 }
 
-CLI::Validator wholes(std::int64_t least, std::uint64_t most) {
-  const auto check = [least, most](std::string& text) -> std::string {
+Check wholes(std::int64_t least, std::uint64_t most) {
+  const auto check = [least, most](const std::string& text) -> std::string {
     const std::optional<Whole> number = parse_whole(text);
     if (number && lies_in(*number, least, most)) return {};
     return fmt::format("must be a whole number from {} to {}, it is {}", least, most, text);
   };
-  return {check, fmt::format("[{}, {}]", least, most)};
+  return {fmt::format("[{}, {}]", least, most), check};
 }
 
 }  // namespace
 
-CLI::Validator whole_in(std::int64_t least, std::int64_t most) {
+Check whole_in(std::int64_t least, std::int64_t most) {
   return wholes(least, static_cast<std::uint64_t>(most));
 }
 
-CLI::Validator seeds() { return wholes(0, std::numeric_limits<std::uint64_t>::max()); }
+Check seeds() { return wholes(0, std::numeric_limits<std::uint64_t>::max()); }
 
-CLI::Validator cores() { return whole_in(0, kMostCores); }
+Check cores() { return whole_in(0, kMostCores); }
 
-CLI::Validator real_in(double least, double most) {
+Check real_in(double least, double most) {
   return real_in(train::Range{.least = least, .most = most});
 }
 
-CLI::Validator real_above(double least, double most) {
+Check real_above(double least, double most) {
   return real_in(train::Range{.least = least, .most = most, .above_least = true});
 }
 
-CLI::Validator real_in(const train::Range& range) {
-  const auto check = [range](std::string& text) -> std::string {
+Check real_in(const train::Range& range) {
+  const auto check = [range](const std::string& text) -> std::string {
     const std::optional<double> number = parse_real(text);
     if (number && range.contains(*number)) return {};
     return fmt::format("must be {}, it is {}", range.text(), text);
   };
-  return {check, fmt::format("{}{:g}, {:g}{}", range.above_least ? "(" : "[", range.least,
-                             range.most, range.below_most ? ")" : "]")};
+  return {fmt::format("{}{:g}, {:g}{}", range.above_least ? "(" : "[", range.least, range.most,
+                      range.below_most ? ")" : "]"),
+          check};
 }
 
 }  // namespace winnow::tools

@@ -4,11 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "tools/flags/flags.h"
 #include "train/optim/options.h"
-
-namespace CLI {
-class Validator;
-}
 
 namespace winnow::tools {
 
@@ -27,14 +24,14 @@ using train::kMostEpochs;
 
 // Whole numbers in [least, most], as C writes them: decimal, hexadecimal with 0x, or octal with a
 // leading 0, so 010 is 8. Separators, as in 1_000 or 1'000, are refused.
-CLI::Validator whole_in(std::int64_t least, std::int64_t most);
+Check whole_in(std::int64_t least, std::int64_t most);
 // Any of 64 bits.
-CLI::Validator seeds();
+Check seeds();
 // 0, for as many as there are, to kMostCores.
-CLI::Validator cores();
+Check cores();
 
-CLI::Validator real_in(double least, double most);
-CLI::Validator real_above(double least, double most);  // which itself is excluded
-CLI::Validator real_in(const train::Range& range);
+Check real_in(double least, double most);
+Check real_above(double least, double most);  // which itself is excluded
+Check real_in(const train::Range& range);
 
 }  // namespace winnow::tools

@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "common/error.h"
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 namespace {
@@ -26,30 +26,27 @@ void check_globs(const Session& session, const dedup::Precedence& precedence) {
 
 }  // namespace
 
-CLI::Option* add_review_flag(CLI::App& app, const std::string& prefix,
-                             std::vector<std::filesystem::path>& reviews) {
-  return app
+Flag add_review_flag(Verb verb, const std::string& prefix,
+                     std::vector<std::filesystem::path>& reviews) {
+  return verb
       .add_option(prefix + "review", reviews,
                   "Obey what people said of images in this file of winnow review: what is a "
                   "duplicate and what is not, what stays and what goes; repeatable")
-      ->take_all()
-      ->allow_extra_args(false);
+      .repeatable();
 }
 
-std::vector<CLI::Option*> add_obeyed_flags(CLI::App& app, const std::string& prefix,
-                                           Obeyed& obeyed) {
-  return {add_review_flag(app, prefix, obeyed.reviews),
-          app.add_option(prefix + "prefer", obeyed.globs.prefer,
-                         "Of a group's images in one split, keep those first whose names fit this "
-                         "glob, as in 'originals/**'; only then " +
-                             prefix + "keep decides. ** is any folders, * no '/'; repeatable")
-              ->take_all()
-              ->allow_extra_args(false),
-          app.add_option(prefix + "protect", obeyed.globs.protect,
-                         "Never drop images whose names fit this glob, as in 'gold/**': what looks "
-                         "like them goes, also from a split that comes first; repeatable")
-              ->take_all()
-              ->allow_extra_args(false)};
+std::vector<Flag> add_obeyed_flags(Verb verb, const std::string& prefix, Obeyed& obeyed) {
+  return {
+      add_review_flag(verb, prefix, obeyed.reviews),
+      verb.add_option(prefix + "prefer", obeyed.globs.prefer,
+                      "Of a group's images in one split, keep those first whose names fit this "
+                      "glob, as in 'originals/**'; only then " +
+                          prefix + "keep decides. ** is any folders, * no '/'; repeatable")
+          .repeatable(),
+      verb.add_option(prefix + "protect", obeyed.globs.protect,
+                      "Never drop images whose names fit this glob, as in 'gold/**': what looks "
+                      "like them goes, also from a split that comes first; repeatable")
+          .repeatable()};
 }
 
 std::vector<dedup::Review> read_reviews(const Session& session,

@@ -10,11 +10,7 @@
 #include "dedup/review/decided.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 
@@ -25,12 +21,11 @@ struct Obeyed {
 };
 
 // Named `prefix` and review, which may be given several times. `reviews` must live as long as
-// `app`.
-CLI::Option* add_review_flag(CLI::App& app, const std::string& prefix,
-                             std::vector<std::filesystem::path>& reviews);
-// Named `prefix` and review, prefer or protect. `obeyed` must live as long as `app`.
-std::vector<CLI::Option*> add_obeyed_flags(CLI::App& app, const std::string& prefix,
-                                           Obeyed& obeyed);
+// `verb`.
+Flag add_review_flag(Verb verb, const std::string& prefix,
+                     std::vector<std::filesystem::path>& reviews);
+// Named `prefix` and review, prefer or protect. `obeyed` must live as long as `verb`.
+std::vector<Flag> add_obeyed_flags(Verb verb, const std::string& prefix, Obeyed& obeyed);
 
 // Reads them, and says where a last line was cut off.
 std::vector<dedup::Review> read_reviews(const Session& session,

@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/recipe_options.h"
@@ -16,7 +16,7 @@ namespace {
 using train::Option;
 using train::OptionKind;
 
-void add_flag(CLI::App& app, const Option& option, train::OptionValues& given) {
+void add_flag(Verb verb, const Option& option, train::OptionValues& given) {
   const std::string flag = train::flag_of(option);
   const std::string what(option.what);
   const auto give = [&given, key = std::string(option.key)](std::vector<double> numbers) {
@@ -24,39 +24,39 @@ void add_flag(CLI::App& app, const Option& option, train::OptionValues& given) {
   };
   switch (option.kind) {
     case OptionKind::kNumber:
-      app.add_option_function<double>(
-             flag, [give](const double& number) { give({number}); }, what)
-          ->check(real_in(option.range))
-          ->default_str(fmt::format("{}", option.initial));
+      verb.on_option<double>(
+              flag, [give](const double& number) { give({number}); }, what)
+          .check(real_in(option.range))
+          .show_default(fmt::format("{}", option.initial));
       return;
     case OptionKind::kSwitch:
-      app.add_flag_function(
-             flag + ",!--no-" + flag.substr(2),
-             [give](std::int64_t count) { give({count > 0 ? 1.0 : 0.0}); }, what)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+      verb.on_switch(
+              flag + ",!--no-" + flag.substr(2), [give](bool is_on) { give({is_on ? 1.0 : 0.0}); },
+              what)
+          .last_holds();
       return;
     case OptionKind::kNumbers:
-      app.add_option_function<std::vector<double>>(flag, give, what)
-          ->delimiter(',')
-          ->check(real_in(option.range));
+      verb.on_option<std::vector<double>>(flag, give, what)
+          .delimiter(',')
+          .check(real_in(option.range));
       return;
   }
 }
 
 }  // namespace
 
-void add_optimizer_flags(CLI::App& app, train::RecipeOptions& recipe) {
-  app.add_option("--optimizer", recipe.optimizer, "Optimizer")->capture_default_str();
-  for (const Option& option : train::optimizer_options()) add_flag(app, option, recipe.options);
-  for (const Option& option : train::step_options()) add_flag(app, option, recipe.options);
+void add_optimizer_flags(Verb verb, train::RecipeOptions& recipe) {
+  verb.add_option("--optimizer", recipe.optimizer, "Optimizer").show_default();
+  for (const Option& option : train::optimizer_options()) add_flag(verb, option, recipe.options);
+  for (const Option& option : train::step_options()) add_flag(verb, option, recipe.options);
 }
 
-void add_lr_schedule_flags(CLI::App& app, train::RecipeOptions& recipe) {
-  app.add_option("--sched", recipe.rate.schedule, "Decay after the warm-up")
-      ->check(CLI::IsMember(train::lr_schedule_names()))
-      ->capture_default_str();
-  for (const Option& option : train::lr_schedule_options()) add_flag(app, option, recipe.options);
-  for (const Option& option : train::rate_options()) add_flag(app, option, recipe.options);
+void add_lr_schedule_flags(Verb verb, train::RecipeOptions& recipe) {
+  verb.add_option("--sched", recipe.rate.schedule, "Decay after the warm-up")
+      .one_of(train::lr_schedule_names())
+      .show_default();
+  for (const Option& option : train::lr_schedule_options()) add_flag(verb, option, recipe.options);
+  for (const Option& option : train::rate_options()) add_flag(verb, option, recipe.options);
 }
 
 }  // namespace winnow::tools

@@ -1,14 +1,11 @@
 #pragma once
 
 #include "pipeline/load/partial_shuffle.h"
-
-namespace CLI {
-class App;
-}
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 
 // --shuffle-fraction and --partitions, into `options`, which must outlive the parsing.
-void add_shuffle_flags(CLI::App& app, pipeline::ShuffleOptions& options);
+void add_shuffle_flags(Verb verb, pipeline::ShuffleOptions& options);
 
 }  // namespace winnow::tools

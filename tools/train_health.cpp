@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "common/error.h"
 #include "common/health/join.h"
 #include "common/to_stderr.h"
+#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {
@@ -40,21 +40,21 @@ comm::Communicator& watched(std::optional<health::WatchedCommunicator>& own, hea
 
 }  // namespace
 
-void add_health_flags(CLI::App& group, HealthFlags& flags) {
+void add_health_flags(Verb group, HealthFlags& flags) {
   group
       .add_option("--stall-warning", flags.stall_s,
                   "Seconds that ranks wait for another, or for a disk, before it is said who waits "
                   "for whom and why, on stderr and in health/HOST.log of --out; 0: ranks tell each "
                   "other nothing, and no job ends by --hang-timeout")
-      ->check(real_in(0.0, 1e6))
-      ->capture_default_str();
+      .check(real_in(0.0, 1e6))
+      .show_default();
   group
       .add_option("--hang-timeout", flags.hang_s,
                   "Seconds in which no rank gets on before all end, with exit code 75 where there "
                   "is a checkpoint to go on from, else 1; after 60 at most where a rank's process "
                   "is gone; 0: never")
-      ->check(real_in(0.0, 1e7))
-      ->capture_default_str();
+      .check(real_in(0.0, 1e7))
+      .show_default();
 }
 
 TrainHealth::TrainHealth(const HealthFlags& flags, const fs::path& run, const Session& session)

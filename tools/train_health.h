@@ -11,10 +11,7 @@
 #include "common/health/monitor.h"
 #include "common/health/watched_communicator.h"
 #include "tools/command.h"
-
-namespace CLI {
-class App;
-}
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 
@@ -24,7 +21,7 @@ struct HealthFlags {
   double hang_s = 1800;  // 0: never
 };
 
-void add_health_flags(CLI::App& group, HealthFlags& flags);
+void add_health_flags(Verb group, HealthFlags& flags);
 
 // The health of a running job (common/health): heartbeats between its ranks, warnings on stderr and
 // in RUN/health/HOST.log of each machine that has the run's folder, the end of a job that hangs.

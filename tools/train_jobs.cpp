@@ -1,6 +1,5 @@
 #include "tools/train_jobs.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
@@ -12,6 +11,7 @@
 #include "common/file.h"
 #include "tools/experiment/lane_cards.h"
 #include "tools/experiment/lanes.h"
+#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 #include "tools/progress_bar.h"
 #include "tools/run_outcome.h"
@@ -75,15 +75,15 @@ std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim,
 
 }  // namespace
 
-void add_lane_flags(CLI::App& app, int& lanes, int& threads) {
-  app.add_option(
-         "--lanes", lanes,
-         "Runs at the same time, with a share of the cores and a card of --backend cudnn each")
-      ->check(whole_in(1, 256))
-      ->capture_default_str();
-  app.add_option("--threads", threads, "Cores of all lanes together; 0: this process's share")
-      ->check(cores())
-      ->capture_default_str();
+void add_lane_flags(Verb verb, int& lanes, int& threads) {
+  verb.add_option(
+          "--lanes", lanes,
+          "Runs at the same time, with a share of the cores and a card of --backend cudnn each")
+      .check(whole_in(1, 256))
+      .show_default();
+  verb.add_option("--threads", threads, "Cores of all lanes together; 0: this process's share")
+      .check(cores())
+      .show_default();
 }
 
 bool has_diverged(const ChildEnd& end, const fs::path& log) {

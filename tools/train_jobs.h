@@ -9,11 +9,12 @@
 #include "tools/command.h"
 #include "tools/experiment/job_queue.h"
 #include "tools/experiment/lanes.h"
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 
 // --lanes and --threads, as TrainJobs has them.
-void add_lane_flags(CLI::App& app, int& lanes, int& threads);
+void add_lane_flags(Verb verb, int& lanes, int& threads);
 
 // How the runs of an experiment are trained.
 struct TrainJobs {

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,6 +14,7 @@
 #include "common/file.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/store/cache.h"
+#include "tools/flags/flags.h"
 #include "tools/net_list.h"
 #include "tools/report/html.h"
 #include "tools/training_recipes.h"
@@ -35,17 +35,14 @@ constexpr const char* kOwn = "own";
 constexpr const char* kNone = "none";
 
 // 0: not given, or no number above 0, which its own check says.
-double number_given(const CLI::App& train, const std::string& flag) {
-  const CLI::Option* option = train.get_option(flag);
-  double number = 0;
-  if (option->count() > 0) CLI::detail::lexical_cast(option->results().front(), number);
+double number_given(Verb train, const std::string& flag) {
+  const double number = train.flag(flag).number();
   return std::isfinite(number) && number > 0 ? number : 0;
 }
 
-std::string text_given(const CLI::App& train, const std::string& flag,
-                       const std::string& otherwise) {
-  const CLI::Option* option = train.get_option(flag);
-  return option->count() > 0 ? option->results().front() : otherwise;
+std::string text_given(Verb train, const std::string& flag, const std::string& otherwise) {
+  const Flag option = train.flag(flag);
+  return option.given() ? option.texts().front() : otherwise;
 }
 
 // Whether `flag` is one of `all` options of such rows, but none of this row's.
@@ -58,7 +55,7 @@ bool is_of_another(const std::string& flag, const std::vector<train::Option>& al
   return std::ranges::any_of(all, is_it) && std::ranges::none_of(of_row, is_it);
 }
 
-train::NetChoice net_of(const CLI::App& train) {
+train::NetChoice net_of(Verb train) {
   const train::NetChoice net{.name = text_given(train, "--net", train::TrainOptions().net.name)};
   return train::net_of_run(net, text_given(train, "--out", ""),
                            text_given(train, "--resume", "no") == "auto");
@@ -70,32 +67,31 @@ const RecipeSetting& setting_of(const Settings& settings, std::string_view flag)
 
 // Gives `train` the settings that it was not given. Those of an optimiser or a schedule are left
 // out where another one was given, and so is a last rate that this one does not lead to.
-void give(CLI::App& train, const Settings& settings) {
+void give(Verb train, const Settings& settings) {
   const auto chosen = [&](const char* flag) {
     return text_given(train, flag, setting_of(settings, flag).values.front());
   };
   const train::Optimizer& optimizer = train::find_optimizer(chosen("--optimizer"));
   const train::LrSchedule& schedule = train::find_lr_schedule(chosen("--sched"));
   for (const RecipeSetting& setting : settings) {
-    CLI::Option* option = train.get_option(setting.flag);
+    const Flag option = train.flag(setting.flag);
     const bool ends = schedule.has_end || number_given(train, "--cooldown-epochs") > 0;
     if (setting.flag == "--lr-end" && !ends) continue;
-    if (option->count() > 0 ||
+    if (option.given() ||
         is_of_another(setting.flag, train::optimizer_options(), optimizer.options) ||
         is_of_another(setting.flag, train::lr_schedule_options(), schedule.options)) {
       continue;
     }
     if (setting.values.empty()) {
-      option->add_result(setting.flag.starts_with("--no-") ? "false" : "true");
+      option.give({setting.flag.starts_with("--no-") ? "false" : "true"});
     } else {
-      option->add_result(setting.values);
+      option.give(setting.values);
     }
-    option->run_callback();
   }
 }
 
 // A recipe that was named. Its batch and epochs are its own.
-TakenRecipe take_named(CLI::App& train, const std::string& name) {
+TakenRecipe take_named(Verb train, const std::string& name) {
   const RecipeTask task{.batch = number_given(train, "--batch-size"),
                         .epochs = number_given(train, "--epochs"),
                         .net = text_given(train, "--net", "")};
@@ -104,7 +100,7 @@ TakenRecipe take_named(CLI::App& train, const std::string& name) {
 }
 
 // The shorter side of the images that are trained on; 0: nobody says, or the cache cannot be read.
-int side_px_of(const CLI::App& train) {
+int side_px_of(Verb train) {
   if (const double given = number_given(train, "--image-size"); given > 0) {
     return static_cast<int>(std::min<double>(given, train::kMostSidePx));
   }
@@ -121,7 +117,7 @@ int side_px_of(const CLI::App& train) {
 
 // The name of the recipe that goes with the net; of a run that goes on the one it began with.
 // Empty: none, or it is not known what net or run is meant, which is told when that is trained.
-std::string name_of_own(const CLI::App& train) {
+std::string name_of_own(Verb train) {
   try {
     const fs::path config = fs::path(text_given(train, "--out", "")) / "config.json";
     if (text_given(train, "--resume", "no") == "auto" && fs::exists(config)) {
@@ -129,7 +125,7 @@ std::string name_of_own(const CLI::App& train) {
     }
     const std::string loss = text_given(train, "--loss", train::LossOptions().name);
     if (!train::find_loss(loss).reads_labels()) return "barlow-twins";
-    if (train.get_option("--init-from")->count() > 0) return "finetune";
+    if (train.flag("--init-from").given()) return "finetune";
     return std::string(own_recipe(net_of(train), side_px_of(train)).name);
   } catch (const Error&) {
     return {};
@@ -137,7 +133,7 @@ std::string name_of_own(const CLI::App& train) {
 }
 
 // The net's own, by its name. Batch and epochs are the program's where they are not given.
-TakenRecipe take_own(CLI::App& train, const std::string& name) {
+TakenRecipe take_own(Verb train, const std::string& name) {
   if (name.empty()) return {};
   const train::TrainOptions initial;
   RecipeTask task{.batch = number_given(train, "--batch-size"),
@@ -164,83 +160,65 @@ TakenRecipe take_own(CLI::App& train, const std::string& name) {
               name == "barlow-twins" ? "this loss's" : "this net's", task.batch, task.epochs)};
 }
 
-bool takes_own(const CLI::App& train) { return text_given(train, "--recipe", kOwn) == kOwn; }
-
-// Of the verb and its groups, in their order.
-std::vector<const CLI::Option*> all_options(const CLI::App& verb) {
-  std::vector<const CLI::Option*> all = verb.get_options({});
-  for (const CLI::App* group : verb.get_subcommands([](const CLI::App*) { return true; })) {
-    const std::vector<const CLI::Option*> more = group->get_options({});
-    all.insert(all.end(), more.begin(), more.end());
-  }
-  return all;
-}
+bool takes_own(Verb train) { return text_given(train, "--recipe", kOwn) == kOwn; }
 
 // The command that `train` comes to, its recipe written out.
-std::string shown(const CLI::App& train) {
+std::string shown(Verb train) {
   const auto or_else = [&](const std::string& name, const char* word) {
-    const CLI::Option* option = train.get_option(name);
-    return option->count() > 0 ? shell_word(option->results().front()) : std::string(word);
+    const Flag option = train.flag(name);
+    return option.given() ? shell_word(option.texts().front()) : std::string(word);
   };
   std::string text = "winnow train " + or_else("cache", "CACHE") + " --out " +
                      or_else("--out", "RUN") + " \\\n  --recipe " + kNone;
-  for (const CLI::Option* option : all_options(train)) {
+  for (const Flag option : train.all_flags()) {
     constexpr std::array kSaid{"recipe", "show", "out"};
-    if (option->count() == 0 || option->get_lnames().empty()) continue;
-    const std::string& name = option->get_lnames().front();
+    const std::string name = option.long_name();
+    if (!option.given() || name.empty()) continue;
     if (std::ranges::find(kSaid, name) != kSaid.end()) continue;
-    const bool is_switch = option->get_expected_max() == 0;
-    const bool off = is_switch && option->as<std::string>() == "false";
+    const bool off = option.is_switch() && option.texts().back() == "false";
     text += " \\\n  --" + (off ? "no-" + name : name);
-    if (is_switch) continue;
-    for (const std::string& value : option->results()) text += " " + shell_word(value);
+    if (option.is_switch()) continue;
+    for (const std::string& value : option.texts()) text += " " + shell_word(value);
   }
   return text;
 }
 
 }  // namespace
 
-void add_training_recipe_flags(CLI::App& train, TakenRecipe& taken) {
+void add_training_recipe_flags(Verb train, TakenRecipe& taken) {
   // Not in a group: callbacks of groups come later, and find what is added here.
   train
-      .add_option_function<std::string>(
+      .on_option<std::string>(
           "--recipe",
-          [&train, &taken](const std::string& name) {
-            if (!train.parsed() || name == kNone || name == kOwn) return;
+          [train, &taken](const std::string& name) {
+            if (!train.called() || name == kNone || name == kOwn) return;
             try {
               taken = take_named(train, name);
             } catch (const UsageError& error) {
-              throw CLI::ValidationError("--recipe", error.what());
+              refuse_value("--recipe", error.what());
             }
           },
           "Flags that go together (see --help-all); those given beside it stand. own: those that "
           "go "
           "with the net, for this batch and these epochs; none: the plain defaults")
-      ->default_str(kOwn)
-      ->force_callback();  // where it is not given, too; of a verb that is not called, too
-  train.add_flag_function(
+      .show_default(kOwn)
+      .even_if_not_given();  // where it is not given, too; of a verb that is not called, too
+  train.on_switch(
       "--show",
-      [&train](std::int64_t) {
+      [train](bool) {
         const std::string net = net_row(net_of(train));
         if (takes_own(train)) take_own(train, name_of_own(train));
-        fmt::print("# {}\n# {}\n{}\n", net_list_head(), net, shown(train));
-        throw CLI::Success();
+        print_and_end(fmt::format("# {}\n# {}\n{}", net_list_head(), net, shown(train)));
       },
       "Print the net's size and cost and the command that --recipe comes to, and train nothing");
 }
 
-void take_own_recipe(CLI::App& train, TakenRecipe& taken, comm::Communicator& comm) {
+void take_own_recipe(Verb train, TakenRecipe& taken, comm::Communicator& comm) {
   if (!takes_own(train)) return;
   std::string name;
   on_root(comm, [&] { name = name_of_own(train); });
   name = comm::broadcast_text(comm, name);
-  on_all(comm, [&] {
-    try {
-      taken = take_own(train, name);
-    } catch (const CLI::ParseError& error) {
-      throw UsageError(error.what());
-    }
-  });
+  on_all(comm, [&] { refusals_as_usage_errors([&] { taken = take_own(train, name); }); });
 }
 
 }  // namespace winnow::tools

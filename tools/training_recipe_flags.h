@@ -3,10 +3,7 @@
 #include <string>
 
 #include "common/comm/communicator.h"
-
-namespace CLI {
-class App;
-}
+#include "tools/flags/flags.h"
 
 namespace winnow::tools {
 
@@ -21,12 +18,12 @@ struct TakenRecipe {
 // --show    Prints size and cost of the net and the command, and ends the program.
 // taken     Is filled when the command line is parsed, with a recipe that is named. It must outlive
 //           `train`.
-void add_training_recipe_flags(CLI::App& train, TakenRecipe& taken);
+void add_training_recipe_flags(Verb train, TakenRecipe& taken);
 
 // Where no recipe is named, gives `train`, whose words are parsed, the flags of own_recipe(), for
 // the batch and the epochs that are given or the program's; none where another optimiser is given
 // than its. A run that goes on keeps what it began with. Collective: net, cache and run are rank
 // 0's. Throws UsageError: a recipe that is not known, a number out of its flag's range.
-void take_own_recipe(CLI::App& train, TakenRecipe& taken, comm::Communicator& comm);
+void take_own_recipe(Verb train, TakenRecipe& taken, comm::Communicator& comm);
 
 }  // namespace winnow::tools
