@@ -60,7 +60,7 @@ struct Output {
   MetricsOutletOptions metrics;
 };
 
-struct TrainOptions {
+struct TrainFlags {
   train::TrainOptions train;
   Given given;
   std::uint64_t bucket_kib = 0;
@@ -113,7 +113,7 @@ double loss_scale(const std::string& text) {
                    " is neither auto nor a power of two from 2^-14 to 2^24, such as 1024");
 }
 
-train::TrainOptions train_options(const TrainOptions& o, const Session& session) {
+train::TrainOptions train_options(const TrainFlags& o, const Session& session) {
   train::TrainOptions options = o.train;
   comm::on_all(session.comm, [&] {
     if (!o.given.augment.empty()) options.data.augment = pipeline::parse_recipe(o.given.augment);
@@ -166,7 +166,7 @@ nlohmann::ordered_json to_json(const train::TrainResult& result, const std::stri
 }
 
 // With its progress on stderr, as a view of the whole run where that is asked for and can be.
-train::TrainResult train_shown(const TrainOptions& o, const train::TrainOptions& options,
+train::TrainResult train_shown(const TrainFlags& o, const train::TrainOptions& options,
                                Session& session, TrainHealth& health) {
   const bool shown = session.comm.rank() == 0;
   if (o.output.live && shown && can_show_live()) {
@@ -212,7 +212,7 @@ void tell(const train::RunOptions& run, const train::TrainResult& result, const 
 }
 
 // Nobody where it is not asked for.
-std::unique_ptr<train::RunTrace> make_trace(const TrainOptions& o, Session& session) {
+std::unique_ptr<train::RunTrace> make_trace(const TrainFlags& o, Session& session) {
   if (o.output.trace_steps.empty()) return nullptr;
   train::TraceSteps steps;
   comm::on_all(session.comm, [&] { steps = train::parse_trace_steps(o.output.trace_steps); });
@@ -245,7 +245,7 @@ void say_classes(const train::DataOptions& data, const Session& session) {
   say_each(session, remarks);
 }
 
-void run(const TrainOptions& o, Session& untraced) {
+void run(const TrainFlags& o, Session& untraced) {
   const std::unique_ptr<train::RunTrace> trace = make_trace(o, untraced);
   const Session unwatched{trace ? trace->communicator() : untraced.comm, untraced.threads,
                           untraced.stop};
@@ -280,7 +280,7 @@ void run(const TrainOptions& o, Session& untraced) {
   fmt::print("{}\n", json.dump());
 }
 
-void add_data_flags(Verb verb, TrainOptions& o) {
+void add_data_flags(Verb verb, TrainFlags& o) {
   train::TrainOptions& t = o.train;
   const Verb data = verb.add_group("Data");
   data.add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
@@ -330,7 +330,7 @@ void add_data_flags(Verb verb, TrainOptions& o) {
   add_memory_flags(data, o.memory);
 }
 
-void add_start_flags(Verb verb, TrainOptions& o) {
+void add_start_flags(Verb verb, TrainFlags& o) {
   train::TrainOptions& t = o.train;
   const Verb start = verb.add_group("Start");
   start.add_option("--init-from", t.start.init_from,
@@ -395,7 +395,7 @@ void add_loss_flags(Verb recipe, train::LossOptions& loss) {
       .show_default();
 }
 
-void add_recipe_flags(Verb verb, TrainOptions& o) {
+void add_recipe_flags(Verb verb, TrainFlags& o) {
   train::TrainOptions& t = o.train;
   const Verb recipe = verb.add_group("Recipe");
   recipe
@@ -463,7 +463,7 @@ void add_all_reduce_flags(Verb group, train::AllReduceOptions& all_reduce,
       .show_default();
 }
 
-void add_execution_flags(Verb verb, TrainOptions& o) {
+void add_execution_flags(Verb verb, TrainFlags& o) {
   train::TrainOptions& t = o.train;
   const Verb execution = verb.add_group("Execution");
   execution.add_option("--backend", t.execution.backend, "What computes").show_default();
@@ -517,7 +517,7 @@ void add_evaluation_flags(Verb group, train::EvaluationOptions& evaluation) {
       .show_default();
 }
 
-void add_run_flags(Verb verb, TrainOptions& o) {
+void add_run_flags(Verb verb, TrainFlags& o) {
   train::TrainOptions& t = o.train;
   const Verb run_group = verb.add_group("Run");
   run_group
@@ -610,7 +610,7 @@ std::string footer() {
 }  // namespace
 
 Command add_train(Verb program) {
-  auto o = std::make_shared<TrainOptions>();
+  auto o = std::make_shared<TrainFlags>();
   const Verb verb =
       program.add_verb("train", "Train a net on a cache, alone or under mpirun, and evaluate it");
   verb.add_option("cache", o->train.data.cache, "Cache made by winnow ingest").required();
