@@ -40,6 +40,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "end_to_end"))
+from local_mpi import local_mpi  # noqa: E402
+
 DOCS = ROOT / "docs"
 FILES = ("toml", "python", "csv", "yaml", "cmake", "cpp")
 TITLED = ("python", "cpp")
@@ -298,16 +301,11 @@ class Shell:
         (self.own / "bin" / name).symlink_to(to)
 
     def environment(self):
-        env = {name: value for name, value in os.environ.items() if not re.match(r"WINNOW|OMP_|OMPI_|PYTHON", name)}
+        env = {name: value for name, value in os.environ.items() if not re.match(r"WINNOW|OMP_|OMPI_|PRTE_|PYTHON", name)}
         return env | {
             "PATH": f"{self.own / 'bin'}:{env['PATH']}", "HOME": str(self.own / "home"), "DOCS": str(DOCS), "LC_ALL": "C.UTF-8",
             "PYTHONDONTWRITEBYTECODE": "1",
-            # As tools/local_mpirun.
-            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
-            "OMPI_MCA_plm": "isolated", "OMPI_MCA_ras": "^slurm,tm,lsf,gridengine", "OMPI_MCA_oob_tcp_if_include": "lo",
-            "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "vader,self", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-        } | ({"PYTHONPATH": os.environ["WINNOW_PACKAGE"]} if "WINNOW_PACKAGE" in os.environ else {})  # fmt: skip
+        } | local_mpi() | ({"PYTHONPATH": os.environ["WINNOW_PACKAGE"]} if "WINNOW_PACKAGE" in os.environ else {})  # fmt: skip
 
     def run(self, text):
         """Exit code and lines printed. The code is None where it took too long or the shell ended."""

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import unittest
 
+from local_mpi import local_mpi
 from program import PATIENCE_S, ROOT, WINNOW, Case, eventually, tensors
 
 ELASTIC = ROOT / "tools" / "winnow-elastic"
@@ -215,12 +216,9 @@ class Elastic(Case):
         self.ok("ingest", self.folder / "data", "--out", self.folder / "cache")
         recipe = ["--net", "lenet", "--image-size", 32, "--batch-size", 24, "--micro-batch", 8, "--threads", 1, "--epochs", 12, "--log-interval", 1]
         self.ok("train", self.folder / "cache", "--out", self.folder / "whole", *recipe, ranks=2)
-        mpirun = "mpirun --oversubscribe --bind-to none --mca plm isolated --mca ras ^slurm,tm,lsf,gridengine --mca oob_tcp_if_include lo " \
-                 "--mca pml ob1 --mca btl vader,self --mca btl_vader_single_copy_mechanism none"  # fmt: skip
         out = self.folder / "job"
-        job = self.begin("-n", 2, "--mpirun", mpirun, "--", "train", self.folder / "cache", "--out", out, *recipe,
-                         env={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1",
-                              "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=0")})  # fmt: skip
+        job = self.begin("-n", 2, "--", "train", self.folder / "cache", "--out", out, *recipe,
+                         env={**local_mpi(), "OMP_NUM_THREADS": "1", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=0")})  # fmt: skip
         self.until(lambda: (out / "checkpoints" / "latest").exists(), "a checkpoint")
         victim = next(pid for pid in pathlib.Path("/proc").iterdir() if pid.name.isdigit() and self.is_rank(pid, out))
         os.kill(int(victim.name), signal.SIGKILL)

@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from program import ROOT, RUN_S, WINNOW, Case, eventually, tensors
+from program import ON_RANK, ROOT, RUN_S, WINNOW, Case, eventually, tensors
 
 HOST = socket.gethostname().split(".")[0]
 
@@ -40,9 +40,9 @@ class Job:
         self.said = case.folder / f"{out}.err"
         self.ranks = ranks + (1 if last else 0)
         train = [WINNOW, "train", case.folder / "cache", "--out", self.out, *case.recipe, *args]
-        words = [ROOT / "tools/local_mpirun", ranks, *train]
         if last:
-            words += [":", "-np", "1", "-x", f"WINNOW_FAILPOINTS={last}", *train]
+            train = [ON_RANK, ranks, f"WINNOW_FAILPOINTS={last}", *train]
+        words = [ROOT / "tools/local_mpirun", self.ranks, *train]
         with open(self.said, "w") as err:
             self.process = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, stderr=err,
                                             env={**os.environ, "WINNOW_MPI_TIMEOUT": "800", **({"WINNOW_FAILPOINTS": faults} if faults else {})})  # fmt: skip

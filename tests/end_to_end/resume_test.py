@@ -11,7 +11,7 @@ import signal
 import subprocess
 import unittest
 
-from program import PATIENCE_S, ROOT, WINNOW, Case, errors_in, eventually, run, some_of, tensors
+from program import ON_RANK, PATIENCE_S, ROOT, WINNOW, Case, errors_in, eventually, run, some_of, tensors
 
 
 class Resume(Case):
@@ -131,8 +131,8 @@ class Resume(Case):
             # Rank 0 dies once it has written of that step; rank 1 when it has a sum of some bucket and gives it away.
             point = f"file.write.after:metrics.jsonl:{step}" if rank == 0 else f"node.all_gather.before:all:{step}"
             what = f"kill {kill} of rank {rank} at {point}"
-            killed = self.on_ranks([{"WINNOW_FAILPOINTS": f"kill={point}"} if r == rank else {} for r in range(2)], out)
-            self.assertNotEqual(killed.returncode, 0, what)
+            killed = run(*self.command(out), ranks=2, before=[ON_RANK, rank, f"WINNOW_FAILPOINTS=kill={point}"])
+            self.assertNotEqual(killed.code, 0, what)
             self.ok(*self.command(out), ranks=2)
             self.check_equal(whole, out, what)
 
@@ -189,24 +189,6 @@ class Resume(Case):
         self.assertNotEqual(killed.code, 0)
         self.ok(*self.command(out, *flags), ranks=2)
         self.check_equal(whole, out, "error feedback")
-
-    def on_ranks(self, environments, out, *more):
-        """mpirun with an environment of its own for each rank."""
-        launch = subprocess.run(
-            [ROOT / "tools" / "local_mpirun", "1", "/bin/true"], capture_output=True, check=True,
-            env={**os.environ, "WINNOW_MPIRUN": "/bin/echo"}, text=True,
-        ).stdout.split()
-        flags = launch[launch.index("--oversubscribe"):launch.index("/bin/true") if "/bin/true" in launch else -1]
-        command = ["mpirun"]
-        for i, environment in enumerate(environments):
-            command += [":"] * (i > 0) + ["-np", "1", *(flags if i == 0 else [])]
-            for name, value in environment.items():
-                command += ["-x", f"{name}={value}"]
-            command += [WINNOW, *map(str, self.command(out, *more))]
-        env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMP_NUM_THREADS": "1"}
-        env.setdefault("ASAN_OPTIONS", "detect_leaks=0")
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
 
     def test_goes_on_with_another_number_of_ranks_reproducibly(self):
         whole = self.whole("--reproducible")
