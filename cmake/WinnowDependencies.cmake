@@ -9,7 +9,7 @@ macro(winnow_require found what package)
 endmacro()
 
 # winnow_find_library(<target> HEADER <h> LIBRARY <l> [SUFFIX <dir>] PACKAGE <p>)
-# For libraries without a CMake package in Debian 12.
+# For libraries without a CMake package in Debian.
 macro(winnow_find_library target)
   cmake_parse_arguments(f "" "HEADER;SUFFIX;PACKAGE" "LIBRARY" ${ARGN})
   string(MAKE_C_IDENTIFIER ${target} id)

@@ -9,7 +9,7 @@ check_cxx_source_compiles("#include <cstddef>
 extern \"C\" int LLVMFuzzerTestOneInput(const std::uint8_t*, std::size_t) { return 0; }" WINNOW_HAS_LIBFUZZER)
 unset(CMAKE_REQUIRED_FLAGS)
 if(NOT WINNOW_HAS_LIBFUZZER)
-  message(FATAL_ERROR "WINNOW_FUZZ needs clang with libFuzzer (Debian: clang libclang-rt-14-dev), "
+  message(FATAL_ERROR "WINNOW_FUZZ needs clang with libFuzzer (Debian: clang libclang-rt-dev), "
     "this is ${CMAKE_CXX_COMPILER}: use `cmake --preset fuzz`, or leave WINNOW_FUZZ off.")
 endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=fuzzer-no-link>")
