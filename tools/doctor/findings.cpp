@@ -51,7 +51,17 @@ Finding processor(const MachineFacts& m) {
   return ok("processor", found);
 }
 
-Finding convolutions(const MachineFacts& m) { return ok("convolutions", m.processor.convolutions); }
+// Those that configuring takes: another may be found where the program runs.
+Finding convolutions(const MachineFacts& m) {
+  const std::string& found = m.processor.convolutions;
+  constexpr std::array kTested{"oneDNN 2.6.", "oneDNN 2.7.", "oneDNN 3."};
+  if (std::ranges::any_of(kTested, [&](auto name) { return found.starts_with(name); })) {
+    return ok("convolutions", found);
+  }
+  return warning("convolutions", found,
+                 "winnow is tested with oneDNN 2.6, 2.7 and 3: install Debian's again, and unset "
+                 "LD_LIBRARY_PATH where that leads to this one.");
+}
 
 Finding cores(const MachineFacts& m) {
   const ProcessorFacts& p = m.processor;
