@@ -7,6 +7,7 @@ import math
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import struct
@@ -16,7 +17,7 @@ import zlib
 from random import Random
 
 from golden import GOLDEN, seal_checkpoint, with_digest, write_tree
-from program import PATIENCE_S, WINNOW, Case, errors_in, eventually, png, png_chunk, run, tensors, tree_bytes
+from program import BY_RANK, PATIENCE_S, WINNOW, Case, errors_in, eventually, png, png_chunk, run, tensors, tree_bytes
 
 # A gray slope of 16 x 16, as libjpeg writes it at quality 75.
 JPEG = bytes.fromhex(
@@ -57,6 +58,11 @@ class BadUse(Case):
         self.assertEqual(self.snapshot(), before, args)
         self.assertEqual(result.out, "", args)
         return result
+
+    @staticmethod
+    def second_is(*command):
+        """What makes rank 1 run this in place of what stands behind."""
+        return [BY_RANK, "+", "sh", "-c", "exec " + shlex.join(map(str, command)), "++"]
 
     def photos(self, count=8, side=16):
         root = self.folder / "photos"
@@ -694,24 +700,20 @@ class Training(BadUse):
         rebuilt.chmod(0o755)
         # Libraries linked by a path relative to the program are found from here, too.
         train = ["train", cache, "--out", self.folder / "run", *self.RECIPE, "--threads", 1]
-
-        def second(program, *args):
-            return [*train, ":", "-np", "1", program, *args]
-
         cases = {
-            "cache": second(WINNOW, "train", other, *train[2:]),
-            "lr": second(WINNOW, *train, "--lr", 0.5),
-            "build": second(rebuilt, *train),
+            "cache": [WINNOW, "train", other, *train[2:]],
+            "lr": [WINNOW, *train, "--lr", 0.5],
+            "build": [rebuilt, *train],
         }
-        for word, command in cases.items():
-            result = self.refused_without_a_trace(1, [word, "rank 1", "rank 0"], *command, ranks=1)
+        for word, second in cases.items():
+            result = self.refused_without_a_trace(1, [word, "rank 1", "rank 0"], *train, ranks=2, before=self.second_is(*second))
             self.assertLess(max(map(len, result.err.splitlines())), 1000)
 
     def test_a_cache_that_only_one_rank_has(self):
         cache = self.cache_of_digits()
         train = ["train", cache, "--out", self.folder / "run", *self.RECIPE, "--threads", 1]
         elsewhere = ["train", self.folder / "nowhere", *train[2:]]
-        self.refused_without_a_trace(2, ["rank 1", "nowhere"], *train, ":", "-np", "1", WINNOW, *elsewhere, ranks=1)
+        self.refused_without_a_trace(2, ["rank 1", "nowhere"], *train, ranks=2, before=self.second_is(WINNOW, *elsewhere))
 
     def test_what_is_still_inflating_ends_at_the_first_signal(self):
         member = b"1.jpg".ljust(124, b"\0") + b"77777777777 " + b"0" * 12

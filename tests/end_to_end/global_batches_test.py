@@ -12,7 +12,7 @@ import subprocess
 import time
 import unittest
 
-from program import ALL, ON_RANK, ROOT, RUN_S, WINNOW, Case, end_of_killed, eventually, ranks_of, some_of
+from program import ALL, BY_RANK, ROOT, RUN_S, WINNOW, Case, end_of_killed, eventually, ranks_of, some_of
 
 
 class GlobalBatches(Case):
@@ -226,7 +226,7 @@ class GlobalBatches(Case):
         command = [WINNOW, "train", self.cache, "--out", out, *self.RECIPE, *self.LONG, "--threads", 1,
                    "--resume", "auto", *flags]  # fmt: skip
         if faults:
-            command = [ON_RANK, ranks - 1, f"WINNOW_FAILPOINTS={faults}", *command]
+            command = [BY_RANK, *["+"] * (ranks - 1), "env", f"WINNOW_FAILPOINTS={faults}", "++", *command]
         done = subprocess.run([ROOT / "tools" / "local_mpirun", *map(str, [ranks, *command])], text=True, timeout=RUN_S,
                               capture_output=True, env={**os.environ, "WINNOW_MPI_TIMEOUT": "800"})  # fmt: skip
         return done.returncode, done.stderr

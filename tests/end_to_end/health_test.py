@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from program import ON_RANK, ROOT, RUN_S, WINNOW, Case, eventually, tensors
+from program import BY_RANK, ROOT, RUN_S, WINNOW, Case, eventually, tensors
 
 HOST = socket.gethostname().split(".")[0]
 
@@ -41,7 +41,7 @@ class Job:
         self.ranks = ranks + (1 if last else 0)
         train = [WINNOW, "train", case.folder / "cache", "--out", self.out, *case.recipe, *args]
         if last:
-            train = [ON_RANK, ranks, f"WINNOW_FAILPOINTS={last}", *train]
+            train = [BY_RANK, *["+"] * ranks, "env", f"WINNOW_FAILPOINTS={last}", "++", *train]
         words = [ROOT / "tools/local_mpirun", self.ranks, *train]
         with open(self.said, "w") as err:
             self.process = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, stderr=err,

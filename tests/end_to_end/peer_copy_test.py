@@ -15,7 +15,7 @@ import time
 import unittest
 
 from faults_test import moments
-from program import ROOT, RUN_S, TMPFS, WINNOW, Case, Kills, Result, end_of_killed, errors_in, eventually, ranks_of, run, some_of, tree_bytes
+from program import BY_RANK, ROOT, RUN_S, TMPFS, WINNOW, Case, Kills, Result, end_of_killed, errors_in, eventually, ranks_of, run, some_of, tree_bytes
 
 MPIRUN = ROOT / "tools" / "local_mpirun"
 
@@ -56,23 +56,13 @@ class PeerCopy(Case):
 
     def command(self, args, env=None):
         """winnow ARGS..., a rank on each machine, in its folder; `env`: {rank: {NAME: VALUE}}."""
-        parts = []
+        words = []
         for rank, machine in enumerate(self.machines):
-            more = [f"-x={name}={value}" for name, value in (env or {}).get(rank, {}).items()]
-            words = [*sum((part.split("=", 1) for part in more), []), WINNOW, *args]
-            parts.append(words if rank == 0 else ["-np", "1", "-wd", machine, *words])
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = [*whole, ":", *part]
-        return list(map(str, whole))
+            words += ["env", "-C", machine, *[f"{name}={value}" for name, value in (env or {}).get(rank, {}).items()], "+"]
+        return list(map(str, [MPIRUN, len(self.machines), BY_RANK, *words, "++", WINNOW, *args]))
 
     def everywhere(self, *args, env=None):
-        first = (env or {}).get(0, {})
-        command = self.command(args, {rank: more for rank, more in (env or {}).items() if rank != 0})
-        # The launcher takes no variable for its first rank alone; by a shell it gets one.
-        if first:
-            command = ["env", *[f"{name}={value}" for name, value in first.items()], *command]
-        done = subprocess.run([MPIRUN, "1", *command], cwd=self.machines[0], capture_output=True, text=True, timeout=RUN_S,
+        done = subprocess.run(self.command(args, env), capture_output=True, text=True, timeout=RUN_S,
                               env={**os.environ, "WINNOW_MPI_TIMEOUT": "800"})  # fmt: skip
         return Result(done)
 
@@ -364,8 +354,7 @@ class Faults(PeerCopy):
         kills = Kills(whole, moments(10, 4, self.random), 2)
         for seconds in kills:
             self.drop()
-            job = subprocess.Popen([MPIRUN, "1", *self.command(["cache", "load", "cache", *self.MEMORY])],
-                                   cwd=self.machines[0], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            job = subprocess.Popen(self.command(["cache", "load", "cache", *self.MEMORY]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**os.environ, "WINNOW_MPI_TIMEOUT": "800"})  # fmt: skip
             eventually(lambda: ranks_of(job) or job.poll() is not None, "ranks")  # mpirun itself takes longer than they do
             time.sleep(seconds)

@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WINNOW = os.environ["WINNOW"]
 ALL = os.environ.get("WINNOW_TEST_ALL") == "1"
 SHM = pathlib.Path("/dev/shm")
-ON_RANK = ROOT / "tests" / "common" / "on_rank"
+BY_RANK = ROOT / "tests" / "common" / "by_rank"
 TMPFS = pathlib.Path(os.environ.get("WINNOW_TEST_TMPFS", SHM))  # CTest gives a place there that it clears
 # As train and eval set them where nobody has, by starting once more: a tenth of a second each time.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")

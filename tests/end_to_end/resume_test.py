@@ -11,7 +11,7 @@ import signal
 import subprocess
 import unittest
 
-from program import ON_RANK, PATIENCE_S, ROOT, WINNOW, Case, errors_in, eventually, run, some_of, tensors
+from program import BY_RANK, PATIENCE_S, ROOT, WINNOW, Case, errors_in, eventually, run, some_of, tensors
 
 
 class Resume(Case):
@@ -131,7 +131,7 @@ class Resume(Case):
             # Rank 0 dies once it has written of that step; rank 1 when it has a sum of some bucket and gives it away.
             point = f"file.write.after:metrics.jsonl:{step}" if rank == 0 else f"node.all_gather.before:all:{step}"
             what = f"kill {kill} of rank {rank} at {point}"
-            killed = run(*self.command(out), ranks=2, before=[ON_RANK, rank, f"WINNOW_FAILPOINTS=kill={point}"])
+            killed = run(*self.command(out), ranks=2, before=[BY_RANK, *["+"] * rank, "env", f"WINNOW_FAILPOINTS=kill={point}", "++"])
             self.assertNotEqual(killed.code, 0, what)
             self.ok(*self.command(out), ranks=2)
             self.check_equal(whole, out, what)
