@@ -165,9 +165,9 @@ void warn_of_mpirun(const Command& command, const comm::Communicator& comm) {
   const bool by_mpirun = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr;
   if (!command.stops || !by_mpirun || comm.rank() != 0) return;
   set_words_at_term(
-      "\nwinnow: stopping; mpirun ends all ranks a second after Ctrl-C or SIGTERM, and what is not "
-      "saved by then is lost: run the same command again, train with --resume auto, and next time "
-      "send SIGUSR1 to mpirun, which waits\n");
+      "\nwinnow: stopping; mpirun ends all ranks within a second of Ctrl-C or SIGTERM, and what is "
+      "not saved by then is lost: run the same command again, train with --resume auto, and next "
+      "time send SIGUSR1 to mpirun, which waits\n");
 }
 
 // A flag of `verb` or one of its groups; nullptr where it has none.
