@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/known_bytes.h"
+#include "common/row_called.h"
 #include "datasets/caffe_lmdb.h"
 #include "datasets/cifar.h"
 #include "datasets/csv.h"
@@ -57,11 +58,9 @@ constexpr std::array kFormats{
            image_folder_found_at, open_image_folder},
 };
 
-std::string known_formats() {
-  std::string names;
-  for (const Format& row : kFormats) {
-    names += (names.empty() ? "" : ", ") + std::string(row.name);
-  }
+std::vector<std::string> known_formats() {
+  std::vector<std::string> names{"auto"};
+  for (const Format& row : kFormats) names.emplace_back(row.name);
   return names;
 }
 
@@ -79,19 +78,21 @@ const Format& choose(const fs::path& path, const std::string& name) {
     for (const Format& row : kFormats) {
       if (row.name == name) return row;
     }
-    throw UsageError("there is no format '" + name + "'; known: auto, " + known_formats());
+    throw UsageError(unknown_name("there is no format", name, known_formats()));
   }
-  const KnownBytes* known = known_file(path);
-  if (known == nullptr || known->is_packed) {
+  const KnownBytes* file = known_file(path);
+  if (file == nullptr || file->is_packed) {
     for (const Format& row : kFormats) {
       if (row.found_at(path)) return row;
     }
   }
-  if (known != nullptr) {
-    throw UsageError(path.string() + " is " + std::string(known->what) + "; " +
-                     std::string(known->advice));
+  if (file != nullptr) {
+    throw UsageError(path.string() + " is " + std::string(file->what) + "; " +
+                     std::string(file->advice));
   }
-  throw UsageError(path.string() + " is of no known format (" + known_formats() +
+  std::string known;
+  for (const Format& row : kFormats) known += (known.empty() ? "" : ", ") + std::string(row.name);
+  throw UsageError(path.string() + " is of no known format (" + known +
                    "); name an image, or the folder that holds the images");
 }
 

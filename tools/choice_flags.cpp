@@ -41,6 +41,7 @@ std::vector<Flag> add_demand_flags(Verb verb, const std::string& prefix, ChoiceF
       verb.add_option(prefix + "precision", flags.precision,
                       "Choose the threshold: the largest whose expected precision is at least this "
                       "(see winnow tune)")
+          .in_shares()
           .check(real_in(0.0, 1.0))
           .excludes(risk);
   return {risk, precision};

@@ -274,6 +274,15 @@ void run(const SplitOptions& o, Session& session) {
       [&](const dedup::SharedWork& work) { decide(o, session, work); });
 }
 
+void add_share_flags(Verb verb, SplitOptions& o) {
+  verb.add_option("--train", o.shares.train,
+                  "Share of train, as 0.8 or 80%; by default what is left")
+      .in_shares()
+      .check(real_in(0, 1));
+  verb.add_option("--val", o.shares.val, "Share of val").in_shares().check(real_in(0, 1));
+  verb.add_option("--test", o.shares.test, "Share of test").in_shares().check(real_in(0, 1));
+}
+
 }  // namespace
 
 Command add_split(Verb program) {
@@ -283,10 +292,7 @@ Command add_split(Verb program) {
       "Make train, val and test so that no duplicate and no group key lies in two of them");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
   verb.add_option("--name", o->name, "Name of the selection").show_default();
-  verb.add_option("--train", o->shares.train, "Share of train, 0 to 1; by default what is left")
-      .check(real_in(0, 1));
-  verb.add_option("--val", o->shares.val, "Share of val").check(real_in(0, 1));
-  verb.add_option("--test", o->shares.test, "Share of test").check(real_in(0, 1));
+  add_share_flags(verb, *o);
   verb.add_option(
           "--folds", o->shares.folds,
           "In place of shares, for cross-validation: write the selections NAME-1 to NAME-K, "

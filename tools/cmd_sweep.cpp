@@ -251,6 +251,7 @@ void add_axes_flags(Verb verb, SweepFlags& o) {
   verb.add_option(
           "--removed", o.sweep.axes.removed,
           "Shares of the training samples to remove, the nearest duplicates first: 0.1,0.25")
+      .in_shares()
       .check(real_in(0, 1))
       .delimiter(',')
       .one_each();
@@ -302,6 +303,7 @@ Command add_sweep(Verb program) {
   verb.add_option("--holdout", o->sweep.holdout,
                   "Share of the training samples that runs are judged on, cut by duplicate group; "
                   "test is looked at when the choice is made")
+      .in_shares()
       .check(real_in(0.001, 0.9))
       .show_default();
   verb.add_option("--margin", o->margin_points,

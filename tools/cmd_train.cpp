@@ -308,6 +308,7 @@ void add_data_flags(Verb verb, TrainFlags& o) {
   data.add_option("--holdout", t.data.holdout,
                   "Share of the training samples to validate on instead of training on them, cut "
                   "by duplicate group; the test split is left alone then")
+      .in_shares()
       .check(real_in(0.0, 0.9))
       .show_default();
   data.add_option("--folds", o.folds,

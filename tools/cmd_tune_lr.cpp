@@ -242,6 +242,7 @@ void add_run_flags(Verb verb, TuneLrFlags& o) {
   verb.add_option("--holdout", o.tune.holdout,
                   "Share of the training samples that runs are judged on, cut by duplicate group; "
                   "test is left alone, but for --test")
+      .in_shares()
       .check(real_in(0.001, 0.9))
       .show_default();
   verb.add_option("--margin", o.margin_points, "Points of accuracy that matter little")

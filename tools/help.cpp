@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
-#include <numeric>
 #include <utility>
+
+#include "common/row_called.h"
 
 namespace winnow::tools {
 namespace {
@@ -47,25 +48,6 @@ class ShortHelp final : public CLI::Formatter {
   std::vector<const CLI::Option*> options_;
   std::string examples_;
 };
-
-// Edits that make `b` of `a`: a letter more, less or another, or two neighbours that change places.
-std::size_t edits(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1);
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::vector<std::size_t> next(b.size() + 1);
-    next[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      next[j] = std::min({change, row[j] + 1, next[j - 1] + 1});
-      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) next[j] = std::min(next[j], before[j - 2] + 1);
-    }
-    before = std::exchange(row, std::move(next));
-  }
-  return row.back();
-}
 
 // Of the options of a verb or of its groups.
 std::vector<std::string> flags_of(const CLI::App& verb) {
@@ -174,20 +156,6 @@ std::vector<std::string> in_flags(std::vector<std::string> words) {
     words.emplace_back("--help");
   }
   return words;
-}
-
-std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {
-  const std::size_t most = 1 + word.size() / 4;
-  std::string best;
-  std::size_t least = most + 1;
-  for (const std::string& candidate : known) {
-    const bool begins = word.size() > 2 && candidate.starts_with(word);
-    const std::size_t distance = begins ? 1 : edits(word, candidate);
-    if (distance >= least) continue;
-    least = distance;
-    best = candidate;
-  }
-  return best;
 }
 
 std::string unknown_word(const CLI::App& program) {

@@ -32,10 +32,6 @@ std::string table_of(const Rows& rows) {
 // `words` begin with the program's name.
 std::vector<std::string> in_flags(std::vector<std::string> words);
 
-// The one of `known` that `word` was most likely meant for: it begins so, or little has to be
-// changed. Empty where none is near.
-std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
-
 // A variable of the environment that begins as those of the verb that was called and is none of
 // them, as a sentence: WINNOW_TRAIN_BATCHSIZE. Empty: there is none.
 std::string unknown_variable(const CLI::App& program);

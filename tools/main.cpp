@@ -27,6 +27,7 @@
 #include "tools/startup_reach.h"
 #include "tools/startup_watch.h"
 #include "tools/stop_signals.h"
+#include "tools/wrapped.h"
 #include "train/nets/net_file.h"
 
 namespace winnow::tools {
@@ -134,6 +135,13 @@ void describe(CLI::App& program) {
   program.footer(kFooter);
 }
 
+// What `winnow` alone says first.
+std::string verbs_in_groups(const CLI::App& program) {
+  const CLI::Formatter help;
+  return program.get_description() + "\n" +
+         help.make_subcommands(&program, CLI::AppFormatMode::Normal);
+}
+
 // The exit code, where `program` has done all that was asked of it: said what it is, or what is
 // wrong with the words it was given.
 std::optional<int> parse(CLI::App& program, int argc, char** argv) {
@@ -148,7 +156,13 @@ std::optional<int> parse(CLI::App& program, int argc, char** argv) {
     const bool may_be_typo = is_help || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
                              dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
     const std::string unknown = may_be_typo ? unknown_word(program) : "";
-    if (is_help && unknown.empty()) return program.exit(error);
+    if (is_help && unknown.empty()) {
+      std::ostringstream text;
+      program.exit(error, text, text);
+      fmt::print("{}", wrapped_help(text.str(), help_columns()));
+      return 0;
+    }
+    if (argc == 1) say_line(wrapped_help(verbs_in_groups(program), help_columns()));
     const std::string what =
         unknown.empty() ? sentence_of(program, error) + "; see " + parsed_verb(program) + " --help"
                         : unknown;
@@ -215,15 +229,29 @@ std::unique_ptr<comm::Communicator> join_ranks(const CLI::App& verb) {
                                        }});
 }
 
-// In the order of the help.
+// In the order of the help, a row a group.
 std::vector<Command> verbs_of(Verb program) {
-  return {add_ingest(program),   add_dedup(program),  add_review(program),  add_split(program),
-          add_train(program),    add_eval(program),   add_embed(program),   add_suspects(program),
-          add_report(program),   add_watch(program),  add_compare(program), add_sweep(program),
-          add_tune_lr(program),  add_export(program), add_onnx(program),    add_compact(program),
-          add_info(program),     add_verify(program), add_cache(program),   add_hash(program),
-          add_tune(program),     add_index(program),  add_bench(program),   add_doctor(program),
-          add_reference(program)};
+  using Add = Command (*)(Verb);
+  struct Group {
+    const char* title;
+    std::vector<Add> verbs;
+  };
+  const std::vector<Group> groups{
+      {"Duplicates and splits",
+       {add_dedup, add_review, add_tune, add_split, add_index, add_hash, add_export}},
+      {"Caches of images", {add_ingest, add_info, add_verify, add_compact, add_cache}},
+      {"Training", {add_train, add_eval, add_embed, add_suspects, add_onnx}},
+      {"Several runs", {add_watch, add_report, add_compare, add_sweep, add_tune_lr}},
+      {"This machine", {add_doctor, add_bench, add_reference}},
+  };
+  std::vector<Command> commands;
+  for (const auto& [title, verbs] : groups) {
+    for (const Add add : verbs) {
+      commands.push_back(add(program));
+      commands.back().verb.group(title);
+    }
+  }
+  return commands;
 }
 
 int main_of(int argc, char** argv) {

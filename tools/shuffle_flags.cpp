@@ -10,6 +10,7 @@ void add_shuffle_flags(Verb verb, pipeline::ShuffleOptions& options) {
                   "Of each partition of the samples, the fraction that an epoch exchanges with the "
                   "others; 1: all samples are shuffled together, 0: none leaves its lane but what "
                   "that has no room for, as partitions differ in size")
+      .in_shares()
       .check(real_in(0.0, 1.0))
       .show_default();
   verb.add_option(

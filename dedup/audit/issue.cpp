@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/error.h"
+#include "common/row_called.h"
 
 namespace winnow::dedup {
 namespace {
@@ -65,14 +66,7 @@ IssueSet all_issues() noexcept {
 IssueSet parse_issues(const std::vector<std::string>& names) {
   IssueSet issues;
   for (const std::string& name : names) {
-    const auto row = std::ranges::find(kRows, name, &IssueRow::name);
-    if (row == kRows.end()) {
-      std::string known;
-      for (const IssueRow& one : kRows)
-        known += (known.empty() ? "" : ", ") + std::string(one.name);
-      throw UsageError("there is no issue '" + name + "'; known: " + known);
-    }
-    issues.add(row->issue);
+    issues.add(row_called("there is no issue", name, kRows).issue);
   }
   return issues;
 }

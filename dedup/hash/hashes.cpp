@@ -8,6 +8,7 @@
 
 #include "common/checksum.h"
 #include "common/error.h"
+#include "common/row_called.h"
 #include "dedup/hash/block_mean.h"
 #include "dedup/hash/hash_name.h"
 #include "dedup/hash/pdq.h"
@@ -167,7 +168,7 @@ std::vector<HashKind> hash_kinds() {
 
 HashKind find_hash(std::string_view name) {
   const std::string_view whole = name.substr(0, name.find('@'));
-  std::string known;
+  std::vector<std::string> known;
   for (HashKind kind : hash_kinds()) {
     if (kind.name() == whole) {
       const std::optional<HashName> parsed = parse_hash_name(name);
@@ -179,9 +180,9 @@ HashKind find_hash(std::string_view name) {
       kind.scale = parsed->scale;
       return kind;
     }
-    known += (known.empty() ? "" : ", ") + kind.name();
+    known.push_back(kind.name());
   }
-  throw UsageError("there is no hash '" + std::string(whole) + "'; known: " + known);
+  throw UsageError(unknown_name("there is no hash", whole, known));
 }
 
 int usual_threshold(std::string_view whole) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/row_called.h"
 
 namespace winnow::dedup {
 namespace {
@@ -131,18 +132,6 @@ float score_of(float given, float likely, SuspectOrder order) {
   return given;
 }
 
-// The row of a table whose name it is. UsageError naming the others.
-template <class Row>
-const Row& row_called(std::string_view name, std::span<const Row> rows, std::string_view what) {
-  std::string known;
-  for (const Row& row : rows) {
-    if (row.name == name) return row;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
-  throw UsageError("there is no " + std::string(what) + " '" + std::string(name) +
-                   "'; known: " + known);
-}
-
 // The most probable of the classes but that which is given; the given one where there is no other.
 std::size_t likely_class(std::span<const float> row, std::size_t given) {
   std::size_t likely = given == 0 && row.size() > 1 ? 1 : 0;
@@ -233,13 +222,13 @@ LabelCounts calibrated(const LabelCounts& joint, const JudgedLabels& judged) {
 std::span<const PruneRow> prunings() { return kPrunings; }
 
 Prune parse_prune(std::string_view name) {
-  return row_called(name, prunings(), "way to list label errors").prune;
+  return row_called("there is no way to list label errors", name, prunings()).prune;
 }
 
 std::span<const SuspectOrderRow> suspect_orders() { return kOrders; }
 
 SuspectOrder parse_suspect_order(std::string_view name) {
-  return row_called(name, suspect_orders(), "order").order;
+  return row_called("there is no order", name, suspect_orders()).order;
 }
 
 std::vector<LabelSuspect> find_label_suspects(const JudgedLabels& judged, Prune prune,

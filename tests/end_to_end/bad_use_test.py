@@ -337,7 +337,9 @@ class Flags(BadUse):
                      ["verify", cache], ["eval", out, cache], ["cache", "drop", cache]):
             self.refused_without_a_trace(2, ["--no-such-flag", "--help"], *verb, "--no-such-flag")
         self.refused_without_a_trace(2, ["--help"], "tarin", cache)
-        self.refused_without_a_trace(2, ["--help"])
+        alone = self.refused_without_a_trace(2, ["--help"])
+        for verb in ("dedup", "ingest", "train", "sweep", "doctor"):
+            self.assertRegex(alone.err, rf"(?m)^  {verb}  +[A-Z]")
 
     def test_words_that_are_nearly_right(self):
         cache = self.folder / "cache"

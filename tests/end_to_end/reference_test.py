@@ -40,8 +40,9 @@ def paths():
     """Every verb and verb of a verb, by the texts of --help; () is the program."""
 
     def below(*path):
-        listed = run(*path, "--help").out.partition("Subcommands:\n")[2].partition("\n\n")[0]
-        return [(*path, verb) for verb in re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE)]
+        said = run(*path, "--help").out
+        listed = said.partition("Subcommands:\n")[2].partition("\n\n")[0] if path else said.partition("\nExit codes")[0]
+        return [(*path, verb) for verb in re.findall(r"^  ([a-z][a-z-]*)  ", listed, re.MULTILINE)]
 
     verbs = below()
     return [(), *(path for verb in verbs for path in [verb, *below(*verb)])]

@@ -15,6 +15,10 @@ const Check kEven{"even", [](const std::string& text) {
                     return text.back() % 2 == 0 ? "" : "must be even, it is " + text;
                   }};
 
+const Check kAtMostOne{"[0, 1]", [](const std::string& text) {
+                         return std::stod(text) <= 1 ? "" : "must be at most 1, it is " + text;
+                       }};
+
 // A program with one verb, `thin`.
 class FlagsTest : public testing::Test {
  protected:
@@ -39,6 +43,17 @@ TEST_F(FlagsTest, AConditionRefusesWithItsOwnSentence) {
   EXPECT_EQ(refusal("thin --count 3"), "--count: must be even, it is 3");
   EXPECT_EQ(refusal("thin --count 4"), "");
   EXPECT_EQ(count, 4);
+}
+
+TEST_F(FlagsTest, ASharesPercentIsAHundredth) {
+  double share = 0;
+  std::vector<double> shares;
+  verb_.add_option("--val", share, "Share of val").in_shares().check(kAtMostOne);
+  verb_.add_option("--removed", shares, "Shares").in_shares().delimiter(',').one_each();
+  EXPECT_EQ(refusal("thin --val 12.5% --removed 10%,0.25"), "");
+  EXPECT_EQ(share, 0.125);
+  EXPECT_EQ(shares, (std::vector<double>{0.1, 0.25}));
+  EXPECT_EQ(refusal("thin --val 110%"), "--val: must be at most 1, it is 1.1");
 }
 
 TEST_F(FlagsTest, WordsOfACommandDoTheSame) {

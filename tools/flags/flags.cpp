@@ -1,5 +1,7 @@
 #include "tools/flags/flags.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
 #include "common/error.h"
@@ -23,6 +25,19 @@ Flag Flag::one_of(const std::vector<std::string>& words) const {
 
 Flag Flag::in_bytes() const {
   option_->transform(CLI::AsSizeValue(false));
+  return *this;
+}
+
+Flag Flag::in_shares() const {
+  const auto read = [](std::string& text) {
+    double percent = 0;
+    if (text.ends_with('%') &&
+        CLI::detail::lexical_cast(text.substr(0, text.size() - 1), percent)) {
+      text = fmt::format("{}", percent / 100);
+    }
+    return std::string();
+  };
+  option_->transform(CLI::Validator(read, ""));
   return *this;
 }
 
@@ -139,6 +154,8 @@ Verb Verb::add_group(const std::string& title) const {
 }
 
 void Verb::footer(const std::string& text) const { app_->footer(text); }
+
+void Verb::group(const std::string& title) const { app_->group(title); }
 
 void Verb::require_verb() const { app_->require_subcommand(1); }
 

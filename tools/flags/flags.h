@@ -40,6 +40,7 @@ class Flag {
 
   // How values are read. Each returns this flag.
   Flag in_bytes() const;               // 64kb and 4MiB are numbers, too
+  Flag in_shares() const;              // 10% is 0.1, too
   Flag delimiter(char between) const;  // one word may have several values
   Flag expected(int count) const;      // so many values each time
   Flag expected(int least, int most) const;
@@ -92,6 +93,7 @@ class Verb {
   Verb add_verb(const std::string& name, const std::string& what) const;
   Verb add_group(const std::string& title) const;
   void footer(const std::string& text) const;  // last part of the help
+  void group(const std::string& title) const;  // that it is listed in
   void require_verb() const;                   // one of its verbs must be given
 
   // A flag is named "--threads" or "-n,--rounds", a positional argument "cache".

@@ -1,6 +1,7 @@
 #include <array>
 #include <string>
 
+#include "common/row_called.h"
 #include "train/backend/backend.h"
 #include "train/backend/cudnn/cudnn.h"
 #include "train/backend/onednn/onednn.h"
@@ -23,12 +24,7 @@ constexpr std::array<BackendRow, 3> kBackends = {{
 std::span<const BackendRow> backends() { return kBackends; }
 
 std::unique_ptr<Backend> make_backend(std::string_view name, const BackendOptions& options) {
-  std::string known;
-  for (const BackendRow& row : backends()) {
-    if (row.name == name) return row.make(options);
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
-  throw UsageError("unknown backend '" + std::string(name) + "'; known: " + known);
+  return row_called("unknown backend", name, backends()).make(options);
 }
 
 }  // namespace winnow::train

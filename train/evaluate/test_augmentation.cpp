@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "common/error.h"
+#include "common/row_called.h"
 
 namespace winnow::train {
 namespace {
@@ -45,12 +45,7 @@ std::string_view mean_of_name(MeanOf mean) noexcept {
 std::span<const TestAugmentation> test_augmentations() { return kTestAugmentations; }
 
 const TestAugmentation& find_test_augmentation(std::string_view name) {
-  std::string known;
-  for (const TestAugmentation& row : kTestAugmentations) {
-    if (row.name == name) return row;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
-  throw UsageError("unknown test-time augmentation '" + std::string(name) + "'; known: " + known);
+  return row_called("unknown test-time augmentation", name, kTestAugmentations);
 }
 
 }  // namespace winnow::train

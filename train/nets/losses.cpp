@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "common/error.h"
+#include "common/row_called.h"
 #include "train/ops/barlow_twins.h"
 #include "train/ops/sigmoid_cross_entropy.h"
 #include "train/ops/softmax_cross_entropy.h"
@@ -59,12 +59,7 @@ constexpr auto kLosses = std::to_array<LossRow>({
 std::span<const LossRow> losses() { return kLosses; }
 
 const LossRow& find_loss(std::string_view name) {
-  std::string known;
-  for (const LossRow& row : kLosses) {
-    if (row.name == name) return row;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
-  throw UsageError("unknown loss '" + std::string(name) + "'; known: " + known);
+  return row_called("unknown loss", name, kLosses);
 }
 
 }  // namespace winnow::train

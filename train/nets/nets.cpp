@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "common/row_called.h"
 #include "train/nets/airbench.h"
 #include "train/nets/alexnet.h"
 #include "train/nets/alexnet_bn.h"
@@ -119,10 +120,15 @@ void check_ranges(const NetOptions& o) {
 }
 
 const Net& find_net(std::string_view name) {
+  std::vector<std::string> known;
   for (const Net& net : nets()) {
     if (net.name == name) return net;
+    known.emplace_back(net.name);
   }
-  throw UsageError("unknown net '" + std::string(name) + "'; winnow train --net ? lists them");
+  const std::string meant = nearest_word(name, known);
+  throw UsageError("unknown net '" + std::string(name) + "'; " +
+                   (meant.empty() ? "" : "did you mean " + meant + "? ") +
+                   "winnow train --net ? lists them");
 }
 
 }  // namespace winnow::train

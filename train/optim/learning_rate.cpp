@@ -6,7 +6,7 @@
 #include <numbers>
 #include <string>
 
-#include "common/error.h"
+#include "common/row_called.h"
 #include "train/optim/multistep.h"
 #include "train/optim/onecycle.h"
 #include "train/optim/rate_options.h"
@@ -97,12 +97,7 @@ std::vector<std::string> lr_schedule_names() {
 }
 
 const LrSchedule& find_lr_schedule(std::string_view name) {
-  std::string known;
-  for (const LrSchedule& row : kSchedules) {
-    if (row.name == name) return row;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
-  throw UsageError("unknown schedule '" + std::string(name) + "'; known: " + known);
+  return row_called("unknown schedule", name, kSchedules);
 }
 
 double rate_at(const LearningRate& rate, std::int64_t step) {

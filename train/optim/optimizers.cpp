@@ -2,7 +2,7 @@
 #include <cmath>
 #include <string>
 
-#include "common/error.h"
+#include "common/row_called.h"
 #include "train/optim/optimizer.h"
 #include "train/optim/rules.h"
 
@@ -89,12 +89,7 @@ constexpr std::array kOptimizers = rows(Rules{});
 std::span<const Optimizer> optimizers() { return kOptimizers; }
 
 const Optimizer& find_optimizer(std::string_view name) {
-  std::string known;
-  for (const Optimizer& row : kOptimizers) {
-    if (row.name == name) return row;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
-  throw UsageError("unknown optimizer '" + std::string(name) + "'; known: " + known);
+  return row_called("unknown optimizer", name, kOptimizers);
 }
 
 }  // namespace winnow::train

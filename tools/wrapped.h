@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace winnow::tools {
+
+// Help for a terminal of so many columns: no line is wider unless one word is. 0: as it is. Pure.
+//
+// Paragraphs   of lines that are not indented are filled anew
+// Columns      what follows two blanks and more goes on below itself
+// Commands     of examples end in a backslash where they go on
+// Long words   lists without blanks, as {a,b,c}, break behind a comma
+std::string wrapped_help(std::string_view text, std::size_t columns);
+
+// Columns of the terminal that stdout or stderr is, or as COLUMNS says; 0: neither is one, and
+// COLUMNS says nothing.
+std::size_t help_columns();
+
+}  // namespace winnow::tools
