@@ -190,6 +190,11 @@ TEST(Tiff, OfEveryColourIsAsOpencvHasIt) {
                           .planes = planes,
                           .extra = count > colours ? EXTRASAMPLE_ASSOCALPHA : -1};
           for (const Layout& layout : layouts()) {
+            if (photometric == PHOTOMETRIC_PALETTE && bits == 4) {
+              // OpenCV 4.10 reads them, 4.6 does not.
+              EXPECT_FALSE(decode(as_bytes(write_tiff(s, layout)), {})) << text_of(s, layout);
+              continue;
+            }
             if (are_blocks_sound(s, layout)) read += expect_as_opencv(s, layout) ? 1 : 0;
           }
         }
