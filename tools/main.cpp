@@ -142,6 +142,22 @@ std::string verbs_in_groups(const CLI::App& program) {
          help.make_subcommands(&program, CLI::AppFormatMode::Normal);
 }
 
+// Takes variables that CLI11 2.4 passes over, as if they were not set: of options in groups, and
+// those whose value is none of the option's, which are errors as with 2.1. `app` was parsed.
+void take_environment(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_envname().empty() || option->count() > 0) continue;
+    const char* const value = std::getenv(option->get_envname().c_str());
+    if (value == nullptr || *value == '\0') continue;
+    option->add_result(value);
+    option->run_callback();
+  }
+  const auto belongs = [](const CLI::App* part) {
+    return part->get_name().empty() || part->parsed();
+  };
+  for (CLI::App* part : app.get_subcommands(belongs)) take_environment(*part);
+}
+
 // The exit code, where `program` has done all that was asked of it: said what it is, or what is
 // wrong with the words it was given.
 std::optional<int> parse(CLI::App& program, int argc, char** argv) {
@@ -150,6 +166,7 @@ std::optional<int> parse(CLI::App& program, int argc, char** argv) {
   for (const std::string& word : words) pointers.push_back(word.c_str());
   try {
     program.parse(static_cast<int>(pointers.size()), pointers.data());
+    take_environment(program);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     const bool is_help = error.get_exit_code() == 0;  // or --version
