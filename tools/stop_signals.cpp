@@ -33,6 +33,31 @@ static_assert(std::atomic<SignalClock>::is_always_lock_free);
 constexpr std::array kSignals{SIGINT, SIGTERM, SIGUSR1, SIGHUP};
 constexpr int kStopped = 75;  // as comm::exit_code_of_current_exception has it of a StoppedError
 
+// What whoever starts winnow may have it ignore, as nohup does, and whether it did.
+struct Ignorable {
+  int number;
+  bool at_start = false;
+};
+std::array<Ignorable, 2> ignorable{{{SIGINT}, {SIGHUP}}};
+
+bool is_ignored(const Ignorable& signal) {
+  struct sigaction now {};
+  sigaction(signal.number, nullptr, &now);
+  // A library's handler in the place: UCX, which Open MPI 5 brings, takes SIGHUP before main()
+  // begins.
+  const bool was_taken = signal.at_start && now.sa_handler != SIG_DFL;
+  return now.sa_handler == SIG_IGN || was_taken;
+}
+
+// Sanitizers cannot be called so early; nor do they need be.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+void note_ignored() {
+  for (Ignorable& signal : ignorable) signal.at_start = is_ignored(signal);
+}
+// Called before any constructor of a library.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const note_ignored_first)() = &note_ignored;
+#endif
+
 std::atomic<std::int64_t>& first_of(int number) noexcept {
   return number == SIGINT    ? first_int
          : number == SIGTERM ? first_term
@@ -116,11 +141,11 @@ void stop_on_signals(bool asks, SignalClock clock) {
   if (begun.exchange(true)) return;
   static sigset_t taken;
   sigemptyset(&taken);
-  for (const int number : kSignals) {
-    struct sigaction before {};
-    sigaction(number, nullptr, &before);
-    const bool may_be_ignored = number == SIGINT || number == SIGHUP;
-    if (!may_be_ignored || before.sa_handler != SIG_IGN) sigaddset(&taken, number);
+  for (const int number : kSignals) sigaddset(&taken, number);
+  for (const Ignorable& signal : ignorable) {
+    if (!is_ignored(signal)) continue;
+    sigdelset(&taken, signal.number);
+    std::signal(signal.number, SIG_IGN);
   }
   struct sigaction action {};
   action.sa_handler = &note_signal;
