@@ -14,18 +14,18 @@ namespace {
 
 constexpr double kEpsilon = 1e-3;
 
-struct Block {
+struct Bottleneck {
   int kernel, widened, filters;
   bool squeezes, swishes;
   int stride;
 };
-constexpr Block kLarge[] = {
+constexpr Bottleneck kLarge[] = {
     {3, 16, 16, false, false, 1}, {3, 64, 24, false, false, 2}, {3, 72, 24, false, false, 1},
     {5, 72, 40, true, false, 2},  {5, 120, 40, true, false, 1}, {5, 120, 40, true, false, 1},
     {3, 240, 80, false, true, 2}, {3, 200, 80, false, true, 1}, {3, 184, 80, false, true, 1},
     {3, 184, 80, false, true, 1}, {3, 480, 112, true, true, 1}, {3, 672, 112, true, true, 1},
     {5, 672, 160, true, true, 2}, {5, 960, 160, true, true, 1}, {5, 960, 160, true, true, 1}};
-constexpr Block kSmall[] = {
+constexpr Bottleneck kSmall[] = {
     {3, 16, 16, true, false, 2}, {3, 72, 24, false, false, 2}, {3, 88, 24, false, false, 1},
     {5, 96, 40, true, true, 2},  {5, 240, 40, true, true, 1},  {5, 240, 40, true, true, 1},
     {5, 120, 48, true, true, 1}, {5, 144, 48, true, true, 1},  {5, 288, 96, true, true, 2},
@@ -43,7 +43,7 @@ std::int64_t squeezed(int widened) {
   return 10 * rounded < 9 * quarter ? rounded + 8 : rounded;
 }
 
-InvertedResidual shape_of(const Block& block) {
+InvertedResidual shape_of(const Bottleneck& block) {
   InvertedResidual shape;
   shape.widened = block.widened;
   shape.filters = block.filters;
@@ -59,14 +59,14 @@ InvertedResidual shape_of(const Block& block) {
 }
 
 // `hidden`: features of the first linear layer.
-Graph make(const NetOptions& options, std::span<const Block> blocks, std::int64_t hidden) {
+Graph make(const NetOptions& options, std::span<const Bottleneck> blocks, std::int64_t hidden) {
   NetBuilder net(options);
   int place = 0;
   const auto next = [&] { return "features." + std::to_string(place++); };
   ValueId x = conv_norm_activation(
       net, next(), net.image(),
       {{.filters = 16, .kernel = 3, .stride = 2, .pad = 1}, 1, kEpsilon, hard_swish});
-  for (const Block& block : blocks) {
+  for (const Bottleneck& block : blocks) {
     x = inverted_residual(net, next() + ".block", x, shape_of(block));
   }
   x = conv_norm_activation(net, next(), x,
