@@ -115,7 +115,7 @@ def _pictures(cache: Cache, ids: list[int], side_px: int) -> dict[int, str]:
     table = cache.fingerprints(["widths_px", "heights_px"])
     rows = table.ids.searchsorted(ids)
     by_size: dict[tuple[int, int], list[int]] = {}
-    for id, width_px, height_px in zip(ids, table.widths_px[rows].tolist(), table.heights_px[rows].tolist(), strict=True):
+    for id, width_px, height_px in zip(ids, map(int, table.widths_px[rows]), map(int, table.heights_px[rows]), strict=True):
         share = min(1.0, side_px / max(width_px, height_px))
         size = max(1, round(height_px * share)), max(1, round(width_px * share))
         by_size.setdefault(size, []).append(id)

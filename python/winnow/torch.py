@@ -105,7 +105,7 @@ class Sampler:
         for step in range(first, end):
             begin = step * self._batch_size + self._job.rank * self.part
             ids, _, _ = self._stream.draws(begin, self.part)
-            yield from self._ids.searchsorted(ids).tolist()
+            yield from map(int, self._ids.searchsorted(ids))
         if self._step == first:  # nobody sought another place meanwhile
             self._step = end
 
