@@ -337,7 +337,9 @@ class Flags(BadUse):
                      ["verify", cache], ["eval", out, cache], ["cache", "drop", cache]):
             self.refused_without_a_trace(2, ["--no-such-flag", "--help"], *verb, "--no-such-flag")
         self.refused_without_a_trace(2, ["--help"], "tarin", cache)
-        alone = self.refused_without_a_trace(2, ["--help"])
+        alone = run()
+        self.assertEqual((alone.code, alone.out), (2, ""))
+        self.assertEqual(alone.err.splitlines()[-1], "winnow: A subcommand is required; see winnow --help")
         for verb in ("dedup", "ingest", "train", "sweep", "doctor"):
             self.assertRegex(alone.err, rf"(?m)^  {verb}  +[A-Z]")
 
