@@ -1,8 +1,6 @@
 #include "datasets/image_folder.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,7 +11,6 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "common/known_bytes.h"
 #include "datasets/file_input.h"
 #include "datasets/layout.h"
 #include "datasets/look.h"
@@ -193,7 +190,7 @@ class Walker {
           skips.add("pipes, sockets and devices");
           break;
         case Kind::kFile:
-          if (is_image_name(name) || (has_no_ending(name) && is_image_file(entry->path()))) {
+          if (is_listed_image(name, entry->path())) {
             names.add(name);
           } else {
             skips.add_no_image(name);
@@ -203,26 +200,11 @@ class Walker {
     return error.value();
   }
 
-  // Of a file whose name does not say: nothing where it cannot be read.
-  static bool is_image_file(const fs::path& path) {
-    const std::string first = first_bytes(path, 12);
-    return begins_as_image(as_bytes(first));
-  }
-
   // Whether winnow made the folder to keep its own files in: a cache or an index, finished or not.
   static bool is_own(const fs::path& path) {
     return first_bytes(path / "manifest.json", 120).find("\"format\": \"winnow-") !=
                std::string::npos ||
            first_bytes(path / "unfinished", 7) == "winnow ";
-  }
-
-  // "" where there is no file, or none that can be read.
-  static std::string first_bytes(const fs::path& path, std::size_t most) {
-    std::string text(most, '\0');
-    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    const ssize_t got = fd ? ::pread(fd.get(), text.data(), text.size(), 0) : 0;
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    return text;
   }
 
   // Folders say mostly what they hold; only what they do not say is looked at. What is not there,

@@ -1,13 +1,19 @@
 #include "datasets/look.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <system_error>
 
+#include "common/bytes.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/known_bytes.h"
+#include "datasets/layout.h"
 
 namespace winnow::datasets {
 namespace fs = std::filesystem;
@@ -66,6 +72,22 @@ void for_each_in(const fs::path& folder,
     entry.increment(error);
   }
   check(error.value(), "cannot list", folder);
+}
+
+std::string first_bytes(const fs::path& path, std::size_t most) {
+  std::string text(most, '\0');
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const ssize_t got = fd ? ::pread(fd.get(), text.data(), text.size(), 0) : 0;
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
+}
+
+bool is_listed_image(std::string_view name, const fs::path& path) {
+  constexpr std::size_t kTelling = 12;
+  if (is_image_name(name)) return true;
+  if (!has_no_ending(name)) return false;
+  const std::string first = first_bytes(path, kTelling);
+  return begins_as_image(as_bytes(first));
 }
 
 }  // namespace winnow::datasets

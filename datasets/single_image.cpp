@@ -1,13 +1,9 @@
 #include "datasets/single_image.h"
 
-#include <array>
 #include <utility>
 
 #include "common/error.h"
-#include "common/file.h"
-#include "common/known_bytes.h"
 #include "datasets/file_input.h"
-#include "datasets/layout.h"
 #include "datasets/look.h"
 
 namespace winnow::datasets {
@@ -20,7 +16,7 @@ class SingleImage final : public Source {
     entries_.push_back({.name = file_.filename().string(),
                         .labels = {},
                         .group = {},
-                        .input_bytes = *size_at(file_)});
+                        .input_bytes = size_at(file_).value_or(0)});
   }
 
   std::string_view format() const noexcept override { return "image"; }
@@ -34,20 +30,10 @@ class SingleImage final : public Source {
   Listing entries_;
 };
 
-bool begins_as_image(const fs::path& path) {
-  const InputFile file(path);
-  std::array<std::byte, 12> first{};
-  if (file.size() < first.size()) return false;
-  file.read_at(0, first);
-  return winnow::begins_as_image(first);
-}
-
 }  // namespace
 
 bool single_image_found_at(const fs::path& path) {
-  if (!file_at(path)) return false;
-  const std::string name = path.filename().string();
-  return is_image_name(name) || (has_no_ending(name) && begins_as_image(path));
+  return file_at(path) && is_listed_image(path.filename().string(), path);
 }
 
 std::unique_ptr<Source> open_single_image(const fs::path& path, const OpenOptions&) {
