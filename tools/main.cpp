@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -176,10 +177,10 @@ std::optional<int> parse(CLI::App& program, int argc, char** argv) {
     if (is_help && unknown.empty()) {
       std::ostringstream text;
       program.exit(error, text, text);
-      fmt::print("{}", wrapped_help(text.str(), help_columns()));
+      fmt::print("{}", wrapped_help(text.str(), help_columns(STDOUT_FILENO)));
       return 0;
     }
-    if (argc == 1) say_line(wrapped_help(verbs_in_groups(program), help_columns()));
+    if (argc == 1) say_line(wrapped_help(verbs_in_groups(program), help_columns(STDERR_FILENO)));
     const std::string what =
         unknown.empty() ? sentence_of(program, error) + "; see " + parsed_verb(program) + " --help"
                         : unknown;

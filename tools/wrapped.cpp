@@ -109,18 +109,15 @@ std::string wrapped_help(std::string_view text, std::size_t columns) {
   return out;
 }
 
-std::size_t help_columns() {
+std::size_t help_columns(int stream) {
   if (const char* const given = std::getenv("COLUMNS")) {
     const std::string_view text(given);
     std::size_t columns = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
     if (error == std::errc() && end == text.data() + text.size()) return columns;
   }
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    winsize size{};
-    if (ioctl(stream, TIOCGWINSZ, &size) == 0) return size.ws_col;
-  }
-  return 0;
+  winsize size{};
+  return ioctl(stream, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 }  // namespace winnow::tools

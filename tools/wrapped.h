@@ -14,8 +14,8 @@ namespace winnow::tools {
 // Long words   lists without blanks, as {a,b,c}, break behind a comma
 std::string wrapped_help(std::string_view text, std::size_t columns);
 
-// Columns of the terminal that stdout or stderr is, or as COLUMNS says; 0: neither is one, and
-// COLUMNS says nothing.
-std::size_t help_columns();
+// Columns of the terminal that a file descriptor is, or as COLUMNS says; 0: it is none, and COLUMNS
+// says nothing.
+std::size_t help_columns(int stream);
 
 }  // namespace winnow::tools

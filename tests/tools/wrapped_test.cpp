@@ -1,6 +1,7 @@
 #include "tools/wrapped.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <sstream>
@@ -84,9 +85,9 @@ TEST(WrappedHelp, LettersOfSeveralBytesTakeOneColumn) {
 
 TEST(HelpColumns, AreWhatCOLUMNSSays) {
   ::setenv("COLUMNS", "72", 1);
-  EXPECT_EQ(help_columns(), 72);
+  EXPECT_EQ(help_columns(STDOUT_FILENO), 72);
   ::setenv("COLUMNS", "wide", 1);
-  EXPECT_NE(help_columns(), 72);
+  EXPECT_NE(help_columns(STDOUT_FILENO), 72);
   ::unsetenv("COLUMNS");
 }
 
