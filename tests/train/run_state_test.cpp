@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/json_text.h"
 #include "tests/common/growth.h"
+#include "train/run/config_facts.h"
 #include "train/run/engine.h"
 #include "train/run/loss_watch.h"
 #include "train/run/setup.h"

@@ -7,23 +7,12 @@
 #include <string_view>
 
 #include "common/error.h"
-#include "train/optim/averaging.h"
-#include "train/run/job.h"
 
 namespace winnow::train {
 namespace {
 
-constexpr int kTop5Classes = 6;  // of fewer, all are among the five largest
-
 constexpr std::array<std::string_view, 5> kMetrics{"top1", "top5", "top1_leak_free", "map", "loss"};
 constexpr std::array<std::string_view, 2> kSplits{"val", "val_ema"};
-
-void require_val(const Job& job, const std::string& who) {
-  if (!job.data.evaluation_sets.at(Split::kVal).samples.ids.empty()) return;
-  throw UsageError(who +
-                   ", and there are none of split val; cut some from the training images by "
-                   "--holdout 0.1, or make splits by winnow split");
-}
 
 }  // namespace
 
@@ -81,30 +70,6 @@ std::string watched_metric(const std::string& text) {
         "splits: val, val_ema (test is looked at once, at the end)");
   }
   return split + "." + metric;
-}
-
-void check_evaluation(const EvaluationOptions& evaluation, const Job& job) {
-  const std::string metric = watched_metric(evaluation.keep_best);
-  if (evaluation.interval > 0) require_val(job, "--eval-every needs images to evaluate on");
-  if (metric.empty()) {
-    if (evaluation.patience == 0) return;
-    throw UsageError("--early-stop goes by the metric of --keep-best; give that too");
-  }
-  require_val(job, "--keep-best needs images to choose by");
-  const std::string wanted = "--keep-best " + evaluation.keep_best;
-  if (metric.starts_with("val_ema.") && ema_of(job.recipe.options).every == 0) {
-    throw UsageError(wanted + " is of the moving average of the weights; give --ema-decay too");
-  }
-  if (metric.ends_with(".top5") && job.setup.options.classes < kTop5Classes) {
-    throw UsageError(wanted + " is 1 for the " + std::to_string(job.setup.options.classes) +
-                     " classes of this net; take top1");
-  }
-  if (metric.ends_with(".map") && !job.data.evaluation_sets.at(Split::kVal).several_labels) {
-    throw UsageError(wanted + " is of images with several labels and --loss bce or focal");
-  }
-  if (metric.ends_with(".top1_leak_free") && job.data.selection.empty()) {
-    throw UsageError(wanted + " is known by a selection only; name one by --selection");
-  }
 }
 
 }  // namespace winnow::train

@@ -10,8 +10,6 @@
 
 namespace winnow::train {
 
-struct Job;
-
 // The best evaluation of a run so far, in its state.json. Equal on all ranks.
 struct BestEvaluation {
   std::string metric;      // its name in metrics.jsonl, "val.top1"
@@ -19,6 +17,8 @@ struct BestEvaluation {
   std::int64_t step = 0;   // steps done
   std::int64_t since = 0;  // evaluations after it, none of them better
 };
+
+inline constexpr int kTop5Classes = 6;  // of fewer, all are among the five largest
 
 // The figures of an evaluation by their names in metrics.jsonl: "val.loss", "val.top1" ...
 // `classes`: of the net; of five or fewer there is no top5.
@@ -42,9 +42,5 @@ std::string in_words(const BestEvaluation& best);
 
 // The name in metrics.jsonl of METRIC[:SPLIT]; empty for an empty one. UsageError: not known.
 std::string watched_metric(const std::string& text);
-
-// Throws UsageError where the job cannot have the metric that is to be watched, or none is, or
-// nothing to evaluate as often as is asked for.
-void check_evaluation(const EvaluationOptions& evaluation, const Job& job);
 
 }  // namespace winnow::train

@@ -10,11 +10,13 @@
 #include "train/backend/backend.h"
 #include "train/model/class_names.h"
 #include "train/ops/batch_norm.h"
+#include "train/optim/averaging.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/rate_options.h"
 #include "train/optim/recipe_options.h"
 #include "train/run/best.h"
 #include "train/run/build_name.h"
+#include "train/run/config_facts.h"
 #include "train/run/planning.h"
 #include "train/run/run_order.h"
 #include "train/run/split_evaluation.h"
@@ -194,6 +196,39 @@ void check_lengths(const RecipeOptions& recipe) {
     throw UsageError(
         "--warmup-epochs and --cooldown-epochs together are longer than --epochs; "
         "shorten one of them");
+  }
+}
+
+void require_val(const Job& job, const std::string& who) {
+  if (!job.data.evaluation_sets.at(Split::kVal).samples.ids.empty()) return;
+  throw UsageError(who +
+                   ", and there are none of split val; cut some from the training images by "
+                   "--holdout 0.1, or make splits by winnow split");
+}
+
+// Throws UsageError where the job cannot have the metric that is to be watched, or none is, or
+// nothing to evaluate as often as is asked for.
+void check_evaluation(const EvaluationOptions& evaluation, const Job& job) {
+  const std::string metric = watched_metric(evaluation.keep_best);
+  if (evaluation.interval > 0) require_val(job, "--eval-every needs images to evaluate on");
+  if (metric.empty()) {
+    if (evaluation.patience == 0) return;
+    throw UsageError("--early-stop goes by the metric of --keep-best; give that too");
+  }
+  require_val(job, "--keep-best needs images to choose by");
+  const std::string wanted = "--keep-best " + evaluation.keep_best;
+  if (metric.starts_with("val_ema.") && ema_of(job.recipe.options).every == 0) {
+    throw UsageError(wanted + " is of the moving average of the weights; give --ema-decay too");
+  }
+  if (metric.ends_with(".top5") && job.setup.options.classes < kTop5Classes) {
+    throw UsageError(wanted + " is 1 for the " + std::to_string(job.setup.options.classes) +
+                     " classes of this net; take top1");
+  }
+  if (metric.ends_with(".map") && !job.data.evaluation_sets.at(Split::kVal).several_labels) {
+    throw UsageError(wanted + " is of images with several labels and --loss bce or focal");
+  }
+  if (metric.ends_with(".top1_leak_free") && job.data.selection.empty()) {
+    throw UsageError(wanted + " is known by a selection only; name one by --selection");
   }
 }
 

@@ -14,6 +14,7 @@
 #include "common/json_text.h"
 #include "train/model/class_names.h"
 #include "train/model/state_dict.h"
+#include "train/run/config_facts.h"
 #include "train/run/setup.h"
 
 namespace winnow::train {

@@ -221,21 +221,6 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
 
 namespace {
 
-// Each entry has the names of all that it lies in: names of any length would be repeated without
-// end.
-constexpr std::size_t kMostPathBytes = 200;
-
-void add_facts(const std::string& name, const Json& value,
-               std::map<std::string, std::string>& facts) {
-  if (value.is_primitive() || value.empty() || name.size() > kMostPathBytes) {
-    facts[name] = value.is_string() ? value.get<std::string>() : value.dump();
-    return;
-  }
-  for (const auto& [step, inner] : value.items()) {
-    add_facts(name.empty() ? step : name + "." + step, inner, facts);
-  }
-}
-
 std::vector<float> parse_floats(const JsonReader& in, int count, double least, double most) {
   std::vector<float> values;
   for (const JsonReader& item : in.items(static_cast<std::size_t>(count))) {
@@ -315,21 +300,6 @@ std::string parse_selection_name(const JsonReader& in) {
 }
 
 }  // namespace
-
-std::map<std::string, std::string> config_facts(const std::string& text) {
-  std::map<std::string, std::string> facts;
-  add_facts("", JsonReader(text, {"the configuration of a run"}).json(), facts);
-  facts.erase("digest");  // says only that something differs
-  return facts;
-}
-
-std::map<std::string, std::string> config_settings(const std::string& text) {
-  std::map<std::string, std::string> settings = config_facts(text);
-  std::erase_if(settings, [](const auto& fact) {
-    return fact.first.starts_with("data.classes") || fact.first == "data.digest_by_names";
-  });
-  return settings;
-}
 
 StoredConfig parse_config(const std::string& text, const std::string& where) {
   const JsonReader in(text, {where, "restore it, or train anew"});

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 
@@ -64,14 +63,6 @@ struct RunDigests {
 // and on resume.
 std::string config_text(const TrainOptions& options, const NetSetup& setup,
                         const pipeline::DatasetInfo& info, const RunDigests& digests);
-
-// Entries of a configuration by path ("data.cache_digest"), to name differences. What has a path of
-// over 200 bytes is one entry, as JSON. Their size grows with that of the text, not its square.
-std::map<std::string, std::string> config_facts(const std::string& text);
-
-// The same without what belongs to the data and is no setting: names of classes, and the digest
-// by them.
-std::map<std::string, std::string> config_settings(const std::string& text);
 
 struct StoredConfig {
   NetSetup setup;

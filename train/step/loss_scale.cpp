@@ -4,12 +4,6 @@
 
 namespace winnow::train {
 
-bool is_loss_scale(double factor) noexcept {
-  int exponent = 0;
-  return factor >= kLeastLossScale && factor <= kMostLossScale &&
-         std::frexp(factor, &exponent) == 0.5;
-}
-
 LossScale first_loss_scale(DType compute, double fixed) noexcept {
   if (compute != DType::kF16) return {};
   if (fixed > 0) return {.factor = fixed};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "train/tensor/tensor.h"
@@ -28,7 +29,11 @@ inline constexpr double kMostLossScale = 0x1p24;    // which makes its smallest 
 inline constexpr std::int64_t kLossScaleInterval = 2000;
 
 // Whether it is a power of two in this range.
-bool is_loss_scale(double factor) noexcept;
+inline bool is_loss_scale(double factor) noexcept {
+  int exponent = 0;
+  return factor >= kLeastLossScale && factor <= kMostLossScale &&
+         std::frexp(factor, &exponent) == 0.5;
+}
 
 // What a run begins with. `fixed`: a factor that stays; 0: one that adapts in f16, else 1.
 LossScale first_loss_scale(DType compute, double fixed) noexcept;

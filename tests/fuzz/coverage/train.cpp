@@ -15,6 +15,7 @@
 #include "train/checkpoint/safetensors.h"
 #include "train/nets/net_file.h"
 #include "train/plan/run_plan.h"
+#include "train/run/config_facts.h"
 #include "train/run/metrics.h"
 #include "train/run/out_of_fold.h"
 #include "train/run/run_state.h"

@@ -1,0 +1,44 @@
+#include "train/run/config_facts.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/json_reader.h"
+
+namespace winnow::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Each entry has the names of all that it lies in: names of any length would be repeated without
+// end.
+constexpr std::size_t kMostPathBytes = 200;
+
+void add_facts(const std::string& name, const Json& value,
+               std::map<std::string, std::string>& facts) {
+  if (value.is_primitive() || value.empty() || name.size() > kMostPathBytes) {
+    facts[name] = value.is_string() ? value.get<std::string>() : value.dump();
+    return;
+  }
+  for (const auto& [step, inner] : value.items()) {
+    add_facts(name.empty() ? step : name + "." + step, inner, facts);
+  }
+}
+
+}  // namespace
+
+std::map<std::string, std::string> config_facts(const std::string& text) {
+  std::map<std::string, std::string> facts;
+  add_facts("", JsonReader(text, {"the configuration of a run"}).json(), facts);
+  facts.erase("digest");  // says only that something differs
+  return facts;
+}
+
+std::map<std::string, std::string> config_settings(const std::string& text) {
+  std::map<std::string, std::string> settings = config_facts(text);
+  std::erase_if(settings, [](const auto& fact) {
+    return fact.first.starts_with("data.classes") || fact.first == "data.digest_by_names";
+  });
+  return settings;
+}
+
+}  // namespace winnow::train
