@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 VERSION = "version 14."
-FOLDERS = ("common", "datasets", "dedup", "pipeline", "train", "tools", "python", "tests", "examples")
+FOLDERS = ("common", "datasets", "dedup", "pipeline", "train", "app", "tools", "python", "tests", "examples")
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
 
 

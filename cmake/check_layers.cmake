@@ -24,11 +24,12 @@ set(may_train/step       common pipeline/load train/tensor train/graph train/bac
                          train/plan train/step)
 set(may_train/evaluate   common pipeline/load train/tensor train/graph train/backend train/step train/evaluate)
 set(may_train/run        common pipeline/load train)
-set(may_tools    common datasets dedup pipeline train tools)
-set(may_python   common datasets dedup pipeline train python)
+set(may_app      common datasets dedup pipeline train app)
+set(may_tools    common datasets dedup pipeline train app tools)
+set(may_python   common datasets dedup pipeline train app tools/words python)
 set(rules common datasets dedup pipeline train/tensor train/graph train/ops train/rewrites train/onnx train/nets train/backend
           train/optim train/checkpoint train/model train/reduce train/plan train/step train/evaluate
-          train/run tools python)
+          train/run app tools python)
 
 # C library header (a pattern) -> the one path prefix that may include it.
 set(homes
@@ -45,8 +46,8 @@ set(homes
   "xxhash\\.h=common/"
   "archive(_entry)?\\.h=datasets/tar_file"
   "(oneapi/)?tbb/.*=(pipeline|dedup)/"
-  "httplib\\.h=tools/review/"
-  "CLI/.*=tools/(flags/|main|help|reference/|augment_config)"
+  "httplib\\.h=app/review/"
+  "CLI/.*=tools/(flags/|main|help|words|reference/|augment_config)"
   "toml\\+\\+/.*=train/nets/net_file")
 
 set(bad "")
@@ -62,7 +63,7 @@ foreach(rule IN LISTS rules)
       if(quote STREQUAL "\"")
         set(allowed FALSE)
         foreach(prefix IN LISTS may_${rule})
-          if(header MATCHES "^${prefix}/")
+          if(header MATCHES "^${prefix}[/.]")
             set(allowed TRUE)
           endif()
         endforeach()
@@ -84,6 +85,12 @@ foreach(rule IN LISTS rules)
         endforeach()
       endif()
     endforeach()
+    if(rule STREQUAL "app")  # a verb says what it has to say to its session (app/session.h)
+      file(STRINGS ${ROOT}/${file} terminal REGEX "^[^/]*(fmt::print|std::cout|isatty[(]|say_line[(]|to_stderr[(])")
+      if(terminal)
+        list(APPEND bad "${file} must not know of terminals: ${terminal}")
+      endif()
+    endif()
     file(STRINGS ${ROOT}/${file} ifdefs REGEX "^#[ ]*if.*WINNOW_")
     if(ifdefs)
       list(APPEND bad "${file}: no conditional compilation for a missing library; use a no_x.cpp")

@@ -28,7 +28,7 @@ STRUCT_FIELDS = 8
 EQUAL_LINES = 10
 STDERR = re.compile(r"\b(stderr|cerr|clog|perror)\b|\bd?write\(\s*STDERR_FILENO|\bdprintf\(\s*STDERR_FILENO")
 SAYS = {"common/to_stderr.cpp"}
-FOLDERS = "common,datasets,dedup,pipeline,train,tools,python"
+FOLDERS = "common,datasets,dedup,pipeline,train,app,tools,python"
 SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh"}
 
 TOKEN = re.compile(

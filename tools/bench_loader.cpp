@@ -1,125 +1,18 @@
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
 #include <memory>
-#include <string>
-#include <vector>
 
-#include "common/error.h"
-#include "common/statistics.h"
-#include "pipeline/load/dataset.h"
-#include "pipeline/load/sampler.h"
+#include "app/bench/loader.h"
 #include "pipeline/load/stages.h"
-#include "tools/bench_rows.h"
 #include "tools/benches.h"
 #include "tools/flags/flags.h"
-#include "tools/load_shards.h"
+#include "tools/memory_flags.h"
 #include "tools/numbers.h"
 #include "tools/shuffle_flags.h"
 #include "train/nets/nets.h"
 
 namespace winnow::tools {
-namespace {
-
-// What is loaded.
-struct LoadedBatches {
-  std::filesystem::path cache;
-  std::string augment = "cifar";
-  int image_side_px = 0;
-  std::uint64_t batch = 128;
-  int threads = 0;
-  pipeline::ShuffleOptions shuffle;
-  MemoryFlags memory;
-};
-
-struct LoaderBench {
-  LoadedBatches load;
-  double seconds = 5;
-  int rounds = 3;
-  bool json = false;
-};
-
-// Takes `batches` batches, or as many as come within `seconds`; how many images they had.
-std::uint64_t take_batches(const pipeline::Cache& cache, const pipeline::Sampler& sampler,
-                           const pipeline::LoadOptions& options, std::uint64_t batch,
-                           std::uint64_t batches, double seconds, const StopRequested& stop) {
-  const auto begin = std::chrono::steady_clock::now();
-  pipeline::Loader loader(cache, options, [&](std::uint64_t i) {
-    return i < batches ? sampler.requests(i * batch, batch) : std::vector<pipeline::Request>{};
-  });
-  std::uint64_t taken = 0;
-  pipeline::Batch got = loader.next();
-  for (; got.size() > 0; got = loader.next(std::move(got))) {
-    check(stop);
-    taken += got.size();
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-    if (seconds > 0 && passed.count() > seconds) break;
-  }
-  return taken;
-}
-
-void bench_loader(const LoaderBench& o, Session& session) {
-  MemoryFlags whole = o.load.memory;  // what is measured is one machine
-  whole.replicas = session.comm.size();
-  const pipeline::PlacedShards placed = place_shards(o.load.cache, whole, session);
-  const auto cache = pipeline::open_cache(o.load.cache, placed.placement, session.comm.rank());
-  const pipeline::DatasetInfo info = pipeline::describe(*cache);
-  const int side = o.load.image_side_px;
-  if (side == 0 && (info.height_px == 0 || info.width_px == 0)) {
-    throw UsageError("the images of " + o.load.cache.string() +
-                     " differ in size; say by --image-size what a net takes");
-  }
-  constexpr std::uint64_t kSeed = 1;
-  const pipeline::LoadOptions options{.geometry = {side > 0 ? side : info.height_px,
-                                                   side > 0 ? side : info.width_px, info.channels},
-                                      .recipe = pipeline::parse_recipe(o.load.augment),
-                                      .seed = kSeed,
-                                      .threads = thread_plan(session, o.load.threads).decode};
-  pipeline::SamplingOptions sampling{.shuffle = o.load.shuffle};
-  sampling.shuffle.batch = o.load.batch;
-  const pipeline::Sampler sampler(pipeline::select_samples(*cache, Split::kTrain, ""), kSeed,
-                                  sampling);
-  // What a loader gets through in that time is what every part is measured on.
-  const std::uint64_t batches = std::max<std::uint64_t>(
-      1, take_batches(*cache, sampler, options, o.load.batch, ~0ULL, o.seconds, session.stop) /
-             o.load.batch);
-  const auto count = static_cast<double>(batches * o.load.batch);
-  pipeline::LoadStages stages(*cache, sampler.requests(0, batches * o.load.batch), options,
-                              static_cast<std::size_t>(o.load.batch));
-  const auto rate_of = [&](const auto& work) {
-    check(session.stop);
-    return count / seconds_of(work);
-  };
-  std::vector<double> loaded, read, decoded, augmented, copied;
-  for (int round = 0; round < o.rounds; ++round) {
-    loaded.push_back(rate_of(
-        [&] { take_batches(*cache, sampler, options, o.load.batch, batches, 0, session.stop); }));
-    read.push_back(rate_of([&] { stages.read(); }));
-    if (stages.encoded()) decoded.push_back(rate_of([&] { stages.decode(); }));
-    augmented.push_back(rate_of([&] { stages.augment(); }));
-    if (!stages.encoded()) copied.push_back(rate_of([&] { stages.copy(); }));
-    say(session, fmt::format("round {}: {} images on {} threads, {:.0f} a second", round + 1,
-                             grouped(batches * o.load.batch), options.threads, loaded.back()));
-  }
-  const auto rate = [](const std::vector<double>& rates) {
-    return rates.empty() ? 0 : median(rates);
-  };
-  const double achieved = median(loaded);
-  std::vector<Row> rows{{"loader, of reading", achieved, rate(read), "images/s"}};
-  if (!decoded.empty())
-    rows.push_back({"loader, of decoding", achieved, rate(decoded), "images/s"});
-  rows.push_back({"loader, of augmenting", achieved, rate(augmented), "images/s"});
-  if (!copied.empty()) rows.push_back({"loader, of copying", achieved, rate(copied), "images/s"});
-  report(o.json, session, rows);
-  say(session, pipeline::bottleneck(achieved, {rate(read), rate(decoded), rate(augmented)}));
-}
-
-}  // namespace
 
 SubVerb add_bench_loader(Verb bench) {
-  auto o = std::make_shared<LoaderBench>();
+  auto o = std::make_shared<LoaderBenchRequest>();
   const Verb verb = bench.add_verb(
       "loader",
       "Training batches taken as fast as they come, beside reading, decoding and augmenting alone, "

@@ -1,6 +1,5 @@
 #include "tools/checkpoint_flags.h"
 
-#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 #include "train/run/setup.h"
 

@@ -1,37 +1,10 @@
 #include "tools/choice_flags.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "common/error.h"
-#include "dedup/hash/hashes.h"
-#include "dedup/tune/finds.h"
-#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {
-namespace {
 
-using dedup::HashAndThreshold;
-using dedup::ThresholdReason;
-
-std::string wanted(const dedup::Demand& demand) {
-  return demand.precision ? fmt::format("a precision of {:.1f} %", 100 * *demand.precision)
-                          : fmt::format("fewer than {:g} false pairs expected", demand.risk);
-}
-
-void refuse(const ChoiceFlags& flags) {
-  throw RefusedError(fmt::format(
-      "of {}, not even equal codes are duplicates with {}; ask for less, take another "
-      "hash, or see winnow tune",
-      flags.hash == kAuto ? "the stored hashes" : flags.hash, wanted(demand_of(flags))));
-}
-
-}  // namespace
-
-std::vector<Flag> add_demand_flags(Verb verb, const std::string& prefix, ChoiceFlags& flags) {
+std::vector<Flag> add_demand_flags(Verb verb, const std::string& prefix, ChoiceOptions& flags) {
   const Flag risk = verb.add_option(prefix + "risk", flags.risk,
                                     "Choose the threshold: the largest with fewer expected false "
                                     "pairs than this among all "
@@ -47,7 +20,7 @@ std::vector<Flag> add_demand_flags(Verb verb, const std::string& prefix, ChoiceF
   return {risk, precision};
 }
 
-std::vector<Flag> add_choice_flags(Verb verb, const std::string& prefix, ChoiceFlags& flags) {
+std::vector<Flag> add_choice_flags(Verb verb, const std::string& prefix, ChoiceOptions& flags) {
   const Flag hash = verb.add_option(prefix + "hash", flags.hash,
                                     "Hash to compare; auto: of those stored the one that finds "
                                     "most; exact: equal files and pixels only")
@@ -67,7 +40,7 @@ std::vector<Flag> add_choice_flags(Verb verb, const std::string& prefix, ChoiceF
   return options;
 }
 
-Flag add_quality_flag(Verb verb, const std::string& prefix, ChoiceFlags& flags) {
+Flag add_quality_flag(Verb verb, const std::string& prefix, ChoiceOptions& flags) {
   return verb
       .add_option(prefix + "least-quality", flags.least_quality,
                   "Images of less quality, 0 to 100, have too little in them to be compared by "
@@ -76,7 +49,7 @@ Flag add_quality_flag(Verb verb, const std::string& prefix, ChoiceFlags& flags) 
       .check(real_in(0.0, 100.0));
 }
 
-std::vector<Flag> add_verify_flags(Verb verb, const std::string& prefix, ChoiceFlags& flags) {
+std::vector<Flag> add_verify_flags(Verb verb, const std::string& prefix, ChoiceOptions& flags) {
   const Flag verify =
       verb.on_switch(
               prefix + "verify,!" + prefix + "no-verify",
@@ -94,147 +67,6 @@ std::vector<Flag> add_verify_flags(Verb verb, const std::string& prefix, ChoiceF
           .check(real_in(0.5, 0.9999))
           .each([&flags](const std::string&) { flags.verify = flags.verify.value_or(true); });
   return {verify, least};
-}
-
-void check_choice(const ChoiceFlags& flags, const std::string& prefix) {
-  if (flags.least_probability && !flags.verify.value_or(true)) {
-    throw UsageError(prefix + "least-probability is of " + prefix + "verify; leave " + prefix +
-                     "no-verify out");
-  }
-  if (flags.verify.value_or(false) && flags.hash == dedup::kExact) {
-    throw UsageError(prefix + "verify looks for pictures that are not equal, and " + prefix +
-                     "hash exact for equal ones; leave one out");
-  }
-  if (flags.hash == dedup::kExact && flags.least_quality) {
-    throw UsageError(prefix +
-                     "least-quality is of images compared by codes, and exact compares "
-                     "none; leave one out");
-  }
-  if (flags.hash == dedup::kExact && (flags.risk || flags.precision)) {
-    throw UsageError(prefix + "risk and " + prefix +
-                     "precision choose a threshold for codes, and exact compares none; leave one "
-                     "out");
-  }
-}
-
-dedup::Demand demand_of(const ChoiceFlags& flags) noexcept {
-  dedup::Demand demand;
-  demand.risk = flags.risk.value_or(demand.risk);
-  demand.precision = flags.precision;
-  demand.least_quality = flags.least_quality;
-  return demand;
-}
-
-std::string hash_of(const ChoiceFlags& flags) {
-  return flags.hash == kAuto && flags.threshold ? "phash" : flags.hash;
-}
-
-bool chooses(const ChoiceFlags& flags) noexcept {
-  return flags.hash != dedup::kExact && !flags.threshold;
-}
-
-std::vector<std::string> hashes_for(const ChoiceFlags& flags) {
-  const std::string hash = hash_of(flags);
-  if (hash == dedup::kExact || hash == kAuto) return {};
-  return {hash};
-}
-
-void say_if_small(const Session& session, const std::string& hash, int threshold) {
-  const int usual = dedup::usual_threshold(hash);
-  if (threshold <= 0 || 5 * threshold > usual) return;
-  say(session, fmt::format("{} bits are few for {}, whose codes are long: equal pictures alone are "
-                           "so near; {} are usual",
-                           threshold, hash, usual));
-}
-
-Settled settle_choice(const Session& session, const ChoiceFlags& flags,
-                      const dedup::ColumnSource& columns, std::span<const std::string> stored,
-                      const dedup::LinkSource& links, const dedup::ShownPairs& shown) {
-  if (!chooses(flags)) {
-    Settled settled{hash_of(flags), flags.threshold.value_or(0), {}, links};
-    say_if_small(session, settled.hash, settled.threshold);
-    return settled;
-  }
-  const bool is_auto = flags.hash == kAuto;
-  const dedup::Demand demand = demand_of(flags);
-  const dedup::ChosenBy chosen_by{demand.precision
-                                      ? fmt::format("precision {:g}", *demand.precision)
-                                      : fmt::format("risk {:g}", demand.risk),
-                                  is_auto};
-  const std::uint64_t images = columns({}).size();
-  const auto hashes = is_auto ? dedup::worth_comparing(stored, images) : std::vector{flags.hash};
-  if (images == 0) {  // nothing to choose by, or to say
-    return {hashes.front(), dedup::usual_threshold(hashes.front()), chosen_by, links};
-  }
-  if (is_auto && hashes.size() < stored.size()) {
-    say(session, fmt::format("{} images are many for codes of more than 64 bits, so these are not "
-                             "compared unless --hash names them",
-                             grouped(images)));
-  }
-  auto chosen = dedup::measure_and_choose(columns, hashes, demand, links, shown);
-  if (!chosen) {
-    if (!is_auto || demand.precision) refuse(flags);
-    return {std::string(dedup::kExact),
-            0,
-            chosen_by,
-            links,
-            {fmt::format("no stored hash has {} among {} images, so only equal files and "
-                         "pixels are taken for duplicates",
-                         wanted(demand), grouped(images))}};
-  }
-  Settled settled{chosen->choice.hash,
-                  chosen->choice.threshold,
-                  chosen_by,
-                  std::move(chosen->links),
-                  {in_words(chosen->choice, demand)}};
-  if (chosen->choice.alike) settled.why.push_back(in_words(*chosen->choice.alike));
-  return settled;
-}
-
-std::string in_words(const HashAndThreshold& choice, const dedup::Demand& demand) {
-  std::string words =
-      fmt::format("{} within {} bits of {}: ", choice.hash, choice.threshold, choice.bits);
-  switch (choice.reason) {
-    case ThresholdReason::kFewImages:
-      words += fmt::format("usual for it, as {} images are too few to measure by",
-                           grouped(choice.images));
-      break;
-    case ThresholdReason::kNoPairs:
-      words += fmt::format("usual for it, as no two of {} images are near enough to judge by",
-                           grouped(choice.images));
-      break;
-    case ThresholdReason::kRisk:
-      words += fmt::format("{} among {} images", wanted(demand), grouped(choice.images));
-      break;
-    case ThresholdReason::kPrecision:
-    case ThresholdReason::kSearchLimit:
-      words += fmt::format("about {:.0f} of {} pairs are false", choice.false_pairs,
-                           grouped(choice.pairs));
-      break;
-  }
-  if (choice.reason == ThresholdReason::kSearchLimit) {
-    words += fmt::format("; more than {} bits were not looked at", choice.threshold);
-  }
-  const std::string finds = dedup::finds_in_words(choice.hash, choice.threshold);
-  return finds.empty() ? words : words + "; of edited photos it " + finds;
-}
-
-std::string in_words(const dedup::Alike& alike) {
-  const std::string what =
-      alike.by_class
-          ? fmt::format(
-                "of {} pairs within {} bits, which chance alone would allow, about {} are "
-                "false by their labels",
-                grouped(alike.pairs), alike.allowed,
-                grouped(static_cast<std::uint64_t>(std::llround(alike.expected))))
-          : fmt::format(
-                "chance alone would allow {} bits, but {} pairs are between that and {}, "
-                "where chance makes {:.0f}",
-                alike.allowed, grouped(alike.pairs), alike.beyond, alike.expected);
-  return fmt::format(
-      "warning: these pictures are more alike than strangers are ({}), so codes alone are unsafe "
-      "beyond this threshold: look at pairs with winnow review, or take --hash exact",
-      what);
 }
 
 }  // namespace winnow::tools

@@ -1,229 +1,25 @@
-#include <fmt/core.h>
-
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <vector>
 
-#include "common/comm/agreement.h"
-#include "common/csv.h"
-#include "common/error.h"
-#include "common/file.h"
-#include "common/utf8.h"
+#include "app/eval/eval.h"
 #include "pipeline/store/cache.h"
 #include "tools/checkpoint_flags.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 #include "tools/help.h"
-#include "tools/load_shards.h"
+#include "tools/memory_flags.h"
 #include "tools/numbers.h"
-#include "tools/progress_bar.h"
 #include "train/evaluate/test_augmentation.h"
-#include "train/run/evaluate_run.h"
-#include "train/run/setup.h"
 
 namespace winnow::tools {
 namespace {
 
-struct EvalOptions {
-  train::EvalOptions eval;
-  std::vector<std::filesystem::path> caches;
-  std::vector<std::string> splits;  // of each cache; none: the one that evaluate_run() takes
-  std::string dtype = "f32";
-  std::filesystem::path predictions;
-  MemoryFlags memory;
-  int threads = 0;
-  bool json = false;
-};
-
 using Confusion = std::vector<std::vector<std::uint64_t>>;  // [label][prediction]
-
-Confusion confusion_of(const train::EvalResult& result) {
-  Confusion confusion(result.classes.size(), std::vector<std::uint64_t>(result.classes.size()));
-  for (std::size_t i = 0; i < result.evaluation.labels.size(); ++i) {
-    if (result.evaluation.labels[i] < 0) continue;  // no class is right
-    ++confusion[static_cast<std::size_t>(result.evaluation.labels[i])]
-               [static_cast<std::size_t>(result.evaluation.predictions[i])];
-  }
-  return confusion;
-}
-
-// The three classes a person would look at: those most often taken for another.
-void tell_confusions(const Session& session, const train::EvalResult& result,
-                     const Confusion& confusion) {
-  struct Pair {
-    std::uint64_t count;
-    std::size_t label;
-    std::size_t prediction;
-  };
-  std::vector<Pair> pairs;
-  for (std::size_t label = 0; label < confusion.size(); ++label) {
-    for (std::size_t p = 0; p < confusion.size(); ++p) {
-      if (p != label && confusion[label][p] > 0) pairs.push_back({confusion[label][p], label, p});
-    }
-  }
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const Pair& a, const Pair& b) { return a.count > b.count; });
-  pairs.resize(std::min<std::size_t>(pairs.size(), 3));
-  for (const Pair& pair : pairs) {
-    say(session, fmt::format("  '{}' taken for '{}' {} times", result.classes[pair.label],
-                             result.classes[pair.prediction], grouped(pair.count)));
-  }
-}
-
-// All labels of the sample, as a CSV of labels has them.
-std::string label_text(const train::EvalResult& result, std::size_t sample) {
-  const auto name = [&](std::int32_t label) {
-    return result.classes[static_cast<std::size_t>(label)];
-  };
-  if (!result.several_labels) return name(result.evaluation.labels[sample]);
-  std::string text;
-  for (const std::int32_t label : (*result.several_labels)[sample]) {
-    text += (text.empty() ? "" : "|") + name(label);
-  }
-  return text;
-}
-
-std::string predictions_csv(const train::EvalResult& result, const pipeline::Cache& cache) {
-  const pipeline::LedgerNames name_of = cache.read_names();
-  std::string csv = "id,name,label,prediction";
-  const bool with_logits = !result.evaluation.logits.empty();
-  for (const std::string& name : result.classes) {
-    if (with_logits) csv += "," + csv_field("logit_" + name);
-  }
-  csv += '\n';
-  for (std::size_t i = 0; i < result.ids.size(); ++i) {
-    csv += fmt::format(
-        "{},{},{},{}", result.ids[i], csv_field(name_of(result.ids[i])),
-        csv_field(label_text(result, i)),
-        csv_field(result.classes[static_cast<std::size_t>(result.evaluation.predictions[i])]));
-    for (std::size_t k = 0; with_logits && k < result.classes.size(); ++k) {
-      csv += fmt::format(
-          ",{}", result.evaluation.logits[i * result.classes.size() + k]);  // read back exactly
-    }
-    csv += '\n';
-  }
-  return csv;
-}
-
-nlohmann::ordered_json to_json(const train::TestAugmentation& tta) {
-  nlohmann::ordered_json views = nlohmann::ordered_json::array();
-  for (const auto& [view, weight] : tta.views) {
-    views.push_back({{"top_px", view.top_px},
-                     {"left_px", view.left_px},
-                     {"mirrored", view.mirrored},
-                     {"weight", weight}});
-  }
-  return {{"name", tta.name}, {"mean_of", mean_of_name(tta.mean)}, {"views", std::move(views)}};
-}
-
-nlohmann::ordered_json to_json(const train::EvalResult& result, const Confusion& confusion) {
-  std::vector<std::string> names = result.classes;
-  for (std::string& name : names) name = to_utf8(name);
-  nlohmann::ordered_json json{{"schema", "winnow.eval/1"},
-                              {"epoch", nullptr},
-                              {"loss", result.evaluation.loss},
-                              {"top1", result.evaluation.top1},
-                              {"top1_leak_free", nullptr},
-                              {"split", result.split},
-                              {"samples", result.evaluation.samples},
-                              {"leaked", result.evaluation.leaked},
-                              {"images_per_second", result.images_per_second},
-                              {"classes", names},
-                              {"confusion", confusion}};
-  if (result.epoch) json["epoch"] = *result.epoch;
-  if (result.evaluation.top1_leak_free) json["top1_leak_free"] = *result.evaluation.top1_leak_free;
-  if (const auto& mean = result.evaluation.mean_average_precision) {
-    json["map"] = *mean;
-    for (const auto& precision : result.evaluation.average_precisions) {
-      json["average_precision"].push_back(precision ? nlohmann::ordered_json(*precision)
-                                                    : nlohmann::ordered_json(nullptr));
-    }
-  }
-  return json;
-}
-
-train::EvalResult evaluate(const train::EvalOptions& options, Session& session) {
-  const ProgressSink watch = make_stopping_bar(
-      session, "eval", "batches", "stopped before the end; run the same command again");
-  return train::evaluate_run(options, session.comm, watch,
-                             [&](const std::string& sentence) { say(session, sentence); });
-}
-
-// On rank 0. `options` are those of this evaluation.
-void tell(const EvalOptions& o, const train::EvalOptions& options, const train::EvalResult& result,
-          const Session& session) {
-  const Confusion confusion = confusion_of(result);
-  say(session, fmt::format("{}{} accuracy {} on {} images, loss {:.4f}",
-                           o.caches.size() > 1 ? options.data.cache.string() + ": " : "",
-                           result.split, percent(result.evaluation.top1),
-                           grouped(result.evaluation.samples), result.evaluation.loss));
-  const train::TestAugmentation* const tta =
-      options.data.tta.empty() ? nullptr : &train::find_test_augmentation(options.data.tta);
-  if (tta != nullptr) {
-    say(session, fmt::format("each predicted by the mean of the {} of {} views, --tta {}",
-                             mean_of_name(tta->mean), tta->views.size(), tta->name));
-  }
-  if (result.evaluation.top1_leak_free) {
-    say(session,
-        fmt::format("{} without the {} that have a duplicate in the split train",
-                    percent(*result.evaluation.top1_leak_free), grouped(result.evaluation.leaked)));
-  }
-  if (const auto& mean = result.evaluation.mean_average_precision) {
-    say(session, fmt::format("{} mean average precision over the classes; an image is right above "
-                             "where one of its labels has the largest logit",
-                             percent(*mean)));
-  }
-  tell_confusions(session, result, confusion);
-  if (!o.predictions.empty()) {
-    const std::filesystem::path& elsewhere = options.data.placement.files_at;
-    write_file_durably(
-        o.predictions,
-        predictions_csv(result,
-                        pipeline::Cache::open(elsewhere.empty() ? options.data.cache : elsewhere,
-                                              pipeline::OpenOptions::without_shards())));
-    say(session, fmt::format("predictions: {}", o.predictions.string()));
-  }
-  if (!o.json) return;
-  nlohmann::ordered_json json = to_json(result, confusion);
-  if (tta != nullptr) json["tta"] = to_json(*tta);
-  if (o.caches.size() > 1) json["cache"] = to_utf8(options.data.cache.string());
-  fmt::print("{}\n", json.dump());
-}
-
-void check(const EvalOptions& o) {
-  if (!o.eval.data.tta.empty()) train::find_test_augmentation(o.eval.data.tta);
-  if (o.eval.with_logits && o.predictions.empty()) {
-    throw UsageError("--logits go into the file of --predictions; give that too");
-  }
-  if (!o.predictions.empty() && (o.caches.size() > 1 || o.splits.size() > 1)) {
-    throw UsageError("--predictions are of one split of one cache; evaluate the others without");
-  }
-}
-
-void run(const EvalOptions& o, Session& session) {
-  train::EvalOptions options = o.eval;
-  comm::on_all(session.comm, [&] {
-    options.dtype = train::parse_dtype(o.dtype);
-    check(o);
-  });
-  options.threads = thread_plan(session, o.threads);
-  for (const std::filesystem::path& cache : o.caches) {
-    const pipeline::PlacedShards placed = place_shards(cache, o.memory, session);
-    options.data.cache = cache;
-    options.data.placement = placed.placement;
-    for (const std::string& split : o.splits.empty() ? std::vector<std::string>{""} : o.splits) {
-      options.data.split = split;
-      const train::EvalResult result = evaluate(options, session);
-      if (session.comm.rank() == 0) tell(o, options, result, session);
-    }
-  }
-}
 
 }  // namespace
 
 Command add_eval(Verb program) {
-  auto o = std::make_shared<EvalOptions>();
+  auto o = std::make_shared<EvalRequest>();
   const Verb verb = program.add_verb(
       "eval", "Evaluate a run: accuracy on all and without leaked images, predictions, confusions");
   verb.add_option("run", o->eval.run,
@@ -268,7 +64,7 @@ Examples:
   winnow eval run cache other-cache --split val --split test --json
   winnow eval run cache --split val --predictions predictions.csv --json
   winnow eval resnet20.safetensors cache --net resnet20 --predictions all.csv --logits)");
-  return {verb, true, [o](Session& session) { run(*o, session); }, /*stops=*/true};
+  return {verb, true, [o](Session& session) { run_eval(*o, session); }, /*stops=*/true};
 }
 
 }  // namespace winnow::tools

@@ -1,27 +1,17 @@
-#include <fmt/core.h>
-
-#include <array>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "app/info/info.h"
+#include "app/info/issues.h"
+#include "app/page/ingest_page.h"
 #include "common/file.h"
 #include "common/json_reader.h"
-#include "common/utf8.h"
-#include "dedup/audit/issue.h"
 #include "dedup/features/feature_table.h"
-#include "dedup/settings.h"
-#include "pipeline/decode/encode.h"
 #include "pipeline/export/choice.h"
-#include "pipeline/export/sheet.h"
 #include "pipeline/store/cache.h"
-#include "pipeline/store/features.h"
 #include "tools/command.h"
-#include "tools/dedup_search.h"
 #include "tools/flags/flags.h"
-#include "tools/info_issues.h"
-#include "tools/ingest_flags.h"
+#include "tools/issues_flag.h"
 #include "tools/numbers.h"
-#include "tools/report/ingest_page.h"
 
 namespace winnow::tools {
 namespace {
@@ -29,347 +19,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using BySplit = pipeline::SelectionCounts::BySplit;
 
-// Of the picture of some samples.
-struct SheetFlags {
-  std::filesystem::path path;
-  std::string split;
-  std::string label;
-  std::string groups;  // of this selection, in place of samples
-  bool removed = false;
-  std::string augment;
-  std::string image_size;
-  std::uint64_t count = 64;
-  std::uint64_t columns = 8;
-  std::optional<std::uint64_t> seed;
-};
-
-struct InfoOptions {
-  std::filesystem::path cache;
-  std::filesystem::path report;
-  std::string selection;
-  SheetFlags sheet;
-  std::optional<std::vector<std::string>> issues;  // asked for; of these
-  bool json = false;
-};
-
-std::uint64_t sum(const BySplit& counts) {
-  std::uint64_t total = 0;
-  for (const std::uint64_t count : counts) total += count;
-  return total;
-}
-
-std::string name_of_split(std::size_t split) {
-  return std::string(split_name(static_cast<Split>(split)));
-}
-
-// {"kept": ..., "removed": ..., "splits": {"train": {...}}}, of the splits there are.
-Json to_json(const pipeline::SelectionCounts::Counts& counts) {
-  Json splits = Json::object();
-  for (std::size_t split = 0; split < counts.kept.size(); ++split) {
-    if (counts.kept[split] + counts.removed[split] == 0) continue;
-    splits[name_of_split(split)] = {{"kept", counts.kept[split]},
-                                    {"removed", counts.removed[split]}};
-  }
-  return {{"kept", sum(counts.kept)}, {"removed", sum(counts.removed)}, {"splits", splits}};
-}
-
-Json settings_json(const dedup::Selection& selection) {
-  if (selection.settings.empty()) return Json::object();
-  const std::string where = "what selection '" + selection.name + "' was decided by";
-  return JsonReader(selection.settings, {where, "make the selection again"}).json();
-}
-
-Json to_json(const dedup::Selection& selection, const pipeline::SelectionCounts& counts,
-             const pipeline::Manifest& manifest) {
-  Json json{{"name", selection.name}, {"settings", settings_json(selection)}};
-  json.update(to_json(counts.all));
-  json["classes"] = Json::array();
-  for (std::size_t label = 0; label < counts.labels.size(); ++label) {
-    Json row{{"name", to_utf8(manifest.classes[label])}};
-    row.update(to_json(counts.labels[label]));
-    json["classes"].push_back(std::move(row));
-  }
-  json["unlabelled"] = to_json(counts.unlabelled);
-  return json;
-}
-
-void print_table(const char* name, const pipeline::Histogram& histogram, std::string (*range)(int),
-                 const char* unit) {
-  constexpr double kFew = 0.01;  // less than that share goes into "others"
-  const auto total = static_cast<double>(histogram.total());
-  std::string line;
-  std::uint64_t others = 0;
-  for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
-    const std::uint64_t count = histogram.counts[i];
-    const double share = static_cast<double>(count) / total;
-    if (share < kFew) {
-      others += count;
-      continue;
-    }
-    line += fmt::format("{}{}{} {:.0f} %", line.empty() ? "" : ", ",
-                        range(histogram.first + static_cast<int>(i)), unit, 100 * share);
-  }
-  if (others > 0) line += fmt::format("; {} others", grouped(others));
-  fmt::print("{:10}{}\n", name, line);
-}
-
-// How many images each class has in each split that has any; in one line where they are many.
-void print_classes(const pipeline::Manifest& m) {
-  constexpr std::size_t kMost = 20;
-  const pipeline::Statistics& s = *m.images.statistics;
-  if (m.classes.empty()) return;
-  fmt::print("          {}\n", in_words(balance_of(images_by_class(s))));
-  for (std::size_t label = 0; label < m.classes.size() && m.classes.size() <= kMost; ++label) {
-    std::string counts;
-    for (int split = 0; split < kSplitCount; ++split) {
-      const auto i = static_cast<std::size_t>(split);
-      if (m.images.split_counts[i] == 0) continue;
-      const auto which = static_cast<Split>(split);
-      counts += fmt::format("  {:>9} {}", grouped(s.splits[i].classes[label]),
-                            which == Split::kNone ? "images" : split_name(which));
-    }
-    fmt::print("  {:18}{}\n", printable(m.classes[label]), counts);
-  }
-}
-
-void print_pixels(const pipeline::Manifest& m) {
-  const std::array<double, 3> mean = m.images.mean();
-  const std::array<double, 3> deviation = m.images.deviation();
-  const bool train = m.images.split_counts[static_cast<std::size_t>(Split::kTrain)] > 0;
-  if (m.images.pixel_sums.pixels == 0) return;
-  const auto list = [&](const std::array<double, 3>& values) {
-    return m.images.channels == 1
-               ? fmt::format("{:.4f}", values[0])
-               : fmt::format("{:.4f} {:.4f} {:.4f}", values[0], values[1], values[2]);
-  };
-  fmt::print("mean      {} (of {} images, white is 1)\n", list(mean), train ? "train" : "all");
-  fmt::print("deviation {}\n", list(deviation));
-}
-
-void print_sizes(const pipeline::Statistics& s) {
-  if (s.largest.pixels() == 0) return;
-  print_table("sides", s.short_side, short_side_range, " px");
-  print_table("aspect", s.aspect, aspect_range, "");
-  print_table("files", s.file_bytes, file_bytes_range, "");
-  fmt::print("smallest  {} x {} px, largest {} x {} px\n", s.smallest.width_px,
-             s.smallest.height_px, s.largest.width_px, s.largest.height_px);
-}
-
-void print(const pipeline::Manifest& m) {
-  for (const pipeline::SourceInfo& s : m.sources) {
-    fmt::print("source    {} ({}, {} inputs)\n", printable(s.name), s.format, grouped(s.inputs));
-  }
-  for (int split = 0; split < kSplitCount; ++split) {
-    const std::uint64_t count = m.images.split_counts[static_cast<std::size_t>(split)];
-    if (count == 0) continue;
-    fmt::print("split     {}: {} images\n", split_name(static_cast<Split>(split)), grouped(count));
-  }
-  for (const auto& [fate, count] : m.inputs.by_fate) {
-    if (count > 0) fmt::print("ledger    {}: {}\n", fate, grouped(count));
-  }
-  fmt::print("images    {}, {}\n", m.images.channels == 1 ? "gray" : "colour",
-             m.images.height_px > 0
-                 ? fmt::format("all {} x {} px", m.images.width_px, m.images.height_px)
-                 : std::string("of differing sizes"));
-  fmt::print("classes   {}\n",
-             m.classes.empty() ? "none (unlabelled)" : std::to_string(m.classes.size()));
-  if (m.images.statistics) {
-    print_classes(m);
-    print_sizes(*m.images.statistics);
-  }
-  print_pixels(m);
-  std::uint64_t bytes = 0;
-  for (const pipeline::ShardInfo& shard : m.shards) bytes += shard.bytes;
-  fmt::print("shards    {} ({} MiB, store {})\n", m.shards.size(), grouped(bytes >> 20), m.store);
-  const std::string variants = tools::in_words(pipeline::variant_settings(m.settings.variants));
-  if (!variants.empty()) fmt::print("stored    {}\n", variants);
-}
-
-// Of all images; 0 where there are none.
-std::uint64_t thumbnail_bytes(const pipeline::Cache& cache) {
-  return cache.manifest().settings.fingerprints.thumbnails ? cache.thumbnail_bytes() : 0;
-}
-
-void print_thumbnails(const pipeline::Cache& cache) {
-  const std::uint64_t bytes = thumbnail_bytes(cache);
-  const std::uint64_t images = cache.manifest().inputs.by_fate.at("ok");
-  fmt::print("thumbnail {}\n", bytes == 0 ? "none"
-                                          : fmt::format("{} bytes an image, {} together",
-                                                        grouped(bytes / images), in_bytes(bytes)));
-}
-
-// Of a cache's features: as winnow embed said when they were made.
-Json features_json(const pipeline::Cache& cache) {
-  Json list = Json::array();
-  for (const std::string& name : pipeline::list_features(cache.paths())) {
-    const InputFile file(pipeline::features_path(cache.paths(), name));
-    const dedup::FeaturesAbout about = dedup::read_about_features(file);
-    const JsonReader source(about.source, {file.path().string() + ": where its vectors are from",
-                                           "make it again with winnow embed"});
-    source.members();
-    list.push_back({{"name", to_utf8(name)},
-                    {"current", about.cache_digest == cache.digest()},
-                    {"images", about.rows},
-                    {"dimensions", about.dimensions},
-                    {"dtype", dedup::feature_type_name(about.type)},
-                    {"bytes", file.size()},
-                    {"source", source.json()}});
-  }
-  return list;
-}
-
-// What made features: "lenet of run", "resnet50 of weights.safetensors", "vectors.npy".
-std::string maker_in_words(const Json& source) {
-  const auto text = [&](const char* key) {
-    const auto at = source.find(key);
-    return at != source.end() && at->is_string() ? printable(at->get<std::string>()) : "";
-  };
-  if (source.contains("npy")) return text("npy");
-  if (source.contains("weights")) return text("net") + " of " + text("weights");
-  const bool ema = source.value("ema", Json(false)) == true;
-  return fmt::format("{} of {}, {}{}", text("net"), text("run"), text("checkpoint"),
-                     ema ? ", its averages" : "");
-}
-
-void print_features(const pipeline::Cache& cache) {
-  for (const Json& of : features_json(cache)) {
-    fmt::print("features  {}: {} images, {} dimensions, {}, {}, by {}{}\n",
-               printable(of["name"].get<std::string>()), grouped(of["images"].get<std::uint64_t>()),
-               grouped(of["dimensions"].get<std::uint64_t>()), of["dtype"].get<std::string>(),
-               in_bytes(of["bytes"].get<std::uint64_t>()), maker_in_words(of["source"]),
-               of["current"] == true ? "" : "; made for another cache: make them again");
-  }
-}
-
-// A table: a line a class, a column a split that has some, of what is kept and in brackets removed.
-void print(const dedup::Selection& selection, const pipeline::SelectionCounts& counts,
-           const pipeline::Manifest& manifest) {
-  const std::string words = dedup::settings_in_words(selection.settings);
-  fmt::print("selection {}: {} kept, {} removed{}\n", selection.name, grouped(sum(counts.all.kept)),
-             grouped(sum(counts.all.removed)),
-             words.empty() ? "" : ", decided by " + printable(words));
-  std::vector<std::size_t> splits;
-  for (std::size_t split = 0; split < counts.all.kept.size(); ++split) {
-    if (counts.all.kept[split] + counts.all.removed[split] > 0) splits.push_back(split);
-  }
-  const auto line = [&](const std::string& name, const auto& text) {
-    std::string out = fmt::format("  {:28}", name);
-    for (const std::size_t split : splits) out += fmt::format("{:>22}", text(split));
-    fmt::print("{}\n", out);
-  };
-  const auto row = [&](const std::string& name, const pipeline::SelectionCounts::Counts& of) {
-    line(name, [&](std::size_t split) {
-      return grouped(of.kept[split]) +
-             (of.removed[split] > 0 ? " (-" + grouped(of.removed[split]) + ")" : "");
-    });
-  };
-  line("", name_of_split);
-  row("all", counts.all);
-  for (std::size_t label = 0; label < counts.labels.size(); ++label) {
-    row(printable(manifest.classes[label]), counts.labels[label]);
-  }
-  if (sum(counts.unlabelled.kept) + sum(counts.unlabelled.removed) > 0) {
-    row("(unlabelled)", counts.unlabelled);
-  }
-}
-
-// Of the size asked for, that of the images, or ImageNet's where they differ.
-std::optional<pipeline::SheetRecipe> sheet_recipe(const SheetFlags& o,
-                                                  const pipeline::Manifest& m) {
-  if (o.augment.empty()) return std::nullopt;
-  constexpr int kUsualPx = 224;
-  pipeline::SheetRecipe how{.recipe = pipeline::parse_recipe(o.augment),
-                            .height_px = m.images.height_px > 0 ? m.images.height_px : kUsualPx,
-                            .width_px = m.images.height_px > 0 ? m.images.width_px : kUsualPx,
-                            .seed = o.seed.value_or(1)};
-  for (std::size_t c = 0; c < 3; ++c) {
-    how.levels.mean[c] = 255 * m.images.mean()[c];
-    how.levels.deviation[c] = 255 * m.images.deviation()[c];
-  }
-  if (!o.image_size.empty()) {
-    const std::optional<Sides> sides = parse_sides(o.image_size);
-    if (!sides) {
-      throw UsageError("--image-size " + o.image_size +
-                       " is no size; give a side in pixels, such as 224, or HxW");
-    }
-    how.height_px = sides->height_px;
-    how.width_px = sides->width_px;
-  }
-  return how;
-}
-
-// The PNG that was written.
-Bytes write_sheet(const InfoOptions& o, const pipeline::Cache& cache, const Session& session) {
-  pipeline::SheetOptions options{.choice = {.selection = o.selection, .removed = o.sheet.removed},
-                                 .count = o.sheet.count,
-                                 .columns = o.sheet.columns,
-                                 .seed = o.sheet.seed,
-                                 .threads = plan_threads(session.threads).decode,
-                                 .augment = sheet_recipe(o.sheet, cache.manifest())};
-  if (!o.sheet.split.empty()) options.choice.split = parse_split(o.sheet.split);
-  if (!o.sheet.label.empty()) options.choice.label = o.sheet.label;
-  if (!o.sheet.groups.empty()) options.choice.selection = o.sheet.groups;
-  const pipeline::Sheet sheet = o.sheet.groups.empty() ? pipeline::make_sheet(cache, options)
-                                                       : pipeline::make_group_sheet(cache, options);
-  Bytes png = pipeline::encode_png(sheet.image.view());
-  write_file_durably(o.sheet.path, png);
-  for (const std::string& problem : sheet.broken) say(session, "no picture of " + problem);
-  say(session, options.augment ? fmt::format("{} pictures of {} samples are in {}", sheet.pictures,
-                                             sheet.samples, o.sheet.path.string())
-                               : fmt::format("{} of the pictures are in {}", sheet.samples,
-                                             o.sheet.path.string()));
-  return png;
-}
-
-void run(const InfoOptions& o, const Session& session) {
-  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
-  say_alpha_ignored(session, cache);
-  const pipeline::Manifest& m = cache.manifest();
-  std::optional<dedup::Selection> selection;
-  pipeline::SelectionCounts counts;
-  if (!o.selection.empty()) {
-    selection = cache.read_selection(o.selection);
-    dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
-    pipeline::obey_splits(*selection, table);
-    counts = pipeline::count(m, table, *selection);
-  }
-  Bytes sheet;
-  if (!o.sheet.path.empty()) sheet = write_sheet(o, cache, session);
-  if (!o.report.empty()) {
-    IngestPage page = read_page(cache);
-    page.cache = o.cache.string();
-    page.made = made_here();
-    page.sheet = std::move(sheet);
-    write_file_durably(o.report, html_of(page));
-  }
-  if (o.json) {
-    Json json{{"schema", "winnow.info/1"},
-              {"manifest", JsonReader(pipeline::to_json(m), {"the manifest"}).json()},
-              {"thumbnail_bytes", thumbnail_bytes(cache)},
-              {"features", features_json(cache)},
-              {"selections", cache.selections()}};
-    if (o.issues) json["issues"] = issues_json(cache, *o.issues);
-    if (selection) json["selection"] = to_json(*selection, counts, m);
-    fmt::print("{}\n", json.dump());
-    return;
-  }
-  if (o.issues) {
-    o.issues->empty() ? print_issues(cache) : list_issues(cache, *o.issues);
-    return;
-  }
-  fmt::print("cache     {}\ndigest    {}\n", o.cache.string(), cache.digest());
-  print(m);
-  print_thumbnails(cache);
-  print_features(cache);
-  if (selection) {
-    print(*selection, counts, m);
-  } else {
-    for (const std::string& name : cache.selections()) fmt::print("selection {}\n", name);
-  }
-}
-
 // `flags` must live as long as `verb`.
-void add_sheet_flags(Verb verb, Flag selection, SheetFlags& flags) {
+void add_sheet_flags(Verb verb, Flag selection, SheetOptions& flags) {
   const Flag sheet =
       verb.add_option("--sheet", flags.path, "Write a PNG with thumbnails of some samples");
   verb.add_flag("--removed", flags.removed,
@@ -409,7 +60,7 @@ void add_sheet_flags(Verb verb, Flag selection, SheetFlags& flags) {
 }  // namespace
 
 Command add_info(Verb program) {
-  auto o = std::make_shared<InfoOptions>();
+  auto o = std::make_shared<InfoRequest>();
   const Verb verb = program.add_verb(
       "info", "Show what a cache holds, or a selection keeps, in numbers and pictures");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
@@ -444,7 +95,7 @@ Examples:
   winnow info cache --sheet look.png --augment imagenet --image-size 224
   winnow info cache --sheet look.png --augment crop+flip+rand_augment:magnitude=12
   winnow info cache --sheet look.png --augment resized_crop+mixup+cutmix)");
-  return {verb, false, [o](Session& session) { run(*o, session); }};
+  return {verb, false, [o](Session& session) { run_info(*o, session); }};
 }
 
 }  // namespace winnow::tools

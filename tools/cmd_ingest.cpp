@@ -1,344 +1,20 @@
-#include <fmt/core.h>
-#include <fmt/format.h>
 #include <malloc.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
-#include <vector>
 
-#include "common/comm/agreement.h"
-#include "common/error.h"
-#include "common/file.h"
-#include "datasets/formats.h"
-#include "dedup/hash/hashes.h"
-#include "pipeline/export/thumbnails.h"
-#include "pipeline/ingest/drop.h"
-#include "pipeline/ingest/estimate.h"
+#include "app/ingest/ingest.h"
+#include "app/page/ingest_page.h"
 #include "pipeline/ingest/ingest.h"
-#include "pipeline/store/cache.h"
-#include "pipeline/store/memory.h"
-#include "tools/across_labels.h"
-#include "tools/class_words.h"
 #include "tools/command.h"
-#include "tools/compared.h"
 #include "tools/dedup_flags.h"
-#include "tools/dedup_search.h"
 #include "tools/flags/flags.h"
 #include "tools/help.h"
-#include "tools/ingest_end.h"
 #include "tools/ingest_flags.h"
-#include "tools/progress_bar.h"
-#include "tools/report/ingest_page.h"
-#include "tools/stop_signals.h"
 
 namespace winnow::tools {
 namespace {
-
-// What to do beyond a plain ingest.
-struct Task {
-  bool memory = false;
-  bool retry = false;
-  bool drop = false;
-  bool estimate = false;
-};
-
-// When it counts as failed.
-struct GateFlags {
-  std::string fail_on = "none";
-  std::string max_bad;
-};
-
-// What is told of it.
-struct Output {
-  std::filesystem::path report;
-  std::vector<std::string> words;  // of the command
-  bool json = false;
-};
-
-struct IngestOptions {
-  std::vector<std::filesystem::path> sources;
-  std::filesystem::path out;
-  std::filesystem::path into;
-  IngestFlags flags;
-  Task task;
-  DedupFlags drop_flags;
-  GateFlags gate;
-  Output output;
-};
-
-// Before an hour's work: that its page will have a folder to be in.
-void check_report(const IngestOptions& o, const std::filesystem::path& out) {
-  if (o.output.report.empty() || o.output.report.parent_path() == out) return;
-  const std::filesystem::path folder = std::filesystem::absolute(o.output.report).parent_path();
-  std::error_code ignored;
-  if (std::filesystem::is_directory(folder, ignored)) return;
-  throw UsageError("the report cannot be written to " + o.output.report.string() +
-                   ": there is no folder " + folder.string() + "; make it first");
-}
-
-void write_report(const IngestOptions& o, const std::filesystem::path& out,
-                  std::span<const pipeline::IngestSource> sources,
-                  const pipeline::IngestResult& result) {
-  IngestPage page = read_page(pipeline::Cache::open(out));
-  page.cache = out.string();
-  page.made = made_here();
-  std::vector<std::string> descriptions;
-  std::vector<datasets::Skipped> skipped;
-  for (const pipeline::IngestSource& source : sources) {
-    descriptions.push_back(source.source->description());
-    for (const datasets::Skipped& some : source.source->skipped()) skipped.push_back(some);
-  }
-  page.run = {.descriptions = std::move(descriptions),
-              .skipped = std::move(skipped),
-              .command = o.output.words,
-              .folder = std::filesystem::current_path().string(),
-              .times = result.times,
-              .seconds = result.seconds,
-              .inputs_done = result.inputs_done,
-              .peak_rss_bytes = peak_rss_bytes(),
-              .notes = remarks_on_classes(result.manifest)};
-  page.run->notes.insert(page.run->notes.begin(),
-                         {orientation_remark(result, false), matte_remark(result)});
-  write_file_durably(o.output.report, html_of(page));
-}
-
-// The folder nearest to `path` that is there.
-std::filesystem::path existing(const std::filesystem::path& path) {
-  std::filesystem::path folder = std::filesystem::absolute(path);
-  std::error_code ignored;
-  while (!std::filesystem::is_directory(folder, ignored) && folder.has_relative_path()) {
-    folder = folder.parent_path();
-  }
-  return folder;
-}
-
-// Of one process, whatever the number of ranks.
-void tell_estimate(const IngestOptions& o, const std::filesystem::path& out,
-                   std::span<const pipeline::IngestSource> sources,
-                   const pipeline::IngestOptions& options, double listing_seconds,
-                   const Session& session) {
-  const pipeline::Estimate e = pipeline::estimate_ingest(sources, out, options);
-  const double seconds = listing_seconds + e.seconds;
-  const double rate = static_cast<double>(e.inputs) / std::max(seconds, 1e-9);
-  const std::uint64_t free =
-      options.target.memory ? pipeline::memory_left() : free_bytes(existing(out));
-  say(session, fmt::format("would take about {} ({} to list the source), {:.0f} inputs a second",
-                           in_seconds(seconds), in_seconds(listing_seconds), rate));
-  say(session, fmt::format("the cache would have about {}; {} are free {}", in_bytes(e.cache_bytes),
-                           in_bytes(free), options.target.memory ? "in memory" : "there"));
-  say(session, bottleneck(e.times));
-  say(session,
-      fmt::format("from {} of {} inputs, ingested in {}; a source that comes from disk "
-                  "later than these did, or a busier machine, takes longer",
-                  grouped(e.sampled_inputs), grouped(e.inputs), in_seconds(e.sampled_seconds)));
-  if (!o.output.json) return;
-  const nlohmann::ordered_json json{{"schema", "winnow.estimate/1"},
-                                    {"inputs", e.inputs},
-                                    {"input_bytes", e.input_bytes},
-                                    {"listing_seconds", listing_seconds},
-                                    {"seconds", seconds},
-                                    {"images_per_second", rate},
-                                    {"cache_bytes", e.cache_bytes},
-                                    {"free_bytes", free},
-                                    {"slowest", name_of_slowest(e.times)},
-                                    {"sampled_inputs", e.sampled_inputs},
-                                    {"sampled_seconds", e.sampled_seconds}};
-  fmt::print("{}\n", json.dump());
-}
-
-// The end of it, as rank 0 tells it. Throws RefusedError where `gate` says so.
-void conclude(const IngestOptions& o, const pipeline::Gate& gate, const std::filesystem::path& out,
-              std::span<const pipeline::IngestSource> sources, const pipeline::IngestResult& result,
-              const Session& session) {
-  const IngestEnd end{.out = out,
-                      .sources = sources,
-                      .result = result,
-                      .retried = o.task.retry,
-                      .dropped = o.task.drop};
-  say_end(end, session);
-  if (!o.output.report.empty()) {
-    write_report(o, out, sources, result);
-    say(session, fmt::format("report: {}", o.output.report.string()));
-  }
-  if (o.output.json) fmt::print("{}\n", json_of(end).dump());
-  const std::string why =
-      pipeline::refusal(gate, result.manifest.inputs.by_fate, result.remarks.warned);
-  if (why.empty()) return;
-  throw RefusedError(why + "; they are listed in " + (out / "ledger.jsonl").string() +
-                     ", and the cache is complete without those that could not be read");
-}
-
-void check_drop_hash(const ChoiceFlags& flags, const std::vector<std::string>& computed) {
-  check_choice(flags, "--drop-");
-  const std::string hash = hash_of(flags);
-  if (hash == dedup::kExact || hash == kAuto) return;
-  dedup::find_hash(hash);  // there is such a one
-  if (std::ranges::find(computed, hash) != computed.end()) return;
-  throw UsageError(fmt::format(
-      "--drop-hash {} is none of the hashes that this ingest computes ({}); add it to --hash, or "
-      "compare another",
-      hash, fmt::join(computed, ", ")));
-}
-
-void check_drop_policy(const dedup::Policy& policy) {
-  if (policy.mode == dedup::SelectionMode::kKeep &&
-      policy.on_conflict != dedup::ConflictAction::kWeight &&
-      policy.on_leak != dedup::LeakAction::kMove) {
-    return;
-  }
-  throw UsageError(
-      "--drop stores an image in its own split or leaves it out, and can neither move nor weigh "
-      "it; ingest without --drop and decide that with winnow dedup");
-}
-
-// Pictures of samples whose ids have the numbers of their sources.
-pipeline::PictureOf pictures_of(std::span<const pipeline::IngestSource> sources,
-                                const pipeline::DecodeSettings& settings) {
-  std::vector<pipeline::PictureOf> of_source;
-  for (const pipeline::IngestSource& source : sources) {
-    of_source.push_back(pipeline::pictures_of(*source.source, settings));
-  }
-  return [of_source = std::move(of_source)](SampleId id, int side_px) {
-    return of_source.at(source_of(id))(make_sample_id(0, position_of(id)), side_px);
-  };
-}
-
-// What --drop leaves out of all that was fingerprinted.
-dedup::Selection decide_drops(const IngestOptions& o, dedup::Options deciding,
-                              std::span<const pipeline::IngestSource> sources,
-                              const pipeline::Fingerprinted& all,
-                              const pipeline::IngestOptions& options, const Session& session) {
-  dedup::ColumnSource columns = stoppable(all.columns, session);
-  Images images{.hashes = options.hashes, .thumbnails = {}};
-  if (all.cache) {
-    images = images_of(*all.cache, pictures_of(sources, options.decode));
-  } else if (options.target.thumbnails) {  // that there will be some
-    images.thumbnails = [](std::size_t, std::size_t) {
-      return dedup::Ragged<dedup::ThumbnailBlock>();
-    };
-  }
-  const dedup::ToldLinks links =
-      settle_links(session, o.drop_flags.choice, {}, images, all.work, columns, deciding);
-  const dedup::NameSource names = all.cache ? names_in(*all.cache) : [](const dedup::NameSink&) {};
-  obey(session, o.drop_flags.obeyed, columns, names, deciding);
-  dedup::Result result = dedup::deduplicate(columns, deciding, links.source);
-  if (o.drop_flags.fails_on_leak()) refuse_leaks(result);
-  if (!all.cache) return std::move(result.selection);
-  const std::string first =
-      across_labels(result, deciding, columns, links.source, o.output.words, "--drop-");
-  if (!first.empty()) say(session, first);
-  tell_obeyed(session, deciding, result);
-  return std::move(result.selection);
-}
-
-pipeline::IngestResult ingest(const IngestOptions& o, const std::filesystem::path& out,
-                              std::span<const pipeline::IngestSource> sources,
-                              const pipeline::IngestOptions& options, Session& session) {
-  const auto bar = [&](const char* title) {
-    return make_progress_bar(title, "images", session.comm.rank() == 0);
-  };
-  if (!o.task.drop) return pipeline::ingest(sources, out, options, bar("ingest"), session.comm);
-  const dedup::Options asked = dedup_options(o.drop_flags);
-  comm::on_all(session.comm, [&] {
-    check_drop_hash(o.drop_flags.choice, options.hashes);
-    check_drop_policy(asked.policy);
-  });
-  const auto decide = [&](const pipeline::Fingerprinted& all) {
-    return decide_drops(o, asked, sources, all, options, session);
-  };
-  const auto bar_of = [&](pipeline::DropPass pass) {
-    return bar(pass == pipeline::DropPass::kFingerprint ? "fingerprint" : "ingest");
-  };
-  return pipeline::ingest_dropping(sources, out, options, decide, bar_of, session.comm);
-}
-
-pipeline::Gate gate_of(const GateFlags& flags) {
-  using FailOn = pipeline::Gate::FailOn;
-  const std::map<std::string, FailOn> fail_on{{"none", FailOn::kNone},
-                                              {"truncated", FailOn::kTruncated},
-                                              {"error", FailOn::kError},
-                                              {"warning", FailOn::kWarning}};
-  pipeline::Gate gate{.fail_on = fail_on.at(flags.fail_on), .max_bad = {}};
-  if (!flags.max_bad.empty()) gate.max_bad = pipeline::parse_max_bad(flags.max_bad);
-  return gate;
-}
-
-// Which of these go together.
-void check_task(const IngestOptions& o) {
-  if (o.out.empty() == o.into.empty()) {
-    throw UsageError(
-        "ingest needs --out CACHE for a new cache or --into CACHE for one that is to get more");
-  }
-  if (o.task.drop && !o.into.empty()) {
-    throw UsageError(
-        "--drop is for new caches (--out); add to this one without it, then use winnow dedup and "
-        "winnow compact");
-  }
-  if (o.task.retry && (o.out.empty() || o.task.drop || o.task.estimate)) {
-    throw UsageError(
-        "--retry-failed is for a finished cache, --out CACHE, and goes with neither --drop nor "
-        "--estimate; do one after the other");
-  }
-  if (o.task.drop && o.task.estimate) {
-    throw UsageError("--estimate does not know what --drop will leave out; estimate without it");
-  }
-}
-
-// Memory of more than 8 MiB goes back to the system once it is free. Glibc would raise the bound to
-// 32 MiB as it comes to know such pieces, and each thread keep 64 MiB, past a --memory-limit. It
-// takes a tenth more of processor time for photos of 6 megapixels, so only who sets a limit pays.
-void give_back_memory() {
-  constexpr int kLargeBytes = 8 << 20;
-  ::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
-  ::mallopt(M_TRIM_THRESHOLD, kLargeBytes);
-}
-
-void run(const IngestOptions& o, Verb verb, Session& session) {
-  if (verb.given("--memory-limit")) give_back_memory();
-  pipeline::Gate gate;
-  const std::filesystem::path& out = o.into.empty() ? o.out : o.into;
-  pipeline::IngestOptions options;
-  comm::on_all(session.comm, [&] {
-    gate = gate_of(o.gate);
-    check_task(o);
-    check_report(o, out);
-    options = o.into.empty() && !o.task.retry
-                  ? ingest_options(o.flags, session)
-                  : options_to_add(o.flags, verb, pipeline::Cache::open(out).manifest(), session);
-    options.target.into = !o.into.empty();
-    options.target.retry = o.task.retry;
-    options.target.memory = o.task.memory;
-  });
-
-  std::vector<std::unique_ptr<datasets::Source>> open_sources;
-  std::vector<pipeline::IngestSource> sources;
-  pipeline::Stopwatch watch;
-  comm::on_all(session.comm, [&] {
-    const NothingToFinish yet;  // large archives are inflated, large files looked through
-    for (const std::filesystem::path& path : o.sources) {
-      open_sources.push_back(datasets::open_source(path, open_options(o.flags)));
-      sources.push_back({open_sources.back().get(), path});
-      say(session, fmt::format("{} is {}", path.string(), open_sources.back()->description()));
-    }
-  });
-  if (o.task.estimate) {
-    const double listing_seconds = watch.lap();
-    comm::on_root(session.comm,
-                  [&] { tell_estimate(o, out, sources, options, listing_seconds, session); });
-    return;
-  }
-  if (session.comm.size() > 1) {
-    say(session, fmt::format("{} ranks take whole shards; the bar shows those of rank 0",
-                             session.comm.size()));
-  }
-  const pipeline::IngestResult result = ingest(o, out, sources, options, session);
-  if (session.comm.rank() == 0) conclude(o, gate, out, sources, result, session);
-}
 
 std::string ingest_footer() {
   return "Formats:" + format_lines() + passed_over_lines() +
@@ -377,7 +53,7 @@ std::string ingest_footer() {
          "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory";
 }
 
-void add_gate_flags(Verb verb, GateFlags& flags) {
+void add_gate_flags(Verb verb, GateOptions& flags) {
   verb.add_option("--fail-on", flags.fail_on,
                   "Exit with code 3, once the cache is made, if an input was so or worse: "
                   "truncated, error (no picture), warning (a picture the decoder complained of)")
@@ -391,7 +67,7 @@ void add_gate_flags(Verb verb, GateFlags& flags) {
 }  // namespace
 
 Command add_ingest(Verb program) {
-  auto o = std::make_shared<IngestOptions>();
+  auto o = std::make_shared<IngestRequest>();
   const Verb verb =
       program.add_verb("ingest", "Read, decode, fingerprint and store a data set into a cache");
   verb.add_option("sources", o->sources, "Data sets: folders, or files of one each").required();
@@ -432,7 +108,11 @@ Command add_ingest(Verb program) {
   return {verb, true,
           [o, verb](Session& session) {
             o->output.words = words_of(verb);
-            run(*o, verb, session);
+            for (const char* flag : kKeptByCache) {
+              if (verb.given(flag)) o->flags.given.insert(flag);
+            }
+            if (verb.given("--memory-limit")) o->flags.given.insert("--memory-limit");
+            run_ingest(*o, session);
           },
           /*stops=*/true};
 }

@@ -5,26 +5,27 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "app/ingest/class_words.h"
+#include "app/train/train_folds.h"
+#include "app/train/train_machines.h"
+#include "app/train/training_recipes.h"
+#include "app/words.h"
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "dedup/split/folds.h"
-#include "tools/class_words.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 #include "tools/help.h"
 #include "tools/live_run.h"
-#include "tools/load_shards.h"
+#include "tools/memory_flags.h"
 #include "tools/metrics_flags.h"
 #include "tools/net_list.h"
 #include "tools/numbers.h"
 #include "tools/progress_bar.h"
 #include "tools/recipe_flags.h"
 #include "tools/shuffle_flags.h"
-#include "tools/train_folds.h"
 #include "tools/train_health.h"
-#include "tools/train_machines.h"
 #include "tools/training_recipe_flags.h"
-#include "tools/training_recipes.h"
 #include "train/backend/backend.h"
 #include "train/evaluate/test_augmentation.h"
 #include "train/nets/net_blocks.h"
@@ -65,7 +66,7 @@ struct TrainFlags {
   Given given;
   std::uint64_t bucket_kib = 0;
   TakenRecipe recipe;
-  MemoryFlags memory;
+  MemoryOptions memory;
   int threads = 0;
   std::uint32_t folds = 0;  // 0: one run
   Output output;
@@ -182,7 +183,7 @@ train::TrainResult train_shown(const TrainFlags& o, const train::TrainOptions& o
         "--live draws in a terminal, and stderr is none: its progress comes as lines; "
         "winnow watch RUN draws it from another terminal");
   }
-  const ProgressSink bar = make_progress_bar("train", "images", shown);
+  const ProgressSink bar = progress_bar(session, "train", "images");
   return train::train(
       options, session.comm, bar, [&](const std::string& sentence) { say(session, sentence); },
       health.board());
@@ -248,7 +249,7 @@ void say_classes(const train::DataOptions& data, const Session& session) {
 void run(const TrainFlags& o, Session& untraced) {
   const std::unique_ptr<train::RunTrace> trace = make_trace(o, untraced);
   const Session unwatched{trace ? trace->communicator() : untraced.comm, untraced.threads,
-                          untraced.stop};
+                          untraced.stop, untraced.to};
   TrainHealth health(o.output.health, o.train.run.out, unwatched);
   Session& session = health.session();
   train::TrainOptions options = train_options(o, session);
@@ -260,7 +261,7 @@ void run(const TrainFlags& o, Session& untraced) {
   if (o.folds > 0) {
     folds = make_fold_selections(options.data, options.recipe.loss, options.run, o.folds, session);
   }
-  MemoryFlags memory = o.memory;
+  MemoryOptions memory = o.memory;
   const pipeline::ShuffleOptions& shuffle = options.data.sampling.shuffle;
   if (shuffle.fraction < 1) memory.partitions = shuffle.partitions;
   const pipeline::PlacedShards placed = place_shards(options.data.cache, memory, session);

@@ -1,199 +1,16 @@
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "common/error.h"
-#include "common/file.h"
-#include "dedup/hash/hashes.h"
-#include "dedup/tune/choice.h"
-#include "dedup/tune/curve.h"
-#include "pipeline/export/thumbnails.h"
-#include "pipeline/recall/recall.h"
-#include "pipeline/store/cache.h"
+#include "app/tune/tune.h"
+#include "app/tune/tune_report.h"
 #include "tools/choice_flags.h"
 #include "tools/command.h"
-#include "tools/compared.h"
-#include "tools/dedup_flags.h"
-#include "tools/dedup_search.h"
 #include "tools/flags/flags.h"
-#include "tools/gallery_report.h"
 #include "tools/numbers.h"
-#include "tools/obeyed.h"
-#include "tools/progress_bar.h"
-#include "tools/report/lines.h"
-#include "tools/tune_page.h"
-#include "tools/tune_report.h"
 
 namespace winnow::tools {
-namespace {
-
-struct TuneOutput {
-  std::filesystem::path plot;
-  std::filesystem::path report;
-  bool json = false;
-};
-
-struct TuneOptions {
-  std::filesystem::path cache;
-  std::vector<std::string> hashes;
-  int most = -1;
-  ChoiceFlags demand;
-  pipeline::RecallOptions recall;
-  std::vector<std::filesystem::path> reviews;
-  TuneOutput output;
-};
-
-// Of the hashes of all pixels: edited pictures are there in full only.
-void add_recall(const TuneOptions& o, const Session& session, const pipeline::Cache& cache,
-                std::vector<Tuned>& all) {
-  if (o.recall.images == 0 || cache.manifest().shards.empty()) return;
-  std::vector<dedup::HashKind> hashes;
-  std::vector<Tuned*> of_hash;
-  for (Tuned& tuned : all) {
-    const dedup::HashKind hash = dedup::find_hash(tuned.curve.hash);
-    if (hash.scale != 1) continue;
-    hashes.push_back(hash);
-    of_hash.push_back(&tuned);
-  }
-  const ProgressSink bar = make_progress_bar("edit and hash", "images", true);
-  const ProgressSink watched = [&](const Progress& progress) {
-    if (session.stop && session.stop())
-      throw StoppedError("stopped before all pictures were edited");
-    bar(progress);
-  };
-  pipeline::RecallOptions options = o.recall;
-  options.threads = thread_plan(session, o.recall.threads).decode;
-  auto recalls = pipeline::measure_recall(cache, hashes, options, watched);
-  for (std::size_t i = 0; i < hashes.size(); ++i) of_hash[i]->edits = std::move(recalls[i]);
-}
-
-// What comes of what is recommended: of hashes that were named by the best of these, else by what
-// dedup does with these flags.
-void take(const TuneOptions& o, const Session& session, const pipeline::Cache& cache,
-          dedup::ColumnSource columns, Measured& measured) {
-  DedupFlags flags;
-  flags.choice = o.demand;
-  if (!o.hashes.empty() || flags.choice.precision) {
-    if (!measured.best) return;
-    flags.choice = {};
-    flags.choice.hash = measured.best->hash;
-    flags.choice.threshold = measured.best->threshold;
-    flags.choice.least_quality = o.demand.least_quality;
-  }
-  dedup::Options options = dedup_options(flags);
-  with_shared_work(session, /*all_links=*/true, [&](const dedup::SharedWork& work) {
-    const dedup::ToldLinks links =
-        settle_links(session, flags.choice, {}, images_of(cache, pipeline::pictures_of(cache)),
-                     work, columns, options);
-    const dedup::Result result = dedup::deduplicate(columns, options, links.source);
-    measured.taken = Taken{options, result.removed + result.kept, result.removed, links.verified};
-  });
-}
-
-Measured measure(const TuneOptions& o, const Session& session, const pipeline::Cache& cache) {
-  std::vector<Tuned> all;
-  const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
-  const std::vector<dedup::Review> reviews = read_reviews(session, o.reviews);
-  const std::vector<std::string> hashes = o.hashes.empty() ? stored_hashes(cache) : o.hashes;
-  const dedup::ShownPairs shown =
-      shown_by(session, images_of(cache, pipeline::pictures_of(cache)), columns);
-  for (const std::string& hash : hashes) {
-    const dedup::CurveOptions options{.hash = hash,
-                                      .most = o.most,
-                                      .seed = o.recall.seed,
-                                      .search = search_options(session),
-                                      .shown = shown,
-                                      .least_quality = o.demand.least_quality};
-    all.push_back({dedup::measure_curve(columns, options), {}});
-    all.back().judged = dedup::judge_curve(all.back().curve, columns, reviews);
-  }
-  add_recall(o, session, cache, all);
-  const auto worth = o.hashes.empty() ? dedup::worth_comparing(hashes, columns({}).size()) : hashes;
-  std::vector<dedup::Curve> curves;
-  for (const Tuned& tuned : all) {
-    if (std::ranges::find(worth, tuned.curve.hash) != worth.end()) curves.push_back(tuned.curve);
-  }
-  Measured measured{std::move(all), dedup::choose(curves, demand_of(o.demand))};
-  take(o, session, cache, columns, measured);
-  return measured;
-}
-
-void write_plot(const std::filesystem::path& to, const std::vector<Tuned>& all,
-                const std::filesystem::path& cache) {
-  DurableFile file(to);
-  const std::string svg = svg_of(chart_of(all, name_of_folder(cache)));
-  file.append(as_bytes(svg));
-  file.finish();
-}
-
-void print_json(const TuneOptions& o, const Measured& measured) {
-  nlohmann::ordered_json json{{"schema", "winnow.tune/1"},
-                              {"hashes", nlohmann::ordered_json::array()}};
-  const dedup::Demand demand = demand_of(o.demand);
-  for (const Tuned& tuned : measured.all) json["hashes"].push_back(json_of(tuned, demand));
-  if (measured.taken && measured.taken->verified) {
-    json["pictures"] = json_of_pictures(*measured.taken);
-  }
-  if (measured.taken) json["recommended"] = json_of(measured);
-  fmt::print("{}\n", json.dump());
-}
-
-void print_tables(const TuneOptions& o, const Measured& measured) {
-  const dedup::Demand demand = demand_of(o.demand);
-  const double precision = demand.precision.value_or(kUsualPrecision);
-  for (const Tuned& tuned : measured.all) {
-    fmt::print("{}\n", curve_table(tuned));
-    const std::string judged = judged_table(tuned, precision);
-    if (!judged.empty()) fmt::print("{}\n", judged);
-  }
-  const std::string edits = edit_tables(measured.all, demand);
-  if (!edits.empty()) fmt::print("{}\n", edits);
-  const std::string pictures = pictures_table(measured);
-  if (!pictures.empty()) fmt::print("{}\n", pictures);
-  fmt::print("{}\n", recommendation_in_words(measured, o.demand, o.cache.string()));
-}
-
-void tune(const TuneOptions& o, const Session& session) {
-  check_choice(o.demand);
-  check_report_path(o.output.report);
-  if (!o.output.report.empty() &&
-      o.output.plot.lexically_normal() == o.output.report.lexically_normal()) {
-    throw UsageError("the plot and the report would both go into " + o.output.plot.string() +
-                     "; name another file for one");
-  }
-  const pipeline::Cache cache = pipeline::Cache::open(o.cache);
-  say_alpha_ignored(session, cache);
-  const Measured measured = measure(o, session, cache);
-  if (!o.output.plot.empty()) write_plot(o.output.plot, measured.all, o.cache);
-  if (!o.output.report.empty()) {
-    write_tune_page(session, cache, stoppable(cache.open_fingerprints(), session), measured,
-                    o.demand, o.output.report);
-  }
-  if (o.output.json) {
-    print_json(o, measured);
-  } else {
-    print_tables(o, measured);
-  }
-  const std::optional<double> precision = o.demand.precision;
-  if (!precision) return;
-  for (const Tuned& tuned : measured.all) {
-    const auto choice = choose_threshold(tuned.curve, *precision);
-    say(session, choice ? fmt::format("{}: {} bits for a precision of {:.1f} %", tuned.curve.hash,
-                                      choice->threshold, 100 * *precision)
-                        : fmt::format("{}: no threshold has a precision of {:.1f} %",
-                                      tuned.curve.hash, 100 * *precision));
-  }
-}
-
-}  // namespace
 
 Command add_tune(Verb program) {
-  auto o = std::make_shared<TuneOptions>();
+  auto o = std::make_shared<TuneRequest>();
   const Verb verb = program.add_verb(
       "tune", "Say what each threshold of deduplication would come to on a cache's own images");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
@@ -249,7 +66,7 @@ Command add_tune(Verb program) {
       "  winnow tune cache --report thresholds.html   # to look at pairs near the threshold\n"
       "  winnow tune cache --review said.jsonl\n"
       "  winnow tune cache --json | jq '.hashes[0].thresholds[6]'");
-  return {verb, false, [o](Session& session) { tune(*o, session); }, true};
+  return {verb, false, [o](Session& session) { run_tune(*o, session); }, true};
 }
 
 }  // namespace winnow::tools

@@ -3,22 +3,19 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "common/comm/communicator.h"
-#include "common/progress.h"
-#include "common/stop.h"
-#include "common/thread_plan.h"
+#include "app/session.h"
 #include "tools/flags/flags.h"
-#include "tools/report/words.h"
 
 namespace winnow::tools {
 
-// What a verb runs with; owned by main.
-struct Session {
-  comm::Communicator& comm;
-  ThreadPlanInputs threads;  // of this process, local ranks filled in
-  StopRequested stop;        // Ctrl-C, SIGTERM, SIGUSR1 or SIGHUP came (stop_signals.h)
+using namespace app;  // whose functions the verbs bind to flags
+
+// A verb of a verb, such as `winnow index add`, in a function and often a file of its own.
+struct SubVerb {
+  Verb verb;
+  std::function<void(Session&)> run;
+  bool uses_ranks = false;  // may run under mpirun
 };
 
 // One verb of the program: its options, bound to memory that lives as long as `run`.
@@ -29,6 +26,7 @@ struct Command {
   // It asks Session::stop, as it has something to finish or to take back; others are ended by the
   // first signal.
   bool stops = false;
+  std::vector<SubVerb> verbs = {};  // of which one was called; empty: it has none
 };
 
 // One line a verb; each in its own cmd_<verb>.cpp.
@@ -58,24 +56,8 @@ Command add_bench(Verb program);
 Command add_reference(Verb program);
 Command add_doctor(Verb program);
 
-// The threads of a process that was asked for so many cores; 0: all it may use.
-ThreadPlan thread_plan(const Session& session, int cores);
-
-// Now, where this machine is, as strftime has it; at most 63 letters.
-std::string local_time(const char* format);
-
-// Date and time, version and machine, for what people keep.
-std::string made_here();
-
-// `text` without characters that command a terminal: names of files and what is in files may have
-// come from anywhere.
-std::string printable(std::string_view text);
-// The same of what is said in an error, which may quote files: at most some 7,000 bytes of it, and
-// some 250 of what stands in quotes.
-std::string printable_sentence(std::string_view text);
-
-// Sentences for people, on stderr, printable; rank 0 only.
-void say(const Session& session, const std::string& sentence);
+// Sentences and progress go to stderr, lines to stdout.
+Sinks terminal_sinks();
 
 // Prints lines of a list on stdout. In a terminal, bytes that it would obey are shown as in
 // messages; elsewhere they are what they are.

@@ -1,28 +1,10 @@
 #include "tools/dedup_flags.h"
 
-#include <algorithm>
-#include <optional>
-#include <utility>
-
-#include "common/error.h"
-#include "common/sample.h"
-#include "tools/flags/flags.h"
+#include "tools/choice_flags.h"
+#include "tools/obeyed_flags.h"
 
 namespace winnow::tools {
 namespace {
-
-dedup::SplitOrder parse_order(const std::vector<std::string>& names) {
-  dedup::SplitOrder order{};
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto split = i < names.size() ? parse_split(names[i]) : std::nullopt;
-    const auto before = order.begin() + static_cast<std::ptrdiff_t>(i);
-    if (!split || *split == Split::kNone || std::find(order.begin(), before, *split) != before) {
-      throw UsageError("a split order is train, val and test in some order, as in test,val,train");
-    }
-    order[i] = *split;
-  }
-  return order;
-}
 
 struct PolicyWords {
   std::vector<std::string> names;
@@ -44,7 +26,7 @@ PolicyWords keep_policy_words() {
 }
 
 // What becomes of duplicates.
-std::vector<Flag> add_policy_flags(Verb verb, const std::string& prefix, DedupFlags& flags) {
+std::vector<Flag> add_policy_flags(Verb verb, const std::string& prefix, DecisionOptions& flags) {
   const PolicyWords policies = keep_policy_words();
   return {
       verb.add_option(prefix + "scope", flags.scope,
@@ -98,7 +80,7 @@ std::vector<Flag> add_policy_flags(Verb verb, const std::string& prefix, DedupFl
 
 }  // namespace
 
-std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, DedupFlags& flags) {
+std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, DecisionOptions& flags) {
   std::vector<Flag> options = add_choice_flags(verb, prefix, flags.choice);
   append(add_policy_flags(verb, prefix, flags), options);
   options.push_back(
@@ -110,48 +92,6 @@ std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, DedupFla
   append(add_verify_flags(verb, prefix, flags.choice), options);
   append(add_obeyed_flags(verb, prefix, flags.obeyed), options);
   return options;
-}
-
-dedup::Options dedup_options(const DedupFlags& flags) {
-  dedup::Options options;
-  options.scope = dedup::parse_scope(flags.scope);
-  if (!flags.groups.empty()) options.groups = dedup::parse_group_kind(flags.groups);
-  options.matching.least_quality = flags.choice.least_quality;
-  dedup::Policy& policy = options.policy;
-  policy.keep = dedup::parse_keep_policy(flags.keep);
-  if (flags.on_leak == "drop-eval") policy.order = dedup::kTrainingFirst;
-  if (flags.on_leak == "move") policy.on_leak = dedup::LeakAction::kMove;
-  if (!flags.split_order.empty()) {
-    if (flags.on_leak == "drop-eval") {
-      throw UsageError("--on-leak drop-eval is a split order itself; give one of both");
-    }
-    policy.order = parse_order(flags.split_order);
-  }
-  policy.on_conflict = dedup::parse_conflict_action(flags.on_conflict);
-  policy.mode = dedup::parse_selection_mode(flags.mode);
-  for (const std::string& name : flags.thin) {
-    policy.thin[static_cast<std::size_t>(*parse_split(name))] = true;
-  }
-  if (!flags.thin.empty() && options.scope == dedup::Scope::kAcross) {
-    throw UsageError(
-        "--thin removes duplicates inside a split, and --scope across removes none there; give one "
-        "of both");
-  }
-  policy.drop_issues = dedup::parse_issues(flags.drop_issues);
-  dedup::check_drop_issues(policy.drop_issues);
-  return options;
-}
-
-void refuse_leaks(const dedup::Result& result) {
-  if (result.leaks.empty()) return;
-  std::string pairs;
-  for (const dedup::LeakCount& leak : result.leaks) {
-    pairs += (pairs.empty() ? "" : ", ") + std::to_string(leak.samples_in_b) + " of " +
-             std::string(split_name(leak.b)) + " are in " + std::string(split_name(leak.a));
-  }
-  throw RefusedError("splits share pictures (" + pairs +
-                     "); drop them from train or from evaluation, or move them to one split, with "
-                     "--on-leak");
 }
 
 }  // namespace winnow::tools

@@ -1,32 +1,10 @@
 #include "tools/feature_flags.h"
 
-#include <fmt/format.h>
-
-#include <utility>
-
-#include "common/error.h"
-#include "dedup/features/feature_links.h"
-#include "pipeline/store/features.h"
-#include "tools/dedup_search.h"
-#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {
-namespace {
 
-// Has `columns` compare by these features.
-dedup::LinkSource links_by(const dedup::FeatureTable& table, const Session& session,
-                           dedup::ColumnSource& columns) {
-  const dedup::SearchOptions search = search_options(session);
-  dedup::FeatureLinks by = dedup::compare_by(table, std::move(columns),
-                                             {.progress = search.progress, .stop = search.stop});
-  columns = std::move(by.columns);
-  return std::move(by.links);
-}
-
-}  // namespace
-
-void add_feature_flags(Verb verb, FeatureFlags& flags) {
+void add_feature_flags(Verb verb, FeatureOptions& flags) {
   verb.add_option("--features", flags.name,
                   "Compare by these features, which winnow embed made, in place of a hash; images "
                   "without a vector match by equal files and pixels. With --verify pairs near by "
@@ -35,43 +13,6 @@ void add_feature_flags(Verb verb, FeatureFlags& flags) {
                   "Of --features: the least cosine of duplicates, in thousandths, as 0.97; "
                   "distances are 1000 (1 - cosine)")
       .check(real_in(-1, 1));
-}
-
-void check_features(const FeatureFlags& flags, const ChoiceFlags& choice) {
-  if (!flags.any()) return;
-  if (flags.name.empty()) throw UsageError("--cosine is of --features NAME; name some");
-  pipeline::check_features_name(flags.name);
-  if (!flags.cosine) {
-    throw UsageError(
-        "say by --cosine how near duplicates are by --features, as 0.97; nets differ too much for "
-        "a value that suits all: list pairs with --list-pairs and look");
-  }
-  dedup::distance_of_cosine(*flags.cosine);
-  if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision) {
-    throw UsageError(
-        "--features are compared in place of a hash; leave --hash, --threshold, --risk and "
-        "--precision out");
-  }
-}
-
-dedup::LinkSource by_features(const Session& session, const FeatureFlags& flags,
-                              const dedup::FeatureTable& table, dedup::ColumnSource& columns,
-                              dedup::Options& options) {
-  options.hash = dedup::kCosine;
-  options.threshold = dedup::distance_of_cosine(*flags.cosine);
-  options.matching.features = flags.name;
-  dedup::LinkSource links = links_by(table, session, columns);
-  say(session, fmt::format("features '{}' from a cosine of {}; of pairs just so near 999 of 1,000 "
-                           "are found",
-                           flags.name, *flags.cosine));
-  return links;
-}
-
-dedup::LinkSource by_features_of(const dedup::Options& options, const Session& session,
-                                 const pipeline::Cache& cache, dedup::ColumnSource& columns,
-                                 dedup::LinkSource links) {
-  if (options.matching.features.empty()) return links;
-  return links_by(pipeline::read_features(cache, options.matching.features), session, columns);
 }
 
 }  // namespace winnow::tools

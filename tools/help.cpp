@@ -1,10 +1,8 @@
 #include "tools/help.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cctype>
 #include <memory>
 #include <utility>

@@ -2,52 +2,14 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
-#include <map>
-#include <optional>
-#include <string_view>
-
-#include "common/error.h"
 #include "datasets/formats.h"
 #include "dedup/hash/hashes.h"
-#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 #include "train/nets/nets.h"
 
 namespace winnow::tools {
-namespace {
 
-void set_variants(const IngestFlags& flags, pipeline::IngestOptions& options) {
-  const std::optional<Sides> sides = parse_sides(flags.image_size);
-  if (!sides) {
-    throw UsageError(flags.image_size.empty()
-                         ? "--augment needs --image-size, the size that is stored: 224, or HxW"
-                         : "--image-size " + flags.image_size +
-                               " is no size; give a side in pixels, such as 224, or HxW");
-  }
-  if (options.variants.copies == 0) options.variants.copies = 1;
-  options.variants.recipe = pipeline::parse_recipe(flags.augment);
-  options.variants.height_px = sides->height_px;
-  options.variants.width_px = sides->width_px;
-  options.store = pipeline::Store::kRaw;
-}
-
-}  // namespace
-
-std::optional<Sides> parse_sides(std::string_view text) {
-  const auto number = [](std::string_view digits) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return error == std::errc() && end == digits.data() + digits.size() ? value : 0;
-  };
-  const std::size_t x = text.find('x');
-  const int height = number(text.substr(0, x));
-  const int width = x == std::string_view::npos ? height : number(text.substr(x + 1));
-  if (height < 1 || width < 1) return std::nullopt;
-  return Sides{height, width};
-}
-
-void add_reading_flags(Verb verb, IngestFlags& flags) {
+void add_reading_flags(Verb verb, ReadingOptions& flags) {
   verb.add_option("--format", flags.open.format, "Format of the source; auto looks").show_default();
   verb.add_option(
           "--labels", flags.labels,
@@ -88,7 +50,7 @@ void add_reading_flags(Verb verb, IngestFlags& flags) {
       .show_default();
 }
 
-void add_hashes_flag(Verb verb, IngestFlags& flags) {
+void add_hashes_flag(Verb verb, ReadingOptions& flags) {
   verb.add_option("--hash", flags.ingest.hashes,
                   "Perceptual hashes to compute; all @1/2, @1/4 or @1/8, as phash@1/8: of pictures "
                   "decoded at that scale")
@@ -96,7 +58,7 @@ void add_hashes_flag(Verb verb, IngestFlags& flags) {
       .show_default();
 }
 
-void add_ingest_flags(Verb verb, IngestFlags& flags) {
+void add_ingest_flags(Verb verb, ReadingOptions& flags) {
   add_reading_flags(verb, flags);
   add_hashes_flag(verb, flags);
   verb.add_option(
@@ -149,68 +111,6 @@ void add_ingest_flags(Verb verb, IngestFlags& flags) {
                   "Threads that read, at most: there are as many as storage needs to keep up")
       .check(whole_in(1, 4096))
       .show_default();
-}
-
-datasets::OpenOptions open_options(const IngestFlags& flags) {
-  const std::map<std::string, datasets::LabelsFrom> labels{
-      {"auto", datasets::LabelsFrom::kAuto},
-      {"folder", datasets::LabelsFrom::kFolder},
-      {"none", datasets::LabelsFrom::kNone}};
-  datasets::OpenOptions open = flags.open;
-  open.labels = labels.at(flags.labels);
-  open.follow_links = flags.links == "follow";
-  return open;
-}
-
-pipeline::IngestOptions ingest_options(const IngestFlags& flags, const Session& session) {
-  const std::map<std::string, pipeline::Store> stores{{"original", pipeline::Store::kOriginal},
-                                                      {"raw", pipeline::Store::kRaw},
-                                                      {"none", pipeline::Store::kNone}};
-  pipeline::IngestOptions options = flags.ingest;
-  options.store = stores.at(flags.store);
-  options.decode.orientation = pipeline::parse_orientation(flags.orientation).value();
-  if (flags.matte != "none") {
-    options.decode.matte = pipeline::parse_matte(flags.matte);
-    if (!options.decode.matte) {
-      throw UsageError("--matte " + flags.matte +
-                       " is no colour; give none, white, black or #rrggbb, such as #ffffff");
-    }
-  }
-  options.target.thumbnails = flags.thumbnails == "on";
-  if (!flags.augment.empty()) set_variants(flags, options);
-  options.shard_bytes = flags.shard_mib << 20;
-  options.work.memory_bytes = flags.memory_mib << 20;
-  options.work.stop = session.stop;
-  options.work.threads = thread_plan(session, flags.ingest.work.threads).decode;
-  return options;
-}
-
-pipeline::IngestOptions options_to_add(const IngestFlags& flags, Verb verb,
-                                       const pipeline::Manifest& cache, const Session& session) {
-  const pipeline::IngestOptions given = ingest_options(flags, session);
-  const pipeline::IngestOptions made = pipeline::options_of(cache);
-  const auto is_given = [&](const char* name) { return verb.given(name); };
-  pipeline::IngestOptions options = given;
-  options.target.into = true;
-  if (!is_given("--store") && !is_given("--augment")) options.store = made.store;
-  if (!is_given("--hash")) options.hashes = made.hashes;
-  if (!is_given("--thumbnails")) options.target.thumbnails = made.target.thumbnails;
-  if (!is_given("--shard-size")) options.shard_bytes = made.shard_bytes;
-  if (!is_given("--max-pixels")) options.decode.max_pixels = made.decode.max_pixels;
-  if (!is_given("--max-scans")) options.decode.max_scans = made.decode.max_scans;
-  if (!is_given("--orientation")) options.decode.orientation = made.decode.orientation;
-  if (!is_given("--matte")) options.decode.matte = made.decode.matte;
-  if (!is_given("--resize")) options.resize = made.resize;
-  if (!is_given("--augment")) options.variants = made.variants;
-  return options;
-}
-
-std::string in_words(const pipeline::VariantSettings& variants) {
-  if (variants.copies == 0) return "";
-  const std::string size = fmt::format("{} x {} px", variants.width_px, variants.height_px);
-  if (variants.recipe == pipeline::Recipe::kNone) return "pixels of " + size;
-  return fmt::format("pixels of {}, {} variants of each training image by recipe {}, seed {}", size,
-                     variants.copies, pipeline::recipe_name(variants.recipe), variants.seed);
 }
 
 std::string hash_lines() {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -14,15 +13,16 @@
 #include <thread>
 #include <utility>
 
+#include "app/live/live_view.h"
+#include "app/live/run_files.h"
+#include "app/live/runs_view.h"
+#include "app/printable.h"
+#include "app/report/read_runs.h"
+#include "app/words.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/to_stderr.h"
-#include "tools/command.h"
-#include "tools/live/live_view.h"
-#include "tools/live/run_files.h"
-#include "tools/live/runs_view.h"
-#include "tools/read_runs.h"
-#include "tools/report/words.h"
+#include "train/run/config_facts.h"
 #include "train/run/setup.h"
 
 namespace winnow::tools {

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "app/live/live_state.h"
 #include "common/progress.h"
 #include "common/stop.h"
-#include "tools/live/live_state.h"
+#include "tools/command.h"
 #include "tools/live_screen.h"
 #include "train/run/metrics.h"
 

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/printable.h"
 #include "common/comm/agreement.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/cores.h"
@@ -28,6 +29,7 @@
 #include "tools/startup_reach.h"
 #include "tools/startup_watch.h"
 #include "tools/stop_signals.h"
+#include "tools/sub_verb.h"
 #include "tools/wrapped.h"
 #include "train/nets/net_file.h"
 
@@ -82,12 +84,13 @@ double own_cores(comm::Communicator& comm) {
 }
 
 int run(const Command& command, comm::Communicator& comm) {
-  Session session{comm, detect_threads(comm.size(), comm.local_size()), &stop_requested};
+  Session session{comm, detect_threads(comm.size(), comm.local_size()), &stop_requested,
+                  terminal_sinks()};
   try {
     if (comm.size() > 1) session.threads.own_cores = own_cores(comm);
-    const bool has_verbs =
-        command.verb.app().get_require_subcommand_min() > 0;  // they ask themselves
-    if (!has_verbs) require_ranks(comm, "winnow " + command.verb.name(), command.uses_ranks);
+    const SubVerb* const sub = called_of(command);
+    require_ranks(comm, "winnow " + command.verb.name() + (sub ? " " + sub->verb.name() : ""),
+                  sub ? sub->uses_ranks : command.uses_ranks);
     command.run(session);
     flush_report();
     return 0;

@@ -1,7 +1,6 @@
 #include "tools/metrics_flags.h"
 
 #include "common/comm/agreement.h"
-#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {

@@ -2,9 +2,9 @@
 
 #include <memory>
 
+#include "app/metrics/metrics_outlet.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
-#include "tools/metrics/metrics_outlet.h"
 #include "train/run/options.h"
 
 namespace winnow::tools {

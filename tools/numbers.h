@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
 
 #include "tools/flags/flags.h"
 #include "train/optim/options.h"

@@ -9,9 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "common/error.h"
 #include "common/to_stderr.h"
-#include "tools/command.h"
 
 namespace winnow::tools {
 namespace {
@@ -98,18 +96,8 @@ class Bar {
 
 }  // namespace
 
-ProgressSink make_progress_bar(const std::string& title, const std::string& unit, bool shown) {
-  if (!shown) return {};
+ProgressSink make_progress_bar(const std::string& title, const std::string& unit) {
   return [bar = std::make_shared<Bar>(title, unit)](const Progress& p) { bar->show(p); };
-}
-
-ProgressSink make_stopping_bar(const Session& session, const std::string& title,
-                               const std::string& unit, std::string sentence) {
-  return [bar = make_progress_bar(title, unit, session.comm.rank() == 0), stop = session.stop,
-          sentence = std::move(sentence)](const Progress& progress) {
-    if (stop()) throw StoppedError(sentence);
-    if (bar) bar(progress);
-  };
 }
 
 }  // namespace winnow::tools

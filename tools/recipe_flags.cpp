@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/recipe_options.h"

@@ -1,10 +1,10 @@
 #include "tools/require_ranks.h"
 
+#include "app/launch/check_launch.h"
 #include "common/comm/agreement.h"
 #include "common/comm/mpi/launcher.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/error.h"
-#include "tools/launch/check_launch.h"
 
 namespace winnow::tools {
 
@@ -13,7 +13,7 @@ void require_ranks(comm::Communicator& comm, const std::string& command, bool us
   comm::on_all(comm, [&] {
     if (uses_ranks) {
       const std::string fault =
-          launch_fault(launch, {comm::mpi_built(), comm::mpi_library(), comm.size()}, command);
+          app::launch_fault(launch, {comm::mpi_built(), comm::mpi_library(), comm.size()}, command);
       if (!fault.empty()) throw UsageError(fault);
     } else if (comm.size() > 1 || comm::joins_mpi(launch)) {
       throw UsageError(command + " runs as one process; start it without mpirun");

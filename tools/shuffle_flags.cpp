@@ -1,6 +1,5 @@
 #include "tools/shuffle_flags.h"
 
-#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <cstdint>
 #include <ctime>
 
 #include "common/error.h"

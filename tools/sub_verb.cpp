@@ -3,21 +3,22 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/flags/flags.h"
-#include "tools/require_ranks.h"
-
 namespace winnow::tools {
+
+const SubVerb* called_of(const Command& command) {
+  const auto called =
+      std::ranges::find_if(command.verbs, [](const SubVerb& sub) { return sub.verb.called(); });
+  return called == command.verbs.end() ? nullptr : &*called;
+}
 
 Command command_of(Verb verb, std::vector<SubVerb> verbs) {
   verb.require_verb();
   const bool uses_ranks = std::ranges::any_of(verbs, &SubVerb::uses_ranks);
-  const auto run = [name = verb.name(), verbs = std::move(verbs)](Session& session) {
-    const SubVerb& chosen =
-        *std::ranges::find_if(verbs, [](const SubVerb& sub) { return sub.verb.called(); });
-    require_ranks(session.comm, "winnow " + name + " " + chosen.verb.name(), chosen.uses_ranks);
-    chosen.run(session);
+  Command command{verb, uses_ranks, {}, /*stops=*/true, verbs};
+  command.run = [verbs = std::move(verbs)](Session& session) {
+    std::ranges::find_if(verbs, [](const SubVerb& sub) { return sub.verb.called(); })->run(session);
   };
-  return {verb, uses_ranks, run, /*stops=*/true};
+  return command;
 }
 
 }  // namespace winnow::tools

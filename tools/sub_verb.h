@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "tools/command.h"
@@ -8,15 +7,10 @@
 
 namespace winnow::tools {
 
-// A verb of a verb, such as `winnow index add`, in a function and often a file of its own.
-struct SubVerb {
-  Verb verb;
-  std::function<void(Session&)> run;
-  bool uses_ranks = false;  // may run under mpirun
-};
-
-// A verb that is nothing but these, of which one must be given. UsageError where ranks run one that
-// does not use them.
+// A verb that is nothing but these, of which one must be given.
 Command command_of(Verb verb, std::vector<SubVerb> verbs);
+
+// That of its verbs which was called, known once the words were read; nullptr where it has none.
+const SubVerb* called_of(const Command& command);
 
 }  // namespace winnow::tools

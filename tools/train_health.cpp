@@ -6,11 +6,11 @@
 #include <fstream>
 #include <utility>
 
+#include "app/printable.h"
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/health/join.h"
 #include "common/to_stderr.h"
-#include "tools/flags/flags.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {
@@ -58,7 +58,8 @@ void add_health_flags(Verb group, HealthFlags& flags) {
 }
 
 TrainHealth::TrainHealth(const HealthFlags& flags, const fs::path& run, const Session& session)
-    : session_{watched(comm_, board_, flags.stall_s > 0, session), session.threads, session.stop} {
+    : session_{watched(comm_, board_, flags.stall_s > 0, session), session.threads, session.stop,
+               session.to} {
   if (flags.stall_s <= 0) return;
   comm::on_all(session.comm, [&] {
     if (flags.hang_s == 0 || flags.hang_s >= flags.stall_s) return;

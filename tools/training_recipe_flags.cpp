@@ -9,15 +9,14 @@
 #include <span>
 #include <vector>
 
+#include "app/page/html.h"
+#include "app/train/training_recipes.h"
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/store/cache.h"
-#include "tools/flags/flags.h"
 #include "tools/net_list.h"
-#include "tools/report/html.h"
-#include "tools/training_recipes.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
 #include "train/optim/recipe_options.h"

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common/comm/communicator.h"
+#include "tools/command.h"
 #include "tools/flags/flags.h"
 
 namespace winnow::tools {

@@ -1,7 +1,6 @@
 #include "tools/wrapped.h"
 
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>

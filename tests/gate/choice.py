@@ -53,9 +53,9 @@ def verbs_in(text):
 
 
 def verb_of(path, verbs):
-    """The verb whose source a file is: tools/cmd_VERB.cpp, tools/VERB_*, tools/VERB/*; or None."""
+    """The verb whose source a file is: tools/cmd_VERB.cpp, tools/VERB_*, app/VERB/*; or None."""
     parts = pathlib.PurePosixPath(path).parts
-    if len(parts) < 2 or parts[0] != "tools":
+    if len(parts) < 2 or parts[0] not in ("app", "tools"):
         return None
     stem = (parts[1] if len(parts) > 2 else pathlib.PurePosixPath(parts[1]).stem).removeprefix("cmd_").replace("_", "-")
     fitting = [verb for verb in verbs if stem == verb or stem.startswith(f"{verb}-")]

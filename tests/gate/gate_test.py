@@ -68,7 +68,7 @@ class Choosing(unittest.TestCase):
 
     def test_verbs_of_sources(self):
         verbs = {"train", "tune", "tune-lr", "report"}
-        for path, verb in (("tools/cmd_tune_lr.cpp", "tune-lr"), ("tools/tune_page.cpp", "tune"), ("tools/report/gallery.cpp", "report"),
+        for path, verb in (("tools/cmd_tune_lr.cpp", "tune-lr"), ("app/tune/tune_page.cpp", "tune"), ("app/report/run_page.cpp", "report"),
                            ("tools/main.cpp", None), ("tools/run-tests", None), ("train/train.cpp", None), ("tools/trainer.cpp", None)):  # fmt: skip
             self.assertEqual(choice.verb_of(path, verbs), verb, path)
 

@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "app/page/gallery_make.h"
 #include "common/file.h"
 #include "common/rng.h"
-#include "tools/report/gallery_make.h"
 
 namespace {
 

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "app/session.h"
+
+namespace winnow::app {
+
+struct BufferSizes {
+  std::uint64_t least_bytes = 1 << 20;
+  std::uint64_t most_bytes = 64 << 20;
+  int factor = 4;
+  std::uint64_t step_bytes = 0;  // in its place, where it is not 0
+
+  std::uint64_t after(std::uint64_t bytes) const {
+    return step_bytes > 0 ? bytes + step_bytes : bytes * static_cast<std::uint64_t>(factor);
+  }
+};
+
+struct Rounds {
+  int warmup = 1;
+  int measured = 10;
+};
+
+struct AllReduceRequest {
+  BufferSizes sizes;
+  Rounds rounds;
+  std::vector<std::string> types{"f32"};
+  std::vector<std::string> schedules;
+  comm::ScheduleOptions grain;
+  bool bf16 = false;
+  bool checksums = false;
+  bool json = false;
+};
+
+// Collective.
+void bench_allreduce(AllReduceRequest request, Session& session);
+
+}  // namespace winnow::app

@@ -1,0 +1,35 @@
+#include "app/bench/rows.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+
+namespace winnow::app {
+
+void end_if_stopped(const StopRequested& stop) {
+  if (stop && stop()) throw StoppedError("stopped before the end of the measurement");
+}
+
+void tell_rows(bool as_json, const Session& session, const std::vector<BenchRow>& rows) {
+  for (const BenchRow& row : rows) {
+    say(session, fmt::format("{}: {:.1f} {} of {:.1f} attainable, {:.1f} %", row.name, row.achieved,
+                             row.unit, row.attainable, 100 * row.achieved / row.attainable));
+  }
+  if (as_json) print_rows(session, rows);
+}
+
+void print_rows(const Session& session, const std::vector<BenchRow>& rows) {
+  nlohmann::ordered_json json{{"schema", "winnow.bench/1"},
+                              {"rows", nlohmann::ordered_json::array()}};
+  for (const BenchRow& row : rows) {
+    json["rows"].push_back({{"name", row.name},
+                            {"achieved", row.achieved},
+                            {"attainable", row.attainable},
+                            {"unit", row.unit}});
+  }
+  print(session, fmt::format("{}\n", json.dump()));
+}
+
+}  // namespace winnow::app

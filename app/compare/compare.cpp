@@ -1,0 +1,295 @@
+#include "app/compare/compare.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "app/compare/compare_page.h"
+#include "app/dedup/gallery.h"
+#include "app/experiment/compare.h"
+#include "app/report/read_runs.h"
+#include "app/words.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/utf8.h"
+#include "pipeline/export/thumbnails.h"
+#include "pipeline/store/cache.h"
+#include "train/run/out_of_fold.h"
+
+namespace winnow::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kBytesOfDifferences = 4'000'000;  // of all recipes together
+constexpr std::size_t kMostDifferences = 36;              // gained, or lost, of a recipe
+
+std::optional<double> margin_of(const CompareRequest& o) {
+  if (!o.margin_points) return std::nullopt;
+  return *o.margin_points / 100;
+}
+
+fs::path cache_of(const CompareRequest& o, const std::vector<RunView>& views) {
+  if (!o.eval.data.cache.empty()) return o.eval.data.cache;
+  for (const RunView& view : views) {
+    if (view.evaluation) return view.evaluation->about.cache;
+  }
+  throw UsageError("no run says which cache it was evaluated on; name it by --cache");
+}
+
+// A run on that split of the cache. `bar`: what it is called while it goes on.
+ComparedRun evaluate_one(const train::EvalOptions& options, const std::string& bar,
+                         Session& session, ComparePage& page) {
+  const ProgressSink watch =
+      stopping_bar(session, bar, "batches", "stopped before the end; run the same command again");
+  train::EvalResult result = train::evaluate_run(
+      options, session.comm, watch, [&](const std::string& sentence) { say(session, sentence); });
+  page.split = result.split;
+  page.classes = std::move(result.classes);
+  return {.name = {},
+          .settings = {},
+          .ids = std::move(result.ids),
+          .labels = std::move(result.evaluation.labels),
+          .predictions = std::move(result.evaluation.predictions)};
+}
+
+// Each run by itself, all on one split.
+void evaluate_runs(const CompareRequest& o, Session& session, ComparePage& page) {
+  train::EvalOptions options = o.eval;
+  options.data.cache = cache_of(o, page.views);
+  options.threads = thread_plan(session, o.threads);
+  for (std::size_t i = 0; i < o.runs.size(); ++i) {
+    options.run = o.runs[i];
+    if (i > 0) options.data.split = page.split;
+    page.runs.push_back(
+        evaluate_one(options, fmt::format("eval {} of {}", i + 1, o.runs.size()), session, page));
+    page.runs.back().name = page.views[i].name;
+    page.runs.back().settings = page.views[i].settings;
+  }
+}
+
+fs::path fold_of(const fs::path& folder, std::uint32_t fold) {
+  return folder / ("fold-" + std::to_string(fold));
+}
+
+bool holds_folds(const fs::path& path) {
+  return !fs::exists(path / "config.json") && fs::exists(fold_of(path, 1) / "config.json");
+}
+
+// How many folds each of the folders holds; 0: they are runs. Throws UsageError: some of both, or
+// not as many.
+std::uint32_t count_folds(const CompareRequest& o) {
+  std::uint32_t folds = 0;
+  for (const fs::path& path : o.runs) {
+    if (holds_folds(path) != holds_folds(o.runs.front())) {
+      throw UsageError(
+          fmt::format("of {} and {} one is a run and one holds a run for each fold; name runs "
+                      "alone, or folders "
+                      "of folds alone",
+                      o.runs.front().string(), path.string()));
+    }
+    if (!holds_folds(path)) continue;
+    const std::uint32_t here = train::read_out_of_fold(path).about.folds;
+    if (folds == 0) folds = here;
+    if (here != folds) {
+      throw UsageError(fmt::format("{} is of {} folds and {} of {}; name folders of as many",
+                                   o.runs.front().string(), folds, path.string(), here));
+    }
+  }
+  if (folds > 0 && !o.eval.data.split.empty() && o.eval.data.split != "val") {
+    throw UsageError("folds are compared on what each left out; leave --split out");
+  }
+  return folds;
+}
+
+// The folds of each folder by themselves, each on what it left out.
+void evaluate_folds(const CompareRequest& o, Session& session, ComparePage& page) {
+  train::EvalOptions options = o.eval;
+  options.data.cache = cache_of(o, page.views);
+  options.data.split = "val";
+  options.threads = thread_plan(session, o.threads);
+  const std::size_t all = o.runs.size() * page.folds;
+  for (std::size_t i = 0; i < o.runs.size(); ++i) {
+    std::vector<ComparedRun> folds;
+    for (std::uint32_t fold = 1; fold <= page.folds; ++fold) {
+      options.run = fold_of(o.runs[i], fold);
+      folds.push_back(evaluate_one(
+          options, fmt::format("eval {} of {}", i * page.folds + fold, all), session, page));
+      folds.back().settings = read_run(options.run).settings;
+    }
+    page.runs.push_back(join_folds(folds, page.views[i].name));
+    page.views[i].settings = page.runs.back().settings;
+  }
+}
+
+std::vector<ShownDifference> first_of(std::span<const DifferingImage> images) {
+  std::vector<ShownDifference> shown;
+  for (const DifferingImage& image : images.first(std::min(images.size(), kMostDifferences))) {
+    shown.push_back({.image = image});
+  }
+  return shown;
+}
+
+// The images that differ, of each recipe, with names and pictures of the cache.
+void show_differences(const fs::path& root, const Session& session, ComparePage& page) {
+  for (const BesideFirst& beside : page.comparison.others) {
+    const DifferingImages found = differing_images(page.runs, page.comparison, beside.recipe);
+    ShownDifferences shown{.gained = first_of(found.gained), .lost = first_of(found.lost)};
+    shown.more_gained = found.gained.size() - shown.gained.size();
+    shown.more_lost = found.lost.size() - shown.lost.size();
+    page.differences.push_back(std::move(shown));
+  }
+  const pipeline::Cache cache = pipeline::Cache::open(root);
+  const pipeline::LedgerNames name_of = cache.read_names();
+  std::vector<ShownDifference*> all;
+  std::vector<SampleId> ids;
+  for (ShownDifferences& shown : page.differences) {
+    for (std::vector<ShownDifference>* const part : {&shown.gained, &shown.lost}) {
+      for (ShownDifference& difference : *part) {
+        all.push_back(&difference);
+        ids.push_back(page.runs.front().ids[difference.image.place]);
+        difference.name = name_of(ids.back());
+      }
+    }
+  }
+  const pipeline::PictureOf picture_of = pipeline::pictures_of(cache);
+  if (!picture_of) {
+    page.no_pictures = kNoPicturesInCache;
+    return;
+  }
+  pipeline::Thumbnails pictures = pipeline::make_thumbnails(
+      picture_of, ids, {.most_bytes = kBytesOfDifferences, .stop = session.stop});
+  for (std::size_t i = 0; i < all.size(); ++i) all[i]->jpeg = std::move(pictures.jpegs[i]);
+}
+
+std::uint64_t count_right(const ComparedRun& run) {
+  std::uint64_t right = 0;
+  for (std::size_t i = 0; i < run.ids.size(); ++i) right += run.labels[i] == run.predictions[i];
+  return right;
+}
+
+void tell(const ComparePage& page, const Session& session) {
+  const std::size_t images = page.comparison.images;
+  for (std::size_t recipe = 0; recipe < page.comparison.recipes.size(); ++recipe) {
+    for (const std::size_t i : page.comparison.recipes[recipe]) {
+      const std::uint64_t right = count_right(page.runs[i]);
+      const Interval range = wilson(right, images);
+      say(session, fmt::format("{}: recipe {}, seed {}: {} of {} images of {} right, {} ({} to {})",
+                               page.runs[i].name, recipe + 1, page.runs[i].seed(), grouped(right),
+                               grouped(images), page.split,
+                               percent(static_cast<double>(right) / static_cast<double>(images)),
+                               percent(range.least), percent(range.most)));
+    }
+  }
+  for (const BesideFirst& beside : page.comparison.others) {
+    const std::size_t first = page.comparison.recipes.front().front();
+    const std::size_t other = page.comparison.recipes[beside.recipe].front();
+    say(session, fmt::format("{} beside {}: {}", recipe_name(page, beside.recipe),
+                             recipe_name(page, 0), in_words(beside, page.margin)));
+    say(session, fmt::format("  {}", what_differs(page.runs[first], page.runs[other])));
+  }
+}
+
+Json to_json(const Interval& interval) {
+  return {{"least", interval.least}, {"most", interval.most}};
+}
+
+Json to_json(const ComparePage& page, const BesideFirst& beside) {
+  Json pairs = Json::array();
+  for (const RunPair& pair : beside.pairs) {
+    pairs.push_back({{"first", to_utf8(page.runs[pair.first].name)},
+                     {"other", to_utf8(page.runs[pair.other].name)},
+                     {"both", pair.hits.both},
+                     {"only_first", pair.hits.only_a},
+                     {"only_other", pair.hits.only_b},
+                     {"neither", pair.hits.neither},
+                     {"p", pair.p},
+                     {"difference", to_json(pair.difference)}});
+  }
+  Json json{{"recipe", beside.recipe + 1}, {"pairs", std::move(pairs)}, {"over_seeds", nullptr},
+            {"over_folds", nullptr},       {"p_holm", nullptr},         {"loss", nullptr}};
+  const auto over = [](const PairedDifference& all) {
+    return Json{
+        {"mean", all.mean}, {"deviation", all.deviation}, {"difference", to_json(*all.interval)}};
+  };
+  if (beside.over_seeds) json["over_seeds"] = over(*beside.over_seeds);
+  if (beside.over_folds) {
+    json["over_folds"] = over(*beside.over_folds);
+    for (const FoldPair& fold : beside.folds) {
+      json["over_folds"]["folds"].push_back({{"fold", fold.fold},
+                                             {"images", fold.images},
+                                             {"first", fold.first},
+                                             {"other", fold.other}});
+    }
+  }
+  if (beside.p) json["p_holm"] = *beside.p;
+  if (beside.loss) {
+    json["loss"] = *beside.loss == Loss::kNone   ? "none"
+                   : *beside.loss == Loss::kSome ? "some"
+                                                 : "unknown";
+  }
+  return json;
+}
+
+Json to_json(const ComparePage& page) {
+  Json json{{"schema", "winnow.compare/1"},
+            {"split", page.split},
+            {"images", page.comparison.images},
+            {"folds", page.folds == 0 ? Json(nullptr) : Json(page.folds)},
+            {"margin", nullptr},
+            {"runs", Json::array()},
+            {"others", Json::array()}};
+  if (page.margin) json["margin"] = *page.margin;
+  for (std::size_t recipe = 0; recipe < page.comparison.recipes.size(); ++recipe) {
+    for (const std::size_t i : page.comparison.recipes[recipe]) {
+      const std::uint64_t right = count_right(page.runs[i]);
+      json["runs"].push_back(
+          {{"run", to_utf8(page.runs[i].name)},
+           {"recipe", recipe + 1},
+           {"seed", page.runs[i].seed()},
+           {"right", right},
+           {"top1", static_cast<double>(right) / static_cast<double>(page.comparison.images)},
+           {"range", to_json(wilson(right, page.comparison.images))}});
+    }
+  }
+  for (const BesideFirst& beside : page.comparison.others) {
+    json["others"].push_back(to_json(page, beside));
+  }
+  return json;
+}
+
+}  // namespace
+
+void run_compare(const CompareRequest& o, Session& session) {
+  if (o.runs.size() < 2)
+    throw UsageError("name two runs or more; the first is the one compared with");
+  if (!o.report.empty()) check_report_path(o.report);
+  ComparePage page;
+  page.margin = margin_of(o);
+  page.folds = count_folds(o);
+  for (const fs::path& path : o.runs) {
+    page.views.push_back(read_run(page.folds > 0 ? fold_of(path, 1) : path));
+    if (page.folds > 0) page.views.back().name = name_of_folder(path);
+  }
+  name_apart(page.views, o.runs);
+  page.folds > 0 ? evaluate_folds(o, session, page) : evaluate_runs(o, session, page);
+  if (const std::size_t left_out = keep_common_images(page.runs); left_out > 0) {
+    say(session, fmt::format("compared on the images that all runs have; {} of one run's are left "
+                             "out, as others have them elsewhere",
+                             grouped(left_out)));
+  }
+  page.comparison = compare(page.runs, page.margin);
+  tell(page, session);
+  if (!o.report.empty()) {
+    show_differences(cache_of(o, page.views), session, page);
+    write_file_durably(o.report, html_of(page, made_here()));
+    say(session, fmt::format("report: {}", o.report.string()));
+  }
+  if (o.json) print(session, fmt::format("{}\n", to_json(page).dump()));
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "app/session.h"
+#include "train/run/evaluate_run.h"
+
+namespace winnow::app {
+
+struct CompareRequest {
+  std::vector<std::filesystem::path> runs;
+  train::EvalOptions eval;  // of each run
+  std::optional<double> margin_points;
+  std::filesystem::path report;
+  int threads = 0;
+  bool json = false;
+};
+
+// Compares runs of `winnow train` image by image.
+void run_compare(const CompareRequest& request, Session& session);
+
+}  // namespace winnow::app

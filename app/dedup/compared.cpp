@@ -1,0 +1,288 @@
+#include "app/dedup/compared.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <memory>
+#include <utility>
+
+#include "app/dedup/search.h"
+#include "app/words.h"
+#include "dedup/audit/measures.h"
+#include "dedup/verify/best_order.h"
+#include "dedup/verify/colours.h"
+#include "dedup/verify/estimate.h"
+#include "dedup/verify/shown.h"
+#include "pipeline/store/features.h"
+
+namespace winnow::app {
+
+namespace {
+
+// With as many digits as tell it from 1.
+std::string in_digits(double probability) {
+  const double doubt = 1 - probability;
+  if (doubt >= 1e-3) return fmt::format("{:.4g}", probability);
+  return fmt::format("{:.{}f}", probability, static_cast<int>(std::ceil(-std::log10(doubt))));
+}
+
+std::string why(const dedup::LeastProbability& least, const std::string& hash) {
+  if (least.raised_by_labels) {
+    return ", for labels of less probable pairs differ: these pictures are alike without being "
+           "one, so look at pairs with --report";
+  }
+  if (least.raised_by_look_alikes) {
+    return fmt::format(
+        ", and {}, for many of these pictures are alike without being one",
+        least.far ? fmt::format("{} where they are not near by {}", in_digits(*least.far), hash)
+                  : fmt::format("only where they are near by {}", hash));
+  }
+  return {};
+}
+
+}  // namespace
+
+void tell_verified(const Session& session, const Verified& what, const std::string& hash) {
+  const dedup::VerifyCounts& counts = what.counts;
+  if (what.look_alikes > 0) {
+    say(session,
+        fmt::format(
+            "verify: {} pairs look alike, as pages of one layout and shots of one place "
+            "do, and are not shown to be copies: {}",
+            grouped(what.look_alikes),
+            what.is_answer ? "they are left out" : "none goes for them (--list-look-alikes)"));
+  }
+  say(session,
+      fmt::format("verify: {} pairs of {} candidates show one picture; of those near by {}, {} are "
+                  "refused and {} have too few details to tell, so codes decide",
+                  grouped(counts.verified), grouped(counts.candidates), hash, grouped(what.refused),
+                  grouped(what.undecided)));
+  if (what.looked_closer > 0) {
+    say(session, fmt::format("verify: {} pairs were compared by larger pictures, too",
+                             grouped(what.looked_closer)));
+  }
+  if (what.passed_over > 0) {
+    say(session, fmt::format("verify: {} pairs were compared by thumbnails alone, for eight others "
+                             "of their pictures promised more",
+                             grouped(what.passed_over)));
+  }
+  if (what.collages > 0) {
+    say(session, fmt::format("verify: {} pictures are collages of others, and copies of none",
+                             grouped(what.collages)));
+  }
+  say(session, what.kept.least.only_shown
+                   ? "verify: each is shown to be one picture, block by block: no probability "
+                     "tells copies from these pictures that are alike"
+                   : fmt::format("verify: each with a probability of {} or more{}",
+                                 in_digits(what.kept.least.near), why(what.kept.least, hash)));
+  if (what.kept.least.raised_by_labels) return;
+  say(session, fmt::format("verify: {:.2g} false pairs are expected among them, {} at most at 95 % "
+                           "confidence, by {} pairs of different pictures",
+                           what.kept.expected_false,
+                           grouped(dedup::most_false_pairs(what.kept.expected_false)),
+                           grouped(what.strangers)));
+}
+
+dedup::VerifyOptions verify_options(const ChoiceOptions& choice) {
+  if (choice.least_probability) return {.least_probability = *choice.least_probability};
+  return {.least_probability = kLeastProbability, .most_false = kMostFalsePairs};
+}
+
+namespace {
+
+// What it takes to compare many pictures: before the search, by a sample.
+dedup::Foretell tell_estimate(const Session& session) {
+  return [&session](std::span<const std::uint32_t> rows, const dedup::PictureSource& pictures,
+                    std::span<const dedup::Edge> near, const dedup::MatchModel& model,
+                    const dedup::VerifyOptions& how) {
+    constexpr std::size_t kFew = 2000;  // are compared before one has read the line
+    if (rows.size() <= kFew) return;
+    // What this process worked, however busy the machine is.
+    const auto seconds = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
+    const dedup::VerifyEstimate estimate =
+        dedup::estimate_verification(rows, pictures, near, model, how, seconds);
+    say(session,
+        fmt::format("verify: {} pictures, some {} pairs to lay upon each other: some {} of "
+                    "a core and {:.1f} GB, by a sample of {}",
+                    grouped(rows.size()), grouped(static_cast<std::uint64_t>(estimate.trials)),
+                    in_seconds(estimate.core_seconds), estimate.bytes / 1e9,
+                    grouped(estimate.sampled)));
+  };
+}
+
+// Puts links by codes or features to the pictures, and says what came of it.
+dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how, const Images& images,
+                             const dedup::ColumnSource& columns, const dedup::LinkSource& links,
+                             dedup::Options& options) {
+  if (options.hash == dedup::kExact) {  // no codes would do
+    options.hash = images.hashes.front();
+    options.threshold = 0;
+  }
+  how.search = search_options(session);
+  how.landmarks = images.landmarks;
+  how.closer = closer_pictures(images.picture_of, columns);
+  auto found = std::make_shared<dedup::VerifiedLinks>(
+      dedup::verify_links(columns, images.thumbnails, options, links, how, tell_estimate(session)));
+  const dedup::Verification& verification = found->verification;
+  tell_verified(session,
+                {verification.counts, found->refused, verification.undecided.size(), found->kept,
+                 found->calibration.strangers, found->looked_closer, found->passed_over,
+                 found->look_alikes.size(), found->collages.size()},
+                options.hash);
+  options.matching.verified = found->kept.least.near;
+  if (options.policy.keep == dedup::KeepPolicy::kBest) {
+    options.policy.preferred = dedup::best_order(columns, images.thumbnails, *found, how);
+  }
+  return {dedup::links_of(found), found};
+}
+
+// Whether most pictures are so large that a closer look tells more than their landmarks.
+bool are_mostly_large(const dedup::Fingerprints& sizes, std::span<const std::uint32_t> rows) {
+  const auto large = std::ranges::count_if(rows, [&](std::uint32_t row) {
+    return std::uint64_t{sizes.widths_px[row]} * sizes.heights_px[row] >= dedup::kCloserPixels;
+  });
+  return 2 * static_cast<std::size_t>(large) >= rows.size();
+}
+
+}  // namespace
+
+std::string why_not_looked_at(std::span<const std::uint32_t> rows,
+                              const dedup::ColumnSource& columns, const Images& images) {
+  if (rows.size() > kMostUnasked) {
+    return fmt::format(
+        "{} images are too many to look at unasked: crops, frames and turned copies "
+        "are found with --verify, in some {} minutes of a core",
+        grouped(rows.size()), grouped(rows.size() / 60'000));
+  }
+  const dedup::Fingerprints sizes = columns({"widths_px", "heights_px"});
+  if (are_mostly_large(sizes, rows)) return {};
+  const double details =
+      images.landmarks_a_picture
+          ? images.landmarks_a_picture()
+          : dedup::landmarks_a_picture(rows, dedup::pictures_of(sizes, images.thumbnails));
+  if (details >= kLeastDetails) return {};
+  return fmt::format(
+      "pictures with so few details (some {:.0f} landmarks) are compared by codes "
+      "alone unless --verify asks for more",
+      details);
+}
+
+bool verifies_unasked(const Session& session, const ChoiceOptions& choice,
+                      const dedup::ColumnSource& columns, const Images& images) {
+  if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision) return false;
+  if (!images.thumbnails) return false;
+  const std::vector<std::uint32_t> rows =
+      dedup::matchable_rows(columns({"quality"}), dedup::kExact);
+  if (rows.empty()) return false;
+  const std::string why_not = why_not_looked_at(rows, columns, images);
+  if (!why_not.empty()) say(session, why_not);
+  return why_not.empty();
+}
+
+dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
+                                    const dedup::ColumnSource& columns) {
+  if (!picture_of) return {};
+  const auto table = std::make_shared<const dedup::Fingerprints>(columns({"audit"}));
+  // Twice this is longer than what is compared, so that a JPEG's scaled decoding does not show.
+  const auto side_px = [](int pixels) {
+    return static_cast<int>(std::lround(1.26 * std::sqrt(pixels)));
+  };
+  dedup::CloserSource closer;
+  closer.gray = [=](std::uint32_t row, int pixels) {
+    const auto picture = picture_of(table->ids[row], side_px(pixels));
+    return picture ? dedup::closer_picture(picture->view(), pixels) : std::nullopt;
+  };
+  closer.colours = [=](std::uint32_t row) -> std::optional<Image> {
+    if (!table->audit.empty() && dedup::is_gray(table->audit[row])) return std::nullopt;
+    const auto picture =
+        picture_of(table->ids[row], side_px(dedup::kColourSide * dedup::kColourSide));
+    return picture ? dedup::colours_of(picture->view()) : std::nullopt;
+  };
+  return closer;
+}
+
+namespace {
+
+// Returns the search of what was settled.
+dedup::LinkSource put_to(Settled settled, dedup::Options& options) {
+  options.hash = std::move(settled.hash);
+  options.threshold = settled.threshold;
+  options.chosen_by = std::move(settled.chosen_by);
+  return std::move(settled.links);
+}
+
+// Where nobody said what codes to compare, and pictures were not, few images cannot tell whose
+// codes are near by chance: then equal files and pixels alone are taken.
+void take_few_by_pixels(const Session& session, const ChoiceOptions& choice,
+                        const dedup::ColumnSource& columns, dedup::Options& options) {
+  const bool is_asked =
+      choice.hash != kAuto || !chooses(choice) || choice.risk || choice.precision || choice.verify;
+  if (is_asked || options.hash == dedup::kExact) return;
+  const std::size_t count =
+      dedup::matchable_rows(columns({"quality"}), options.hash, options.matching.least_quality)
+          .size();
+  if (count == 0 || count >= dedup::kFewestToFit) return;
+  say(session, fmt::format("{} images are too few to tell whose codes are near by chance, so only "
+                           "equal files and pixels are taken for duplicates: --hash {} takes near "
+                           "codes, too, and --verify compares the pictures",
+                           grouped(count), options.hash));
+  options.hash = dedup::kExact;
+  options.threshold = 0;
+}
+
+}  // namespace
+
+Images images_of(const pipeline::Cache& cache, pipeline::PictureOf picture_of) {
+  return {.hashes = stored_hashes(cache),
+          .thumbnails = cache.open_thumbnails(),
+          .picture_of = std::move(picture_of),
+          .features_of = [&cache](const std::string& name) {
+            return pipeline::read_features(cache, name);
+          }};
+}
+
+dedup::ShownPairs shown_by(const Session& session, const Images& images,
+                           const dedup::ColumnSource& columns) {
+  if (!images.thumbnails) return {};
+  return [stop = session.stop, thumbnails = images.thumbnails,
+          columns](std::span<const dedup::Edge> pairs) {
+    const dedup::Fingerprints sizes = columns({"widths_px", "heights_px"});
+    return dedup::are_shown(pairs, dedup::pictures_of(sizes, thumbnails), stop);
+  };
+}
+
+dedup::ToldLinks settle_links(const Session& session, const ChoiceOptions& choice,
+                              const FeatureOptions& features, const Images& images,
+                              const dedup::SharedWork& work, dedup::ColumnSource& columns,
+                              dedup::Options& options) {
+  const bool looks = choice.verify
+                         ? *choice.verify
+                         : !features.any() && verifies_unasked(session, choice, columns, images);
+  dedup::LinkSource links;
+  if (features.any()) {
+    links = by_features(session, features, images.features_of(features.name), columns, options);
+  } else {
+    Settled settled = settle_choice(session, choice, columns, images.hashes, work.links,
+                                    shown_by(session, images, columns));
+    for (const std::string& sentence : settled.why) {
+      if (!looks) say(session, sentence);  // of codes, which decide nothing else
+    }
+    links = put_to(std::move(settled), options);
+  }
+  if (!looks) {
+    if (choice.verify && images.thumbnails && options.hash != dedup::kExact) {
+      say(session,
+          "pictures are not compared: codes take pages, cards and screens of one layout "
+          "for copies");
+    }
+    if (!features.any()) take_few_by_pixels(session, choice, columns, options);
+    return {std::move(links)};
+  }
+  dedup::VerifyOptions how = verify_options(choice);
+  how.steps = work.steps;
+  return by_pictures(session, std::move(how), images, columns, links, options);
+}
+
+}  // namespace winnow::app

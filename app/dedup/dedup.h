@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+
+#include "app/dedup/decision.h"
+#include "app/dedup/features.h"
+#include "app/dedup/lists.h"
+#include "app/ingest/reading.h"
+#include "app/session.h"
+#include "datasets/formats.h"
+
+namespace winnow::app {
+
+// What decides, beside the flags that other verbs have too.
+struct Deciding {
+  DecisionOptions flags;
+  FeatureOptions features;
+  std::string splits;  // a selection
+  std::uint64_t self_check = 0;
+};
+
+struct DedupRequest {
+  std::filesystem::path cache;  // or a data set
+  ReadingOptions reading;       // of that
+  std::string name = "default";
+  Deciding deciding;
+  ListPlaces lists;
+  std::filesystem::path report;
+  bool json = false;
+  std::vector<std::string> words;  // of the command
+};
+
+// Finds duplicates, of a cache as a selection, of a data set as a list.
+void run_dedup(const DedupRequest& request, Session& session);
+
+}  // namespace winnow::app

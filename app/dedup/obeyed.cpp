@@ -1,0 +1,104 @@
+#include "app/dedup/obeyed.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "app/words.h"
+#include "common/error.h"
+
+namespace winnow::app {
+namespace {
+
+void check_globs(const Session& session, const dedup::Precedence& precedence) {
+  for (const auto& glob : precedence.prefer) {
+    if (glob.images == 0) {
+      say(session, fmt::format("no image has a name that fits --prefer '{}'", glob.text));
+    }
+  }
+  for (const auto& glob : precedence.protect) {
+    if (glob.images > 0) continue;
+    throw UsageError("no image has a name that fits --protect '" + glob.text +
+                     "', so it would protect nothing; names are those of winnow dedup "
+                     "--list-groups, and ** stands for any folders");
+  }
+}
+
+}  // namespace
+
+std::vector<dedup::Review> read_reviews(const Session& session,
+                                        const std::vector<std::filesystem::path>& reviews) {
+  std::vector<dedup::Review> read;
+  for (const std::filesystem::path& file : reviews) {
+    read.push_back(dedup::read_review(file));
+    if (!read.back().cut_off) continue;
+    say(session, fmt::format("the last line of {} was cut off, and is left out", file.string()));
+  }
+  return read;
+}
+
+std::shared_ptr<const dedup::Decided> decided_by(const Session& session,
+                                                 const std::vector<std::filesystem::path>& reviews,
+                                                 const dedup::ColumnSource& columns) {
+  if (reviews.empty()) return nullptr;
+  return std::make_shared<const dedup::Decided>(
+      dedup::put_to_rows(read_reviews(session, reviews), columns));
+}
+
+dedup::NameSource names_in(const pipeline::Cache& cache) {
+  return [&cache](const dedup::NameSink& sink) {
+    cache.for_each_ledger_row([&](const pipeline::LedgerRow& row) { sink(row.id, row.name); });
+  };
+}
+
+void obey(const Session& session, const Obeyed& obeyed, const dedup::ColumnSource& columns,
+          const dedup::NameSource& names, dedup::Options& options) {
+  options.decided = decided_by(session, obeyed.reviews, columns);
+  const dedup::RowSets chosen = options.decided ? options.decided->kept : dedup::RowSets();
+  const dedup::Globs& globs = obeyed.globs;
+  if (globs.prefer.empty() && globs.protect.empty() && chosen.empty()) return;
+  auto precedence = std::make_shared<const dedup::Precedence>(
+      dedup::precedence_of(columns({}).ids, names, globs, chosen));
+  if (columns({}).size() > 0) check_globs(session, *precedence);
+  options.policy.precedence = std::move(precedence);
+}
+
+void tell_obeyed(const Session& session, const dedup::Decided& decided) {
+  say(session,
+      fmt::format("{} judgement{} obeyed{}", grouped(decided.judgements),
+                  decided.judgements == 1 ? "" : "s",
+                  decided.unknown == 0 ? ""
+                                       : fmt::format("; {} of the images they name are not here",
+                                                     grouped(decided.unknown))));
+  if (decided.equal > 0) {
+    say(session, fmt::format("{} images are said to differ from one of equal pixels, and stay with "
+                             "it",
+                             grouped(decided.equal)));
+  }
+}
+
+void tell_obeyed(const Session& session, const dedup::Options& options,
+                 const dedup::Result& result) {
+  if (options.decided) tell_obeyed(session, *options.decided);
+  if (result.dropped_by_review + result.spared_by_review > 0) {
+    say(session, fmt::format("judged by themselves: {} images are dropped, and {} stay in spite of "
+                             "their issues",
+                             grouped(result.dropped_by_review), grouped(result.spared_by_review)));
+  }
+  if (result.protected_drops > 0) {
+    say(session, fmt::format("{} images that were to be dropped are protected, and stay",
+                             grouped(result.protected_drops)));
+  }
+  if (result.overruled > 0) {
+    say(session, fmt::format("{} images that were to be kept are not: their groups stay in another "
+                             "split (--on-leak), or something else comes before them",
+                             grouped(result.overruled)));
+  }
+  if (result.protected_leaks > 0) {
+    say(session, fmt::format("leak: {} groups stay in several splits, where their images are "
+                             "protected",
+                             grouped(result.protected_leaks)));
+  }
+}
+
+}  // namespace winnow::app

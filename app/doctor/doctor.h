@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "app/session.h"
+
+namespace winnow::app {
+
+struct DoctorRequest {
+  std::vector<std::filesystem::path> caches{"."};
+  bool json = false;
+};
+
+// Looks at this machine and tells what speaks against running here.
+void run_doctor(const DoctorRequest& request, const Session& session);
+
+}  // namespace winnow::app

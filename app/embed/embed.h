@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/session.h"
+#include "train/run/embed_images.h"
+
+namespace winnow::app {
+
+struct EmbedRequest {
+  train::EmbedOptions embed;
+  std::filesystem::path names;  // of the rows of a .npy file
+  std::string name = "default";
+  std::string dtype = "f16";
+  std::string compute_dtype = "f32";
+  int threads = 0;
+  bool whiten = false;
+  bool json = false;
+};
+
+// Makes features of a cache, by a net or from vectors that are given.
+void run_embed(const EmbedRequest& request, Session& session);
+
+}  // namespace winnow::app

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/load/load_shards.h"
+#include "app/session.h"
+#include "train/run/evaluate_run.h"
+
+namespace winnow::app {
+
+struct EvalRequest {
+  train::EvalOptions eval;
+  std::vector<std::filesystem::path> caches;
+  std::vector<std::string> splits;  // of each cache; none: the one that evaluate_run() takes
+  std::string dtype = "f32";
+  std::filesystem::path predictions;
+  MemoryOptions memory;
+  int threads = 0;
+  bool json = false;
+};
+
+// Evaluates a run, or weights, on a split of a cache.
+void run_eval(const EvalRequest& request, Session& session);
+
+}  // namespace winnow::app

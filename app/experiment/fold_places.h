@@ -1,0 +1,32 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/sample.h"
+
+namespace winnow::app {
+
+// A sample of one of several folds.
+struct FoldPlace {
+  SampleId id;
+  std::uint32_t fold;  // from 0
+  std::size_t sample;  // of the fold
+};
+
+// All samples of these, which have `ids` each, in the order of their ids.
+template <class Fold>
+std::vector<FoldPlace> places_by_id(const std::vector<Fold>& folds) {
+  std::vector<FoldPlace> places;
+  for (std::uint32_t fold = 0; fold < folds.size(); ++fold) {
+    for (std::size_t i = 0; i < folds[fold].ids.size(); ++i) {
+      places.push_back({folds[fold].ids[i], fold, i});
+    }
+  }
+  std::ranges::sort(places, {}, &FoldPlace::id);
+  return places;
+}
+
+}  // namespace winnow::app

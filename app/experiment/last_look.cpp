@@ -1,0 +1,117 @@
+#include "app/experiment/last_look.h"
+
+#include <fmt/core.h>
+
+#include "app/words.h"
+#include "common/json_reader.h"
+
+namespace winnow::app {
+namespace {
+
+std::optional<double> share_at(const JsonReader& result, const char* name) {
+  const JsonReader value = result.at(name);
+  if (value.is_null()) return std::nullopt;
+  return value.real(0, 1);
+}
+
+bool is_leak_free(const TestedArm& arm) { return mean_of(arm.top1_leak_free).has_value(); }
+
+const std::vector<std::optional<double>>& judged_by(const TestedArm& arm) {
+  return is_leak_free(arm) ? arm.top1_leak_free : arm.top1;
+}
+
+std::optional<PairedDifference> difference(const TestedArm& all, const TestedArm& arm,
+                                           std::uint64_t images) {
+  std::vector<double> first;
+  std::vector<double> other;
+  for (std::size_t seed = 0; seed < judged_by(arm).size(); ++seed) {
+    const auto& a = judged_by(all)[seed];
+    const auto& b = judged_by(arm)[seed];
+    if (!a || !b) continue;
+    first.push_back(*a);
+    other.push_back(*b);
+  }
+  if (first.empty()) return std::nullopt;
+  return paired_difference(first, other, 0.95, 1 / static_cast<double>(images));
+}
+
+std::string accuracy(const std::vector<std::optional<double>>& values) {
+  const std::optional<double> mean = mean_of(values);
+  return mean ? percent(*mean) : "no run";
+}
+
+}  // namespace
+
+std::vector<std::size_t> arms_to_test(const std::vector<SweepArm>& arms, std::size_t recommended) {
+  std::vector<std::size_t> places{0};
+  if (recommended != 0) places.push_back(recommended);
+  if (const auto& control = arms[recommended].control) places.push_back(*control);
+  return places;
+}
+
+std::vector<TestedArm> tested_arms(
+    const std::vector<SweepArm>& arms, const std::vector<std::size_t>& places, std::uint64_t images,
+    const std::function<std::optional<Outcome>(const std::string& run)>& outcome_of) {
+  std::vector<TestedArm> tested;
+  for (const std::size_t place : places) {
+    TestedArm arm{.arm = place};
+    for (const std::string& run : arms[place].jobs) {
+      arm.top1.emplace_back();
+      arm.top1_leak_free.emplace_back();
+      const std::optional<Outcome> outcome = outcome_of(run);
+      if (!outcome || outcome->failed) continue;
+      const JsonReader result(outcome->text, {.name = "the result of an evaluation"});
+      arm.top1.back() = share_at(result, "top1");
+      arm.top1_leak_free.back() = share_at(result, "top1_leak_free");
+    }
+    tested.push_back(std::move(arm));
+    if (tested.size() > 1) {
+      tested.back().beside_all = difference(tested.front(), tested.back(), images);
+    }
+  }
+  return tested;
+}
+
+std::optional<double> mean_of(const std::vector<std::optional<double>>& values) {
+  double sum = 0;
+  double count = 0;
+  for (const auto& value : values) {
+    if (!value) continue;
+    sum += *value;
+    count += 1;
+  }
+  if (count == 0) return std::nullopt;
+  return sum / count;
+}
+
+std::string in_words(const LastLook& look, const std::vector<SweepArm>& arms) {
+  if (look.arms.empty()) return look.why_not;
+  std::string text;
+  std::string with_them;
+  for (const TestedArm& arm : look.arms) {
+    text += (text.empty() ? "" : ", ") + arms[arm.arm].name + " " + accuracy(judged_by(arm));
+    if (arm.beside_all && arm.beside_all->interval) {
+      text +=
+          fmt::format(" ({:+.2f}, {:+.2f} to {:+.2f})", 100 * arm.beside_all->mean,
+                      100 * arm.beside_all->interval->least, 100 * arm.beside_all->interval->most);
+    }
+    with_them += (with_them.empty() ? "" : ", ") + accuracy(arm.top1);
+  }
+  text = fmt::format("test, {} images, once the choice was made: {}", grouped(look.images), text);
+  if (look.leaked == 0) {
+    text += "; none of them has a duplicate in training";
+  } else if (is_leak_free(look.arms.front())) {
+    text += fmt::format("; these without the {} that have a duplicate in training, with them {}",
+                        grouped(look.leaked), with_them);
+  } else {
+    text += "; all of them have a duplicate in training";
+  }
+  if (look.looks > 1) {
+    text +=
+        fmt::format("; it was looked at for {} different choices by now, so it is no longer unseen",
+                    grouped(look.looks));
+  }
+  return text;
+}
+
+}  // namespace winnow::app

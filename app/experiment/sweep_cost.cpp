@@ -1,0 +1,121 @@
+#include "app/experiment/sweep_cost.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "app/words.h"
+#include "common/error.h"
+#include "common/memory_left.h"
+
+namespace winnow::app {
+
+double work_of(const SweepArm& arm, std::uint64_t held_out) {
+  return arm.epochs * (static_cast<double>(arm.epoch_images) + static_cast<double>(held_out) / 3);
+}
+
+void SpeedMeter::add(const RunCost& cost, double work) {
+  if (!(cost.seconds > 0)) return;
+  seconds_ += cost.seconds;
+  work_ += work;
+  most_.peak_bytes = std::max(most_.peak_bytes, cost.peak_bytes);
+  most_.disk_bytes = std::max(most_.disk_bytes, cost.disk_bytes);
+}
+
+std::optional<RunSpeed> SpeedMeter::speed() const {
+  if (!(work_ > 0)) return std::nullopt;
+  RunSpeed speed = most_;
+  speed.seconds_per_image = seconds_ / work_;
+  return speed;
+}
+
+std::optional<RunSpeed> speed_of(
+    const std::vector<SweepArm>& arms, std::uint64_t held_out,
+    const std::function<std::optional<RunCost>(const std::string& job)>& cost_of) {
+  SpeedMeter meter;
+  for (const SweepArm& arm : arms) {
+    for (const std::string& job : arm.jobs) {
+      if (const std::optional<RunCost> cost = cost_of(job)) {
+        meter.add(*cost, work_of(arm, held_out));
+      }
+    }
+  }
+  return meter.speed();
+}
+
+Foretold foretell(const std::vector<SweepArm>& arms, std::uint64_t held_out, int lanes,
+                  const RunSpeed& speed,
+                  const std::function<bool(const std::string& job)>& is_done) {
+  Foretold told{.lane_bytes = speed.peak_bytes};
+  std::set<std::string> seen;
+  double work = 0;
+  for (const SweepArm& arm : arms) {
+    for (const std::string& job : arm.jobs) {
+      if (!seen.insert(job).second) {
+        ++told.shared;
+      } else if (is_done(job)) {
+        ++told.done;
+      } else {
+        told.images += arm.epochs * static_cast<double>(arm.epoch_images);
+        work += work_of(arm, held_out);
+      }
+    }
+  }
+  told.runs = seen.size();
+  told.disk_bytes = (told.runs - told.done) * speed.disk_bytes;
+  const std::size_t left = told.runs - told.done;
+  if (left == 0) return told;
+  const auto at_once = static_cast<std::size_t>(lanes);
+  const auto rounds = static_cast<double>((left + at_once - 1) / at_once);  // the last has fewer
+  told.seconds = rounds * work / static_cast<double>(left) * speed.seconds_per_image;
+  return told;
+}
+
+std::vector<std::string> in_words(const Foretold& foretold, int lanes, std::uint64_t memory_left) {
+  const std::size_t left = foretold.runs - foretold.done;
+  std::string runs =
+      fmt::format("{} {}", grouped(foretold.runs), foretold.runs == 1 ? "run" : "runs");
+  if (foretold.shared > 0) {
+    runs += fmt::format(" ({} more would equal one of them, and are not done again)",
+                        grouped(foretold.shared));
+  }
+  if (left == 0) return {runs + ", all of them done"};
+  if (foretold.done > 0) runs += fmt::format(", {} of them done", grouped(foretold.done));
+  const std::string time =
+      fmt::format("{} images to train on, about {} on {} {}",
+                  grouped(static_cast<std::uint64_t>(foretold.images + 0.5)),
+                  in_seconds(foretold.seconds), lanes, lanes == 1 ? "lane" : "lanes");
+  std::string memory = fmt::format("memory: about {} a lane", in_bytes(foretold.lane_bytes));
+  if (lanes > 1) {
+    memory += fmt::format(", {} in all",
+                          in_bytes(foretold.lane_bytes * static_cast<std::uint64_t>(lanes)));
+  }
+  if (memory_left != kNoMemoryLimit) memory += fmt::format(", of {}", in_bytes(memory_left));
+  return {runs, time, memory};
+}
+
+std::string disk_in_words(const Foretold& foretold, std::uint64_t disk_left) {
+  return fmt::format("disk: about {}, of {}", in_bytes(foretold.disk_bytes), in_bytes(disk_left));
+}
+
+void check_memory(const Foretold& foretold, int lanes, std::uint64_t memory_left) {
+  if (memory_left == kNoMemoryLimit || foretold.done == foretold.runs) return;
+  if (foretold.lane_bytes * static_cast<std::uint64_t>(lanes) <= memory_left) return;
+  const std::uint64_t fit = memory_left / foretold.lane_bytes;
+  const std::string needed = fmt::format("{} {} of about {} each do not fit into {} of memory",
+                                         lanes, lanes == 1 ? "lane" : "lanes",
+                                         in_bytes(foretold.lane_bytes), in_bytes(memory_left));
+  throw UsageError(fit == 0 ? needed + "; take a smaller --micro-batch, behind --"
+                            : fmt::format("{}; take --lanes {}", needed, fit));
+}
+
+void check_disk(const Foretold& foretold, std::uint64_t disk_left) {
+  if (foretold.done == foretold.runs || foretold.disk_bytes <= disk_left) return;
+  const std::size_t runs = foretold.runs - foretold.done;
+  throw UsageError(fmt::format(
+      "{} runs of about {} each do not fit into {} of disk; free some, or choose another --out",
+      grouped(runs), in_bytes(foretold.disk_bytes / runs), in_bytes(disk_left)));
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,108 @@
+#include "app/experiment/train_trial.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "app/experiment/lanes.h"
+#include "app/experiment/run_outcome.h"
+#include "app/experiment/train_jobs.h"
+#include "app/temporary_folder.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/memory_left.h"
+#include "train/run/metrics.h"
+
+namespace winnow::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// Says yes when enough steps were seen.
+class Enough {
+ public:
+  explicit Enough(const fs::path& metrics) : tail_(metrics) {}
+
+  bool operator()() {
+    // The file is read a few times a second only.
+    if (Clock::now() - read_ < std::chrono::milliseconds(100)) return false;
+    read_ = Clock::now();
+    for (train::MetricsRow& row : tail_.read().rows) rows_.push_back(std::move(row));
+    if (rows_.size() < 2) return false;
+    const std::int64_t steps = rows_.back().step - rows_.front().step;
+    return steps >= 20 || (steps >= 3 && rows_.back().wall - rows_.front().wall > 10);
+  }
+
+ private:
+  train::MetricsTail tail_;
+  std::vector<train::MetricsRow> rows_;
+  Clock::time_point read_{};
+};
+
+// Nothing where no step was measured.
+TrialResult result_of(const fs::path& metrics, std::uint64_t epoch_images) {
+  std::vector<train::MetricsRow> rows = train::read_metrics(metrics);
+  // Lines of evaluations are of time that is none of a step's.
+  const auto first_evaluation = std::ranges::find_if(
+      rows, [](const train::MetricsRow& row) { return !row.values.contains("memory.peak"); });
+  rows.erase(first_evaluation, rows.end());
+  if (rows.empty()) return {};
+  const train::MetricsRow& last = rows.back();
+  // The first step makes programs ready.
+  const bool alone = rows.size() == 1;
+  const double epochs = last.epoch - (alone ? 0 : rows.front().epoch);
+  const double seconds = last.wall - (alone ? 0 : rows.front().wall);
+  return {.seconds_per_image = seconds / std::max(1.0, epochs * static_cast<double>(epoch_images)),
+          .peak_bytes = static_cast<std::uint64_t>(last.values.at("memory.peak"))};
+}
+
+}  // namespace
+
+TrialResult try_training(const std::string& verb, const std::vector<std::string>& words,
+                         std::uint64_t epoch_images, int threads, const fs::path& folder,
+                         const Session& session) {
+  const TemporaryFolder place(folder);
+  make_directories(place.path());
+  const fs::path run = place.path() / "run";
+  std::vector<std::string> all{fs::read_symlink("/proc/self/exe").string(), "train"};
+  all.insert(all.end(), words.begin(), words.end());
+  // Its steps are few even if nobody is left to end it.
+  const std::vector<std::string> own{
+      "--out",          run.string(), "--threads", std::to_string(threads), "--max-steps", "25",
+      "--log-interval", "1",          "--json"};
+  all.insert(all.end(), own.begin(), own.end());
+  Enough enough(run / "metrics.jsonl");
+  const Child child{.words = all, .out = place.path() / "out", .error = place.path() / "log"};
+  const ChildEnd end =
+      run_child(child, [&] { return (session.stop && session.stop()) || enough(); });
+  if (session.stop && session.stop()) {
+    throw StoppedError("stopped before anything was trained");
+  }
+  // A run that diverges is a row of the table: its steps until then are measured.
+  const bool diverged = has_diverged(end, child.error);
+  if (!diverged && (end.signal != 0 || (end.exit_code != 0 && end.exit_code != 75))) {
+    refuse_failure(verb, "train", end, child.error);
+  }
+  TrialResult result = result_of(run / "metrics.jsonl", epoch_images);
+  if (result.peak_bytes == 0 && !diverged) {
+    throw Error("the first steps of a training left no measure; try again");
+  }
+  result.disk_bytes = bytes_below(run);
+  return result;
+}
+
+Room room_for_runs(const fs::path& out) {
+  fs::path there = fs::absolute(out);
+  while (!fs::exists(there)) there = there.parent_path();
+  return {.memory = std::min(machine_memory_left(), group_memory_left()),
+          .disk = free_bytes(there)};
+}
+
+void tell_cost(const Foretold& foretold, int lanes, const Room& room, const Session& session) {
+  for (const std::string& line : in_words(foretold, lanes, room.memory)) say(session, line);
+  if (foretold.done < foretold.runs) say(session, disk_in_words(foretold, room.disk));
+  check_memory(foretold, lanes, room.memory);
+  check_disk(foretold, room.disk);
+}
+
+}  // namespace winnow::app

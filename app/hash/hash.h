@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/ingest/reading.h"
+#include "app/session.h"
+#include "datasets/formats.h"
+
+namespace winnow::app {
+
+struct HashRequest {
+  std::filesystem::path source;
+  ReadingOptions flags;
+  bool json = false;
+};
+
+// Prints hashes of a data set.
+void run_hash(const HashRequest& request, const Session& session);
+
+}  // namespace winnow::app

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/dedup/decision.h"
+#include "app/dedup/features.h"
+#include "app/dedup/lists.h"
+#include "app/ingest/reading.h"
+#include "dedup/index/index.h"
+
+namespace winnow::app {
+
+// Its page, and where pictures of it are.
+struct IndexPage {
+  std::filesystem::path report;
+  std::vector<std::filesystem::path> sources;
+  ReadingOptions reading;  // of those that are data sets
+};
+
+struct IndexDedupRequest {
+  std::filesystem::path index;
+  DecisionOptions dedup;
+  FeatureOptions features;
+  std::string name = "default";
+  ListPlaces lists;
+  IndexPage page;
+  bool json = false;
+  std::vector<std::string> words;  // of the command
+};
+
+struct IndexInfoRequest {
+  std::filesystem::path index;
+  bool json = false;
+};
+
+// Finds duplicates among all images of an index.
+void index_dedup(const IndexDedupRequest& request, const Session& session);
+
+// Prints what an index has.
+void index_info(const IndexInfoRequest& request, const Session& session);
+
+}  // namespace winnow::app

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/session.h"
+#include "common/json_reader.h"
+#include "pipeline/export/choice.h"
+#include "pipeline/store/cache.h"
+
+namespace winnow::app {
+
+// Of the picture of some samples.
+struct SheetOptions {
+  std::filesystem::path path;
+  std::string split;
+  std::string label;
+  std::string groups;  // of this selection, in place of samples
+  bool removed = false;
+  std::string augment;
+  std::string image_size;
+  std::uint64_t count = 64;
+  std::uint64_t columns = 8;
+  std::optional<std::uint64_t> seed;
+};
+
+struct InfoRequest {
+  std::filesystem::path cache;
+  std::filesystem::path report;
+  std::string selection;
+  SheetOptions sheet;
+  std::optional<std::vector<std::string>> issues;  // asked for; of these
+  bool json = false;
+};
+
+// Prints what a cache has.
+void run_info(const InfoRequest& request, const Session& session);
+
+}  // namespace winnow::app

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/session.h"
+#include "dedup/selection.h"
+#include "pipeline/store/cache.h"
+
+namespace winnow::app {
+
+// What is worth saying of the classes of a cache (class_remarks): of all its images, or of those
+// that a selection keeps, in the splits that it has. Nothing of caches without statistics.
+std::vector<std::string> remarks_on_classes(const pipeline::Manifest& manifest);
+std::vector<std::string> remarks_on_classes(const pipeline::Cache& cache,
+                                            const dedup::Selection& selection);
+
+}  // namespace winnow::app

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/dedup/decision.h"
+#include "app/ingest/reading.h"
+#include "app/session.h"
+#include "datasets/formats.h"
+
+namespace winnow::app {
+
+// What to do beyond a plain ingest.
+struct Task {
+  bool memory = false;
+  bool retry = false;
+  bool drop = false;
+  bool estimate = false;
+};
+
+// When it counts as failed.
+struct GateOptions {
+  std::string fail_on = "none";
+  std::string max_bad;
+};
+
+// What is told of it.
+struct Output {
+  std::filesystem::path report;
+  std::vector<std::string> words;  // of the command
+  bool json = false;
+};
+
+struct IngestRequest {
+  std::vector<std::filesystem::path> sources;
+  std::filesystem::path out;
+  std::filesystem::path into;
+  ReadingOptions flags;
+  Task task;
+  DecisionOptions drop_flags;
+  GateOptions gate;
+  Output output;
+};
+
+// Makes a cache of data sets, or adds to one. Collective.
+void run_ingest(const IngestRequest& request, Session& session);
+
+}  // namespace winnow::app

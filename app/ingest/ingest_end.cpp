@@ -1,0 +1,217 @@
+#include "app/ingest/ingest_end.h"
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "app/ingest/class_words.h"
+#include "app/ingest/reading.h"
+#include "app/words.h"
+#include "dedup/hash/hash_name.h"
+#include "pipeline/store/settings.h"
+
+namespace winnow::app {
+namespace {
+
+nlohmann::ordered_json json_of(const pipeline::StageTimes& times) {
+  nlohmann::ordered_json json;
+  for (std::size_t i = 0; i < pipeline::kStageCount; ++i) {
+    const auto stage = static_cast<pipeline::Stage>(i);
+    json[std::string(stage_name(stage))] = {{"busy_seconds", times[stage].busy_seconds},
+                                            {"threads", times[stage].threads}};
+  }
+  json["wall_seconds"] = times.wall_seconds;
+  return json;
+}
+
+std::string retry_sentence(const pipeline::IngestResult& result) {
+  if (result.retried == 0) return "there is nothing to retry: no input could not be read";
+  return fmt::format("asked again for {} inputs that could not be read: {} could be now",
+                     grouped(result.retried), grouped(result.recovered));
+}
+
+double images_per_second(const pipeline::IngestResult& result) {
+  return static_cast<double>(result.inputs_done) / std::max(result.seconds, 1e-9);
+}
+
+std::uint64_t duplicates(const pipeline::Manifest& manifest) {
+  const auto row = manifest.inputs.by_fate.find("duplicate");
+  return row == manifest.inputs.by_fate.end() ? 0 : row->second;
+}
+
+void say_before(const IngestEnd& end, const Session& session) {
+  const pipeline::IngestResult& result = end.result;
+  if (result.sources_there > 0) {
+    say(session, fmt::format("{} of the sources {} in the cache already", result.sources_there,
+                             result.sources_there == 1 ? "is" : "are"));
+  }
+  if (end.retried) {
+    say(session, retry_sentence(result));
+  } else if (result.inputs_done < result.manifest.inputs.total) {
+    say(session, fmt::format("went on after {} inputs that were finished before",
+                             grouped(result.manifest.inputs.total - result.inputs_done)));
+  }
+}
+
+// What became of inputs that are not simply ok.
+void say_fates(const IngestEnd& end, const Session& session) {
+  const pipeline::Manifest& m = end.result.manifest;
+  const std::string list = (end.out / "ledger.jsonl").string();
+  if (end.dropped) {
+    say(session, fmt::format("  {} left out, as others stand for them: see {}",
+                             grouped(duplicates(m)), list));
+  }
+  for (const auto& [fate, count] : m.inputs.by_fate) {
+    if (end.dropped && fate == "duplicate") continue;
+    if (fate != "ok" && count > 0) {
+      say(session, fmt::format("  {} {}: see {}", grouped(count), fate, list));
+    }
+    if (fate != "unsupported") continue;
+    for (const auto& [reason, inputs] : end.result.remarks.unsupported) {
+      say(session, fmt::format("    {}: {}", grouped(inputs), reason));
+    }
+  }
+  if (!end.dropped && duplicates(m) == 0 && m.inputs.by_fate.at("ok") < m.inputs.total) {
+    say(session,
+        fmt::format("  once they are repaired, or their storage is back, --out {} --retry-failed "
+                    "reads these alone",
+                    end.out.string()));
+  }
+  if (end.result.remarks.warned > 0) {
+    say(session, fmt::format("  {} ok but with a decoder's warning: see {}",
+                             grouped(end.result.remarks.warned), list));
+  }
+  if (const std::string remark = orientation_remark(end.result, false); !remark.empty()) {
+    say(session, "  " + remark);
+  }
+  if (const std::string remark = matte_remark(end.result); !remark.empty()) {
+    say(session, "  " + remark);
+  }
+  for (const std::string& remark : remarks_on_classes(m)) say(session, "  " + remark);
+}
+
+nlohmann::ordered_json unsupported_json(const pipeline::Remarks& remarks) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const auto& [reason, count] : remarks.unsupported) {
+    rows.push_back({{"reason", reason}, {"count", count}});
+  }
+  return rows;
+}
+
+nlohmann::ordered_json skipped_json(std::span<const pipeline::IngestSource> sources) {
+  std::map<std::string, std::uint64_t> by_reason;
+  for (const pipeline::IngestSource& in : sources) {
+    for (const datasets::Skipped& row : in.source->skipped()) by_reason[row.reason] += row.count;
+  }
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const auto& [reason, count] : by_reason) {
+    rows.push_back({{"reason", reason}, {"count", count}});
+  }
+  return rows;
+}
+
+// The first that has codes of all orientations, of "phash_dihedral:1"; empty where none has.
+std::string hash_of_all_orientations(const std::vector<std::string>& hashes) {
+  for (const std::string& hash : hashes) {
+    const std::string name = hash.substr(0, hash.rfind(':'));
+    const auto parts = dedup::parse_hash_name(name);
+    if (parts && parts->orientations == 8) return name;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+nlohmann::ordered_json name_of_slowest(const pipeline::StageTimes& times) {
+  if (times.wall_seconds <= 0) return nullptr;
+  return std::string(stage_name(slowest(times)));
+}
+
+std::string orientation_remark(const pipeline::IngestResult& result, bool in_place) {
+  const std::uint64_t count = result.remarks.oriented;
+  const pipeline::CacheSettings& settings = result.manifest.settings;
+  if (count == 0 || settings.decode.orientation == pipeline::Orientation::kApply) return "";
+  const std::string any_way = hash_of_all_orientations(settings.fingerprints.hashes);
+  if (in_place && !any_way.empty()) return "";  // what is found by it follows
+  const bool one = count == 1;
+  const std::string were =
+      fmt::format("{} to be turned, by {} EXIF orientation, and {} taken as stored: ",
+                  one ? "1 image is" : grouped(count) + " images are", one ? "its" : "their",
+                  one ? "was" : "were");
+  if (!any_way.empty()) {
+    return were + fmt::format("winnow dedup --hash {} finds {} duplicates whichever way they are",
+                              any_way, one ? "its" : "their");
+  }
+  return were + fmt::format(
+                    "duplicates of {} that are upright are found with --orientation apply, those "
+                    "of any orientation with --hash phash_dihedral{}",
+                    one ? "it" : "them",
+                    in_place ? ""
+                             : "; winnow dedup has these flags too, and lists what it finds in a "
+                               "data set without another ingest");
+}
+
+std::string matte_remark(const pipeline::IngestResult& result) {
+  const std::uint64_t count = result.remarks.transparent;
+  if (count == 0) return "";
+  return fmt::format(
+      "{} transparent pixels: copies are looked for as upon gray, and training sees {} without "
+      "alpha; --matte white (or black, #rrggbb) lays {} upon a colour",
+      count == 1 ? "1 image has" : grouped(count) + " images have", count == 1 ? "it" : "them",
+      count == 1 ? "it" : "them");
+}
+
+void say_end(const IngestEnd& end, const Session& session) {
+  const pipeline::IngestResult& result = end.result;
+  const pipeline::Manifest& m = result.manifest;
+  say_before(end, session);
+  say(session, fmt::format("{} of {} inputs read, {} in {:.1f} s, {:.0f} a second",
+                           grouped(m.inputs.by_fate.at("ok")), grouped(m.inputs.total),
+                           grouped(result.inputs_done), result.seconds, images_per_second(result)));
+  say_fates(end, session);
+  if (result.times.wall_seconds > 0) say(session, bottleneck(result.times));
+  if (const std::string variants = in_words(pipeline::variant_settings(m.settings.variants));
+      !variants.empty()) {
+    say(session, fmt::format("stored: {}", variants));
+    if (m.images.split_counts[static_cast<std::size_t>(Split::kTrain)] == 0) {
+      say(session, "  no image is of the split train, so none has variants");
+    }
+  }
+  say(session, fmt::format("cache: {}", end.out.string()));
+}
+
+nlohmann::ordered_json json_of(const IngestEnd& end) {
+  const pipeline::IngestResult& result = end.result;
+  const pipeline::Manifest& m = result.manifest;
+  nlohmann::ordered_json json{{"schema", "winnow.ingest/1"},
+                              {"inputs", m.inputs.total},
+                              {"ok", m.inputs.by_fate.at("ok")},
+                              {"classes", m.inputs.by_fate},
+                              {"warned", result.remarks.warned},
+                              {"oriented", result.remarks.oriented},
+                              {"transparent", result.remarks.transparent},
+                              {"unsupported", unsupported_json(result.remarks)},
+                              {"skipped", skipped_json(end.sources)},
+                              {"images_per_second", images_per_second(result)},
+                              {"peak_rss_bytes", peak_rss_bytes()},
+                              {"stages", json_of(result.times)},
+                              {"slowest", name_of_slowest(result.times)},
+                              {"digest", result.digest}};
+  if (end.dropped) json["dropped"] = duplicates(m);
+  if (end.retried) {
+    json["retried"] = result.retried;
+    json["recovered"] = result.recovered;
+  }
+  return json;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/live/live_state.h"
+#include "app/page/range.h"
+
+namespace winnow::app {
+
+// A grid of characters, each two dots wide and four high, of braille.
+class Canvas {
+ public:
+  Canvas(int columns, int rows)
+      : columns_(columns), cells_(static_cast<std::size_t>(columns) * rows), rows_(rows) {}
+  int dots_x() const { return 2 * columns_; }
+  int dots_y() const { return 4 * rows_; }
+
+  // Dots of [0, dots_x) and [0, dots_y), from the top left corner.
+  void dot(int x, int y);
+  void line(int x0, int y0, int x1, int y1);
+  // A letter in place of the dots there.
+  void mark(int x, int y, char letter) { cell(x, y).letter = letter; }
+
+  std::string row(int number) const;  // UTF-8
+
+ private:
+  struct Cell {
+    unsigned dots = 0;
+    char letter = '\0';
+  };
+  Cell& cell(int x, int y) { return cells_[static_cast<std::size_t>(y / 4 * columns_ + x / 2)]; }
+
+  int columns_;
+  std::vector<Cell> cells_;
+  int rows_;
+};
+
+// What the curves of one quantity lie in; epochs begin with 0.
+struct CurveRanges {
+  Range epochs;
+  Range values;
+};
+CurveRanges ranges_of(const LiveCurves& curves);
+
+// Training as a line, evaluations as letters.
+void draw(Canvas& canvas, const LiveCurves& curves, const CurveRanges& ranges);
+
+}  // namespace winnow::app

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+
+#include "app/session.h"
+#include "train/run/stored_run.h"
+
+namespace winnow::app {
+
+struct OnnxRequest {
+  std::filesystem::path run;
+  std::filesystem::path to;
+  train::CheckpointChoice checkpoint;
+  std::filesystem::path cache;
+};
+
+// Writes the net of a run as ONNX.
+void run_onnx(const OnnxRequest& request, const Session& session);
+
+}  // namespace winnow::app

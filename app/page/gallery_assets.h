@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string_view>
+
+namespace winnow::app {
+
+// The files gallery.js and gallery.css, as embed.cmake puts them into the program.
+extern const std::string_view kGalleryJs;
+extern const std::string_view kGalleryCss;
+
+}  // namespace winnow::app

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "common/sample.h"
+#include "pipeline/export/thumbnails.h"
+
+namespace winnow::app {
+
+// JPEGs of pictures, made when they are asked for; those asked for last are kept, up to so many
+// bytes. Safe from many threads, of which so many decode at a time.
+class Pictures {
+ public:
+  Pictures(pipeline::PictureOf picture_of, int threads, std::size_t most_bytes);
+
+  // Of at most `side_px` in its longer side; nothing where it cannot be read.
+  std::optional<std::string> jpeg(SampleId id, int side_px, int quality);
+
+ private:
+  using Key = std::pair<SampleId, int>;
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const noexcept {
+      return std::hash<SampleId>{}(key.first * 31 + static_cast<SampleId>(key.second));
+    }
+  };
+  using Kept = std::list<std::pair<Key, std::string>>;  // the last asked for in front
+
+  void keep(const Key& key, const std::string& jpeg);
+
+  pipeline::PictureOf picture_of_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int free_threads_;
+  std::size_t most_bytes_;
+  std::size_t bytes_ = 0;
+  Kept kept_;
+  std::unordered_map<Key, Kept::iterator, KeyHash> places_;
+};
+
+}  // namespace winnow::app

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/page/gallery_page.h"
+#include "dedup/split/folds.h"
+#include "dedup/split/split.h"
+#include "pipeline/store/manifest.h"
+
+namespace winnow::app {
+
+// The name of the class; nothing: without labels.
+std::optional<std::string> class_of(const dedup::ClassOff& off, const pipeline::Manifest& manifest);
+// Why it is off, in words.
+std::string reason_in_words(const dedup::ClassOff& off);
+
+// A class off its share, and in which split or fold it is furthest off.
+struct OffClass {
+  std::string where;
+  dedup::ClassOff off;
+};
+std::vector<OffClass> off_of(const dedup::SplitSummary& summary);
+std::vector<OffClass> off_of(const dedup::FoldsSummary& summary);
+
+// What the page of `winnow split` says around the blocks that stay together. Pure.
+GalleryFrame split_frame(const dedup::SplitSummary& summary, const pipeline::Manifest& manifest);
+// The same with --folds.
+GalleryFrame folds_frame(const dedup::FoldsSummary& summary, const pipeline::Manifest& manifest);
+
+}  // namespace winnow::app

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "app/session.h"
+#include "dedup/split/folds.h"
+#include "dedup/split/split.h"
+#include "pipeline/store/manifest.h"
+
+// What `winnow split` says of splits and of folds.
+namespace winnow::app {
+
+// The name of the selection that has this fold, from 1, for val.
+std::string fold_name(const std::string& name, std::uint32_t fold);
+
+// A table on stdout, and the classes that are off.
+void print_splits(const Session& session, const dedup::SplitSummary& summary,
+                  const pipeline::Manifest& manifest);
+void print_folds(const Session& session, const dedup::FoldsSummary& summary,
+                 const std::string& name, const pipeline::Manifest& manifest);
+
+// Sentences on stderr.
+void tell(const Session& session, const dedup::SplitSummary& summary);
+void tell(const Session& session, const dedup::FoldsSummary& summary);
+
+// --json. Pure.
+nlohmann::ordered_json json_of_splits(const dedup::SplitSummary& summary,
+                                      const dedup::SplitOptions& options,
+                                      const pipeline::Manifest& manifest);
+nlohmann::ordered_json json_of_folds(const dedup::FoldsSummary& summary, const std::string& name,
+                                     const dedup::SplitOptions& options,
+                                     const pipeline::Manifest& manifest);
+
+}  // namespace winnow::app

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/session.h"
+#include "app/suspects/ranking.h"
+
+namespace winnow::app {
+
+// What images are judged by.
+struct Sources {
+  std::filesystem::path run;
+  std::string features;
+};
+
+struct SuspectOutput {
+  std::filesystem::path list;
+  std::filesystem::path report;
+  std::filesystem::path drops;  // a review file
+  bool json = false;
+};
+
+struct SuspectsRequest {
+  std::filesystem::path cache;
+  Sources sources;
+  SuspectOptions how;
+  std::string prune = "noise_rate";
+  std::string order = "ratio";
+  std::size_t top = 0;  // 0: all
+  std::vector<std::filesystem::path> reviews;
+  SuspectOutput output;
+};
+
+// Lists images whose labels are doubted.
+void run_suspects(SuspectsRequest request, Session& session);
+
+}  // namespace winnow::app

@@ -1,0 +1,211 @@
+#include "app/sweep/sweep.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "app/experiment/run_outcome.h"
+#include "app/experiment/sweep_cost.h"
+#include "app/experiment/sweep_table.h"
+#include "app/experiment/sweep_verdict.h"
+#include "app/experiment/train_jobs.h"
+#include "app/experiment/train_trial.h"
+#include "app/page/html.h"
+#include "app/sweep/sweep_json.h"
+#include "app/sweep/sweep_look.h"
+#include "app/sweep/sweep_page.h"
+#include "app/words.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/memory_left.h"
+
+namespace winnow::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// Of the first `seeds` of each arm, seed by seed: the table is whole, if coarse, as soon as can be.
+std::vector<std::string> jobs_of(const std::vector<SweepArm>& arms, std::size_t seeds) {
+  std::vector<std::string> jobs;
+  std::set<std::string> seen;
+  for (std::size_t seed = 0; seed < seeds; ++seed) {
+    for (const SweepArm& arm : arms) {
+      if (seed < arm.jobs.size() && seen.insert(arm.jobs[seed]).second) {
+        jobs.push_back(arm.jobs[seed]);
+      }
+    }
+  }
+  return jobs;
+}
+
+// Trains the runs of all arms, of which it leaves those that matter.
+std::vector<SweepArm> train_arms(const SweepRequest& o, const TrainJobs& how,
+                                 const SweepJudge& judge, std::vector<SweepArm> arms,
+                                 JobQueue& queue, const Session& session) {
+  const std::size_t seeds = arms.front().jobs.size();
+  const auto outcome_of = [&](const std::string& job) { return queue.outcome(job); };
+  std::size_t done = o.all_seeds ? seeds : std::min(seeds, kFirstSeeds);
+  train_jobs(how, jobs_of(arms, done), queue, session);
+  for (; done < seeds; ++done) {
+    arms = without_lost(std::move(arms), judge, done, outcome_of);
+    train_jobs(how, jobs_of(arms, done + 1), queue, session);
+  }
+  return arms;
+}
+
+std::vector<std::string> commands_of(const SweepRequest& o, const std::vector<SweepArm>& arms) {
+  std::vector<std::string> commands;
+  for (const SweepArm& arm : arms) {
+    std::string command = "winnow train " + shell_word(o.sweep.cache.string()) + " --out run";
+    for (const std::string& word : train_words(arm.jobs.front())) command += " " + shell_word(word);
+    commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
+void tell(const SweepRequest& o, const SweepView& view, const Session& session) {
+  for (std::size_t i = 0; i < view.arms.size(); ++i) {
+    const ArmResult& result = view.results[i];
+    say(session,
+        fmt::format("{} ({} %, equal {}): {}{}", view.arms[i].name,
+                    fmt::format("{:.1f}", 100 * view.arms[i].removed_share()), view.arms[i].budget,
+                    result.runs() == 0 ? "no run" : percent(result.mean),
+                    result.loss ? ", " + verdict_in_words(view.arms[i], result) : ""));
+  }
+  say(session, recommendation(view.arms, view.results, view.judge));
+  say(session, in_words(view.test, view.arms));
+  say(session, fmt::format("page: {}, table: {}", (o.out / "page.html").string(),
+                           (o.out / "table.csv").string()));
+  if (o.json) print(session, fmt::format("{}\n", sweep_json(view)));
+}
+
+SweepRequest with_axes(SweepRequest o) {
+  o.sweep.axes.keeps.clear();
+  for (const std::string& name : o.keeps) {
+    o.sweep.axes.keeps.push_back(dedup::parse_keep_policy(name));
+  }
+  o.sweep.axes.modes.clear();
+  for (const std::string& name : o.modes) {
+    o.sweep.axes.modes.push_back(dedup::parse_selection_mode(name));
+  }
+  return o;
+}
+
+// What it will take, by runs that are done, or else by a few steps of the first one.
+Foretold foretell_it(const SweepRequest& o, const SweepPlan& plan, const JobQueue& queue,
+                     const Session& session) {
+  const auto is_done = [&](const std::string& job) { return queue.outcome(job).has_value(); };
+  std::optional<RunSpeed> speed = speed_of(plan.arms, plan.held_out, [&](const std::string& job) {
+    const std::optional<Outcome> outcome = queue.outcome(job);
+    return outcome ? cost_of(*outcome) : std::nullopt;
+  });
+  const int cores = thread_plan(session, o.threads).cores;
+  const int at_once = std::min(o.lanes, cores);
+  const Foretold blind = foretell(plan.arms, plan.held_out, at_once, {}, is_done);
+  if (!speed && blind.done < blind.runs) {
+    std::vector<std::string> words{o.sweep.cache.string()};
+    for (std::string& word : train_words(plan.arms.front().jobs.front())) {
+      words.push_back(std::move(word));
+    }
+    const TrialResult tried =
+        try_training("sweep", words, plan.training, std::max(1, cores / o.lanes), o.out, session);
+    speed = {.seconds_per_image = tried.seconds_per_image,
+             .peak_bytes = tried.peak_bytes,
+             .disk_bytes = tried.disk_bytes};
+  }
+  return foretell(plan.arms, plan.held_out, at_once, speed.value_or(RunSpeed{}), is_done);
+}
+
+Json to_json(const Foretold& foretold, const SweepPlan& plan, const Room& room) {
+  Json arms = Json::array();
+  for (const SweepArm& arm : plan.arms) {
+    arms.push_back({{"arm", arm.name},
+                    {"equal", arm.budget},
+                    {"kept", arm.kept},
+                    {"removed", arm.removed},
+                    {"epochs", arm.epochs},
+                    {"control", arm.control ? Json(plan.arms[*arm.control].name) : Json(nullptr)}});
+  }
+  return {{"schema", "winnow.sweep-estimate/1"},
+          {"runs", foretold.runs},
+          {"shared", foretold.shared},
+          {"done", foretold.done},
+          {"images", static_cast<std::uint64_t>(foretold.images + 0.5)},
+          {"seconds", foretold.seconds},
+          {"lane_bytes", foretold.lane_bytes},
+          {"memory_bytes", room.memory == kNoMemoryLimit ? Json(nullptr) : Json(room.memory)},
+          {"disk_bytes", foretold.disk_bytes},
+          {"free_bytes", room.disk},
+          {"held_out", plan.held_out},
+          {"notes", plan.notes},
+          {"arms", std::move(arms)}};
+}
+
+void tell_plan(const SweepRequest& o, const SweepPlan& plan, const JobQueue& queue,
+               const Session& session) {
+  for (const std::string& note : plan.notes) say(session, note);
+  const Foretold foretold = foretell_it(o, plan, queue, session);
+  say(session, fmt::format("{} arms, judged on {} images held out", grouped(plan.arms.size()),
+                           grouped(plan.held_out)));
+  const Room room = room_for_runs(o.out);
+  tell_cost(foretold, o.lanes, room, session);
+  if (o.estimate && o.json)
+    print(session, fmt::format("{}\n", to_json(foretold, plan, room).dump()));
+}
+
+SweepJudge judge_of(const SweepRequest& o, const SweepPlan& plan) {
+  SweepJudge judge{.margin = o.margin_points / 100, .held_out_images = plan.held_out};
+  if (o.most_images > 0) judge.most_images = o.most_images;
+  return judge;
+}
+
+void check_most_images(const SweepRequest& o, const SweepPlan& plan) {
+  const auto least = std::ranges::min_element(plan.arms, {}, &SweepArm::kept)->kept;
+  if (o.most_images == 0 || o.most_images >= least) return;
+  throw UsageError(fmt::format(
+      "no point keeps at most {} of the {} training samples: the least is {}; add a larger "
+      "--removed",
+      grouped(o.most_images), grouped(plan.training), grouped(least)));
+}
+
+}  // namespace
+
+void run_sweep(const SweepRequest& flags, Session& session) {
+  const SweepRequest o = with_axes(flags);
+  const pipeline::Cache cache = open_swept(o.sweep);
+  JobQueue queue(o.out, "cache " + cache.digest());
+  SweepPlan plan = plan_sweep(o.sweep, cache, o.estimate, o.out, session);
+  check_most_images(o, plan);
+  tell_plan(o, plan, queue, session);
+  if (o.estimate) return;
+  const TrainJobs how{.verb = "sweep",
+                      .cache = o.sweep.cache,
+                      .lanes = o.lanes,
+                      .threads = o.threads,
+                      .words = train_words};
+  const SweepJudge judge = judge_of(o, plan);
+  plan.arms = train_arms(o, how, judge, std::move(plan.arms), queue, session);
+  SweepView view{.cache = o.sweep.cache.string(),
+                 .arms = plan.arms,
+                 .results = {},
+                 .judge = judge,
+                 .test = {},
+                 .commands = commands_of(o, plan.arms),
+                 .notes = plan.notes,
+                 .classes = plan.classes,
+                 .class_samples = plan.class_samples};
+  view.results =
+      results_of(view.arms, view.judge, [&](const std::string& job) { return queue.outcome(job); });
+  view.test = look_at_test(o.sweep, how, plan, recommend(view.arms, view.results, judge), o.out,
+                           queue, session);
+  write_file_durably(o.out / "table.csv", sweep_csv(view));
+  write_file_durably(o.out / "classes.csv", classes_csv(view));
+  write_file_durably(o.out / "page.html", html_of(view, made_here()));
+  tell(o, view, session);
+}
+
+}  // namespace winnow::app

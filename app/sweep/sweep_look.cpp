@@ -1,0 +1,43 @@
+#include "app/sweep/sweep_look.h"
+
+#include <string>
+#include <vector>
+
+#include "app/experiment/test_look.h"
+
+namespace winnow::app {
+
+LastLook look_at_test(const SweepOptions& options, const TrainJobs& how, const SweepPlan& plan,
+                      std::optional<std::size_t> recommended, const std::filesystem::path& folder,
+                      JobQueue& queue, const Session& session) {
+  LastLook look{.images = plan.test.images, .leaked = plan.test.leaked};
+  if (look.images == 0) {
+    look.why_not = "the cache has no test split, so what is said of the hold-out is all there is";
+    return look;
+  }
+  if (!recommended) {
+    look.why_not = "test was not looked at: that is for what is recommended";
+    return look;
+  }
+  const TestLook test{.verb = how.verb,
+                      .cache = options.cache,
+                      .cache_digest = plan.cache_digest,
+                      .selection = plan.test.selection,
+                      .train = options.train,
+                      .lanes = how.lanes,
+                      .threads = how.threads};
+  const std::vector<std::size_t> places = arms_to_test(plan.arms, *recommended);
+  std::vector<std::string> runs;
+  for (const std::size_t place : places) {
+    const std::vector<std::string>& jobs = plan.arms[place].jobs;
+    runs.insert(runs.end(), jobs.begin(), jobs.end());
+  }
+  look.looks = note_look(folder, job_key(plan.arms[*recommended].jobs.front()));
+  evaluate_on_test(test, runs, folder, queue, session);
+  look.arms = tested_arms(plan.arms, places, look.images, [&](const std::string& run) {
+    return queue.outcome(test_job(test, run));
+  });
+  return look;
+}
+
+}  // namespace winnow::app

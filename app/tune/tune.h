@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/dedup/choice.h"
+#include "app/session.h"
+#include "app/tune/tune_report.h"
+#include "pipeline/recall/recall.h"
+
+namespace winnow::app {
+
+struct TuneOutput {
+  std::filesystem::path plot;
+  std::filesystem::path report;
+  bool json = false;
+};
+
+struct TuneRequest {
+  std::filesystem::path cache;
+  std::vector<std::string> hashes;
+  int most = -1;
+  ChoiceOptions demand;
+  pipeline::RecallOptions recall;
+  std::vector<std::filesystem::path> reviews;
+  TuneOutput output;
+};
+
+// Tells what each threshold would come to.
+void run_tune(const TuneRequest& request, const Session& session);
+
+}  // namespace winnow::app

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/experiment/job_queue.h"
+#include "app/experiment/sweep_cost.h"
+#include "app/session.h"
+#include "app/tune_lr/tune_lr_plan.h"
+
+namespace winnow::app {
+
+// What the final runs of an arm come to on test, by seed; nothing: no such run.
+struct TunedOnTest {
+  std::vector<std::optional<double>> top1 = {};
+  std::vector<std::optional<double>> top1_leak_free = {};  // nothing, too, where it is not known
+};
+
+struct TuneLook {
+  std::uint64_t looks = 0;             // for different choices, this one included; 0: none
+  std::vector<TunedOnTest> arms = {};  // of all, in their order; empty where nothing was looked at
+};
+
+// Evaluates all final runs on test, and keeps that in the queue. `state`: ended; `folder`: the
+// queue's. Throws UsageError: the cache has no test split; as train_jobs().
+TuneLook look_at_test(const TunePlan& plan, const TuneState& state, int lanes, int threads,
+                      const std::filesystem::path& folder, JobQueue& queue, const Session& session);
+
+// What is left to do: at most, where trials diverge.
+struct TuneWork {
+  std::size_t runs = 0;
+  std::size_t done = 0;
+  double epochs = 0;  // of those that are not done
+};
+TuneWork work_of(const TunePlan& plan, const TuneState& state);
+
+// Of one epoch, as RunSpeed counts: an image that is evaluated counts a third.
+double work_of_epoch(const TunePlan& plan);
+
+// How fast runs of an arm are, by its trials that are done; nothing where none is.
+std::optional<RunSpeed> speed_of(
+    const TunePlan& plan, const TuneState& state, std::size_t arm,
+    const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of);
+
+}  // namespace winnow::app

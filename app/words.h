@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pipeline/store/statistics.h"
+
+namespace winnow::app {
+
+// The last part of a path, also where that ends in a slash: "cache" of "../cache/".
+std::string name_of_folder(const std::filesystem::path& path);
+
+// Numbers as people read them.
+std::string grouped(std::uint64_t number);        // 12,345,678
+std::string percent(double share);                // "93.21 %"
+std::string in_bytes(std::uint64_t bytes);        // "512 B", "1.5 KiB", "244 MiB"
+std::string in_seconds(double seconds);           // "0.42 s", "12 s", "3 min 20 s", "2 h 5 min"
+std::string in_megapixels(std::uint64_t pixels);  // "0.19"
+
+// What a bucket of the histograms of Statistics holds.
+std::string short_side_range(int bucket);  // "256-361": pixels, both included
+std::string pixels_range(int bucket);      // "0.13-0.26": megapixels
+std::string aspect_range(int bucket);      // "0.92-1.09": width / height
+std::string file_bytes_range(int bucket);  // "64-128 KiB"
+
+// How often the classes of all splits together occur; of those that have an image.
+struct Balance {
+  std::uint64_t classes = 0;
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+  std::uint64_t without = 0;  // classes of the manifest that no readable image has
+};
+std::vector<std::uint64_t> images_by_class(const pipeline::Statistics& statistics);
+Balance balance_of(const std::vector<std::uint64_t>& images_by_class);
+std::string in_words(const Balance& balance);  // "12 to 40 images a class, none in 2"
+
+}  // namespace winnow::app
