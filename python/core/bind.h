@@ -16,6 +16,6 @@ void bind_loader(nanobind::module_& core);
 void bind_loading(nanobind::module_& core);
 void bind_ingest(nanobind::module_& core);
 void bind_items(nanobind::module_& core);
-void bind_dedup(nanobind::module_& core);
+void bind_verbs(nanobind::module_& core);
 
 }  // namespace winnow::python

@@ -15,5 +15,5 @@ NB_MODULE(_core, core) {
   winnow::python::bind_loading(core);
   winnow::python::bind_ingest(core);
   winnow::python::bind_items(core);
-  winnow::python::bind_dedup(core);
+  winnow::python::bind_verbs(core);
 }

@@ -346,42 +346,18 @@ class Ingested:
     @property
     def seconds(self) -> float: ...
 
-class DedupOptions:
-    hash: str
-    threshold: int
-    def set_scope(self, name: str) -> None: ...
-    def set_groups(self, name: str) -> None: ...
-    def set_keep(self, name: str) -> None: ...
-    def set_on_leak(self, name: str) -> None: ...
-    def set_training_first(self) -> None: ...
-    def set_on_conflict(self, name: str) -> None: ...
-    def set_mode(self, name: str) -> None: ...
-
-class Deduplicated:
-    """What a deduplication decided, in numbers; the selection itself is the cache's."""
+class Told:
+    """What a verb has put out."""
 
     @property
-    def removed(self) -> int: ...
+    def lines(self) -> bytes:
+        """For the standard output."""
     @property
-    def kept(self) -> int: ...
-    @property
-    def moved(self) -> int:
-        """Of the kept, those in another split."""
-    @property
-    def conflicts(self) -> int:
-        """Groups whose labels differ."""
-    @property
-    def chains(self) -> int:
-        """Groups with members further apart than the threshold."""
-    @property
-    def low_quality(self) -> int:
-        """Samples with too little in them to match by codes."""
-    def groups(self) -> list[list[int]]:
-        """Ids of the members of each group."""
-    def leaks(self) -> list[tuple[str, str, int, int]]:
-        """(a, b, samples of split b that have a duplicate in split a, groups)."""
+    def sentences(self) -> bytes:
+        """For people, a line each."""
 
-def dedup(cache: str, name: str, options: DedupOptions, progress: Callable[[int, int], object] | None) -> Deduplicated: ...
+def run_verb(words: Sequence[bytes], progress: Callable[[int, int], object] | None = None) -> Told: ...
+def report(runs: Sequence[str], out: str, cache: str) -> Told: ...
 def ingest(
     sources: Sequence[str],
     out: str,

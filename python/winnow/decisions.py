@@ -8,13 +8,15 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, Union, cast, overload
 
-from . import _core, program
+from . import program
 from .cache import Cache, Where, path_of
 from .errors import UsageError
 
 T = TypeVar("T")
+Value = Union[str, int, float, bool, "os.PathLike[str]", Iterable[Any], None]
+"""Of a flag: a list repeats it, True and False are --name and --no-name, None leaves it out."""
 
 
 def _read(kind: type[T], row: Mapping[str, Any]) -> T:
@@ -34,7 +36,7 @@ def _list_of(kind: type[T]) -> Any:
     return field(default_factory=list, metadata={"of": kind})
 
 
-def _flags(**given: Any) -> list[str | int | float | os.PathLike[str]]:
+def _flags(**given: Value) -> list[str | int | float | os.PathLike[str]]:
     """--name value, of what is given; True and False are --name and --no-name, and a list repeats it."""
     words: list[str | int | float | os.PathLike[str]] = []
     for name, value in given.items():
@@ -92,12 +94,6 @@ class Deduplicated:
         return self.read_groups()
 
 
-def of_codes(done: _core.Deduplicated, hash: str, threshold: int) -> Deduplicated:
-    leaks = [Leak(a, b, samples, groups) for a, b, samples, groups in done.leaks()]
-    return Deduplicated(hash, threshold, done.removed, done.kept, done.moved, done.conflicts, done.chains, done.low_quality,
-                        leaks=leaks, read_groups=done.groups)  # fmt: skip
-
-
 def _groups_listed(path: str) -> list[list[int]]:
     """Of what ``--list-groups`` wrote, the ids of each group's members."""
     found: dict[int, list[int]] = {}
@@ -108,11 +104,11 @@ def _groups_listed(path: str) -> list[list[int]]:
     return list(found.values())
 
 
-def dedup(cache: Where, name: str, hash: str, **how: Any) -> Deduplicated:
-    """By the program. ``how``: flags by their names."""
+def dedup(cache: Where, name: str, hash: str, progress: Callable[[int, int], object] | None, **how: Value) -> Deduplicated:
+    """``how``: flags by their names."""
     path = path_of(cache)
     words = _flags(name=name, hash=None if hash == "auto" else hash, **how)
-    done = _read(Deduplicated, program.run("dedup", path, "--json", *words).json())
+    done = _read(Deduplicated, program.verb("dedup", path, "--json", *words, progress=progress).json())
 
     def groups() -> list[list[int]]:
         found: dict[int, list[int]] = {}
@@ -257,6 +253,7 @@ def split(
     ignore_group_keys: bool = False,
     stay: bool = False,
     seed: int = 0,
+    **flags: Value,
 ) -> Split: ...
 @overload
 def split(
@@ -271,6 +268,7 @@ def split(
     review: Iterable[str | os.PathLike[str]] = (),
     ignore_group_keys: bool = False,
     seed: int = 0,
+    **flags: Value,
 ) -> Folds: ...
 def split(
     cache: Where,
@@ -288,6 +286,7 @@ def split(
     ignore_group_keys: bool = False,
     stay: bool = False,
     seed: int = 0,
+    **flags: Value,
 ) -> Split | Folds:
     """Makes train, val and test so that no duplicate and no group key lies in two of them, as the selection ``name``: the bytes of
     ``winnow split``.
@@ -299,10 +298,11 @@ def split(
     hash, threshold, verify: as of :func:`winnow.dedup`.
     review: files of ``winnow review`` to obey.
     stay: leave as many samples in their splits as that allows.
+    flags: any other of ``winnow split`` by its name, as in ``features="default", cosine=0.97``.
     """
     words = _flags(name=name, train=train, val=val, test=test, folds=folds, of=of, hash=None if hash == "auto" else hash, threshold=threshold,
-                   verify=verify, review=review, ignore_group_keys=ignore_group_keys or None, stay=stay or None, seed=seed)  # fmt: skip
-    done = program.run("split", path_of(cache), "--json", *words).json()
+                   verify=verify, review=review, ignore_group_keys=ignore_group_keys or None, stay=stay or None, seed=seed, **flags)  # fmt: skip
+    done = program.verb("split", path_of(cache), "--json", *words).json()
     return _read(Split, done) if folds is None else _read(Folds, done)
 
 
@@ -401,6 +401,7 @@ def tune(
     images: int = 200,
     review: Iterable[str | os.PathLike[str]] = (),
     seed: int = 0,
+    **flags: Value,
 ) -> Tuned:
     """Says what each threshold of deduplication would come to on the cache's own images, as ``winnow tune`` does.
 
@@ -410,9 +411,10 @@ def tune(
         whose expected precision is at least ``precision``.
     verify: as of :func:`winnow.dedup`.
     images: pictures that are edited and hashed to see what is found again.
+    flags: any other of ``winnow tune`` by its name.
     """
-    words = _flags(hash=hashes, most=most, risk=risk, precision=precision, verify=verify, images=images, review=review, seed=seed)
-    return _read(Tuned, program.run("tune", path_of(cache), "--json", *words).json())
+    words = _flags(hash=hashes, most=most, risk=risk, precision=precision, verify=verify, images=images, review=review, seed=seed, **flags)
+    return _read(Tuned, program.verb("tune", path_of(cache), "--json", *words).json())
 
 
 @dataclass(frozen=True)
@@ -483,22 +485,26 @@ class Index:
         return f"<winnow.Index {self.path!r}>"
 
     def info(self) -> IndexInfo:
-        return _read(IndexInfo, program.run("index", "info", self.path, "--json").json())
+        return _read(IndexInfo, program.verb("index", "info", self.path, "--json").json())
 
-    def add(self, *inputs: Where, hash: str | None = None, radius: int | None = None) -> IndexInfo:
+    def add(self, *inputs: Where, hash: str | None = None, radius: int | None = None, **flags: Value) -> IndexInfo:
         """Adds caches or data sets. A source that is there is passed over; of a cache that got more, only that is added.
 
         hash, radius: of a new index, by which it compares, and bits up to which it has links.
+        flags: any other of ``winnow index add`` by its name, as in ``labels="none"``.
         """
-        program.run("index", "add", self.path, *map(path_of, inputs), *_flags(hash=hash, radius=radius))
+        program.verb("index", "add", self.path, *map(path_of, inputs), *_flags(hash=hash, radius=radius, **flags))
         return self.info()
 
     def query(
-        self, *inputs: Where, threshold: int | None = None, risk: float | None = None, verify: bool | None = None
+        self, *inputs: Where, threshold: int | None = None, risk: float | None = None, verify: bool | None = None, **flags: Value
     ) -> IndexAnswer:
-        """Which images of caches or data sets have a duplicate in the index, and the nearest of each."""
-        words = _flags(threshold=threshold, risk=risk, verify=verify)
-        return _read(IndexAnswer, program.run("index", "query", self.path, *map(path_of, inputs), "--json", *words).json())
+        """Which images of caches or data sets have a duplicate in the index, and the nearest of each.
+
+        flags: any other of ``winnow index query`` by its name.
+        """
+        words = _flags(threshold=threshold, risk=risk, verify=verify, **flags)
+        return _read(IndexAnswer, program.verb("index", "query", self.path, *map(path_of, inputs), "--json", *words).json())
 
     def dedup(
         self,
@@ -517,19 +523,21 @@ class Index:
         mode: str = "keep",
         review: Iterable[str | os.PathLike[str]] = (),
         source: Iterable[Where] = (),
+        **flags: Value,
     ) -> Deduplicated:
         """Finds duplicates among all its images, and writes the selection ``name`` into it: the bytes of ``winnow index dedup``. The
         options are as of :func:`winnow.dedup`, but that ``hash`` is the index's own ("auto") or "exact". Ids are those that images have
         in the index.
 
         source: caches or data sets that were added to it, whose pictures are compared; (): its thumbnails alone are.
+        flags: any other of ``winnow index dedup`` by its name.
         """
         words = _flags(name=name, hash=hash, threshold=threshold, risk=risk, precision=precision, verify=verify, scope=scope, groups=groups,
                        keep=keep, on_leak=on_leak, on_conflict=on_conflict, mode=mode, review=review,
-                       source=[path_of(one) for one in source])  # fmt: skip
+                       source=[path_of(one) for one in source], **flags)  # fmt: skip
         with tempfile.TemporaryDirectory() as folder:
             listed = os.path.join(folder, "groups.jsonl")
-            done = _read(Deduplicated, program.run("index", "dedup", self.path, "--json", "--list-groups", listed, *words).json())
+            done = _read(Deduplicated, program.verb("index", "dedup", self.path, "--json", "--list-groups", listed, *words).json())
             members = _groups_listed(listed)
         return dataclasses.replace(done, read_groups=lambda: [list(group) for group in members])
 
@@ -545,15 +553,15 @@ class Index:
                     files[kind] = os.path.join(folder, kind)
                     with open(files[kind], "w", encoding="utf-8", errors="surrogateescape") as file:
                         file.writelines(row + "\n" for row in rows)
-            program.run("index", "delete", self.path, *_flags(**files, source=source))
+            program.verb("index", "delete", self.path, *_flags(**files, source=source))
         return self.info()
 
     def merge(self, other: Index | str | os.PathLike[str]) -> IndexInfo:
         """Adds what is in another index of the same hash and radius, which is only read."""
-        program.run("index", "merge", self.path, other.path if isinstance(other, Index) else other)
+        program.verb("index", "merge", self.path, other.path if isinstance(other, Index) else other)
         return self.info()
 
     def compact(self) -> IndexInfo:
         """Drops deleted images for good, and makes one table of many. Ids stay."""
-        program.run("index", "compact", self.path)
+        program.verb("index", "compact", self.path)
         return self.info()

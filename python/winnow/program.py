@@ -1,4 +1,4 @@
-"""The program that comes with the package."""
+"""The program that comes with the package, and verbs of it in this process."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import os
 import pathlib
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import errors
+from . import _core, errors
 
 _CLASSES = {2: errors.UsageError, 3: errors.RefusedError, 75: errors.StoppedError}
 
@@ -26,20 +27,24 @@ def path() -> str:
 
 @dataclass(frozen=True)
 class Finished:
-    """What the program printed."""
+    """What a verb has put out."""
 
     out: str
-    """On the standard output."""
+    """For the standard output."""
     said: str
-    """To people, on the standard error."""
+    """To people."""
 
     def json(self) -> Any:
         """The object that a verb prints with ``--json``."""
         return json.loads(self.out.strip().splitlines()[-1])
 
 
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
+
+
 def run(*words: str | int | float | os.PathLike[str]) -> Finished:
-    """Runs ``winnow WORDS...``. Where it fails, raises the error of its exit code, with its sentence."""
+    """Runs the program: ``winnow WORDS...``. Where it fails, raises the error of its exit code, with its sentence."""
     command = [path(), *(os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in words)]
     done = subprocess.run(command, capture_output=True, text=True, errors="surrogateescape")
     if done.returncode != 0:
@@ -47,3 +52,12 @@ def run(*words: str | int | float | os.PathLike[str]) -> Finished:
         sentence = sentences[-1].removeprefix("winnow: ") if sentences else done.stderr.strip()
         raise _CLASSES.get(done.returncode, errors.Error)(sentence or f"the program ended with code {done.returncode}")
     return Finished(done.stdout, done.stderr)
+
+
+def verb(*words: str | int | float | os.PathLike[str], progress: Callable[[int, int], object] | None = None) -> Finished:
+    """Does in this process what ``winnow WORDS...`` does, of dedup, index, split and tune. No variable of the environment says anything.
+
+    progress: called now and then with how much of a step is done, and how much there is. What it raises ends the work, as Ctrl-C does.
+    """
+    told = _core.run_verb([os.fsencode(word if isinstance(word, os.PathLike) else str(word)) for word in words], progress)
+    return Finished(_text(told.lines), _text(told.sentences))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from . import program
+from . import _core
 from .cache import Cache, Where, path_of
 from .errors import DataError, Error, UsageError
 
@@ -165,7 +165,7 @@ def report(*runs: str | os.PathLike[str], out: str | os.PathLike[str] | None = N
     if out is None:
         return Report(found)
     page = os.fspath(out)
-    program.run("report", *paths, "--out", page, *([] if cache is None else ["--cache", path_of(cache)]))
+    _core.report(paths, page, "" if cache is None else path_of(cache))
     return Report(found, page)
 
 

@@ -122,6 +122,7 @@ def dedup(
     mode: str = "keep",
     review: Iterable[str | os.PathLike[str]] = (),
     progress: Callable[[int, int], object] | None = None,
+    **flags: decisions.Value,
 ) -> decisions.Deduplicated:
     """Finds duplicates, and leaks between splits, and writes the selection ``name``: the bytes of ``winnow dedup``. One of that
     name that is there is kept as NAME.previous.
@@ -133,32 +134,15 @@ def dedup(
     groups: "components", "stars" or "cliques"; None: stars where pictures are compared, else components.
     on_leak: "drop-train", "drop-eval" or "move".
     review: files of ``winnow review`` to obey.
-    progress: as of :func:`winnow.ingest`, where hash and threshold are given and no more is asked for; else the program that comes with
-        the package does it, and tells nobody how far it is.
+    progress: called now and then with how much of a step is done, and how much there is. What it raises ends the work, as Ctrl-C
+        does.
 
-    Other options are those of the program.
+    flags: any other of ``winnow dedup`` by its name, as in ``thin=["val"], prefer=["originals/**"]``.
     """
     if on_leak not in ("drop-train", "drop-eval", "move"):
         raise UsageError(f"on_leak is drop-train, drop-eval or move, not {on_leak!r}")
-    review = list(review)
-    is_given = hash == "exact" or (hash != "auto" and threshold is not None)
-    if verify or not is_given or risk is not None or precision is not None or review:
-        return decisions.dedup(cache, name, hash, threshold=threshold, risk=risk, precision=precision, verify=verify, scope=scope,
-                               groups=groups, keep=keep, on_leak=on_leak, on_conflict=on_conflict, mode=mode, review=review)  # fmt: skip
-    options = _core.DedupOptions()
-    options.hash = hash
-    options.threshold = threshold or 0
-    options.set_scope(scope)
-    if groups is not None:
-        options.set_groups(groups)
-    options.set_keep(keep)
-    options.set_on_leak("move" if on_leak == "move" else "drop")
-    if on_leak == "drop-eval":
-        options.set_training_first()
-    options.set_on_conflict(on_conflict)
-    options.set_mode(mode)
-    done = _core.dedup(path_of(cache), name, options, progress)
-    return decisions.of_codes(done, hash, options.threshold)
+    return decisions.dedup(cache, name, hash, progress, threshold=threshold, risk=risk, precision=precision, verify=verify, scope=scope,
+                           groups=groups, keep=keep, on_leak=on_leak, on_conflict=on_conflict, mode=mode, review=review, **flags)  # fmt: skip
 
 
 def verify(cache: str | os.PathLike[str], selection: str = "") -> _core.Verified:

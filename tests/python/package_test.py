@@ -1,5 +1,6 @@
 """The package winnow: what it gives is what the program does, byte for byte."""
 
+import inspect
 import json
 import os
 import pathlib
@@ -729,6 +730,83 @@ class Decisions(Package):
         self.assertEqual(sorted(winnow.Index(mine).dedup(threshold=6).groups()), sorted(of_cache.groups()))  # its one source: the same ids
         with self.assertRaisesRegex(winnow.UsageError, "nowhere"):
             winnow.Index(self.folder / "nowhere").dedup()
+
+
+class Verbs(Package):
+    """What is done in this process."""
+
+    FUNCTIONS = {  # the verb of each, and what of it is no flag
+        ("dedup",): (lambda: winnow.dedup, {"cache", "progress"}),
+        ("split",): (lambda: winnow.split, {"cache"}),
+        ("tune",): (lambda: winnow.tune, {"cache", "hashes"}),  # --hash, which is repeated
+        ("index", "add"): (lambda: winnow.Index.add, {"self", "inputs"}),
+        ("index", "query"): (lambda: winnow.Index.query, {"self", "inputs"}),
+        ("index", "dedup"): (lambda: winnow.Index.dedup, {"self"}),
+        ("index", "delete"): (lambda: winnow.Index.delete, {"self"}),
+    }  # fmt: skip
+
+    def test_options_are_the_verbs(self):
+        verbs = self.ok("reference").json()["program"]["verbs"]
+        for path, (function, own) in self.FUNCTIONS.items():
+            rows = verbs
+            for name in path:
+                (verb,) = (row for row in rows if row["name"].split()[-1] == name)
+                rows = verb.get("verbs", [])
+            flags = {flag.lstrip("-").replace("-", "_"): option.get("default") for option in verb["options"] for flag in option["names"]}
+            parameters = inspect.signature(function()).parameters.values()
+            named = {one.name: one.default for one in parameters if one.kind is not one.VAR_KEYWORD and one.name not in own}
+            with self.subTest(path=path):
+                self.assertGreater(len(named), 0)
+                self.assertLessEqual(set(named), set(flags))
+                if path != ("index", "delete"):  # which has no others
+                    self.assertIn(inspect.Parameter.VAR_KEYWORD, {one.kind for one in parameters})
+                for name, default in named.items():
+                    if isinstance(default, str) and flags[name]:
+                        self.assertEqual(default, flags[name], name)
+
+    def test_any_flag_is_taken(self):
+        listed = self.folder / "groups.csv"
+        winnow.dedup(self.path, hash="phash", threshold=6, thin=["val", "test"], protect=["**"], list_groups=listed)
+        self.assertTrue(listed.read_text().startswith("group,"))
+        with self.assertRaisesRegex(winnow.UsageError, "--no-such-flag"):
+            winnow.dedup(self.path, no_such_flag=1)
+        with self.assertRaisesRegex(winnow.UsageError, "threshold"):
+            winnow.dedup(self.path, hash="phash", threshold=-1)
+
+    def test_the_environment_says_nothing(self):
+        with unittest.mock.patch.dict(os.environ, WINNOW_DEDUP_THRESHOLD="60", WINNOW_DEDUP_NAME="other"):
+            self.assertEqual(winnow.dedup(self.path, hash="phash", threshold=6).threshold, 6)
+        self.assertEqual(winnow.Cache(self.path).selections(), ["default"])
+
+    def test_no_process_is_started(self):
+        """Nor is a program looked for."""
+        code = f"""if True:
+            import subprocess, sys
+            sys.addaudithook(lambda event, _: event in ("subprocess.Popen", "os.system", "os.fork", "os.posix_spawn", "os.exec") and 1 / 0)
+            import winnow
+            winnow.dedup({str(self.path)!r})
+            winnow.split({str(self.path)!r}, val=0.2)
+            winnow.tune({str(self.path)!r}, images=5)
+            index = winnow.Index({str(self.folder / "own.index")!r})
+            index.add({str(self.path)!r})
+            index.query({str(self.path)!r})
+            index.dedup()
+            index.compact()
+            print(index.info().images)"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PATH": ""})
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "120\n", ""))
+
+    def test_what_progress_raises_ends_it(self):
+        """As the program is by a signal: the selection of before stays."""
+        winnow.dedup(self.path, hash="phash", threshold=2)
+        before = tree_bytes(self.path)
+
+        def refuse(done, total):
+            raise KeyError("enough")
+
+        with self.assertRaisesRegex(KeyError, "enough"):
+            winnow.dedup(self.path, verify=True, progress=refuse)
+        self.assertEqual(tree_bytes(self.path), before)
 
 
 class Runs(Package):

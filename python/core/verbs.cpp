@@ -1,0 +1,82 @@
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/printable.h"
+#include "app/report/report.h"
+#include "app/session.h"
+#include "common/comm/communicator.h"
+#include "python/core/bind.h"
+#include "python/core/listener.h"
+#include "tools/words.h"
+
+namespace winnow::python {
+namespace nb = nanobind;
+
+namespace {
+
+// What a verb has put out.
+struct Told {
+  std::string lines;      // for the standard output
+  std::string sentences;  // for people, a line each
+};
+
+// Runs a verb on one rank; it ends as the listener says.
+template <class Run>
+Told told_by(nb::object progress, const Run& run) {
+  Listener listener(std::move(progress));
+  return listener.wait_for([&] {
+    Told told;
+    const auto comm = comm::make_single();
+    app::Session session{
+        *comm, detect_threads(comm->size(), comm->local_size()), listener.stop(), {}};
+    session.to.sentence = [&](const std::string& sentence) {
+      told.sentences += app::printable(sentence) + '\n';
+    };
+    session.to.lines = [&](std::string_view lines) { told.lines += lines; };
+    session.to.bar = [&](const std::string&, const std::string&) { return listener.sink(); };
+    run(session);
+    return told;
+  });
+}
+
+nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+
+// Names of files may be any bytes.
+std::vector<std::string> words_of(const std::vector<nb::bytes>& given) {
+  std::vector<std::string> words;
+  for (const nb::bytes& word : given) words.emplace_back(word.c_str(), word.size());
+  return words;
+}
+
+}  // namespace
+
+void bind_verbs(nb::module_& core) {
+  nb::class_<Told>(core, "Told")
+      .def_prop_ro("lines", [](const Told& told) { return bytes_of(told.lines); })
+      .def_prop_ro("sentences", [](const Told& told) { return bytes_of(told.sentences); });
+  core.def(
+      "run_verb",
+      [](const std::vector<nb::bytes>& given, nb::object progress) {
+        const std::vector<std::string> words = words_of(given);
+        return told_by(std::move(progress),
+                       [&](app::Session& session) { tools::run_words(words, session); });
+      },
+      nb::arg("words"), nb::arg("progress").none() = nb::none());
+  core.def(
+      "report",
+      [](const std::vector<std::filesystem::path>& runs, const std::filesystem::path& out,
+         const std::filesystem::path& cache) {
+        return told_by(nb::none(), [&](app::Session& session) {
+          app::run_report({.runs = runs, .out = out, .cache = cache}, session);
+        });
+      },
+      nb::arg("runs"), nb::arg("out"), nb::arg("cache"));
+}
+
+}  // namespace winnow::python
