@@ -24,12 +24,31 @@ set(may_train/step       common pipeline/load train/tensor train/graph train/bac
                          train/plan train/step)
 set(may_train/evaluate   common pipeline/load train/tensor train/graph train/backend train/step train/evaluate)
 set(may_train/run        common pipeline/load train)
-set(may_app      common datasets dedup pipeline train app)
+# Rooms of app: all have the session, and each what stands before it.
+set(app_base     common datasets dedup pipeline train app/session app/printable app/words app/temporary_folder)
+set(may_app            ${app_base})
+set(may_app/page       ${app_base} app/page)
+set(may_app/sources    ${app_base} app/sources)
+set(may_app/load       ${app_base} app/load)
+set(may_app/launch     ${app_base} app/launch)
+set(may_app/live       ${app_base} app/page app/live)
+set(may_app/experiment ${app_base} app/page app/experiment)
+set(may_app/dedup      ${app_base} app/page app/sources app/dedup)
+set(may_app/report     ${app_base} app/page app/dedup app/report)
+set(may_app/review     ${app_base} app/page app/dedup app/review)
+set(may_app/metrics    ${app_base} app/review app/metrics)
+set(app_verbs bench cache compact compare doctor embed eval export hash index info ingest onnx split suspects sweep train tune tune_lr verify)
+foreach(verb IN LISTS app_verbs)
+  set(may_app/${verb}  ${app_base} app/page app/sources app/load app/launch app/experiment app/dedup app/report app/review app/${verb})
+  list(APPEND app_rooms app/${verb})
+endforeach()
+list(APPEND may_app/train app/split)  # folds are told of as splits
+list(APPEND app_rooms app/page app/sources app/load app/launch app/live app/experiment app/dedup app/report app/review app/metrics)
 set(may_tools    common datasets dedup pipeline train app tools)
 set(may_python   common datasets dedup pipeline train app tools/words python)
 set(rules common datasets dedup pipeline train/tensor train/graph train/ops train/rewrites train/onnx train/nets train/backend
           train/optim train/checkpoint train/model train/reduce train/plan train/step train/evaluate
-          train/run app tools python)
+          train/run ${app_rooms} app tools python)
 
 # C library header (a pattern) -> the one path prefix that may include it.
 set(homes
@@ -51,9 +70,18 @@ set(homes
   "toml\\+\\+/.*=train/nets/net_file")
 
 set(bad "")
+file(GLOB rooms RELATIVE ${ROOT} ${ROOT}/app/*)
+foreach(room IN LISTS rooms)
+  if(IS_DIRECTORY ${ROOT}/${room} AND NOT room IN_LIST rules)
+    list(APPEND bad "${room} has no rule in cmake/check_layers.cmake")
+  endif()
+endforeach()
 foreach(rule IN LISTS rules)
-  file(GLOB_RECURSE files RELATIVE ${ROOT}
-       ${ROOT}/${rule}/*.h ${ROOT}/${rule}/*.cpp ${ROOT}/${rule}/*.cu)
+  set(glob GLOB_RECURSE)
+  if(rule STREQUAL "app")  # its rooms have rules of their own
+    set(glob GLOB)
+  endif()
+  file(${glob} files RELATIVE ${ROOT} ${ROOT}/${rule}/*.h ${ROOT}/${rule}/*.cpp ${ROOT}/${rule}/*.cu)
   foreach(file IN LISTS files)
     file(STRINGS ${ROOT}/${file} lines REGEX "^#[ ]*include [\"<]")
     foreach(line IN LISTS lines)
@@ -85,7 +113,7 @@ foreach(rule IN LISTS rules)
         endforeach()
       endif()
     endforeach()
-    if(rule STREQUAL "app")  # a verb says what it has to say to its session (app/session.h)
+    if(rule MATCHES "^app")  # a verb says what it has to say to its session (app/session.h)
       file(STRINGS ${ROOT}/${file} terminal REGEX "^[^/]*(fmt::print|std::cout|isatty[(]|say_line[(]|to_stderr[(])")
       if(terminal)
         list(APPEND bad "${file} must not know of terminals: ${terminal}")

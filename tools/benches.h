@@ -3,7 +3,7 @@
 #include "tools/flags/flags.h"
 #include "tools/sub_verb.h"
 
-// The benchmarks of `winnow bench`: one line and one file each.
+// The benchmarks of `winnow bench`.
 namespace winnow::tools {
 
 SubVerb add_bench_decode(Verb bench);

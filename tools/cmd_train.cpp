@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/ingest/class_words.h"
+#include "app/sources/class_words.h"
 #include "app/train/train_folds.h"
 #include "app/train/train_machines.h"
 #include "app/train/training_recipes.h"

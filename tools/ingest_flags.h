@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/ingest/reading.h"
+#include "app/sources/reading.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 

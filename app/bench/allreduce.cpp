@@ -269,7 +269,7 @@ class AllReduceBench {
                                         {"between", link(network_.between)},
                                         {"add_seconds_per_byte", network_.add_seconds_per_byte}}},
                                       {"rows", rows_}};
-    fmt::print("{}\n", json.dump());
+    app::print(session_, fmt::format("{}\n", json.dump()));
   }
 
   const AllReduceRequest& o_;

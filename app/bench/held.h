@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "app/ingest/reading.h"
 #include "app/session.h"
+#include "app/sources/reading.h"
 #include "common/bytes.h"
 #include "common/stop.h"
 #include "datasets/source.h"

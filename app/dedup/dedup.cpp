@@ -11,7 +11,7 @@
 #include "app/dedup/gallery.h"
 #include "app/dedup/obeyed.h"
 #include "app/dedup/search.h"
-#include "app/ingest/in_place.h"
+#include "app/sources/in_place.h"
 #include "app/temporary_folder.h"
 #include "app/words.h"
 #include "common/error.h"

@@ -5,8 +5,8 @@
 #include "app/dedup/decision.h"
 #include "app/dedup/features.h"
 #include "app/dedup/lists.h"
-#include "app/ingest/reading.h"
 #include "app/session.h"
+#include "app/sources/reading.h"
 #include "datasets/formats.h"
 
 namespace winnow::app {

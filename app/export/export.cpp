@@ -9,7 +9,7 @@
 #include "app/dedup/compared.h"
 #include "app/dedup/obeyed.h"
 #include "app/dedup/search.h"
-#include "app/ingest/in_place.h"
+#include "app/sources/in_place.h"
 #include "app/temporary_folder.h"
 #include "app/words.h"
 #include "common/error.h"

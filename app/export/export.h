@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "app/dedup/decision.h"
-#include "app/ingest/reading.h"
 #include "app/session.h"
+#include "app/sources/reading.h"
 #include "datasets/formats.h"
 #include "pipeline/export/export.h"
 

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/ingest/reading.h"
 #include "app/session.h"
+#include "app/sources/reading.h"
 #include "datasets/formats.h"
 
 namespace winnow::app {

@@ -6,7 +6,7 @@
 #include "app/dedup/decision.h"
 #include "app/dedup/features.h"
 #include "app/dedup/lists.h"
-#include "app/ingest/reading.h"
+#include "app/sources/reading.h"
 #include "dedup/index/index.h"
 
 namespace winnow::app {

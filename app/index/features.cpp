@@ -5,7 +5,7 @@
 #include <map>
 
 #include "app/index/inputs.h"
-#include "app/ingest/in_place.h"
+#include "app/sources/in_place.h"
 #include "common/error.h"
 #include "dedup/index/index_features.h"
 #include "pipeline/store/cache.h"

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "app/dedup/search.h"
-#include "app/ingest/in_place.h"
+#include "app/sources/in_place.h"
 #include "app/temporary_folder.h"
 #include "app/words.h"
 #include "common/error.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/ingest/reading.h"
 #include "app/session.h"
+#include "app/sources/reading.h"
 #include "dedup/index/index.h"
 #include "pipeline/store/cache.h"
 

@@ -9,7 +9,7 @@
 #include "app/dedup/search.h"
 #include "app/index/features.h"
 #include "app/index/inputs.h"
-#include "app/ingest/in_place.h"
+#include "app/sources/in_place.h"
 #include "common/error.h"
 #include "datasets/formats.h"
 #include "dedup/verify/known_landmarks.h"

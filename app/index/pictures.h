@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "app/dedup/compared.h"
-#include "app/ingest/reading.h"
 #include "app/session.h"
+#include "app/sources/reading.h"
 #include "dedup/index/index.h"
 #include "pipeline/export/thumbnails.h"
 

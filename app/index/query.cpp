@@ -16,7 +16,7 @@
 #include "app/index/features.h"
 #include "app/index/pictures.h"
 #include "app/index/query_page.h"
-#include "app/ingest/in_place.h"
+#include "app/sources/in_place.h"
 #include "app/words.h"
 #include "common/csv.h"
 #include "common/error.h"

@@ -6,9 +6,9 @@
 
 #include "app/dedup/search.h"
 #include "app/info/issues.h"
-#include "app/ingest/reading.h"
 #include "app/page/ingest_page.h"
 #include "app/printable.h"
+#include "app/sources/reading.h"
 #include "app/words.h"
 #include "common/file.h"
 #include "common/utf8.h"

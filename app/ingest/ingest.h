@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "app/dedup/decision.h"
-#include "app/ingest/reading.h"
 #include "app/session.h"
+#include "app/sources/reading.h"
 #include "datasets/formats.h"
 
 namespace winnow::app {

@@ -10,7 +10,7 @@
 #include "app/dedup/gallery.h"
 #include "app/dedup/obeyed.h"
 #include "app/dedup/search.h"
-#include "app/ingest/class_words.h"
+#include "app/sources/class_words.h"
 #include "app/split/split_page.h"
 #include "app/split/split_report.h"
 #include "app/words.h"

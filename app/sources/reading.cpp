@@ -1,4 +1,4 @@
-#include "app/ingest/reading.h"
+#include "app/sources/reading.h"
 
 #include <fmt/core.h>
 

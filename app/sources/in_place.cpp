@@ -1,11 +1,11 @@
-#include "app/ingest/in_place.h"
+#include "app/sources/in_place.h"
 
 #include <fmt/core.h>
 
 #include <system_error>
 
-#include "app/ingest/class_words.h"
-#include "app/ingest/ingest_end.h"
+#include "app/sources/class_words.h"
+#include "app/sources/ingest_end.h"
 #include "app/words.h"
 #include "common/error.h"
 #include "datasets/formats.h"

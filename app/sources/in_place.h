@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "app/ingest/reading.h"
 #include "app/session.h"
+#include "app/sources/reading.h"
 
 namespace winnow::app {
 

@@ -1,4 +1,4 @@
-#include "app/ingest/class_words.h"
+#include "app/sources/class_words.h"
 
 #include "common/class_remarks.h"
 #include "pipeline/export/choice.h"

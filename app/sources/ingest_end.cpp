@@ -1,4 +1,4 @@
-#include "app/ingest/ingest_end.h"
+#include "app/sources/ingest_end.h"
 
 #include <fmt/core.h>
 #include <sys/resource.h>
@@ -7,8 +7,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "app/ingest/class_words.h"
-#include "app/ingest/reading.h"
+#include "app/sources/class_words.h"
+#include "app/sources/reading.h"
 #include "app/words.h"
 #include "dedup/hash/hash_name.h"
 #include "pipeline/store/settings.h"
