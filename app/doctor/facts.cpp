@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <clocale>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <span>
 #include <sstream>
@@ -59,6 +61,24 @@ std::uint64_t soft_limit(decltype(RLIMIT_AS) what) {
   rlimit limit{};
   if (::getrlimit(what, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kNoMemoryLimit;
   return limit.rlim_cur;
+}
+
+// By os-release, of which OS_RELEASE names another, as for winnow-doctor.
+SystemFacts system_facts() {
+  const std::string named = environment("OS_RELEASE");
+  std::ifstream lines(named.empty() ? "/etc/os-release" : named);
+  std::map<std::string, std::string> fields;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    std::string value = line.substr(equals + 1);
+    std::erase_if(value, [](char c) { return c == '"' || c == '\''; });
+    fields[line.substr(0, equals)] = value;
+  }
+  if (fields["ID"].empty()) return {};
+  std::string release = fields["ID"] + " " + fields["VERSION_ID"];
+  std::string name = fields["PRETTY_NAME"].empty() ? release : fields["PRETTY_NAME"];
+  return {.name = std::move(name), .release = std::move(release)};
 }
 
 ProcessorFacts processor() {
@@ -117,10 +137,32 @@ std::vector<FolderFacts> folders(const std::vector<fs::path>& caches) {
   return all;
 }
 
+// As one word of a shell.
+std::string shell_quoted(const std::string& word) {
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+// Whether the ompi_info beside mpirun says that this Open MPI has no threads.
+bool lacks_threads(const fs::path& mpirun) {
+  const fs::path info = mpirun.parent_path() / "ompi_info";
+  if (::access(info.c_str(), X_OK) != 0) return false;
+  std::FILE* said =
+      ::popen((shell_quoted(info.string()) + " --parsable --config 2>/dev/null").c_str(), "r");
+  if (said == nullptr) return false;
+  std::string text;
+  std::array<char, 4096> part{};
+  while (std::fgets(part.data(), part.size(), said) != nullptr) text += part.data();
+  ::pclose(said);
+  return text.find("option:threads:no") != std::string::npos;
+}
+
 MpiFacts mpi(int ranks) {
   const std::string mpirun = on_path("mpirun");
   return {.built = comm::mpi_built(),
           .library = comm::mpi_library(),
+          .has_threads = ranks > 1 || mpirun.empty() || !lacks_threads(mpirun),
           .launcher = mpirun.empty() ? on_path("srun") : mpirun,
           .ssh = on_path("ssh"),
           .ranks = ranks};
@@ -209,7 +251,8 @@ std::string character_set() {
 }  // namespace
 
 MachineFacts look_at_machine(const std::vector<fs::path>& caches, int ranks) {
-  return {.processor = processor(),
+  return {.system = system_facts(),
+          .processor = processor(),
           .memory = memory(),
           .folders = folders(caches),
           .mpi = mpi(ranks),

@@ -11,6 +11,11 @@
 // What a machine has, as data: findings.h judges it.
 namespace winnow::app {
 
+struct SystemFacts {
+  std::string name{};     // "Debian GNU/Linux 13 (trixie)"
+  std::string release{};  // "debian 13"; empty: no os-release says it
+};
+
 struct ProcessorFacts {
   std::string model{};
   Simd simd = Simd::kNone;  // that loops use
@@ -42,8 +47,9 @@ struct FolderFacts {
 
 struct MpiFacts {
   bool built = false;
-  std::string library{};   // "Open MPI v4.1.4"
-  std::string launcher{};  // mpirun's or srun's path; empty: none
+  std::string library{};    // "Open MPI v4.1.4"
+  bool has_threads = true;  // false where Open MPI says that it was configured without
+  std::string launcher{};   // mpirun's or srun's path; empty: none
   std::string ssh{};
   int ranks = 1;  // of this launch
 };
@@ -61,6 +67,7 @@ struct DecoderFacts {
 };
 
 struct MachineFacts {
+  SystemFacts system{};
   ProcessorFacts processor{};
   MemoryFacts memory{};
   std::vector<FolderFacts> folders{};

@@ -32,6 +32,15 @@ Finding needed(Finding finding) {
   return finding;
 }
 
+Finding system(const MachineFacts& m) {
+  constexpr std::array kTested{"debian 12", "debian 13"};
+  const std::string found = m.system.name.empty() ? "not named by an os-release" : m.system.name;
+  if (std::ranges::find(kTested, m.system.release) != kTested.end()) return ok("system", found);
+  return warning("system", found,
+                 "winnow is tested on Debian 12 and 13: run tools/run-tests of its sources before "
+                 "you rely on it here.");
+}
+
 Finding processor(const MachineFacts& m) {
   constexpr std::array kNames{"no vector instructions that winnow has loops for", "AVX2",
                               "AVX-512"};
@@ -190,6 +199,11 @@ Finding decoders(const MachineFacts& m) {
 }
 
 Finding mpi(const MachineFacts& m) {
+  if (m.mpi.built && !m.mpi.has_threads) {
+    return missing("MPI", m.mpi.library + ", configured without threads",
+                   "To train on several processes or machines, install Debian's libopenmpi again, "
+                   "or an Open MPI with threads.");
+  }
   if (m.mpi.built) return ok("MPI", m.mpi.library);
   return missing("MPI", "this winnow was built without",
                  "Build with -DWINNOW_MPI=ON to train on several processes or machines.");
@@ -258,7 +272,7 @@ std::string_view name_of(FindingState state) noexcept {
 
 std::vector<Finding> findings_of(const MachineFacts& machine) {
   std::vector<Finding> findings;
-  for (const auto check : {processor, convolutions, cores, memory, address_space})
+  for (const auto check : {system, processor, convolutions, cores, memory, address_space})
     findings.push_back(check(machine));
   for (const FolderFacts& at : machine.folders) findings.push_back(folder(at));
   for (const auto check :

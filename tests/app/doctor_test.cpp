@@ -16,6 +16,7 @@ constexpr std::uint64_t kGibibyte = std::uint64_t{1} << 30;
 // A machine that has everything.
 MachineFacts whole() {
   MachineFacts m;
+  m.system = {.name = "Debian GNU/Linux 13 (trixie)", .release = "debian 13"};
   m.processor = {.model = "A processor",
                  .simd = Simd::kAvx512,
                  .online_cores = 8,
@@ -60,6 +61,10 @@ struct Lack {
 };
 
 const std::vector<Lack> kLacks{
+    {"system", FindingState::kWarning, true, "Ubuntu 24.04 LTS", "Debian 12 and 13",
+     [](MachineFacts& m) { m.system = {.name = "Ubuntu 24.04 LTS", .release = "ubuntu 24.04"}; }},
+    {"system", FindingState::kWarning, true, "not named", "tools/run-tests",
+     [](MachineFacts& m) { m.system = {}; }},
     {"processor", FindingState::kWarning, true, "no vector", "AVX2",
      [](MachineFacts& m) { m.processor.simd = Simd::kNone; }},
     {"processor", FindingState::kWarning, true, "WINNOW_SIMD=avx2", "Unset",
@@ -102,6 +107,8 @@ const std::vector<Lack> kLacks{
      [](MachineFacts& m) { m.decoders[1].problem = "no pixels"; }},
     {"MPI", FindingState::kMissing, true, "without", "WINNOW_MPI",
      [](MachineFacts& m) { m.mpi.built = false; }},
+    {"MPI", FindingState::kMissing, true, "v4.1.4, configured without threads", "libopenmpi",
+     [](MachineFacts& m) { m.mpi.has_threads = false; }},
     {"launcher", FindingState::kMissing, true, "mpirun", "openmpi-bin",
      [](MachineFacts& m) { m.mpi.launcher.clear(); }},
     {"ssh", FindingState::kMissing, true, "PATH", "openssh-client",

@@ -60,6 +60,33 @@ class Doctor(Case):
         self.assertIn("openssh-client", findings["ssh"]["advice"])
         self.assertEqual(findings["launcher"]["state"], "missing")
 
+    def test_with_an_open_mpi_without_threads(self):
+        programs = self.folder / "it's here"
+        programs.mkdir()
+        for name, words in (("mpirun", ""), ("ompi_info", "echo option:threads:no")):
+            (programs / name).write_text(f"#!/bin/sh\n{words}\n")
+            (programs / name).chmod(0o755)
+        mpi = self.look(env={"PATH": str(programs)})["MPI"]
+        self.assertEqual(mpi["state"], "missing")
+        self.assertRegex(mpi["found"], "^Open MPI .*, configured without threads$")
+        (programs / "ompi_info").write_text("#!/bin/sh\necho 'option:threads:\"posix (MPI_THREAD_MULTIPLE: no)\"'\n")
+        self.assertEqual(self.look(env={"PATH": str(programs)})["MPI"]["state"], "ok")
+        (programs / "ompi_info").unlink()
+        self.assertEqual(self.look(env={"PATH": str(programs)})["MPI"]["state"], "ok")
+
+    def test_on_another_system(self):
+        file = self.folder / "os-release"
+        for lines, state, found in (
+            ('ID=ubuntu\nVERSION_ID="24.04"\nPRETTY_NAME="Ubuntu 24.04 LTS"\n', "warning", "Ubuntu 24.04 LTS"),
+            ("ID=debian\nVERSION_ID=14\n", "warning", "debian 14"),
+            ('PRETTY_NAME="Debian GNU/Linux 13 (trixie)"\nVERSION_ID="13"\nID=debian\n', "ok", "Debian GNU/Linux 13 (trixie)"),
+            ("", "warning", "not named by an os-release"),
+        ):  # fmt: skip
+            file.write_text(lines)
+            with self.subTest(lines=lines):
+                system = self.look(env={"OS_RELEASE": str(file)})["system"]
+                self.assertEqual((system["state"], system["found"]), (state, found))
+
     def test_without_room_for_temporary_files(self):
         findings = self.look(code=1, env={"TMPDIR": str(self.folder / "nowhere")})
         self.assertEqual(findings["temporary files"]["state"], "missing")

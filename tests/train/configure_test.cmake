@@ -1,5 +1,6 @@
 # cmake -DROOT=<repository> -DBUILD=<empty folder> -P configure_test.cmake
-# What configuring says to an unfit oneDNN, and that other architectures get no flags of x86.
+# What configuring says to an unfit oneDNN, to an Open MPI without threads and on a system that it does not know, and that other
+# architectures get no flags of x86.
 function(configure result folder)
   file(REMOVE_RECURSE ${BUILD}/${folder})
   execute_process(
@@ -38,6 +39,49 @@ foreach(version 2.6 2.7 3.0 3.10)
     message(FATAL_ERROR "oneDNN ${version} is not built with (${code}):\n${text}")
   endif()
 endforeach()
+
+# refuses(<what> <words>...): what was configured last says all of these in its list.
+function(refuses what)
+  string(REGEX REPLACE "[ \n]+" " " said "${text}")
+  foreach(words IN LISTS ARGN)
+    string(FIND "${said}" "${words}" at)
+    if(code EQUAL 0 OR at EQUAL -1)
+      message(FATAL_ERROR "${what}: not refused (${code}) with the words '${words}':\n${text}")
+    endif()
+  endforeach()
+endfunction()
+
+# An Open MPI without threads, and no fmt: both are named.
+file(WRITE ${BUILD}/ompi_info "#!/bin/sh\necho option:threads:no\n")
+file(CHMOD ${BUILD}/ompi_info PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+configure(code threads -DOMPI_INFO=${BUILD}/ompi_info -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON)
+refuses("an Open MPI without threads" "an Open MPI with threads, this one is configured without (Debian: libopenmpi-dev)"
+        "fmt (Debian: libfmt-dev)")
+
+# Systems that are neither of Debian's releases: the list says whose names it has.
+include(${ROOT}/cmake/WinnowSystem.cmake)
+function(expect_other name os_release)
+  file(WRITE ${BUILD}/os-release "${os_release}")
+  winnow_other_system(other ${BUILD}/os-release)
+  if(NOT other STREQUAL name)
+    message(FATAL_ERROR "the system '${name}' is taken for '${other}':\n${os_release}")
+  endif()
+endfunction()
+expect_other("" "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nVERSION_ID=\"12\"\nID=debian\n")
+expect_other("" "ID=debian\nVERSION_ID=13\n")
+expect_other("Debian GNU/Linux forky/sid" "PRETTY_NAME=\"Debian GNU/Linux forky/sid\"\nID=debian\n")
+expect_other("a system without a name" "ID=arch\n")
+expect_other("Ubuntu 12 LTS" "ID=ubuntu\nVERSION_ID=\"12\"\nPRETTY_NAME='Ubuntu 12 LTS'\n")
+winnow_other_system(other ${BUILD}/none)
+if(NOT other STREQUAL "a system without ${BUILD}/none")
+  message(FATAL_ERROR "a system without a name is '${other}'")
+endif()
+configure(code system -DWINNOW_OS_RELEASE=${BUILD}/os-release -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON)
+refuses("another system" "fmt (Debian: libfmt-dev) These are names of Debian 12 and 13, and this is Ubuntu 12 LTS.")
+configure(code system -DWINNOW_OS_RELEASE=${BUILD}/os-release)
+if(NOT code EQUAL 0 OR NOT text MATCHES "tested on Debian 12 and 13, and this is Ubuntu 12 LTS")
+  message(FATAL_ERROR "another system is not named where all is there (${code}):\n${text}")
+endif()
 
 configure(code riscv -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=riscv64)
 if(NOT code EQUAL 0)
