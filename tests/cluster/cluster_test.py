@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -45,6 +46,12 @@ class ClusterTest(HostsCase):
 
     def test_three_hosts(self):
         self.assert_right(self.bench(3, "200mbit"))
+
+    @unittest.skipUnless(shutil.which("mpiexec.mpich"), "MPICH is not installed (Debian: mpich)")
+    def test_mpich_starts_on_hosts_of_their_own(self):
+        done = self.hosts(3, "200mbit", "hosts_mpiexec", "sh", "-c", "echo $(hostname) $PMI_RANK of $PMI_SIZE")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["h1 0 of 3", "h2 1 of 3", "h3 2 of 3"])
 
     def test_two_ranks_on_each_host_by_two_cables(self):
         self.assert_right(self.bench("--rails", 2, "--ranks-per-host", 2, 2, "200mbit"), "hierarchical/memory")

@@ -127,6 +127,18 @@ class Pages(Case):
         self.assertIn(f"| b | 3 | 61.00 | +1.00 (-0.50 to +2.50) | 0.2 | {1.5 * student.could_show(3, 1):.1f} |\n\nAfter.", text)
         self.assertNotIn("Not yet run", text)
 
+    def test_what_was_measured_by_turns(self):
+        (self.folder / "sweep" / "steps.csv").write_text(
+            "net,pixels,batch,type,first_cpu,second_cpu,first_wall,second_wall\n"
+            "lenet,28,64,f32,0.2 0.1 0.4,0.4 0.1 0.3,1 3 2,5 4 6\n")  # fmt: skip
+        text = self.filled("<!-- libraries: sweep/steps.csv -->\n")
+        self.assertIn("| lenet, 28, 64 | f32 | 0.200 (0.100 to 0.400) | 0.300 (0.100 to 0.400) | 1.000 (0.750 to 2.000) | "
+                      "2.000 (1.000 to 3.000) | 5.000 (4.000 to 6.000) |", text)  # fmt: skip
+        (self.folder / "sweep" / "sums.csv").write_text(
+            "hosts,mib,auto_ms,share,default,tuned,ring,rabenseifner,mpich\n4,16,70 64 110,61 111,185 2.89,179 1.56,164 1.88,197 2.64,89 1.05\n")
+        text = self.filled("<!-- all_reduces: sweep/sums.csv -->\n")
+        self.assertIn("| 4, 16 | 64–110, 61–111 % | 185 (2.89) | 179 (1.56) | 164 (1.88) | 197 (2.64) | 89 (1.05) |", text)
+
     def test_tables_say_what_could_have_been_shown(self):
         text = self.filled("<!-- accuracy: sweep/arms.csv -->\n")
         self.assertIn(f"| 0.3 | {student.could_show(3, 2):.1f} | not shown |", text)
