@@ -30,14 +30,14 @@ std::string in_digits(double probability) {
 
 std::string why(const dedup::LeastProbability& least, const std::string& hash) {
   if (least.raised_by_labels) {
-    return ", for labels of less probable pairs differ: these pictures are alike without being "
-           "one, so look at pairs with --report";
+    return ", because less probable pairs carry different labels: these pictures look alike "
+           "without being copies, so look at the pairs with --report";
   }
   if (least.raised_by_look_alikes) {
-    return fmt::format(
-        ", and {}, for many of these pictures are alike without being one",
-        least.far ? fmt::format("{} where they are not near by {}", in_digits(*least.far), hash)
-                  : fmt::format("only where they are near by {}", hash));
+    return fmt::format("{}, because many of these pictures look alike without being copies",
+                       least.far ? fmt::format(", and {} where their {} codes are far apart",
+                                               in_digits(*least.far), hash)
+                                 : fmt::format(", and near {} codes", hash));
   }
   return {};
 }
@@ -49,23 +49,29 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
   if (what.look_alikes > 0) {
     say(session,
         fmt::format(
-            "verify: {} pairs look alike, as pages of one layout and shots of one place "
-            "do, and are not shown to be copies: {}",
+            "verify: {} pairs look alike but are not shown to be copies (pages of one layout, "
+            "shots of one place): {}",
             grouped(what.look_alikes),
-            what.is_answer ? "they are left out" : "none goes for them (--list-look-alikes)"));
+            what.is_answer ? "they are left out"
+                           : "nothing is removed for them (--list-look-alikes)"));
   }
   say(session,
-      fmt::format("verify: {} pairs of {} candidates show one picture; of those near by {}, {} are "
-                  "refused and {} have too few details to tell, so codes decide",
-                  grouped(counts.verified), grouped(counts.candidates), hash, grouped(what.refused),
-                  grouped(what.undecided)));
+      fmt::format("verify: {} pairs of {} compared show the same picture; {} with near {} codes do "
+                  "not, and are rejected",
+                  grouped(counts.verified), grouped(counts.candidates), grouped(what.refused),
+                  hash));
+  if (what.undecided > 0) {
+    say(session, fmt::format("verify: {} pairs have too few details to compare, so their {} codes "
+                             "decide",
+                             grouped(what.undecided), hash));
+  }
   if (what.looked_closer > 0) {
-    say(session, fmt::format("verify: {} pairs were compared by larger pictures, too",
+    say(session, fmt::format("verify: {} doubtful pairs were compared at a larger size, too",
                              grouped(what.looked_closer)));
   }
   if (what.passed_over > 0) {
-    say(session, fmt::format("verify: {} pairs were compared by thumbnails alone, for eight others "
-                             "of their pictures promised more",
+    say(session, fmt::format("verify: {} doubtful pairs were compared as thumbnails alone, because "
+                             "eight others of their pictures were likelier",
                              grouped(what.passed_over)));
   }
   if (what.collages > 0) {
@@ -73,13 +79,13 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
                              grouped(what.collages)));
   }
   say(session, what.kept.least.only_shown
-                   ? "verify: each is shown to be one picture, block by block: no probability "
-                     "tells copies from these pictures that are alike"
-                   : fmt::format("verify: each with a probability of {} or more{}",
+                   ? "verify: a copy must match block by block, because no probability tells "
+                     "copies from other pictures here: they look too much alike"
+                   : fmt::format("verify: copies need a probability of {}{}",
                                  in_digits(what.kept.least.near), why(what.kept.least, hash)));
   if (what.kept.least.raised_by_labels) return;
-  say(session, fmt::format("verify: {:.2g} false pairs are expected among them, {} at most at 95 % "
-                           "confidence, by {} pairs of different pictures",
+  say(session, fmt::format("verify: about {:.2g} of these pairs are expected to be wrong, at most "
+                           "{} with 95 % confidence (by {} pairs of different pictures)",
                            what.kept.expected_false,
                            grouped(dedup::most_false_pairs(what.kept.expected_false)),
                            grouped(what.strangers)));
@@ -104,8 +110,8 @@ dedup::Foretell tell_estimate(const Session& session) {
     const dedup::VerifyEstimate estimate =
         dedup::estimate_verification(rows, pictures, near, model, how, seconds);
     say(session,
-        fmt::format("verify: {} pictures, some {} pairs to lay upon each other: some {} of "
-                    "a core and {:.1f} GB, by a sample of {}",
+        fmt::format("verify: comparing {} pictures, about {} pairs, takes about {} of a core "
+                    "and {:.1f} GB (by a sample of {})",
                     grouped(rows.size()), grouped(static_cast<std::uint64_t>(estimate.trials)),
                     in_seconds(estimate.core_seconds), estimate.bytes / 1e9,
                     grouped(estimate.sampled)));

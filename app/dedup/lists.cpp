@@ -137,11 +137,11 @@ void tell(const Session& session, const Deduplicated& what, bool refused) {
   if (result.chains > 0) {
     const bool are_stars = dedup::group_kind(what.options) == dedup::GroupKind::kStars;
     say(session,
-        fmt::format("{} groups are chains: some of their images are {} (see --list-groups{})",
+        fmt::format("{} groups are chains: some of their images {} (see --list-groups{})",
                     grouped(result.chains),
-                    what.options.matching.verified ? "not shown to be one picture"
-                                                   : "further apart than the threshold",
-                    are_stars ? "; each that goes is linked to the one that stays"
+                    what.options.matching.verified ? "match others of the group, but not all"
+                                                   : "are further apart than the threshold",
+                    are_stars ? "; each that is removed matches the one that stays"
                               : ", and --groups stars"));
   }
   if (result.low_quality > 0) {
