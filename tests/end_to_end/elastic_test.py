@@ -17,7 +17,7 @@ from program import PATIENCE_S, ROOT, WINNOW, Case, eventually, tensors
 ELASTIC = ROOT / "tools" / "winnow-elastic"
 
 # mpirun's place: notes what it is called with, and does what the next line of FOLDER/script says: ends with a code at once; "runs", which
-# is to write metrics until SIGUSR1 ends it with 75; "hangs" when what it started has ended.
+# is to write metrics until SIGUSR1 ends it with 75; "hangs" when what it started has ended; ends with 0 where a machine was "lost", as Open MPI 5 does.
 MPIRUN = """#!/bin/bash
 folder=$(dirname "$0")
 echo "$*" >> "$folder/calls"
@@ -28,6 +28,8 @@ if [[ $act == hangs ]]; then
   mkfifo "$folder/never"
   read -r <> "$folder/never"
 fi
+[[ $act == lost ]] && exit 0
+[[ $act == 0 ]] && echo epoch >> "$folder/run/summary.csv"
 [[ $act == runs ]] || exit "$act"
 trap 'exit 75' USR1
 while true; do echo step >> "$folder/run/metrics.jsonl"; sleep 0.05; done
@@ -114,6 +116,15 @@ class Elastic(Case):
         self.assertEqual(self.calls(), [f"-np 3 --host a:1,b:2 {WINNOW} train cache --out {self.folder}/run --resume auto"] * 4)
         self.assertEqual(re.findall(r"\d+ restarts left", self.text()), ["9 restarts left", "8 restarts left", "7 restarts left"])
         self.assertIn("a rank was killed (137)", self.text())
+
+    def test_an_mpirun_that_lost_a_machine_may_end_with_0(self):
+        job = self.start(["lost", 0, "lost"], "--hosts", "a,b", "--probe", "true")
+        self.assertEqual(job.wait(PATIENCE_S), 0, self.text())
+        self.assertEqual(len(self.calls()), 2)
+        self.assertIn("it failed (1); 9 restarts left", self.text())
+        job = self.start(["lost"], "--hosts", "a,b", "--probe", "true", "--restarts", 0)  # the table of before says nothing
+        self.assertEqual(job.wait(PATIENCE_S), 1, self.text())
+        self.assertIn("no restarts are left", self.text())
 
     def test_wrong_usage_and_refused_data_are_not_tried_again(self):
         for code in (2, 3):
