@@ -28,6 +28,7 @@ SENTENCE = re.compile(
     r"(?: holds up every step| is gone| are gone)?, last seen (?P<place>in step (?P<step>\d+), [a-z ,0-9]+|starting): (?P<reason>.*)"
 )
 KILLED = re.compile(r"process rank (\d+) with PID \d+ on node (\w+) exited on signal 9")
+PEER = re.compile(r"Peer host: +(\w+)")  # of MPI's own words, where it ends the ranks that the killed one was connected to
 
 
 @dataclasses.dataclass
@@ -274,7 +275,7 @@ class FrozenForEver(Frozen):
 
 
 class Killed(Fault):
-    """SIGKILL. mpirun ends the others."""
+    """SIGKILL. mpirun ends the others; under Open MPI 5 ranks may end themselves before, by a connection that is closed."""
 
     reasons = ("gone", "killed or crashed", "exited on signal 9")
     ends_job = True
@@ -283,8 +284,9 @@ class Killed(Fault):
         os.kill(self.pid, signal.SIGKILL)
 
     def is_named_by(self, said):
-        found = KILLED.search(said.text)
-        return (found and (int(found[1]), found[2]) == (self.rank, self.host)) or super().is_named_by(said)
+        found, peer = KILLED.search(said.text), PEER.search(said.text)
+        by_mpi = (found and (int(found[1]), found[2]) == (self.rank, self.host)) or (peer and peer[1] == self.host)
+        return by_mpi or super().is_named_by(said)
 
 
 class Cut(Fault):
