@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/experiment/job_queue.h"
+#include "common/queue/job_queue.h"
 #include "common/stop.h"
 
 namespace winnow::app {

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "app/experiment/job_queue.h"
 #include "app/experiment/sweep_cost.h"
 #include "common/json_reader.h"
+#include "common/queue/job_queue.h"
 
 namespace winnow::app {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/experiment/job_queue.h"
+#include "common/queue/job_queue.h"
 #include "common/statistics.h"
 
 // What a sweep's runs come to. Pure functions.

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/experiment/job_queue.h"
 #include "app/session.h"
+#include "common/queue/job_queue.h"
 
 namespace winnow::app {
 

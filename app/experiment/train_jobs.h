@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/experiment/job_queue.h"
 #include "app/experiment/lanes.h"
 #include "app/session.h"
 #include "common/json_reader.h"
+#include "common/queue/job_queue.h"
 
 namespace winnow::app {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "app/experiment/job_queue.h"
 #include "app/experiment/sweep_cost.h"
 #include "app/session.h"
 #include "app/tune_lr/tune_lr_plan.h"
+#include "common/queue/job_queue.h"
 
 namespace winnow::app {
 

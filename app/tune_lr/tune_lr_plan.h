@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/experiment/job_queue.h"
 #include "app/experiment/tune_table.h"
+#include "common/queue/job_queue.h"
 
 namespace winnow::app {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -9,10 +10,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/file.h"
 
-namespace winnow::app {
+namespace winnow {
 
 // Names a job: 32 hex digits of its text, which says all that decides its result. Equal text is
 // one job, which is never done twice.
@@ -80,6 +82,14 @@ class JobQueue {
   // Throws Error: another has claimed it meanwhile, for locks do not reach from machine to machine.
   void finish(Claim claim, const Outcome& outcome);
 
+  // Who does these jobs now, other than claims of this process: as far as locks and claims tell.
+  struct Holder {
+    std::string job;
+    std::string host;
+    std::int64_t process = 0;
+  };
+  std::vector<Holder> holders(std::span<const std::string> jobs) const;
+
   // Nothing: it is not done. Throws FormatError: the file is damaged, or of another job.
   std::optional<Outcome> outcome(std::string_view job) const;
 
@@ -92,4 +102,4 @@ class JobQueue {
   std::set<std::string> finished_;  // keys, as far as they were asked for
 };
 
-}  // namespace winnow::app
+}  // namespace winnow

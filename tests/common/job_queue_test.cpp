@@ -1,4 +1,4 @@
-#include "app/experiment/job_queue.h"
+#include "common/queue/job_queue.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@
 #include "common/rng.h"
 #include "tests/common/temporary_folder.h"
 
-namespace winnow::app::job_queue_test {
+namespace winnow::job_queue_test {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -34,6 +34,21 @@ std::vector<std::string> some_jobs(int count) {
   std::vector<std::string> jobs;
   for (int i = 0; i < count; ++i) jobs.push_back("{\"seed\":" + std::to_string(i) + "}");
   return jobs;
+}
+
+TEST(JobQueue, NamesWhoHoldsAJob) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> jobs = some_jobs(3);
+  JobQueue queue(folder / "queue", "cache a");
+  std::optional<Claim> claim = queue.claim_next(jobs).claim;
+  const JobQueue another(folder / "queue", "cache a");
+  const std::vector<JobQueue::Holder> holders = another.holders(jobs);
+  ASSERT_EQ(holders.size(), 1U);
+  EXPECT_EQ(holders[0].job, jobs[0]);
+  EXPECT_EQ(holders[0].process, ::getpid());
+  EXPECT_FALSE(holders[0].host.empty());
+  claim.reset();  // as a process that died leaves it
+  EXPECT_TRUE(another.holders(jobs).empty());
 }
 
 TEST(JobQueue, GivesEachJobOnceAndKeepsItsOutcome) {
@@ -271,4 +286,4 @@ TEST(JobQueue, GivesTheSameTableWhereverItsWorkersWereKilled) {
   }
 }
 
-}  // namespace winnow::app::job_queue_test
+}  // namespace winnow::job_queue_test

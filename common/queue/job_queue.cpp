@@ -1,4 +1,4 @@
-#include "app/experiment/job_queue.h"
+#include "common/queue/job_queue.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -8,14 +8,16 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 
 #include "common/bytes.h"
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/failpoint.h"
+#include "common/host_name.h"
 #include "common/json_reader.h"
 
-namespace winnow::app {
+namespace winnow {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,10 +55,11 @@ void write_claim(const Fd& lock, const fs::path& path, std::string_view text) {
   fault_after("file.write", path);
 }
 
-// Not twice the same, whatever the machine.
+// Not twice the same, whatever the machine. Begins with who it is: "host 4711 ".
 std::string draw_token() {
   std::random_device random;
-  std::string token = std::to_string(::getpid());
+  const std::string host = host_name();
+  std::string token = (host.empty() ? "?" : host) + " " + std::to_string(::getpid()) + " ";
   for (int i = 0; i < 4; ++i) token += "-" + std::to_string(random());
   return token + "\n";
 }
@@ -143,6 +146,23 @@ void JobQueue::finish(Claim claim, const Outcome& outcome) {
   finished_.insert(claim.key_);
 }
 
+std::vector<JobQueue::Holder> JobQueue::holders(std::span<const std::string> jobs) const {
+  std::vector<Holder> holders;
+  for (const std::string& job : jobs) {
+    const std::string key = job_key(job);
+    const fs::path path = folder_ / "claims" / key;
+    if (is_finished(key) || !fs::exists(path) || fs::exists(result_path(key))) continue;
+    if (lock_file(path, /*wait=*/false)) continue;  // nobody has it: whoever had it has died
+    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) continue;
+    std::istringstream words(read_claim(file, path));
+    Holder holder{.job = job};
+    words >> holder.host >> holder.process;
+    holders.push_back(std::move(holder));
+  }
+  return holders;
+}
+
 std::optional<Outcome> JobQueue::outcome(std::string_view job) const {
   const fs::path path = result_path(job_key(job));
   if (!fs::exists(path)) return std::nullopt;
@@ -155,4 +175,4 @@ std::optional<Outcome> JobQueue::outcome(std::string_view job) const {
   return Outcome{failed, stored.at(failed ? "why" : "result").text()};
 }
 
-}  // namespace winnow::app
+}  // namespace winnow
