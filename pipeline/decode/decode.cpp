@@ -13,6 +13,7 @@
 #include "pipeline/decode/jpeg.h"
 #include "pipeline/decode/orientation.h"
 #include "pipeline/decode/pnm.h"
+#include "pipeline/decode/rows.h"
 #include "pipeline/decode/samples.h"
 #include "pipeline/decode/shrink.h"
 #include "pipeline/decode/tiff_internal.h"
@@ -83,29 +84,35 @@ std::uint64_t most_bytes(const Header& header, const DecodeSettings& settings,
   return std::max(decoding_bytes(header, channels), whole + copied) + alpha;
 }
 
+// Why a picture of that header is not decoded.
+std::optional<DecodeError> refuse_pixels(const Header& header, const DecodeSettings& settings) {
+  const std::uint64_t width = header.width_px;
+  const std::uint64_t height = header.height_px;
+  if (width == 0 || height == 0) return corrupt("has no pixels");
+  constexpr std::uint64_t kMaxSide = std::numeric_limits<int>::max() / 4;
+  if (width > kMaxSide || height > kMaxSide || width * height > settings.max_pixels) {
+    return too_large("has " + std::to_string(width) + " x " + std::to_string(height) + " pixels");
+  }
+  if (header.tile_pixels > settings.max_pixels) {
+    return too_large("has tiles of " + std::to_string(header.tile_pixels) + " pixels");
+  }
+  // All that lies beyond the border is decoded, too.
+  if (header.all_tiles_pixels / 2 > settings.max_pixels) {
+    return too_large("has tiles of " + std::to_string(header.all_tiles_pixels) +
+                     " pixels together");
+  }
+  return std::nullopt;
+}
+
 Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesView encoded,
                                                  const DecodeSettings& settings,
                                                  const DecodeHooks& hooks,
                                                  const ChoosePart& choose) {
   const auto header = read_header(format, encoded);
   if (!header) return header.error();
-  const std::uint64_t width = header->width_px;
-  const std::uint64_t height = header->height_px;
-  if (width == 0 || height == 0) return corrupt("has no pixels");
-  constexpr std::uint64_t kMaxSide = std::numeric_limits<int>::max() / 4;
-  if (width > kMaxSide || height > kMaxSide || width * height > settings.max_pixels) {
-    return too_large("has " + std::to_string(width) + " x " + std::to_string(height) + " pixels");
-  }
-  if (header->tile_pixels > settings.max_pixels) {
-    return too_large("has tiles of " + std::to_string(header->tile_pixels) + " pixels");
-  }
-  // All that lies beyond the border is decoded, too.
-  if (header->all_tiles_pixels / 2 > settings.max_pixels) {
-    return too_large("has tiles of " + std::to_string(header->all_tiles_pixels) +
-                     " pixels together");
-  }
+  if (auto refused = refuse_pixels(*header, settings)) return *std::move(refused);
   if (hooks.before_allocation) {
-    const Size stored{static_cast<int>(height), static_cast<int>(width)};
+    const Size stored{static_cast<int>(header->height_px), static_cast<int>(header->width_px)};
     hooks.before_allocation(most_bytes(*header, settings, choose(stored), hooks.keep_alpha));
   }
   end_if_stopped(hooks.stop);
@@ -151,12 +158,9 @@ Expected<DecodedImage, DecodeError> decode_stored(std::string_view format, Bytes
   return image;
 }
 
-// The format of what may be decoded.
-Expected<std::string_view, DecodeError> readable_format(BytesView encoded) {
+// The format of what may be decoded, by its first bytes.
+Expected<std::string_view, DecodeError> format_of(BytesView encoded) {
   if (encoded.empty()) return truncated("has no bytes");
-  if (encoded.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    return too_large("has more than 2 GiB of encoded bytes");
-  }
   const std::string_view format = sniff(encoded);
   if (format == "unknown") {
     const KnownBytes* known =
@@ -170,6 +174,13 @@ Expected<std::string_view, DecodeError> readable_format(BytesView encoded) {
                        std::string(unread.advice));
   }
   return format;
+}
+
+Expected<std::string_view, DecodeError> readable_format(BytesView encoded) {
+  if (encoded.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    return too_large("has more than 2 GiB of encoded bytes");
+  }
+  return format_of(encoded);
 }
 
 // Which part of a stored picture to decode so that it may be turned.
@@ -206,6 +217,75 @@ void check_box(const Box& box, Size whole) {
               std::to_string(box.top) + " was asked of a picture of " +
               std::to_string(whole.width_px) + " x " + std::to_string(whole.height_px) +
               "; ask for one that lies in it");
+}
+
+// What decoding took too much of; thrown before it is allocated.
+struct TooMuchMemory {
+  std::uint64_t bytes;
+};
+
+// A picture that cannot be decoded in parts, held whole and turned.
+class WholeRows final : public PictureRows {
+ public:
+  explicit WholeRows(DecodedImage image) : image_(std::move(image)) {}
+
+  Size size() const noexcept override { return {image_.height_px, image_.width_px}; }
+  int channels() const noexcept override { return image_.channels; }
+  int orientation() const noexcept override { return 1; }
+  std::optional<DecodeError> read(int rows, std::uint8_t* to) override {
+    const std::size_t bytes = static_cast<std::size_t>(rows) *
+                              static_cast<std::size_t>(image_.width_px) *
+                              static_cast<std::size_t>(image_.channels);
+    std::copy_n(image_.pixels.data() + at_, bytes, to);
+    at_ += bytes;
+    return std::nullopt;
+  }
+  std::string warning() const override { return image_.warning; }
+
+ private:
+  DecodedImage image_;
+  std::size_t at_ = 0;
+};
+
+Expected<std::unique_ptr<PictureRows>, DecodeError> open_whole(const EncodedBytes& encoded,
+                                                               const DecodeSettings& settings,
+                                                               const RowLimits& limits) {
+  const auto refused = [](std::uint64_t bytes) {
+    return too_large(
+        "cannot be decoded in parts, as progressive JPEGs, PNGs and WebPs cannot, "
+        "and takes " +
+        std::to_string((bytes + (1u << 20) - 1) >> 20) +
+        " MiB at once, more than --memory-limit allows");
+  };
+  const std::uint64_t held = encoded.in_memory() ? 0 : encoded.size();
+  if (held > limits.memory_bytes) return refused(held);
+  Bytes bytes;
+  if (!encoded.in_memory()) {
+    bytes.resize(encoded.size());
+    encoded.read_at(0, bytes);
+  }
+  const BeforeAllocation before = [&](std::uint64_t more) {
+    if (held + more > limits.memory_bytes) throw TooMuchMemory{held + more};
+  };
+  try {
+    auto image = decode(encoded.in_memory().value_or(BytesView(bytes)), settings,
+                        {before, limits.stop, false});
+    if (!image) return image.error();
+    return std::unique_ptr<PictureRows>(std::make_unique<WholeRows>(*std::move(image)));
+  } catch (const TooMuchMemory& much) {
+    return refused(much.bytes);
+  }
+}
+
+// The beginning of a JPEG, up to its pixels, where what says how it is to be held stands.
+Bytes before_pixels(const EncodedBytes& encoded) {
+  Bytes begin;
+  for (std::uint64_t bytes = 1u << 16; begin.size() < encoded.size(); bytes *= 4) {
+    begin.resize(std::min(bytes, encoded.size()));
+    encoded.read_at(0, begin);
+    if (count_scans(begin, 1) > 0) break;
+  }
+  return begin;
 }
 
 // Of one axis of a picture at 1/scale: the pixels that a range of full pixels touches, and where in
@@ -282,6 +362,30 @@ Expected<DecodedCrop, DecodeError> decode_crop(BytesView encoded, const DecodeSe
       });
   if (!image) return image.error();
   return DecodedCrop{*std::move(image), scale, region};
+}
+
+Expected<std::unique_ptr<PictureRows>, DecodeError> open_rows(const EncodedBytes& encoded,
+                                                              const DecodeSettings& settings,
+                                                              const RowLimits& limits) {
+  Bytes begin(std::min<std::uint64_t>(encoded.size(), 256));
+  encoded.read_at(0, begin);
+  const auto format = format_of(begin);
+  if (!format) return format.error();
+  if (*format == "tiff") {
+    constexpr std::uint64_t kMostBlocks = 1u << 22;
+    const auto header = tiff_header(encoded, kMostBlocks);
+    if (!header) return header.error();
+    if (auto refused = refuse_pixels(*header, settings)) return *std::move(refused);
+    return open_tiff_rows(encoded, *header, settings.matte, limits);
+  }
+  if (*format == "jpeg") {
+    const bool applies = settings.orientation == Orientation::kApply;
+    const int orientation = applies ? exif_orientation(*format, before_pixels(encoded)) : 1;
+    auto rows = open_jpeg_rows(encoded, settings, orientation, limits);
+    if (!rows) return rows.error();
+    if (*rows) return *std::move(rows);
+  }
+  return open_whole(encoded, settings, limits);
 }
 
 }  // namespace winnow::pipeline

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "pipeline/decode/encoded.h"
 #include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/fields_internal.h"
 #include "pipeline/decode/tiff_internal.h"
@@ -217,7 +218,7 @@ Result read_header(std::string_view format, BytesView encoded) {
   if (format == "png") return png_header(encoded);
   if (format == "bmp") return bmp_header(encoded);
   if (format == "webp") return webp_header(encoded);
-  if (format == "tiff") return tiff_header(encoded);
+  if (format == "tiff") return tiff_header(EncodedBytes(encoded));
   if (format == "pnm") return pnm_header(encoded);
   return unsupported("no header of " + std::string(format));
 }

@@ -11,11 +11,14 @@
 #include <csetjmp>
 #include <cstddef>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/error.h"
 #include "pipeline/decode/errors_internal.h"
@@ -87,6 +90,69 @@ JobPtr make_job(int max_scans, const StopRequested& stop_requested) {
   job->errors.output_message = no_output;
   job->progress.progress_monitor = on_progress;
   return job;
+}
+
+// Gives libjpeg the bytes of a picture as it asks for them. Behind the last one it is given an end,
+// with the warning that jpeg_mem_src() gives, too.
+struct Feed {
+  jpeg_source_mgr manager;
+  const EncodedBytes* encoded;
+  std::uint64_t at;
+  std::vector<std::byte> some;
+  std::exception_ptr failure;  // of reading
+};
+
+Feed& feed_of(j_decompress_ptr codec) { return *reinterpret_cast<Feed*>(codec->src); }
+
+// False where they cannot be read. No exception goes through libjpeg.
+bool read_more(Feed& feed) noexcept {
+  try {
+    const std::uint64_t left = feed.encoded->size() - feed.at;
+    const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(left, 1u << 18));
+    feed.some.resize(std::max<std::size_t>(size, 2));
+    feed.encoded->read_at(feed.at, std::span(feed.some).first(size));
+    feed.at += size;
+    feed.manager.next_input_byte = reinterpret_cast<const JOCTET*>(feed.some.data());
+    feed.manager.bytes_in_buffer = size;
+    return true;
+  } catch (...) {
+    feed.failure = std::current_exception();
+    return false;
+  }
+}
+
+void no_work(j_decompress_ptr) {}
+
+boolean fill_input(j_decompress_ptr codec) {
+  Feed& feed = feed_of(codec);
+  if (!read_more(feed)) std::longjmp(job_of(reinterpret_cast<j_common_ptr>(codec)).stop, 1);
+  if (feed.manager.bytes_in_buffer > 0) return TRUE;
+  WARNMS(codec, JWRN_JPEG_EOF);
+  feed.some[0] = std::byte{0xFF};
+  feed.some[1] = std::byte{JPEG_EOI};
+  feed.manager.bytes_in_buffer = 2;
+  return TRUE;
+}
+
+void skip_input(j_decompress_ptr codec, long count) {
+  Feed& feed = feed_of(codec);
+  for (auto left = static_cast<std::size_t>(std::max(0L, count)); left > 0;) {
+    if (feed.manager.bytes_in_buffer == 0) fill_input(codec);
+    const std::size_t some = std::min(left, feed.manager.bytes_in_buffer);
+    feed.manager.next_input_byte += some;
+    feed.manager.bytes_in_buffer -= some;
+    left -= some;
+  }
+}
+
+bool read_header(Job& job, Feed& feed) {
+  if (setjmp(job.stop) != 0) return false;
+  jpeg_create_decompress(&job.codec);
+  job.codec.progress = &job.progress;
+  feed.manager = {nullptr, 0, no_work, fill_input, skip_input, jpeg_resync_to_restart, no_work};
+  job.codec.src = &feed.manager;
+  jpeg_read_header(&job.codec, TRUE);
+  return true;
 }
 
 bool read_header(Job& job, const unsigned char* data, std::size_t size) {
@@ -257,7 +323,96 @@ std::uint64_t bytes_of(const Box& box, int channels) {
          static_cast<std::uint64_t>(channels);
 }
 
+bool begin_rows(Job& job) {
+  if (setjmp(job.stop) != 0) return false;
+  jpeg_start_decompress(&job.codec);
+  return true;
+}
+
+// The next rows to `to`; `line` has room for one of four inks.
+bool read_rows(Job& job, int rows, unsigned char* to, unsigned char* line) {
+  if (setjmp(job.stop) != 0) return false;
+  jpeg_decompress_struct& codec = job.codec;
+  const std::size_t step = codec.output_width * (codec.output_components == 1 ? 1U : 3U);
+  for (int row = 0; row < rows; ++row, to += step) {
+    if (codec.output_components == 4) {
+      jpeg_read_scanlines(&codec, &line, 1);
+      inks_to_rgb(line, static_cast<int>(codec.output_width), to);
+    } else {
+      jpeg_read_scanlines(&codec, &to, 1);
+    }
+  }
+  if (codec.output_scanline == codec.output_height) jpeg_finish_decompress(&codec);
+  return true;
+}
+
+class JpegRows final : public PictureRows {
+ public:
+  JpegRows(const EncodedBytes& encoded, const DecodeSettings& settings, int orientation,
+           const RowLimits& limits)
+      : encoded_(encoded),
+        stop_(limits.stop),
+        orientation_(orientation),
+        job_(make_job(settings.max_scans, stop_)) {
+    feed_.encoded = &encoded_;
+    feed_.at = 0;
+  }
+
+  // Whether it can be read so.
+  Expected<bool, DecodeError> open(const DecodeSettings& settings) {
+    if (!read_header(*job_, feed_)) return error();
+    jpeg_decompress_struct& codec = job_->codec;
+    if (jpeg_has_multiple_scans(&codec)) return false;
+    if (auto refused = refusal(codec, {}, settings)) return *std::move(refused);
+    set_up(codec);
+    if (!begin_rows(*job_)) return error();
+    line_.resize(std::size_t{4} * codec.output_width);
+    return true;
+  }
+
+  Size size() const noexcept override {
+    return {static_cast<int>(job_->codec.image_height), static_cast<int>(job_->codec.image_width)};
+  }
+  int channels() const noexcept override { return job_->codec.num_components == 1 ? 1 : 3; }
+  int orientation() const noexcept override { return orientation_; }
+
+  std::optional<DecodeError> read(int rows, std::uint8_t* to) override {
+    if (read_rows(*job_, rows, to, line_.data())) return std::nullopt;
+    return error();
+  }
+
+  std::string warning() const override {
+    DecodedImage none{Image()};
+    note_warnings(none, job_->message, static_cast<int>(job_->errors.num_warnings));
+    return none.warning;
+  }
+
+ private:
+  DecodeError error() const {
+    if (feed_.failure) std::rethrow_exception(feed_.failure);
+    return error_of(*job_);
+  }
+
+  EncodedBytes encoded_;
+  StopRequested stop_;
+  int orientation_;
+  Feed feed_{};
+  JobPtr job_;  // goes before the feed
+  std::vector<unsigned char> line_;
+};
+
 }  // namespace
+
+Expected<std::unique_ptr<PictureRows>, DecodeError> open_jpeg_rows(const EncodedBytes& encoded,
+                                                                   const DecodeSettings& settings,
+                                                                   int orientation,
+                                                                   const RowLimits& limits) {
+  auto rows = std::make_unique<JpegRows>(encoded, settings, orientation, limits);
+  const auto can = rows->open(settings);
+  if (!can) return can.error();
+  if (!*can) rows = nullptr;
+  return std::unique_ptr<PictureRows>(std::move(rows));
+}
 
 int count_scans(BytesView encoded, int most) {
   const Fields f(encoded, true);

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "pipeline/decode/decode.h"
+#include "pipeline/decode/encoded.h"
+#include "pipeline/decode/rows.h"
 #include "pipeline/decode/shrink.h"
 
 namespace winnow::pipeline {
@@ -24,6 +27,14 @@ using ChoosePart = std::function<StoredPart(Size stored)>;  // pure
 Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeSettings& settings,
                                                 const DecodeHooks& hooks, Image buffer,
                                                 const ChoosePart& choose);
+
+// The rows of a JPEG of one scan, from the top, as its bytes are read; nothing, and no error, for
+// one of several scans, which has to be decoded whole. Errors as decode_jpeg().
+// orientation   what the rows are told to be turned by
+Expected<std::unique_ptr<PictureRows>, DecodeError> open_jpeg_rows(const EncodedBytes& encoded,
+                                                                   const DecodeSettings& settings,
+                                                                   int orientation,
+                                                                   const RowLimits& limits);
 
 // ITU T.81, annex B: the scans of a file, or `most` where it has more. What comes after the pixels
 // of one is found as libjpeg finds it, by the next marker.

@@ -37,6 +37,9 @@ std::optional<DecodeError> check_sides(const TiffBlocks& blocks) {
   constexpr std::uint64_t kMostSide = 1u << 20;
   const std::uint64_t side =
       std::max({blocks.width_px, blocks.height_px, blocks.tiled ? blocks.block_width_px : 0});
+  if (blocks.block_height_px > std::numeric_limits<std::uint32_t>::max()) {
+    return too_large("is a TIFF with tiles of " + std::to_string(blocks.block_height_px) + " rows");
+  }
   if (side > kMostSide) {
     return too_large("is a TIFF with a side of " + std::to_string(side) + " pixels, of " +
                      std::to_string(kMostSide) + " at most");
@@ -95,9 +98,9 @@ std::optional<DecodeError> read_block(const TiffDirectory& directory, std::uint6
   return std::nullopt;
 }
 
-Expected<Data, DecodeError> read_data(const TiffDirectory& directory, const TiffBlocks& blocks) {
-  // Of some colours libtiff makes tables anew for each file, and looks through all blocks.
-  constexpr std::uint64_t kMostBlocks = 65'536;
+// Of some colours libtiff makes tables anew for each file, and looks through all blocks.
+Expected<Data, DecodeError> read_data(const TiffDirectory& directory, const TiffBlocks& blocks,
+                                      std::uint64_t most_blocks) {
   const bool are_tiles = directory.find(kTileOffsets).count > 0;
   if (are_tiles && directory.find(kStripOffsets).count > 0) {
     return corrupt("the TIFF has both strips and tiles");
@@ -107,7 +110,7 @@ Expected<Data, DecodeError> read_data(const TiffDirectory& directory, const Tiff
   Data data;
   data.blocks = offsets.count;
   if (data.blocks == 0) return corrupt("the TIFF has no pixels");
-  if (std::max(data.blocks, blocks.count()) > kMostBlocks) {
+  if (std::max(data.blocks, blocks.count()) > most_blocks) {
     return unsupported("is a TIFF of " + std::to_string(std::max(data.blocks, blocks.count())) +
                        " strips or tiles; save it with larger ones to have it read");
   }
@@ -171,18 +174,15 @@ std::optional<DecodeError> check_blocks(const TiffDirectory& directory, const Ti
 
 }  // namespace
 
-Expected<Header, DecodeError> tiff_header(BytesView encoded) {
+Expected<Header, DecodeError> tiff_header(const EncodedBytes& encoded, std::uint64_t most_blocks) {
   TiffDirectory directory(encoded);
-  if (directory.fields().u16(2) == 43) {
-    return unsupported("is a BigTIFF; save it as a TIFF or PNG to have it read");
-  }
   if (auto error = directory.read()) return *std::move(error);
   const TiffBlocks blocks = blocks_of(directory);
   if (auto error = check_sides(blocks)) return *std::move(error);
   Header header;
   put_sizes(blocks, header);
   if (auto error = check_samples(directory)) return *std::move(error);
-  const auto data = read_data(directory, blocks);
+  const auto data = read_data(directory, blocks, most_blocks);
   if (!data) return data.error();
   if (auto error = check_blocks(directory, blocks, *data)) return *std::move(error);
   header.gray = directory.first(kPhotometric, 2) <= 1;

@@ -25,7 +25,15 @@ constexpr std::array<std::uint32_t, 21> kOthers{266, 292, 293, 317, 318, 320, 33
 
 constexpr std::uint32_t kShort = 3;
 constexpr std::uint32_t kLong = 4;
-constexpr std::uint64_t kEntryBytes = 12;
+constexpr std::uint32_t kLong8 = 16;  // of BigTIFFs
+constexpr std::uint64_t kPageBytes = 1u << 16;
+
+// Bytes of a number of that type; 0: it is not one of those that are read.
+std::uint32_t bytes_of_type(std::uint32_t type, bool is_big) {
+  if (type == kShort) return 2;
+  if (type == kLong) return 4;
+  return type == kLong8 && is_big ? 8 : 0;
+}
 
 bool is_one_of(const auto& values, std::uint64_t value) {
   return std::find(values.begin(), values.end(), value) != values.end();
@@ -56,20 +64,63 @@ class Writer {
 
 }  // namespace
 
+TiffFields::TiffFields(EncodedBytes encoded) : encoded_(std::move(encoded)) {
+  big_endian_ = bytes(0, 1).size() == 1 && bytes(0, 1)[0] == std::byte{'M'};
+}
+
+std::uint64_t TiffFields::number(std::uint64_t at, std::uint32_t bytes) const {
+  if (!has(at, bytes)) return 0;
+  BytesView from;
+  if (const std::optional<BytesView> all = encoded_.in_memory()) {
+    from = all->subspan(at, bytes);
+  } else {
+    if (at < at_ || at + bytes > at_ + page_.size()) {
+      at_ = at / kPageBytes * kPageBytes;
+      // Some more, so that no number lies across its end.
+      page_.resize(std::min<std::uint64_t>(kPageBytes + 8, size() - at_));
+      encoded_.read_at(at_, page_);
+    }
+    from = BytesView(page_).subspan(at - at_, bytes);
+  }
+  std::uint64_t number = 0;
+  for (std::uint32_t i = 0; i < bytes; ++i) {
+    const std::uint32_t shift = 8 * (big_endian_ ? bytes - 1 - i : i);
+    number |= std::to_integer<std::uint64_t>(from[i]) << shift;
+  }
+  return number;
+}
+
+BytesView TiffFields::bytes(std::uint64_t at, std::uint64_t count) const {
+  if (!has(at, count)) return {};
+  if (const std::optional<BytesView> all = encoded_.in_memory()) return all->subspan(at, count);
+  some_.resize(count);
+  encoded_.read_at(at, some_);
+  return some_;
+}
+
 std::optional<DecodeError> TiffDirectory::read() {
-  const Fields& f = fields_;
-  const std::uint64_t begin = f.u32(4);
-  if (!f.has(begin, 2) || !f.has(begin + 2, kEntryBytes * f.u16(begin))) {
+  const TiffFields& f = fields_;
+  if (is_big() && (f.u16(4) != 8 || f.u16(6) != 0)) {
+    return corrupt("the BigTIFF's offsets are not of 8 bytes");
+  }
+  const std::uint64_t begin = f.number(is_big() ? 8 : 4, offset_bytes());
+  const std::uint32_t count_bytes = is_big() ? 8 : 2;
+  const std::uint64_t count = f.number(begin, count_bytes);
+  constexpr std::uint64_t kMostEntries = 65'535;
+  if (count > kMostEntries) {
+    return corrupt("the BigTIFF has " + std::to_string(count) + " entries in its directory");
+  }
+  if (!f.has(begin, count_bytes) || !f.has(begin + count_bytes, entry_bytes() * count)) {
     return truncated("the TIFF ends before its directory");
   }
-  for (std::uint64_t i = 0; i < f.u16(begin); ++i) {
-    if (auto error = read_entry(begin + 2 + kEntryBytes * i)) return error;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (auto error = read_entry(begin + count_bytes + entry_bytes() * i)) return error;
   }
   return std::nullopt;
 }
 
 std::optional<DecodeError> TiffDirectory::read_entry(std::uint64_t at) {
-  const Fields& f = fields_;
+  const TiffFields& f = fields_;
   const std::uint32_t tag = f.u16(at);
   const std::uint32_t type = f.u16(at + 2);
   const bool is_single = is_one_of(kSingle, tag);
@@ -77,13 +128,16 @@ std::optional<DecodeError> TiffDirectory::read_entry(std::uint64_t at) {
   const std::string name = "the TIFF's tag " + std::to_string(tag);
   if (matters || is_one_of(kOthers, tag)) entries_.emplace(tag, at);
   if (matters && tags_.contains(tag)) return corrupt(name + " is there twice");
-  if (type != kShort && type != kLong) {
+  const std::uint32_t bytes = bytes_of_type(type, is_big());
+  if (bytes == 0) {
     if (!matters) return std::nullopt;
     return corrupt(name + " is of type " + std::to_string(type) + ", not a SHORT or LONG");
   }
-  TiffNumbers n{at + 8, f.u32(at + 4), type == kShort ? 2U : 4U};
-  if (std::uint64_t{n.count} * n.bytes > 4) n.at = f.u32(at + 8);
-  if (!f.has(n.at, std::uint64_t{n.count} * n.bytes)) {
+  const std::uint64_t values_at = at + 4 + offset_bytes();
+  TiffNumbers n{values_at, f.number(at + 4, offset_bytes()), bytes};
+  if (n.count > f.size()) return truncated("the TIFF ends within its directory");
+  if (n.count * n.bytes > offset_bytes()) n.at = f.number(values_at, offset_bytes());
+  if (!f.has(n.at, n.count * n.bytes)) {
     return truncated("the TIFF ends within its directory");
   }
   if (!matters) return std::nullopt;
@@ -100,7 +154,7 @@ TiffNumbers TiffDirectory::find(std::uint32_t tag) const {
 }
 
 std::uint64_t TiffDirectory::number(const TiffNumbers& n, std::uint64_t i) const {
-  return n.bytes == 2 ? fields_.u16(n.at + 2 * i) : fields_.u32(n.at + 4 * i);
+  return fields_.number(n.at + n.bytes * i, n.bytes);
 }
 
 std::uint64_t TiffDirectory::first(std::uint32_t tag, std::uint64_t otherwise) const {
@@ -159,32 +213,35 @@ Bytes stacked_directory(const TiffDirectory& directory, const TiffBlocks& blocks
                                                      {kHeight, blocks.stack_height_px()},
                                                      {kStripRows, blocks.block_height_px}};
   // In the order of what they become. Tiles may be where strips are said to be.
-  std::multimap<std::uint32_t, BytesView> copied;
+  std::multimap<std::uint32_t, Bytes> copied;
   for (const auto& [tag, at] : directory.entries()) {
     const bool is_size = sizes.contains(tag) || tag == kTileWidth || tag == kTileHeight;
     if (is_size || tag == kOrientation) continue;
     const std::uint32_t becomes = tag == kTileOffsets ? kStripOffsets
                                   : tag == kTileBytes ? kStripBytes
                                                       : tag;
-    copied.emplace(becomes, directory.fields().bytes(at, kEntryBytes));
+    const BytesView entry = directory.fields().bytes(at, directory.entry_bytes());
+    copied.emplace(becomes, Bytes(entry.begin(), entry.end()));
   }
   Writer out(directory.is_big_endian());
-  out.number(copied.size() + sizes.size(), 2);
+  const auto offset_bytes = static_cast<int>(directory.offset_bytes());
+  out.number(copied.size() + sizes.size(), directory.is_big() ? 8 : 2);
   auto size = sizes.begin();
   const auto put_size = [&] {
     out.number(size->first, 2);
     out.number(kLong, 2);
-    out.number(1, 4);
+    out.number(1, offset_bytes);
     out.number(size->second, 4);
+    if (directory.is_big()) out.number(0, 4);
     ++size;
   };
   for (const auto& [tag, entry] : copied) {
     while (size != sizes.end() && size->first < tag) put_size();
     out.number(tag, 2);
-    out.bytes(entry.subspan(2));
+    out.bytes(BytesView(entry).subspan(2));
   }
   while (size != sizes.end()) put_size();
-  out.number(0, 4);  // no other directory
+  out.number(0, offset_bytes);  // no other directory
   return out.take();
 }
 

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "common/bytes.h"
 #include "pipeline/decode/decode.h"
-#include "pipeline/decode/fields_internal.h"
+#include "pipeline/decode/encoded.h"
 
 namespace winnow::pipeline {
 
@@ -41,21 +43,52 @@ inline constexpr std::uint64_t kWebp = 50001;
 // The values of a tag, as they lie in the file.
 struct TiffNumbers {
   std::uint64_t at = 0;  // of the first
-  std::uint32_t count = 0;
+  std::uint64_t count = 0;
   std::uint32_t bytes = 0;  // of one
 };
 
-// The first directory of a TIFF, which must outlive it.
+// Unsigned numbers anywhere in a TIFF, which may lie in a file; 0 beyond its end. What must be
+// there is asked for with has(). For one thread.
+class TiffFields {
+ public:
+  explicit TiffFields(EncodedBytes encoded);
+
+  bool has(std::uint64_t at, std::uint64_t count) const noexcept {
+    return at <= size() && count <= size() - at;
+  }
+  std::uint64_t number(std::uint64_t at, std::uint32_t bytes) const;
+  std::uint32_t u16(std::uint64_t at) const { return static_cast<std::uint32_t>(number(at, 2)); }
+  std::uint32_t u32(std::uint64_t at) const { return static_cast<std::uint32_t>(number(at, 4)); }
+  // Those there are of them, up to the next call.
+  BytesView bytes(std::uint64_t at, std::uint64_t count) const;
+  std::uint64_t size() const noexcept { return encoded_.size(); }
+  bool is_big_endian() const noexcept { return big_endian_; }
+  const EncodedBytes& encoded() const noexcept { return encoded_; }
+
+ private:
+  EncodedBytes encoded_;
+  bool big_endian_ = false;
+  mutable Bytes some_;            // of a file, what was asked for last
+  mutable Bytes page_;            // of a file, what lies around the number asked for last
+  mutable std::uint64_t at_ = 0;  // of the page
+};
+
+// The first directory of a TIFF, or of a BigTIFF: whose offsets and counts have 8 bytes.
 class TiffDirectory {
  public:
-  explicit TiffDirectory(BytesView encoded) : fields_(encoded, encoded[0] == std::byte{'M'}) {}
+  explicit TiffDirectory(EncodedBytes encoded) : fields_(std::move(encoded)) {}
 
   // To be called first. An error where libtiff might read another directory.
   std::optional<DecodeError> read();
 
-  const Fields& fields() const noexcept { return fields_; }
-  bool is_big_endian() const noexcept { return fields_.text(0, 1) == "M"; }
-  // Where the entries are that pixels depend on, 12 bytes each, by their tags.
+  const TiffFields& fields() const noexcept { return fields_; }
+  bool is_big_endian() const noexcept { return fields_.is_big_endian(); }
+  bool is_big() const { return fields_.u16(2) == 43; }
+  // Bytes of an entry, of an offset or a count, and of what comes before the first directory.
+  std::uint64_t entry_bytes() const { return is_big() ? 20 : 12; }
+  std::uint32_t offset_bytes() const { return is_big() ? 8 : 4; }
+  std::uint64_t head_bytes() const { return is_big() ? 16 : 8; }
+  // Where the entries are that pixels depend on, entry_bytes() each, by their tags.
   const std::multimap<std::uint32_t, std::uint64_t>& entries() const noexcept { return entries_; }
 
   // Of a tag that decides on size or memory.
@@ -66,7 +99,7 @@ class TiffDirectory {
  private:
   std::optional<DecodeError> read_entry(std::uint64_t at);
 
-  Fields fields_;
+  TiffFields fields_;
   std::map<std::uint32_t, TiffNumbers> tags_;
   std::multimap<std::uint32_t, std::uint64_t> entries_;
 };

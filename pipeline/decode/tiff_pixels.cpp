@@ -5,9 +5,11 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,47 +28,68 @@ namespace {
 
 // The file as libtiff is to see it: with another directory behind it.
 struct StackedFile {
-  std::array<std::byte, 8> head;
+  Bytes head;
   Bytes directory;
 
-  StackedFile(BytesView encoded, const TiffDirectory& from, const TiffBlocks& blocks)
+  StackedFile(const TiffDirectory& from, const TiffBlocks& blocks)
       : directory(stacked_directory(from, blocks)) {
-    std::copy_n(encoded.begin(), head.size(), head.begin());
-    const std::size_t at = encoded.size() + encoded.size() % 2;
-    if (at > encoded.size()) directory.insert(directory.begin(), std::byte{0});
-    for (std::size_t i = 0; i < 4; ++i) {
-      const std::size_t shift = 8 * (from.is_big_endian() ? 3 - i : i);
-      head[4 + i] = static_cast<std::byte>(at >> shift & 255);
+    const BytesView begin = from.fields().bytes(0, from.head_bytes());
+    head.assign(begin.begin(), begin.end());
+    const std::uint64_t size = from.fields().size();
+    const std::uint64_t at = size + size % 2;
+    if (at > size) directory.insert(directory.begin(), std::byte{0});
+    const std::size_t bytes = from.offset_bytes();
+    for (std::size_t i = 0; i < bytes; ++i) {
+      const std::size_t shift = 8 * (from.is_big_endian() ? bytes - 1 - i : i);
+      head[head.size() - bytes + i] = static_cast<std::byte>(at >> shift & 255);
     }
   }
 };
 
 // What libtiff reads from, and what it says.
 struct Source {
-  std::array<BytesView, 3> parts;  // of the file
+  BytesView head;  // of the file, then what follows that, then the directory
+  const EncodedBytes* encoded = nullptr;
+  BytesView directory;
   std::uint64_t at = 0;
-  bool gives_pixels = false;  // what is said before is of the file's directory
-  char error[256] = {};       // the first
+  std::exception_ptr failure{};  // of reading
+  bool gives_pixels = false;     // what is said before is of the file's directory
+  char error[256] = {};          // the first
   DecodeError::Kind kind = DecodeError::Kind::kCorrupt;  // of the error
   char warning[256] = {};                                // the first
   int warnings = 0;
 
-  std::uint64_t size() const { return parts[0].size() + parts[1].size() + parts[2].size(); }
+  std::uint64_t size() const { return encoded->size() + directory.size(); }
+  // As many bytes as there are in one of the three.
+  std::size_t read(std::span<std::byte> to) const {
+    const auto copy = [&](BytesView from, std::uint64_t begin) {
+      const std::size_t some = std::min<std::size_t>(to.size(), from.size() - begin);
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(begin), some, to.begin());
+      return some;
+    };
+    if (at < head.size()) return copy(head, at);
+    if (at >= encoded->size()) return copy(directory, at - encoded->size());
+    const std::size_t some = std::min<std::uint64_t>(to.size(), encoded->size() - at);
+    encoded->read_at(at, to.first(some));
+    return some;
+  }
 };
 
-tmsize_t read_some(thandle_t handle, void* to, tmsize_t count) {
+// No exception goes through libtiff.
+tmsize_t read_some(thandle_t handle, void* to, tmsize_t count) noexcept {
   auto& source = *static_cast<Source*>(handle);
-  std::uint64_t skipped = source.at;
-  std::size_t done = 0;
-  for (const BytesView& part : source.parts) {
-    const std::uint64_t skip = std::min<std::uint64_t>(skipped, part.size());
-    const std::size_t some = std::min(part.size() - skip, static_cast<std::size_t>(count) - done);
-    if (some > 0) std::memcpy(static_cast<std::byte*>(to) + done, part.data() + skip, some);
-    skipped -= skip;
-    done += some;
+  std::span<std::byte> rest(static_cast<std::byte*>(to), static_cast<std::size_t>(count));
+  try {
+    while (!rest.empty() && source.at < source.size()) {
+      const std::size_t some = source.read(rest);
+      source.at += some;
+      rest = rest.subspan(some);
+    }
+  } catch (...) {
+    source.failure = std::current_exception();
+    return -1;
   }
-  source.at += done;
-  return static_cast<tmsize_t>(done);
+  return count - static_cast<tmsize_t>(rest.size());
 }
 
 tmsize_t write_none(thandle_t, void*, tmsize_t) { return 0; }
@@ -136,9 +159,12 @@ struct FreeOptions {
 class Reading {
  public:
   // `mode`: libtiff's.
-  Reading(BytesView encoded, const StackedFile& file, const char* mode, std::uint64_t most_bytes)
+  Reading(const EncodedBytes& encoded, const StackedFile& file, const char* mode,
+          std::uint64_t most_bytes)
       : source_(std::make_unique<Source>()) {
-    source_->parts = {file.head, encoded.subspan(file.head.size()), file.directory};
+    source_->head = file.head;
+    source_->encoded = &encoded;
+    source_->directory = file.directory;
     const std::unique_ptr<TIFFOpenOptions, FreeOptions> options(TIFFOpenOptionsAlloc());
     if (!options) throw std::bad_alloc();
     TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), static_cast<tmsize_t>(most_bytes));
@@ -149,7 +175,9 @@ class Reading {
   }
 
   TIFF* get() const noexcept { return tiff_.get(); }  // nothing where it cannot be opened
+  // Throws what reading the file threw.
   DecodeError error() const {
+    if (source_->failure) std::rethrow_exception(source_->failure);
     const char* said = source_->error[0] == '\0' ? "cannot decode it" : source_->error;
     return {source_->kind, std::string("libtiff: ") + said};
   }
@@ -160,7 +188,7 @@ class Reading {
     source_->error[0] = '\0';
   }
   // Whether what was read since then may lack a part, whatever libtiff returned.
-  bool has_failed() const noexcept { return source_->error[0] != '\0'; }
+  bool has_failed() const noexcept { return source_->error[0] != '\0' || source_->failure; }
   std::string first_warning() const { return source_->warning; }
   int warnings() const noexcept { return source_->warnings; }
 
@@ -432,31 +460,34 @@ void put_row_upon(const Matte& matte, bool multiplied, const std::uint32_t* from
   }
 }
 
-// From samples to the pixels of a picture.
+// From samples to the pixels of a picture, or of a band of its rows.
 class Picture {
  public:
   // `keep_alpha`: of samples that have some.
   Picture(const TiffBlocks& blocks, const Header& header, int channels,
-          const std::optional<Matte>& matte, bool keep_alpha)
+          const std::optional<Matte>& matte, bool keep_alpha, std::uint32_t band_rows)
       : blocks_(blocks),
         matte_(header.alpha == Alpha::kNone ? std::nullopt : matte),
         is_multiplied_(header.alpha == Alpha::kMultiplied),
-        image_(static_cast<int>(blocks.height_px), static_cast<int>(blocks.width_px), channels) {
+        image_(static_cast<int>(band_rows), static_cast<int>(blocks.width_px), channels) {
     if (keep_alpha) alpha_ = Image(image_.height_px, image_.width_px, 1);
   }
 
-  // All blocks, a piece at a time.
+  // Rows [from, to), which become the first of the image, a piece at a time. They begin and end
+  // with blocks where those are tiles or read at once.
   std::optional<DecodeError> read(Samples& samples, Colours& colours, std::uint32_t piece_rows,
-                                  const StopRequested& stop) {
+                                  const StopRequested& stop, std::uint32_t from, std::uint32_t to) {
+    first_row_ = from;
     const auto width = static_cast<std::uint32_t>(blocks_.block_width_px);
     const auto height = static_cast<std::uint32_t>(blocks_.block_height_px);
+    const auto across = static_cast<std::uint32_t>(blocks_.across());
     std::vector<std::uint32_t> rgba(std::size_t{width} * piece_rows);
-    for (std::uint32_t block = 0; block < blocks_.count(); ++block) {
-      const auto top = static_cast<std::uint32_t>(block / blocks_.across()) * height;
-      const auto left = static_cast<std::uint32_t>(block % blocks_.across()) * width;
-      const auto end =
-          static_cast<std::uint32_t>(std::min<std::uint64_t>(height, blocks_.height_px - top));
-      for (std::uint32_t y = 0; y < end; y += piece_rows) {
+    for (std::uint32_t block = from / height * across; block < blocks_.count(); ++block) {
+      const std::uint32_t top = block / across * height;
+      const std::uint32_t left = block % across * width;
+      if (top >= to) break;
+      const std::uint32_t end = std::min(top + height, to) - top;
+      for (std::uint32_t y = from > top ? from - top : 0; y < end; y += piece_rows) {
         end_if_stopped(stop);
         const std::uint32_t rows = std::min(piece_rows, end - y);
         if (auto error = samples.read(block * height + y, rows)) return error;
@@ -469,6 +500,7 @@ class Picture {
     return std::nullopt;
   }
 
+  const Image& image() const noexcept { return image_; }
   Image take() { return std::move(image_); }
   Image take_alpha() { return std::move(alpha_); }  // empty where it was not kept
 
@@ -477,7 +509,7 @@ class Picture {
     const std::size_t width =
         std::min<std::size_t>(blocks_.block_width_px, blocks_.width_px - left);
     const auto channels = static_cast<std::size_t>(image_.channels);
-    const std::size_t first = y * blocks_.width_px + left;
+    const std::size_t first = (y - first_row_) * blocks_.width_px + left;
     std::uint8_t* to = image_.pixels.data() + first * channels;
     if (!alpha_.pixels.empty()) {
       std::transform(from, from + width, alpha_.pixels.data() + first,
@@ -493,6 +525,7 @@ class Picture {
   const TiffBlocks& blocks_;
   std::optional<Matte> matte_;
   bool is_multiplied_;
+  std::uint32_t first_row_ = 0;
   Image image_;
   Image alpha_;
 };
@@ -514,50 +547,161 @@ DecodedImage turned(Picture& picture, const Header& header) {
   return out;
 }
 
+// A TIFF whose samples can be read.
+class OpenTiff {
+ public:
+  explicit OpenTiff(EncodedBytes encoded) : directory_(std::move(encoded)) {}
+
+  // First. An error where libtiff has no way for such a file.
+  std::optional<DecodeError> open(const Header& header) {
+    if (auto error = directory_.read()) return error;
+    blocks_ = blocks_of(directory_);
+    file_.emplace(directory_, blocks_);
+    const bool at_once = is_block_read_at_once(directory_, blocks_);
+    const char* mode = at_once ? "rc" : "r";  // c: no strip is made into several
+    constexpr std::uint64_t kTables = 16u << 20;
+    const auto open_one = [&] {
+      readings_.emplace_back(directory_.fields().encoded(), *file_, mode,
+                             header.work_bytes + kTables);
+      return readings_.back().get() != nullptr;
+    };
+    if (!open_one()) return readings_.back().error();
+    if (header.alpha == Alpha::kStraight) keep_straight_alpha(readings_[0].get());
+    format_.emplace(readings_[0]);
+    if (auto error = check(readings_[0], *format_)) return error;
+    auto colours = make_colours(readings_[0], *format_);
+    if (!colours) return colours.error();
+    colours_ = *std::move(colours);
+    while (readings_.size() < colours_->planes()) {
+      if (!open_one()) return readings_.back().error();
+    }
+    for (Reading& reading : readings_) reading.begin_pixels();
+    samples_.emplace(readings_, at_once);
+    return std::nullopt;
+  }
+
+  Picture picture(const Header& header, const std::optional<Matte>& matte, const DecodeHooks& hooks,
+                  std::uint32_t rows) const {
+    const bool is_laid = format_->samples == 4 && format_->channels() == 3;
+    const bool keep_alpha = keeps_alpha(header, *format_, hooks) && !(is_laid && matte);
+    return {blocks_, header, format_->channels(), is_laid ? matte : std::nullopt, keep_alpha, rows};
+  }
+
+  std::optional<DecodeError> read(Picture& picture, std::uint32_t from, std::uint32_t to,
+                                  const StopRequested& stop) {
+    const auto rows = static_cast<std::uint32_t>(piece_rows(directory_, blocks_));
+    return picture.read(*samples_, *colours_, rows, stop, from, to);
+  }
+
+  const TiffBlocks& blocks() const noexcept { return blocks_; }
+  int channels() const { return format_->channels(); }
+  // Of rows that are read one after another: those of a row of blocks, or of a piece of one.
+  std::uint64_t band_rows() const {
+    const bool whole_blocks = blocks_.tiled || is_block_read_at_once(directory_, blocks_);
+    return std::min(whole_blocks ? blocks_.block_height_px : piece_rows(directory_, blocks_),
+                    blocks_.height_px);
+  }
+  // What libtiff said so far.
+  void note(DecodedImage& image) const {
+    std::string first;
+    int warnings = 0;
+    for (const Reading& reading : readings_) {
+      if (warnings == 0) first = reading.first_warning();
+      warnings += reading.warnings();
+    }
+    note_warnings(image, std::move(first), warnings);
+  }
+
+ private:
+  TiffDirectory directory_;
+  TiffBlocks blocks_;
+  std::optional<StackedFile> file_;
+  std::vector<Reading> readings_;
+  std::optional<Format> format_;
+  std::unique_ptr<Colours> colours_;
+  std::optional<Samples> samples_;
+};
+
+class TiffRows final : public PictureRows {
+ public:
+  TiffRows(const EncodedBytes& encoded, const Header& header, const RowLimits& limits)
+      : tiff_(encoded), header_(header), stop_(limits.stop) {}
+
+  std::optional<DecodeError> open(const std::optional<Matte>& matte, const RowLimits& limits) {
+    if (auto error = tiff_.open(header_)) return error;
+    const std::uint64_t rows = tiff_.band_rows();
+    const std::uint64_t bytes =
+        rows * tiff_.blocks().width_px * static_cast<std::uint64_t>(tiff_.channels());
+    if (bytes + header_.work_bytes > limits.memory_bytes) {
+      return too_large("is a TIFF whose strips or tiles take " +
+                       std::to_string((bytes + header_.work_bytes) >> 20) +
+                       " MiB at once, more than --memory-limit allows");
+    }
+    band_.emplace(tiff_.picture(header_, matte, {}, static_cast<std::uint32_t>(rows)));
+    return std::nullopt;
+  }
+
+  Size size() const noexcept override {
+    return {static_cast<int>(tiff_.blocks().height_px), static_cast<int>(tiff_.blocks().width_px)};
+  }
+  int channels() const noexcept override { return tiff_.channels(); }
+  int orientation() const noexcept override { return header_.orientation; }
+
+  std::optional<DecodeError> read(int rows, std::uint8_t* to) override {
+    const std::size_t row_bytes =
+        static_cast<std::size_t>(size().width_px) * static_cast<std::size_t>(tiff_.channels());
+    for (const auto end = next_ + static_cast<std::uint32_t>(rows); next_ < end;) {
+      if (next_ == band_end_) {
+        const auto last = static_cast<std::uint32_t>(
+            std::min<std::uint64_t>(band_end_ + tiff_.band_rows(), tiff_.blocks().height_px));
+        band_begin_ = std::exchange(band_end_, last);
+        if (auto error = tiff_.read(*band_, band_begin_, band_end_, stop_)) return error;
+      }
+      const std::uint32_t some = std::min(end, band_end_) - next_;
+      to = std::copy_n(band_->image().pixels.data() + (next_ - band_begin_) * row_bytes,
+                       some * row_bytes, to);
+      next_ += some;
+    }
+    return std::nullopt;
+  }
+
+  std::string warning() const override {
+    DecodedImage none{Image()};
+    tiff_.note(none);
+    return none.warning;
+  }
+
+ private:
+  OpenTiff tiff_;
+  const Header header_;
+  StopRequested stop_;
+  std::optional<Picture> band_;
+  std::uint32_t band_begin_ = 0;
+  std::uint32_t band_end_ = 0;
+  std::uint32_t next_ = 0;
+};
+
 }  // namespace
 
 Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header& header,
                                                 const std::optional<Matte>& matte,
                                                 const DecodeHooks& hooks) {
-  TiffDirectory directory(encoded);
-  if (auto error = directory.read()) return *std::move(error);
-  const TiffBlocks blocks = blocks_of(directory);
-  const StackedFile file(encoded, directory, blocks);
-  const bool at_once = is_block_read_at_once(directory, blocks);
-  const char* mode = at_once ? "rc" : "r";  // c: no strip is made into several
-  constexpr std::uint64_t kTables = 16u << 20;
-  std::vector<Reading> readings;
-  const auto open = [&] {
-    readings.emplace_back(encoded, file, mode, header.work_bytes + kTables);
-    return readings.back().get() != nullptr;
-  };
-  if (!open()) return readings.back().error();
-  if (header.alpha == Alpha::kStraight) keep_straight_alpha(readings[0].get());
-  const Format format(readings[0]);
-  if (auto error = check(readings[0], format)) return *std::move(error);
-  auto colours = make_colours(readings[0], format);
-  if (!colours) return colours.error();
-  while (readings.size() < (*colours)->planes()) {
-    if (!open()) return readings.back().error();
-  }
-  const auto rows = static_cast<std::uint32_t>(piece_rows(directory, blocks));
-  for (Reading& reading : readings) reading.begin_pixels();
-  Samples samples(readings, at_once);
-  const bool is_laid = format.samples == 4 && format.channels() == 3;
-  const bool keep_alpha = keeps_alpha(header, format, hooks) && !(is_laid && matte);
-  Picture picture(blocks, header, format.channels(), is_laid ? matte : std::nullopt, keep_alpha);
-  if (auto error = picture.read(samples, **colours, rows, hooks.stop)) {
-    return *std::move(error);
-  }
+  OpenTiff tiff{EncodedBytes(encoded)};
+  if (auto error = tiff.open(header)) return *std::move(error);
+  const auto rows = static_cast<std::uint32_t>(tiff.blocks().height_px);
+  Picture picture = tiff.picture(header, matte, hooks, rows);
+  if (auto error = tiff.read(picture, 0, rows, hooks.stop)) return *std::move(error);
   DecodedImage out = turned(picture, header);
-  std::string first;
-  int warnings = 0;
-  for (const Reading& reading : readings) {
-    if (warnings == 0) first = reading.first_warning();
-    warnings += reading.warnings();
-  }
-  note_warnings(out, std::move(first), warnings);
+  tiff.note(out);
   return out;
+}
+
+Expected<std::unique_ptr<PictureRows>, DecodeError> open_tiff_rows(
+    const EncodedBytes& encoded, const Header& header, const std::optional<Matte>& matte,
+    const RowLimits& limits) {
+  auto rows = std::make_unique<TiffRows>(encoded, header, limits);
+  if (auto error = rows->open(matte, limits)) return *std::move(error);
+  return std::unique_ptr<PictureRows>(std::move(rows));
 }
 
 }  // namespace winnow::pipeline

@@ -30,6 +30,12 @@ Refused refused(const ReadError& error) {
   return {Fate::kUnreadable, error.detail};
 }
 
+Refused too_large(std::uint64_t bytes) {
+  return {Fate::kTooLarge, "has " + std::to_string(bytes) + " bytes"};
+}
+
+}  // namespace
+
 Refused refused(const DecodeError& error) {
   switch (error.kind) {
     case DecodeError::Kind::kTruncated:
@@ -43,12 +49,6 @@ Refused refused(const DecodeError& error) {
   }
   return {Fate::kCorrupt, error.detail};
 }
-
-Refused too_large(std::uint64_t bytes) {
-  return {Fate::kTooLarge, "has " + std::to_string(bytes) + " bytes"};
-}
-
-}  // namespace
 
 std::string in_words(const Place& place) {
   return "input '" + place.entries().names()[place.position] + "'";

@@ -9,6 +9,7 @@
 #include "common/expected.h"
 #include "common/image.h"
 #include "common/stop.h"
+#include "pipeline/decode/decode.h"
 #include "pipeline/ingest/byte_gate.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/ingest/plan.h"
@@ -47,6 +48,8 @@ struct Refused {
   Fate fate;
   std::string reason;
 };
+
+Refused refused(const DecodeError& error);  // the class of the ledger that it is in
 
 Hash128 file_hash(const Readable& input);  // of its bytes, or of bare pixels
 

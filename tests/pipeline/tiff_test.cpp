@@ -92,7 +92,9 @@ std::vector<Layout> layouts() {
           {.tile_width = 16, .tile_height = 16},
           {.tile_width = 64, .tile_height = 32, .big_endian = true},
           {.width = 1, .height = 1},
-          {.width = 16, .height = 300, .strip_rows = 288}};
+          {.width = 16, .height = 300, .strip_rows = 288},
+          {.strip_rows = 16, .is_big = true},
+          {.tile_width = 16, .tile_height = 32, .big_endian = true, .is_big = true}};
 }
 
 // Large enough to be read a few rows at a time.

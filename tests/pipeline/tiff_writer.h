@@ -25,6 +25,7 @@ struct TiffLayout {
   std::uint32_t tile_height = 0;
   bool big_endian = false;
   int orientation = 1;
+  bool is_big = false;  // a BigTIFF
 };
 
 // What its samples are.
@@ -149,9 +150,10 @@ inline std::vector<std::uint8_t> tiff_samples_of(const TiffSamples& s, const Box
 
 inline std::string write_tiff(const TiffSamples& s, const TiffLayout& layout) {
   WrittenTiff file;
-  TIFF* tiff = TIFFClientOpen("TIFF", layout.big_endian ? "wb" : "wl", &file, tiff_read_some,
-                              tiff_write_some, tiff_seek_to, tiff_close_none, tiff_size_of, nullptr,
-                              nullptr);
+  const std::string mode =
+      std::string("w") + (layout.big_endian ? "b" : "l") + (layout.is_big ? "8" : "");
+  TIFF* tiff = TIFFClientOpen("TIFF", mode.c_str(), &file, tiff_read_some, tiff_write_some,
+                              tiff_seek_to, tiff_close_none, tiff_size_of, nullptr, nullptr);
   set_tiff_fields(tiff, s, layout);
   const bool tiled = layout.tile_width > 0;
   const std::uint32_t width = tiled ? layout.tile_width : layout.width;
