@@ -286,6 +286,10 @@ class ImageFolder final : public Source {
     return input;
   }
 
+  std::optional<fs::path> file_of(std::size_t position) const override {
+    return root_ / layout_.entries.names()[position];
+  }
+
  private:
   fs::path root_;
   Layout layout_;

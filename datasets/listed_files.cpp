@@ -42,6 +42,10 @@ class ListOfFilesSource final : public Source {
     }
     return read_file_input(root_ / entries_.names()[position]);
   }
+  std::optional<fs::path> file_of(std::size_t position) const override {
+    if (std::binary_search(outside_.begin(), outside_.end(), position)) return std::nullopt;
+    return root_ / entries_.names()[position];
+  }
 
  private:
   std::string_view format_;

@@ -24,6 +24,7 @@ class SingleImage final : public Source {
   std::span<const std::string> class_names() const noexcept override { return {}; }
   std::string description() const override { return "one image, unlabelled"; }
   Expected<Payload, ReadError> read(std::size_t) const override { return read_file_input(file_); }
+  std::optional<fs::path> file_of(std::size_t) const override { return file_; }
 
  private:
   fs::path file_;

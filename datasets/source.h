@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,11 @@ class Source {
   virtual std::vector<Skipped> skipped() const { return {}; }
   // The input at `position` of entries(). An ordinary failure of one input is a ReadError.
   virtual Expected<Payload, ReadError> read(std::size_t position) const = 0;
+  // Where that input lies, if it is a file of its own below the source's root; nothing for what
+  // lies in an archive. It need not be there.
+  virtual std::optional<std::filesystem::path> file_of(std::size_t /*position*/) const {
+    return std::nullopt;
+  }
 };
 
 enum class LabelsFrom { kAuto, kFolder, kNone };

@@ -39,6 +39,7 @@ Command add_suspects(Verb program);
 Command add_train(Verb program);
 Command add_embed(Verb program);
 Command add_eval(Verb program);
+Command add_predict(Verb program);
 Command add_report(Verb program);
 Command add_watch(Verb program);
 Command add_compare(Verb program);

@@ -9,8 +9,8 @@
 
 namespace winnow::tools {
 
-void add_reading_flags(Verb verb, ReadingOptions& flags) {
-  verb.add_option("--format", flags.open.format, "Format of the source; auto looks").show_default();
+void add_reading_flags(Verb verb, ReadingOptions& flags, const std::string& format) {
+  verb.add_option(format, flags.open.format, "Format of the source; auto looks").show_default();
   verb.add_option(
           "--labels", flags.labels,
           "Labels of the source: auto takes those it has, folder those of its folders' names")

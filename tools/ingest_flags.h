@@ -10,7 +10,8 @@ namespace winnow::tools {
 
 // `flags` must live as long as `verb`. Those of every verb that decodes a source, the hashes that
 // it is to compute, and those of every verb that ingests, the others with them.
-void add_reading_flags(Verb verb, ReadingOptions& flags);
+// `format` is what the flag of the source's format is called.
+void add_reading_flags(Verb verb, ReadingOptions& flags, const std::string& format = "--format");
 void add_hashes_flag(Verb verb, ReadingOptions& flags);
 void add_ingest_flags(Verb verb, ReadingOptions& flags);
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
+#include <system_error>
 
 #include "common/bytes.h"
 #include "common/checksum.h"
@@ -33,8 +34,9 @@ Fd lock_file(const fs::path& path, bool wait) {
   while (::flock(fd.get(), LOCK_EX | (wait ? 0 : LOCK_NB)) != 0) {
     if (errno == EWOULDBLOCK) return {};
     if (errno == EINTR) continue;
-    throw_errno("cannot lock " + path.string() +
-                "; runs that share a folder need a file system with locks");
+    throw NoLocksError("cannot lock " + path.string() +
+                       "; runs that share a folder need a file system with locks: " +
+                       std::generic_category().message(errno));
   }
   return fd;
 }
@@ -156,7 +158,8 @@ std::vector<JobQueue::Holder> JobQueue::holders(std::span<const std::string> job
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) continue;
     std::istringstream words(read_claim(file, path));
-    Holder holder{.job = job};
+    Holder holder;
+    holder.job = job;
     words >> holder.host >> holder.process;
     holders.push_back(std::move(holder));
   }

@@ -12,9 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "common/error.h"
 #include "common/file.h"
 
 namespace winnow {
+
+// The file system of a queue has no locks, so that only one process may work there.
+class NoLocksError : public SystemError {
+ public:
+  using SystemError::SystemError;
+};
 
 // Names a job: 32 hex digits of its text, which says all that decides its result. Equal text is
 // one job, which is never done twice.
@@ -68,7 +75,7 @@ class Claim {
 class JobQueue {
  public:
   // Makes the folder where it is not there. `of`: what all its jobs are of, as the digest of a
-  // cache. Throws UsageError: a folder of something else, or with other things in it.
+  // cache. Throws UsageError: a folder of something else, or with other things in it. NoLocksError.
   JobQueue(std::filesystem::path folder, const std::string& of);
 
   // The first of these jobs that is neither done nor held.
@@ -76,7 +83,7 @@ class JobQueue {
     std::optional<Claim> claim;
     std::size_t held = 0;  // by others, of those before it
   };
-  // Throws SystemError: a file system without locks.
+  // Throws NoLocksError.
   Next claim_next(std::span<const std::string> jobs);
 
   // Throws Error: another has claimed it meanwhile, for locks do not reach from machine to machine.

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "common/checksum.h"
 #include "common/error.h"
 #include "train/backend/backend.h"
 #include "train/backend/weights.h"
 #include "train/evaluate/micro_batches.h"
+#include "train/model/digest.h"
 #include "train/rewrites/for_features.h"
 #include "train/rewrites/rewrites.h"
 
@@ -47,15 +47,6 @@ Embedder stored_weights(const EmbedOptions& options, pipeline::DatasetInfo info)
   StoredWeights stored =
       load_weights(options.source, options.file, options.cache, info, FileUse::kFeatures);
   return {std::move(stored.config), std::move(stored.model), {}};
-}
-
-std::string digest_of(const Model& model) {
-  Xxh3Stream hash;
-  for (const Model::Tensor& tensor : model.tensors) {
-    hash.update(std::as_bytes(std::span(tensor.about.name)));
-    hash.update(std::as_bytes(std::span(tensor.data)));
-  }
-  return to_hex(hash.digest());
 }
 
 // The classifier's kept initial values are those of nothing.
@@ -97,20 +88,8 @@ struct Lane {
     program.run(0, nodes);
     program.wait(nodes);
   }
-  // Of a sample, channel after channel, as a classifier's weights have them.
   std::vector<float> vector_of(std::size_t sample) const {
-    const Shape& shape = program.graph().value(output).shape;
-    const std::size_t size = values.size() / static_cast<std::size_t>(shape[0]);
-    const std::span<const float> from = std::span(values).subspan(sample * size, size);
-    const auto channels = static_cast<std::size_t>(shape[1]);
-    const std::size_t places = size / channels;
-    std::vector<float> vector(size);
-    for (std::size_t place = 0; place < places; ++place) {
-      for (std::size_t c = 0; c < channels; ++c) {
-        vector[c * places + place] = from[place * channels + c];
-      }
-    }
-    return vector;
+    return features_of(program.graph().value(output).shape, values, sample);
   }
 
   Program& program;

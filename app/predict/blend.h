@@ -1,0 +1,107 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace winnow::app {
+
+// Slices, rows, columns. A plain picture has one slice.
+using Extent = std::array<std::int64_t, 3>;
+
+// How much each pixel of a window counts: exp(-1 / (1 - t^2)) for each axis, where t goes from -1
+// to 1 from edge to edge; their product, rescaled to [1e-6, 1]. Where all products are equal they
+// count 1.
+// Source: chunkflow's patch mask (Wu et al. 2021), whose range underflows f32 at the corners.
+class BumpWeights {
+ public:
+  explicit BumpWeights(const Extent& window);
+
+  double at(std::int64_t slice, std::int64_t row, std::int64_t column) const noexcept {
+    const double product = axes_[0][static_cast<std::size_t>(slice)] *
+                           axes_[1][static_cast<std::size_t>(row)] *
+                           axes_[2][static_cast<std::size_t>(column)];
+    return range_ > 0 ? kLeast + (1 - kLeast) * ((product - least_) / range_) : 1;
+  }
+
+ private:
+  static constexpr double kLeast = 1e-6;
+  std::array<std::vector<double>, 3> axes_;
+  double least_ = 0;
+  double range_ = 0;
+};
+
+// The weighted mean of windows that overlap, at points of a picture: one in each cell of `step`
+// pixels, at its middle. Sums are f64.
+//
+// Right       for windows at any places: it is divided by the sum of the weights that there were.
+// No window   A point that no window covered is NaN.
+// Same bits   for windows that are added in the same order. One thread at a time.
+class BlendedMean {
+ public:
+  // side   of the picture, in pixels
+  // step   along each axis; 1: every pixel is a point
+  BlendedMean(const Extent& side, const Extent& step, const Extent& window, std::size_t channels);
+
+  // Points along each axis: side / step, rounded up.
+  const Extent& points() const noexcept { return points_; }
+  // Bytes that such a mean holds.
+  static std::uint64_t bytes_of(const Extent& side, const Extent& step, std::size_t channels);
+
+  // Adds a window that begins at `at`. value(pixel) gives the channels of a pixel of the window, an
+  // Extent from {0, 0, 0} on. What lies beyond the picture is left out.
+  template <class Value>
+  void add_pixels(const Extent& at, const Value& value);
+  // The same of a window whose pixels all have these values.
+  void add(const Extent& at, std::span<const float> values) {
+    add_pixels(at, [values](const Extent&) { return values; });
+  }
+
+  // By points, channels last.
+  std::vector<float> mean() const;
+
+ private:
+  std::int64_t pixel_of(std::size_t axis, std::int64_t point) const noexcept;
+  // First point that lies at `pixel` or behind it.
+  std::int64_t first_point(std::size_t axis, std::int64_t pixel) const noexcept;
+
+  Extent side_;
+  Extent step_;
+  Extent window_;
+  Extent points_;
+  std::size_t channels_;
+  BumpWeights weights_;
+  std::vector<double> sums_;     // by points, channels last
+  std::vector<double> covered_;  // by points: sum of the weights
+};
+
+template <class Value>
+void BlendedMean::add_pixels(const Extent& at, const Value& value) {
+  Extent first;
+  Extent end;
+  for (std::size_t axis = 0; axis < at.size(); ++axis) {
+    first[axis] = first_point(axis, at[axis]);
+    end[axis] = first_point(axis, at[axis] + window_[axis]);
+  }
+  for (std::int64_t z = first[0]; z < end[0]; ++z) {
+    const std::int64_t slice = pixel_of(0, z) - at[0];
+    for (std::int64_t y = first[1]; y < end[1]; ++y) {
+      const std::int64_t row = pixel_of(1, y) - at[1];
+      for (std::int64_t x = first[2]; x < end[2]; ++x) {
+        const std::int64_t column = pixel_of(2, x) - at[2];
+        const double weight = weights_.at(slice, row, column);
+        const auto point = static_cast<std::size_t>((z * points_[1] + y) * points_[2] + x);
+        const std::span<const float> values = value(Extent{slice, row, column});
+        for (std::size_t c = 0; c < channels_; ++c) {
+          sums_[point * channels_ + c] += weight * double{values[c]};
+        }
+        covered_[point] += weight;
+      }
+    }
+  }
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,154 @@
+#include "app/predict/folder.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "common/checksum.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/json_reader.h"
+#include "common/queue/job_queue.h"
+
+namespace winnow::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kInputsATask = 256;  // at least, in micro-batches
+
+std::string digest_of(const PredictFacts& facts) {
+  return to_hex(xxh3_128(as_bytes(Json(facts).dump())));
+}
+
+// A few of our files may be there before predict.json is: those of a process that is making it.
+void check_is_free(const fs::path& folder) {
+  if (!fs::exists(folder)) return;
+  if (!fs::is_directory(folder)) {
+    throw UsageError(folder.string() + " is no folder; choose another");
+  }
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("predict.json") || name.starts_with(".predict.json")) continue;
+    if (fs::exists(folder / "predict.json")) return;  // another process was making it
+    throw UsageError(folder.string() + " holds other things, as " + name +
+                     "; choose another folder");
+  }
+}
+
+JsonReader read_json(const fs::path& path) {
+  const JsonReader json(read_text(path),
+                        {.name = path.string(), .remedy = "predict into another folder"});
+  if (json.at("version").number() != 1) json.fail("is of a newer winnow");
+  return json;
+}
+
+// The names of what differs, in words.
+std::string differences(const JsonReader& stored, const PredictFacts& facts) {
+  std::string names;
+  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
+  for (const auto& [name, value] : facts) {
+    const auto other = stored.find(name);
+    if (!other || other->text() != value) add(name);
+  }
+  for (const auto& [name, value] : stored.members()) {
+    if (!facts.contains(name)) add(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<PredictTask> plan_tasks(const Inputs& inputs, std::size_t micro_batch,
+                                    std::uint64_t most_bytes) {
+  const std::uint64_t batches = (kInputsATask + micro_batch - 1) / micro_batch;
+  const std::uint64_t most = batches * micro_batch;
+  std::vector<PredictTask> tasks;
+  std::uint64_t bytes = 0;
+  for (std::uint64_t at = 0; at < inputs.size(); ++at) {
+    const std::uint64_t more = most_bytes > 0 ? inputs.bytes(at) : 0;
+    const bool fits = !tasks.empty() && tasks.back().count < most &&
+                      (most_bytes == 0 || bytes + more <= most_bytes);
+    if (!fits) {
+      tasks.push_back({.first = at});
+      bytes = 0;
+    }
+    ++tasks.back().count;
+    bytes += more;
+  }
+  return tasks;
+}
+
+PredictFolder::PredictFolder(fs::path path, const PredictFacts& facts, std::size_t tasks,
+                             const std::string& machine, bool mixed)
+    : path_(std::move(path)), digest_(digest_of(facts)) {
+  const fs::path about = path_ / "predict.json";
+  if (!fs::exists(about)) {
+    check_is_free(path_);
+    make_directories(path_);
+    write_file_durably(
+        about,
+        Json{{"version", 1}, {"digest", digest_}, {"tasks", tasks}, {"of", facts}}.dump(1) + "\n");
+  }
+  const JsonReader stored = read_json(about);
+  if (stored.at("digest").text() != digest_) {
+    throw UsageError(path_.string() +
+                     " holds other predictions: " + differences(stored.at("of"), facts) +
+                     (fs::exists(report()) ? " differ" : " differ from what was begun") +
+                     "; choose another folder");
+  }
+  for (const char* const name : {"parts", "machines"}) make_directories(path_ / name);
+  const std::vector<std::string> others = machines();
+  const bool is_known = std::ranges::find(others, machine) != others.end();
+  if (!is_known && !others.empty() && !mixed && !fs::exists(report())) {
+    throw UsageError("machines of another kind (" + others.front() + ") work in " + path_.string() +
+                     ", and this one (" + machine +
+                     ") would give other last digits; use machines of one kind, or "
+                     "--mixed-machines where that does not matter");
+  }
+  if (!is_known && !fs::exists(report())) {
+    const fs::path file = path_ / "machines" / to_hex(xxh3_128(as_bytes(machine)));
+    write_file_durably(file, machine + "\n");
+  }
+}
+
+std::string PredictFolder::job(std::size_t task) const { return task_job(digest_, task); }
+
+fs::path PredictFolder::part(std::size_t task) const {
+  return path_ / "parts" / job_key(job(task));
+}
+
+std::vector<std::string> PredictFolder::machines() const {
+  std::vector<std::string> machines;
+  for (const auto& entry : fs::directory_iterator(path_ / "machines")) {
+    if (entry.path().filename().string().size() != 32) continue;  // one that is being written
+    std::string text = read_text(entry.path());
+    while (text.ends_with('\n')) text.pop_back();
+    machines.push_back(std::move(text));
+  }
+  std::ranges::sort(machines);
+  return machines;
+}
+
+BegunPredictions read_begun(const fs::path& folder) {
+  const fs::path about = folder / "predict.json";
+  if (!fs::exists(about)) {
+    throw UsageError(folder.string() +
+                     " holds no predictions; name the folder that winnow predict was given by "
+                     "--out");
+  }
+  const JsonReader stored = read_json(about);
+  return {stored.at("digest").text(), stored.at("tasks").number<std::size_t>()};
+}
+
+std::string task_job(const std::string& digest, std::size_t task) {
+  return Json{{"of", digest}, {"task", task}}.dump();
+}
+
+std::string assembly_job(const std::string& digest) {
+  return Json{{"of", digest}, {"task", "assemble"}}.dump();
+}
+
+}  // namespace winnow::app

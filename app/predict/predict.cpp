@@ -1,0 +1,413 @@
+#include "app/predict/predict.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "app/predict/folder.h"
+#include "app/predict/show.h"
+#include "app/predict/summary.h"
+#include "app/predict/tables.h"
+#include "app/predict/whole_images.h"
+#include "common/checksum.h"
+#include "common/comm/agreement.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/queue/job_queue.h"
+#include "train/model/digest.h"
+#include "train/run/build_name.h"
+
+namespace winnow::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Everything that is decided before anything is computed.
+struct PredictJob {
+  std::unique_ptr<Inputs> inputs;
+  Net net;
+  Telling telling;
+  std::unique_ptr<train::Backend> backend;
+  std::vector<PredictTask> tasks;
+  PredictFacts facts;
+  std::string machine;
+};
+
+std::string text_of(const pipeline::DecodeSettings& settings) {
+  return std::to_string(settings.max_pixels) + " pixels, " + std::to_string(settings.max_scans) +
+         " scans, orientation " + std::string(orientation_name(settings.orientation)) + ", matte " +
+         (settings.matte ? pipeline::to_text(*settings.matte) : "none");
+}
+
+std::string text_of(const TableOptions& table) {
+  return std::to_string(static_cast<int>(table.format)) + ", top " + std::to_string(table.top) +
+         ", threshold " + std::to_string(table.threshold) +
+         (table.sort_into.empty() ? "" : ", sorted");
+}
+
+PredictFacts facts_of(const PredictRequest& request, const PredictJob& job) {
+  const Net& net = job.net;
+  std::string classes;
+  for (const std::string& name : net.classes) classes += name + "\n";
+  const pipeline::Geometry geometry = net.geometry();
+  return {
+      {"source", job.inputs->identity()},
+      {"decoding", text_of(job.inputs->decode_settings())},
+      {"weights", train::digest_of(net.model)},
+      {"classes", to_hex(xxh3_128(as_bytes(classes)))},
+      {"image size", std::to_string(geometry.height_px) + "x" + std::to_string(geometry.width_px) +
+                         "x" + std::to_string(geometry.channels) + " by " +
+                         std::to_string(net.config.eval_resize_px) + ", " +
+                         std::to_string(net.micro_batch()) + " at once"},
+      {"test-time augmentation", request.net.tta},
+      {"features", request.net.with_features ? "yes" : "no"},
+      {"precision", std::string(train::dtype_name(request.dtype))},
+      {"backend", request.backend},
+      {"build", std::string(train::build_name())},
+      {"tables", text_of(request.table)},
+      {"windows", request.windows ? text_of(*request.windows) : "none"},
+  };
+}
+
+void check(const PredictRequest& request) {
+  if (request.out.empty()) throw UsageError("say by --out FOLDER where predictions go");
+  if (request.inputs.sources.empty()) {
+    throw UsageError(
+        "name what is to be predicted: a folder, an archive, a list, an image or a "
+        "cache");
+  }
+}
+
+// What links and lists of names need of the inputs.
+void check_inputs(const PredictRequest& request, const Inputs& inputs) {
+  const bool lists_names = request.table.format == TableFormat::kNpy || request.net.with_features;
+  const bool sorts = !request.table.sort_into.empty();
+  for (std::uint64_t at = 0; (lists_names || sorts) && at < inputs.size(); ++at) {
+    if (sorts && !inputs.file_of(at)) {
+      throw UsageError("'" + inputs.name(at) +
+                       "' is no file of its own to link to; leave --sort-into out, or name a "
+                       "folder of images");
+    }
+    if (lists_names && inputs.name(at).find('\n') != std::string::npos) {
+      throw UsageError("a line end in the name '" + inputs.name(at) +
+                       "' cannot stand in names.txt; rename it, or take --format jsonl");
+    }
+  }
+}
+
+PredictJob look_up(const PredictRequest& request, PredictSession& session) {
+  check(request);
+  PredictJob job;
+  job.net = load_net(request.net, session.note);
+  job.backend = train::make_backend(request.backend, {.device = session.comm.local_rank()});
+  job.inputs = open_inputs(request.inputs);
+  check_inputs(request, *job.inputs);
+  if (request.windows) check_windows(*request.windows, job.net);
+  job.telling = {.classes = job.net.classes,
+                 .sigmoid = job.net.sigmoid,
+                 .table = request.table,
+                 .windows = request.windows.has_value(),
+                 .boxes = request.windows && request.windows->map.least};
+  constexpr std::uint64_t kBytesATask = 16u << 20;  // of pictures that windows go over
+  job.tasks = plan_tasks(*job.inputs, job.net.micro_batch(), request.windows ? kBytesATask : 0);
+  job.facts = facts_of(request, job);
+  job.machine = job.backend->instruction_set() + ", " + job.backend->library();
+  return job;
+}
+
+// Tells how many pictures have been shown.
+class Counted final : public Pictures {
+ public:
+  Counted(Pictures& of, std::uint64_t& done, std::uint64_t total, const ProgressSink& progress)
+      : of_(of), done_(done), total_(total), progress_(progress) {}
+
+  std::optional<MicroBatch> next() override { return of_.next(); }
+  void take(const MicroBatch& batch, const Outputs& outputs) override {
+    of_.take(batch, outputs);
+    done_ += batch.count;
+    if (progress_) progress_({.done = done_, .total = total_, .note = "predicting"});
+  }
+
+ private:
+  Pictures& of_;
+  std::uint64_t& done_;
+  const std::uint64_t total_;
+  const ProgressSink& progress_;
+};
+
+// Computes tasks, on lanes that are made for the first one.
+class TaskWorker {
+ public:
+  TaskWorker(Net& net, const Inputs& inputs, train::Backend& backend, const PredictRequest& request,
+             PredictSession& session)
+      : net_(net), inputs_(inputs), backend_(backend), request_(request), session_(session) {}
+
+  std::vector<ImageResult> compute(const PredictTask& task) {
+    const bool on_cpu = backend_.is_on_cpu();
+    if (!lanes_) lanes_.emplace(net_, backend_, request_.dtype, session_.threads.compute);
+    // One more than there is to compute with: somebody reads meanwhile.
+    const int workers = (on_cpu ? lanes_->count() : session_.threads.decode) + 1;
+    std::vector<ImageResult> results(task.count);
+    const auto show = [&](Pictures& pictures, std::uint64_t total) {
+      Counted counted(pictures, done_, total, session_.progress);
+      show_all(counted, net_, *lanes_, workers, session_.stop);
+    };
+    if (request_.windows) {
+      WindowedImages images(net_, inputs_, *request_.windows, request_.out / "maps", task.first,
+                            results, session_.stop);
+      show(images, 0);
+      images.finish();
+    } else {
+      WholeImages images(net_, inputs_, task.first, results);
+      show(images, inputs_.size());
+    }
+    return results;
+  }
+
+  std::uint64_t done() const noexcept { return done_; }
+
+ private:
+  Net& net_;
+  const Inputs& inputs_;
+  train::Backend& backend_;
+  const PredictRequest& request_;
+  PredictSession& session_;
+  std::optional<Lanes> lanes_;
+  std::uint64_t done_ = 0;
+};
+
+std::vector<ImageResult> read_part(const PredictFolder& folder, std::size_t task,
+                                   const PredictTask& of) {
+  const fs::path path = folder.part(task);
+  std::vector<ImageResult> results = unpack_results(read_file(path), path.string());
+  if (results.size() != of.count) {
+    throw FormatError(path.string() +
+                      " is of other pictures; remove it to have them predicted "
+                      "again");
+  }
+  return results;
+}
+
+void do_task(const PredictJob& job, const PredictFolder& folder, std::size_t task,
+             TaskWorker& worker) {
+  const fs::path part = folder.part(task);
+  if (fs::exists(part)) return;  // of a worker that died before it said so
+  write_file_durably(part, pack_results(worker.compute(job.tasks[task])));
+}
+
+// Removes what writers that were killed left beside their files, whose names are there or not.
+void remove_remains(const fs::path& folder, bool also_without_file) {
+  if (!fs::exists(folder)) return;
+  std::vector<fs::path> remains;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const fs::path& path = entry.path();
+    if (path.extension() != ".tmp") continue;
+    fs::path file = path;
+    file.replace_extension();  // "report.json", or "report.json.2"
+    if (file.extension() == ".2") file.replace_extension();
+    if (also_without_file || fs::exists(file)) remains.push_back(path);
+  }
+  for (const fs::path& path : remains) remove_file(path);
+}
+
+// All tasks are done: nobody else writes in the folder but who begins to look at it.
+void tidy(const fs::path& folder) {
+  for (const char* const name :
+       {"predictions.csv", "predictions.jsonl", "predictions.npy", "ledger.jsonl", "classes.json",
+        "names.txt", "features.npy", "boxes.csv", "report.json"}) {
+    remove_file(folder / name);
+    remove_file(folder / (std::string(name) + ".tmp"));
+  }
+  if (fs::exists(folder / "predict.json")) remove_file(folder / "predict.json.tmp");
+  remove_remains(folder / "machines", false);
+  remove_remains(folder / "maps", true);
+}
+
+// Puts the parts together, in the order of the listing. By one process at a time.
+void assemble(const PredictJob& job, const PredictFolder& folder) {
+  tidy(folder.path());
+  PredictReport report;
+  report.classes = job.net.classes;
+  report.by_class.resize(report.classes.size());
+  report.machines = folder.machines();
+  for (std::size_t task = 0; task < job.tasks.size(); ++task) {
+    std::uint64_t at = job.tasks[task].first;
+    for (const ImageResult& result : read_part(folder, task, job.tasks[task])) {
+      add_to_report(job.telling, *job.inputs, at++, result, report);
+      report.dimensions = std::max<std::uint64_t>(report.dimensions, result.features.size());
+    }
+  }
+  const std::uint64_t readable = report.by_fate[static_cast<std::size_t>(pipeline::Fate::kOk)];
+  Tables tables(folder.path(), job.telling, readable, report.dimensions);
+  std::optional<Sorter> sorter;
+  if (!job.telling.table.sort_into.empty()) {
+    sorter.emplace(job.telling.table.sort_into, job.telling);
+  }
+  for (std::size_t task = 0; task < job.tasks.size(); ++task) {
+    std::uint64_t at = job.tasks[task].first;
+    for (const ImageResult& result : read_part(folder, task, job.tasks[task])) {
+      tables.add(*job.inputs, at, result);
+      if (sorter) sorter->add(*job.inputs, at, result);
+      ++at;
+    }
+  }
+  report.files = tables.finish();
+  write_file_durably(folder.report(), report_text(report));
+  remove_tree(folder.path() / "parts");
+}
+
+// "host, process 4711"
+std::vector<std::string> in_words(const std::vector<JobQueue::Holder>& holders) {
+  std::vector<std::string> words;
+  for (const JobQueue::Holder& holder : holders) {
+    std::string one = holder.host + ", process " + std::to_string(holder.process);
+    if (std::ranges::find(words, one) == words.end()) words.push_back(std::move(one));
+  }
+  return words;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : "; ") + word;
+  return text;
+}
+
+// Works jobs off with whoever else does, until all are done.
+void work_off(JobQueue& queue, const std::vector<std::string>& jobs, PredictSession& session,
+              const std::function<void(std::size_t job)>& work) {
+  std::map<std::string, std::size_t> numbers;
+  for (std::size_t i = 0; i < jobs.size(); ++i) numbers.emplace(jobs[i], i);
+  std::string waiting_for;
+  for (;;) {
+    if (session.stop && session.stop()) {
+      throw StoppedError("stopped; what is done is kept, run the same command again");
+    }
+    JobQueue::Next next = queue.claim_next(jobs);
+    if (next.claim) {
+      work(numbers.at(next.claim->job()));
+      queue.finish(*std::move(next.claim), {});
+      continue;
+    }
+    if (next.held == 0) return;
+    const std::string others = joined(in_words(queue.holders(jobs)));
+    if (!others.empty() && others != std::exchange(waiting_for, others)) {
+      session.note("what is left is done by " + others + "; waiting");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+void work_in_queue(const PredictJob& job, const PredictFolder& folder, TaskWorker& worker,
+                   PredictSession& session) {
+  try {
+    JobQueue queue(folder.queue(), "predictions " + folder.digest());
+    std::vector<std::string> jobs;
+    for (std::size_t task = 0; task < job.tasks.size(); ++task) jobs.push_back(folder.job(task));
+    work_off(queue, jobs, session, [&](std::size_t task) { do_task(job, folder, task, worker); });
+    work_off(queue, {assembly_job(folder.digest())}, session,
+             [&](std::size_t) { assemble(job, folder); });
+  } catch (const NoLocksError& error) {
+    throw SystemError(std::string(error.what()) +
+                      "; work with one process and --alone there, or with ranks of mpirun");
+  }
+}
+
+// Ranks take tasks by their numbers.
+void work_by_number(const PredictJob& job, const PredictFolder& folder, TaskWorker& worker,
+                    PredictSession& session) {
+  const auto ranks = static_cast<std::size_t>(session.comm.size());
+  const auto rank = static_cast<std::size_t>(session.comm.rank());
+  comm::on_all(session.comm, [&] {
+    for (std::size_t task = rank; task < job.tasks.size(); task += ranks) {
+      do_task(job, folder, task, worker);
+    }
+  });
+  comm::on_root(session.comm, [&] { assemble(job, folder); });
+}
+
+PredictReport read_report(const PredictFolder& folder) {
+  return parse_report(read_text(folder.report()), folder.report().string());
+}
+
+void check_readable(const PredictReport& report, const fs::path& out) {
+  if (report.by_fate[static_cast<std::size_t>(pipeline::Fate::kOk)] > 0) return;
+  throw RefusedError("none of the " + std::to_string(report.images) + " images could be read; " +
+                     (out / "ledger.jsonl").string() + " says why");
+}
+
+}  // namespace
+
+PredictReport predict(const PredictRequest& request, PredictSession& session) {
+  const auto begin = std::chrono::steady_clock::now();
+  PredictJob job;
+  comm::on_all(session.comm, [&] { job = look_up(request, session); });
+  std::optional<PredictFolder> folder;
+  const auto open = [&] {
+    folder.emplace(request.out, job.facts, job.tasks.size(), job.machine, request.mixed_machines);
+  };
+  comm::on_root(session.comm, open);
+  comm::on_all(session.comm, [&] {
+    if (!folder) open();
+  });
+  const bool was_there = fs::exists(folder->report());
+  TaskWorker worker(job.net, *job.inputs, *job.backend, request, session);
+  if (!was_there && (request.alone || session.comm.size() > 1)) {
+    work_by_number(job, *folder, worker, session);
+  } else if (!was_there) {
+    work_in_queue(job, *folder, worker, session);
+  }
+  PredictReport report = read_report(*folder);
+  report.was_there = was_there;
+  report.predicted_here = worker.done();
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  check_readable(report, request.out);
+  return report;
+}
+
+PredictStatus predict_status(const fs::path& out) {
+  const BegunPredictions begun = read_begun(out);
+  PredictStatus status;
+  status.tasks = begun.tasks;
+  status.finished = fs::exists(out / "report.json");
+  if (status.finished) {
+    status.done = status.tasks;
+    return status;
+  }
+  std::vector<std::string> left;
+  std::optional<fs::file_time_type> newest;
+  for (std::size_t task = 0; task < begun.tasks; ++task) {
+    const std::string job = task_job(begun.digest, task);
+    std::error_code error;
+    const auto time = fs::last_write_time(out / "parts" / job_key(job), error);
+    if (error) {
+      left.push_back(job);
+      continue;
+    }
+    ++status.done;
+    newest = std::max(newest.value_or(time), time);
+  }
+  if (newest && status.done > 0) {
+    const auto took =
+        std::chrono::duration<double>(*newest - fs::last_write_time(out / "predict.json"));
+    status.seconds_left = std::max(0.0, took.count()) / static_cast<double>(status.done) *
+                          static_cast<double>(left.size());
+  }
+  if (fs::exists(out / "tasks" / "queue.json")) {
+    left.push_back(assembly_job(begun.digest));
+    const JobQueue queue(out / "tasks", "predictions " + begun.digest);
+    status.workers = in_words(queue.holders(left));
+  }
+  return status;
+}
+
+Predictions predict_arrays(Net& net, const Inputs& inputs, const PredictRequest& request,
+                           PredictSession& session) {
+  const auto backend = train::make_backend(request.backend, {.device = session.comm.local_rank()});
+  TaskWorker worker(net, inputs, *backend, request, session);
+  return {worker.compute({0, inputs.size()}), net.classes};
+}
+
+}  // namespace winnow::app

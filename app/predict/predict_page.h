@@ -1,0 +1,26 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "app/predict/predict.h"
+#include "common/bytes.h"
+
+namespace winnow::app {
+
+// All that the page of `winnow predict` shows.
+struct PredictPage {
+  PredictReport report;
+  std::string title;                       // what was predicted; any bytes
+  std::string by;                          // the net, as people call it; any bytes
+  double threshold = 0;                    // of nets of several labels
+  std::map<std::uint64_t, Bytes> jpegs{};  // pictures of examples by their place in the inputs
+};
+
+// Reads the pictures of the examples in a report, as far as 8 MB of them go. Throws StoppedError.
+PredictPage read_predict_page(const PredictRequest& request, const PredictReport& report);
+
+// It needs nothing but itself and is well-formed XML too. `made`: when, by what. Pure.
+std::string html_of(const PredictPage& page, const std::string& made);
+
+}  // namespace winnow::app

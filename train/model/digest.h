@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "train/model/model.h"
+
+namespace winnow::train {
+
+// XXH3-128, hex, of the names and the numbers of a model's tensors, in their order.
+std::string digest_of(const Model& model);
+
+}  // namespace winnow::train
