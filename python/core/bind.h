@@ -17,5 +17,7 @@ void bind_loading(nanobind::module_& core);
 void bind_ingest(nanobind::module_& core);
 void bind_items(nanobind::module_& core);
 void bind_verbs(nanobind::module_& core);
+// To winnow._net.
+void bind_predict(nanobind::module_& net);
 
 }  // namespace winnow::python

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .decisions import Deduplicated, Folds, Index, IndexAnswer, IndexInfo, Split, Tuned, split, tune
     from .items import Item
     from .loader import Evaluation, Loader
+    from .predictions import Predictions, predict
     from .program import Finished, run
     from .runs import Report, Run, report
     from .selection import Selection
@@ -33,8 +34,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Batch", "Cache", "DataError", "Dataset", "Deduplicated", "Error", "Evaluation", "Fingerprints", "Finished", "Folds", "Index",
-    "IndexAnswer", "IndexInfo", "Ingested", "Item", "LedgerRow", "Loader", "Record", "RefusedError", "Report", "Run", "Selection",
-    "Split", "StoppedError", "SystemFault", "Tuned", "UsageError", "Verified", "dedup", "hash", "ingest", "load_weights", "report",
+    "IndexAnswer", "IndexInfo", "Ingested", "Item", "LedgerRow", "Loader", "Predictions", "Record", "RefusedError", "Report", "Run", "Selection",
+    "Split", "StoppedError", "SystemFault", "Tuned", "UsageError", "Verified", "dedup", "hash", "ingest", "load_weights", "predict", "report",
     "run", "save_weights", "split", "torchvision_transform", "tune", "verify",
 ]  # fmt: skip
 
@@ -42,9 +43,9 @@ _HOMES = {
     "Batch": "batch", "Cache": "cache", "Dataset": "dataset", "Deduplicated": "decisions", "Evaluation": "loader",
     "Fingerprints": "_core", "Finished": "program", "Folds": "decisions", "Index": "decisions", "IndexAnswer": "decisions",
     "IndexInfo": "decisions", "Ingested": "_core", "Item": "items", "LedgerRow": "_core", "Loader": "loader",
-    "Record": "_core", "Report": "runs", "Run": "runs", "Selection": "selection", "Split": "decisions",
+    "Predictions": "predictions", "Record": "_core", "Report": "runs", "Run": "runs", "Selection": "selection", "Split": "decisions",
     "Tuned": "decisions", "Verified": "_core", "dedup": "verbs", "hash": "verbs", "ingest": "verbs",
-    "load_weights": "weights", "report": "runs", "run": "program", "save_weights": "weights", "split": "decisions",
+    "load_weights": "weights", "predict": "predictions", "report": "runs", "run": "program", "save_weights": "weights", "split": "decisions",
     "torchvision_transform": "torch", "tune": "decisions", "verify": "verbs",
 }  # fmt: skip
 

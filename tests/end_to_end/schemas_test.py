@@ -328,6 +328,8 @@ class Schemas(Case):
         self.refuses_spoiled("evaluation", evaluation)
         self.refuses_spoiled("train", judged)
         self.refuses_spoiled("eval", evaluated)
+        self.refuses_spoiled("predict", self.json_of("predict", "predict", self.folder / "judged", cache, "--out", self.folder / "predicted"))
+        self.refuses_spoiled("predict_status", self.json_of("predict_status", "predict", "--status", "--out", self.folder / "predicted"))
         self.refuses_spoiled("embed", self.json_of("embed", "embed", self.folder / "judged", cache))
         self.refuses_spoiled("info", self.json_of("info", "info", cache))
         self.refuses_spoiled("metrics", lines[0])

@@ -1,0 +1,103 @@
+"""What a trained net says of images, as arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclasses.dataclass(frozen=True)
+class Predictions:
+    """Probabilities of images. Rows are of those that could be read, in the order they were given."""
+
+    classes: list[str]  # of the columns, in their order
+    names: list[str]  # of the rows
+    probabilities: NDArray[np.float32]  # (rows, classes)
+    features: NDArray[np.float32] | None  # (rows, dimensions); None where they were not asked for
+    failed: dict[str, tuple[str, str]]  # by name: the class of the ledger, and why
+
+    def labels(self) -> list[str]:
+        """The likeliest class of each row."""
+        return [self.classes[k] for k in self.probabilities.argmax(axis=1)]
+
+
+def _pixels(image: Any) -> NDArray[np.uint8]:
+    import numpy
+
+    array = numpy.asarray(image)
+    if array.dtype != numpy.uint8:
+        raise UsageError(f"pixels are levels of uint8, not {array.dtype}")
+    return numpy.ascontiguousarray(array)
+
+
+def predict(
+    run: str | os.PathLike[str],
+    images: str | os.PathLike[str] | Iterable[Any],
+    *,
+    checkpoint: str = "",
+    ema: bool = False,
+    net: str = "",
+    image_size: int = 0,
+    classes: str | os.PathLike[str] = "",
+    cache: str | os.PathLike[str] = "",
+    tta: str = "",
+    features: bool = False,
+    window: int = 0,
+    overlap: float = 0.5,
+    scale: float = 1,
+    pool: str = "mean",
+    orientation: str = "ignore",
+    dtype: str = "f32",
+    names: Sequence[str] | None = None,
+    threads: int = 0,
+    progress: Callable[[int, int], object] | None = None,
+) -> Predictions:
+    """Predicts the classes of images by a trained net: what ``winnow predict`` writes, as arrays.
+
+    run: a run's folder, one of its checkpoints, or a safetensors file with torchvision's names.
+    images: path of a folder, an archive, a list, an image or a cache, or several; or an iterable of pictures, each an array of
+        uint8, (height, width) or (height, width, 1 or 3), or what numpy makes one of, as Pillow's images.
+    net, image_size, classes, cache: of a file: the net it is of, its side in pixels, and what its classes are called.
+    window: go over each image by windows of so many pixels a side.
+    names: of pictures of an iterable; None: their numbers.
+    progress: called now and then with how many images (or windows) are done, and how many there are (0: not known).
+
+    Other options are those of the program. Inputs that cannot be read are in ``failed``. UsageError where an option makes no sense.
+    """
+    from . import _net
+
+    request = _net.PredictRequest()
+    request.set_net(os.fspath(run), checkpoint, ema)
+    request.set_file(net, image_size, os.fspath(classes), os.fspath(cache))
+    request.set_how(tta, features, dtype, orientation)
+    if window:
+        request.set_windows(window, overlap, scale, pool)
+    given = [images] if isinstance(images, (str, os.PathLike)) else list(images)
+    if not given:
+        raise UsageError("there is no image to predict; give a path, or pictures")
+    arrays: list[NDArray[np.uint8]] = []
+    if all(isinstance(one, (str, os.PathLike)) for one in given):
+        if names is not None:
+            raise UsageError("names are of pictures; a path names its images itself")
+        request.set_sources([os.fspath(one) for one in given])
+    else:
+        arrays = [_pixels(one) for one in given]
+        if names is not None and len(names) != len(arrays):
+            raise UsageError(f"{len(arrays)} pictures have {len(names)} names; give each one")
+    called = list(names) if names is not None else [str(i) for i in range(len(arrays))]
+    found = _net.predict(request, arrays, called, threads, progress)
+    return Predictions(
+        classes=found.classes,
+        names=found.names,
+        probabilities=found.probabilities,
+        features=found.features if features else None,
+        failed={name: (fate, why) for name, fate, why in zip(found.failed, found.fates, found.reasons)},
+    )

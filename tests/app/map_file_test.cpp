@@ -1,0 +1,74 @@
+#include "app/predict/map_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <tiffio.h>
+
+#include <fstream>
+#include <limits>
+#include <vector>
+
+#include "tests/common/temporary_folder.h"
+
+namespace winnow::app::map_file_test {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+ClassMaps some_maps() {
+  return {2, 3, 4, {0.9F, 0.8F, 0, 0,    0,    0, 0.7F, 0,     kNone, 0, 0, 0.95F,  //
+                    0,    0,    0, 0.5F, 0.5F, 0, 0,    0.25F, 0,     0, 0, 0}};
+}
+
+TEST(MapFile, ATiffHasAPageOfFloatsForEachClass) {
+  const TemporaryFolder folder;
+  const auto path = folder / "map.tiff";
+  const ClassMaps maps = some_maps();
+  std::ofstream(path, std::ios::binary) << as_text(map_as_tiff(maps));
+  TIFF* tiff = TIFFOpen(path.c_str(), "r");
+  ASSERT_NE(tiff, nullptr);
+  for (std::size_t page = 0; page < 2; ++page) {
+    std::uint32_t width = 0;
+    std::uint32_t height = 0;
+    std::uint16_t format = 0;
+    TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
+    TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
+    TIFFGetField(tiff, TIFFTAG_SAMPLEFORMAT, &format);
+    EXPECT_EQ(width, 4U);
+    EXPECT_EQ(height, 3U);
+    EXPECT_EQ(format, SAMPLEFORMAT_IEEEFP);
+    for (std::uint32_t y = 0; y < height; ++y) {
+      std::vector<float> row(width);
+      ASSERT_EQ(TIFFReadScanline(tiff, row.data(), y), 1);
+      for (std::size_t x = 0; x < width; ++x) {
+        const float expected = maps.values[(page * 3 + y) * 4 + x];
+        EXPECT_TRUE(row[x] == expected || (row[x] != row[x] && expected != expected));
+      }
+    }
+    EXPECT_EQ(TIFFReadDirectory(tiff), page == 0 ? 1 : 0);
+  }
+  TIFFClose(tiff);
+}
+
+TEST(MapFile, AnArrayBeginsAtAMultipleOf64Bytes) {
+  const Bytes npy = map_as_npy(some_maps());
+  EXPECT_EQ((npy.size() - 24 * sizeof(float)) % 64, 0U);
+  EXPECT_THAT(std::string(as_text(npy).substr(10, 80)), ::testing::HasSubstr("(2, 3, 4)"));
+}
+
+TEST(MapFile, BoxesAreOfPointsThatTouch) {
+  const std::vector<std::int32_t> labels{7, 2};
+  const std::vector<FoundBox> boxes = boxes_of(some_maps(), labels, 0.5, 10, 25, 38);
+  ASSERT_EQ(boxes.size(), 3U);
+  // Four points, two of which touch at a corner alone.
+  EXPECT_EQ(boxes[0].label, 7);
+  EXPECT_EQ(boxes[0].top, 0);
+  EXPECT_EQ(boxes[0].left, 0);
+  EXPECT_EQ(boxes[0].height_px, 25);
+  EXPECT_EQ(boxes[0].width_px, 38);
+  EXPECT_FLOAT_EQ(boxes[0].most, 0.95F);
+  EXPECT_FLOAT_EQ(boxes[0].mean, (0.9F + 0.8F + 0.7F + 0.95F) / 4);
+  EXPECT_EQ(boxes[1], (FoundBox{2, 0, 30, 10, 8, 0.5F, 0.5F}));
+  EXPECT_EQ(boxes[2], (FoundBox{2, 10, 0, 10, 10, 0.5F, 0.5F}));
+}
+
+}  // namespace winnow::app::map_file_test
