@@ -23,18 +23,18 @@ using BySplit = pipeline::SelectionCounts::BySplit;
 void add_sheet_flags(Verb verb, Flag selection, SheetOptions& flags) {
   const Flag sheet =
       verb.add_option("--sheet", flags.path, "Write a PNG with thumbnails of some samples");
-  verb.add_flag("--removed", flags.removed,
+  verb.add_flag("--removed", flags.of.removed,
                 "Of the sheet: what --selection removes, in place of what it keeps")
       .needs(sheet)
       .needs(selection);
   const Flag groups = verb.add_option(
-      "--groups", flags.groups,
+      "--groups", flags.of.groups,
       "Of the sheet: a line for each group of this selection, what stays and what goes of it");
   groups.needs(sheet).excludes(selection);
-  verb.add_option("--split", flags.split, "Of the sheet: only this split")
+  verb.add_option("--split", flags.of.split, "Of the sheet: only this split")
       .one_of({"none", "train", "val", "test"})
       .needs(sheet);
-  verb.add_option("--class", flags.label, "Of the sheet: only this class").needs(sheet);
+  verb.add_option("--class", flags.of.label, "Of the sheet: only this class").needs(sheet);
   verb.add_option("--count", flags.count, "Of the sheet: thumbnails, at most")
       .check(whole_in(1, 10'000))
       .needs(sheet)

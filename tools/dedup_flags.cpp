@@ -41,36 +41,36 @@ std::vector<Flag> add_policy_flags(Verb verb, const std::string& prefix, Decisio
               "a copy of one that stays; by codes and features components, which no order "
               "changes")
           .one_of({"components", "stars", "cliques"}),
-      verb.add_option(prefix + "keep", flags.keep,
+      verb.add_option(prefix + "keep", flags.policy.keep,
                       "Which training image of a group stays: " + policies.what)
           .one_of(policies.names)
           .show_default(),
       verb.add_option(
-              prefix + "on-leak", flags.on_leak,
+              prefix + "on-leak", flags.policy.on_leak,
               "What becomes of pictures that several of train, val and test have: drop-train "
               "leaves them in the split used last, drop-eval in that used first, move puts "
               "all of a group where most of it is, fail decides nothing and exits with 3")
           .one_of({"drop-train", "drop-eval", "move", "fail"})
           .show_default(),
-      verb.add_option(prefix + "split-order", flags.split_order,
+      verb.add_option(prefix + "split-order", flags.policy.split_order,
                       "The splits from the one such pictures stay in to the one that loses them "
                       "first, as in val,test,train; instead of drop-train or drop-eval")
           .delimiter(',')
           .expected(3),
       verb.add_option(
-              prefix + "on-conflict", flags.on_conflict,
+              prefix + "on-conflict", flags.policy.on_conflict,
               "What becomes of training images of one group that are labelled differently: "
               "stay: those of near images stay, of each label one, and equal pixels are kept "
               "like any; keep: kept like any; drop: all dropped; weight: all kept with the "
               "weight of one")
           .one_of({"stay", "keep", "drop", "weight"})
           .show_default(),
-      verb.add_option(prefix + "mode", flags.mode,
+      verb.add_option(prefix + "mode", flags.policy.mode,
                       "What becomes of a group's training images: keep one; weight: all stay and "
                       "share the weight of one; one_per_group: all stay and take turns")
           .one_of({"keep", "weight", "one_per_group"})
           .show_default(),
-      verb.add_option(prefix + "thin", flags.thin,
+      verb.add_option(prefix + "thin", flags.policy.thin,
                       "Evaluation splits that keep one image of a group too: val, test. Results on "
                       "others than were published are hard to compare, so none by default")
           .delimiter(',')
@@ -84,7 +84,8 @@ std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, Decision
   std::vector<Flag> options = add_choice_flags(verb, prefix, flags.choice);
   append(add_policy_flags(verb, prefix, flags), options);
   options.push_back(
-      verb.add_option(prefix == "--" ? "--drop-issues" : prefix + "issues", flags.drop_issues,
+      verb.add_option(prefix == "--" ? "--drop-issues" : prefix + "issues",
+                      flags.policy.drop_issues,
                       "Also remove training images for what they look like, as blurry,dark; of "
                       "val and test where --thin names these. winnow info --issues tells what "
                       "there is")

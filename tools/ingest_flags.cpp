@@ -12,7 +12,7 @@ namespace winnow::tools {
 void add_reading_flags(Verb verb, ReadingOptions& flags, const std::string& format) {
   verb.add_option(format, flags.open.format, "Format of the source; auto looks").show_default();
   verb.add_option(
-          "--labels", flags.labels,
+          "--labels", flags.source.labels,
           "Labels of the source: auto takes those it has, folder those of its folders' names")
       .one_of({"auto", "folder", "none"})
       .show_default();
@@ -22,7 +22,7 @@ void add_reading_flags(Verb verb, ReadingOptions& flags, const std::string& form
                 "Take files and folders whose names begin with a dot too");
   verb.add_flag("--system", flags.open.system,
                 "Take what a NAS or an operating system adds too, such as @eaDir and #recycle");
-  verb.add_option("--links", flags.links,
+  verb.add_option("--links", flags.source.links,
                   "Symbolic links in folders: follow them, each circle once, or skip them")
       .one_of({"follow", "skip"})
       .show_default();
@@ -37,12 +37,12 @@ void add_reading_flags(Verb verb, ReadingOptions& flags, const std::string& form
                   "JPEGs of more scans are booked as too large")
       .check(whole_in(1, kMostCount))
       .show_default();
-  verb.add_option("--orientation", flags.orientation,
+  verb.add_option("--orientation", flags.source.orientation,
                   "EXIF orientation: ignore it, as torchvision does, or apply it")
       .one_of({"ignore", "apply"})
       .show_default();
   verb.add_option(
-          "--matte", flags.matte,
+          "--matte", flags.source.matte,
           "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
       .show_default();
   verb.add_option("--threads", flags.ingest.work.threads, "Cores to use; 0: all this process may")
@@ -62,18 +62,18 @@ void add_ingest_flags(Verb verb, ReadingOptions& flags) {
   add_reading_flags(verb, flags);
   add_hashes_flag(verb, flags);
   verb.add_option(
-          "--thumbnails", flags.thumbnails,
+          "--thumbnails", flags.stored.thumbnails,
           "Keep a small gray picture of each image beside its fingerprints, of 3 KB at most: "
           "on or off")
       .one_of({"on", "off"})
       .show_default();
   const Flag store =
-      verb.add_option("--store", flags.store,
+      verb.add_option("--store", flags.stored.store,
                       "What shards hold: the original bytes, raw pixels, or none (fingerprints "
                       "only)")
           .one_of({"original", "raw", "none"})
           .show_default();
-  verb.add_option("--shard-size", flags.shard_mib, "MiB of input a shard is cut at")
+  verb.add_option("--shard-size", flags.stored.shard_mib, "MiB of input a shard is cut at")
       .check(whole_in(1, kMostMib))
       .show_default();
   verb.add_option("--memory-limit", flags.memory_mib,
@@ -90,7 +90,7 @@ void add_ingest_flags(Verb verb, ReadingOptions& flags) {
       .show_default()
       .needs(resize);
   const Flag augment =
-      verb.add_option("--augment", flags.augment,
+      verb.add_option("--augment", flags.stored.augment,
                       "Store pixels of one size that training need not decode: of each training "
                       "image --copies variants, by this recipe (as in train --help), of other "
                       "images one, without")
@@ -100,7 +100,7 @@ void add_ingest_flags(Verb verb, ReadingOptions& flags) {
                   "Variants of a training image; so many epochs see each of them once")
       .check(whole_in(1, 65'535))
       .needs(augment);
-  verb.add_option("--image-size", flags.image_size,
+  verb.add_option("--image-size", flags.stored.image_size,
                   "Size of what --augment stores: a side in pixels, or HxW")
       .needs(augment);
   verb.add_option("--augment-seed", flags.ingest.variants.seed, "Seed of the variants")

@@ -30,26 +30,26 @@ dedup::Options dedup_options(const DecisionOptions& flags) {
   if (!flags.groups.empty()) options.groups = dedup::parse_group_kind(flags.groups);
   options.matching.least_quality = flags.choice.least_quality;
   dedup::Policy& policy = options.policy;
-  policy.keep = dedup::parse_keep_policy(flags.keep);
-  if (flags.on_leak == "drop-eval") policy.order = dedup::kTrainingFirst;
-  if (flags.on_leak == "move") policy.on_leak = dedup::LeakAction::kMove;
-  if (!flags.split_order.empty()) {
-    if (flags.on_leak == "drop-eval") {
+  policy.keep = dedup::parse_keep_policy(flags.policy.keep);
+  if (flags.policy.on_leak == "drop-eval") policy.order = dedup::kTrainingFirst;
+  if (flags.policy.on_leak == "move") policy.on_leak = dedup::LeakAction::kMove;
+  if (!flags.policy.split_order.empty()) {
+    if (flags.policy.on_leak == "drop-eval") {
       throw UsageError("--on-leak drop-eval is a split order itself; give one of both");
     }
-    policy.order = parse_order(flags.split_order);
+    policy.order = parse_order(flags.policy.split_order);
   }
-  policy.on_conflict = dedup::parse_conflict_action(flags.on_conflict);
-  policy.mode = dedup::parse_selection_mode(flags.mode);
-  for (const std::string& name : flags.thin) {
+  policy.on_conflict = dedup::parse_conflict_action(flags.policy.on_conflict);
+  policy.mode = dedup::parse_selection_mode(flags.policy.mode);
+  for (const std::string& name : flags.policy.thin) {
     policy.thin[static_cast<std::size_t>(*parse_split(name))] = true;
   }
-  if (!flags.thin.empty() && options.scope == dedup::Scope::kAcross) {
+  if (!flags.policy.thin.empty() && options.scope == dedup::Scope::kAcross) {
     throw UsageError(
         "--thin removes duplicates inside a split, and --scope across removes none there; give one "
         "of both");
   }
-  policy.drop_issues = dedup::parse_issues(flags.drop_issues);
+  policy.drop_issues = dedup::parse_issues(flags.policy.drop_issues);
   dedup::check_drop_issues(policy.drop_issues);
   return options;
 }

@@ -131,7 +131,7 @@ dedup::Options checked(const DedupRequest& o) {
   if (deciding.self_check > 0 && deciding.flags.choice.hash == dedup::kExact) {
     throw UsageError("--self-check is of the search by codes, and --hash exact has none");
   }
-  if (deciding.flags.drop_issues.empty() && !o.lists.issues.empty()) {
+  if (deciding.flags.policy.drop_issues.empty() && !o.lists.issues.empty()) {
     throw UsageError(
         "--list-issues lists what --drop-issues removes; say which issues, as in "
         "--drop-issues blurry,dark, or use winnow info --issues");

@@ -281,17 +281,19 @@ std::optional<pipeline::SheetRecipe> sheet_recipe(const SheetOptions& o,
 
 // The PNG that was written.
 Bytes write_sheet(const InfoRequest& o, const pipeline::Cache& cache, const Session& session) {
-  pipeline::SheetOptions options{.choice = {.selection = o.selection, .removed = o.sheet.removed},
-                                 .count = o.sheet.count,
-                                 .columns = o.sheet.columns,
-                                 .seed = o.sheet.seed,
-                                 .threads = plan_threads(session.threads).decode,
-                                 .augment = sheet_recipe(o.sheet, cache.manifest())};
-  if (!o.sheet.split.empty()) options.choice.split = parse_split(o.sheet.split);
-  if (!o.sheet.label.empty()) options.choice.label = o.sheet.label;
-  if (!o.sheet.groups.empty()) options.choice.selection = o.sheet.groups;
-  const pipeline::Sheet sheet = o.sheet.groups.empty() ? pipeline::make_sheet(cache, options)
-                                                       : pipeline::make_group_sheet(cache, options);
+  pipeline::SheetOptions options{
+      .choice = {.selection = o.selection, .removed = o.sheet.of.removed},
+      .count = o.sheet.count,
+      .columns = o.sheet.columns,
+      .seed = o.sheet.seed,
+      .threads = plan_threads(session.threads).decode,
+      .augment = sheet_recipe(o.sheet, cache.manifest())};
+  if (!o.sheet.of.split.empty()) options.choice.split = parse_split(o.sheet.of.split);
+  if (!o.sheet.of.label.empty()) options.choice.label = o.sheet.of.label;
+  if (!o.sheet.of.groups.empty()) options.choice.selection = o.sheet.of.groups;
+  const pipeline::Sheet sheet = o.sheet.of.groups.empty()
+                                    ? pipeline::make_sheet(cache, options)
+                                    : pipeline::make_group_sheet(cache, options);
   Bytes png = pipeline::encode_png(sheet.image.view());
   write_file_durably(o.sheet.path, png);
   for (const std::string& problem : sheet.broken) say(session, "no picture of " + problem);

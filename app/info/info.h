@@ -10,13 +10,18 @@
 
 namespace winnow::app {
 
-// Of the picture of some samples.
-struct SheetOptions {
-  std::filesystem::path path;
+// Whose pictures are shown.
+struct SheetSamples {
   std::string split;
   std::string label;
   std::string groups;  // of this selection, in place of samples
   bool removed = false;
+};
+
+// Of the picture of some samples.
+struct SheetOptions {
+  std::filesystem::path path;
+  SheetSamples of;
   std::string augment;
   std::string image_size;
   std::uint64_t count = 64;

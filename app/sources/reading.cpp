@@ -11,15 +11,15 @@ namespace winnow::app {
 namespace {
 
 void set_variants(const ReadingOptions& flags, pipeline::IngestOptions& options) {
-  const std::optional<Sides> sides = parse_sides(flags.image_size);
+  const std::optional<Sides> sides = parse_sides(flags.stored.image_size);
   if (!sides) {
-    throw UsageError(flags.image_size.empty()
+    throw UsageError(flags.stored.image_size.empty()
                          ? "--augment needs --image-size, the size that is stored: 224, or HxW"
-                         : "--image-size " + flags.image_size +
+                         : "--image-size " + flags.stored.image_size +
                                " is no size; give a side in pixels, such as 224, or HxW");
   }
   if (options.variants.copies == 0) options.variants.copies = 1;
-  options.variants.recipe = pipeline::parse_recipe(flags.augment);
+  options.variants.recipe = pipeline::parse_recipe(flags.stored.augment);
   options.variants.height_px = sides->height_px;
   options.variants.width_px = sides->width_px;
   options.store = pipeline::Store::kRaw;
@@ -46,8 +46,8 @@ datasets::OpenOptions open_options(const ReadingOptions& flags) {
       {"folder", datasets::LabelsFrom::kFolder},
       {"none", datasets::LabelsFrom::kNone}};
   datasets::OpenOptions open = flags.open;
-  open.labels = labels.at(flags.labels);
-  open.follow_links = flags.links == "follow";
+  open.labels = labels.at(flags.source.labels);
+  open.follow_links = flags.source.links == "follow";
   return open;
 }
 
@@ -56,18 +56,18 @@ pipeline::IngestOptions ingest_options(const ReadingOptions& flags, const Sessio
                                                       {"raw", pipeline::Store::kRaw},
                                                       {"none", pipeline::Store::kNone}};
   pipeline::IngestOptions options = flags.ingest;
-  options.store = stores.at(flags.store);
-  options.decode.orientation = pipeline::parse_orientation(flags.orientation).value();
-  if (flags.matte != "none") {
-    options.decode.matte = pipeline::parse_matte(flags.matte);
+  options.store = stores.at(flags.stored.store);
+  options.decode.orientation = pipeline::parse_orientation(flags.source.orientation).value();
+  if (flags.source.matte != "none") {
+    options.decode.matte = pipeline::parse_matte(flags.source.matte);
     if (!options.decode.matte) {
-      throw UsageError("--matte " + flags.matte +
+      throw UsageError("--matte " + flags.source.matte +
                        " is no colour; give none, white, black or #rrggbb, such as #ffffff");
     }
   }
-  options.target.thumbnails = flags.thumbnails == "on";
-  if (!flags.augment.empty()) set_variants(flags, options);
-  options.shard_bytes = flags.shard_mib << 20;
+  options.target.thumbnails = flags.stored.thumbnails == "on";
+  if (!flags.stored.augment.empty()) set_variants(flags, options);
+  options.shard_bytes = flags.stored.shard_mib << 20;
   options.work.memory_bytes = flags.memory_mib << 20;
   options.work.stop = session.stop;
   options.work.threads = thread_plan(session, flags.ingest.work.threads).decode;

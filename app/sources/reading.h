@@ -13,22 +13,34 @@
 
 namespace winnow::app {
 
+// How pictures and their labels are taken, as people say it.
+struct SourceWords {
+  std::string labels = "auto";
+  std::string links = "follow";
+  std::string orientation = "ignore";
+  std::string matte = "none";
+};
+
+// What is stored of them, as people say it.
+struct StoreWords {
+  std::string store = "original";
+  std::string thumbnails = "on";
+  std::string augment;     // recipe; empty: what is stored are the images
+  std::string image_size;  // "224" or "HxW"
+  std::uint64_t shard_mib = 256;
+};
+
 // The options of an ingest that say how sources are read, what is stored of them and with how much
 // of the machine.
 struct ReadingOptions {
   datasets::OpenOptions open;
-  std::string labels = "auto";
-  std::string links = "follow";
-  std::string store = "original";
-  std::string orientation = "ignore";
-  std::string matte = "none";
-  std::string thumbnails = "on";
-  std::string augment;     // recipe; empty: what is stored are the images
-  std::string image_size;  // "224" or "HxW"
+  SourceWords source;
+  StoreWords stored;
   pipeline::IngestOptions ingest;
-  std::uint64_t shard_mib = 256;
   std::uint64_t memory_mib = 0;
   std::set<std::string> given = {};  // of kKeptByCache and --memory-limit, the flags that were said
+};
+// of kKeptByCache and --memory-limit, the flags that were said
 };
 
 datasets::OpenOptions open_options(const ReadingOptions& flags);
