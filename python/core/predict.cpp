@@ -132,6 +132,19 @@ Predicted predict(app::PredictRequest request, const std::vector<Pixels>& arrays
                    *inputs);
 }
 
+void bind_result(nb::module_& core) {
+  nb::class_<Predicted>(core, "Predicted")
+      .def_ro("classes", &Predicted::classes)
+      .def_ro("names", &Predicted::names)
+      .def_ro("probabilities", &Predicted::probabilities)
+      .def_ro("features", &Predicted::features)
+      .def_ro("failed", &Predicted::failed)
+      .def_ro("fates", &Predicted::fates)
+      .def_ro("reasons", &Predicted::reasons);
+  core.def("predict", &predict, nb::arg("request"), nb::arg("arrays"), nb::arg("names"),
+           nb::arg("threads"), nb::arg("progress").none());
+}
+
 }  // namespace
 
 void bind_predict(nb::module_& core) {
@@ -185,16 +198,7 @@ void bind_predict(nb::module_& core) {
             r.inputs.sources = sources;
           },
           nb::arg("sources"));
-  nb::class_<Predicted>(core, "Predicted")
-      .def_ro("classes", &Predicted::classes)
-      .def_ro("names", &Predicted::names)
-      .def_ro("probabilities", &Predicted::probabilities)
-      .def_ro("features", &Predicted::features)
-      .def_ro("failed", &Predicted::failed)
-      .def_ro("fates", &Predicted::fates)
-      .def_ro("reasons", &Predicted::reasons);
-  core.def("predict", &predict, nb::arg("request"), nb::arg("arrays"), nb::arg("names"),
-           nb::arg("threads"), nb::arg("progress").none());
+  bind_result(core);
 }
 
 }  // namespace winnow::python
