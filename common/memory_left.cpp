@@ -1,7 +1,9 @@
 #include "common/memory_left.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 
@@ -79,8 +81,39 @@ std::uint64_t group_memory_left(const fs::path& root) {
   return left;
 }
 
+std::uint64_t code_bytes(std::string_view smaps) {
+  struct File {
+    bool executed = false;
+    std::uint64_t kib = 0;
+  };
+  std::map<std::string, File> files;
+  File* file = nullptr;  // of the mapping whose lines these are
+  std::istringstream lines{std::string(smaps)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string first, second;
+    words >> first >> second;
+    if (!first.ends_with(':')) {  // "55d0-55d4 r-xp 00000000 08:01 1234  /usr/bin/winnow"
+      const std::size_t path = line.find('/');
+      file = path == std::string::npos ? nullptr : &files[line.substr(path)];
+      if (file != nullptr && second.find('x') != std::string::npos) file->executed = true;
+    } else if (file != nullptr && first == "Rss:") {
+      file->kib += std::strtoull(second.c_str(), nullptr, 10);
+    } else if (file != nullptr && first == "Anonymous:") {
+      file->kib -= std::min<std::uint64_t>(file->kib, std::strtoull(second.c_str(), nullptr, 10));
+    }
+  }
+  std::uint64_t kib = 0;
+  for (const auto& [path, of_file] : files) kib += of_file.executed ? of_file.kib : 0;
+  return kib * kKibibyte;
+}
+
 std::uint64_t memory_held() {
-  return read_memory_field("/proc/self/status", "RssAnon:", kKibibyte).value_or(0);
+  std::ifstream in("/proc/self/smaps");
+  std::ostringstream smaps;
+  smaps << in.rdbuf();
+  return read_memory_field("/proc/self/status", "RssAnon:", kKibibyte).value_or(0) +
+         code_bytes(smaps.str());
 }
 
 }  // namespace winnow

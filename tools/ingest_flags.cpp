@@ -77,7 +77,9 @@ void add_ingest_flags(Verb verb, ReadingOptions& flags) {
       .check(whole_in(1, kMostMib))
       .show_default();
   verb.add_option("--memory-limit", flags.memory_mib,
-                  "MiB of images in flight at most; 0: 128, and as much a core")
+                  "Images in flight at most: 8G, 512M or a number of MiB; 0: 128 MiB, and as much "
+                  "a core")
+      .in_mib()
       .check(whole_in(0, kMostMib))
       .show_default();
   const Flag resize =

@@ -40,6 +40,7 @@ double number_given(Verb train, const std::string& flag) {
 }
 
 std::string text_given(Verb train, const std::string& flag, const std::string& otherwise) {
+  if (!train.has(flag)) return otherwise;  // of a verb that begins no run
   const Flag option = train.flag(flag);
   return option.given() ? option.texts().front() : otherwise;
 }

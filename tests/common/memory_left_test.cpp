@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <string>
 
 #include "temporary_folder.h"
 
@@ -45,6 +46,23 @@ TEST(MemoryLeft, IsSaidByTheFirstVersionToo) {
   write(group / "memory.usage_in_bytes", "1500\n");
   write(group / "memory.stat", "total_inactive_file 100\n");
   EXPECT_EQ(group_memory_left(root), 600U);
+}
+
+TEST(MemoryHeld, CodeIsWhatFilesThatAreExecutedHave) {
+  const auto mapping = [](const char* first, int rss_kib, int changed_kib) {
+    return std::string(first) + "\nSize:  900 kB\nRss:  " + std::to_string(rss_kib) +
+           " kB\nPss:  7 kB\nAnonymous:  " + std::to_string(changed_kib) +
+           " kB\nVmFlags: rd mr mw me\n";
+  };
+  const std::string smaps =
+      mapping("55d0-55d1 r--p 00000000 fe:00 24 /usr/bin/a b", 10, 0) +
+      mapping("55d1-55d2 r-xp 00001000 fe:00 24 /usr/bin/a b", 200, 0) +
+      mapping("55d2-55d3 rw-p 00002000 fe:00 24 /usr/bin/a b", 8, 6) +
+      mapping("7f00-7f01 rw-p 00000000 00:00 0", 5000, 5000) +
+      mapping("7f01-7f02 r--s 00000000 fe:00 77 /data/cache/shards/0", 70000, 0) +
+      mapping("7f02-7f03 r-xp 00000000 00:00 0 [vdso]", 4, 0);
+  EXPECT_EQ(code_bytes(smaps), (10 + 200 + 2) * 1024U);
+  EXPECT_EQ(code_bytes(""), 0U);
 }
 
 TEST(MemoryLeft, ThisMachineSaysSomething) {

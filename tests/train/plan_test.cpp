@@ -184,14 +184,15 @@ constexpr std::size_t kMega = 1'000'000;
 constexpr std::size_t kGiga = 1'000'000'000;
 
 TEST(Memory, AsMuchOfWhatIsWishedAsFits) {
-  const MemoryNeeds needs{.program = 100 * kMega,
-                          .model = 200 * kMega,
-                          .shared = 50 * kMega,
-                          .lane = 300 * kMega,
-                          .evaluation = 30 * kMega,
-                          .evaluation_lane = 50 * kMega,
-                          .checkpoint = 20 * kMega,
-                          .batch = 10 * kMega};
+  const MemoryNeeds needs{
+      .program = 100 * kMega,
+      .weights = 100 * kMega,
+      .optimizer = 100 * kMega,
+      .packed = 50 * kMega,
+      .lane = {.values = 200 * kMega, .scratch = 40 * kMega, .gradients = 60 * kMega},
+      .evaluation = {.packed = 30 * kMega, .lane = {.values = 40 * kMega, .scratch = 10 * kMega}},
+      .checkpoint = 20 * kMega,
+      .batch = 10 * kMega};
   EXPECT_EQ(peak_bytes(needs, {}), 780 * kMega);
   const MemoryFit wished{.lanes = 4, .evaluation_lanes = 3, .batches_ahead = 2};
   EXPECT_EQ(peak_bytes(needs, wished), (780 + 3 * 300 + 2 * 50 + 10) * kMega);
@@ -210,8 +211,10 @@ TEST(Memory, AsMuchOfWhatIsWishedAsFits) {
 }
 
 TEST(Memory, WhatDoesNotFitIsRefusedWithWhatWould) {
-  const MemoryNeeds needs{
-      .program = 100 * kMega, .model = 200 * kMega, .lane = 3200 * kMega, .batch = 10 * kMega};
+  const MemoryNeeds needs{.program = 100 * kMega,
+                          .weights = 200 * kMega,
+                          .lane = {.values = 3200 * kMega},
+                          .batch = 10 * kMega};
   const MemoryFit wished{.lanes = 8, .evaluation_lanes = 1, .batches_ahead = 2};
   const auto message = [&](std::size_t available) -> std::string {
     try {
@@ -222,14 +225,58 @@ TEST(Memory, WhatDoesNotFitIsRefusedWithWhatWould) {
     return "it fits";
   };
   EXPECT_THAT(message(2 * kGiga), HasSubstr("needs 3.5 GB"));
-  EXPECT_THAT(message(2 * kGiga), HasSubstr("3.2 GB of it for a micro-batch of 32"));
+  EXPECT_THAT(
+      message(2 * kGiga),
+      HasSubstr(
+          "micro-batches of 32 (values 3.2 GB, weights 200 MB, program 100 MB, batches 30 MB)"));
   EXPECT_THAT(message(2 * kGiga), HasSubstr("there are 2.0 GB"));
   EXPECT_THAT(message(2 * kGiga), HasSubstr("--micro-batch 16 or less"));
   EXPECT_THAT(message(250 * kMega), HasSubstr("there are 250 MB"));
   EXPECT_THAT(message(250 * kMega), HasSubstr("a smaller --batch-size or net"));
   MemoryNeeds half = needs;
-  half.lane /= 2;
+  half.lane.values /= 2;
   EXPECT_NO_THROW(fit_memory(half, 2 * kGiga, wished, 16));
+}
+
+TEST(Memory, ThePeakIsWhereMostIsHeldAtOnce) {
+  MemoryNeeds needs{.program = 10 * kMega,
+                    .lane = {.values = 100 * kMega, .gradients = 7 * kMega, .further = 5 * kMega},
+                    .evaluation = {.packed = 1 * kMega,
+                                   .lane = {.values = 30 * kMega, .scratch = 2 * kMega},
+                                   .batches = 4 * kMega},
+                    .checkpoint = 20 * kMega,
+                    .batch = 3 * kMega,
+                    .micro_batches = 3};
+  const MemoryFit fit{.lanes = 2, .evaluation_lanes = 1, .batches_ahead = 1};
+  const std::size_t step = (10 + 200 + 14 + 5 + 9) * kMega;  // one of two lanes has two
+  // Evaluation keeps its memory, and a checkpoint follows.
+  EXPECT_EQ(peak_bytes(needs, fit), step + (33 + 20) * kMega);
+  EXPECT_EQ(parts_at_peak(needs, fit).at, MemoryPeak::kCheckpoint);
+  // On a rank that writes none, evaluation holds batches besides.
+  needs.checkpoint = 0;
+  EXPECT_EQ(peak_bytes(needs, fit), step + (33 + 4) * kMega);
+  EXPECT_EQ(parts_at_peak(needs, fit).at, MemoryPeak::kEvaluation);
+  // Evaluation comes when the last checkpoint is there.
+  needs.checkpoint = 20 * kMega;
+  needs.evaluation.before_saving = false;
+  EXPECT_EQ(peak_bytes(needs, fit), step + 37 * kMega);
+  needs.evaluation = {};
+  EXPECT_EQ(peak_bytes(needs, fit), step + 20 * kMega);
+  EXPECT_EQ(parts_at_peak(needs, fit).at, MemoryPeak::kCheckpoint);
+  needs.checkpoint = 0;
+  EXPECT_EQ(peak_bytes(needs, fit), step);
+  EXPECT_EQ(parts_at_peak(needs, fit).at, MemoryPeak::kStep);
+  // A lane with a single micro-batch has no sum besides it.
+  needs.micro_batches = 2;
+  EXPECT_EQ(peak_bytes(needs, fit), step - 5 * kMega);
+}
+
+TEST(Memory, WordsHaveTheLargestPartFirst) {
+  const MemoryNeeds needs{.program = 30 * kMega,
+                          .weights = 500'000,
+                          .lane = {.values = 1200 * kMega},
+                          .batch = 100 * kMega};
+  EXPECT_EQ(in_words(parts_at_peak(needs, {})), "values 1.2 GB, batches 300 MB, program 30 MB");
 }
 
 TEST(RunState, ItsTextReadsBackToTheBit) {

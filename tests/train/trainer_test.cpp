@@ -49,7 +49,7 @@ class Trainer : public testing::Test {
     o.recipe.epochs = 2;
     o.batch = {.batch = 6, .micro_batch = 2};
     o.execution.backend = "reference";
-    o.execution.bucket_bytes = 4096;
+    o.execution.all_reduce.bucket_bytes = 4096;
     o.run.out = folder_ / run;
     o.run.max_steps = steps;
     return o;

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cctype>
+#include <optional>
 
 #include "common/error.h"
+#include "common/memory_size.h"
 
 namespace winnow::tools {
 
@@ -28,12 +31,39 @@ Flag Flag::in_bytes() const {
   return *this;
 }
 
+Flag Flag::in_mib() const {
+  const auto read = [](std::string& text) {
+    const bool has_unit = !text.empty() && std::isalpha(static_cast<unsigned char>(text.back())) &&
+                          text.find_first_of("xX") == std::string::npos;
+    if (!has_unit) return std::string();  // a number, which checks judge
+    const std::optional<std::uint64_t> mib = parse_mib(text);
+    if (!mib) return text + " is no size; give one as 8G, 512M or a number of MiB";
+    text = std::to_string(*mib);
+    return std::string();
+  };
+  option_->transform(CLI::Validator(read, ""));
+  return *this;
+}
+
 Flag Flag::in_shares() const {
   const auto read = [](std::string& text) {
     double percent = 0;
     if (text.ends_with('%') &&
         CLI::detail::lexical_cast(text.substr(0, text.size() - 1), percent)) {
       text = fmt::format("{}", percent / 100);
+    }
+    return std::string();
+  };
+  option_->transform(CLI::Validator(read, ""));
+  return *this;
+}
+
+Flag Flag::word(const std::string& word, const std::string& value,
+                std::function<void()> take) const {
+  const auto read = [word, value, take = std::move(take)](std::string& text) {
+    if (text == word) {
+      text = value;
+      take();
     }
     return std::string();
   };
@@ -190,6 +220,8 @@ std::string Verb::name() const { return app_->get_name(); }
 bool Verb::called() const { return app_->parsed(); }
 
 Flag Verb::flag(const std::string& name) const { return Flag(*app_->get_option(name)); }
+
+bool Verb::has(const std::string& name) const { return app_->get_option_no_throw(name) != nullptr; }
 
 bool Verb::given(const std::string& name) const { return flag(name).given(); }
 

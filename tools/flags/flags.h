@@ -39,8 +39,11 @@ class Flag {
   Flag excludes(Flag other) const;   // refused with `other`
 
   // How values are read. Each returns this flag.
-  Flag in_bytes() const;               // 64kb and 4MiB are numbers, too
-  Flag in_shares() const;              // 10% is 0.1, too
+  Flag in_bytes() const;   // 64kb and 4MiB are numbers, too
+  Flag in_mib() const;     // 8G and 512M are numbers of MiB, too
+  Flag in_shares() const;  // 10% is 0.1, too
+  // `word` is `value`, too; `take` is called where it is given.
+  Flag word(const std::string& word, const std::string& value, std::function<void()> take) const;
   Flag delimiter(char between) const;  // one word may have several values
   Flag expected(int count) const;      // so many values each time
   Flag expected(int least, int most) const;
@@ -114,6 +117,7 @@ class Verb {
   std::string name() const;
   bool called() const;                        // known once the words were read
   Flag flag(const std::string& name) const;   // one of the verb's or of its groups'; it must exist
+  bool has(const std::string& name) const;    // a flag of that name
   bool given(const std::string& name) const;  // of that flag
   std::vector<Flag> flags() const;            // the verb's own, in their order
   std::vector<Flag> all_flags() const;        // the verb's own, then those of its groups

@@ -31,8 +31,9 @@ struct CompileOptions {
 
 // Bytes of memory, on a card: of the card's.
 struct MemoryUse {
-  std::size_t lane_bytes = 0;    // of each lane: values, scratch memory
-  std::size_t shared_bytes = 0;  // once for all lanes: packed weights
+  std::size_t lane_bytes = 0;     // of each lane: values, scratch memory
+  std::size_t scratch_bytes = 0;  // scratch memory among them
+  std::size_t shared_bytes = 0;   // once for all lanes: packed weights
 };
 
 // A graph made ready to run: static shapes, primitives created, memory laid out.

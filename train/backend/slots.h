@@ -27,6 +27,7 @@ class Slots {
   Id bound();
 
   std::size_t block_bytes() const { return arena_bytes_ + own_bytes_ + scratch_bytes_; }
+  std::size_t scratch_bytes() const { return scratch_bytes_; }  // of block_bytes()
   std::size_t shared_bytes() const { return shared_bytes_; }
   // Once, when all pieces are known: where the two blocks begin.
   void place(std::byte* block, std::byte* shared);

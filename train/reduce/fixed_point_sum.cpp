@@ -175,9 +175,9 @@ std::size_t exponent_count(const GradientLayout& layout) noexcept {
 }
 
 SumBytes bytes_of_sums(const GradientLayout& layout, bool whole_numbers) noexcept {
-  if (!whole_numbers) return {.lane = 2 * sizeof(float) * layout.elements, .shared = 0};
-  return {.lane = (sizeof(float) + sizeof(std::int64_t)) * layout.elements,
-          .shared = sizeof(float) * layout.elements};
+  const std::size_t floats = sizeof(float) * layout.elements;
+  if (!whole_numbers) return {.lane = floats, .further = floats};
+  return {.lane = floats + sizeof(std::int64_t) * layout.elements, .shared = floats};
 }
 
 std::unique_ptr<GradientSum> make_fixed_point_sum(const GradientLayout& layout,

@@ -44,8 +44,9 @@ std::size_t exponent_count(const GradientLayout& layout) noexcept;
 
 // Memory that the sums of a step take.
 struct SumBytes {
-  std::size_t lane = 0;    // of each lane
-  std::size_t shared = 0;  // once
+  std::size_t lane = 0;     // of each lane
+  std::size_t further = 0;  // of each lane that has several micro-batches, besides
+  std::size_t shared = 0;   // once
 };
 SumBytes bytes_of_sums(const GradientLayout& layout, bool whole_numbers) noexcept;
 

@@ -1,9 +1,7 @@
 #include "train/run/all_reduce_choice.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <map>
 #include <string_view>
 #include <vector>
 
@@ -13,53 +11,11 @@
 #include "common/comm/schedule/hierarchical.h"
 #include "train/plan/bucket_size.h"
 #include "train/plan/execution.h"
+#include "train/plan/fastest_schedules.h"
 #include "train/run/node_times.h"
 
 namespace winnow::train {
 namespace {
-
-// Of an element.
-std::size_t message_bytes(Sums sums) {
-  if (sums == Sums::kWholeNumbers) return sizeof(std::int64_t);
-  return sends_bf16(sums) ? sizeof(std::uint16_t) : sizeof(float);
-}
-
-// The fastest schedules for one network, by the size of an all-reduce. Sizes up to the same power
-// of two have the same.
-class FastestSchedules {
- public:
-  // `without`: a schedule that cannot be had.
-  FastestSchedules(const comm::NetworkModel& network, const comm::Placement& placement, Sums sums,
-                   std::string_view without)
-      : network_(network),
-        placement_(placement),
-        element_bytes_(message_bytes(sums)),
-        without_(without) {}
-
-  const comm::ScheduleChoice& of(std::size_t count) {
-    const std::size_t most = std::bit_ceil(count);
-    const auto known = choices_.find(most);
-    if (known != choices_.end()) return known->second;
-    return choices_.emplace(most, comm::choose_schedule(shape(most), network_, without_))
-        .first->second;
-  }
-
-  double seconds(std::size_t count) {
-    const comm::ScheduleChoice& choice = of(count);
-    return comm::predicted_seconds(*choice.schedule, choice.options, shape(count), network_);
-  }
-
- private:
-  comm::AllReduceShape shape(std::size_t count) const {
-    return {.node_of = placement_.node_of, .count = count, .element_bytes = element_bytes_};
-  }
-
-  comm::NetworkModel network_;
-  const comm::Placement& placement_;
-  std::size_t element_bytes_;
-  std::string_view without_;
-  std::map<std::size_t, comm::ScheduleChoice> choices_;  // by the most elements
-};
 
 // Of all all-reduces of a step, ascending.
 std::vector<std::size_t> all_reduce_counts(const RunPlan& plan, const Graph& graph) {
@@ -112,7 +68,7 @@ void choose_all_reduces(RunPlan& plan, const ExecutionOptions& options, const Gr
     layout.schedule = stored->layout.schedule;
     layout.schedule_options = stored->layout.schedule_options;
     layout.smaller = stored->layout.smaller;
-    if (options.bucket_bytes == 0) layout.bucket_bytes = stored->layout.bucket_bytes;
+    if (options.all_reduce.bucket_bytes == 0) layout.bucket_bytes = stored->layout.bucket_bytes;
     return;
   }
   const comm::Placement& placement = comm.placement();
@@ -122,11 +78,12 @@ void choose_all_reduces(RunPlan& plan, const ExecutionOptions& options, const Gr
         comm::schedule_inside(shares_memory && plan.numerics.sums != Sums::kWholeNumbers);
     return;
   }
-  FastestSchedules fastest(comm::probe_network(comm), placement, plan.numerics.sums,
+  FastestSchedules fastest(comm::probe_network(comm), placement.node_of,
+                           message_bytes(plan.numerics.sums),
                            shares_memory ? std::string_view{} : comm::kHierarchicalSchedule);
   comm::on_all(comm, [&] {
     if (comm.rank() != 0) return;
-    if (options.bucket_bytes == 0) {
+    if (options.all_reduce.bucket_bytes == 0) {
       const std::vector<double> node_ends = measure_node_ends(
           backend, graph, {.compute = plan.numerics.dtype, .threads = plan.numerics.lane_threads});
       layout.bucket_bytes =

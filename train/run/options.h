@@ -64,8 +64,9 @@ struct AllReduceOptions {
   std::string schedule{comm::kAutoSchedule};  // or one of comm::schedules()
   comm::ScheduleOptions grain;
   comm::Wire wire = comm::Wire::kF32;
-  bool error_feedback = false;  // with a wire of bf16: see SumOptions
-  bool checksums = false;       // go with each message
+  bool error_feedback = false;   // with a wire of bf16: see SumOptions
+  bool checksums = false;        // go with each message
+  std::size_t bucket_bytes = 0;  // of gradients reduced at a time; 0: Layout's, or chosen
 };
 
 struct ExecutionOptions {
@@ -75,8 +76,8 @@ struct ExecutionOptions {
   int lane_threads = 0;       // of each lane; 0: see choose_lane_threads()
   bool reproducible = false;  // the same bits for any number of ranks, lanes and any schedule
   AllReduceOptions all_reduce;
-  std::size_t bucket_bytes = 0;  // of gradients reduced at a time; 0: Layout's, or chosen
   double loss_scale = 0;         // of f16, a fixed one; 0: it adapts, see loss_scale.h
+  std::size_t memory_bytes = 0;  // that a rank may hold at most; 0: what the machine leaves it
 };
 
 struct CheckpointOptions {

@@ -37,12 +37,6 @@ std::vector<std::uint64_t> gather(std::uint64_t mine, comm::Communicator& comm) 
   return all;
 }
 
-Sums sums_of(const ExecutionOptions& options) {
-  if (options.reproducible) return Sums::kWholeNumbers;
-  if (options.all_reduce.wire != comm::Wire::kBF16) return Sums::kFloats;
-  return options.all_reduce.error_feedback ? Sums::kBF16Feedback : Sums::kBF16Messages;
-}
-
 // What every rank would choose if it were rank 0, but for its own lanes.
 RunPlan propose(const ExecutionOptions& e, const Backend& backend, int lane_threads) {
   return {.numerics = {.backend = std::string(backend.name()),
@@ -54,7 +48,8 @@ RunPlan propose(const ExecutionOptions& e, const Backend& backend, int lane_thre
                        .lane_threads = lane_threads},
           .layout = {.schedule = e.all_reduce.schedule,
                      .schedule_options = e.all_reduce.grain,
-                     .bucket_bytes = e.bucket_bytes > 0 ? e.bucket_bytes : Layout{}.bucket_bytes}};
+                     .bucket_bytes = e.all_reduce.bucket_bytes > 0 ? e.all_reduce.bucket_bytes
+                                                                   : Layout{}.bucket_bytes}};
 }
 
 // Lanes that this rank wishes for. Micro-batches that share batch norms are computed at once.
@@ -79,15 +74,11 @@ int lanes_wished(const ExecutionOptions& options, const Job& job, const Backend&
 void fit_rank(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
               Backend& backend, const comm::Communicator& comm, PlannedRun& planned) {
   const int threads = planned.plan.numerics.lane_threads;
-  const int lanes = lanes_wished(options, job, backend, threads);
+  const WishedRank wished = wish_for_rank(options, job, backend, threads, comm.size());
+  const int lanes = wished.memory.lanes;
   const MemoryNeeds needs = memory_needs(options, job, graphs, backend, threads, comm.rank() == 0);
-  const InferenceLanes evaluation =
-      inference_lanes(job, options, threads, backend.is_on_cpu(), comm.size());
-  planned.evaluation_threads = evaluation.threads;
-  planned.memory = fit_memory(
-      needs, planned.available,
-      {.lanes = lanes, .evaluation_lanes = evaluation.lanes, .batches_ahead = kBatchesAhead},
-      job.batches.micro_batch);
+  planned.evaluation_threads = wished.evaluation_threads;
+  planned.memory = fit_memory(needs, planned.available, wished.memory, job.batches.micro_batch);
   const int fitting = planned.memory.lanes;
   if (job.sync_bn && fitting < lanes) {
     throw UsageError("--sync-bn computes all micro-batches of a rank at once, and of " +
@@ -123,6 +114,12 @@ std::vector<RankLayout> lay_out_ranks(const ExecutionOptions& options, const Job
 
 }  // namespace
 
+Sums sums_of(const ExecutionOptions& options) {
+  if (options.reproducible) return Sums::kWholeNumbers;
+  if (options.all_reduce.wire != comm::Wire::kBF16) return Sums::kFloats;
+  return options.all_reduce.error_feedback ? Sums::kBF16Feedback : Sums::kBF16Messages;
+}
+
 void check_execution(const ExecutionOptions& options, const Backend& backend) {
   if (options.reproducible && options.all_reduce.wire != comm::Wire::kF32) {
     throw UsageError(
@@ -151,6 +148,16 @@ void check_execution(const ExecutionOptions& options, const Backend& backend) {
   }
 }
 
+WishedRank wish_for_rank(const ExecutionOptions& options, const Job& job, const Backend& backend,
+                         int lane_threads, int ranks) {
+  const InferenceLanes evaluation =
+      inference_lanes(job, options, lane_threads, backend.is_on_cpu(), ranks);
+  return {.memory = {.lanes = lanes_wished(options, job, backend, lane_threads),
+                     .evaluation_lanes = evaluation.lanes,
+                     .batches_ahead = kBatchesAhead},
+          .evaluation_threads = evaluation.threads};
+}
+
 PlannedRun plan_run(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
                     Backend& backend, const RunPlan* stored, comm::Communicator& comm) {
   const bool on_cpu = backend.is_on_cpu();
@@ -159,7 +166,7 @@ PlannedRun plan_run(const ExecutionOptions& options, const Job& job, const JobGr
                      .execution = {},
                      .loss_scale = options.loss_scale,
                      .memory = {},
-                     .available = memory_for_rank(comm.local_size())};
+                     .available = memory_for_rank(comm.local_size(), options.memory_bytes)};
   on_all(comm, [&] { fit_rank(options, job, graphs, backend, comm, planned); });
   planned.plan.layout.ranks = lay_out_ranks(options, job, planned.plan, planned.memory, comm);
   choose_all_reduces(planned.plan, options, graphs.training, backend, stored, comm);

@@ -26,8 +26,20 @@ struct PlannedRun {
   std::size_t available = 0;  // bytes that this rank may hold
 };
 
+Sums sums_of(const ExecutionOptions& options);
+
 // Throws UsageError for what `backend` cannot do.
 void check_execution(const ExecutionOptions& options, const Backend& backend);
+
+// What a rank would have if it had all the memory that it wishes for.
+struct WishedRank {
+  MemoryFit memory{};
+  int evaluation_threads = 1;  // of a lane
+};
+// In      `lane_threads`: of each lane. `ranks`: of the job
+// Throws  UsageError: --sync-bn on a card, with several micro-batches on a rank
+WishedRank wish_for_rank(const ExecutionOptions& options, const Job& job, const Backend& backend,
+                         int lane_threads, int ranks);
 
 // Plans the run. Collective: what has to be equal is rank 0's choice; each rank tells the lanes
 // that its cores and its memory allow.

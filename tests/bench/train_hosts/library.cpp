@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
     options.run.max_steps = number(3);
     options.run.log.interval = number(3) / 3;
     options.recipe.epochs = 1000;
-    options.execution.bucket_bytes = static_cast<std::size_t>(number(4)) << 10;
+    options.execution.all_reduce.bucket_bytes = static_cast<std::size_t>(number(4)) << 10;
     options.batch = {.batch = number(5), .micro_batch = number(6)};
     const auto train = [&](comm::Communicator& comm) {
       train::train(options, comm, {}, [](const std::string&) {});

@@ -29,7 +29,9 @@ class CudnnBackend final : public Backend {
   }
   MemoryUse memory_of(const Graph& graph, const CompileOptions& options) override {
     const auto compiled = cudnn::compile_graph(graph, options, *device_);
-    return {compiled->slots.block_bytes(), compiled->slots.shared_bytes()};
+    return {.lane_bytes = compiled->slots.block_bytes(),
+            .scratch_bytes = compiled->slots.scratch_bytes(),
+            .shared_bytes = compiled->slots.shared_bytes()};
   }
 
   bool is_on_cpu() const noexcept override { return false; }

@@ -175,7 +175,9 @@ class OneDnnBackend final : public Backend {
   MemoryUse memory_of(const Graph& graph, const CompileOptions& options) override {
     check(options);
     const auto made = compiled(graph, options);
-    return {made->slots.block_bytes(), made->slots.shared_bytes()};
+    return {.lane_bytes = made->slots.block_bytes(),
+            .scratch_bytes = made->slots.scratch_bytes(),
+            .shared_bytes = made->slots.shared_bytes()};
   }
 
  private:

@@ -161,7 +161,7 @@ class ReferenceBackend final : public Backend {
     return programs;
   }
   MemoryUse memory_of(const Graph& graph, const CompileOptions&) override {
-    return {.lane_bytes = bytes_of(graph), .shared_bytes = 0};
+    return {.lane_bytes = bytes_of(graph)};
   }
 };
 

@@ -1,0 +1,347 @@
+#include "tools/train_flags.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/comm/agreement.h"
+#include "common/comm/schedule/schedule.h"
+#include "common/error.h"
+#include "pipeline/load/loader.h"
+#include "tools/net_list.h"
+#include "tools/numbers.h"
+#include "tools/recipe_flags.h"
+#include "tools/shuffle_flags.h"
+#include "train/evaluate/test_augmentation.h"
+#include "train/optim/learning_rate.h"
+#include "train/run/setup.h"
+#include "train/step/loss_scale.h"
+
+namespace winnow::tools {
+namespace {
+
+// Freezing comes last: what is frozen stays so whatever else its name matches.
+std::vector<train::LrScale> lr_scales(const TrainWords& given) {
+  std::vector<train::LrScale> rules;
+  for (const std::string& text : given.lr_scales) {
+    const std::size_t equals = std::min(text.rfind('='), text.size());
+    const std::string factor = text.substr(std::min(equals + 1, text.size()));
+    train::LrScale rule{text.substr(0, equals), 0};
+    const auto [end, error] =
+        std::from_chars(factor.data(), factor.data() + factor.size(), rule.factor);
+    if (error != std::errc() || end != factor.data() + factor.size()) {
+      throw UsageError("--lr-scale " + text + " is not of the form PATTERN=FACTOR");
+    }
+    rules.push_back(rule);
+  }
+  for (const std::string& pattern : given.frozen) rules.push_back({pattern, 0});
+  return rules;
+}
+
+std::vector<std::string> no_decay(const std::vector<std::string>& patterns) {
+  if (std::ranges::find(patterns, "none") == patterns.end()) return patterns;
+  if (patterns.size() == 1) return {};
+  throw UsageError("--no-decay none stands alone; leave none out, or the patterns beside it");
+}
+
+// 0: "auto".
+double loss_scale(const std::string& text) {
+  if (text == "auto") return 0;
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  if (error == std::errc() && end == text.data() + text.size() && train::is_loss_scale(factor)) {
+    return factor;
+  }
+  throw UsageError("--loss-scale " + text +
+                   " is neither auto nor a power of two from 2^-14 to 2^24, such as 1024");
+}
+
+Verb add_data_flags(Verb verb, TrainFlags& o) {
+  train::TrainOptions& t = o.train;
+  const Verb data = verb.add_group("Data");
+  data.add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
+  data.add_option(
+      "--augment", o.given.augment,
+      "Augmentation: none, cifar, imagenet or steps joined by + (see --help-all); if not "
+      "given, cifar, or none where the cache holds variants that ingest --augment "
+      "made at random");
+  data.add_option("--sampling", o.given.sampling,
+                  "How often an epoch has each training sample. uniform: once; balanced: all "
+                  "classes equally often; repeat-factor: those of rare classes more often; "
+                  "weighted: by the weights of the selection, which the loss then leaves alone")
+      .one_of({"uniform", "balanced", "repeat-factor", "weighted"})
+      .show_default();
+  data.add_option("--repeat-threshold", t.data.sampling.repeat_threshold,
+                  "repeat-factor: classes that a smaller share of the samples carries are rare; "
+                  "one of a share f is due sqrt(threshold / f) times an epoch")
+      .check(real_in(1e-9, 1.0))
+      .show_default();
+  data.add_option("--class-weights", o.given.class_weights,
+                  "Factor for the weight of each training sample in the loss, by its class. "
+                  "balanced: n / (classes * samples of the class); FILE: a CSV of class,weight, 1 "
+                  "for classes it leaves out, 0: the class is ignored");
+  add_shuffle_flags(data, t.data.sampling.shuffle);
+  data.add_option("--holdout", t.data.holdout,
+                  "Share of the training samples to validate on instead of training on them, cut "
+                  "by duplicate group; the test split is left alone then")
+      .in_shares()
+      .check(real_in(0.0, 0.9))
+      .show_default();
+  data.add_option("--image-size", t.data.image_side_px,
+                  "Side in pixels; 0: as the images are, or the net's own where they differ")
+      .check(whole_in(0, train::kMostSidePx))
+      .show_default();
+  data.add_option("--eval-resize", t.data.eval_resize_px,
+                  "Pixels of the shorter side before the centre is cut for evaluation; 0: no "
+                  "margin (default: 8/7 of the side, 256 for 224, where training sees crops of "
+                  "random size of larger images)")
+      .check(whole_in(0, train::kMostResizePx));
+
+  add_memory_flags(data, o.memory);
+  return data;
+}
+
+void add_start_flags(Verb verb, TrainFlags& o) {
+  train::TrainOptions& t = o.train;
+  const Verb start = verb.add_group("Start");
+  start.add_option("--init-from", t.start.init_from,
+                   "Begin with the weights of this safetensors file, named as torchvision's; the "
+                   "last layer begins anew where the classes differ");
+  start.add_option("--freeze", o.given.frozen,
+                   "Do not train tensors whose names match these patterns (* stands for any "
+                   "characters), nor their running statistics");
+  start.add_option("--lr-scale", o.given.lr_scales,
+                   "PATTERN=FACTOR...: multiply the learning rate of the parameters that match; "
+                   "the last that matches holds, 0 freezes");
+}
+
+void add_batch_flags(Verb recipe, train::BatchOptions& batch) {
+  recipe.add_option("--batch-size", batch.batch, "Global batch, of all ranks together")
+      .check(whole_in(1, kMostBatch))
+      .show_default();
+  recipe
+      .add_option("--micro-batch", batch.micro_batch,
+                  "Samples that share batch-norm statistics; 0: the largest divisor of the batch "
+                  "up to 64 that leaves four parts (barlow_twins: 256, two), or the smallest from "
+                  "8 where that has less")
+      .check(whole_in(0, train::kMostMicroBatch))
+      .show_default();
+  recipe.add_flag("--sync-bn", batch.sync_bn,
+                  "Batch-norm statistics of the whole batch, over all micro-batches of all ranks, "
+                  "which are computed at once");
+}
+
+void add_loss_flags(Verb recipe, train::LossOptions& loss) {
+  recipe
+      .add_option("--loss", loss.name,
+                  "What is minimised: cross_entropy, or over the sigmoid of each class bce or "
+                  "focal, or without labels barlow_twins (see --help-all)")
+      .show_default();
+  recipe
+      .add_option("--focal-gamma", loss.focal_gamma,
+                  "focal: how little what is right already counts")
+      .check(real_in(0.0, train::kMostFocalGamma))
+      .show_default();
+  recipe
+      .add_option("--focal-alpha", loss.focal_alpha,
+                  "focal: share of a sample's own class, the others' is 1 less it; below 0: all "
+                  "count 1")
+      .check(real_in(-1.0, 1.0))
+      .show_default();
+  recipe
+      .add_option("--redundancy", loss.redundancy,
+                  "barlow_twins: weight of what different numbers of a projection have in common")
+      .check(real_in(train::kLeastRedundancy, train::kMostRedundancy))
+      .show_default();
+  recipe
+      .add_option("--projection", loss.projection,
+                  "barlow_twins: how many numbers two views of an image are compared by")
+      .check(whole_in(1, train::kMostProjection))
+      .show_default();
+  recipe.add_flag("--allow-unlabelled", loss.allow_unlabelled,
+                  "bce, focal: an image without a label is of no class, its target all zeros; "
+                  "without this flag such images are refused");
+  recipe.add_option("--label-smoothing", loss.label_smoothing, "Label smoothing")
+      .check(real_in(0.0, 1.0))
+      .show_default();
+}
+
+void add_recipe_flags(Verb verb, TrainFlags& o) {
+  train::TrainOptions& t = o.train;
+  const Verb recipe = verb.add_group("Recipe");
+  recipe
+      .add_option("--net", t.net.name,
+                  "Net to train, or a .toml file that describes one (docs/nets.md); ? lists nets "
+                  "with size and cost")
+      .each([](const std::string& name) {
+        if (name == "?") print_and_end(net_list());
+      })
+      .show_default();
+  recipe.add_option("--epochs", t.recipe.epochs, "Passes over the training data")
+      .check(real_above(0, kMostEpochs))
+      .show_default();
+  add_batch_flags(recipe, t.batch);
+  recipe.add_option("--lr", t.recipe.rate.base, "Base learning rate, for the mean loss of a batch")
+      .check(real_above(0, train::kMostNumber))
+      .show_default();
+  add_optimizer_flags(recipe, t.recipe);
+  recipe.add_option("--warmup-epochs", t.recipe.rate.warmup_epochs, "Epochs of linear warm-up")
+      .check(real_in(0, kMostEpochs))
+      .show_default();
+  add_lr_schedule_flags(recipe, t.recipe);
+  recipe
+      .add_option("--no-decay", o.given.no_decay,
+                  "PATTERN,...: parameters without weight decay and LARS scaling, in place of "
+                  "biases and batch norm (* stands for any characters); none: all are decayed")
+      .delimiter(',');
+  add_loss_flags(recipe, t.recipe.loss);
+  recipe.add_option("--seed", t.recipe.seed, "Seed of weights, order and augmentation")
+      .check(seeds())
+      .show_default();
+}
+
+void add_all_reduce_flags(Verb group, train::AllReduceOptions& all_reduce,
+                          std::uint64_t& bucket_kib) {
+  group
+      .add_option(
+          "--schedule", all_reduce.schedule,
+          "All-reduce of the gradients; auto: on one machine over memory that its ranks share; "
+          "on several the fastest for each size, with colors of its own, by a short "
+          "measurement of the network when the run begins or has other ranks")
+      .show_default();
+  group
+      .add_option("--colors", all_reduce.grain.colors,
+                  "Trees of the multicolor and hierarchical schedules")
+      .check(whole_in(1, 64))
+      .show_default();
+  group.on_flag(
+      "--bf16-gradients", [&all_reduce] { all_reduce.wire = comm::Wire::kBF16; },
+      "Ranks tell each other gradients and running statistics in bf16: half the bytes; sums are in "
+      "f32, and rounded at each hop");
+  group.add_flag(
+      "--error-feedback", all_reduce.error_feedback,
+      "With --bf16-gradients: what a rank's own gradients lose in rounding it adds to those of the "
+      "next step; forgotten at each checkpoint");
+  group.add_flag("--comm-checksum", all_reduce.checksums,
+                 "A checksum goes with each message between ranks; one that arrives damaged ends "
+                 "the run and names its two ranks");
+  group
+      .add_option("--bucket-size", bucket_kib,
+                  "KiB of gradients reduced at a time; 0: 1024, with --schedule auto on several "
+                  "machines what leaves the least to wait for after a backward pass, which is "
+                  "measured")
+      .check(whole_in(0, 1 << 22))
+      .show_default();
+}
+
+void add_execution_flags(Verb verb, TrainFlags& o) {
+  train::TrainOptions& t = o.train;
+  const Verb execution = verb.add_group("Execution");
+  execution.add_option("--backend", t.execution.backend, "What computes").show_default();
+  execution.add_option("--dtype", o.given.dtype, "Precision of activations")
+      .one_of({"f32", "bf16", "f16", "tf32"})
+      .show_default();
+  execution
+      .add_option("--loss-scale", o.given.loss_scale,
+                  "With --dtype f16: what gradients are computed times, a power of two; auto: from "
+                  "65536 on it halves where they overflow, which repeats the step, and doubles "
+                  "after 2000 steps without")
+      .show_default();
+  execution.add_option("--threads", o.threads, "Cores a rank uses; 0: its share of the machine")
+      .check(cores())
+      .show_default();
+  execution
+      .add_option("--memory-limit", o.memory_mib,
+                  "Memory a rank may hold at most: 8G, 512M or a number of MiB; batches are "
+                  "prepared and lanes made as far as they fit; 0: what the machine leaves it")
+      .in_mib()
+      .check(whole_in(0, kMostMib))
+      .show_default();
+  execution
+      .add_option(
+          "--lane-threads", t.execution.lane_threads,
+          "Threads of each lane, which works off micro-batches beside the others; 0: those "
+          "of the run's plan, else 1 with --reproducible, else as few as keep all cores busy. "
+          "Other lane threads change the last bits of the weights, with --reproducible too")
+      .check(cores())
+      .show_default();
+  execution.add_flag(
+      "--reproducible", t.execution.reproducible,
+      "The same weights, bit for bit, on any number of ranks, cores and lanes, with any "
+      "schedule and buckets; for the same --lane-threads, instruction set and "
+      "library");
+  add_all_reduce_flags(execution, t.execution.all_reduce, o.bucket_kib);
+}
+
+void add_evaluation_flags(Verb group, train::EvaluationOptions& evaluation) {
+  group
+      .add_option("--eval-every", evaluation.interval,
+                  "Steps between evaluations on val; 0: where epochs end")
+      .check(whole_in(0, kMostCount))
+      .show_default();
+  group.add_option(
+      "--keep-best", evaluation.keep_best,
+      "METRIC[:SPLIT]: also keep the checkpoint with the best evaluation, as "
+      "checkpoints/best: top1, top5, top1_leak_free, map or loss, of val or val_ema; see "
+      "--holdout");
+  group.add_option("--tta", evaluation.tta,
+                   "Test-time augmentation in all evaluations of the run, --keep-best's, too: see "
+                   "winnow eval --tta");
+  group
+      .add_option("--early-stop", evaluation.patience,
+                  "End after so many evaluations in which --keep-best's metric was no better; 0: "
+                  "do not")
+      .check(whole_in(0, kMostCount))
+      .show_default();
+}
+
+}  // namespace
+
+Verb add_train_flags(Verb verb, TrainFlags& flags) {
+  add_training_recipe_flags(verb, flags.recipe);
+  const Verb data = add_data_flags(verb, flags);
+  add_start_flags(verb, flags);
+  add_recipe_flags(verb, flags);
+  add_execution_flags(verb, flags);
+  return data;
+}
+
+void add_pause_flags(Verb group, train::RunOptions& run) {
+  group
+      .add_option("--recovery-interval", run.checkpoints.interval,
+                  "Steps between checkpoints inside an epoch; 0: only where epochs end")
+      .check(whole_in(0, kMostCount))
+      .show_default();
+  group
+      .add_option("--max-steps", run.max_steps,
+                  "Stop after so many steps, counted from the run's first; 0: at the end")
+      .check(whole_in(0, kMostCount))
+      .show_default();
+  add_evaluation_flags(group, run.evaluation);
+}
+
+train::TrainOptions train_options(const TrainFlags& o, const Session& session) {
+  train::TrainOptions options = o.train;
+  comm::on_all(session.comm, [&] {
+    if (!o.given.augment.empty()) options.data.augment = pipeline::parse_recipe(o.given.augment);
+    options.data.sampling.sampling = pipeline::parse_sampling(o.given.sampling);
+    options.data.sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
+    pipeline::check_shuffle_of(options.data.sampling);  // before anything is loaded for it
+    if (!o.given.class_weights.empty()) {
+      options.class_weights = pipeline::parse_class_weights(o.given.class_weights);
+    }
+    options.execution.dtype = train::parse_dtype(o.given.dtype);
+    options.execution.loss_scale = loss_scale(o.given.loss_scale);
+    const std::string& tta = options.run.evaluation.tta;
+    if (!tta.empty()) train::find_test_augmentation(tta);  // or it is unknown
+    options.start.lr_scales = lr_scales(o.given);
+    if (!o.given.no_decay.empty()) options.start.no_decay = no_decay(o.given.no_decay);
+  });
+  options.execution.all_reduce.bucket_bytes = o.bucket_kib << 10;
+  options.execution.memory_bytes = o.memory_mib << 20;
+  options.run.stop = session.stop;
+  options.recipe.own = o.recipe.own;
+  options.execution.threads = thread_plan(session, o.threads);
+  return options;
+}
+
+}  // namespace winnow::tools
