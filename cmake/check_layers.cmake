@@ -37,11 +37,12 @@ set(may_app/dedup      ${app_base} app/page app/sources app/dedup)
 set(may_app/report     ${app_base} app/page app/dedup app/report)
 set(may_app/review     ${app_base} app/page app/dedup app/review)
 set(may_app/metrics    ${app_base} app/review app/metrics)
-set(app_verbs bench cache compact compare doctor embed eval export hash index info ingest onnx predict split suspects sweep train tune tune_lr verify)
+set(app_verbs bench cache compact compare doctor embed eval export hash index info ingest onnx plan predict split suspects sweep train tune tune_lr verify)
 foreach(verb IN LISTS app_verbs)
   set(may_app/${verb}  ${app_base} app/page app/sources app/load app/launch app/experiment app/dedup app/report app/review app/${verb})
   list(APPEND app_rooms app/${verb})
 endforeach()
+list(APPEND may_app/bench app/plan)  # what a network costs is written for plans
 list(APPEND may_app/train app/split)  # folds are told of as splits
 list(APPEND app_rooms app/page app/sources app/load app/launch app/live app/experiment app/dedup app/report app/review app/metrics)
 set(may_tools    common datasets dedup pipeline train app tools)

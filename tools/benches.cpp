@@ -270,7 +270,9 @@ SubVerb add_bench_allreduce(Verb bench) {
   verb.add_flag("--comm-checksum", o->checksums,
                 "A checksum goes with each message, as of winnow train --comm-checksum; "
                 "MPI_Allreduce's have none");
-  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  verb.add_option("--write", o->to.network,
+                  "Also write what the network costs to a file, for winnow plan --network FILE");
+  verb.add_flag("--json", o->to.json, "Print one JSON object on stdout");
   return {verb, [o](Session& session) { bench_allreduce(*o, session); },
           /*uses_ranks=*/true};
 }

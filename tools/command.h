@@ -36,6 +36,7 @@ Command add_review(Verb program);
 Command add_split(Verb program);
 Command add_tune(Verb program);
 Command add_suspects(Verb program);
+Command add_plan(Verb program);
 Command add_train(Verb program);
 Command add_embed(Verb program);
 Command add_eval(Verb program);

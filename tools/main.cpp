@@ -261,7 +261,7 @@ std::vector<Command> verbs_of(Verb program) {
       {"Duplicates and splits",
        {add_dedup, add_review, add_tune, add_split, add_index, add_hash, add_export}},
       {"Caches of images", {add_ingest, add_info, add_verify, add_compact, add_cache}},
-      {"Training", {add_train, add_eval, add_predict, add_embed, add_suspects, add_onnx}},
+      {"Training", {add_plan, add_train, add_eval, add_predict, add_embed, add_suspects, add_onnx}},
       {"Several runs", {add_watch, add_report, add_compare, add_sweep, add_tune_lr}},
       {"This machine", {add_doctor, add_bench, add_reference}},
   };

@@ -8,11 +8,13 @@
 #include <string_view>
 
 #include "app/bench/rows.h"
+#include "app/plan/network.h"
 #include "common/comm/agreement.h"
 #include "common/comm/communicator.h"
 #include "common/comm/network_probe.h"
 #include "common/comm/schedule/choice.h"
 #include "common/error.h"
+#include "common/file.h"
 #include "common/small_float.h"
 #include "common/statistics.h"
 
@@ -99,11 +101,20 @@ class AllReduceBench {
         wrong += measure(std::max<std::size_t>(1, bytes / element_bytes()));
       }
     }
-    if (o_.json && comm_.rank() == 0) print();
+    if (o_.to.json && comm_.rank() == 0) print();
+    if (!o_.to.network.empty()) write();
     if (wrong > 0) throw Error(fmt::format("{} elements of all-reduces are wrong", wrong));
   }
 
  private:
+  // The network as winnow plan --network takes it.
+  void write() const {
+    comm::on_root(comm_, [&] {
+      write_file_durably(o_.to.network, network_text(network_, comm_.size(), machines()));
+    });
+    say(session_, fmt::format("network: {}", o_.to.network.string()));
+  }
+
   void say_network() const {
     const auto price = [](const comm::LinkCost& link) {
       const double rate = link.seconds_per_byte;

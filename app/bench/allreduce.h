@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
@@ -26,6 +27,11 @@ struct Rounds {
   int measured = 10;
 };
 
+struct BenchOutput {
+  std::filesystem::path network;  // a file; empty: none
+  bool json = false;
+};
+
 struct AllReduceRequest {
   BufferSizes sizes;
   Rounds rounds;
@@ -34,7 +40,7 @@ struct AllReduceRequest {
   comm::ScheduleOptions grain;
   bool bf16 = false;
   bool checksums = false;
-  bool json = false;
+  BenchOutput to;
 };
 
 // Collective.

@@ -1,0 +1,343 @@
+#include "app/plan/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "app/plan/candidates.h"
+#include "app/plan/network.h"
+#include "app/plan/scaling.h"
+#include "app/plan/target.h"
+#include "app/plan/timing.h"
+#include "common/comm/agreement.h"
+#include "common/comm/network_probe.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "train/backend/backend.h"
+#include "train/model/initial_weights.h"
+#include "train/ops/batch_norm.h"
+#include "train/plan/execution.h"
+#include "train/run/chosen_net.h"
+#include "train/run/engine.h"
+#include "train/run/memory_needs.h"
+#include "train/run/planning.h"
+
+namespace winnow::app {
+namespace {
+
+constexpr double kCopyBytesPerSecond = 2e9;  // of a checkpoint, while the training is held
+
+// Of adding received gradients to own ones, on one core: the fastest of some times.
+double add_seconds_per_byte() {
+  constexpr std::size_t kCount = 1 << 20;
+  std::vector<float> sum(kCount, 1);
+  const std::vector<float> more(kCount, 1);
+  double fastest = 1;
+  for (int round = 0; round < 8; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    std::ranges::transform(sum, more, sum.begin(), std::plus{});
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    fastest = std::min(fastest, took.count());
+  }
+  return fastest / (sizeof(float) * kCount);
+}
+
+class Planner {
+ public:
+  Planner(const PlanRequest& request, Session& session)
+      : request_(request), options_(request.train), session_(session), comm_(session.comm) {
+    comm::on_all(comm_, [&] {
+      backend_ = train::make_backend(options_.execution.backend, {.device = comm_.local_rank()});
+    });
+    options_.net = train::choose_net(options_.net, {}, comm_, [](const std::string&) {});
+    job_ = request.shape ? train::job_of_shape(options_, *request.shape, *backend_, comm_)
+                         : train::open_job(options_, *backend_, comm_);
+    describe();
+    read_questions();
+  }
+
+  PlanReport plan() {
+    plan_memory();
+    if (report_.best && request_.measures) plan_time();
+    if (report_.best) add_flags();
+    return std::move(report_);
+  }
+
+ private:
+  void describe() {
+    const train::BatchLayout& batches = job_.batches;
+    report_.net = job_.setup.net.name;
+    report_.side_px = job_.setup.options.height_px;
+    report_.images = batches.samples;
+    for (const auto& [split, set] : job_.data.evaluation_sets) {
+      if (split != Split::kVal) continue;
+      report_.evaluation_images = static_cast<std::int64_t>(set.samples.ids.size());
+    }
+    report_.batch = batches.batch;
+    report_.micro_batch = batches.micro_batch;
+    report_.rank_images = batches.micro_batches() * batches.micro_batch;
+    report_.ranks = comm_.size();
+    report_.cores = options_.execution.threads.compute;
+    report_.machine = std::string(backend_->name()) + ", " + backend_->library() + ", " +
+                      backend_->instruction_set();
+    report_.available = train::memory_for_rank(comm_.local_size(), options_.execution.memory_bytes);
+    report_.has_norm = std::ranges::find(job_.forward.nodes, &train::kBatchNorm,
+                                         &train::Node::op) != job_.forward.nodes.end();
+  }
+
+  // What is refused is refused before anything is measured.
+  void read_questions() {
+    if (!request_.scaling.hosts.empty()) read_network();
+    if (request_.runs.empty()) return;
+    comm::on_all(comm_, [&] {
+      target_ = parse_target(request_.target);
+      reached_ = read_reached(request_.runs, target_);
+    });
+  }
+
+  void read_network() {
+    const std::string& source = request_.scaling.network;
+    if (source.empty() && comm_.placement().machines() < 2) {
+      throw UsageError(
+          "--hosts needs a network: give --network 10gbit,20us, a file of winnow bench allreduce "
+          "--write, or plan under mpirun on several machines");
+    }
+    if (source.empty()) {
+      network_ = comm::probe_network(comm_);
+      return;
+    }
+    comm::on_all(comm_, [&] {
+      network_ = std::filesystem::is_regular_file(source)
+                     ? read_network_text(read_text(source), source)
+                     : parse_network(source, add_seconds_per_byte());
+    });
+  }
+
+  ChoiceOf choice() const {
+    return {.batch = report_.batch,
+            .micro_batch = report_.micro_batch,
+            .ranks = report_.ranks,
+            .cores = report_.cores,
+            .lane_threads = options_.execution.lane_threads,
+            .has_norm = report_.has_norm,
+            .reproducible = options_.execution.reproducible};
+  }
+
+  train::Job job_with(std::int64_t micro_batch) const {
+    return micro_batch == job_.batches.micro_batch
+               ? job_
+               : train::with_micro_batch(job_, micro_batch, 0, comm_.rank(), comm_.size());
+  }
+
+  PlanRow row_of(const LaneChoice& choice) {
+    const train::Job job = job_with(choice.micro_batch);
+    const train::JobGraphs graphs =
+        train::graphs_of(job, train::outline_model(job.forward, options_.start, comm_));
+    train::MemoryNeeds needs = train::memory_needs(options_.execution, job, graphs, *backend_,
+                                                   choice.lane_threads, comm_.rank() == 0);
+    if (program_ == 0) program_ = needs.program;
+    needs.program = program_;
+    train::ExecutionOptions execution = options_.execution;
+    const train::WishedRank wished =
+        train::wish_for_rank(execution, job, *backend_, choice.lane_threads, comm_.size());
+    PlanRow row{.micro_batch = choice.micro_batch, .lane_threads = choice.lane_threads};
+    row.memory = train::fit_as_far_as_possible(needs, report_.available, wished.memory);
+    row.memory.lanes = comm::broadcast(comm_, row.memory.lanes, 0);
+    row.parts = train::parts_at_peak(needs, row.memory);
+    row.fits = comm::broadcast(comm_, std::uint8_t{row.memory.peak <= report_.available}, 0) !=
+               0;  // of rank 0
+    row.is_allowed = request_.any_micro_batch || choice.micro_batch == report_.micro_batch;
+    return row;
+  }
+
+  void plan_memory() {
+    std::vector<LaneChoice> choices = choices_of(choice());
+    // The run's own first: see program_.
+    std::ranges::stable_partition(
+        choices, [&](const LaneChoice& c) { return c.micro_batch == report_.micro_batch; });
+    for (const LaneChoice& one : choices) {
+      if (session_.stop && session_.stop()) throw StoppedError("stopped; nothing was written");
+      report_.rows.push_back(row_of(one));
+    }
+    std::ranges::stable_sort(report_.rows, {}, &PlanRow::micro_batch);
+    for (const PlanRow& row : report_.rows) {
+      if (row.fits) {
+        report_.largest_micro_batch = std::max(report_.largest_micro_batch, row.micro_batch);
+      }
+    }
+    report_.best = best_row();
+    if (!report_.best) refuse();
+  }
+
+  // Of the rows that are allowed and fit: the fastest, where times are known; else the run's own
+  // micro-batch, or the largest, in the most lanes.
+  std::optional<std::size_t> best_row() const {
+    std::optional<std::size_t> best;
+    const auto key = [&](const PlanRow& row) {
+      return std::tuple(row.images_per_second(report_.rank_images),
+                        row.micro_batch == report_.micro_batch, row.micro_batch, row.memory.lanes);
+    };
+    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
+      const PlanRow& row = report_.rows[i];
+      if (!row.fits || !row.is_allowed) continue;
+      if (!best || key(row) > key(report_.rows[*best])) best = i;
+    }
+    return best;
+  }
+
+  // Nothing that is allowed fits.
+  void refuse() {
+    const auto own = std::ranges::find(report_.rows, report_.micro_batch, &PlanRow::micro_batch);
+    const PlanRow& row = own == report_.rows.end() ? report_.rows.front() : *own;
+    std::string help;
+    if (report_.largest_micro_batch > 0) {
+      help = fmt::format(
+          "--micro-batch {} would fit, which changes what is learnt where the net has "
+          "batch norm (--micro-batch auto lets plan choose)",
+          report_.largest_micro_batch);
+    } else if (const std::int64_t least = smallest_that_fits(); least > 0) {
+      help = report_.has_norm
+                 ? fmt::format(
+                       "{} would fit, yet groups of batch norm of fewer than {} are not "
+                       "chosen: take a smaller net or --image-size, or more memory",
+                       least, kLeastNormGroup)
+                 : fmt::format("--micro-batch {} would fit", least);
+    } else {
+      help = "not even one image fits: take a smaller net or --image-size, bf16, or more memory";
+    }
+    report_.refusal =
+        fmt::format("micro-batches of {} need {} ({}), and there are {}; {}", row.micro_batch,
+                    train::in_bytes(row.memory.peak), train::in_words(row.parts),
+                    train::in_bytes(report_.available), help);
+  }
+
+  // Of micro-batches below all rows; 0: none fits.
+  std::int64_t smallest_that_fits() {
+    for (std::int64_t size : {8, 4, 2, 1}) {
+      if (report_.batch % size != 0 || size >= report_.rows.front().micro_batch) continue;
+      if (row_of({size, report_.rows.front().lane_threads}).fits) return size;
+    }
+    return 0;
+  }
+
+  void plan_time() {
+    Timing timing(request_, options_, job_, *backend_, session_, report_);
+    timing.measure();
+    timing.fill(report_);
+    report_.best = comm::broadcast(comm_, *best_row(), 0);
+    plan_run_time(timing);
+    if (!request_.scaling.hosts.empty()) plan_machines(timing);
+    if (!request_.runs.empty()) plan_batches(timing);
+  }
+
+  void plan_run_time(const Timing& timing) {
+    const PlanRow& row = report_.rows[*report_.best];
+    if (!row.step) return;
+    const train::BatchLayout& b = job_.batches;
+    const double images = static_cast<double>(b.samples);
+    PlanTime time{.start = timing.start_seconds(),
+                  .steps = images / static_cast<double>(b.batch) * row.step->total()};
+    const auto most = static_cast<double>(options_.run.max_steps * b.batch) / images;
+    time.epochs = most > 0 ? std::min(most, options_.recipe.epochs) : options_.recipe.epochs;
+    time.evaluation = timing.evaluation_seconds(row, report_.evaluation_images);
+    const auto stored = std::ranges::find(row.parts.parts, std::string_view("weights"),
+                                          [](const auto& part) { return part.first; });
+    time.checkpoint = 2 * static_cast<double>(stored->second) / kCopyBytesPerSecond;
+    for (const auto& [split, set] : job_.data.evaluation_sets) {
+      if (split != Split::kTest) continue;
+      time.test = timing.evaluation_seconds(row, static_cast<std::int64_t>(set.samples.ids.size()));
+    }
+    const double off = std::max(row.step_how == How::kMeasured ? 0.03 : 0.08, row.spread);
+    time.range = {time.run() * (1 - off), time.run() * (1 + off)};
+    report_.time = time;
+  }
+
+  void plan_machines(const Timing& timing) {
+    const PlanRow& row = report_.rows[*report_.best];
+    const train::Job job = job_with(row.micro_batch);
+    const train::JobGraphs graphs =
+        train::graphs_of(job, train::outline_model(job.forward, options_.start, comm_));
+    ScaledRun run{
+        .graph = &graphs.training,
+        .sums = train::sums_of(options_.execution),
+        .bucket_bytes = options_.execution.all_reduce.bucket_bytes,
+        .step = *row.step,
+        .form = timing.form_of(row),
+        .most_lanes = row.memory.lanes,
+        .node_ends = timing.node_ends(row),
+        .batch = report_.batch,
+        .steps_per_epoch = static_cast<double>(report_.images) / static_cast<double>(report_.batch),
+        .time = report_.time.value_or(PlanTime{}),
+        .data_bytes = 0,
+        .wished_efficiency = request_.scaling.efficiency};
+    run.step.ranks = 0;
+    if (request_.scaling.hour_price > 0) run.hour_price = request_.scaling.hour_price;
+    const std::string& source = request_.scaling.network;
+    report_.scaling =
+        scale(run, request_.scaling.hosts, network_, source.empty() ? "these ranks" : source);
+  }
+
+  void plan_batches(const Timing& timing) {
+    const PlanRow& row = report_.rows[*report_.best];
+    const auto step_seconds = [&](std::int64_t batch) -> double {
+      if (batch % row.micro_batch != 0 || batch < row.micro_batch * report_.ranks) return 0;
+      return timing.step_of(row, batch / report_.ranks).total();
+    };
+    report_.target =
+        plan_target(reached_, target_, report_.batch, step_seconds, request_.scaling.hour_price);
+  }
+
+  void add_flags() {
+    const PlanRow& row = report_.rows[*report_.best];
+    report_.flags = request_.given;
+    report_.flags.emplace_back("micro-batch", std::to_string(row.micro_batch));
+    if (backend_->is_on_cpu()) {
+      report_.flags.emplace_back("lane-threads", std::to_string(row.lane_threads));
+    }
+    if (report_.has_norm && report_.largest_micro_batch > row.micro_batch &&
+        !request_.any_micro_batch) {
+      report_.notes.push_back(fmt::format(
+          "micro-batches of up to {} fit; they are groups of batch norm and stay {} unless "
+          "--micro-batch auto is given",
+          report_.largest_micro_batch, row.micro_batch));
+    }
+    if (report_.others_cores > 0.1 * report_.cores) {
+      report_.notes.push_back(fmt::format(
+          "other work kept {:.1f} cores busy while steps were measured: they are too long by what "
+          "it took; measure on an idle machine",
+          report_.others_cores));
+    }
+  }
+
+  const PlanRequest& request_;
+  train::TrainOptions options_;
+  Session& session_;
+  comm::Communicator& comm_;
+  std::unique_ptr<train::Backend> backend_;
+  train::Job job_;
+  comm::NetworkModel network_{};                 // of the machines asked for
+  Target target_{};                              // of the runs asked for
+  std::vector<train::ReachedTarget> reached_{};  // by them
+  // Memory of the program as it would be in a training, measured with the first choice: later ones
+  // leave more behind in the libraries' caches.
+  std::size_t program_ = 0;
+  PlanReport report_;
+};
+
+}  // namespace
+
+PlanReport run_plan(const PlanRequest& request, Session& session) {
+  if (request.runs.empty() != request.target.empty()) {
+    throw UsageError(request.runs.empty()
+                         ? "--target needs runs that reached it: give them by --runs RUN..."
+                         : "--runs needs a --target that they reached, as top1=0.9");
+  }
+  return Planner(request, session).plan();
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,243 @@
+#include "app/plan/timing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
+
+#include "app/plan/candidates.h"
+#include "app/plan/plan.h"
+#include "common/comm/communicator.h"
+#include "common/error.h"
+
+namespace winnow::app {
+namespace {
+
+using train::StepForm;
+using train::StepSeconds;
+
+// A trial goes through its step three times at least, and once for evaluation and nodes each.
+constexpr double kPasses = 5;
+
+double distance(std::int64_t a, std::int64_t b) {
+  return std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
+}
+
+// Of an image of a lane: what a round takes, divided by the micro-batch.
+double computing_of_image(const StepSeconds& step, const StepForm& form) {
+  return (step.forward + step.backward + step.idle) /
+         static_cast<double>(form.rounds() * form.micro_batch);
+}
+
+// The trial of these lanes with the micro-batch nearest to `micro_batch`; null: none has the lanes.
+const Timed* nearest(const std::vector<Timed>& trials, std::int64_t micro_batch, int lane_threads) {
+  const Timed* found = nullptr;
+  for (const Timed& one : trials) {
+    if (one.lane_threads != lane_threads) continue;
+    if (found == nullptr || distance(one.trial.form.micro_batch, micro_batch) <
+                                distance(found->trial.form.micro_batch, micro_batch)) {
+      found = &one;
+    }
+  }
+  return found;
+}
+
+// How much longer an image takes in micro-batches of the size `wanted` than in those of `at`.
+double factor_between(const std::vector<Timed>& trials, const Timed& at, std::int64_t wanted) {
+  const std::int64_t size = at.trial.form.micro_batch;
+  const Timed* other = nullptr;  // the nearest on the other side of `wanted`
+  for (const Timed& one : trials) {
+    const std::int64_t its = one.trial.form.micro_batch;
+    if (one.lane_threads != at.lane_threads || (its > wanted) == (size > wanted)) continue;
+    if (other == nullptr ||
+        distance(its, wanted) < distance(other->trial.form.micro_batch, wanted)) {
+      other = &one;
+    }
+  }
+  if (other == nullptr || size == wanted) return 1;
+  const double here = computing_of_image(at.step, at.trial.form);
+  const double there = computing_of_image(other->step, other->trial.form);
+  const double way = distance(size, wanted) / distance(size, other->trial.form.micro_batch);
+  return (here + way * (there - here)) / here;
+}
+
+StepSeconds times_computing(StepSeconds step, double factor) {
+  step.forward *= factor;
+  step.backward *= factor;
+  step.idle *= factor;
+  return step;
+}
+
+}  // namespace
+
+StepOf step_by(const std::vector<Timed>& trials, const StepForm& wanted, int lane_threads) {
+  StepOf out;
+  const Timed* at = nearest(trials, wanted.micro_batch, lane_threads);
+  double lanes = 1;  // what other lanes are slower by
+  if (at == nullptr) {
+    at = &*std::ranges::min_element(trials, {}, [&](const Timed& one) {
+      return distance(one.trial.form.micro_batch, wanted.micro_batch);
+    });
+  } else if (at->trial.form.micro_batch != wanted.micro_batch) {
+    // Lanes of which only another micro-batch was measured, by what others say of this one.
+    for (const Timed& same : trials) {
+      if (same.trial.form.micro_batch != wanted.micro_batch) continue;
+      const Timed* both = nearest(trials, at->trial.form.micro_batch, same.lane_threads);
+      if (both->trial.form.micro_batch != at->trial.form.micro_batch) continue;
+      lanes = computing_of_image(same.step, same.trial.form) /
+              computing_of_image(both->step, both->trial.form);
+      break;
+    }
+  }
+  const bool measured =
+      at->trial.form.micro_batch == wanted.micro_batch && at->lane_threads == lane_threads;
+  out.how = measured ? How::kMeasured : How::kScaled;
+  out.spread = at->spread;
+  const double factor = lanes != 1 ? lanes : factor_between(trials, *at, wanted.micro_batch);
+  out.step = times_computing(train::scaled_step(at->step, at->trial.form, wanted), factor);
+  return out;
+}
+
+std::vector<std::int64_t> Timing::micro_batches() const {
+  std::vector<std::int64_t> fitting;
+  for (const PlanRow& row : report_.rows) {
+    const bool known = std::ranges::find(fitting, row.micro_batch) != fitting.end();
+    if (row.fits && !known) fitting.push_back(row.micro_batch);
+  }
+  std::ranges::sort(fitting);
+  return measured_of(fitting, report_.micro_batch);
+}
+
+void Timing::measure_one(std::int64_t micro_batch, int lane_threads) {
+  const auto row = std::ranges::find_if(report_.rows, [&](const PlanRow& r) {
+    return r.micro_batch == micro_batch && r.lane_threads == lane_threads;
+  });
+  const int lanes =
+      row == report_.rows.end() ? std::max(1, report_.cores / lane_threads) : row->memory.lanes;
+  const std::int64_t of_rank = report_.rank_images / micro_batch;
+  const bool twice = 2 * micro_batch * lanes <= 128;
+  const train::TrialShape shape{
+      .micro_batch = micro_batch,
+      .micro_batches = std::min<std::int64_t>(of_rank, lanes * (twice ? 2 : 1)),
+      .lane_threads = lane_threads,
+      .evaluates = report_.evaluation_images > 0,
+      .by_node = !request_.scaling.hosts.empty() && trials_.empty()};
+  Timed timed{.lane_threads = lane_threads,
+              .trial = train::try_steps(options_.execution, job_, shape, backend_, session_.comm)};
+  timed.step = train::median_step(timed.trial.steps);
+  timed.step.data = 0;  // of a few batches it says nothing
+  const auto [least, most] = std::ranges::minmax(timed.trial.steps, {}, &StepSeconds::total);
+  timed.spread = (most.total() - least.total()) / timed.step.total();
+  trials_.push_back(std::move(timed));
+}
+
+void Timing::measure() {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<std::int64_t> sizes = micro_batches();
+  std::vector<std::pair<std::int64_t, int>> left;  // micro-batch, threads of a lane
+  for (const std::int64_t size : sizes) {
+    const auto row = std::ranges::find_if(
+        report_.rows, [&](const PlanRow& r) { return r.micro_batch == size && r.fits; });
+    left.emplace_back(size, row->lane_threads);
+  }
+  for (const PlanRow& row : report_.rows) {  // other lanes, on the smallest
+    const bool known =
+        std::ranges::any_of(left, [&](const auto& one) { return one.second == row.lane_threads; });
+    if (row.fits && !known) left.emplace_back(sizes.front(), row.lane_threads);
+  }
+  while (!left.empty()) {
+    if (session_.stop && session_.stop()) throw StoppedError("stopped; nothing was written");
+    const auto [size, threads] = left.front();
+    left.erase(left.begin());
+    measure_one(size, threads);
+    const Timed& first = trials_.front();
+    const double of_image = first.step.total() / first.images();
+    const auto cost = [&](const std::pair<std::int64_t, int>& one) {
+      return kPasses * of_image * static_cast<double>(one.first) * first.trial.form.lanes +
+             first.trial.start_seconds;
+    };
+    const double spent =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    double whole = spent;
+    std::erase_if(left, [&](const auto& one) {
+      whole += cost(one);
+      const bool too_long = whole > request_.seconds;
+      if (too_long) whole -= cost(one);
+      return comm::broadcast(session_.comm, std::uint8_t{too_long}, 0) != 0;
+    });
+    if (trials_.size() == 1 && !left.empty()) {
+      say(session_, fmt::format("measuring steps takes about {:.0f} s more", whole - spent));
+    }
+  }
+}
+
+StepForm Timing::form_of(const PlanRow& row) const {
+  return {row.micro_batch, report_.rank_images / row.micro_batch, row.memory.lanes};
+}
+
+double Timing::data_seconds(double images, double computing) const {
+  const Timed& first = trials_.front();
+  if (!job_.data.sampler) return 0;
+  const double share = images / first.images();
+  const double shared = share * first.trial.load_cpu / report_.cores;
+  return std::max(shared, share * first.trial.load_wall - computing);
+}
+
+StepSeconds Timing::step_of(const PlanRow& row, std::int64_t rank_images) const {
+  StepForm form = form_of(row);
+  form.micro_batches = rank_images / row.micro_batch;
+  form.lanes = static_cast<int>(std::min<std::int64_t>(form.lanes, form.micro_batches));
+  StepSeconds step = step_by(trials_, form, row.lane_threads).step;
+  step.data = data_seconds(static_cast<double>(rank_images), step.total());
+  return step;
+}
+
+void Timing::fill(PlanReport& report) const {
+  for (PlanRow& row : report.rows) {
+    if (!row.fits) continue;
+    const StepOf found = step_by(trials_, form_of(row), row.lane_threads);
+    row.step = step_of(row, report.rank_images);
+    row.step_how = found.how;
+    row.spread = found.spread;
+  }
+  double fastest = 0;
+  for (PlanRow& row : report.rows) {  // by ascending micro-batch
+    const double speed = row.images_per_second(report.rank_images);
+    if (fastest > 0 && row.step && speed < 0.97 * fastest && row.memory.lanes > 0) {
+      row.remark = row.step->idle > 0.1 * row.step->total() ? "lanes wait for each other"
+                   : row.memory.lanes < report.cores / row.lane_threads
+                       ? "fewer lanes have work or room"
+                       : "slower an image: caches no longer hold a micro-batch, or other kernels";
+    }
+    fastest = std::max(fastest, speed);
+  }
+  for (const Timed& one : trials_) {
+    report.others_cores = std::max(report.others_cores, one.trial.others_cores);
+  }
+}
+
+double Timing::start_seconds() const { return trials_.front().trial.start_seconds; }
+
+double Timing::evaluation_seconds(const PlanRow& row, std::int64_t images) const {
+  const Timed& at = trials_.front();
+  if (images == 0 || at.trial.evaluation_seconds == 0) return 0;
+  const double of_image =
+      at.trial.evaluation_seconds / static_cast<double>(at.trial.form.micro_batch);
+  const auto micro = static_cast<double>(row.micro_batch);
+  const double share = std::ceil(static_cast<double>(images) / micro / report_.ranks) * micro;
+  const double computing = share * of_image / row.memory.evaluation_lanes;
+  return computing + data_seconds(share, computing);
+}
+
+std::vector<double> Timing::node_ends(const PlanRow& row) const {
+  std::vector<double> ends = trials_.front().trial.node_ends;
+  const StepSeconds& step = *row.step;
+  const double wanted = (step.forward + step.backward) / static_cast<double>(form_of(row).rounds());
+  const double factor = ends.empty() ? 1 : wanted / ends.back();
+  for (double& end : ends) end *= factor;
+  return ends;
+}
+
+}  // namespace winnow::app

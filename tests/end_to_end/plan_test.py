@@ -1,0 +1,226 @@
+"""winnow plan: memory, time, machines and batch of a training, told before it; what it refuses; that training takes what it writes."""
+
+import json
+import os
+import re
+import subprocess
+import tomllib
+import unittest
+
+from program import ROOT, WINNOW, Case
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+SCHEMA = json.loads((ROOT / "docs" / "schemas" / "plan.schema.json").read_text())
+SMALL = ["--net", "lenet", "--image-size", "28", "--batch-size", "32"]
+QUICK = ["--seconds", "5"]
+
+
+class Plan(Case):
+    def setUp(self):
+        super().setUp()
+        source = self.folder / "source"
+        self.learnable_idx(source, train=256, test=64, side=16)
+        self.cache = self.folder / "cache"
+        self.ok("ingest", source, "--out", self.cache)
+
+    def plan(self, *args, **more):
+        report = self.ok("plan", *args, "--json", **more).json()
+        if jsonschema:
+            jsonschema.validate(report, SCHEMA)
+        self.assertEqual(report["schema"], "winnow.plan/1")
+        return report
+
+    def held(self, *args):
+        """The most resident memory of a training, in bytes."""
+        child = subprocess.Popen([WINNOW, "train", self.cache, "--out", self.folder / "held", *args],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(child.returncode, 0)
+        return usage.ru_maxrss * 1024
+
+
+class Memory(Plan):
+    def test_parts_add_up_and_the_best_row_is_allowed(self):
+        report = self.plan(self.cache, *SMALL, "--memory-only")
+        for row in report["rows"]:
+            self.assertEqual(sum(row["memory"]["parts"].values()), row["memory"]["peak_bytes"])
+            self.assertIsNone(row["step"])
+        best = report["rows"][report["best"]]
+        self.assertTrue(best["fits"] and best["allowed"])
+        self.assertEqual(best["micro_batch"], report["micro_batch"])
+        self.assertIsNone(report["time"])
+
+    def test_what_is_foretold_is_what_training_says(self):
+        report = self.plan(self.cache, *SMALL, "--memory-only", "--threads", "1")
+        row = report["rows"][report["best"]]
+        said = self.ok("train", self.cache, "--out", self.folder / "run", *SMALL, "--threads", "1", "--max-steps", "2").err
+        about = float(re.search(r"about ([\d.]+) MB of", said)[1]) * 1e6
+        self.assertLess(abs(about / row["memory"]["peak_bytes"] - 1), 0.1)
+
+    def test_less_memory_is_kept_to(self):
+        words = ["--net", "resnet20", "--image-size", "64", "--batch-size", "64", "--threads", "1"]
+        whole = self.plan(self.cache, *words, "--micro-batch", "32", "--memory-only")
+        row = whole["rows"][whole["best"]]
+        limit = (row["memory"]["peak_bytes"] - row["memory"]["parts"]["values"] // 4) // 2**20
+        report = self.plan(self.cache, *words, "--micro-batch", "auto", "--memory-limit", f"{limit}M", "--memory-only")
+        best = report["rows"][report["best"]]
+        self.assertEqual(best["micro_batch"], 16)
+        self.assertLessEqual(best["memory"]["peak_bytes"], limit * 2**20)
+        flags = [f"--{flag['flag']}={flag['value']}" for flag in report["flags"]]
+        self.assertLessEqual(self.held(*flags, "--max-steps", "2"), limit * 2**20)
+        self.refused(2, ["--micro-batch 16 would fit"], "plan", self.cache, *words, "--micro-batch", "32", "--memory-limit",
+                     f"{limit}M", "--memory-only")  # fmt: skip
+
+    def test_sizes_of_memory_are_taken_alike_everywhere(self):
+        byte_counts = set()
+        for limit in ("2G", "2048M", "2048", "2048MiB", "2g"):
+            byte_counts.add(self.plan(self.cache, *SMALL, "--memory-only", "--memory-limit", limit)["available_bytes"])
+            said = self.ok("train", self.cache, "--out", self.folder / f"run{len(limit)}{limit[-1]}", *SMALL, "--max-steps", "1",
+                           "--memory-limit", limit).err  # fmt: skip
+            self.assertIn("of 2.1 GB", said)
+            self.ok("ingest", self.folder / "source", "--out", self.folder / f"cache-{limit}", "--memory-limit", limit)
+        self.assertEqual(byte_counts, {2 << 30})
+        for verb in (["plan", self.cache], ["train", self.cache, "--out", self.folder / "no"],
+                     ["ingest", self.folder / "source", "--out", self.folder / "no"]):  # fmt: skip
+            self.refused(2, ["--memory-limit"], *verb, "--memory-limit", "8K")
+
+    def test_nothing_fits(self):
+        self.refused(2, ["not even one image fits", "values", "program", "there are 5 MB"], "plan", self.cache, *SMALL,
+                               "--memory-only", "--memory-limit", "5")  # fmt: skip
+
+    def test_groups_of_batch_norm_stay_within_their_range(self):
+        words = ["--net", "resnet20", "--image-size", "64", "--batch-size", "64", "--threads", "1", "--memory-only"]
+        report = self.plan(self.cache, *words, "--micro-batch", "auto")
+        self.assertTrue(all(row["micro_batch"] >= 16 for row in report["rows"]))
+        rows = {row["micro_batch"]: row["memory"]["peak_bytes"] for row in report["rows"]}
+        limit = f"{int(0.9 * rows[16]) // 2**20}M"
+        self.refused(2, ["batch norm", "16"], "plan", self.cache, *words, "--micro-batch", "auto", "--memory-limit", limit)
+
+
+class Time(Plan):
+    def test_a_step_by_part(self):
+        report = self.plan(self.cache, *SMALL, *QUICK, "--epochs", "3")
+        measured = 0
+        for row in report["rows"]:
+            step = row["step"]
+            parts = sum(value for name, value in step.items() if name not in ("how", "total_s"))
+            self.assertAlmostEqual(parts, step["total_s"], delta=1e-9 + 1e-6 * parts)
+            self.assertAlmostEqual(row["images_per_second"]["value"], 32 / step["total_s"], delta=1e-6 * 32 / step["total_s"])
+            measured += step["how"] == "measured"
+        self.assertGreaterEqual(measured, 1)
+        time = report["time"]
+        self.assertEqual(time["epochs"], 3)
+        low, high = time["run_range_s"]
+        self.assertLess(low, time["run_s"]["value"])
+        self.assertLess(time["run_s"]["value"], high)
+
+    def test_nothing_is_written(self):
+        before = sorted(self.folder.rglob("*"))
+        self.plan(self.cache, *SMALL, *QUICK)
+        self.assertEqual(sorted(self.folder.rglob("*")), before)
+
+    def test_training_takes_what_it_writes(self):
+        file = self.folder / "plan.toml"
+        report = self.plan(self.cache, *SMALL, *QUICK, "--lr", "0.05", "--freeze", "conv1.*", "--write", file)
+        written = tomllib.loads(file.read_text())["train"]
+        flags = {}
+        for flag in report["flags"]:
+            flags.setdefault(flag["flag"], []).append(flag["value"])
+        self.assertEqual({name: value if isinstance(value, list) else [value] for name, value in written.items()}, flags)
+        run = self.folder / "run"
+        self.ok("train", self.cache, "--out", run, "--max-steps", "2", "--config", file)
+        config = json.loads((run / "config.json").read_text())
+        self.assertEqual(config["net"]["micro_batch"], report["rows"][report["best"]]["micro_batch"])
+        self.assertEqual(config["recipe"]["lr"], 0.05)
+        plan = json.loads((run / "plan.json").read_text())
+        self.assertEqual(plan["numerics"]["lane_threads"], report["rows"][report["best"]]["lane_threads"])
+
+    def test_without_a_cache(self):
+        report = self.plan("--images", "5000", "--classes", "7", *SMALL, *QUICK)
+        self.assertEqual((report["images"], report["evaluation_images"]), (5000, 200))
+        self.assertIsNotNone(report["time"])
+        self.refused(2, ["--images"], "plan", *SMALL)
+        self.refused(2, ["without a cache"], "plan", self.cache, "--images", "3", *SMALL)
+
+    def test_of_two_ranks(self):
+        report = self.plan(self.cache, *SMALL, *QUICK, "--micro-batch", "8", ranks=2)
+        self.assertEqual(report["ranks"], 2)
+        self.assertTrue(any(row["step"] for row in report["rows"]))
+
+    def test_a_cache_without_training_images(self):
+        source = self.folder / "test-only"
+        self.learnable_idx(source, train=8, test=16, side=16)
+        for file in source.glob("train*"):
+            file.unlink()
+        cache = self.folder / "no-train"
+        self.ok("ingest", source, "--out", cache)
+        self.refused(2, [], "plan", cache, *SMALL)
+
+
+class Machines(Plan):
+    def test_the_table(self):
+        words = [self.cache, *SMALL, "--micro-batch", "4", *QUICK, "--hosts", "1,2,4,16", "--network", "1gbit,50us", "--price", "1.2"]
+        report = self.plan(*words)
+        scaling = report["scaling"]
+        rows = scaling["rows"]
+        self.assertEqual([row["hosts"] for row in rows], [1, 2, 4, 16])
+        self.assertEqual(rows[0]["efficiency"], 1)
+        self.assertIsNone(rows[3]["step"])  # eight micro-batches
+        self.assertEqual(rows[0]["step"]["ranks_s"], 0)
+        self.assertGreater(rows[1]["step"]["ranks_s"], 0)
+        for row in rows[:3]:
+            self.assertAlmostEqual(row["price"], 1.2 * row["hosts"] * row["run_s"] / 3600, delta=1e-9)
+            self.assertAlmostEqual(row["lemma_efficiency"], (1 + scaling["overhead"]) / (1 + row["hosts"] * scaling["overhead"]), delta=1e-9)
+
+    def test_refusals(self):
+        self.refused(2, ["--network"], "plan", self.cache, *SMALL, *QUICK, "--hosts", "1,2")
+        self.refused(2, ["10gbit,20us"], "plan", self.cache, *SMALL, *QUICK, "--hosts", "1,2", "--network", "fast")
+        self.refused(2, ["nowhere.json"], "plan", self.cache, *SMALL, *QUICK, "--hosts", "1,2", "--network", self.folder / "nowhere.json")
+        damaged = self.folder / "network.json"
+        damaged.write_text("{}")
+        self.refused(1, ["network.json"], "plan", self.cache, *SMALL, *QUICK, "--hosts", "1,2", "--network", damaged)
+
+    def test_a_network_that_was_measured(self):
+        file = self.folder / "network.json"
+        self.ok("bench", "allreduce", "--max-bytes", "4096", "-b", "4096", "--rounds", "1", "--write", file, ranks=2)
+        report = self.plan(self.cache, *SMALL, *QUICK, "--micro-batch", "4", "--hosts", "1,2", "--network", file)
+        self.assertEqual(report["scaling"]["network"]["source"], str(file))
+        newer = json.loads(file.read_text())
+        newer["version"] = 2
+        file.write_text(json.dumps(newer))
+        self.refused(1, ["version 2"], "plan", self.cache, *SMALL, *QUICK, "--hosts", "1,2", "--network", file)
+
+
+class Batches(Plan):
+    def run_of(self, batch, *more):
+        run = self.folder / f"run{batch}{len(more)}"
+        self.ok("train", self.cache, "--out", run, "--net", "lenet", "--image-size", "28", "--holdout", "0.2", "--epochs", "10", "--recipe",
+                "none", "--lr", "0.1", "--batch-size", str(batch), "--eval-every", "1", *more)  # fmt: skip
+        return run
+
+    def test_steps_to_a_target(self):
+        runs = [self.run_of(batch) for batch in (16, 64)]
+        report = self.plan(self.cache, *SMALL, *QUICK, "--runs", *runs, "--target", "top1=0.5")
+        target = report["target"]
+        self.assertGreaterEqual(target["least_steps"], 0)
+        self.assertTrue({16, 32, 64} <= {row["batch"] for row in target["rows"]})
+        for row in target["rows"]:
+            self.assertAlmostEqual(row["steps"], target["least_steps"] + target["least_examples"] / row["batch"], delta=1e-6 * row["steps"])
+        self.refused(2, ["never reached"], "plan", self.cache, *SMALL, *QUICK, "--runs", *runs, "--target", "top1=1.5")
+        self.refused(2, ["two batch sizes"], "plan", self.cache, *SMALL, *QUICK, "--runs", runs[0], "--target", "top1=0.5")
+        other = self.run_of(32, "--momentum", "0.5")
+        self.refused(2, ["momentum"], "plan", self.cache, *SMALL, *QUICK, "--runs", runs[0], other, "--target", "top1=0.5")
+
+    def test_refusals(self):
+        self.refused(2, ["--runs"], "plan", self.cache, *SMALL, "--target", "top1=0.9")
+        self.refused(2, ["--target"], "plan", self.cache, *SMALL, "--runs", self.folder)
+        self.refused(2, ["no run"], "plan", self.cache, *SMALL, *QUICK, "--runs", self.folder, self.folder, "--target", "top1=0.9")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
