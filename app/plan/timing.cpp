@@ -196,7 +196,9 @@ StepSeconds Timing::step_of(const PlanRow& row, std::int64_t rank_images) const 
 
 void Timing::fill(PlanReport& report) const {
   for (PlanRow& row : report.rows) {
-    if (!row.fits) continue;
+    const bool known = std::ranges::find(trials_, row.lane_threads, &Timed::lane_threads) !=
+                       trials_.end();  // of lanes that were not measured it is not
+    if (!row.fits || !known) continue;
     const StepOf found = step_by(trials_, form_of(row), row.lane_threads);
     row.step = step_of(row, report.rank_images);
     row.step_how = found.how;
