@@ -9,7 +9,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "train/run/best.h"
-#include "train/run/setup.h"
+#include "train/run/config_facts.h"
 
 namespace winnow::app {
 namespace {
