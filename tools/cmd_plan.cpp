@@ -36,7 +36,7 @@ struct ShapeFlags {
 struct PlanFlags {
   TrainFlags train;
   ShapeFlags shape;
-  app::PlanRequest request;
+  PlanRequest request;
   bool memory_alone = false;
   std::filesystem::path write;
   bool json = false;
@@ -59,7 +59,7 @@ void add_data_set_flags(Verb verb, PlanFlags& o) {
 }
 
 void add_question_flags(Verb verb, PlanFlags& o) {
-  app::PlanRequest& r = o.request;
+  PlanRequest& r = o.request;
   const Verb group = verb.add_group("Plan");
   group
       .add_option("--hosts", r.scaling.hosts,
@@ -93,8 +93,8 @@ void add_question_flags(Verb verb, PlanFlags& o) {
 }
 
 // What of `verb` is given and is a flag of `winnow train`.
-app::PlannedFlags given_of(Verb verb, const std::set<std::string>& own) {
-  app::PlannedFlags given;
+PlannedFlags given_of(Verb verb, const std::set<std::string>& own) {
+  PlannedFlags given;
   for (const Flag flag : verb.all_flags()) {
     const std::string name = flag.long_name();
     const bool planned = name == "micro-batch" || name == "lane-threads";
@@ -124,36 +124,32 @@ std::optional<train::DataShape> shape_of(const PlanFlags& o) {
       .channels = o.shape.channels};
 }
 
-void print_report(const PlanFlags& o, const app::PlanReport& report, app::Session& session) {
+void print_report(const PlanFlags& o, const PlanReport& report, Session& session) {
   if (o.json) {
-    app::print(session, app::json_of(report).dump() + "\n");
+    print(session, json_of(report).dump() + "\n");
   } else {
-    app::print(session, app::tables_of(report));
+    print(session, tables_of(report));
   }
-  for (const std::string& note : report.notes) app::say(session, note);
+  if (session.to.flush) session.to.flush();
+  for (const std::string& note : report.notes) say(session, note);
   comm::on_all(session.comm, [&] {
     if (!report.best) throw UsageError(report.refusal);
   });
 }
 
-void run(PlanFlags& o, Session& session, const app::PlannedFlags& given) {
+void run(PlanFlags& o, Session& session, const PlannedFlags& given) {
   comm::on_all(session.comm, [&] { o.request.shape = shape_of(o); });
   o.request.train = train_options(o.train, session);
   o.request.measures = !o.memory_alone;
   o.request.given = given;
-  app::Session inner{session.comm,
-                     session.threads,
-                     session.stop,
-                     {.sentence = [&](const std::string& text) { say(session, text); },
-                      .lines = [](std::string_view lines) { fmt::print("{}", lines); }}};
   if (!o.train.recipe.sentence.empty()) say(session, o.train.recipe.sentence);
-  const app::PlanReport report = app::run_plan(o.request, inner);
-  print_report(o, report, inner);
+  const PlanReport report = run_plan(o.request, session);
+  print_report(o, report, session);
   if (o.write.empty()) return;
   comm::on_root(session.comm, [&] {
-    write_file_durably(o.write, app::plan_toml(report.flags,
-                                               "winnow train CACHE --out RUN "
-                                               "--config FILE; by winnow plan"));
+    write_file_durably(o.write, plan_toml(report.flags,
+                                          "winnow train CACHE --out RUN "
+                                          "--config FILE; by winnow plan"));
   });
   say(session, fmt::format("plan: {}", o.write.string()));
 }
@@ -185,7 +181,7 @@ Command add_plan(Verb program) {
                 "--write", "--json"},
                kExamples);
   const auto work = [o, verb, own](Session& session) {
-    const app::PlannedFlags given = given_of(verb, own);
+    const PlannedFlags given = given_of(verb, own);
     take_own_recipe(verb, o->train.recipe, session.comm);
     run(*o, session, given);
   };

@@ -47,6 +47,47 @@ double add_seconds_per_byte() {
   return fastest / (sizeof(float) * kCount);
 }
 
+// Of the rows that are allowed and fit: the fastest, where times are known; else the run's own
+// micro-batch, or the largest, in the most lanes.
+std::optional<std::size_t> best_row(const PlanReport& report) {
+  std::optional<std::size_t> best;
+  const auto key = [&](const PlanRow& row) {
+    return std::tuple(row.images_per_second(report.rank_images),
+                      row.micro_batch == report.micro_batch, row.micro_batch, row.memory.lanes);
+  };
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    const PlanRow& row = report.rows[i];
+    if (!row.fits || !row.is_allowed) continue;
+    if (!best || key(row) > key(report.rows[*best])) best = i;
+  }
+  return best;
+}
+
+// Why nothing that is allowed fits, and what would help.
+// least  the largest micro-batch below all rows that fits; 0: none, or a row does
+std::string refusal_of(const PlanReport& report, std::int64_t least) {
+  const auto own = std::ranges::find(report.rows, report.micro_batch, &PlanRow::micro_batch);
+  const PlanRow& row = own == report.rows.end() ? report.rows.front() : *own;
+  std::string help;
+  if (report.largest_micro_batch > 0) {
+    help = fmt::format(
+        "--micro-batch {} would fit, which changes what is learnt where the net has "
+        "batch norm (--micro-batch auto lets plan choose)",
+        report.largest_micro_batch);
+  } else if (least > 0) {
+    help = report.has_norm ? fmt::format(
+                                 "{} would fit, yet groups of batch norm of fewer than {} are not "
+                                 "chosen: take a smaller net or --image-size, or more memory",
+                                 least, kLeastNormGroup)
+                           : fmt::format("--micro-batch {} would fit", least);
+  } else {
+    help = "not even one image fits: take a smaller net or --image-size, bf16, or more memory";
+  }
+  return fmt::format("micro-batches of {} need {} ({}), and there are {}; {}", row.micro_batch,
+                     train::in_bytes(row.memory.peak), train::in_words(row.parts),
+                     train::in_bytes(report.available), help);
+}
+
 class Planner {
  public:
   Planner(const PlanRequest& request, Session& session)
@@ -170,50 +211,13 @@ class Planner {
         report_.largest_micro_batch = std::max(report_.largest_micro_batch, row.micro_batch);
       }
     }
-    report_.best = best_row();
+    report_.best = best_row(report_);
     if (!report_.best) refuse();
   }
 
-  // Of the rows that are allowed and fit: the fastest, where times are known; else the run's own
-  // micro-batch, or the largest, in the most lanes.
-  std::optional<std::size_t> best_row() const {
-    std::optional<std::size_t> best;
-    const auto key = [&](const PlanRow& row) {
-      return std::tuple(row.images_per_second(report_.rank_images),
-                        row.micro_batch == report_.micro_batch, row.micro_batch, row.memory.lanes);
-    };
-    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
-      const PlanRow& row = report_.rows[i];
-      if (!row.fits || !row.is_allowed) continue;
-      if (!best || key(row) > key(report_.rows[*best])) best = i;
-    }
-    return best;
-  }
-
-  // Nothing that is allowed fits.
   void refuse() {
-    const auto own = std::ranges::find(report_.rows, report_.micro_batch, &PlanRow::micro_batch);
-    const PlanRow& row = own == report_.rows.end() ? report_.rows.front() : *own;
-    std::string help;
-    if (report_.largest_micro_batch > 0) {
-      help = fmt::format(
-          "--micro-batch {} would fit, which changes what is learnt where the net has "
-          "batch norm (--micro-batch auto lets plan choose)",
-          report_.largest_micro_batch);
-    } else if (const std::int64_t least = smallest_that_fits(); least > 0) {
-      help = report_.has_norm
-                 ? fmt::format(
-                       "{} would fit, yet groups of batch norm of fewer than {} are not "
-                       "chosen: take a smaller net or --image-size, or more memory",
-                       least, kLeastNormGroup)
-                 : fmt::format("--micro-batch {} would fit", least);
-    } else {
-      help = "not even one image fits: take a smaller net or --image-size, bf16, or more memory";
-    }
-    report_.refusal =
-        fmt::format("micro-batches of {} need {} ({}), and there are {}; {}", row.micro_batch,
-                    train::in_bytes(row.memory.peak), train::in_words(row.parts),
-                    train::in_bytes(report_.available), help);
+    const std::int64_t least = report_.largest_micro_batch > 0 ? 0 : smallest_that_fits();
+    report_.refusal = refusal_of(report_, least);
   }
 
   // Of micro-batches below all rows; 0: none fits.
@@ -229,7 +233,7 @@ class Planner {
     Timing timing(request_, options_, job_, *backend_, session_, report_);
     timing.measure();
     timing.fill(report_);
-    report_.best = comm::broadcast(comm_, *best_row(), 0);
+    report_.best = comm::broadcast(comm_, *best_row(report_), 0);
     plan_run_time(timing);
     if (!request_.scaling.hosts.empty()) plan_machines(timing);
     if (!request_.runs.empty()) plan_batches(timing);
@@ -253,7 +257,7 @@ class Planner {
       time.test = timing.evaluation_seconds(row, static_cast<std::int64_t>(set.samples.ids.size()));
     }
     const double off = std::max(row.step_how == How::kMeasured ? 0.03 : 0.08, row.spread);
-    time.range = {time.run() * (1 - off), time.run() * (1 + off)};
+    time.range = {time.run() * std::max(0.0, 1 - off), time.run() * (1 + off)};
     report_.time = time;
   }
 

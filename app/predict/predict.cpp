@@ -1,6 +1,7 @@
 #include "app/predict/predict.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -206,8 +207,12 @@ void remove_remains(const fs::path& folder, bool also_without_file) {
     const fs::path& path = entry.path();
     if (path.extension() != ".tmp") continue;
     fs::path file = path;
-    file.replace_extension();  // "report.json", or "report.json.2"
-    if (file.extension() == ".2") file.replace_extension();
+    file.replace_extension();  // "report.json", or "report.json.2" where several wrote it at once
+    const std::string number = file.extension().string();
+    const bool is_number = number.size() > 1 && std::ranges::all_of(number.substr(1), [](char c) {
+                             return std::isdigit(static_cast<unsigned char>(c)) != 0;
+                           });
+    if (is_number) file.replace_extension();
     if (also_without_file || fs::exists(file)) remains.push_back(path);
   }
   for (const fs::path& path : remains) remove_file(path);
@@ -221,8 +226,7 @@ void tidy(const fs::path& folder) {
     remove_file(folder / name);
     remove_file(folder / (std::string(name) + ".tmp"));
   }
-  if (fs::exists(folder / "predict.json")) remove_file(folder / "predict.json.tmp");
-  remove_remains(folder / "machines", false);
+  remove_remains(folder, false);
   remove_remains(folder / "maps", true);
 }
 
@@ -281,7 +285,8 @@ void work_off(JobQueue& queue, const std::vector<std::string>& jobs, PredictSess
   std::map<std::string, std::size_t> numbers;
   for (std::size_t i = 0; i < jobs.size(); ++i) numbers.emplace(jobs[i], i);
   std::string waiting_for;
-  for (;;) {
+  constexpr int kLooks = 20;  // two seconds
+  for (int unnamed = 0;;) {
     if (session.stop && session.stop()) {
       throw StoppedError("stopped; what is done is kept, run the same command again");
     }
@@ -295,6 +300,9 @@ void work_off(JobQueue& queue, const std::vector<std::string>& jobs, PredictSess
     const std::string others = joined(in_words(queue.holders(jobs)));
     if (!others.empty() && others != std::exchange(waiting_for, others)) {
       session.note("what is left is done by " + others + "; waiting");
+    }
+    if (others.empty() && ++unnamed == kLooks) {  // held up before it could say its name
+      session.note("what is left is held by a process that has not said which it is; waiting");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }

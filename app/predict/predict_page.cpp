@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "common/utf8.h"
-#include "pipeline/export/thumbnails.h"
 #include "app/page/html.h"
 #include "app/page/page.h"
 #include "app/words.h"
+#include "common/utf8.h"
+#include "pipeline/export/thumbnails.h"
 
 namespace winnow::app {
 namespace {
@@ -122,8 +122,7 @@ std::string header_of(const PredictPage& page) {
 
 }  // namespace
 
-PredictPage read_predict_page(const PredictRequest& request,
-                              const PredictReport& report) {
+PredictPage read_predict_page(const PredictRequest& request, const PredictReport& report) {
   PredictPage page{.report = report,
                    .title = name_of_folder(request.inputs.sources.front()),
                    .by = name_of_folder(request.net.run),

@@ -40,8 +40,6 @@ struct ReadingOptions {
   std::uint64_t memory_mib = 0;
   std::set<std::string> given = {};  // of kKeptByCache and --memory-limit, the flags that were said
 };
-// of kKeptByCache and --memory-limit, the flags that were said
-};
 
 datasets::OpenOptions open_options(const ReadingOptions& flags);
 // With the number of threads and the stop of `session`. UsageError where a value cannot be one.

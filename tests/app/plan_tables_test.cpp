@@ -130,7 +130,10 @@ TEST(PlanTables, MachinesAndBatchesAreThere) {
   of.scaling = PlanScaling{.network = {.source = "10gbit,20us", .bytes_per_second = 1.25e9},
                            .rows = {one, {.hosts = 64}}};
   of.target = PlanTarget{.target = "top1=0.9",
-                         .fit = {.least_steps = 400, .least_examples = 300'000},
+                         .fit = {.least_steps = 400,
+                                 .least_examples = 300'000,
+                                 .steps_range = {},
+                                 .examples_range = {}},
                          .critical_batch = 750,
                          .rows = {{.batch = 128, .steps = 2743.75, .seconds = 60}}};
   const std::string text = tables_of(of);

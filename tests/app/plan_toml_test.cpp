@@ -17,7 +17,8 @@ TEST(PlanToml, IsASectionForTraining) {
 }
 
 TEST(PlanToml, ParsedGivesThePlanAgain) {
-  std::mt19937 random(5);
+  std::mt19937 source(5);
+  const auto random = [&] { return static_cast<unsigned>(source()); };
   const std::string letters = "ab-_.*\"\\'= ,[]#\n\t{}0";
   for (int round = 0; round < 2000; ++round) {
     PlannedFlags flags;

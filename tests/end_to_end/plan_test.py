@@ -200,7 +200,7 @@ class Batches(Plan):
     def run_of(self, batch, *more):
         run = self.folder / f"run{batch}{len(more)}"
         self.ok("train", self.cache, "--out", run, "--net", "lenet", "--image-size", "28", "--holdout", "0.2", "--epochs", "10", "--recipe",
-                "none", "--lr", "0.1", "--batch-size", str(batch), "--eval-every", "1", *more)  # fmt: skip
+                "none", "--lr", "0.02", "--batch-size", str(batch), "--eval-every", "1", *more)  # fmt: skip
         return run
 
     def test_steps_to_a_target(self):

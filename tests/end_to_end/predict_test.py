@@ -1,5 +1,6 @@
 """winnow predict: classes of images without labels, of any source, by any number of workers, as eval has them."""
 
+import contextlib
 import csv
 import json
 import math
@@ -332,8 +333,19 @@ class Workers(PredictCase):
         frozen = self.start(many, "frozen")
         self.addCleanup(frozen.kill)
         claims = self.folder / "frozen" / "tasks" / "claims"
-        eventually(lambda: frozen.poll() is not None or (claims.is_dir() and any(claims.iterdir())))
-        frozen.send_signal(signal.SIGSTOP)
+
+        def is_named():
+            """Whether a claim says that it is the worker's."""
+            with contextlib.suppress(FileNotFoundError):
+                return any(str(frozen.pid) in claim.read_text().split() for claim in claims.iterdir())
+            return False
+
+        while frozen.poll() is None:
+            eventually(lambda: frozen.poll() is not None or is_named())
+            frozen.send_signal(signal.SIGSTOP)
+            if is_named():
+                break
+            frozen.send_signal(signal.SIGCONT)  # it was at work on none
         if frozen.poll() is not None or (self.folder / "frozen" / "report.json").exists():
             self.skipTest("the worker was done before it could be frozen")
         other = self.start(many, "frozen")
