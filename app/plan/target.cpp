@@ -10,6 +10,7 @@
 #include "common/file.h"
 #include "train/run/best.h"
 #include "train/run/config_facts.h"
+#include "train/run/setup.h"
 
 namespace winnow::app {
 namespace {
