@@ -75,7 +75,8 @@ struct Source {
   }
 };
 
-// No exception goes through libtiff.
+// No exception goes through libtiff. What cannot be read is no byte: libtiff 4.5 adds -1, which is
+// for failures, to what it has, and writes in front of its buffer.
 tmsize_t read_some(thandle_t handle, void* to, tmsize_t count) noexcept {
   auto& source = *static_cast<Source*>(handle);
   std::span<std::byte> rest(static_cast<std::byte*>(to), static_cast<std::size_t>(count));
@@ -87,7 +88,7 @@ tmsize_t read_some(thandle_t handle, void* to, tmsize_t count) noexcept {
     }
   } catch (...) {
     source.failure = std::current_exception();
-    return -1;
+    return 0;
   }
   return count - static_cast<tmsize_t>(rest.size());
 }
