@@ -253,7 +253,7 @@ def split(
     ignore_group_keys: bool = False,
     stay: bool = False,
     seed: int = 0,
-    **flags: Value,
+    **flags: Any,
 ) -> Split: ...
 @overload
 def split(
@@ -268,7 +268,7 @@ def split(
     review: Iterable[str | os.PathLike[str]] = (),
     ignore_group_keys: bool = False,
     seed: int = 0,
-    **flags: Value,
+    **flags: Any,
 ) -> Folds: ...
 def split(
     cache: Where,
@@ -286,7 +286,7 @@ def split(
     ignore_group_keys: bool = False,
     stay: bool = False,
     seed: int = 0,
-    **flags: Value,
+    **flags: Any,
 ) -> Split | Folds:
     """Makes train, val and test so that no duplicate and no group key lies in two of them, as the selection ``name``: the bytes of
     ``winnow split``.
