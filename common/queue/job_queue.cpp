@@ -160,8 +160,8 @@ std::vector<JobQueue::Holder> JobQueue::holders(std::span<const std::string> job
     std::istringstream words(read_claim(file, path));
     Holder holder;
     holder.job = job;
-    words >> holder.host >> holder.process;
-    holders.push_back(std::move(holder));
+    // One that was held up between its lock and its name has no name.
+    if (words >> holder.host >> holder.process) holders.push_back(std::move(holder));
   }
   return holders;
 }

@@ -89,7 +89,8 @@ class JobQueue {
   // Throws Error: another has claimed it meanwhile, for locks do not reach from machine to machine.
   void finish(Claim claim, const Outcome& outcome);
 
-  // Who does these jobs now, other than claims of this process: as far as locks and claims tell.
+  // Who does these jobs now, other than claims of this process, as far as locks and claims tell:
+  // one that was held up before it wrote its name into its claim is not among them.
   struct Holder {
     std::string job;
     std::string host;

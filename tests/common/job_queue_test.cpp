@@ -47,6 +47,9 @@ TEST(JobQueue, NamesWhoHoldsAJob) {
   EXPECT_EQ(holders[0].job, jobs[0]);
   EXPECT_EQ(holders[0].process, ::getpid());
   EXPECT_FALSE(holders[0].host.empty());
+  fs::resize_file(folder / "queue" / "claims" / job_key(jobs[0]),
+                  0);  // held up before it wrote that
+  EXPECT_TRUE(another.holders(jobs).empty());
   claim.reset();  // as a process that died leaves it
   EXPECT_TRUE(another.holders(jobs).empty());
 }
