@@ -155,17 +155,7 @@ void look_up_job(const TrainOptions& options, const comm::Communicator& comm, Ru
   pipeline::SampleSet train =
       look_up_samples(options.data, options.recipe.loss, options.class_weights, data);
   digests.selection = pipeline::selection_digest(cache, data.selection, digests.cache);
-  job.setup = fit_net(options.net, options.recipe.loss, options.batch, options.data, data.info);
-  job.recipe = options.recipe;
-  job.augment = recipe_of(options.data, data.info);
-  job.eval_resize_px = eval_resize_of(options.data, data.info, job.setup);
-  job.tta = options.run.evaluation.tta;
-  job.forward = forward_graph(job.setup);
-  job.sync_bn = options.batch.sync_bn;
-  if (job.sync_bn &&
-      std::ranges::find(job.forward.nodes, &kBatchNorm, &Node::op) == job.forward.nodes.end()) {
-    throw UsageError(job.setup.net.name + " has no batch norm; leave out --sync-bn");
-  }
+  take_net(options, job);
   pipeline::SamplingOptions sampling = options.data.sampling;
   sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
   make_sampler(sampling, options.recipe.seed, std::move(train), comm.rank(), data);
@@ -233,6 +223,21 @@ void check_evaluation(const EvaluationOptions& evaluation, const Job& job) {
 }
 
 }  // namespace
+
+void take_net(const TrainOptions& options, Job& job) {
+  const pipeline::DatasetInfo& info = job.data.info;
+  job.setup = fit_net(options.net, options.recipe.loss, options.batch, options.data, info);
+  job.recipe = options.recipe;
+  job.augment = recipe_of(options.data, info);
+  job.eval_resize_px = eval_resize_of(options.data, info, job.setup);
+  job.tta = options.run.evaluation.tta;
+  job.forward = forward_graph(job.setup);
+  job.sync_bn = options.batch.sync_bn;
+  if (job.sync_bn &&
+      std::ranges::find(job.forward.nodes, &kBatchNorm, &Node::op) == job.forward.nodes.end()) {
+    throw UsageError(job.setup.net.name + " has no batch norm; leave out --sync-bn");
+  }
+}
 
 Job open_job(const TrainOptions& options, const Backend& backend, comm::Communicator& comm) {
   Job job;

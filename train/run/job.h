@@ -58,6 +58,10 @@ struct Job {
   std::string config;        // text of config.json
 };
 
+// Puts into a job, whose data are known, the net and what else is decided by the options and the
+// data alone: all but the batches. Throws UsageError.
+void take_net(const TrainOptions& options, Job& job);
+
 // Opens the cache, looks samples up, fits the net. Collective.
 //
 // Throws   UsageError: options that do not fit the data, the backend or each other.

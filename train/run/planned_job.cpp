@@ -39,18 +39,7 @@ Job job_of_shape(const TrainOptions& options, const DataShape& shape, const Back
     job.data.info = describe(shape);
     job.data.evaluation_sets[Split::kVal] = made_up(shape.evaluation_images);
     job.data.evaluation_sets[Split::kTest] = {};
-    job.setup =
-        fit_net(options.net, options.recipe.loss, options.batch, options.data, job.data.info);
-    job.recipe = options.recipe;
-    job.augment = recipe_of(options.data, job.data.info);
-    job.eval_resize_px = eval_resize_of(options.data, job.data.info, job.setup);
-    job.tta = options.run.evaluation.tta;
-    job.forward = forward_graph(job.setup);
-    job.sync_bn = options.batch.sync_bn;
-    if (job.sync_bn &&
-        std::ranges::find(job.forward.nodes, &kBatchNorm, &Node::op) == job.forward.nodes.end()) {
-      throw UsageError(job.setup.net.name + " has no batch norm; leave out --sync-bn");
-    }
+    take_net(options, job);
     job.batches = plan_batches(shape.images, options.batch.batch, job.setup.options.batch,
                                options.recipe.epochs, comm.rank(), comm.size(),
                                !find_loss(options.recipe.loss.name).reads_labels());
