@@ -114,9 +114,9 @@ Command add_predict(Verb program) {
   verb.add_option("--dtype", o->dtype, "Precision of activations")
       .one_of({"f32", "bf16", "f16", "tf32"})
       .show_default();
-  verb.add_flag("--alone", o->request.alone,
+  verb.add_flag("--alone", o->request.work.alone,
                 "No other process works in --out: take no locks, as where a file system has none");
-  verb.add_flag("--mixed-machines", o->request.mixed_machines,
+  verb.add_flag("--mixed-machines", o->request.work.mixed_machines,
                 "Let machines work on it that differ in instructions or libraries, and so in the "
                 "last digits");
   verb.add_flag("--status", o->status, "Say how far the work in --out is, and who does it");

@@ -1,5 +1,7 @@
 #include "app/predict/predict.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <chrono>
@@ -99,10 +101,10 @@ void check_inputs(const PredictRequest& request, const Inputs& inputs) {
   }
 }
 
-PredictJob look_up(const PredictRequest& request, PredictSession& session) {
+PredictJob look_up(const PredictRequest& request, Session& session) {
   check(request);
   PredictJob job;
-  job.net = load_net(request.net, session.note);
+  job.net = load_net(request.net, [&](const std::string& sentence) { say(session, sentence); });
   job.backend = train::make_backend(request.backend, {.device = session.comm.local_rank()});
   job.inputs = open_inputs(request.inputs);
   check_inputs(request, *job.inputs);
@@ -143,22 +145,29 @@ class Counted final : public Pictures {
 class TaskWorker {
  public:
   TaskWorker(Net& net, const Inputs& inputs, train::Backend& backend, const PredictRequest& request,
-             PredictSession& session)
-      : net_(net), inputs_(inputs), backend_(backend), request_(request), session_(session) {}
+             Session& session)
+      : net_(net),
+        inputs_(inputs),
+        backend_(backend),
+        request_(request),
+        threads_(thread_plan(session, request.work.threads)),
+        stop_(session.stop),
+        progress_(
+            stopping_bar(session, "predict", request.windows ? "windows" : "images", kStopped)) {}
 
   std::vector<ImageResult> compute(const PredictTask& task) {
     const bool on_cpu = backend_.is_on_cpu();
-    if (!lanes_) lanes_.emplace(net_, backend_, request_.dtype, session_.threads.compute);
+    if (!lanes_) lanes_.emplace(net_, backend_, request_.dtype, threads_.compute);
     // One more than there is to compute with: somebody reads meanwhile.
-    const int workers = (on_cpu ? lanes_->count() : session_.threads.decode) + 1;
+    const int workers = (on_cpu ? lanes_->count() : threads_.decode) + 1;
     std::vector<ImageResult> results(task.count);
     const auto show = [&](Pictures& pictures, std::uint64_t total) {
-      Counted counted(pictures, done_, total, session_.progress);
-      show_all(counted, net_, *lanes_, workers, session_.stop);
+      Counted counted(pictures, done_, total, progress_);
+      show_all(counted, net_, *lanes_, workers, stop_);
     };
     if (request_.windows) {
       WindowedImages images(net_, inputs_, *request_.windows, request_.out / "maps", task.first,
-                            results, session_.stop);
+                            results, stop_);
       show(images, 0);
       images.finish();
     } else {
@@ -175,7 +184,9 @@ class TaskWorker {
   const Inputs& inputs_;
   train::Backend& backend_;
   const PredictRequest& request_;
-  PredictSession& session_;
+  const ThreadPlan threads_;
+  const StopRequested& stop_;
+  const ProgressSink progress_;
   std::optional<Lanes> lanes_;
   std::uint64_t done_ = 0;
 };
@@ -273,14 +284,8 @@ std::vector<std::string> in_words(const std::vector<JobQueue::Holder>& holders) 
   return words;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : "; ") + word;
-  return text;
-}
-
 // Works jobs off with whoever else does, until all are done.
-void work_off(JobQueue& queue, const std::vector<std::string>& jobs, PredictSession& session,
+void work_off(JobQueue& queue, const std::vector<std::string>& jobs, Session& session,
               const std::function<void(std::size_t job)>& work) {
   std::map<std::string, std::size_t> numbers;
   for (std::size_t i = 0; i < jobs.size(); ++i) numbers.emplace(jobs[i], i);
@@ -288,7 +293,7 @@ void work_off(JobQueue& queue, const std::vector<std::string>& jobs, PredictSess
   constexpr int kLooks = 20;  // two seconds
   for (int unnamed = 0;;) {
     if (session.stop && session.stop()) {
-      throw StoppedError("stopped; what is done is kept, run the same command again");
+      throw StoppedError(kStopped);
     }
     JobQueue::Next next = queue.claim_next(jobs);
     if (next.claim) {
@@ -297,19 +302,19 @@ void work_off(JobQueue& queue, const std::vector<std::string>& jobs, PredictSess
       continue;
     }
     if (next.held == 0) return;
-    const std::string others = joined(in_words(queue.holders(jobs)));
+    const std::string others = fmt::format("{}", fmt::join(in_words(queue.holders(jobs)), "; "));
     if (!others.empty() && others != std::exchange(waiting_for, others)) {
-      session.note("what is left is done by " + others + "; waiting");
+      say(session, "what is left is done by " + others + "; waiting");
     }
     if (others.empty() && ++unnamed == kLooks) {  // held up before it could say its name
-      session.note("what is left is held by a process that has not said which it is; waiting");
+      say(session, "what is left is held by a process that has not said which it is; waiting");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }
 
 void work_in_queue(const PredictJob& job, const PredictFolder& folder, TaskWorker& worker,
-                   PredictSession& session) {
+                   Session& session) {
   try {
     JobQueue queue(folder.queue(), "predictions " + folder.digest());
     std::vector<std::string> jobs;
@@ -325,7 +330,7 @@ void work_in_queue(const PredictJob& job, const PredictFolder& folder, TaskWorke
 
 // Ranks take tasks by their numbers.
 void work_by_number(const PredictJob& job, const PredictFolder& folder, TaskWorker& worker,
-                    PredictSession& session) {
+                    Session& session) {
   const auto ranks = static_cast<std::size_t>(session.comm.size());
   const auto rank = static_cast<std::size_t>(session.comm.rank());
   comm::on_all(session.comm, [&] {
@@ -348,13 +353,14 @@ void check_readable(const PredictReport& report, const fs::path& out) {
 
 }  // namespace
 
-PredictReport predict(const PredictRequest& request, PredictSession& session) {
+PredictReport predict(const PredictRequest& request, Session& session) {
   const auto begin = std::chrono::steady_clock::now();
   PredictJob job;
   comm::on_all(session.comm, [&] { job = look_up(request, session); });
   std::optional<PredictFolder> folder;
   const auto open = [&] {
-    folder.emplace(request.out, job.facts, job.tasks.size(), job.machine, request.mixed_machines);
+    folder.emplace(request.out, job.facts, job.tasks.size(), job.machine,
+                   request.work.mixed_machines);
   };
   comm::on_root(session.comm, open);
   comm::on_all(session.comm, [&] {
@@ -362,7 +368,7 @@ PredictReport predict(const PredictRequest& request, PredictSession& session) {
   });
   const bool was_there = fs::exists(folder->report());
   TaskWorker worker(job.net, *job.inputs, *job.backend, request, session);
-  if (!was_there && (request.alone || session.comm.size() > 1)) {
+  if (!was_there && (request.work.alone || session.comm.size() > 1)) {
     work_by_number(job, *folder, worker, session);
   } else if (!was_there) {
     work_in_queue(job, *folder, worker, session);
@@ -412,7 +418,7 @@ PredictStatus predict_status(const fs::path& out) {
 }
 
 Predictions predict_arrays(Net& net, const Inputs& inputs, const PredictRequest& request,
-                           PredictSession& session) {
+                           Session& session) {
   const auto backend = train::make_backend(request.backend, {.device = session.comm.local_rank()});
   TaskWorker worker(net, inputs, *backend, request, session);
   return {worker.compute({0, inputs.size()}), net.classes};

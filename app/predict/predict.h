@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,10 +11,7 @@
 #include "app/predict/net.h"
 #include "app/predict/results.h"
 #include "app/predict/windowed_images.h"
-#include "common/comm/communicator.h"
-#include "common/progress.h"
-#include "common/stop.h"
-#include "common/thread_plan.h"
+#include "app/session.h"
 #include "pipeline/store/ledger.h"
 #include "train/tensor/tensor.h"
 
@@ -32,6 +28,13 @@ struct TableOptions {
   std::filesystem::path sort_into{};  // hard links by class; empty: none
 };
 
+// Who does it.
+struct PredictWork {
+  int threads = 0;     // cores of a rank; 0: all it may use
+  bool alone = false;  // no other process works in `out`, and no lock is taken
+  bool mixed_machines = false;
+};
+
 struct PredictRequest {
   NetOptions net;
   InputOptions inputs;
@@ -40,17 +43,7 @@ struct PredictRequest {
   TableOptions table;
   std::string backend = "onednn";
   train::DType dtype = train::DType::kF32;
-  bool alone = false;  // no other process works in `out`, and no lock is taken
-  bool mixed_machines = false;
-};
-
-// What predict() runs with.
-struct PredictSession {
-  comm::Communicator& comm;
-  ThreadPlan threads;
-  StopRequested stop;
-  std::function<void(std::string)> note;  // takes sentences for people
-  ProgressSink progress;                  // of images or windows of this process
+  PredictWork work;
 };
 
 // A picture that a page shows.
@@ -100,7 +93,7 @@ struct PredictReport {
 // Throws      UsageError: what makes no sense, a folder of something else, a source that changed.
 //             RefusedError: no picture was readable. StoppedError. SystemError: a full disk, a file
 //             system without locks.
-PredictReport predict(const PredictRequest& request, PredictSession& session);
+PredictReport predict(const PredictRequest& request, Session& session);
 
 // How far the work in a folder is.
 struct PredictStatus {
@@ -118,6 +111,6 @@ struct Predictions {
   std::vector<std::string> classes;
 };
 Predictions predict_arrays(Net& net, const Inputs& inputs, const PredictRequest& request,
-                           PredictSession& session);
+                           Session& session);
 
 }  // namespace winnow::app

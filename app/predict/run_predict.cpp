@@ -140,14 +140,8 @@ void run_predict(PredictCommand o, Session& session) {
     o.request.inputs.decode = ingest_options(o.reading, session).decode;
   });
   o.request.inputs.stop = session.stop;
-  PredictSession with{
-      .comm = session.comm,
-      .threads = thread_plan(session, o.reading.ingest.work.threads),
-      .stop = session.stop,
-      .note = [&](const std::string& sentence) { say(session, sentence); },
-      .progress = stopping_bar(session, "predict", o.request.windows ? "windows" : "images",
-                               "stopped; what is done is kept, run the same command again")};
-  const PredictReport report = predict(o.request, with);
+  o.request.work.threads = o.reading.ingest.work.threads;
+  const PredictReport report = predict(o.request, session);
   if (session.comm.rank() != 0) return;
   tell(o, session, report);
   if (o.report.empty()) return;

@@ -69,8 +69,7 @@ class Showing {
     changed_.wait(lock, [&] { return failure_ || next_ - taken_ < most; });
     if (failure_) return std::nullopt;
     lock.unlock();
-    if (stop_ && stop_())
-      throw StoppedError("stopped; what is done is kept, run the same command again");
+    if (stop_ && stop_()) throw StoppedError(kStopped);
     std::optional<Pictures::MicroBatch> batch = pictures_.next();
     if (!batch) return std::nullopt;
     lock.lock();

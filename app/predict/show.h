@@ -11,6 +11,9 @@
 
 namespace winnow::app {
 
+// What is said where predictions are stopped.
+inline constexpr const char* kStopped = "stopped; what is done is kept, run the same command again";
+
 // Pictures that a net is shown, a micro-batch at a time.
 class Pictures {
  public:

@@ -16,12 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "common/comm/communicator.h"
 #include "common/error.h"
-#include "common/thread_plan.h"
 #include "python/core/arrays.h"
 #include "python/core/bind.h"
 #include "python/core/listener.h"
+#include "python/core/lone_session.h"
 
 namespace winnow::python {
 namespace nb = nanobind;
@@ -100,24 +99,18 @@ Predicted predicted(const app::Predictions& predictions, const app::Inputs& inpu
   return result;
 }
 
-app::Predictions run(const app::PredictRequest& request, const app::Inputs& inputs, int threads,
+app::Predictions run(const app::PredictRequest& request, const app::Inputs& inputs,
                      Listener& listener) {
-  ThreadPlanInputs plan = detect_threads(1, 1);
-  plan.requested = threads;
-  const auto alone = comm::make_single();
-  app::PredictSession session{.comm = *alone,
-                              .threads = plan_threads(plan),
-                              .stop = listener.stop(),
-                              .note = [](const std::string&) {},
-                              .progress = listener.sink()};
-  app::Net net = app::load_net(request.net, session.note);
-  return app::predict_arrays(net, inputs, request, session);
+  LoneSession alone(listener);
+  app::Net net = app::load_net(request.net, [](const std::string&) {});
+  return app::predict_arrays(net, inputs, request, alone.session);
 }
 
 Predicted predict(app::PredictRequest request, const std::vector<Pixels>& arrays,
                   std::vector<std::string> names, int threads, nb::object progress) {
   Listener listener(std::move(progress));
   request.inputs.stop = listener.stop();
+  request.work.threads = threads;
   std::unique_ptr<app::Inputs> inputs;
   if (request.inputs.sources.empty()) {
     std::vector<Image> images;
@@ -128,8 +121,7 @@ Predicted predict(app::PredictRequest request, const std::vector<Pixels>& arrays
   } else {
     inputs = app::open_inputs(request.inputs);
   }
-  return predicted(listener.wait_for([&] { return run(request, *inputs, threads, listener); }),
-                   *inputs);
+  return predicted(listener.wait_for([&] { return run(request, *inputs, listener); }), *inputs);
 }
 
 void bind_result(nb::module_& core) {

@@ -10,9 +10,9 @@
 #include "app/printable.h"
 #include "app/report/report.h"
 #include "app/session.h"
-#include "common/comm/communicator.h"
 #include "python/core/bind.h"
 #include "python/core/listener.h"
+#include "python/core/lone_session.h"
 #include "tools/words.h"
 
 namespace winnow::python {
@@ -32,14 +32,12 @@ Told told_by(nb::object progress, const Run& run) {
   Listener listener(std::move(progress));
   return listener.wait_for([&] {
     Told told;
-    const auto comm = comm::make_single();
-    app::Session session{
-        *comm, detect_threads(comm->size(), comm->local_size()), listener.stop(), {}};
+    LoneSession alone(listener);
+    app::Session& session = alone.session;
     session.to.sentence = [&](const std::string& sentence) {
       told.sentences += app::printable(sentence) + '\n';
     };
     session.to.lines = [&](std::string_view lines) { told.lines += lines; };
-    session.to.bar = [&](const std::string&, const std::string&) { return listener.sink(); };
     run(session);
     return told;
   });

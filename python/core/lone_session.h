@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/session.h"
+#include "common/comm/communicator.h"
+#include "python/core/listener.h"
+
+namespace winnow::python {
+
+// What a verb runs with on one rank: it ends as the listener says, and tells that how far it is.
+// The listener must outlive it.
+struct LoneSession {
+  explicit LoneSession(Listener& listener)
+      : comm(comm::make_single()),
+        session{*comm, detect_threads(comm->size(), comm->local_size()), listener.stop(), {}} {
+    session.to.bar = [&listener](const std::string&, const std::string&) {
+      return listener.sink();
+    };
+  }
+
+  std::unique_ptr<comm::Communicator> comm;
+  app::Session session;
+};
+
+}  // namespace winnow::python
