@@ -61,12 +61,6 @@ SubVerb add_bench_decode(Verb bench) {
   return {verb, [o](Session& session) { bench_decode(*o, session); }};
 }
 
-namespace {
-
-namespace fs = std::filesystem;
-
-}  // namespace
-
 SubVerb add_bench_ingest(Verb bench) {
   auto o = std::make_shared<IngestBenchRequest>();
   o->held.seconds = 20;
@@ -178,13 +172,6 @@ Both as multiples of what a global shuffle comes to.)");
   return {verb, [o, fraction](Session& session) { bench_shuffle(*o, fraction.given(), session); }};
 }
 
-namespace {
-
-using comm::Communicator;
-using comm::ScheduleOptions;
-
-}  // namespace
-
 SubVerb add_bench_alltoall(Verb bench) {
   auto o = std::make_shared<ExchangeRequest>();
   const Verb verb = bench.add_verb(
@@ -211,12 +198,6 @@ SubVerb add_bench_alltoall(Verb bench) {
   return {verb, [o](Session& session) { bench_alltoall(*o, session); },
           /*uses_ranks=*/true};
 }
-
-namespace {
-
-using comm::Communicator;
-
-}  // namespace
 
 SubVerb add_bench_allreduce(Verb bench) {
   auto o = std::make_shared<AllReduceRequest>();

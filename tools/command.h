@@ -22,7 +22,7 @@ struct SubVerb {
 struct Command {
   Verb verb;
   bool uses_ranks = false;            // may run under mpirun
-  std::function<void(Session&)> run;  // throws; returning is success
+  std::function<void(Session&)> run;  // throws; returning is success. Empty where it has verbs
   // It asks Session::stop, as it has something to finish or to take back; others are ended by the
   // first signal.
   bool stops = false;

@@ -91,7 +91,7 @@ int run(const Command& command, comm::Communicator& comm) {
     const SubVerb* const sub = called_of(command);
     require_ranks(comm, "winnow " + command.verb.name() + (sub ? " " + sub->verb.name() : ""),
                   sub ? sub->uses_ranks : command.uses_ranks);
-    command.run(session);
+    run_called(command, session);
     flush_report();
     return 0;
   } catch (const comm::PeerError& error) {

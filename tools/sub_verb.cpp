@@ -11,14 +11,15 @@ const SubVerb* called_of(const Command& command) {
   return called == command.verbs.end() ? nullptr : &*called;
 }
 
+void run_called(const Command& command, Session& session) {
+  const SubVerb* const sub = called_of(command);
+  (sub != nullptr ? sub->run : command.run)(session);
+}
+
 Command command_of(Verb verb, std::vector<SubVerb> verbs) {
   verb.require_verb();
   const bool uses_ranks = std::ranges::any_of(verbs, &SubVerb::uses_ranks);
-  Command command{verb, uses_ranks, {}, /*stops=*/true, verbs};
-  command.run = [verbs = std::move(verbs)](Session& session) {
-    std::ranges::find_if(verbs, [](const SubVerb& sub) { return sub.verb.called(); })->run(session);
-  };
-  return command;
+  return {verb, uses_ranks, {}, /*stops=*/true, std::move(verbs)};
 }
 
 }  // namespace winnow::tools

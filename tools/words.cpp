@@ -7,6 +7,7 @@
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 #include "tools/help.h"
+#include "tools/sub_verb.h"
 
 namespace winnow::tools {
 
@@ -22,7 +23,8 @@ void run_words(const std::vector<std::string>& words, app::Session& session) {
     const std::string unknown = unknown_word(program);
     throw UsageError(unknown.empty() ? error.what() : unknown);
   }
-  std::ranges::find_if(commands, [](const Command& c) { return c.verb.called(); })->run(session);
+  run_called(*std::ranges::find_if(commands, [](const Command& c) { return c.verb.called(); }),
+             session);
 }
 
 }  // namespace winnow::tools
