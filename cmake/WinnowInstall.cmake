@@ -118,7 +118,6 @@ between splits, shows them for review, and trains networks on what is kept,
 on one machine or on many by MPI.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME winnow-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "nlohmann-json3-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS
   "libarchive-dev, libdnnl-dev, libfmt-dev, libjpeg62-turbo-dev, liblmdb-dev, libopencv-imgproc-dev, libopenmpi-dev, libpng-dev, libtbb-dev, libtiff-dev, libtomlplusplus-dev, libwebp-dev, libxxhash-dev, zlib1g-dev")
 # Not by CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS, which knows no components.

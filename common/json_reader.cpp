@@ -2,100 +2,37 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/error.h"
+#include "common/json.h"
 
 namespace winnow {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string in_quotes(const std::string& name) {
   const std::string escaped = Json(name).dump();
   return "'" + escaped.substr(1, escaped.size() - 2) + "'";
 }
 
-// Builds the values of a text, in time that its length bounds: nlohmann's own looks through an
-// object for each name that is added.
-class Builder final : public nlohmann::json_sax<Json> {
- public:
-  explicit Builder(int levels) : levels_(static_cast<std::size_t>(levels)) {}
-
-  bool null() override { return add(nullptr); }
-  bool boolean(bool value) override { return add(value); }
-  bool number_integer(std::int64_t value) override { return add(value); }
-  bool number_unsigned(std::uint64_t value) override { return add(value); }
-  bool number_float(double value, const std::string&) override { return add(value); }
-  bool string(std::string& value) override { return add(std::move(value)); }
-  bool binary(Json::binary_t&) override { return refuse("it is not JSON"); }
-  bool start_object(std::size_t) override { return open(Json::object()); }
-  bool start_array(std::size_t) override { return open(Json::array()); }
-  bool key(std::string& name) override {
-    name_ = std::move(name);
-    return true;
-  }
-  bool end_object() override {
-    const Json& object = *open_.back();
-    std::vector<std::string_view> names;
-    for (const auto& member : object.get_ref<const Json::object_t&>())
-      names.push_back(member.first);
-    std::ranges::sort(names);
-    const auto twice = std::ranges::adjacent_find(names);
-    if (twice != names.end()) return refuse("it has " + Json(*twice).dump() + " twice");
-    return end_array();
-  }
-  bool end_array() override {
-    open_.pop_back();
-    return true;
-  }
-  bool parse_error(std::size_t, const std::string&, const Json::exception&) override {
-    return refuse("it is not JSON");
-  }
-
-  Json take() && { return std::move(root_); }
-  const std::string& why() const noexcept { return why_; }  // it is none
-
- private:
-  bool refuse(std::string why) {
-    why_ = std::move(why);
-    return false;
-  }
-  bool add(Json value) {
-    place(std::move(value));
-    return true;
-  }
-  bool open(Json value) {
-    if (open_.size() == levels_) return refuse("its JSON is nested too deep");
-    open_.push_back(&place(std::move(value)));
-    return true;
-  }
-  // Containers that are open do not move: only the last of them grows.
-  Json& place(Json value) {
-    if (open_.empty()) return root_ = std::move(value);
-    Json& to = *open_.back();
-    if (to.is_array()) return to.get_ref<Json::array_t&>().emplace_back(std::move(value));
-    return to.get_ref<Json::object_t&>().emplace_back(std::move(name_), std::move(value)).second;
-  }
-
-  const std::size_t levels_;
-  Json root_;
-  std::vector<Json*> open_;
-  std::string name_;
-  std::string why_;
-};
-
 // The way from `from` to `to`, "'shards' 2, 'file'"; nothing where it is not there.
 std::optional<std::string> way(const Json& from, const Json& to) {
   if (&from == &to) return "";
   std::size_t number = 0;
-  for (const auto& [name, value] : from.items()) {
-    const std::string step = from.is_array() ? std::to_string(number++) : in_quotes(name);
+  const auto by = [&](const std::string& step, const Json& value) -> std::optional<std::string> {
     const auto rest = value.is_primitive() && &value != &to ? std::nullopt : way(value, to);
-    if (!rest) continue;
+    if (!rest) return std::nullopt;
     const bool is_element = !rest->empty() && rest->front() != '\'';
     return step + (rest->empty() ? "" : is_element ? " " : ", ") + *rest;
+  };
+  if (from.is_array()) {
+    for (const Json& value : from) {
+      if (auto found = by(std::to_string(number++), value)) return found;
+    }
+  } else if (from.is_object()) {
+    for (const auto& [name, value] : from.members()) {
+      if (auto found = by(in_quotes(name), value)) return found;
+    }
   }
   return std::nullopt;
 }
@@ -113,10 +50,13 @@ struct JsonReader::Document {
 };
 
 JsonReader::JsonReader(std::string_view text, JsonSource source) {
-  Builder builder(source.levels);
-  if (!Json::sax_parse(text.begin(), text.end(), &builder)) throw_damaged(source, builder.why());
-  document_ =
-      std::make_shared<const Document>(Document{std::move(source), std::move(builder).take()});
+  Json root;
+  try {
+    root = Json::parse(text, source.levels, /*once=*/true);
+  } catch (const FormatError& error) {
+    throw_damaged(source, error.what());
+  }
+  document_ = std::make_shared<const Document>(Document{std::move(source), std::move(root)});
   value_ = &document_->root;
 }
 
@@ -130,9 +70,9 @@ void JsonReader::fail(const std::string& what) const {
 
 std::optional<JsonReader> JsonReader::find(std::string_view name) const {
   if (!value_->is_object()) fail("is not an object");
-  const auto at = value_->find(name);
-  if (at == value_->end()) return std::nullopt;
-  return JsonReader(document_, *at);
+  const Json* found = value_->find(name);
+  if (found == nullptr) return std::nullopt;
+  return JsonReader(document_, *found);
 }
 
 bool JsonReader::has(std::string_view name) const { return find(name).has_value(); }
@@ -146,7 +86,7 @@ JsonReader JsonReader::at(std::string_view name) const {
 std::vector<std::pair<std::string, JsonReader>> JsonReader::members() const {
   if (!value_->is_object()) fail("is not an object");
   std::vector<std::pair<std::string, JsonReader>> out;
-  for (const auto& [name, value] : value_->items()) {
+  for (const auto& [name, value] : value_->members()) {
     out.emplace_back(name, JsonReader(document_, value));
   }
   return out;
@@ -188,17 +128,17 @@ bool JsonReader::is_text() const noexcept { return value_->is_string(); }
 
 std::string JsonReader::text() const {
   if (!value_->is_string()) fail("is not text");
-  return value_->get<std::string>();
+  return value_->text();
 }
 
 bool JsonReader::boolean() const {
   if (!value_->is_boolean()) fail("is neither true nor false");
-  return value_->get<bool>();
+  return value_->boolean();
 }
 
 double JsonReader::real() const {
   if (!value_->is_number()) fail("is not a number");
-  return value_->get<double>();  // a number that is not finite is no JSON
+  return value_->real();  // a number that is not finite is no JSON
 }
 
 double JsonReader::real(double least, double most) const {
@@ -216,21 +156,20 @@ double JsonReader::real_from_0() const {
 }
 
 std::uint64_t JsonReader::whole(std::uint64_t most) const {
-  if (!value_->is_number_unsigned()) fail("is not a whole number from 0 up");
-  const auto value = value_->get<std::uint64_t>();
+  if (!value_->is_unsigned()) fail("is not a whole number from 0 up");
+  const auto value = value_->whole();
   if (value > most) fail("is " + std::to_string(value) + ", over " + std::to_string(most));
   return value;
 }
 
 std::int64_t JsonReader::integer(std::int64_t least, std::int64_t most) const {
-  const bool fits = value_->is_number_unsigned()
-                        ? std::cmp_less_equal(value_->get<std::uint64_t>(), most)
-                        : value_->is_number_integer() && value_->get<std::int64_t>() <= most;
-  if (!fits || value_->get<std::int64_t>() < least) {
+  const bool fits = value_->is_unsigned() ? std::cmp_less_equal(value_->whole(), most)
+                                          : value_->is_whole() && value_->integer() <= most;
+  if (!fits || value_->integer() < least) {
     const std::string is = value_->is_primitive() ? "is " + dump() + ", " : "is ";
     fail(is + "not a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
-  return value_->get<std::int64_t>();
+  return value_->integer();
 }
 
 std::string JsonReader::dump() const { return value_->dump(); }

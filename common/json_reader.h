@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "common/json.h"
 #include "common/json_text.h"
 
 namespace winnow {
@@ -65,18 +65,18 @@ class JsonReader {
 
   std::string dump() const;  // as JSON, without spaces
   // For those who put it into JSON of theirs; lives as long as a reader of the text.
-  const nlohmann::ordered_json& json() const noexcept { return *value_; }
+  const Json& json() const noexcept { return *value_; }
 
   // For what else cannot be: "is not the name of a shard".
   [[noreturn]] void fail(const std::string& what) const;
 
  private:
   struct Document;
-  JsonReader(std::shared_ptr<const Document> document, const nlohmann::ordered_json& value);
+  JsonReader(std::shared_ptr<const Document> document, const Json& value);
   std::uint64_t whole(std::uint64_t most) const;
 
   std::shared_ptr<const Document> document_;
-  const nlohmann::ordered_json* value_;
+  const Json* value_;
 };
 
 }  // namespace winnow

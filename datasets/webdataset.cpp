@@ -4,12 +4,12 @@
 #include <array>
 #include <cctype>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_text.h"
 #include "common/list_text.h"
 #include "datasets/class_labels.h"
@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t kMaxLabelBytes = 1 << 10;
 constexpr std::uint64_t kMaxJsonBytes = 1 << 20;
 constexpr std::uint64_t kMaxNamesBytes = 1 << 24;
-constexpr std::uint64_t kLost = ~std::uint64_t{0};  // the address of a hard link to nothing
+constexpr std::uint64_t kNoAddress = ~std::uint64_t{0};  // the address of a hard link to nothing
 
 // "n01/0001.Seg.PNG" is {"n01/0001", "seg.png"}.
 struct MemberName {
@@ -87,13 +87,13 @@ bool look_like_samples(const std::vector<std::string>& names) {
 }
 
 // The labels a JSON value stands for, as texts; nothing where it is of no kind that can be one.
-std::optional<std::vector<std::string>> labels_of(const nlohmann::json& value) {
+std::optional<std::vector<std::string>> labels_of(const Json& value) {
   if (value.is_null()) return std::vector<std::string>{};
-  if (value.is_string()) return std::vector{value.get<std::string>()};
-  if (value.is_number_integer()) return std::vector{value.dump()};
+  if (value.is_string()) return std::vector{value.text()};
+  if (value.is_whole()) return std::vector{value.dump()};
   if (!value.is_array()) return std::nullopt;
   std::vector<std::string> all;
-  for (const nlohmann::json& one : value) {
+  for (const Json& one : value) {
     const auto label = one.is_array() ? std::nullopt : labels_of(one);
     if (!label) return std::nullopt;
     all.insert(all.end(), label->begin(), label->end());
@@ -277,7 +277,7 @@ class SampleReader {
     }
     labelled_ += entry.labels.empty() ? 0 : 1;
     rows.push_back(entry);
-    addresses.push_back(image.kind == TarMember::Kind::kLostLink ? kLost : image.offset);
+    addresses.push_back(image.kind == TarMember::Kind::kLostLink ? kNoAddress : image.offset);
   }
 
   std::vector<std::string> texts_of(const std::string& view) const {
@@ -304,14 +304,11 @@ class SampleReader {
            "has " + std::to_string(member.bytes) + " bytes, too many for what is said of an image");
     }
     const std::string text = set_.text(tar_, member);
-    const auto json = nests_deeper_than(text, kJsonLevels)
-                          ? nlohmann::json(nlohmann::json::value_t::discarded)
-                          : nlohmann::json::parse(text, nullptr, false);
-    if (json.is_discarded()) fail(member, "is no JSON");
-    if (!json.is_object()) return {};
+    const std::optional<Json> json = Json::parse_if_json(text);
+    if (!json) fail(member, "is no JSON");
     for (const char* key : {"label", "cls", "class"}) {
-      const auto found = json.find(key);
-      if (found == json.end()) continue;
+      const Json* found = json->find(key);
+      if (found == nullptr) continue;
       auto labels = labels_of(*found);
       if (!labels) fail(member, "has under \"" + std::string(key) + "\" what is no label");
       return *std::move(labels);
@@ -374,7 +371,7 @@ class WebDataset final : public Source {
   std::string description() const override { return description_; }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
-    if (addresses_[position] == kLost) {
+    if (addresses_[position] == kNoAddress) {
       return ReadError{ReadError::Kind::kMissing,
                        "is a hard link to a file that the archive does not have before it; make "
                        "the archive anew, with what it leads to"};

@@ -1,18 +1,16 @@
 #include "dedup/list.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/csv.h"
+#include "common/json.h"
 #include "common/utf8.h"
 
 namespace winnow::dedup {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string csv_value(const Json& value) {
-  if (value.is_string()) return csv_field(from_utf8(value.get_ref<const std::string&>()));
+  if (value.is_string()) return csv_field(from_utf8(value.text()));
   if (!value.is_array()) return value.dump();
   std::string text;
   for (const Json& element : value) text += (text.empty() ? "" : " ") + element.dump();

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "common/json.h"
 #include "dedup/report.h"
 
 namespace winnow::dedup {
@@ -13,7 +13,7 @@ class List {
  public:
   List(std::vector<std::string> names, ListForm form, const TextSink& out);
   // A value for each name. Texts are UTF-8 (to_utf8), arrays are of numbers.
-  void put(const std::vector<nlohmann::ordered_json>& values);
+  void put(const std::vector<Json>& values);
 
  private:
   std::vector<std::string> names_;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/json.h"
 #include "common/utf8.h"
 #include "dedup/audit/issues.h"
 #include "dedup/features/feature_links.h"
@@ -14,8 +14,6 @@
 
 namespace winnow::dedup {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // What lists say of samples.
 struct Samples {
@@ -34,7 +32,7 @@ std::vector<std::string> decision_fields() {
           "kept_name", "kept_split", "kept_labels", "distance", "rule",  "because"};
 }
 
-void append(std::vector<Json> more, std::vector<Json>& to) {
+void append_to(std::vector<Json> more, std::vector<Json>& to) {
   std::move(more.begin(), more.end(), std::back_inserter(to));
 }
 
@@ -43,7 +41,7 @@ std::vector<Json> decision_of(const Selection& selection, const Samples& samples
   std::vector<Json> values = samples.describe(row);
   values.emplace_back(group);
   const std::size_t kept = selection.row_of(selection.kept[row]);
-  append(samples.describe(kept), values);
+  append_to(samples.describe(kept), values);
   values.emplace_back(selection.distances[row]);
   values.emplace_back(rule_name(selection.rules[row]));
   values.emplace_back(
@@ -108,7 +106,7 @@ void list_removed(const Result& result, const Fingerprints& table, ToldPairs tol
     if (result.selection.weights[row] > 0) continue;
     std::vector<Json> values =
         decision_of(result.selection, samples, row, result.selection.components[row], because);
-    append(told_of_row(told, result.selection, table, row), values);
+    append_to(told_of_row(told, result.selection, table, row), values);
     list.put(values);
   }
 }
@@ -126,10 +124,10 @@ void list_groups(const Result& result, const Fingerprints& table, ToldPairs told
     const Group& group = result.groups[number];
     for (const std::uint32_t row : group.rows) {
       std::vector<Json> values = decision_of(selection, samples, row, number, because);
-      append({selection.weights[row], split_name(selection.split_of(row, table.splits[row])),
-              group.shape.diameter, group.shape.chain},
-             values);
-      append(told_of_row(told, selection, table, row), values);
+      append_to({selection.weights[row], split_name(selection.split_of(row, table.splits[row])),
+                 group.shape.diameter, group.shape.chain},
+                values);
+      append_to(told_of_row(told, selection, table, row), values);
       list.put(values);
     }
   }
@@ -150,11 +148,11 @@ void list_pairs(const ColumnSource& columns, const Options& options, const ToldL
   const LinkSource source = links.verified ? links_of(std::span(listed)) : links.source;
   for_each_pair(columns, options, source, [&](const Edge& pair) {
     std::vector<Json> values = samples.describe(pair.a);
-    append(samples.describe(pair.b), values);
+    append_to(samples.describe(pair.b), values);
     values.emplace_back(pair.distance);
     if (by_features) values.emplace_back(cosine_of_distance(static_cast<int>(pair.distance)));
     if (links.verified) {
-      append(told_of(find_pair(*links.verified, pair.a, pair.b), sizes, pair), values);
+      append_to(told_of(find_pair(*links.verified, pair.a, pair.b), sizes, pair), values);
     }
     list.put(values);
   });
@@ -173,9 +171,9 @@ void list_look_alikes(const ColumnSource& columns, const Options& options, const
   const CodeColumn& codes = codes_of(coded, options.hash);
   for (const VerifiedPair& pair : links.verified->look_alikes) {
     std::vector<Json> values = samples.describe(pair.row_a);
-    append(samples.describe(pair.row_b), values);
+    append_to(samples.describe(pair.row_b), values);
     values.emplace_back(row_distance(codes, pair.row_a, pair.row_b));
-    append(told_of(&pair, sizes, {pair.row_a, pair.row_b, 0}), values);
+    append_to(told_of(&pair, sizes, {pair.row_a, pair.row_b, 0}), values);
     list.put(values);
   }
 }

@@ -1,12 +1,12 @@
 #include "dedup/settings.h"
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/utf8.h"
 #include "dedup/review/decided.h"
@@ -14,29 +14,26 @@
 namespace winnow::dedup {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // What both verbs search by. Names are written in alphabetical order.
-nlohmann::json of_search(const std::string& hash, int threshold,
-                         std::optional<std::uint32_t> hash_version) {
-  nlohmann::json settings{{"hash", hash}, {"threshold", hash == kExact ? 0 : threshold}};
+Json of_search(const std::string& hash, int threshold, std::optional<std::uint32_t> hash_version) {
+  Json settings{{"hash", hash}, {"threshold", hash == kExact ? 0 : threshold}};
   if (hash_version) settings["hash_version"] = *hash_version;
   return settings;
 }
 
-void add_choice(const ChosenBy& chosen_by, nlohmann::json& settings) {
+void add_choice(const ChosenBy& chosen_by, Json& settings) {
   if (!chosen_by.demand.empty()) settings["chosen_by"] = chosen_by.demand;
   if (chosen_by.hash) settings["hash_chosen"] = true;
 }
 
-void add_matching(const Matching& matching, nlohmann::json& settings) {
+void add_matching(const Matching& matching, Json& settings) {
   if (matching.least_quality) settings["least_quality"] = *matching.least_quality;
   if (matching.verified) settings["verified"] = *matching.verified;
   if (!matching.features.empty()) settings["features"] = matching.features;
 }
 
 // What people said; nothing where they did not.
-void add_reviews(const std::shared_ptr<const Decided>& decided, nlohmann::json& settings) {
+void add_reviews(const std::shared_ptr<const Decided>& decided, Json& settings) {
   if (!decided) return;
   for (const Decided::Source& review : decided->reviews) {
     settings["review"].push_back({{"file", to_utf8(review.file)},
@@ -45,7 +42,7 @@ void add_reviews(const std::shared_ptr<const Decided>& decided, nlohmann::json& 
   }
 }
 
-void add_precedence(const Policy& policy, nlohmann::json& settings) {
+void add_precedence(const Policy& policy, Json& settings) {
   if (!policy.precedence) return;
   for (const auto& glob : policy.precedence->prefer) {
     settings["prefer"].push_back(to_utf8(glob.text));
@@ -53,6 +50,13 @@ void add_precedence(const Policy& policy, nlohmann::json& settings) {
   for (const auto& glob : policy.precedence->protect) {
     settings["protect"].push_back(to_utf8(glob.text));
   }
+}
+
+// Those of a list of that name; none where there is no list.
+const Json::Array& elements(const Json& json, std::string_view name) {
+  static const Json::Array kNone;
+  const Json* found = json.find(name);
+  return found != nullptr && found->is_array() ? found->elements() : kNone;
 }
 
 // Nothing where they are damaged, which is no matter of words.
@@ -72,7 +76,7 @@ std::string settings_of(const Options& options, std::optional<std::uint32_t> has
   for (const Split split : policy.order) {
     order += (order.empty() ? "" : ",") + std::string(split_name(split));
   }
-  nlohmann::json settings = of_search(options.hash, options.threshold, hash_version);
+  Json settings = of_search(options.hash, options.threshold, hash_version);
   settings["scope"] = scope_name(options.scope);
   settings["groups"] = group_kind_name(group_kind(options));
   settings["keep"] = keep_policy_name(policy.keep);
@@ -89,18 +93,18 @@ std::string settings_of(const Options& options, std::optional<std::uint32_t> has
     settings["drop_issues"] = names_of(options.policy.drop_issues);
   add_reviews(options.decided, settings);
   add_precedence(policy, settings);
-  return settings.dump();
+  return settings.sorted().dump();
 }
 
 std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t> hash_version,
                         FoldOf fold) {
-  nlohmann::json settings = of_search(options.hash, options.threshold, hash_version);
+  Json settings = of_search(options.hash, options.threshold, hash_version);
   settings["verb"] = "split";
   add_choice(options.chosen_by, settings);
   settings["seed"] = options.dealing.seed;
   settings["group_keys"] = options.dealing.group_keys;
   settings["stay"] = options.dealing.stay;
-  settings["of"] = nlohmann::json::array();
+  settings["of"] = Json::array();
   for (std::size_t split = 0; split < options.of.size(); ++split) {
     const std::string name(split_name(static_cast<Split>(split)));
     if (split > 0) settings["shares"][name] = options.shares[split];
@@ -112,7 +116,7 @@ std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t
   }
   add_matching(options.matching, settings);
   add_reviews(options.decided, settings);
-  return settings.dump();
+  return settings.sorted().dump();
 }
 
 std::string with_fold(const std::string& settings, FoldOf fold) {
@@ -145,14 +149,14 @@ std::string settings_in_words(const std::string& settings) {
   if (!reader || !reader->json().is_object()) return {};
   const Json& json = reader->json();
   const auto text = [&](const char* name) {
-    const auto found = json.find(name);
-    if (found == json.end()) return std::string();
-    return found->is_string() ? found->get<std::string>() : found->dump();
+    const Json* found = json.find(name);
+    if (found == nullptr) return std::string();
+    return found->is_string() ? found->text() : found->dump();
   };
   const auto list = [&](const char* name) {
     std::string names;
-    for (const Json& element : json.value(name, Json::array())) {
-      if (element.is_string()) names += (names.empty() ? "" : ", ") + element.get<std::string>();
+    for (const Json& element : elements(json, name)) {
+      if (element.is_string()) names += (names.empty() ? "" : ", ") + element.text();
     }
     return names;
   };
@@ -186,11 +190,11 @@ std::string settings_in_words(const std::string& settings) {
   add("drops ", list("drop_issues"));
   add("prefers ", list("prefer"));
   add("protects ", list("protect"));
-  for (const Json& review : json.value("review", Json::array())) {
-    const auto judgements = review.find("judgements");
-    const auto file = review.find("file");
-    if (judgements == review.end() || file == review.end() || !file->is_string()) continue;
-    add("", judgements->dump() + " judgements of " + file->get<std::string>());
+  for (const Json& review : elements(json, "review")) {
+    const Json* judgements = review.find("judgements");
+    const Json* file = review.find("file");
+    if (judgements == nullptr || file == nullptr || !file->is_string()) continue;
+    add("", judgements->dump() + " judgements of " + file->text());
   }
   return words;
 }

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <future>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
 
@@ -19,6 +18,7 @@
 #include "app/words.h"
 #include "common/comm/communicator.h"
 #include "common/image.h"
+#include "common/json.h"
 #include "pipeline/load/stages.h"
 #include "pipeline/store/cache.h"
 #include "tools/flags/flags.h"

@@ -1,7 +1,7 @@
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/cache/cache.h"
+#include "common/json.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/shard_copy.h"
 #include "tools/command.h"
@@ -14,7 +14,6 @@ namespace winnow::tools {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 using pipeline::CopyRow;
 
 }  // namespace

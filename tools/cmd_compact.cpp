@@ -1,6 +1,6 @@
-#include <nlohmann/json.hpp>
 
 #include "app/compact/compact.h"
+#include "common/json.h"
 #include "pipeline/compact/compact.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"

@@ -1,9 +1,9 @@
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/compare/compare.h"
 #include "app/experiment/compare.h"
+#include "common/json.h"
 #include "tools/checkpoint_flags.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"

@@ -1,7 +1,7 @@
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/embed/embed.h"
+#include "common/json.h"
 #include "tools/checkpoint_flags.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"

@@ -1,7 +1,7 @@
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "app/eval/eval.h"
+#include "common/json.h"
 #include "pipeline/store/cache.h"
 #include "tools/checkpoint_flags.h"
 #include "tools/command.h"

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "app/export/export.h"
+#include "common/json.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/flags/flags.h"

@@ -1,6 +1,6 @@
-#include <nlohmann/json.hpp>
 
 #include "app/hash/hash.h"
+#include "common/json.h"
 #include "pipeline/ingest/hash_source.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"

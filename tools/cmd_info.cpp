@@ -1,9 +1,9 @@
-#include <nlohmann/json.hpp>
 
 #include "app/info/info.h"
 #include "app/info/issues.h"
 #include "app/page/ingest_page.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "dedup/features/feature_table.h"
 #include "pipeline/export/choice.h"
@@ -16,7 +16,6 @@
 namespace winnow::tools {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using BySplit = pipeline::SelectionCounts::BySplit;
 
 // `flags` must live as long as `verb`.

@@ -1,11 +1,11 @@
 #include <malloc.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/ingest/ingest.h"
 #include "app/page/ingest_page.h"
+#include "common/json.h"
 #include "pipeline/ingest/ingest.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"

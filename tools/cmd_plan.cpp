@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 #include "tools/help.h"

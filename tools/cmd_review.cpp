@@ -1,8 +1,8 @@
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/info/issues.h"
 #include "app/review/review.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "dedup/review/review_log.h"
 #include "tools/command.h"

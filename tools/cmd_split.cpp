@@ -1,6 +1,6 @@
-#include <nlohmann/json.hpp>
 
 #include "app/split/split.h"
+#include "common/json.h"
 #include "dedup/split/folds.h"
 #include "dedup/split/split.h"
 #include "tools/choice_flags.h"

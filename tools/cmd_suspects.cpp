@@ -1,7 +1,7 @@
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/suspects/suspects.h"
+#include "common/json.h"
 #include "dedup/review/review_log.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"

@@ -1,9 +1,9 @@
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/experiment/sweep_table.h"
 #include "app/sweep/sweep.h"
+#include "common/json.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 #include "tools/lane_flags.h"
@@ -13,9 +13,7 @@ namespace winnow::tools {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
-constexpr const char* kFooter =
+constexpr const char* kSweepFooter =
     R"(Say how hard to thin by --threshold, --removed, --verify or several of them. Words after -- go to winnow train, the same for
 all runs. Each point is trained beside as many samples of each class removed at random, its control. Runs
 are judged on a hold-out of the training samples; test is looked at once, when the choice is made. Runs that
@@ -113,7 +111,7 @@ Command add_sweep(Verb program) {
                 "Say how many runs that would be, how long they would take and how much memory, by "
                 "a few steps of the first; train nothing. What it compares it keeps for the sweep");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
-  verb.footer(kFooter);
+  verb.footer(kSweepFooter);
   return {verb, false, [o](Session& session) { run_sweep(*o, session); }, /*stops=*/true};
 }
 

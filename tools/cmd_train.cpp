@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/sources/class_words.h"
 #include "app/train/train_folds.h"
@@ -11,6 +10,7 @@
 #include "app/words.h"
 #include "common/comm/agreement.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "dedup/split/folds.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
@@ -55,20 +55,20 @@ std::string augment_help() {
          pipeline::recipe_help();
 }
 
-nlohmann::ordered_json to_json(const train::TrainResult& result, const std::string& tta) {
-  nlohmann::ordered_json json{{"schema", "winnow.train/1"},
-                              {"epoch", result.epoch},
-                              {"train_loss", result.train_loss},
-                              {"top1", nullptr},
-                              {"top1_leak_free", nullptr},
-                              {"split", nullptr},
-                              {"images_per_second", result.speed.images_per_second},
-                              {"data_wait_s", result.speed.data_wait_seconds},
-                              {"exposed_comm_s", result.speed.exposed.total()},
-                              {"exposed_comm",
-                               {{"late_s", result.speed.exposed.late},
-                                {"wire_s", result.speed.exposed.wire},
-                                {"addition_s", result.speed.exposed.addition}}}};
+Json to_json(const train::TrainResult& result, const std::string& tta) {
+  Json json{{"schema", "winnow.train/1"},
+            {"epoch", result.epoch},
+            {"train_loss", result.train_loss},
+            {"top1", nullptr},
+            {"top1_leak_free", nullptr},
+            {"split", nullptr},
+            {"images_per_second", result.speed.images_per_second},
+            {"data_wait_s", result.speed.data_wait_seconds},
+            {"exposed_comm_s", result.speed.exposed.total()},
+            {"exposed_comm",
+             {{"late_s", result.speed.exposed.late},
+              {"wire_s", result.speed.exposed.wire},
+              {"addition_s", result.speed.exposed.addition}}}};
   if (const auto& best = result.best) {
     json["best"] = {{"metric", best->metric}, {"value", best->value}, {"step", best->step}};
   }
@@ -172,7 +172,7 @@ void run(const TrainVerb& o, Session& untraced) {
   options.run.resume = o.resume == "auto";
   const auto outlet = open_outlet(o.output.metrics, options.run, session);
   say_threads(options.execution.threads, session);
-  const nlohmann::ordered_json machines = tell_machines(o.flags.threads, session);
+  const Json machines = tell_machines(o.flags.threads, session);
   if (!o.flags.recipe.sentence.empty()) say(session, o.flags.recipe.sentence);
   std::vector<std::string> folds;  // before shards are placed, as selections may go with them
   if (o.folds > 0) {
@@ -193,7 +193,7 @@ void run(const TrainVerb& o, Session& untraced) {
   if (o.folds > 0) return train_folds(options, folds, train_one, o.output.json, session);
   const train::TrainResult result = train_one(options);
   if (!o.output.json || session.comm.rank() != 0) return;
-  nlohmann::ordered_json json = to_json(result, options.run.evaluation.tta);
+  Json json = to_json(result, options.run.evaluation.tta);
   json["machines"] = machines;
   fmt::print("{}\n", json.dump());
 }
@@ -266,7 +266,7 @@ constexpr const char* kMoreExamples = R"(
   winnow train cache --out run --holdout 0.1 --eval-every 200 --keep-best top1 --early-stop 10
   winnow train --recipe mlperf-resnet50 --batch-size 8192 --show)";
 
-std::string footer() {
+std::string train_footer() {
   return "Nets:" + table_of(train::nets()) +
          "\nBlocks of a net's file (docs/nets.md):" + table_of(train::net_blocks()) +
          "\nOptimizers:" + table_of(train::optimizers()) + "\nLosses:" + table_of(train::losses()) +
@@ -295,7 +295,7 @@ Command add_train(Verb program) {
       .check(whole_in(2, dedup::kMostFolds))
       .type_name("K");
   add_run_flags(verb, *o);
-  verb.footer(footer());
+  verb.footer(train_footer());
   shorten_help(verb,
                {"--out", "--net", "--epochs", "--batch-size", "--lr", "--augment", "--image-size",
                 "--selection", "--init-from", "--resume"},

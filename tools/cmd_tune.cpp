@@ -1,7 +1,7 @@
-#include <nlohmann/json.hpp>
 
 #include "app/tune/tune.h"
 #include "app/tune/tune_report.h"
+#include "common/json.h"
 #include "tools/choice_flags.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"

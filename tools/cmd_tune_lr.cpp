@@ -1,11 +1,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "app/tune_lr/tune_lr.h"
+#include "common/json.h"
 #include "tools/command.h"
 #include "tools/lane_flags.h"
 #include "tools/numbers.h"
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 using OutcomeOf = std::function<std::optional<Outcome>(const std::string& job)>;
 
-std::string footer() {
+std::string tune_lr_footer() {
   constexpr const char* kTried =
       R"(What is tried: a list, --lr 0.1,0.2,0.4; between two ends, --lr 0.01:1, of which --trials draws;
 of one optimiser alone, --lr lars=2,8,32. Each optimiser has as many trials at each batch size, and as
@@ -115,7 +115,7 @@ Command add_tune_lr(Verb program) {
       .required();
   add_space_flags(verb, *o);
   add_run_flags(verb, *o);
-  verb.footer(footer());
+  verb.footer(tune_lr_footer());
   return {verb, false, [o](Session& session) { run_tune_lr(*o, session); }, /*stops=*/true};
 }
 

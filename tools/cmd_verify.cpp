@@ -1,6 +1,6 @@
-#include <nlohmann/json.hpp>
 
 #include "app/verify/verify.h"
+#include "common/json.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 

@@ -1,8 +1,8 @@
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/index/ask.h"
+#include "common/json.h"
 #include "dedup/index/index.h"
 #include "dedup/verify/landmark_table.h"
 #include "tools/dedup_flags.h"

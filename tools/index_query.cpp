@@ -1,9 +1,9 @@
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/index/query.h"
 #include "app/index/query_page.h"
+#include "common/json.h"
 #include "dedup/index/index.h"
 #include "dedup/index/picture_matches.h"
 #include "tools/choice_flags.h"

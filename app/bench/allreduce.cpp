@@ -15,6 +15,7 @@
 #include "common/comm/schedule/choice.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/small_float.h"
 #include "common/statistics.h"
 
@@ -248,16 +249,16 @@ class AllReduceBench {
                     bytes, count, type, one.name, 1e6 * seconds, algbw, busbw, 100 * share,
                     one.predicted_s > 0 ? fmt::format("{:.1f}", 1e6 * one.predicted_s) : "-",
                     one.wrong));
-    nlohmann::ordered_json row{{"bytes", bytes},
-                               {"count", count},
-                               {"type", type},
-                               {"messages", comm::info(sent_type(one)).name},
-                               {"schedule", one.name},
-                               {"seconds", seconds},
-                               {"algbw", algbw},
-                               {"busbw", busbw},
-                               {"share_of_bound", share},
-                               {"wrong", one.wrong}};
+    Json row{{"bytes", bytes},
+             {"count", count},
+             {"type", type},
+             {"messages", comm::info(sent_type(one)).name},
+             {"schedule", one.name},
+             {"seconds", seconds},
+             {"algbw", algbw},
+             {"busbw", busbw},
+             {"share_of_bound", share},
+             {"wrong", one.wrong}};
     if (ours) {
       if (one.predicted_s > 0) row["predicted_seconds"] = one.predicted_s;
       row["colors"] = one.options.colors;
@@ -268,18 +269,18 @@ class AllReduceBench {
 
   void print() const {
     const auto link = [](const comm::LinkCost& cost) {
-      return nlohmann::ordered_json{{"latency_s", cost.latency_s},
-                                    {"message_s", cost.message_s},
-                                    {"seconds_per_byte", cost.seconds_per_byte}};
+      return Json{{"latency_s", cost.latency_s},
+                  {"message_s", cost.message_s},
+                  {"seconds_per_byte", cost.seconds_per_byte}};
     };
-    const nlohmann::ordered_json json{{"schema", "winnow.allreduce/1"},
-                                      {"ranks", comm_.size()},
-                                      {"machines", machines()},
-                                      {"network",
-                                       {{"inside", link(network_.inside)},
-                                        {"between", link(network_.between)},
-                                        {"add_seconds_per_byte", network_.add_seconds_per_byte}}},
-                                      {"rows", rows_}};
+    const Json json{{"schema", "winnow.allreduce/1"},
+                    {"ranks", comm_.size()},
+                    {"machines", machines()},
+                    {"network",
+                     {{"inside", link(network_.inside)},
+                      {"between", link(network_.between)},
+                      {"add_seconds_per_byte", network_.add_seconds_per_byte}}},
+                    {"rows", rows_}};
     app::print(session_, fmt::format("{}\n", json.dump()));
   }
 
@@ -289,7 +290,7 @@ class AllReduceBench {
   const comm::NetworkModel network_;
   const bool shares_memory_;
   comm::ElementType type_ = comm::ElementType::kF32;  // being measured
-  nlohmann::ordered_json rows_ = nlohmann::ordered_json::array();
+  Json rows_ = Json::array();
 };
 
 }  // namespace

@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "app/session.h"
+#include "common/json.h"
 
 namespace winnow::app {
 

@@ -2,9 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include "common/error.h"
+#include "common/json.h"
 
 namespace winnow::app {
 
@@ -21,8 +20,7 @@ void tell_rows(bool as_json, const Session& session, const std::vector<BenchRow>
 }
 
 void print_rows(const Session& session, const std::vector<BenchRow>& rows) {
-  nlohmann::ordered_json json{{"schema", "winnow.bench/1"},
-                              {"rows", nlohmann::ordered_json::array()}};
+  Json json{{"schema", "winnow.bench/1"}, {"rows", Json::array()}};
   for (const BenchRow& row : rows) {
     json["rows"].push_back({{"name", row.name},
                             {"achieved", row.achieved},

@@ -2,10 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <functional>
+#include <numeric>
+
 #include "app/printable.h"
 #include "app/words.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/json_text.h"
 #include "common/utf8.h"
 #include "pipeline/ingest/ingest.h"
@@ -15,7 +19,6 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 using pipeline::CopyRow;
 
 std::string state_of(const CopyRow& row) {

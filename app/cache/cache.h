@@ -1,10 +1,10 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/load/load_shards.h"
 #include "app/session.h"
+#include "common/json.h"
 #include "pipeline/store/shard_copy.h"
 
 namespace winnow::app {

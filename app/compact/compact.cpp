@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/words.h"
+#include "common/json.h"
 
 namespace winnow::app {
 namespace {
@@ -38,16 +39,16 @@ void run_compact(const CompactRequest& o, Session& session) {
       fmt::format("cache: {}; the selections of {} are for that one and were not taken along",
                   o.out.string(), o.cache.string()));
   if (!o.json) return;
-  const nlohmann::ordered_json json{{"schema", "winnow.compact/1"},
-                                    {"selection", options.selection},
-                                    {"kept", result.kept},
-                                    {"removed", result.removed},
-                                    {"shards", result.manifest.shards.size()},
-                                    {"bytes", bytes},
-                                    {"bytes_before", before},
-                                    {"samples_per_second", rate},
-                                    {"digest", result.digest},
-                                    {"digest_before", cache.digest()}};
+  const Json json{{"schema", "winnow.compact/1"},
+                  {"selection", options.selection},
+                  {"kept", result.kept},
+                  {"removed", result.removed},
+                  {"shards", result.manifest.shards.size()},
+                  {"bytes", bytes},
+                  {"bytes_before", before},
+                  {"samples_per_second", rate},
+                  {"digest", result.digest},
+                  {"digest_before", cache.digest()}};
   print(session, fmt::format("{}\n", json.dump()));
 }
 

@@ -14,6 +14,7 @@
 #include "app/words.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
@@ -23,8 +24,6 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr std::uint64_t kBytesOfDifferences = 4'000'000;  // of all recipes together
 constexpr std::size_t kMostDifferences = 36;              // gained, or lost, of a recipe
 

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "app/session.h"
+#include "common/json.h"
 #include "train/run/evaluate_run.h"
 
 namespace winnow::app {

@@ -7,13 +7,14 @@
 #include "app/doctor/findings.h"
 #include "app/printable.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "common/utf8.h"
 
 namespace winnow::app {
 namespace {
 
 void print_json(const Session& session, const std::vector<Finding>& findings) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   for (const Finding& finding : findings) {
     list.push_back({{"what", finding.what},
                     {"state", name_of(finding.state)},
@@ -21,10 +22,10 @@ void print_json(const Session& session, const std::vector<Finding>& findings) {
                     {"advice", finding.advice},
                     {"needed", finding.needed}});
   }
-  const nlohmann::ordered_json json{{"schema", "winnow.doctor/1"},
-                                    {"version", version()},
-                                    {"works", works(findings)},
-                                    {"findings", list}};
+  const Json json{{"schema", "winnow.doctor/1"},
+                  {"version", version()},
+                  {"works", works(findings)},
+                  {"findings", list}};
   print(session, fmt::format("{}\n", json.dump()));
 }
 

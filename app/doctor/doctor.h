@@ -1,10 +1,10 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "app/session.h"
+#include "common/json.h"
 
 namespace winnow::app {
 

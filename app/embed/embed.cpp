@@ -11,6 +11,7 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/npy.h"
 #include "common/utf8.h"
 #include "dedup/features/whiten.h"
@@ -19,8 +20,6 @@
 
 namespace winnow::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // What has come of it.
 struct Made {

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/session.h"
+#include "common/json.h"
 #include "train/run/embed_images.h"
 
 namespace winnow::app {

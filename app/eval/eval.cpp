@@ -7,6 +7,7 @@
 #include "common/csv.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "pipeline/store/cache.h"
 #include "train/evaluate/test_augmentation.h"
@@ -84,8 +85,8 @@ std::string predictions_csv(const train::EvalResult& result, const pipeline::Cac
   return csv;
 }
 
-nlohmann::ordered_json to_json(const train::TestAugmentation& tta) {
-  nlohmann::ordered_json views = nlohmann::ordered_json::array();
+Json to_json(const train::TestAugmentation& tta) {
+  Json views = Json::array();
   for (const auto& [view, weight] : tta.views) {
     views.push_back({{"top_px", view.top_px},
                      {"left_px", view.left_px},
@@ -95,27 +96,26 @@ nlohmann::ordered_json to_json(const train::TestAugmentation& tta) {
   return {{"name", tta.name}, {"mean_of", mean_of_name(tta.mean)}, {"views", std::move(views)}};
 }
 
-nlohmann::ordered_json to_json(const train::EvalResult& result, const Confusion& confusion) {
+Json to_json(const train::EvalResult& result, const Confusion& confusion) {
   std::vector<std::string> names = result.classes;
   for (std::string& name : names) name = to_utf8(name);
-  nlohmann::ordered_json json{{"schema", "winnow.eval/1"},
-                              {"epoch", nullptr},
-                              {"loss", result.evaluation.loss},
-                              {"top1", result.evaluation.top1},
-                              {"top1_leak_free", nullptr},
-                              {"split", result.split},
-                              {"samples", result.evaluation.samples},
-                              {"leaked", result.evaluation.leaked},
-                              {"images_per_second", result.images_per_second},
-                              {"classes", names},
-                              {"confusion", confusion}};
+  Json json{{"schema", "winnow.eval/1"},
+            {"epoch", nullptr},
+            {"loss", result.evaluation.loss},
+            {"top1", result.evaluation.top1},
+            {"top1_leak_free", nullptr},
+            {"split", result.split},
+            {"samples", result.evaluation.samples},
+            {"leaked", result.evaluation.leaked},
+            {"images_per_second", result.images_per_second},
+            {"classes", names},
+            {"confusion", confusion}};
   if (result.epoch) json["epoch"] = *result.epoch;
   if (result.evaluation.top1_leak_free) json["top1_leak_free"] = *result.evaluation.top1_leak_free;
   if (const auto& mean = result.evaluation.mean_average_precision) {
     json["map"] = *mean;
     for (const auto& precision : result.evaluation.average_precisions) {
-      json["average_precision"].push_back(precision ? nlohmann::ordered_json(*precision)
-                                                    : nlohmann::ordered_json(nullptr));
+      json["average_precision"].push_back(precision ? Json(*precision) : Json(nullptr));
     }
   }
   return json;
@@ -163,7 +163,7 @@ void tell(const EvalRequest& o, const train::EvalOptions& options, const train::
     say(session, fmt::format("predictions: {}", o.predictions.string()));
   }
   if (!o.json) return;
-  nlohmann::ordered_json json = to_json(result, confusion);
+  Json json = to_json(result, confusion);
   if (tta != nullptr) json["tta"] = to_json(*tta);
   if (o.caches.size() > 1) json["cache"] = to_utf8(options.data.cache.string());
   print(session, fmt::format("{}\n", json.dump()));

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "app/load/load_shards.h"
 #include "app/session.h"
+#include "common/json.h"
 #include "train/run/evaluate_run.h"
 
 namespace winnow::app {

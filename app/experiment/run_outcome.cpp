@@ -1,10 +1,11 @@
 #include "app/experiment/run_outcome.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <array>
 #include <system_error>
 
 #include "common/file.h"
+#include "common/json.h"
 #include "train/run/metrics.h"
 #include "train/run/stored_evaluation.h"
 
@@ -12,8 +13,6 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 RunCost cost_by(const std::vector<train::MetricsRow>& rows) {
   RunCost cost;
   for (const train::MetricsRow& row : rows) {
@@ -27,7 +26,7 @@ RunCost cost_by(const std::vector<train::MetricsRow>& rows) {
 
 // Of each class how many of its images are right, and how many there are.
 Json hits_by_class(const train::StoredEvaluation& evaluation) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> hits(evaluation.classes.size());
+  std::vector<std::array<std::uint64_t, 2>> hits(evaluation.classes.size());
   for (const auto& cell : evaluation.confusion) {
     auto& [right, images] = hits.at(static_cast<std::size_t>(cell.label));
     images += cell.samples;

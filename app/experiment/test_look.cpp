@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -10,14 +9,13 @@
 #include "app/experiment/train_words.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 
 namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 // Those words of a training that its evaluation takes as well: "--tta mirror", "--dtype=bf16".
 std::vector<std::string> words_of_evaluation(const std::vector<std::string>& train) {
   constexpr std::array kNames{"--tta", "--dtype", "--backend"};

@@ -13,6 +13,7 @@
 #include "app/temporary_folder.h"
 #include "app/words.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "dedup/deduplicate.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/parallel/worker_limit.h"
@@ -58,11 +59,11 @@ void tell(const ExportRequest& o, const pipeline::ExportOptions& options,
   }
   if (result.copied > result.first_copied.size()) say(session, "  and so on");
   if (!o.json) return;
-  const nlohmann::ordered_json json{{"schema", "winnow.export/1"}, {"as", o.as},
-                                    {"samples", result.samples},   {"left_out", result.left_out},
-                                    {"files", result.files},       {"bytes", result.bytes},
-                                    {"linked", result.linked},     {"copied", result.copied},
-                                    {"samples_per_second", rate},  {"digest", cache.digest()}};
+  const Json json{{"schema", "winnow.export/1"}, {"as", o.as},
+                  {"samples", result.samples},   {"left_out", result.left_out},
+                  {"files", result.files},       {"bytes", result.bytes},
+                  {"linked", result.linked},     {"copied", result.copied},
+                  {"samples_per_second", rate},  {"digest", cache.digest()}};
   print(session, fmt::format("{}\n", json.dump()));
 }
 

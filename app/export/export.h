@@ -1,12 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "app/dedup/decision.h"
 #include "app/session.h"
 #include "app/sources/reading.h"
+#include "common/json.h"
 #include "datasets/formats.h"
 #include "pipeline/export/export.h"
 

@@ -9,6 +9,7 @@
 #include "app/words.h"
 #include "common/csv.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "dedup/hash/hashes.h"
 #include "pipeline/ingest/hash_source.h"
@@ -41,9 +42,9 @@ std::string csv_line(const HashedInput& input, std::string_view name,
   return line + "," + csv_field(input.problem);
 }
 
-nlohmann::ordered_json json_of(const HashedInput& input, std::string_view name,
-                               std::span<const dedup::HashKind> hashes) {
-  nlohmann::ordered_json json{{"schema", "winnow.hash/1"}, {"image", to_utf8(std::string(name))}};
+Json json_of(const HashedInput& input, std::string_view name,
+             std::span<const dedup::HashKind> hashes) {
+  Json json{{"schema", "winnow.hash/1"}, {"image", to_utf8(std::string(name))}};
   if (!input.problem.empty()) {
     json["problem"] = to_utf8(input.problem);
     return json;
@@ -51,10 +52,10 @@ nlohmann::ordered_json json_of(const HashedInput& input, std::string_view name,
   json["width"] = input.width_px;
   json["height"] = input.height_px;
   for (std::size_t i = 0; i < hashes.size(); ++i) {
-    json["hashes"].push_back({{"hash", hashes[i].name()},
-                              {"version", hashes[i].row->version},
-                              {"hex", dedup::to_hex(input.codes[i].words)}});
-    if (hashes[i].row->has_quality) json["hashes"].back()["quality"] = input.codes[i].quality;
+    Json& hash = json["hashes"].push_back({{"hash", hashes[i].name()},
+                                           {"version", hashes[i].row->version},
+                                           {"hex", dedup::to_hex(input.codes[i].words)}});
+    if (hashes[i].row->has_quality) hash["quality"] = input.codes[i].quality;
   }
   return json;
 }

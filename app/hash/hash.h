@@ -1,10 +1,10 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/session.h"
 #include "app/sources/reading.h"
+#include "common/json.h"
 #include "datasets/formats.h"
 
 namespace winnow::app {

@@ -17,6 +17,7 @@
 #include "app/printable.h"
 #include "app/words.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "pipeline/store/cache.h"
 
@@ -24,8 +25,6 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 fs::path selections_of(const fs::path& index) { return index / "selections"; }
 
 void tell_radius(const IndexDedupRequest& o, const dedup::StoredIndex& index,
@@ -155,13 +154,13 @@ void index_info(const IndexInfoRequest& o, const Session& session) {
     print(session, fmt::format("{}\n", json.dump()));
     return;
   }
-  const auto number = [](const Json& value) { return grouped(value.get<std::uint64_t>()); };
-  const auto text = [](const Json& value) { return printable(value.get<std::string>()); };
+  const auto number = [](const Json& value) { return grouped(value.whole()); };
+  const auto text = [](const Json& value) { return printable(value.text()); };
   print(session,
         fmt::format("{} images, {} MiB, {} version {}, links up to {} bits\n",
-                    number(json["images"]), grouped(json["bytes"].get<std::uint64_t>() >> 20),
+                    number(json["images"]), grouped(json["bytes"].whole() >> 20),
                     text(json["hash"]), number(json["hash_version"]), number(json["radius"])));
-  if (json["deleted"] > 0) {
+  if (json["deleted"].whole() > 0) {
     print(session, fmt::format("{} more are deleted, and gone for good with winnow index compact\n",
                                number(json["deleted"])));
   }
@@ -173,8 +172,9 @@ void index_info(const IndexInfoRequest& o, const Session& session) {
   }
   for (const Json& selection : json["selections"]) {
     print(session,
-          fmt::format("selection {}{}\n", text(selection["name"]),
-                      selection["current"] ? "" : ", of what the index was before a change"));
+          fmt::format(
+              "selection {}{}\n", text(selection["name"]),
+              selection["current"].boolean() ? "" : ", of what the index was before a change"));
   }
 }
 

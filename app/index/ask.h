@@ -1,12 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/dedup/decision.h"
 #include "app/dedup/features.h"
 #include "app/dedup/lists.h"
 #include "app/sources/reading.h"
+#include "common/json.h"
 #include "dedup/index/index.h"
 
 namespace winnow::app {

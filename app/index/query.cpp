@@ -20,6 +20,7 @@
 #include "app/words.h"
 #include "common/csv.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "dedup/features/feature_links.h"
 #include "dedup/index/index_features.h"
@@ -31,8 +32,6 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 // How far duplicates may be: by features as they say, else the bits that may differ: as is said, or
 // as is allowed by chance among so many images as are in the index.
 int threshold_of(const IndexQueryRequest& o, const dedup::StoredIndex& index,
@@ -218,14 +217,14 @@ class Answer {
     app::print(session_, row + "\n");
   }
   void gather(const Line& line, const dedup::PictureMatch& match) {
-    Json& json = matches_.emplace_back(Json{{"input", to_utf8(line.input)},
-                                            {"id", line.id},
-                                            {"name", to_utf8(line.name)},
-                                            {"split", line.split},
-                                            {"match_id", match.id},
-                                            {"match_name", to_utf8(line.match_name)},
-                                            {"match_source", to_utf8(line.match_source)},
-                                            {"distance", match.distance}});
+    Json& json = matches_.push_back(Json{{"input", to_utf8(line.input)},
+                                         {"id", line.id},
+                                         {"name", to_utf8(line.name)},
+                                         {"split", line.split},
+                                         {"match_id", match.id},
+                                         {"match_name", to_utf8(line.match_name)},
+                                         {"match_source", to_utf8(line.match_source)},
+                                         {"distance", match.distance}});
     if (match.probability) json["probability"] = std::round(*match.probability * 1e4) / 1e4;
   }
 

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "app/dedup/choice.h"
 #include "app/dedup/features.h"
 #include "app/index/inputs.h"
+#include "common/json.h"
 #include "dedup/index/index.h"
 
 namespace winnow::app {

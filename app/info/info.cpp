@@ -11,6 +11,7 @@
 #include "app/sources/reading.h"
 #include "app/words.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "dedup/features/feature_table.h"
 #include "dedup/settings.h"
@@ -21,7 +22,6 @@
 namespace winnow::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using BySplit = pipeline::SelectionCounts::BySplit;
 
 std::uint64_t sum(const BySplit& counts) {
@@ -200,12 +200,12 @@ Json features_json(const pipeline::Cache& cache) {
 // What made features: "lenet of run", "resnet50 of weights.safetensors", "vectors.npy".
 std::string maker_in_words(const Json& source) {
   const auto text = [&](const char* key) {
-    const auto at = source.find(key);
-    return at != source.end() && at->is_string() ? printable(at->get<std::string>()) : "";
+    const Json* found = source.find(key);
+    return found != nullptr && found->is_string() ? printable(found->text()) : "";
   };
   if (source.contains("npy")) return text("npy");
   if (source.contains("weights")) return text("net") + " of " + text("weights");
-  const bool ema = source.value("ema", Json(false)) == true;
+  const bool ema = source.contains("ema") && source["ema"] == true;
   return fmt::format("{} of {}, {}{}", text("net"), text("run"), text("checkpoint"),
                      ema ? ", its averages" : "");
 }
@@ -213,12 +213,11 @@ std::string maker_in_words(const Json& source) {
 void print_features(const Session& session, const pipeline::Cache& cache) {
   for (const Json& of : features_json(cache)) {
     print(session,
-          fmt::format(
-              "features  {}: {} images, {} dimensions, {}, {}, by {}{}\n",
-              printable(of["name"].get<std::string>()), grouped(of["images"].get<std::uint64_t>()),
-              grouped(of["dimensions"].get<std::uint64_t>()), of["dtype"].get<std::string>(),
-              in_bytes(of["bytes"].get<std::uint64_t>()), maker_in_words(of["source"]),
-              of["current"] == true ? "" : "; made for another cache: make them again"));
+          fmt::format("features  {}: {} images, {} dimensions, {}, {}, by {}{}\n",
+                      printable(of["name"].text()), grouped(of["images"].whole()),
+                      grouped(of["dimensions"].whole()), of["dtype"].text(),
+                      in_bytes(of["bytes"].whole()), maker_in_words(of["source"]),
+                      of["current"] == true ? "" : "; made for another cache: make them again"));
   }
 }
 

@@ -3,19 +3,17 @@
 #include <fmt/core.h>
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "app/page/audit_page.h"
 #include "app/session.h"
 #include "app/words.h"
+#include "common/json.h"
 #include "dedup/audit/issues.h"
 #include "dedup/report.h"
 
 namespace winnow::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 void list(const pipeline::Cache& cache, dedup::IssueSet wanted, dedup::ListForm form,
           const dedup::TextSink& out) {

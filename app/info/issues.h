@@ -1,10 +1,10 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "app/session.h"
+#include "common/json.h"
 #include "pipeline/store/cache.h"
 
 // What winnow info says of the audit (dedup/audit/issues.h). All that say something throw
@@ -20,7 +20,6 @@ void list_issues(const Session& session, const pipeline::Cache& cache,
                  const std::vector<std::string>& names);
 // {"hash": ..., "counts": [{"issue": ..., "threshold": ..., "images": ...}], "images": [...]}, the
 // last where there are `names`.
-nlohmann::ordered_json issues_json(const pipeline::Cache& cache,
-                                   const std::vector<std::string>& names);
+Json issues_json(const pipeline::Cache& cache, const std::vector<std::string>& names);
 
 }  // namespace winnow::app

@@ -19,6 +19,7 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "dedup/hash/hashes.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/ingest/drop.h"
@@ -96,17 +97,17 @@ void tell_estimate(const IngestRequest& o, const std::filesystem::path& out,
                   "later than these did, or a busier machine, takes longer",
                   grouped(e.sampled_inputs), grouped(e.inputs), in_seconds(e.sampled_seconds)));
   if (!o.output.json) return;
-  const nlohmann::ordered_json json{{"schema", "winnow.estimate/1"},
-                                    {"inputs", e.inputs},
-                                    {"input_bytes", e.input_bytes},
-                                    {"listing_seconds", listing_seconds},
-                                    {"seconds", seconds},
-                                    {"images_per_second", rate},
-                                    {"cache_bytes", e.cache_bytes},
-                                    {"free_bytes", free},
-                                    {"slowest", name_of_slowest(e.times)},
-                                    {"sampled_inputs", e.sampled_inputs},
-                                    {"sampled_seconds", e.sampled_seconds}};
+  const Json json{{"schema", "winnow.estimate/1"},
+                  {"inputs", e.inputs},
+                  {"input_bytes", e.input_bytes},
+                  {"listing_seconds", listing_seconds},
+                  {"seconds", seconds},
+                  {"images_per_second", rate},
+                  {"cache_bytes", e.cache_bytes},
+                  {"free_bytes", free},
+                  {"slowest", name_of_slowest(e.times)},
+                  {"sampled_inputs", e.sampled_inputs},
+                  {"sampled_seconds", e.sampled_seconds}};
   print(session, fmt::format("{}\n", json.dump()));
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "app/dedup/decision.h"
 #include "app/session.h"
 #include "app/sources/reading.h"
+#include "common/json.h"
 #include "datasets/formats.h"
 
 namespace winnow::app {

@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/cores.h"
 #include "common/host_name.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/memory_left.h"
 
@@ -61,15 +61,15 @@ RankPlace look_at_rank(std::string build) {
 }
 
 std::string to_text(const RankPlace& p) {
-  const nlohmann::json json{{"host", p.host},
-                            {"cores", p.cores},
-                            {"online", p.online},
-                            {"lent", p.lent},
-                            {"memory_left", p.memory_left},
-                            {"memory_total", p.memory_total},
-                            {"cards", p.cards},
-                            {"build", p.build}};
-  return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  const Json json{{"host", p.host},
+                  {"cores", p.cores},
+                  {"online", p.online},
+                  {"lent", p.lent},
+                  {"memory_left", p.memory_left},
+                  {"memory_total", p.memory_total},
+                  {"cards", p.cards},
+                  {"build", p.build}};
+  return json.sorted().dump(-1, /*ascii=*/true, Json::Utf8::kReplace);
 }
 
 RankPlace rank_place_of(const std::string& text) {

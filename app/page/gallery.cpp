@@ -1,15 +1,13 @@
 #include "app/page/gallery.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/json.h"
 #include "common/utf8.h"
 
 namespace winnow::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostFolders = 8;
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "app/page/gallery_assets.h"
@@ -11,13 +10,12 @@
 #include "app/page/page.h"
 #include "app/page/strata.h"
 #include "app/words.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "dedup/settings.h"
 
 namespace winnow::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, kGroupReasonCount + 1> kReasonWords{
     "leak: they reach into another split", "conflict: their labels differ",
@@ -28,10 +26,6 @@ constexpr std::string_view kComparedChain = "chain: some images are not shown to
 std::string_view reason_words(std::size_t reason, bool compared) {
   const bool is_chain = reason == static_cast<std::size_t>(GroupReason::kChain);
   return compared && is_chain ? kComparedChain : kReasonWords[reason];
-}
-
-std::string count_of(std::uint64_t number, std::string_view one) {
-  return fmt::format("{} {}{}", grouped(number), one, number == 1 ? "" : "s");
 }
 
 // JSON as the content of a script element, which is XML too.

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 
 namespace winnow::app {
@@ -32,7 +32,7 @@ std::optional<double> quantity(std::string_view text, const Units& units) {
   return std::nullopt;
 }
 
-nlohmann::ordered_json to_json(const comm::LinkCost& link) {
+Json to_json(const comm::LinkCost& link) {
   return {{"latency_s", link.latency_s},
           {"message_s", link.message_s},
           {"seconds_per_byte", link.seconds_per_byte}};
@@ -64,15 +64,15 @@ comm::NetworkModel parse_network(std::string_view text, double add_seconds_per_b
 }
 
 std::string network_text(const comm::NetworkModel& network, int ranks, int machines) {
-  const nlohmann::ordered_json json{{"format", kFormat},
-                                    {"version", kVersion},
-                                    {"ranks", ranks},
-                                    {"machines", machines},
-                                    {"between", to_json(network.between)},
-                                    {"inside", to_json(network.inside)},
-                                    {"add_seconds_per_byte", network.add_seconds_per_byte},
-                                    {"cards", network.cards},
-                                    {"longest_message", network.longest_message}};
+  const Json json{{"format", kFormat},
+                  {"version", kVersion},
+                  {"ranks", ranks},
+                  {"machines", machines},
+                  {"between", to_json(network.between)},
+                  {"inside", to_json(network.inside)},
+                  {"add_seconds_per_byte", network.add_seconds_per_byte},
+                  {"cards", network.cards},
+                  {"longest_message", network.longest_message}};
   return json.dump(1) + "\n";
 }
 

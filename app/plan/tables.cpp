@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "app/plan/plan_toml.h"
+#include "common/json.h"
 
 namespace winnow::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 char letter(How how) { return how_name(how)[0]; }
 
@@ -282,7 +280,7 @@ std::string tables_of(const PlanReport& report) {
   return text;
 }
 
-nlohmann::ordered_json json_of(const PlanReport& report) {
+Json json_of(const PlanReport& report) {
   Json rows = Json::array();
   for (const PlanRow& row : report.rows) rows.push_back(json_of(report, row));
   Json flags = Json::array();

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "app/plan/report.h"
+#include "common/json.h"
 
 namespace winnow::app {
 
@@ -12,6 +12,6 @@ namespace winnow::app {
 std::string tables_of(const PlanReport& report);
 
 // All that the tables say, and no other number; docs/schemas/plan.schema.json. Pure.
-nlohmann::ordered_json json_of(const PlanReport& report);
+Json json_of(const PlanReport& report);
 
 }  // namespace winnow::app

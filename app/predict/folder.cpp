@@ -1,13 +1,13 @@
 #include "app/predict/folder.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/queue/job_queue.h"
 
@@ -15,8 +15,6 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr std::uint64_t kInputsATask = 256;  // at least, in micro-batches
 
 std::string digest_of(const PredictFacts& facts) {

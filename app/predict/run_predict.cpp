@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/dedup/gallery.h"
@@ -12,12 +11,11 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "pipeline/store/ledger.h"
 
 namespace winnow::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json to_json(const PredictReport& report) {
   Json by_class = Json::array();

@@ -1,15 +1,13 @@
 #include "app/predict/summary.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/utf8.h"
 
 namespace winnow::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kExamples = 6;
 

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <system_error>
 #include <utility>
 
 #include "common/csv.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "common/npy.h"
 #include "common/utf8.h"
 #include "pipeline/export/names.h"
@@ -20,8 +20,6 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 // The `most` likeliest classes, of equal ones the first.
 std::vector<std::int32_t> likeliest(std::span<const float> probabilities, std::size_t most) {
   std::vector<std::int32_t> order(probabilities.size());

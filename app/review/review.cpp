@@ -17,6 +17,7 @@
 #include "app/words.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "dedup/audit/issues.h"
 #include "dedup/features/feature_links.h"
@@ -70,7 +71,7 @@ struct Subject {
   std::vector<dedup::IssuePicture> pictures = {};
 };
 
-const dedup::ColumnNames kShown{"labels", "widths_px", "heights_px", "file_hashes"};
+const dedup::ColumnNames kListColumns{"labels", "widths_px", "heights_px", "file_hashes"};
 
 // What decides of pictures with issues: the selection. Nobody need have made the usual one, and all
 // stay without it.
@@ -105,7 +106,7 @@ Subject read_pictures(const ReviewRequest& o, const Session& session, const pipe
   for (std::uint32_t row = 0; row < of_row.size(); ++row) {
     if (!of_row[row].empty()) rows.push_back(row);
   }
-  Subject subject{.cache = cache, .options = {}, .table = columns(kShown), .result = {}};
+  Subject subject{.cache = cache, .options = {}, .table = columns(kListColumns), .result = {}};
   subject.result.selection = decided_of(o, session, cache, subject.table);
   subject.pictures = dedup::issue_pictures(std::move(rows), of_row, columns, "");
   return subject;
@@ -141,7 +142,7 @@ Subject read_subject(const ReviewRequest& o, const Session& session, const pipel
   if (o.instead.issues) return read_pictures(o, session, cache, columns);
   dedup::Selection selection = cache.read_selection(o.name);
   const dedup::Options options = options_of(selection);
-  dedup::Fingerprints table = columns(kShown);
+  dedup::Fingerprints table = columns(kListColumns);
   pipeline::check_is_of(selection, table);
   auto told = kept_groups(session, cache, selection);
   if (!told) {
@@ -244,12 +245,12 @@ const char* noun_of(const ReviewRequest& o) { return o.instead.issues ? "picture
 void tell_end(const Session& session, const ReviewRequest& o, dedup::LeastQuality least,
               const dedup::ReviewLog& log, const ReviewSite& site, std::size_t groups) {
   if (o.json) {
-    nlohmann::ordered_json json{{"schema", "winnow.review_session/1"},
-                                {"selection", o.name},
-                                {"groups", groups},
-                                {"saved", site.saved()},
-                                {"left", site.left()},
-                                {"review", to_utf8(log.path().string())}};
+    Json json{{"schema", "winnow.review_session/1"},
+              {"selection", o.name},
+              {"groups", groups},
+              {"saved", site.saved()},
+              {"left", site.left()},
+              {"review", to_utf8(log.path().string())}};
     if (least) json["least_quality"] = *least;
     print(session, fmt::format("{}\n", json.dump()));
     if (session.to.flush) session.to.flush();

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/session.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "dedup/review/review_log.h"
 

@@ -5,17 +5,15 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/utf8.h"
 
 namespace winnow::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostGroups = 200;  // in one answer
 constexpr int kPicturePx = 320;

@@ -5,19 +5,19 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "app/sources/class_words.h"
 #include "app/sources/reading.h"
 #include "app/words.h"
+#include "common/json.h"
 #include "dedup/hash/hash_name.h"
 #include "pipeline/store/settings.h"
 
 namespace winnow::app {
 namespace {
 
-nlohmann::ordered_json json_of(const pipeline::StageTimes& times) {
-  nlohmann::ordered_json json;
+Json json_of(const pipeline::StageTimes& times) {
+  Json json;
   for (std::size_t i = 0; i < pipeline::kStageCount; ++i) {
     const auto stage = static_cast<pipeline::Stage>(i);
     json[std::string(stage_name(stage))] = {{"busy_seconds", times[stage].busy_seconds},
@@ -93,20 +93,20 @@ void say_fates(const IngestEnd& end, const Session& session) {
   for (const std::string& remark : remarks_on_classes(m)) say(session, "  " + remark);
 }
 
-nlohmann::ordered_json unsupported_json(const pipeline::Remarks& remarks) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+Json unsupported_json(const pipeline::Remarks& remarks) {
+  Json rows = Json::array();
   for (const auto& [reason, count] : remarks.unsupported) {
     rows.push_back({{"reason", reason}, {"count", count}});
   }
   return rows;
 }
 
-nlohmann::ordered_json skipped_json(std::span<const pipeline::IngestSource> sources) {
+Json skipped_json(std::span<const pipeline::IngestSource> sources) {
   std::map<std::string, std::uint64_t> by_reason;
   for (const pipeline::IngestSource& in : sources) {
     for (const datasets::Skipped& row : in.source->skipped()) by_reason[row.reason] += row.count;
   }
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  Json rows = Json::array();
   for (const auto& [reason, count] : by_reason) {
     rows.push_back({{"reason", reason}, {"count", count}});
   }
@@ -131,7 +131,7 @@ std::uint64_t peak_rss_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-nlohmann::ordered_json name_of_slowest(const pipeline::StageTimes& times) {
+Json name_of_slowest(const pipeline::StageTimes& times) {
   if (times.wall_seconds <= 0) return nullptr;
   return std::string(stage_name(slowest(times)));
 }
@@ -189,23 +189,23 @@ void say_end(const IngestEnd& end, const Session& session) {
   say(session, fmt::format("cache: {}", end.out.string()));
 }
 
-nlohmann::ordered_json json_of(const IngestEnd& end) {
+Json json_of(const IngestEnd& end) {
   const pipeline::IngestResult& result = end.result;
   const pipeline::Manifest& m = result.manifest;
-  nlohmann::ordered_json json{{"schema", "winnow.ingest/1"},
-                              {"inputs", m.inputs.total},
-                              {"ok", m.inputs.by_fate.at("ok")},
-                              {"classes", m.inputs.by_fate},
-                              {"warned", result.remarks.warned},
-                              {"oriented", result.remarks.oriented},
-                              {"transparent", result.remarks.transparent},
-                              {"unsupported", unsupported_json(result.remarks)},
-                              {"skipped", skipped_json(end.sources)},
-                              {"images_per_second", images_per_second(result)},
-                              {"peak_rss_bytes", peak_rss_bytes()},
-                              {"stages", json_of(result.times)},
-                              {"slowest", name_of_slowest(result.times)},
-                              {"digest", result.digest}};
+  Json json{{"schema", "winnow.ingest/1"},
+            {"inputs", m.inputs.total},
+            {"ok", m.inputs.by_fate.at("ok")},
+            {"classes", m.inputs.by_fate},
+            {"warned", result.remarks.warned},
+            {"oriented", result.remarks.oriented},
+            {"transparent", result.remarks.transparent},
+            {"unsupported", unsupported_json(result.remarks)},
+            {"skipped", skipped_json(end.sources)},
+            {"images_per_second", images_per_second(result)},
+            {"peak_rss_bytes", peak_rss_bytes()},
+            {"stages", json_of(result.times)},
+            {"slowest", name_of_slowest(result.times)},
+            {"digest", result.digest}};
   if (end.dropped) json["dropped"] = duplicates(m);
   if (end.retried) {
     json["retried"] = result.retried;

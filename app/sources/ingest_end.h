@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 
 #include "app/session.h"
+#include "common/json.h"
 #include "pipeline/ingest/ingest.h"
 
 namespace winnow::app {
@@ -23,7 +23,7 @@ struct IngestEnd {
 // Tells people of it.
 void say_end(const IngestEnd& end, const Session& session);
 // docs/schemas/ingest.schema.json.
-nlohmann::ordered_json json_of(const IngestEnd& end);
+Json json_of(const IngestEnd& end);
 
 // That images are to be turned by what EXIF says of them, and were not, and how their duplicates
 // are found; empty where none is. `in_place`: of a data set that is deduplicated without a cache;
@@ -35,7 +35,7 @@ std::string orientation_remark(const pipeline::IngestResult& result, bool in_pla
 std::string matte_remark(const pipeline::IngestResult& result);
 
 // Null where nothing was done.
-nlohmann::ordered_json name_of_slowest(const pipeline::StageTimes& times);
+Json name_of_slowest(const pipeline::StageTimes& times);
 std::uint64_t peak_rss_bytes();  // of this process
 
 }  // namespace winnow::app

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "app/dedup/choice.h"
 #include "app/dedup/features.h"
 #include "app/session.h"
+#include "common/json.h"
 #include "dedup/split/split.h"
 
 namespace winnow::app {

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "app/printable.h"
 #include "app/split/split_page.h"
 #include "app/words.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "dedup/review/decided.h"
 
@@ -19,8 +19,6 @@ namespace {
 
 using dedup::ClassOff;
 using dedup::OffReason;
-using Json = nlohmann::ordered_json;
-
 std::string_view reason_name(OffReason reason) {
   switch (reason) {
     case OffReason::kFixed:

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "app/session.h"
+#include "common/json.h"
 #include "dedup/split/folds.h"
 #include "dedup/split/split.h"
 #include "pipeline/store/manifest.h"
@@ -26,11 +26,9 @@ void tell(const Session& session, const dedup::SplitSummary& summary);
 void tell(const Session& session, const dedup::FoldsSummary& summary);
 
 // --json. Pure.
-nlohmann::ordered_json json_of_splits(const dedup::SplitSummary& summary,
-                                      const dedup::SplitOptions& options,
-                                      const pipeline::Manifest& manifest);
-nlohmann::ordered_json json_of_folds(const dedup::FoldsSummary& summary, const std::string& name,
-                                     const dedup::SplitOptions& options,
-                                     const pipeline::Manifest& manifest);
+Json json_of_splits(const dedup::SplitSummary& summary, const dedup::SplitOptions& options,
+                    const pipeline::Manifest& manifest);
+Json json_of_folds(const dedup::FoldsSummary& summary, const std::string& name,
+                   const dedup::SplitOptions& options, const pipeline::Manifest& manifest);
 
 }  // namespace winnow::app

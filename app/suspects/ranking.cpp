@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "dedup/features/outliers.h"
 #include "dedup/labels/votes.h"

@@ -16,6 +16,7 @@
 #include "app/page/page.h"
 #include "app/words.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "dedup/review/decided.h"
 #include "dedup/review/review_log.h"
 #include "dedup/selection.h"
@@ -30,8 +31,6 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 void check_options(const SuspectsRequest& o) {
   if (o.sources.run.empty() && o.sources.features.empty()) {
     throw UsageError(

@@ -20,14 +20,13 @@
 #include "app/words.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/memory_left.h"
 
 namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 // Of the first `seeds` of each arm, seed by seed: the table is whole, if coarse, as soon as can be.
 std::vector<std::string> jobs_of(const std::vector<SweepArm>& arms, std::size_t seeds) {
   std::vector<std::string> jobs;

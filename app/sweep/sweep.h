@@ -1,12 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "app/session.h"
 #include "app/sweep/sweep_plan.h"
+#include "common/json.h"
 
 namespace winnow::app {
 

@@ -1,17 +1,15 @@
 #include "app/sweep/sweep_json.h"
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "app/experiment/sweep_verdict.h"
+#include "common/json.h"
 #include "common/utf8.h"
 
 namespace winnow::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json to_json(const std::optional<PairedDifference>& difference) {
   if (!difference) return nullptr;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/dedup/search.h"
@@ -12,6 +11,7 @@
 #include "app/words.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "dedup/sweep/control.h"
 #include "dedup/sweep/trim.h"
@@ -24,11 +24,11 @@ using dedup::SweepPoint;
 
 std::string job_of(const SweepOptions& o, const SweepPlan& plan, const std::string& selection,
                    double epochs, int seed) {
-  return nlohmann::ordered_json{{"cache", plan.cache_digest},
-                                {"selection", selection},
-                                {"epochs", fmt::format("{:.6g}", epochs)},
-                                {"seed", seed},
-                                {"train", o.train}}
+  return Json{{"cache", plan.cache_digest},
+              {"selection", selection},
+              {"epochs", fmt::format("{:.6g}", epochs)},
+              {"seed", seed},
+              {"train", o.train}}
       .dump();
 }
 
@@ -291,7 +291,7 @@ std::optional<CutHoldOut> read_hold_out(const std::filesystem::path& file, const
 // Where it is not there.
 void keep_hold_out(const std::filesystem::path& file, const SweepOptions& o,
                    const SweepPlan& plan) {
-  const nlohmann::ordered_json json{
+  const Json json{
       {"version", 1}, {"holdout", o.holdout}, {"base", plan.base}, {"test", plan.test.selection}};
   const std::string text = json.dump() + "\n";
   if (!std::filesystem::exists(file) || read_text(file) != text) write_file_durably(file, text);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "dedup/settings.h"
 #include "dedup/split/folds.h"
@@ -32,8 +32,6 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 void check_folds(const train::LossOptions& loss, double holdout,
                  const train::EvaluationOptions& evaluation) {
   if (!train::find_loss(loss.name).reads_labels()) {

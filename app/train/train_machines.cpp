@@ -1,6 +1,5 @@
 #include "app/train/train_machines.h"
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include "app/printable.h"
 #include "common/comm/mpi/launcher.h"
 #include "common/comm/mpi/mpi.h"
+#include "common/json.h"
 #include "train/run/build_name.h"
 
 namespace winnow::app {
@@ -19,7 +19,7 @@ std::string build() {
          (library.empty() ? "without MPI" : library);
 }
 
-nlohmann::ordered_json json_of(const Machine& machine) {
+Json json_of(const Machine& machine) {
   const RankPlace& place = machine.place;
   return {{"host", printable(place.host)},
           {"ranks", machine.ranks},
@@ -35,14 +35,14 @@ nlohmann::ordered_json json_of(const Machine& machine) {
 
 }  // namespace
 
-nlohmann::ordered_json tell_machines(int threads, const Session& session) {
+Json tell_machines(int threads, const Session& session) {
   comm::Communicator& comm = session.comm;
   std::vector<RankPlace> places;
   for (const std::string& text : comm::all_gather(comm, to_text(look_at_rank(build())))) {
     places.push_back(rank_place_of(text));
   }
   const std::vector<Machine> machines = machines_of(places, comm.placement().node_of);
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Json all = Json::array();
   for (const Machine& machine : machines) {
     say(session, in_words(machine));
     all.push_back(json_of(machine));

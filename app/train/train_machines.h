@@ -1,8 +1,7 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "app/session.h"
+#include "common/json.h"
 
 namespace winnow::app {
 
@@ -11,6 +10,6 @@ namespace winnow::app {
 //
 // In   threads: --threads
 // Out  the same facts, for --json
-nlohmann::ordered_json tell_machines(int threads, const Session& session);
+Json tell_machines(int threads, const Session& session);
 
 }  // namespace winnow::app

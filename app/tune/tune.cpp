@@ -15,6 +15,7 @@
 #include "app/words.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "dedup/hash/hashes.h"
 #include "dedup/tune/choice.h"
 #include "dedup/tune/curve.h"
@@ -108,8 +109,7 @@ void write_plot(const std::filesystem::path& to, const std::vector<Tuned>& all,
 }
 
 void print_json(const Session& session, const TuneRequest& o, const Measured& measured) {
-  nlohmann::ordered_json json{{"schema", "winnow.tune/1"},
-                              {"hashes", nlohmann::ordered_json::array()}};
+  Json json{{"schema", "winnow.tune/1"}, {"hashes", Json::array()}};
   const dedup::Demand demand = demand_of(o.demand);
   for (const Tuned& tuned : measured.all) json["hashes"].push_back(json_of(tuned, demand));
   if (measured.taken && measured.taken->verified) {

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "app/dedup/choice.h"
 #include "app/session.h"
 #include "app/tune/tune_report.h"
+#include "common/json.h"
 #include "pipeline/recall/recall.h"
 
 namespace winnow::app {

@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/words.h"
+#include "common/json.h"
 
 namespace winnow::app {
 namespace {
@@ -25,16 +25,14 @@ int threshold_of(const Curve& curve, const dedup::Demand& demand) {
   return choice ? choice->threshold : 0;
 }
 
-nlohmann::ordered_json judged_json(const dedup::JudgedCurve& judged) {
-  nlohmann::ordered_json json{{"sampled", judged.sampled},
-                              {"confidence", 0.95},
-                              {"thresholds", nlohmann::ordered_json::array()}};
+Json judged_json(const dedup::JudgedCurve& judged) {
+  Json json{{"sampled", judged.sampled}, {"confidence", 0.95}, {"thresholds", Json::array()}};
   for (const dedup::JudgedPoint& p : judged.points) {
-    nlohmann::ordered_json point{{"threshold", p.threshold},
-                                 {"judged", p.judged},
-                                 {"duplicates", p.duplicates},
-                                 {"precision_at_least", p.interval.least},
-                                 {"precision_at_most", p.interval.most}};
+    Json point{{"threshold", p.threshold},
+               {"judged", p.judged},
+               {"duplicates", p.duplicates},
+               {"precision_at_least", p.interval.least},
+               {"precision_at_most", p.interval.most}};
     if (p.precision) point["precision"] = *p.precision;
     if (p.found) point["recall"] = *p.found;
     json["thresholds"].push_back(std::move(point));
@@ -189,40 +187,38 @@ std::string recommendation_in_words(const Measured& measured, const ChoiceOption
   return words;
 }
 
-nlohmann::ordered_json json_of(const Tuned& tuned, const dedup::Demand& demand) {
+Json json_of(const Tuned& tuned, const dedup::Demand& demand) {
   const Curve& curve = tuned.curve;
-  nlohmann::ordered_json json{
-      {"hash", curve.hash},
-      {"bits", curve.bits},
-      {"images", curve.images},
-      {"false_pairs_by", curve.by == dedup::FalsePairs::kByClass ? "class" : "distance"},
-      {"chance_of_other_class", curve.chance},
-      {"mean_distance", curve.mean},
-      {"independent_bits", curve.independent_bits}};
+  Json json{{"hash", curve.hash},
+            {"bits", curve.bits},
+            {"images", curve.images},
+            {"false_pairs_by", curve.by == dedup::FalsePairs::kByClass ? "class" : "distance"},
+            {"chance_of_other_class", curve.chance},
+            {"mean_distance", curve.mean},
+            {"independent_bits", curve.independent_bits}};
   if (const auto choice = dedup::choose(curve, demand)) json["chosen"] = choice->threshold;
-  json["thresholds"] = nlohmann::ordered_json::array();
+  json["thresholds"] = Json::array();
   for (const CurvePoint& p : curve.points) {
-    nlohmann::ordered_json point{
-        {"threshold", p.threshold},     {"pairs", p.pairs},
-        {"labelled_pairs", p.labelled}, {"other_class", p.other_class},
-        {"false_pairs", p.false_pairs}, {"by_chance", p.chance_probability},
-        {"grouped", p.grouped},         {"removable", p.removable}};
+    Json point{{"threshold", p.threshold},     {"pairs", p.pairs},
+               {"labelled_pairs", p.labelled}, {"other_class", p.other_class},
+               {"false_pairs", p.false_pairs}, {"by_chance", p.chance_probability},
+               {"grouped", p.grouped},         {"removable", p.removable}};
     if (p.precision) point["precision"] = *p.precision;
     if (p.precision_at_least) point["precision_at_least"] = *p.precision_at_least;
     if (const auto recall = tuned.recall(p.threshold)) point["recall"] = *recall;
     json["thresholds"].push_back(std::move(point));
   }
   if (!tuned.judged.points.empty()) json["judged"] = judged_json(tuned.judged);
-  json["edits"] = nlohmann::ordered_json::array();
+  json["edits"] = Json::array();
   for (const EditRecall& edit : tuned.edits) {
-    nlohmann::ordered_json found = nlohmann::ordered_json::array();
+    Json found = Json::array();
     for (const CurvePoint& p : curve.points) found.push_back(edit.at(p.threshold));
     json["edits"].push_back({{"family", edit.family}, {"edit", edit.name}, {"found", found}});
   }
   return json;
 }
 
-nlohmann::ordered_json json_of_pictures(const Taken& taken) {
+Json json_of_pictures(const Taken& taken) {
   const dedup::VerifiedLinks& verified = *taken.verified;
   return {{"pairs", verified.verification.counts.verified},
           {"false_pairs", verified.kept.expected_false},
@@ -232,11 +228,10 @@ nlohmann::ordered_json json_of_pictures(const Taken& taken) {
           {"removed", taken.removed}};
 }
 
-nlohmann::ordered_json json_of(const Measured& measured) {
+Json json_of(const Measured& measured) {
   const Taken& taken = *measured.taken;
   const bool by_codes = !taken.verified && taken.options.hash != dedup::kExact;
-  nlohmann::ordered_json json{{"hash", taken.options.hash},
-                              {"threshold", dedup::effective_threshold(taken.options)}};
+  Json json{{"hash", taken.options.hash}, {"threshold", dedup::effective_threshold(taken.options)}};
   if (taken.verified) json["verified"] = taken.verified->kept.least.near;
   if (by_codes) {
     json["pairs"] = measured.best->pairs;

@@ -2,13 +2,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/dedup/choice.h"
 #include "app/page/lines.h"
+#include "common/json.h"
 #include "dedup/tune/choice.h"
 #include "dedup/tune/curve.h"
 #include "dedup/tune/judged.h"
@@ -60,10 +60,10 @@ std::string recommendation_in_words(const Measured& measured, const ChoiceOption
                                     const std::string& cache);
 
 // Fields of schema winnow.tune/1.
-nlohmann::ordered_json json_of(const Tuned& tuned, const dedup::Demand& demand);
+Json json_of(const Tuned& tuned, const dedup::Demand& demand);
 // `recommended`, and `pictures` where they are compared.
-nlohmann::ordered_json json_of(const Measured& measured);
-nlohmann::ordered_json json_of_pictures(const Taken& taken);
+Json json_of(const Measured& measured);
+Json json_of_pictures(const Taken& taken);
 
 // Precision and recall of all hashes.
 LineChart chart_of(const std::vector<Tuned>& all, const std::string& cache);

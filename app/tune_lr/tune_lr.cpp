@@ -15,6 +15,7 @@
 #include "app/words.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/memory_left.h"
 
 namespace winnow::app {
@@ -77,20 +78,18 @@ Foretold foretell_it(const TuneLrRequest& flags, const TunePlan& plan, const Tun
 }
 
 void print_estimate(const Session& session, const Foretold& told, const Room& room) {
-  print(session,
-        fmt::format("{}\n", nlohmann::ordered_json{{"schema", "winnow.tune_lr_estimate/1"},
-                                                   {"runs", told.runs},
-                                                   {"done", told.done},
-                                                   {"images", std::llround(told.images)},
-                                                   {"seconds", told.seconds},
-                                                   {"lane_bytes", told.lane_bytes},
-                                                   {"memory_bytes",
-                                                    room.memory == kNoMemoryLimit
-                                                        ? nlohmann::ordered_json(nullptr)
-                                                        : nlohmann::ordered_json(room.memory)},
-                                                   {"disk_bytes", told.disk_bytes},
-                                                   {"free_bytes", room.disk}}
-                                .dump()));
+  print(session, fmt::format("{}\n", Json{{"schema", "winnow.tune_lr_estimate/1"},
+                                          {"runs", told.runs},
+                                          {"done", told.done},
+                                          {"images", std::llround(told.images)},
+                                          {"seconds", told.seconds},
+                                          {"lane_bytes", told.lane_bytes},
+                                          {"memory_bytes", room.memory == kNoMemoryLimit
+                                                               ? Json(nullptr)
+                                                               : Json(room.memory)},
+                                          {"disk_bytes", told.disk_bytes},
+                                          {"free_bytes", room.disk}}
+                                         .dump()));
 }
 
 // Says what is to be done and what that takes, and refuses what does not fit.

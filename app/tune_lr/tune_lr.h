@@ -2,13 +2,13 @@
 
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "app/experiment/tune_space.h"
 #include "app/session.h"
 #include "app/tune_lr/tune_lr_plan.h"
+#include "common/json.h"
 
 namespace winnow::app {
 

@@ -1,12 +1,10 @@
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/tune_lr/tune_lr_page.h"
+#include "common/json.h"
 
 namespace winnow::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <class T>
 Json or_null(const std::optional<T>& value) {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "app/experiment/train_words.h"
 #include "app/words.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/samples.h"
@@ -112,7 +112,7 @@ void note_short_trials(TunePlan& plan) {
   }
 }
 
-std::string number(double value) { return fmt::format("{:.6g}", value); }
+std::string six_digits(double value) { return fmt::format("{:.6g}", value); }
 
 std::string job_of(const TunePlan& plan, std::size_t arm_place, std::size_t setting, double epochs,
                    std::uint64_t seed) {
@@ -124,16 +124,15 @@ std::string job_of(const TunePlan& plan, std::size_t arm_place, std::size_t sett
     double value = arm.settings[setting][axis];
     // A short run is a shorter version of the recipe.
     if (arm.axes[axis].flag == "warmup-epochs") value *= epochs / o.arms.epochs;
-    words.insert(words.end(), {"--" + arm.axes[axis].flag, number(value)});
+    words.insert(words.end(), {"--" + arm.axes[axis].flag, six_digits(value)});
   }
-  words.insert(words.end(), {"--epochs", number(epochs), "--seed", std::to_string(seed),
-                             "--holdout", number(o.holdout)});
+  words.insert(words.end(), {"--epochs", six_digits(epochs), "--seed", std::to_string(seed),
+                             "--holdout", six_digits(o.holdout)});
   if (!o.selection.empty()) words.insert(words.end(), {"--selection", o.selection});
   // That of the net would go with one optimiser alone.
   if (!o.arms.has_recipe) words.insert(words.end(), {"--recipe", "none"});
   for (std::string& word : words_for(arm.optimizer, o.train)) words.push_back(std::move(word));
-  return nlohmann::ordered_json{
-      {"cache", plan.cache_digest}, {"selection", plan.selection_digest}, {"train", words}}
+  return Json{{"cache", plan.cache_digest}, {"selection", plan.selection_digest}, {"train", words}}
       .dump();
 }
 

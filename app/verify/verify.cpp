@@ -4,13 +4,12 @@
 
 #include "app/words.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "pipeline/store/verify.h"
 
 namespace winnow::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json to_json(const pipeline::Verified& verified) {
   Json json{{"schema", "winnow.verify/1"}, {"digest", verified.digest},

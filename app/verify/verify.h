@@ -1,9 +1,9 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/session.h"
+#include "common/json.h"
 
 namespace winnow::app {
 

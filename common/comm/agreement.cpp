@@ -1,8 +1,8 @@
 #include "common/comm/agreement.h"
 
 #include <exception>
-#include <nlohmann/json.hpp>
 
+#include "common/json.h"
 #include "common/json_reader.h"
 
 namespace winnow::comm {
@@ -60,7 +60,7 @@ void on_root(Communicator& comm, const std::function<void()>& work) {
 }
 
 void require_agreement(Communicator& comm, const std::map<std::string, std::string>& facts) {
-  const std::string first = broadcast_text(comm, nlohmann::json(facts).dump());
+  const std::string first = broadcast_text(comm, Json(facts).dump());
   on_all(comm, [&] {
     std::map<std::string, std::string> theirs;
     for (const auto& [key, value] : JsonReader(first, {"what rank 0 said"}).members()) {

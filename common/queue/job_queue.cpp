@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 #include <system_error>
@@ -16,14 +15,13 @@
 #include "common/error.h"
 #include "common/failpoint.h"
 #include "common/host_name.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 
 namespace winnow {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kDone = "done\n";
 
 // Opened for reading and writing, made where it is missing; locked. Not locked: another has it,

@@ -1,12 +1,12 @@
 #include "dedup/index/fitted.h"
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/json_text.h"
 #include "dedup/index/open_index_internal.h"
@@ -27,13 +27,13 @@ std::string content_of(const IndexManifest& manifest) {
   return to_hex(stream.digest());
 }
 
-nlohmann::ordered_json to_json(const FittedModel& fitted, const IndexManifest& manifest) {
+Json to_json(const FittedModel& fitted, const IndexManifest& manifest) {
   const Calibration& by = fitted.calibration;
-  nlohmann::ordered_json json{{"format", "winnow-index-fitted"}, {"version", kFittedVersion},
-                              {"of", content_of(manifest)},      {"landmarks", fitted.landmarks},
-                              {"weights", by.model.weights},     {"same", by.same},
-                              {"strangers", by.strangers},       {"tail_from", by.tail_from},
-                              {"tail_share", by.tail_share},     {"tail_scale", by.tail_scale}};
+  Json json{{"format", "winnow-index-fitted"}, {"version", kFittedVersion},
+            {"of", content_of(manifest)},      {"landmarks", fitted.landmarks},
+            {"weights", by.model.weights},     {"same", by.same},
+            {"strangers", by.strangers},       {"tail_from", by.tail_from},
+            {"tail_share", by.tail_share},     {"tail_scale", by.tail_scale}};
   if (by.copies) json["copies"] = *by.copies;
   return json;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <type_traits>
@@ -11,18 +10,19 @@
 #include <variant>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "dedup/features/feature_links.h"
 
 namespace winnow::dedup {
 namespace {
 
-constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNotInFile = std::numeric_limits<std::uint32_t>::max();
 
 // The digest of the net's weights; empty where no net is known to have made them.
 std::string net_of(const FeatureTable& table) {
-  const auto source = nlohmann::json::parse(table.source, nullptr, /*allow_exceptions=*/false);
-  if (!source.is_object() || !source.contains("net")) return {};
-  return source.value("digest", std::string());
+  const std::optional<Json> source = Json::parse_if_json(table.source);
+  if (!source || !source->contains("net") || !source->contains("digest")) return {};
+  return source->at("digest").text();
 }
 
 void check_comparable(const FeatureTable& a, const FeatureTable& b) {
@@ -69,29 +69,29 @@ void copy_row(const FeatureTable& from, std::size_t row, SampleId id, FeatureTab
 // The nearest row of the index for each row of a table.
 class NearestKnown {
  public:
-  explicit NearestKnown(std::size_t rows) : best_(rows, {0.0F, kNoRow}) {}
+  explicit NearestKnown(std::size_t rows) : best_(rows, {0.0F, kNotInFile}) {}
   void offer(std::uint32_t row, float cosine, std::uint32_t known) {
     auto& [best, at] = best_[row];
-    if (at == kNoRow || cosine > best || (cosine == best && known < at))
+    if (at == kNotInFile || cosine > best || (cosine == best && known < at))
       best_[row] = {cosine, known};
   }
   // The first known row of each hash.
   void offer_equal(const std::vector<Hash128>& asked, const std::vector<Hash128>& known) {
     std::map<Hash128, std::uint32_t> first;
-    for (const Hash128& hash : asked) first.emplace(hash, kNoRow);
+    for (const Hash128& hash : asked) first.emplace(hash, kNotInFile);
     for (std::uint32_t row = 0; row < known.size(); ++row) {
       const auto at = first.find(known[row]);
       if (at != first.end()) at->second = std::min(at->second, row);
     }
     for (std::uint32_t row = 0; row < asked.size(); ++row) {
-      if (const std::uint32_t same = first.at(asked[row]); same != kNoRow) offer(row, 1, same);
+      if (const std::uint32_t same = first.at(asked[row]); same != kNotInFile) offer(row, 1, same);
     }
   }
   std::vector<FeatureMatch> matches(const std::vector<SampleId>& ids) const {
     std::vector<FeatureMatch> out;
     for (std::uint32_t row = 0; row < best_.size(); ++row) {
       const auto& [cosine, known] = best_[row];
-      if (known != kNoRow) out.push_back({row, ids[known], cosine});
+      if (known != kNotInFile) out.push_back({row, ids[known], cosine});
     }
     return out;
   }

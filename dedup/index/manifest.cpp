@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/utf8.h"
 #include "dedup/index/manifest_internal.h"
@@ -15,10 +15,9 @@
 namespace winnow::dedup {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kFormat = "winnow-index";
-constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max();  // less than that
+constexpr std::uint64_t kMostIndexRows =
+    std::numeric_limits<std::uint32_t>::max();  // less than that
 constexpr std::array<std::string_view, 6> kEndings{".table", ".names",     ".links",
                                                    ".dead",  ".landmarks", ".fitted"};
 constexpr std::size_t kLeastDigits = 5;
@@ -98,7 +97,7 @@ std::vector<Segment> parse_segments(const JsonReader& in, std::uint64_t next_fil
       return found;
     };
     SealedFile table = file("table", FileRole::kTable);
-    const std::uint64_t most = std::min(kMostRows - 1 - rows, table.bytes / kLeastRowBytes);
+    const std::uint64_t most = std::min(kMostIndexRows - 1 - rows, table.bytes / kLeastRowBytes);
     segments.push_back({segment.at("rows").number(most), std::move(table),
                         file("names", FileRole::kNames), file("links", FileRole::kLinks)});
     rows += segments.back().rows;
@@ -112,7 +111,7 @@ IndexSource parse_source(const JsonReader& in) {
           .inputs = in.at("inputs").number(std::uint64_t{1} << kPositionBits),
           .listing_hash = parse_hash(in.at("listing_hash")),
           .class_names = parse_names(in.at("class_names")),
-          .rows = in.at("rows").number(kMostRows),
+          .rows = in.at("rows").number(kMostIndexRows),
           .content = parse_hash(in.at("content"))};
 }
 

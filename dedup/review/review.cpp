@@ -5,11 +5,11 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/list_text.h"
 #include "common/named.h"
@@ -17,8 +17,6 @@
 
 namespace winnow::dedup {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "winnow.review/1";
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 #include <utility>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "dedup/settings.h"
 #include "dedup/split/deal_internal.h"
 
@@ -16,15 +16,13 @@ namespace {
 
 std::size_t index_of(Split split) noexcept { return static_cast<std::size_t>(split); }
 
-bool is_used(Split split) noexcept { return split != Split::kNone; }
-
 void check_shares(const SplitOptions& options) {
   const auto& shares = options.shares;
   const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
   const bool good = std::ranges::all_of(shares, [](double s) { return s >= 0 && s <= 1; });
   if (!good || shares[0] != 0 || std::abs(sum - 1) > 1e-6) {
     throw UsageError("shares of train, val and test must be from 0 to 1 and come to 1, not to " +
-                     nlohmann::json(sum).dump());
+                     Json(sum).dump());
   }
 }
 
@@ -39,7 +37,7 @@ Parts splits_with_share(const SplitOptions& options) {
 }
 
 // What is counted of a class.
-struct ClassTally {
+struct SplitTally {
   std::array<std::uint64_t, kSplitCount> used{};
   std::array<std::uint64_t, kSplitCount> dealt{};
   std::uint64_t samples = 0;  // dealt
@@ -56,7 +54,7 @@ struct SplitBlock {
 // Adds a block to what is counted.
 void count_block(const Fingerprints& table, const SplitBlock& block, const SplitOptions& options,
                  const Splitting& splitting, const RowClasses& classes, SplitSummary& summary,
-                 std::vector<ClassTally>& tallies) {
+                 std::vector<SplitTally>& tallies) {
   std::array<bool, kSplitCount> reached{};
   std::vector<std::uint32_t> labels;
   std::vector<std::uint32_t> dealt_labels;  // of all rows
@@ -94,7 +92,7 @@ void count_block(const Fingerprints& table, const SplitBlock& block, const Split
 }
 
 // Where a class is furthest off its share.
-ClassOff off_of(const ClassTally& tally, std::optional<std::int32_t> label,
+ClassOff off_of(const SplitTally& tally, std::optional<std::int32_t> label,
                 const SplitOptions& options) {
   ClassOff off{.label = label,
                .samples = tally.samples,
@@ -151,7 +149,7 @@ SplitSummary summarise(const Fingerprints& table, const Components& blocks,
   SplitSummary summary;
   summary.blocks = blocks.count;
   const RowClasses classes(table.labels);
-  std::vector<ClassTally> tallies(classes.count());
+  std::vector<SplitTally> tallies(classes.count());
   const Ragged<std::uint32_t> members = rows_by_component(blocks);
   for (std::uint32_t block = 0; block < blocks.count; ++block) {
     const std::vector<std::uint32_t> rows = remaining(members[block], options);
@@ -159,8 +157,8 @@ SplitSummary summarise(const Fingerprints& table, const Components& blocks,
       --summary.blocks;
       continue;
     }
-    count_block(table, {rows, home_of(table, rows, options) != kNoRow}, options, splitting, classes,
-                summary, tallies);
+    count_block(table, {rows, home_of(table, rows, options) != kNowhere}, options, splitting,
+                classes, summary, tallies);
   }
   for (std::uint32_t label = 0; label < tallies.size(); ++label) {
     for (std::size_t split = 0; split < kSplitCount; ++split) {

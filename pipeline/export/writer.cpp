@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdio>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <unordered_set>
@@ -14,6 +13,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "datasets/tar_file_writer.h"
 #include "pipeline/decode/decode.h"
@@ -217,12 +217,12 @@ class WebDatasetWriter final : public SampleWriter {
   }
 
   std::string json_of(const RecordView& record, const std::string& name) const {
-    nlohmann::ordered_json json{{"id", record.id}, {"name", to_utf8(name)}};
+    Json json{{"id", record.id}, {"name", to_utf8(name)}};
     if (record.labels.size() == 1) {
       json["label"] = record.labels.front();
       json["class"] = to_utf8(class_name(manifest_, record.labels.front()));
     } else if (!record.labels.empty()) {
-      nlohmann::ordered_json classes = nlohmann::ordered_json::array();
+      Json classes = Json::array();
       for (const std::int32_t label : record.labels) {
         classes.push_back(to_utf8(class_name(manifest_, label)));
       }

@@ -1,15 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "pipeline/store/settings.h"
 #include "pipeline/store/statistics.h"
 
 namespace winnow::pipeline {
-
-using Json = nlohmann::ordered_json;
 
 // The field `settings` of a manifest: null where a cache does not say how it was made. What they do
 // not name is as by default.

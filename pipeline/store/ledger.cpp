@@ -1,10 +1,10 @@
 #include "pipeline/store/ledger.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/utf8.h"
 
@@ -109,7 +109,7 @@ LedgerRow left_out(LedgerRow row, const dedup::Selection& selection, std::size_t
 std::string to_json_lines(const std::vector<LedgerRow>& rows) {
   std::string text;
   for (const LedgerRow& row : rows) {
-    nlohmann::ordered_json line;
+    Json line;
     line["id"] = row.id;
     line["name"] = to_utf8(row.name);
     line["split"] = split_name(row.split);

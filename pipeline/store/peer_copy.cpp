@@ -11,7 +11,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "common/comm/agreement.h"
 #include "common/comm/schedule/all_to_all.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "pipeline/store/cache_internal.h"
 #include "pipeline/store/copy_internal.h"
@@ -439,7 +439,7 @@ class Giving {
 }  // namespace
 
 std::string to_json(const std::vector<File>& files) {
-  auto list = nlohmann::ordered_json::array();
+  auto list = Json::array();
   for (const File& file : files) {
     list.push_back({{"name", file.name}, {"bytes", file.bytes}, {"hash", file.hash}});
   }

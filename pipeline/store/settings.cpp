@@ -84,7 +84,7 @@ Json to_json(const CacheSettings& settings) {
                       {"width_px", variants.width_px},
                       {"seed", variants.seed}};
   }
-  auto& members = out.get_ref<Json::object_t&>();
+  Json::Object& members = out.members();
   for (const auto& [name, value] : settings.rest) {  // many: out[name] would look through all
     members.emplace_back(name, parse_opaque(value, "the setting '" + name + "' of a cache"));
   }
@@ -137,8 +137,8 @@ std::vector<std::pair<std::string, std::string>> entries(const CacheSettings& se
   std::vector<std::pair<std::string, std::string>> out;
   const Json json = to_json(settings);
   if (json.is_null()) return out;
-  for (const auto& [name, value] : json.items()) {
-    out.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+  for (const auto& [name, value] : json.members()) {
+    out.emplace_back(name, value.is_string() ? value.text() : value.dump());
   }
   return out;
 }

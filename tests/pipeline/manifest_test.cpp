@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "common/checksum.h"
@@ -181,17 +180,22 @@ TEST(Manifest, EveryFlippedBitIsNoticed) {
   }
 }
 
+auto kind_of(const Json& json) {
+  return std::tuple(json.is_boolean(), json.is_unsigned(), json.is_number(), json.is_string(),
+                    json.is_array(), json.is_object());
+}
+
 TEST(Manifest, EveryFieldIsNeededAndOfItsType) {
   const Json whole = Json::parse(to_json(example()));
-  for (const auto& [field, value] : whole.items()) {
+  for (const auto& [field, value] : whole.members()) {
     if (field == "digest") continue;
     const std::string name = field;
     EXPECT_NE(message_of(forge(example(), [&](Json& json) { json.erase(name); })), "") << name;
     const std::vector<Json> others{-1, 1.5, true, "text", Json::array({Json()}), Json::object()};
     for (const Json& other : others) {
-      if (name == "settings" || other.type() == value.type()) continue;
+      if (name == "settings" || kind_of(other) == kind_of(value)) continue;
       EXPECT_NE(message_of(forge(example(), [&](Json& json) { json[name] = other; })), "")
-          << name << " " << other;
+          << name << " " << other.dump();
     }
   }
 }
@@ -237,11 +241,11 @@ TEST(Manifest, StatisticsThatCannotBeAreRefused) {
   };
   EXPECT_FALSE(refused([](Json&) {}));
   const Json whole = Json::parse(to_json(example_with_statistics()))["statistics"];
-  for (const auto& [field, value] : whole.items()) {
+  for (const auto& [field, value] : whole.members()) {
     EXPECT_TRUE(refused([name = field](Json& j) { j.erase(name); })) << field;
     EXPECT_TRUE(refused([name = field](Json& j) { j[name] = "text"; })) << field;
     if (!value.is_object()) continue;
-    for (const auto& [part, inner] : value.items()) {
+    for (const auto& [part, inner] : value.members()) {
       EXPECT_TRUE(refused([a = field, b = part](Json& j) { j[a].erase(b); })) << field << part;
       EXPECT_TRUE(refused([a = field, b = part](Json& j) { j[a][b] = 1.5; })) << field << part;
     }

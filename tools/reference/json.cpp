@@ -1,11 +1,10 @@
-#include <nlohmann/json.hpp>
+
+#include "common/json.h"
 
 #include "tools/reference/formats.h"
 
 namespace winnow::tools {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json json_of(const ReferenceArgument& argument) {
   return {{"names", argument.names},           {"value", argument.value},

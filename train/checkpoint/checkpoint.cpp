@@ -4,19 +4,17 @@
 #include <array>
 #include <charconv>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 
 namespace winnow::train {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr std::array kFiles{"model.safetensors", "optimizer.safetensors", "state.json"};
 constexpr const char* kEmaFile = "ema.safetensors";  // not in every checkpoint
 constexpr const char* kBestLink = "best";

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "train/tensor/f16.h"
 
@@ -153,7 +153,7 @@ Bytes to_safetensors(std::span<const NamedTensor> tensors,
 void write_safetensors(std::span<const NamedTensor> tensors,
                        const std::map<std::string, std::string>& metadata,
                        const std::function<void(BytesView)>& put) {
-  auto header = nlohmann::ordered_json::object();
+  auto header = Json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::size_t offset = 0;
   for (const NamedTensor& t : tensors) {

@@ -1,10 +1,10 @@
 #include "train/model/class_names.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/utf8.h"
 #include "train/ops/linear.h"
@@ -94,7 +94,7 @@ void order_classes(Model& model, const Graph& graph, const std::vector<std::stri
 
 void add_classes(std::map<std::string, std::string>& metadata,
                  const std::vector<std::string>& classes) {
-  if (!classes.empty()) metadata[kClassesEntry] = nlohmann::json(classes).dump();
+  if (!classes.empty()) metadata[kClassesEntry] = Json(classes).dump();
 }
 
 std::vector<std::string> classes_in(const std::map<std::string, std::string>& metadata) {

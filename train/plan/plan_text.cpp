@@ -1,18 +1,16 @@
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
 #include "common/checksum.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "train/plan/run_plan.h"
 
 namespace winnow::train {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kPlanVersion = 2;
 constexpr std::int64_t kMost = std::int64_t{1} << 40;  // of any number in a plan
@@ -64,8 +62,8 @@ Json to_json(const Layout& layout) {
   }
   Json json = to_json(layout.schedule, layout.schedule_options);
   for (const SizedSchedule& sized : layout.smaller) {
-    json["smaller"].push_back(to_json(sized.schedule, sized.options));
-    json["smaller"].back()["elements"] = sized.elements;
+    Json& smaller = json["smaller"].push_back(to_json(sized.schedule, sized.options));
+    smaller["elements"] = sized.elements;
   }
   json["bucket_bytes"] = layout.bucket_bytes;
   json["transfers"] = layout.transfers;

@@ -1,10 +1,9 @@
 #include "train/run/census.h"
 
-#include <nlohmann/json.hpp>
-
 #include "common/bytes.h"
 #include "common/checksum.h"
 #include "common/error.h"
+#include "common/json.h"
 
 namespace winnow::train {
 namespace {
@@ -63,7 +62,7 @@ void check_census(const std::vector<EpochCensus>& rows, const std::vector<EpochC
 
 std::string to_json(const std::vector<EpochCensus>& rows, const std::vector<EpochCensus>& due,
                     pipeline::Sampling sampling) {
-  nlohmann::ordered_json epochs = nlohmann::ordered_json::array();
+  Json epochs = Json::array();
   for (const EpochCensus& row : rows) {
     const EpochCensus& full = due.at(row.epoch);
     epochs.push_back({{"epoch", row.epoch + 1},
@@ -72,9 +71,9 @@ std::string to_json(const std::vector<EpochCensus>& rows, const std::vector<Epoc
                       {"due", {{"samples", full.samples}, {"hash", to_hex(full.hash)}}},
                       {"complete", row == full}});
   }
-  return nlohmann::ordered_json{{"schema", "winnow.census/1"},
-                                {"sampling", pipeline::sampling_name(sampling)},
-                                {"epochs", epochs}}
+  return Json{{"schema", "winnow.census/1"},
+              {"sampling", pipeline::sampling_name(sampling)},
+              {"epochs", epochs}}
              .dump(2) +
          "\n";
 }

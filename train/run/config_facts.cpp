@@ -1,13 +1,10 @@
 #include "train/run/config_facts.h"
 
-#include <nlohmann/json.hpp>
-
+#include "common/json.h"
 #include "common/json_reader.h"
 
 namespace winnow::train {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Each entry has the names of all that it lies in: names of any length would be repeated without
 // end.
@@ -16,12 +13,17 @@ constexpr std::size_t kMostPathBytes = 200;
 void add_facts(const std::string& name, const Json& value,
                std::map<std::string, std::string>& facts) {
   if (value.is_primitive() || value.empty() || name.size() > kMostPathBytes) {
-    facts[name] = value.is_string() ? value.get<std::string>() : value.dump();
+    facts[name] = value.is_string() ? value.text() : value.dump();
     return;
   }
-  for (const auto& [step, inner] : value.items()) {
+  const auto add = [&](const std::string& step, const Json& inner) {
     add_facts(name.empty() ? step : name + "." + step, inner, facts);
+  };
+  if (value.is_object()) {
+    for (const auto& [step, inner] : value.members()) add(step, inner);
+    return;
   }
+  for (std::size_t i = 0; i < value.size(); ++i) add(std::to_string(i), value[i]);
 }
 
 }  // namespace

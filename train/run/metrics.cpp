@@ -6,11 +6,11 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <sstream>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 
 namespace winnow::train {
@@ -105,7 +105,7 @@ MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t step, boo
 }
 
 void MetricsLog::write(const MetricsRow& row, const std::map<std::string, std::string>& texts) {
-  nlohmann::ordered_json line{{"step", row.step}, {"epoch", row.epoch}, {"wall", row.wall}};
+  Json line{{"step", row.step}, {"epoch", row.epoch}, {"wall", row.wall}};
   for (const auto& [name, value] : row.values) line[name] = value;
   for (const auto& [name, text] : texts) line[name] = text;
   out_->append(line.dump() + '\n');

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "common/csv.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/npy.h"
 #include "common/utf8.h"
@@ -21,8 +21,6 @@ namespace winnow::train {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr int kOutOfFoldVersion = 1;
 constexpr std::uint32_t kMostOutOfFolds = 100;
 constexpr const char* kCsvHeader = "id,name,label,prediction,fold\n";

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "common/json.h"
 #include "common/statistics.h"
 #include "common/utf8.h"
 
@@ -74,12 +74,11 @@ void enter(const RankSummary& summary, std::span<const std::string> hosts,
 
 std::string ranks_json(const RankTable& ranks, const std::string& run, std::int64_t step,
                        double unix_time) {
-  nlohmann::ordered_json json{
-      {"schema", "winnow.ranks/1"}, {"run", run}, {"step", step}, {"time", unix_time}};
-  json["ranks"] = nlohmann::ordered_json::array();
+  Json json{{"schema", "winnow.ranks/1"}, {"run", run}, {"step", step}, {"time", unix_time}};
+  json["ranks"] = Json::array();
   for (std::size_t rank = 0; rank < ranks.figures.size(); ++rank) {
     const RankFigures& figures = ranks.figures[rank];
-    nlohmann::ordered_json row{{"rank", rank}, {"host", to_utf8(ranks.hosts[rank])}};
+    Json row{{"rank", rank}, {"host", to_utf8(ranks.hosts[rank])}};
     for (const RankColumn& column : kRankColumns) row[column.name] = figures.*column.value;
     if (figures.temperature) row["temperature"] = *figures.temperature;
     json["ranks"].push_back(std::move(row));

@@ -1,16 +1,14 @@
 #include "train/run/run_state.h"
 
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/error.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 
 namespace winnow::train {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kStateVersion = 1;
 

@@ -1,10 +1,10 @@
 #include "train/run/setup.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <variant>
 
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/utf8.h"
 #include "train/model/class_names.h"
@@ -14,8 +14,6 @@
 
 namespace winnow::train {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kConfigVersion = 1;
 

@@ -4,19 +4,17 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "common/json.h"
 #include "common/json_reader.h"
 #include "common/utf8.h"
 #include "train/run/run_state.h"
 
 namespace winnow::train {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 53;  // all of them numbers in a double

@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <utility>
+
+#include "common/json.h"
 
 namespace winnow::train {
 namespace {
 
 using Row = TraceSpan::Row;
-using Json = nlohmann::ordered_json;
-
 // "1234.567", which no double could say exactly of a clock of years.
 std::string microseconds(std::int64_t ns) {
   const std::int64_t size = ns < 0 ? -ns : ns;
@@ -95,7 +94,7 @@ std::string about(const TracedRank& rank, int thread, std::string_view what, Jso
   Json event{{"name", what}, {"ph", "M"}, {"pid", process_of(rank)}};
   if (thread > 0) event["tid"] = thread;
   event["args"] = std::move(args);
-  return event.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return event.dump(-1, /*ascii=*/false, Json::Utf8::kReplace);
 }
 
 constexpr std::string_view kBetween = ",\n";

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <system_error>
 #include <utility>
@@ -12,12 +11,11 @@
 #include "common/bytes.h"
 #include "common/checksum.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/json_reader.h"
 
 namespace winnow::train::cudnn {
 namespace {
-
-using nlohmann::json;
 
 constexpr int kVersion = 1;
 
@@ -36,7 +34,7 @@ std::string file_name(std::string_view text) {
 }
 
 std::string sealed(std::string_view key, std::string_view plan) {
-  const json text = {{"version", kVersion}, {"key", key}, {"plan", plan}};
+  const Json text{{"key", key}, {"plan", plan}, {"version", kVersion}};
   return with_digest_line(text.dump(2) + "\n");
 }
 

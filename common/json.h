@@ -1,0 +1,185 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/json_text.h"
+
+namespace winnow {
+
+// A JSON value: what is written is made of it. What is read from files is asked through JsonReader,
+// which names the file where something is wrong.
+//
+// Braces make objects and arrays, as in `Json{{"name", name}, {"sizes", {1, 2, 3}}}`: a list of
+// pairs that begin with a text is an object, any other an array; `Json{}` is null. Objects keep the
+// order in which members were added. The library behind it is known to json.cpp alone, since its
+// templates would take a third of the time of all sources that write JSON.
+//
+// Members that ask a value for a kind that it is not of throw std::bad_variant_access or
+// std::out_of_range: a mistake of the caller.
+class Json {
+ public:
+  class Part;
+  using Array = std::vector<Json>;
+  using Object = std::vector<std::pair<std::string, Json>>;
+  enum class Utf8 : std::uint8_t { kStrict, kReplace };  // of texts that are not UTF-8
+
+  Json() noexcept;  // null
+  Json(std::nullptr_t) noexcept;
+  template <std::same_as<bool> T>
+  Json(T value) noexcept : Json(Boolean{value}) {}
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) Json(T value)
+  noexcept : Json(Whole{static_cast<std::uint64_t>(value), std::signed_integral<T>}) {}
+  template <std::floating_point T>
+  Json(T value) noexcept : Json(Real{static_cast<double>(value)}) {}
+  Json(const char* text);
+  Json(std::string_view text);
+  Json(std::string text) noexcept;
+  Json(std::initializer_list<Part> parts);
+  Json(Array elements) noexcept;
+  // An object of a map with texts as keys, or an array of any other range.
+  template <typename Range>
+  requires requires(const Range& range) {
+    range.begin() != range.end();
+    typename Range::value_type;
+  } &&(!std::convertible_to<Range, std::string_view>)&&(!std::same_as<Range, Json>)&&(
+      !std::same_as<typename Range::value_type, Range>)Json(const Range& range)
+      : Json(empty_like<typename Range::value_type>()) {
+    for (const auto& value : range) {
+      if constexpr (kIsMember<typename Range::value_type>) {
+        (*this)[value.first] = Json(value.second);
+      } else {
+        push_back(Json(static_cast<typename Range::value_type>(value)));
+      }
+    }
+  }
+  static Json array(std::initializer_list<Part> parts = {});
+  static Json object();
+
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(Json other) noexcept;
+  ~Json();
+
+  // The value of a text. Throws FormatError ("it is not JSON"), also where objects and arrays lie
+  // more than `levels` deep in one another, and, where `once`, where an object has a name twice;
+  // otherwise the last of them counts.
+  static Json parse(std::string_view text, int levels = kJsonLevels, bool once = false);
+  // Likewise; nothing where the text is not JSON.
+  static std::optional<Json> parse_if_json(std::string_view text);
+
+  bool is_null() const noexcept;
+  bool is_boolean() const noexcept;
+  bool is_number() const noexcept;
+  bool is_whole() const noexcept;     // a number without point or exponent
+  bool is_unsigned() const noexcept;  // such a number from 0 up
+  bool is_string() const noexcept;
+  bool is_array() const noexcept;
+  bool is_object() const noexcept;
+  bool is_primitive() const noexcept { return !is_array() && !is_object(); }
+
+  // What it is. Numbers are converted to one another.
+  bool boolean() const;
+  double real() const;
+  std::int64_t integer() const;
+  std::uint64_t whole() const;
+  const std::string& text() const;
+  const Array& elements() const;
+  const Object& members() const;
+  Array& elements();
+  Object& members();
+
+  std::size_t size() const noexcept;  // of an array or object; 0 of null, else 1
+  bool empty() const noexcept { return size() == 0; }
+
+  // The member of that name; null where there is none, or it is no object.
+  const Json* find(std::string_view name) const noexcept;
+  bool contains(std::string_view name) const noexcept { return find(name) != nullptr; }
+  const Json& at(std::string_view name) const;
+  const Json& operator[](std::string_view name) const { return at(name); }
+  const Json& operator[](const char* name) const { return at(name); }
+  // Adds a null where there is none; null becomes an object.
+  Json& operator[](std::string_view name);
+  Json& operator[](const char* name) { return (*this)[std::string_view(name)]; }
+  Json& operator[](const std::string& name) { return (*this)[std::string_view(name)]; }
+  template <std::integral Index>
+  const Json& operator[](Index index) const {
+    return elements().at(static_cast<std::size_t>(index));
+  }
+  template <std::integral Index>
+  Json& operator[](Index index) {
+    return elements().at(static_cast<std::size_t>(index));
+  }
+  void erase(std::string_view name);
+  void update(const Json& object);  // sets members to those of the object
+
+  // Of an array; null becomes one.
+  Json& push_back(Json value);  // returns the new element
+  const Array::value_type* begin() const { return elements().data(); }
+  const Array::value_type* end() const { return elements().data() + elements().size(); }
+
+  // With the members of all objects in it in the order of their names.
+  Json sorted() const;
+
+  // As text: in one line without spaces, or with lines that are indented by so many. Reals have as
+  // few digits as give them again; what is not finite is null. `ascii`: other characters as \uXXXX.
+  std::string dump(int indent = -1, bool ascii = false, Utf8 utf8 = Utf8::kStrict) const;
+
+  friend bool operator==(const Json& a, const Json& b) noexcept;  // numbers by value
+
+ private:
+  struct Boolean {
+    bool value;
+  };
+  struct Whole {
+    std::uint64_t bits;
+    bool is_signed;
+  };
+  struct Real {
+    double value;
+  };
+  template <typename T>
+  static constexpr bool kIsMember = requires(const T& pair) {
+    requires std::is_const_v<typename T::first_type>;  // of a map
+    { pair.first } -> std::convertible_to<std::string_view>;
+    pair.second;
+  };
+  template <typename T>
+  static Json empty_like() {
+    return kIsMember<T> ? object() : array();
+  }
+
+  explicit Json(Boolean value) noexcept;
+  explicit Json(Whole value) noexcept;
+  explicit Json(Real value) noexcept;
+
+  std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Array,
+               Object>
+      value_;
+};
+
+// What stands between braces.
+class Json::Part {
+ public:
+  Part(std::initializer_list<Part> parts) : value_(parts) {}
+  template <typename T>
+  requires(!std::same_as<std::remove_cvref_t<T>, Part>) && std::constructible_from<Json, T> Part(
+                                                               T&& value)
+      : value_(std::forward<T>(value)) {}
+
+ private:
+  friend class Json;
+  mutable Json value_;  // parts of a list are constant, and moved from once
+};
+
+}  // namespace winnow
