@@ -48,6 +48,10 @@ std::string grouped(std::uint64_t number) {
   return text;
 }
 
+std::string count_of(std::uint64_t number, std::string_view one) {
+  return grouped(number) + " " + std::string(one) + (number == 1 ? "" : "s");
+}
+
 std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
 std::string in_bytes(std::uint64_t bytes) {

@@ -54,7 +54,7 @@ std::optional<fs::path> find_labels(const fs::path& folder, const ImagesName& im
   return std::nullopt;
 }
 
-Split split_of(const std::string& prefix) {
+Split split_of_idx(const std::string& prefix) {
   const std::string last = prefix.substr(prefix.find_last_of("-_") + 1);
   if (last == "t10k") return Split::kTest;
   return parse_split(last).value_or(Split::kNone);
@@ -192,7 +192,7 @@ std::vector<Pair> find_pairs(const fs::path& path) {
     if (!name) return;
     Pair& pair = by_prefix[name->prefix];
     if (!pair.images.empty() && pair.images.filename() < file.filename()) return;
-    pair = {split_of(name->prefix), file, find_labels(folder, *name)};
+    pair = {split_of_idx(name->prefix), file, find_labels(folder, *name)};
   };
   if (is_folder) {
     for_each_in(folder, [&](const fs::directory_entry& entry) {

@@ -45,7 +45,7 @@ class SortedNames {
 constexpr std::string_view kUnlisted = "*";
 
 // What a name in a folder stands for.
-enum class Kind { kFolder, kFile, kOther };
+enum class EntryKind { kFolder, kFile, kOther };
 
 class Walker {
  public:
@@ -183,13 +183,13 @@ class Walker {
         continue;
       }
       switch (kind_of(*entry)) {
-        case Kind::kFolder:
+        case EntryKind::kFolder:
           names.add(name + "/");
           break;
-        case Kind::kOther:
+        case EntryKind::kOther:
           skips.add("pipes, sockets and devices");
           break;
-        case Kind::kFile:
+        case EntryKind::kFile:
           if (is_listed_image(name, entry->path())) {
             names.add(name);
           } else {
@@ -209,24 +209,24 @@ class Walker {
 
   // Folders say mostly what they hold; only what they do not say is looked at. What is not there,
   // as where a link dangles, is a file that cannot be read.
-  static Kind kind_of(const fs::directory_entry& entry) {
+  static EntryKind kind_of(const fs::directory_entry& entry) {
     std::error_code ignored;
     if (!entry.is_symlink(ignored) && !ignored) {
-      if (entry.is_directory(ignored)) return Kind::kFolder;
-      if (entry.is_regular_file(ignored)) return Kind::kFile;
+      if (entry.is_directory(ignored)) return EntryKind::kFolder;
+      if (entry.is_regular_file(ignored)) return EntryKind::kFile;
     }
     struct stat info {};
     const int code = look(entry.path(), info);
-    if (code == ENOENT || code == ENOTDIR || code == ELOOP) return Kind::kFile;
+    if (code == ENOENT || code == ENOTDIR || code == ELOOP) return EntryKind::kFile;
     if (code != 0) {
       // An image is one that cannot be read. What else it may be, a folder even, must not be lost.
-      if (is_image_name(entry.path().filename().string())) return Kind::kFile;
+      if (is_image_name(entry.path().filename().string())) return EntryKind::kFile;
       throw SystemError("cannot look at " + entry.path().string() + ": " +
                         std::generic_category().message(code));
     }
-    return S_ISDIR(info.st_mode)   ? Kind::kFolder
-           : S_ISREG(info.st_mode) ? Kind::kFile
-                                   : Kind::kOther;
+    return S_ISDIR(info.st_mode)   ? EntryKind::kFolder
+           : S_ISREG(info.st_mode) ? EntryKind::kFile
+                                   : EntryKind::kOther;
   }
 
   // errno or 0.

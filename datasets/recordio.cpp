@@ -25,17 +25,17 @@ constexpr std::size_t kPartHeaderBytes = 8;    // the magic number; flag and len
 constexpr std::size_t kImageHeaderBytes = 24;  // IRHeader: flag, label, id, id2
 
 template <class T>
-T number_at(BytesView bytes, std::size_t offset) {
+T word_at(BytesView bytes, std::size_t offset) {
   T value;
   std::memcpy(&value, bytes.data() + offset, sizeof(T));
   return value;
 }
 
 // What a part of a record is: the whole of it, or one of several.
-enum class Place : std::uint32_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
+enum class PlaceInRecord : std::uint32_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
 
 struct PartOfRecord {
-  Place place;
+  PlaceInRecord place;
   std::uint64_t begin;
   std::uint64_t size;
 
@@ -52,12 +52,12 @@ PartOfRecord part_at(const InputFile& file, const Look& look, std::uint64_t at, 
     refuse("a record ends behind the file");
   }
   const BytesView header = look(at, kPartHeaderBytes);
-  if (number_at<std::uint32_t>(header, 0) != kMagic) refuse("no record begins there");
-  const auto packed = number_at<std::uint32_t>(header, 4);
-  const PartOfRecord part{static_cast<Place>(packed >> 29), at + kPartHeaderBytes,
+  if (word_at<std::uint32_t>(header, 0) != kMagic) refuse("no record begins there");
+  const auto packed = word_at<std::uint32_t>(header, 4);
+  const PartOfRecord part{static_cast<PlaceInRecord>(packed >> 29), at + kPartHeaderBytes,
                           packed & ((1U << 29) - 1)};
-  const bool fits = goes_on ? part.place == Place::kMiddle || part.place == Place::kLast
-                            : part.place == Place::kWhole || part.place == Place::kFirst;
+  const bool fits = goes_on ? part.place == PlaceInRecord::kMiddle || part.place == PlaceInRecord::kLast
+                            : part.place == PlaceInRecord::kWhole || part.place == PlaceInRecord::kFirst;
   if (!fits) refuse("the parts of a record do not follow each other");
   if (file.size() - part.begin < part.size) refuse("a record ends behind the file");
   return part;
@@ -69,7 +69,7 @@ class Joined {
   Joined(const InputFile& file, const Look& look, std::uint64_t at) : file_(file) {
     parts_.push_back(part_at(file, look, at, false));
     size_ = parts_[0].size;
-    while (parts_.back().place == Place::kFirst || parts_.back().place == Place::kMiddle) {
+    while (parts_.back().place == PlaceInRecord::kFirst || parts_.back().place == PlaceInRecord::kMiddle) {
       parts_.push_back(part_at(file, look, parts_.back().next(), true));
       size_ += sizeof(kMagic) + parts_.back().size;
     }
@@ -114,12 +114,12 @@ ImageHeader read_header(const Joined& record) {
   if (record.size() < kImageHeaderBytes) return header;
   std::array<std::byte, kImageHeaderBytes> raw{};
   record.read(0, raw);
-  const std::uint64_t more = number_at<std::uint32_t>(raw, 0);
+  const std::uint64_t more = word_at<std::uint32_t>(raw, 0);
   const std::uint64_t bytes = kImageHeaderBytes + more * sizeof(float);
   if (bytes > record.size()) return header;
   header.bytes = bytes;
-  header.id = number_at<std::uint64_t>(raw, 8);
-  header.labels = {number_at<float>(raw, 4)};
+  header.id = word_at<std::uint64_t>(raw, 8);
+  header.labels = {word_at<float>(raw, 4)};
   if (more > 0) {
     header.labels.resize(more);
     record.read(kImageHeaderBytes, std::as_writable_bytes(std::span(header.labels)));

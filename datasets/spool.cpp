@@ -19,10 +19,10 @@ namespace {
 constexpr std::uint64_t kFrameBytes = 24;
 constexpr std::uint64_t kMostMetaBytes = 1u << 20;
 
-enum class Kind : std::uint8_t { kMissing = 0, kEncoded = 1, kPixels = 2 };
+enum class SpooledKind : std::uint8_t { kMissing = 0, kEncoded = 1, kPixels = 2 };
 
-struct Row {
-  Kind kind = Kind::kMissing;
+struct SpooledRow {
+  SpooledKind kind = SpooledKind::kMissing;
   int height_px = 0;
   int width_px = 0;
   int channels = 0;
@@ -55,7 +55,7 @@ Bytes packed(const SpooledItem& item) {
   const BytesView image = bytes_of(item.image);
   ByteWriter out;
   out.bytes().resize(kFrameBytes);
-  out.put(static_cast<Kind>(item.image.index()));
+  out.put(static_cast<SpooledKind>(item.image.index()));
   out.put(item.split);
   out.put(static_cast<std::uint8_t>(pixels != nullptr ? pixels->channels : 0));
   out.put(std::uint8_t{0});
@@ -87,10 +87,10 @@ Hash128 hash_in(BytesView frame) {
 std::string next_text(ByteReader& in) { return in.get_text(in.get<std::uint32_t>()); }
 
 // `body` begins at `begin` in its file, and need not hold the image.
-Row parse(BytesView body, std::uint64_t begin, std::uint64_t body_bytes) {
+SpooledRow parse(BytesView body, std::uint64_t begin, std::uint64_t body_bytes) {
   ByteReader in(body, "a spooled item");
-  Row row;
-  row.kind = in.get<Kind>();
+  SpooledRow row;
+  row.kind = in.get<SpooledKind>();
   row.entry.split = in.get<Split>();
   row.channels = in.get<std::uint8_t>();
   in.get<std::uint8_t>();
@@ -142,7 +142,7 @@ class SpoolSource final : public ListedSource {
     ClassLabels labels;
     std::uint64_t begin = 0;
     for (std::size_t i = 0; i < ends.size(); begin = ends[i++]) {
-      Row row = row_at(begin + kFrameBytes, ends[i]);
+      SpooledRow row = row_at(begin + kFrameBytes, ends[i]);
       if (row.entry.name.empty()) row.entry.name = numbered_name("", i, ends.size());
       for (const std::string& label : row.labels) {
         if (const auto number = labels.add_if_any(label)) row.entry.labels.push_back(*number);
@@ -159,13 +159,13 @@ class SpoolSource final : public ListedSource {
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
     const Stored& stored = images_[position];
-    if (stored.kind == Kind::kMissing) {
+    if (stored.kind == SpooledKind::kMissing) {
       return ReadError{ReadError::Kind::kMissing, "has no image"};
     }
     Bytes bytes(entries_.input_bytes(position));
     if (bytes.empty()) return ReadError{ReadError::Kind::kEmpty, "has no bytes"};
     try {
-      if (stored.kind == Kind::kEncoded) {
+      if (stored.kind == SpooledKind::kEncoded) {
         file_.read_at(stored.begin, bytes);
         return Payload(std::move(bytes));
       }
@@ -180,14 +180,14 @@ class SpoolSource final : public ListedSource {
  private:
   struct Stored {
     std::uint64_t begin;
-    Kind kind;
+    SpooledKind kind;
     std::uint8_t channels;
     int height_px;
     int width_px;
   };
 
   // Of the item whose body is [begin, end), without its image where that is long.
-  Row row_at(std::uint64_t begin, std::uint64_t end) const {
+  SpooledRow row_at(std::uint64_t begin, std::uint64_t end) const {
     constexpr std::uint64_t kUsual = 4096;
     for (const std::uint64_t most : {kUsual, kMostMetaBytes}) {
       Bytes body(std::min(end - begin, most));

@@ -17,8 +17,8 @@ namespace winnow::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kSidePx = 32;
-constexpr std::size_t kPlane = kSidePx * kSidePx;
+constexpr int kSvhnSidePx = 32;
+constexpr std::size_t kSvhnPlane = kSvhnSidePx * kSvhnSidePx;
 constexpr std::int32_t kMostImages = 1 << 24;  // a forged size must not fill the disk
 constexpr std::array<std::string_view, 3> kFiles{"extra_32x32.mat", "test_32x32.mat",
                                                  "train_32x32.mat"};
@@ -30,7 +30,7 @@ bool begins_as_mat(const fs::path& path) {
   return std::string_view(text.data(), text.size()) == "MATLAB";
 }
 
-Split split_of(const std::string& name) {
+Split split_of_svhn(const std::string& name) {
   if (name.starts_with("extra")) return Split::kTrain;
   return split_in_stem(name).value_or(Split::kNone);
 }
@@ -39,7 +39,7 @@ std::vector<Part> find_files(const fs::path& path) {
   std::vector<Part> parts;
   const auto add = [&](const fs::path& file) {
     const std::string name = file.stem().string();
-    parts.push_back({file, name, split_of(name)});
+    parts.push_back({file, name, split_of_svhn(name)});
   };
   if (file_at(path)) {
     add(path);
@@ -94,7 +94,8 @@ class Reader {
     auto shape = array.dimensions;
     if (shape.size() == 3) shape.push_back(1);  // MATLAB leaves out a last 1
     if (pixels_ || array.kind != MatArray::Class::kBytes || shape.size() != 4 ||
-        shape[0] != kSidePx || shape[1] != kSidePx || shape[2] != 3 || shape[3] > kMostImages) {
+        shape[0] != kSvhnSidePx || shape[1] != kSvhnSidePx || shape[2] != 3 ||
+        shape[3] > kMostImages) {
       refuse("has an X that is not 32 x 32 x 3 x N bytes");
     }
     count_ = static_cast<std::size_t>(shape[3]);
@@ -138,18 +139,18 @@ class SvhnSource final : public ListedSource {
     const File& file = *std::find_if(files_.begin(), files_.end(),
                                      [&](const File& f) { return position < f.end; });
     const std::size_t index = position - (file.end - file.count);
-    std::array<std::uint8_t, 3 * kPlane> columns{};  // planes, each by columns
+    std::array<std::uint8_t, 3 * kSvhnPlane> columns{};  // planes, each by columns
     try {
       file.pixels.file.read_at(file.pixels.begin + index * columns.size(),
                                std::as_writable_bytes(std::span(columns)));
     } catch (const SystemError& error) {
       return ReadError{ReadError::Kind::kIo, error.what()};
     }
-    Image image(kSidePx, kSidePx, 3);
+    Image image(kSvhnSidePx, kSvhnSidePx, 3);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const std::size_t x = i % kPlane / kSidePx;
-      const std::size_t y = i % kSidePx;
-      image.pixels[3 * (kSidePx * y + x) + i / kPlane] = columns[i];
+      const std::size_t x = i % kSvhnPlane / kSvhnSidePx;
+      const std::size_t y = i % kSvhnSidePx;
+      image.pixels[3 * (kSvhnSidePx * y + x) + i / kSvhnPlane] = columns[i];
     }
     return Payload(std::move(image));
   }
@@ -166,7 +167,7 @@ class SvhnSource final : public ListedSource {
     entries_.reserve(entries_.size() + digits.count);
     Entry entry;
     entry.split = part.split;
-    entry.input_bytes = 3 * kPlane;
+    entry.input_bytes = 3 * kSvhnPlane;
     for (std::size_t i = 0; i < digits.count; ++i) {
       entry.name = numbered_name(part.name, i, digits.count);
       if (labelled) entry.labels = {digits.labels[i]};

@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kSparse = ~std::uint64_t{0};
 constexpr std::uint64_t kLost = kSparse - 1;
 
-std::string_view first_part(std::string_view name) { return name.substr(0, name.find('/')); }
+std::string_view first_of_path(std::string_view name) { return name.substr(0, name.find('/')); }
 
 std::size_t shared_length(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
@@ -51,7 +51,7 @@ class Images {
   // Whether each of those from `first` on lies in a folder that is_it() says yes to.
   bool all_in(std::size_t first, const auto& is_it) const {
     for (std::size_t i = first; i < size(); ++i) {
-      const std::string_view top = first_part(name(i));
+      const std::string_view top = first_of_path(name(i));
       if (top.size() == name(i).size() || !is_it(top)) return false;
     }
     return first < size();
@@ -279,7 +279,7 @@ class Gatherer {
     // In a wrapper lie folders: of those that all are in, the last may be a class.
     shared = shared.substr(0, std::min(shared.rfind('/') + 1, deepest.rfind('/') + 1));
     while (wrapper_.size() < shared.size()) {
-      const std::string_view top = first_part(shared.substr(wrapper_.size()));
+      const std::string_view top = first_of_path(shared.substr(wrapper_.size()));
       if (split_named(top) != Split::kNone) return;
       wrapper_.append(top) += '/';
     }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kBlock = 512;
 
-struct FreeArchive {
+struct FreeWritten {
   void operator()(archive* a) const noexcept { archive_write_free(a); }
 };
 
@@ -34,7 +34,7 @@ struct TarFileWriter::State {
   Sink sink;
   bool is_over = false;
   std::exception_ptr problem;  // exceptions must not pass through C
-  std::unique_ptr<archive, FreeArchive> out;
+  std::unique_ptr<archive, FreeWritten> out;
 
   static la_ssize_t write(archive*, void* self, const void* data, std::size_t size) {
     auto* state = static_cast<State*>(self);

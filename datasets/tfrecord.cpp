@@ -250,16 +250,16 @@ class ExampleParser {
   Choice<3> channels_{kChannels};
 };
 
-enum class Holds : std::uint8_t { kNoExample, kNoImage, kEncoded, kPixels };
+enum class ExampleHolds : std::uint8_t { kNoExample, kNoImage, kEncoded, kPixels };
 
-struct Record {
+struct ImageRecord {
   std::uint64_t begin;     // of the data, in the file
   std::uint64_t size;      // of the data
   std::uint64_t image_at;  // in the data
   std::uint16_t height_px = 0;
   std::uint16_t width_px = 0;
   std::uint8_t channels = 0;
-  Holds holds = Holds::kNoExample;
+  ExampleHolds holds = ExampleHolds::kNoExample;
 };
 
 bool holds_pixels(const Example& example, const Look& look) {
@@ -272,15 +272,15 @@ bool holds_pixels(const Example& example, const Look& look) {
   return first != "\x89PNG" && !first.starts_with("\xFF\xD8\xFF");
 }
 
-Record make_record(WireRange data, const std::optional<Example>& example, const Look& look) {
-  Record record{.begin = data.begin, .size = data.size, .image_at = 0};
+ImageRecord make_record(WireRange data, const std::optional<Example>& example, const Look& look) {
+  ImageRecord record{.begin = data.begin, .size = data.size, .image_at = 0};
   if (!example) return record;
-  record.holds = Holds::kNoImage;
+  record.holds = ExampleHolds::kNoImage;
   if (!example->image) return record;
   record.image_at = example->image->begin - data.begin;
-  record.holds = Holds::kEncoded;
+  record.holds = ExampleHolds::kEncoded;
   if (!holds_pixels(*example, look)) return record;
-  record.holds = Holds::kPixels;
+  record.holds = ExampleHolds::kPixels;
   record.height_px = static_cast<std::uint16_t>(example->height_px);
   record.width_px = static_cast<std::uint16_t>(example->width_px);
   record.channels = static_cast<std::uint8_t>(example->channels);
@@ -346,8 +346,9 @@ class TfrecordSource final : public ListedSource {
   }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {
-    const Record& record = records_[position];
-    const bool has_image = record.holds == Holds::kEncoded || record.holds == Holds::kPixels;
+    const ImageRecord& record = records_[position];
+    const bool has_image =
+        record.holds == ExampleHolds::kEncoded || record.holds == ExampleHolds::kPixels;
     Bytes image(has_image ? entries_.input_bytes(position) : 0);
     bool matches = false;
     try {
@@ -359,14 +360,14 @@ class TfrecordSource final : public ListedSource {
     if (!matches) {
       return ReadError{ReadError::Kind::kCorrupt, "does not match its record's checksum"};
     }
-    if (record.holds == Holds::kNoExample) {
+    if (record.holds == ExampleHolds::kNoExample) {
       return ReadError{ReadError::Kind::kCorrupt, "is a record that is no tf.train.Example"};
     }
-    if (record.holds == Holds::kNoImage) {
+    if (record.holds == ExampleHolds::kNoImage) {
       return ReadError{ReadError::Kind::kCorrupt, "is a record without an image"};
     }
     if (image.empty()) return ReadError{ReadError::Kind::kEmpty, "has no bytes"};
-    if (record.holds == Holds::kEncoded) return Payload(std::move(image));
+    if (record.holds == ExampleHolds::kEncoded) return Payload(std::move(image));
     Image pixels(record.height_px, record.width_px, record.channels);
     std::memcpy(pixels.pixels.data(), image.data(), image.size());
     return Payload(std::move(pixels));
@@ -374,7 +375,7 @@ class TfrecordSource final : public ListedSource {
 
  private:
   // Fills `image` with the record's, and is true if the whole record matches its checksum.
-  static bool read_checked(const InputFile& file, const Record& record,
+  static bool read_checked(const InputFile& file, const ImageRecord& record,
                            std::span<std::byte> image) {
     Crc32c crc;
     const std::uint64_t end = record.begin + record.size;
@@ -418,7 +419,7 @@ class TfrecordSource final : public ListedSource {
   }
 
   PartFiles files_;
-  std::vector<Record> records_;
+  std::vector<ImageRecord> records_;
 
   // While it is opened.
   std::size_t images_ = 0;

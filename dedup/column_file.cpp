@@ -30,13 +30,10 @@ bool all_zero(BytesView bytes) noexcept {
   throw FormatError(where + " is a damaged " + std::string(what) + " (" + why + "); make it again");
 }
 
-std::string hashes_of(std::string_view apart) { return std::string(apart) + ":hashes"; }
-std::string values_of(std::string_view apart) { return std::string(apart) + ":values"; }
-
 bool has_apart(const FileKind& kind, const std::vector<ColumnShape>& columns) {
   return !kind.apart.empty() && columns.size() >= 2 &&
-         columns.back().name == values_of(kind.apart) &&
-         columns[columns.size() - 2].name == hashes_of(kind.apart);
+         columns.back().name == name_of_values(kind.apart) &&
+         columns[columns.size() - 2].name == name_of_hashes(kind.apart);
 }
 
 // How many of the first bytes of a file the checksum behind them is of. Of any bytes: what they say
@@ -56,7 +53,7 @@ std::uint64_t checked_bytes(const ReadAt& read, std::uint64_t size, const FileKi
   read(kHeaderBytes + kEntryBytes * (std::uint64_t{columns} - 1), bytes);
   ByteReader entry(bytes, "");
   const std::string name = entry.get_text(kNameBytes);
-  if (std::string_view(name.c_str()) != values_of(kind.apart)) return body;
+  if (std::string_view(name.c_str()) != name_of_values(kind.apart)) return body;
   entry.get_bytes(kEntryBytes - kNameBytes - sizeof(std::uint64_t));
   return std::min(body, entry.get<std::uint64_t>());
 }
@@ -328,8 +325,8 @@ const ColumnFileReader::Place& ColumnFileReader::next(std::string_view name,
 }
 
 const ColumnFileReader::Place& ColumnFileReader::next_apart(std::uint32_t element_bytes) {
-  const Place& hashes = next(hashes_of(apart_), sizeof(std::uint64_t), std::nullopt);
-  const Place& values = next(values_of(apart_), element_bytes, std::nullopt);
+  const Place& hashes = next(name_of_hashes(apart_), sizeof(std::uint64_t), std::nullopt);
+  const Place& values = next(name_of_values(apart_), element_bytes, std::nullopt);
   if (hashes.shape.count != apart_hash_count(values.shape.count * element_bytes)) {
     fail("its column '" + hashes.shape.name + "' has the wrong size");
   }

@@ -60,6 +60,16 @@ requires std::is_trivially_copyable_v<T> ColumnView column(std::string name,
   return {{std::move(name), sizeof(T), values.size()}, std::as_bytes(values)};
 }
 
+template <class T>
+std::span<const T> view(const std::vector<T>& values) noexcept {
+  return values;
+}
+inline std::span<const char> view(const std::string& text) noexcept { return text; }
+
+// What a column that lies apart is called: that of its values, and that of their blocks' hashes.
+inline std::string name_of_values(std::string_view apart) { return std::string(apart) + ":values"; }
+inline std::string name_of_hashes(std::string_view apart) { return std::string(apart) + ":hashes"; }
+
 // The file's bytes. UsageError for a name too long for the directory.
 Bytes column_file(const FileKind& kind, std::uint64_t rows, const std::vector<ColumnView>& columns);
 

@@ -19,19 +19,19 @@ namespace winnow::dedup {
 namespace {
 
 // Version 2 has measures, version 3 thumbnails.
-constexpr FileKind kKind{"WNWFPRNT", 3, "fingerprint table", kThumbnails.name};
+constexpr FileKind kFingerprintFile{"WNWFPRNT", 3, "fingerprint table", kThumbnails.name};
 FileKind kind_of(bool audited, bool pictured) {
-  FileKind kind = kKind;
+  FileKind kind = kFingerprintFile;
   kind.version = pictured ? 3 : audited ? 2 : 1;
   return kind;
 }
-constexpr std::size_t kRowsAtOnce = 1024;  // of thumbnails: 3 MiB
+constexpr std::size_t kRowsOfBlock = 1024;  // of thumbnails: 3 MiB
 constexpr std::string_view kCodesPrefix = "codes:";
 constexpr const char* kTooMany =
     "a fingerprint table holds at most 2^32 - 2 rows, and 2^32 - 1 labels and bytes of group keys; "
     "split the data set";
 constexpr std::uint64_t kMostValues = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t kMostRows = kMostValues - 1;
+constexpr std::uint64_t kMostFingerprints = kMostValues - 1;
 
 // Fields, and thumbnails with them.
 template <class Visit>
@@ -166,14 +166,8 @@ std::optional<CodeColumn> parse_column_name(std::string_view name) {
   return column;
 }
 
-template <class T>
-std::span<const T> view(const std::vector<T>& values) noexcept {
-  return values;
-}
-
 // A ragged column is two in the file.
 std::string offsets_of(std::string_view name) { return std::string(name) + ":offsets"; }
-std::string values_of(std::string_view name) { return std::string(name) + ":values"; }
 
 template <class T>
 void add_views(std::vector<ColumnView>& to, std::string_view name, const std::vector<T>& values) {
@@ -182,10 +176,8 @@ void add_views(std::vector<ColumnView>& to, std::string_view name, const std::ve
 template <class T>
 void add_views(std::vector<ColumnView>& to, std::string_view name, const Ragged<T>& rows) {
   add_views(to, offsets_of(name), rows.offsets);
-  add_views(to, values_of(name), rows.values);
+  add_views(to, name_of_values(name), rows.values);
 }
-
-std::string hashes_of(std::string_view name) { return std::string(name) + ":hashes"; }
 
 bool is_pictured(const Fingerprints& table) noexcept { return table.thumbnails.size() > 0; }
 
@@ -203,8 +195,8 @@ std::vector<ColumnView> columns_of(const Fingerprints& table,
   for (const CodeColumn& codes : table.codes) add_views(columns, column_name(codes), codes.words);
   if (is_pictured(table)) {
     add_views(columns, offsets_of(kThumbnails.name), table.thumbnails.offsets);
-    add_views(columns, hashes_of(kThumbnails.name), hashes);
-    add_views(columns, values_of(kThumbnails.name), table.thumbnails.values);
+    add_views(columns, name_of_hashes(kThumbnails.name), hashes);
+    add_views(columns, name_of_values(kThumbnails.name), table.thumbnails.values);
   }
   return columns;
 }
@@ -221,7 +213,7 @@ bool has(const TableSize& size, const F& field) noexcept {
 
 // Of a table of that size with the hashes of `like`.
 std::vector<ColumnShape> shapes_of(const Fingerprints& like, const TableSize& size) {
-  if (size.rows > kMostRows) throw UsageError(kTooMany);
+  if (size.rows > kMostFingerprints) throw UsageError(kTooMany);
   std::vector<ColumnShape> shapes;
   const auto add = [&](const ColumnView& column, std::uint64_t count) {
     shapes.push_back({column.shape.name, column.shape.element_bytes, count});
@@ -240,8 +232,9 @@ std::vector<ColumnShape> shapes_of(const Fingerprints& like, const TableSize& si
     const std::uint32_t blocks = ragged_offset(size.thumbnail_blocks);
     const std::uint64_t bytes = std::uint64_t{blocks} * sizeof(ThumbnailBlock);
     shapes.push_back({offsets_of(kThumbnails.name), sizeof(std::uint32_t), size.rows + 1});
-    shapes.push_back({hashes_of(kThumbnails.name), sizeof(std::uint64_t), apart_hash_count(bytes)});
-    shapes.push_back({values_of(kThumbnails.name), sizeof(ThumbnailBlock), blocks});
+    shapes.push_back(
+        {name_of_hashes(kThumbnails.name), sizeof(std::uint64_t), apart_hash_count(bytes)});
+    shapes.push_back({name_of_values(kThumbnails.name), sizeof(ThumbnailBlock), blocks});
   }
   return shapes;
 }
@@ -361,9 +354,9 @@ void append_field(ColumnFileWriter& file, std::size_t& place, const F& field,
 std::string codes_name(const CodeColumn& column) { return std::string(kCodesPrefix) + column.hash; }
 
 // Which columns are meant.
-class Wanted {
+class WantedColumns {
  public:
-  explicit Wanted(const ColumnNames* names) : names_(names) {}
+  explicit WantedColumns(const ColumnNames* names) : names_(names) {}
   bool operator()(const auto& field) const { return field.always || contains(field.name); }
   bool operator()(const CodeColumn& column) const { return contains(codes_name(column)); }
 
@@ -413,9 +406,9 @@ Thumbnails take_thumbnails(ColumnFileReader& in) {
 }
 
 // Takes the columns before the thumbnails; whether these are next.
-bool take_columns(ColumnFileReader& in, const Wanted& wanted, Fingerprints& table) {
+bool take_columns(ColumnFileReader& in, const WantedColumns& wanted, Fingerprints& table) {
   const std::uint64_t rows = in.rows();
-  if (rows > kMostRows) in.fail("it has too many rows");
+  if (rows > kMostFingerprints) in.fail("it has too many rows");
   bool audited = false;
   for_each_field([&]<class F>(const F& field) {
     auto& column = table.*field.column;
@@ -425,7 +418,7 @@ bool take_columns(ColumnFileReader& in, const Wanted& wanted, Fingerprints& tabl
     }
     if constexpr (is_ragged<F>) {
       read(in, offsets_of(field.name), rows + 1, wanted(field), column.offsets);
-      read(in, values_of(field.name), std::nullopt, wanted(field), column.values);
+      read(in, name_of_values(field.name), std::nullopt, wanted(field), column.values);
     } else {
       read(in, field.name, rows, wanted(field), column);
     }
@@ -446,7 +439,7 @@ bool take_columns(ColumnFileReader& in, const Wanted& wanted, Fingerprints& tabl
 }
 
 Fingerprints parse(ColumnFileReader in, const std::string& where, const ColumnNames* columns) {
-  const Wanted wanted(columns);
+  const WantedColumns wanted(columns);
   Fingerprints table;
   if (take_columns(in, wanted, table)) {
     if (wanted(kThumbnails)) {
@@ -481,7 +474,7 @@ std::uint32_t ragged_offset(std::uint64_t values) {
 }
 
 Fingerprints select_columns(const Fingerprints& table, const ColumnNames& columns) {
-  const Wanted wanted(&columns);
+  const WantedColumns wanted(&columns);
   Fingerprints out;
   for_each_column([&](const auto& field) {
     if (wanted(field)) out.*field.column = table.*field.column;
@@ -536,8 +529,8 @@ Fingerprints merge(std::span<const Fingerprints> tables) {
 
 void check_table(const Fingerprints& table, const std::string& where, const ColumnNames* columns) {
   const Checker check{where, table.size()};
-  const Wanted wanted(columns);
-  check.require(table.size() <= kMostRows, "it has too many rows");
+  const WantedColumns wanted(columns);
+  check.require(table.size() <= kMostFingerprints, "it has too many rows");
   check.require(std::ranges::adjacent_find(table.ids, std::greater_equal<>()) == table.ids.end(),
                 "its ids do not ascend");
   for_each_column([&](const auto& field) {
@@ -566,19 +559,19 @@ Bytes serialize(const Fingerprints& table) {
 }
 
 Fingerprints parse_fingerprints(BytesView bytes, const std::string& where) {
-  return parse(ColumnFileReader(bytes, kKind, where), where, nullptr);
+  return parse(ColumnFileReader(bytes, kFingerprintFile, where), where, nullptr);
 }
 
 Fingerprints read_fingerprints(const InputFile& file, const ColumnNames* columns) {
-  return parse(ColumnFileReader(file, kKind, ColumnFileReader::Content::kVouchedFor),
+  return parse(ColumnFileReader(file, kFingerprintFile, ColumnFileReader::Content::kVouchedFor),
                file.path().string(), columns);
 }
 
 ThumbnailSource open_thumbnails(std::shared_ptr<const InputFile> file) {
-  ColumnFileReader in(*file, kKind, ColumnFileReader::Content::kVouchedFor);
+  ColumnFileReader in(*file, kFingerprintFile, ColumnFileReader::Content::kVouchedFor);
   const ColumnNames sizes{"widths_px", "heights_px"};
   Fingerprints table;
-  if (!take_columns(in, Wanted(&sizes), table)) return {};
+  if (!take_columns(in, WantedColumns(&sizes), table)) return {};
   auto thumbnails = std::make_shared<const Thumbnails>(take_thumbnails(in));
   in.finish();
   check_table(table, file->path().string(), &sizes);
@@ -588,7 +581,7 @@ ThumbnailSource open_thumbnails(std::shared_ptr<const InputFile> file) {
 }
 
 std::uint64_t thumbnail_bytes(const InputFile& file) {
-  ColumnFileReader in(file, kKind, ColumnFileReader::Content::kVouchedFor);
+  ColumnFileReader in(file, kFingerprintFile, ColumnFileReader::Content::kVouchedFor);
   const std::string offsets = offsets_of(kThumbnails.name);
   while (!in.next_name().empty() && in.next_name() != offsets) in.pass();
   if (in.next_name().empty()) return 0;
@@ -596,7 +589,7 @@ std::uint64_t thumbnail_bytes(const InputFile& file) {
   return in.skip_apart<ThumbnailBlock>() * sizeof(ThumbnailBlock);
 }
 
-Hash128 hash_of_table(const InputFile& file) { return hash_of(file, kKind); }
+Hash128 hash_of_table(const InputFile& file) { return hash_of(file, kFingerprintFile); }
 
 Hash128 write_rows(const std::filesystem::path& path, const ColumnSource& columns,
                    const std::vector<std::string>& hashes, const std::vector<bool>& keep,
@@ -712,8 +705,8 @@ void FingerprintWriter::append(const ColumnSource& table, const ThumbnailSource&
     file_.append(place++, as_bytes(rows.codes.front().words));
   }
   if (!has(size_, kThumbnails)) return;
-  for (std::size_t row = 0; row < done_.rows; row += kRowsAtOnce) {
-    append_thumbnails(thumbnails(row, std::min<std::size_t>(kRowsAtOnce, done_.rows - row)));
+  for (std::size_t row = 0; row < done_.rows; row += kRowsOfBlock) {
+    append_thumbnails(thumbnails(row, std::min<std::size_t>(kRowsOfBlock, done_.rows - row)));
   }
 }
 

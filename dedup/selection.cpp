@@ -17,13 +17,13 @@ namespace {
 constexpr std::uint32_t kWithSplits = 2;
 constexpr std::uint32_t kWithIssues = 3;  // with splits or without
 constexpr std::uint32_t kWithReview = 4;  // likewise
-constexpr FileKind kKind{"WNWSELCT", kWithReview, "selection"};
+constexpr FileKind kSelectionFile{"WNWSELCT", kWithReview, "selection"};
 
 FileKind kind_of(const Selection& selection) noexcept {
   const auto has = [&](Rule rule) {
     return std::ranges::find(selection.rules, rule) != selection.rules.end();
   };
-  FileKind kind = kKind;
+  FileKind kind = kSelectionFile;
   if (has(Rule::kReview)) return kind;
   kind.version = has(Rule::kIssue) ? kWithIssues : selection.splits.empty() ? 1 : kWithSplits;
   return kind;
@@ -41,13 +41,6 @@ constexpr std::array<Named<Rule>, kRuleCount> kRules{{{"kept", Rule::kKept},
                                                       {"issue", Rule::kIssue},
                                                       {"review", Rule::kReview}}};
 
-template <class T>
-std::span<const T> view(const std::vector<T>& values) noexcept {
-  return values;
-}
-
-std::span<const char> view(const std::string& text) noexcept { return text; }
-
 std::vector<ColumnView> columns_of(const Selection& selection) {
   std::vector<ColumnView> columns{column("name", view(selection.name)),
                                   column("mode", std::span(&selection.mode, 1)),
@@ -63,7 +56,7 @@ std::vector<ColumnView> columns_of(const Selection& selection) {
   return columns;
 }
 
-Selection parse(ColumnFileReader in, const std::string& where) {
+Selection selection_of(ColumnFileReader in, const std::string& where) {
   const std::uint64_t rows = in.rows();
   Selection selection;
   selection.name = in.take_text("name");
@@ -180,12 +173,12 @@ void write_selection(const std::filesystem::path& path, const Selection& selecti
 }
 
 Selection parse_selection(BytesView bytes, const std::string& where) {
-  return parse(ColumnFileReader(bytes, kKind, where), where);
+  return selection_of(ColumnFileReader(bytes, kSelectionFile, where), where);
 }
 
 Selection read_selection(const InputFile& file) {
-  return parse(ColumnFileReader(file, kKind, ColumnFileReader::Content::kUnknown),
-               file.path().string());
+  return selection_of(ColumnFileReader(file, kSelectionFile, ColumnFileReader::Content::kUnknown),
+                      file.path().string());
 }
 
 }  // namespace winnow::dedup

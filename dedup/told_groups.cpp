@@ -19,7 +19,7 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr FileKind kKind{"WNWGROUP", 1, "file of groups"};
+constexpr FileKind kGroupFile{"WNWGROUP", 1, "file of groups"};
 
 // On disk: never renumber.
 constexpr std::uint8_t kChain = 1;
@@ -231,11 +231,11 @@ void write_groups(const std::filesystem::path& path, const ToldGroups& told,
       column("probability", view(out.probability)),
       column("map", view(out.map)),
       column("splits", view(out.splits))};
-  write_file_durably(path, column_file(kKind, selection.size(), columns));
+  write_file_durably(path, column_file(kGroupFile, selection.size(), columns));
 }
 
 std::optional<ToldGroups> read_groups(const InputFile& file, const Selection& selection) {
-  ColumnFileReader in(file, kKind, ColumnFileReader::Content::kUnknown);
+  ColumnFileReader in(file, kGroupFile, ColumnFileReader::Content::kUnknown);
   Hash128 hash;
   std::ranges::copy(in.take<std::uint8_t>("selection", hash.bytes.size()), hash.bytes.begin());
   if (hash != content_hash(selection)) return std::nullopt;

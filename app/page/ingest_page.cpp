@@ -26,10 +26,6 @@ double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::string count_of(std::uint64_t number, std::string_view one) {
-  return fmt::format("{} {}{}", grouped(number), one, number == 1 ? "" : "s");
-}
-
 std::string title_of(const IngestPage& page) {
   std::string names;
   for (const SourceInfo& source : page.manifest.sources) {

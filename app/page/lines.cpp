@@ -11,16 +11,16 @@
 namespace winnow::app {
 namespace {
 
-constexpr double kLeft = 56;
-constexpr double kTop = 48;
-constexpr double kWidth = 560;
-constexpr double kHeight = 300;
-constexpr double kBelow = 48;       // for ticks and the name of the axis
+constexpr double kLinesLeft = 56;
+constexpr double kLinesTop = 48;
+constexpr double kLinesWidth = 560;
+constexpr double kLinesHeight = 300;
+constexpr double kLinesBelow = 48;  // for ticks and the name of the axis
 constexpr double kLegendRow = 22;   // to the right
 constexpr double kCharacter = 7.5;  // of a legend, at most
-constexpr std::size_t kColours = 9;
+constexpr std::size_t kLinesColours = 9;
 
-constexpr const char* kStyle = R"(<style>
+constexpr const char* kLinesStyle = R"(<style>
 svg { --ink: #1b2330; --soft: #667085; --line: #e1e5ea; --c0: #2f6feb; --c1: #d9822b; --c2: #2a9d6f;
   --c3: #b5476d; --c4: #6f5bd0; --c5: #8a94a6; --c6: #a38300; --c7: #1594a8; --c8: #8b5e3c;
   background: #ffffff;
@@ -35,7 +35,7 @@ text { fill: var(--soft); } .title { fill: var(--ink); font-size: 15px; font-wei
 </style>
 )";
 
-double y_of(double share) { return kTop + kHeight * (1 - std::clamp(share, 0.0, 1.0)); }
+double y_of(double share) { return kLinesTop + kLinesHeight * (1 - std::clamp(share, 0.0, 1.0)); }
 
 std::string text_at(double x, double y, const char* kind, const std::string& text) {
   return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kind, x, y,
@@ -50,7 +50,7 @@ std::string path_of(const LineChart::Line& line, double px) {
     const std::optional<double>& share = line.shares[i];
     if (share) {
       path += fmt::format("{}{:.1f},{:.1f}", pen_down ? 'L' : 'M',
-                          kLeft + px * line.step * static_cast<double>(i), y_of(*share));
+                          kLinesLeft + px * line.step * static_cast<double>(i), y_of(*share));
     }
     pen_down = share.has_value();
   }
@@ -80,18 +80,19 @@ std::string axes_of(const LineChart& chart, double px) {
   for (int percent = 0; percent <= 100; percent += 20) {
     const double y = y_of(percent / 100.0);
     out += fmt::format(
-        "<line class=\"grid\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n", kLeft,
-        kLeft + kWidth, y, y);
-    out += text_at(kLeft - 8, y + 4, "end", fmt::format("{} %", percent));
+        "<line class=\"grid\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
+        kLinesLeft, kLinesLeft + kLinesWidth, y, y);
+    out += text_at(kLinesLeft - 8, y + 4, "end", fmt::format("{} %", percent));
   }
   const double furthest = furthest_x(chart);
   const double tick = tick_of(furthest, chart.x_percent);
   for (int i = 0; i * tick <= furthest * (1 + 1e-9); ++i) {
     const double x = i * tick;
-    out += text_at(kLeft + px * x, kTop + kHeight + 18, "middle",
+    out += text_at(kLinesLeft + px * x, kLinesTop + kLinesHeight + 18, "middle",
                    chart.x_percent ? fmt::format("{:.0f} %", 100 * x) : fmt::format("{:.0f}", x));
   }
-  return out + text_at(kLeft + kWidth / 2, kTop + kHeight + 40, "middle", chart.x_name);
+  return out + text_at(kLinesLeft + kLinesWidth / 2, kLinesTop + kLinesHeight + 40, "middle",
+                       chart.x_name);
 }
 
 // Names of marks stand at their feet, on the side where there is room.
@@ -99,14 +100,15 @@ std::string marks_of(const LineChart& chart, double px) {
   std::string out;
   for (std::size_t i = 0; i < chart.marks.size(); ++i) {
     const LineChart::Mark& mark = chart.marks[i];
-    const double x = kLeft + px * mark.x;
-    const bool is_left = mark.x * px < kWidth / 2;
+    const double x = kLinesLeft + px * mark.x;
+    const bool is_left = mark.x * px < kLinesWidth / 2;
     out += fmt::format(
         "<path style=\"stroke: var(--c{})\" stroke-dasharray=\"2 3\" "
         "d=\"M{:.1f},{:.1f}v{:.1f}\"/>\n",
-        static_cast<std::size_t>(mark.colour) % kColours, x, kTop, kHeight);
-    out += text_at(x + (is_left ? 6 : -6), kTop + kHeight - 8 - 18 * static_cast<double>(i),
-                   is_left ? "mark" : "mark end", mark.name);
+        static_cast<std::size_t>(mark.colour) % kLinesColours, x, kLinesTop, kLinesHeight);
+    out +=
+        text_at(x + (is_left ? 6 : -6), kLinesTop + kLinesHeight - 8 - 18 * static_cast<double>(i),
+                is_left ? "mark" : "mark end", mark.name);
   }
   return out;
 }
@@ -114,27 +116,27 @@ std::string marks_of(const LineChart& chart, double px) {
 }  // namespace
 
 std::string svg_of(const LineChart& chart) {
-  const double px = kWidth / furthest_x(chart);
+  const double px = kLinesWidth / furthest_x(chart);
   std::size_t longest = 0;
   for (const LineChart::Line& line : chart.lines) longest = std::max(longest, line.name.size());
   const double legend = 20 + 32 + kCharacter * static_cast<double>(longest) + 8;
-  const double height =
-      std::max(kHeight + kBelow, kLegendRow * static_cast<double>(chart.lines.size()) + 8);
+  const double height = std::max(kLinesHeight + kLinesBelow,
+                                 kLegendRow * static_cast<double>(chart.lines.size()) + 8);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" role=\"img\" aria-label=\"{2}\">\n{3}",
-      kLeft + kWidth + legend, kTop + height, escaped(chart.title), kStyle);
-  out += text_at(kLeft, 24, "title", chart.title);
+      kLinesLeft + kLinesWidth + legend, kLinesTop + height, escaped(chart.title), kLinesStyle);
+  out += text_at(kLinesLeft, 24, "title", chart.title);
   out += axes_of(chart, px);
   out += marks_of(chart, px);
-  double legend_y = kTop + 8;
+  double legend_y = kLinesTop + 8;
   for (const LineChart::Line& line : chart.lines) {
     const auto style = fmt::format("style=\"stroke: var(--c{})\"{}",
-                                   static_cast<std::size_t>(line.colour) % kColours,
+                                   static_cast<std::size_t>(line.colour) % kLinesColours,
                                    line.dashed ? " stroke-dasharray=\"5 4\"" : "");
     out += fmt::format("<path {} d=\"{}\"><title>{}</title></path>\n", style, path_of(line, px),
                        escaped(line.name));
-    const double x = kLeft + kWidth + 20;
+    const double x = kLinesLeft + kLinesWidth + 20;
     out += fmt::format("<path {} d=\"M{:.1f},{:.1f}h24\"/>\n", style, x, legend_y - 4);
     out += text_at(x + 32, legend_y, "legend", line.name);
     legend_y += kLegendRow;

@@ -11,14 +11,14 @@
 namespace winnow::app {
 namespace {
 
-constexpr double kWidth = 440;
-constexpr double kHeight = 150;
-constexpr double kTop = 18;     // room for the share above a column
-constexpr double kBottom = 22;  // for ticks
+constexpr double kBarsWidth = 440;
+constexpr double kBarsHeight = 150;
+constexpr double kBarsTop = 18;     // room for the share above a column
+constexpr double kBarsBottom = 22;  // for ticks
 
 std::string open_svg(const std::string& name, double height) {
   return fmt::format("<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n",
-                     kWidth, height, escaped(name));
+                     kBarsWidth, height, escaped(name));
 }
 
 // Of less than a hundredth there is nothing to say: the column is hardly there.
@@ -44,17 +44,17 @@ std::string columns_svg(const std::string& name, const std::vector<Column>& colu
     total += column.count;
   }
   const auto count = static_cast<double>(std::max<std::size_t>(1, columns.size()));
-  const double step = std::min(kWidest, kWidth / count);
-  const double left = (kWidth - step * count) / 2;
-  const double floor = kTop + kHeight;
+  const double step = std::min(kWidest, kBarsWidth / count);
+  const double left = (kBarsWidth - step * count) / 2;
+  const double floor = kBarsTop + kBarsHeight;
   const auto ticks = static_cast<std::size_t>(
       std::ranges::count_if(columns, [](const Column& c) { return !c.tick.empty(); }));
   const std::size_t every = (ticks + kMostTicks - 1) / kMostTicks;
-  std::string out = open_svg(name, floor + kBottom);
+  std::string out = open_svg(name, floor + kBarsBottom);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const Column& column = columns[i];
     const double x = left + step * static_cast<double>(i);
-    const double height = kHeight * part_of(column.count, most);
+    const double height = kBarsHeight * part_of(column.count, most);
     if (column.count > 0) {
       out += fmt::format(
           "<g><title>{}</title><rect class=\"bar\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
@@ -74,7 +74,7 @@ std::string columns_svg(const std::string& name, const std::vector<Column>& colu
   }
   return out +
          fmt::format("<line class=\"axis\" x1=\"0\" y1=\"{0}\" x2=\"{1}\" y2=\"{0}\"/>\n",
-                     floor + 0.5, kWidth) +
+                     floor + 0.5, kBarsWidth) +
          "</svg>\n";
 }
 
@@ -99,23 +99,23 @@ std::string falling_svg(const std::string& name, std::vector<std::uint64_t> numb
   if (numbers.empty()) return "";
   constexpr std::size_t kPoints = 220;
   std::ranges::sort(numbers, std::greater<>());
-  const double floor = kTop + kHeight;
+  const double floor = kBarsTop + kBarsHeight;
   const std::size_t points = std::min(kPoints, numbers.size());
-  const double step = kWidth / static_cast<double>(points);
+  const double step = kBarsWidth / static_cast<double>(points);
   std::string path = fmt::format("M0,{:.1f}", floor);
   for (std::size_t i = 0; i < points; ++i) {
     const std::uint64_t number = numbers[i * numbers.size() / points];
-    const double y = floor - kHeight * part_of(number, numbers.front());
+    const double y = floor - kBarsHeight * part_of(number, numbers.front());
     path += fmt::format("V{:.1f}H{:.1f}", y, step * static_cast<double>(i + 1));
   }
-  return open_svg(name, floor + kBottom) +
+  return open_svg(name, floor + kBarsBottom) +
          fmt::format("<path class=\"bar\" d=\"{}V{:.1f}Z\"/>\n", path, floor) +
-         fmt::format("<text class=\"value first\" x=\"2\" y=\"{:.1f}\">{}</text>\n", kTop - 5,
+         fmt::format("<text class=\"value first\" x=\"2\" y=\"{:.1f}\">{}</text>\n", kBarsTop - 5,
                      grouped(numbers.front())) +
          fmt::format(
              "<text class=\"tick last\" x=\"{}\" y=\"{:.1f}\">{} classes, the smallest {}"
              "</text>\n</svg>\n",
-             kWidth - 2, floor + 15, grouped(numbers.size()), grouped(numbers.back()));
+             kBarsWidth - 2, floor + 15, grouped(numbers.size()), grouped(numbers.back()));
 }
 
 }  // namespace winnow::app

@@ -14,7 +14,7 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
 std::uint32_t distance_of(float cosine) noexcept {
   return static_cast<std::uint32_t>(std::lround(1000 * (1 - double{cosine})));
@@ -27,12 +27,12 @@ struct FeaturesOfRows {
     for (const SampleId id : ids) {
       while (at < features.size() && features.ids[at] < id) ++at;
       const bool has = at < features.size() && features.ids[at] == id;
-      number.push_back(has ? static_cast<std::uint32_t>(at) : kNone);
+      number.push_back(has ? static_cast<std::uint32_t>(at) : kNoRow);
     }
   }
 
   std::uint32_t distance(std::uint32_t a, std::uint32_t b) const noexcept {
-    if (number[a] == kNone || number[b] == kNone) return 0;
+    if (number[a] == kNoRow || number[b] == kNoRow) return 0;
     return distance_of(index.cosine(number[a], number[b]));
   }
 
@@ -45,7 +45,7 @@ CodeColumn codes_of(const std::shared_ptr<const FeaturesOfRows>& features) {
   CodeColumn codes = empty_codes(std::string(kCosine), 1, 128);
   for (std::uint32_t row = 0; row < features->number.size(); ++row) {
     std::uint64_t words[2] = {0, row};
-    if (const std::uint32_t number = features->number[row]; number != kNone) {
+    if (const std::uint32_t number = features->number[row]; number != kNoRow) {
       std::memcpy(words, features->index.hashes()[number].bytes.data(), sizeof(words));
     }
     codes.words.insert(codes.words.end(), words, words + 2);
@@ -59,7 +59,7 @@ void find_links(const FeaturesOfRows& features, std::span<const std::uint32_t> r
   std::vector<std::uint32_t> numbers;  // ascend as rows do
   std::vector<std::uint32_t> row_of(features.index.size());
   for (const std::uint32_t row : rows) {
-    if (features.number[row] == kNone) continue;
+    if (features.number[row] == kNoRow) continue;
     numbers.push_back(features.number[row]);
     row_of[features.number[row]] = row;
   }

@@ -71,17 +71,10 @@ bool is_row(float scale, std::span<const std::int8_t> row) noexcept {
          scale <= kMostMagnitude / kMostI8;
 }
 
-std::span<const char> chars(const std::string& text) noexcept { return text; }
-
-template <class T>
-std::span<const T> view(const std::vector<T>& values) noexcept {
-  return values;
-}
-
 std::vector<ColumnView> columns_of(const FeatureTable& table) {
-  std::vector<ColumnView> columns{column("name", chars(table.name)),
-                                  column("source", chars(table.source)),
-                                  column("cache_digest", chars(table.cache_digest)),
+  std::vector<ColumnView> columns{column("name", view(table.name)),
+                                  column("source", view(table.source)),
+                                  column("cache_digest", view(table.cache_digest)),
                                   column("dimensions", std::span(&table.dimensions, 1)),
                                   column("ids", view(table.ids)),
                                   column("scales", view(table.scales))};

@@ -87,7 +87,7 @@ void factorise(Triangle& matrix, std::size_t size) {
 }
 
 // L^-1 (x - mean), in the place of x.
-void solve(const Triangle& factor, const std::vector<double>& mean, std::span<float> x) {
+void solve_by_factors(const Triangle& factor, const std::vector<double>& mean, std::span<float> x) {
   std::vector<double> y(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double* row = factor.row(i);
@@ -132,7 +132,8 @@ FeatureTable whitened(const FeatureTable& table) {
     const auto row = [&](std::size_t i) {
       return std::span(rows).subspan(i * dimensions, dimensions);
     };
-    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) { solve(factor, mean, row(i)); });
+    tbb::parallel_for(std::size_t{0}, count,
+                      [&](std::size_t i) { solve_by_factors(factor, mean, row(i)); });
     for (std::size_t i = 0; i < count; ++i) {
       if (why_no_feature(row(i)).empty()) append_feature(result, table.ids[begin + i], row(i));
     }

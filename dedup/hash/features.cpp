@@ -104,32 +104,32 @@ std::uint16_t percent(std::int16_t a, std::int16_t b) {
   return static_cast<std::uint16_t>((hundredfold + 1 + (hundredfold >> 8)) >> 8);
 }
 
-constexpr std::size_t kSide = 64;
+constexpr std::size_t kSketchSide = 64;
 
 // PDQ repeats the pixels of images smaller than 64x64, and so do we: interpolated ones would make
 // every step too small to count.
 float quality_of(const Image& small) {
   const auto height = static_cast<std::size_t>(small.height_px);
   const auto width = static_cast<std::size_t>(small.width_px);
-  std::array<std::size_t, kSide> column;
-  for (std::size_t j = 0; j < kSide; ++j) column[j] = (2 * j + 1) * width / (2 * kSide);
+  std::array<std::size_t, kSketchSide> column;
+  for (std::size_t j = 0; j < kSketchSide; ++j) column[j] = (2 * j + 1) * width / (2 * kSketchSide);
   // A row that repeats the one above has its steps across, and none down to it.
-  std::array<std::int16_t, kSide> p;
-  std::array<std::int16_t, kSide> above{};
+  std::array<std::int16_t, kSketchSide> p;
+  std::array<std::int16_t, kSketchSide> above{};
   std::uint16_t across = 0;  // at most 63 times 100
   std::size_t before = height;
   int gradients = 0;
-  for (std::size_t i = 0; i < kSide; ++i) {
-    const std::size_t y = (2 * i + 1) * height / (2 * kSide);
+  for (std::size_t i = 0; i < kSketchSide; ++i) {
+    const std::size_t y = (2 * i + 1) * height / (2 * kSketchSide);
     if (y != before) {
       const std::uint8_t* row = small.pixels.data() + y * width;
-      for (std::size_t j = 0; j < kSide; ++j) p[j] = row[column[j]];
+      for (std::size_t j = 0; j < kSketchSide; ++j) p[j] = row[column[j]];
       across = 0;
-      for (std::size_t j = 0; j + 1 < kSide; ++j) {
+      for (std::size_t j = 0; j + 1 < kSketchSide; ++j) {
         across = static_cast<std::uint16_t>(across + percent(p[j + 1], p[j]));
       }
       std::uint16_t down = 0;
-      for (std::size_t j = 0; i > 0 && j < kSide; ++j) {
+      for (std::size_t j = 0; i > 0 && j < kSketchSide; ++j) {
         down = static_cast<std::uint16_t>(down + percent(p[j], above[j]));
       }
       gradients += down;
@@ -152,8 +152,8 @@ RowFeatures features_of(ImageView gray) {
 RowFeatures::RowFeatures(int height_px, int width_px, ResampleWeights* weights)
     : height_px_(height_px),
       width_px_(width_px),
-      resizer_(height_px, width_px, 1, std::min<int>(kSide, height_px),
-               std::min<int>(kSide, width_px), ResampleFilter::kBilinear, weights) {}
+      resizer_(height_px, width_px, 1, std::min<int>(kSketchSide, height_px),
+               std::min<int>(kSketchSide, width_px), ResampleFilter::kBilinear, weights) {}
 
 void RowFeatures::add(ImageView gray, int above) {
   const auto laplacian = best_laplacian();

@@ -14,9 +14,9 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr int kSide = 64;
+constexpr int kPdqSide = 64;
 constexpr std::size_t kLow = 16;
-using Samples = std::array<std::array<float, kSide>, kSide>;
+using Samples = std::array<std::array<float, kPdqSide>, kPdqSide>;
 
 // Running means along an axis, of `full` values where there are as many on both sides.
 struct Window {
@@ -293,10 +293,10 @@ int quality_of(const Samples& samples) {
   const auto add = [&sum](float u, float v) {
     sum += std::abs(static_cast<int>(((u - v) * 100) / 255));
   };
-  for (std::size_t i = 0; i < kSide; ++i) {
-    for (std::size_t j = 0; j < kSide; ++j) {
-      if (i + 1 < kSide) add(samples[i][j], samples[i + 1][j]);
-      if (j + 1 < kSide) add(samples[i][j], samples[i][j + 1]);
+  for (std::size_t i = 0; i < kPdqSide; ++i) {
+    for (std::size_t j = 0; j < kPdqSide; ++j) {
+      if (i + 1 < kPdqSide) add(samples[i][j], samples[i + 1][j]);
+      if (j + 1 < kPdqSide) add(samples[i][j], samples[i][j + 1]);
     }
   }
   return std::min(100, sum / 90);
@@ -305,8 +305,8 @@ int quality_of(const Samples& samples) {
 // Rows 1..16 of the orthonormal DCT-II of length 64, by columns: [n][k].
 constexpr auto make_basis() {
   constexpr double kScale = 0.17677669529663687F;  // sqrt(2 / 64), rounded as theirs is
-  std::array<std::array<float, kLow>, kSide> basis{};
-  for (std::size_t n = 0; n < kSide; ++n) {
+  std::array<std::array<float, kLow>, kPdqSide> basis{};
+  for (std::size_t n = 0; n < kPdqSide; ++n) {
     for (std::size_t k = 0; k < kLow; ++k) {
       basis[n][k] = static_cast<float>(kScale * cosine(static_cast<int>((k + 1) * (2 * n + 1))));
     }
@@ -317,15 +317,15 @@ constexpr auto kBasis = make_basis();
 
 // All sums in ascending order.
 std::array<float, kLow * kLow> low_dct(const Samples& samples) {
-  std::array<std::array<float, kSide>, kLow> columns{};
-  for (std::size_t k = 0; k < kSide; ++k) {
+  std::array<std::array<float, kPdqSide>, kLow> columns{};
+  for (std::size_t k = 0; k < kPdqSide; ++k) {
     for (std::size_t i = 0; i < kLow; ++i) {
-      for (std::size_t j = 0; j < kSide; ++j) columns[i][j] += kBasis[k][i] * samples[k][j];
+      for (std::size_t j = 0; j < kPdqSide; ++j) columns[i][j] += kBasis[k][i] * samples[k][j];
     }
   }
   std::array<float, kLow * kLow> block{};
   for (std::size_t i = 0; i < kLow; ++i) {
-    for (std::size_t k = 0; k < kSide; ++k) {
+    for (std::size_t k = 0; k < kPdqSide; ++k) {
       for (std::size_t j = 0; j < kLow; ++j) block[i * kLow + j] += columns[i][k] * kBasis[k][j];
     }
   }
@@ -385,13 +385,13 @@ class PdqStream final : public HashStream {
   }
 
  private:
-  bool is_sampled() const { return height_px_ == kSide && width_px_ == kSide; }
+  bool is_sampled() const { return height_px_ == kPdqSide && width_px_ == kPdqSide; }
   static int place(std::size_t i, int length) {
-    return static_cast<int>((static_cast<double>(i) + 0.5) * length / kSide);
+    return static_cast<int>((static_cast<double>(i) + 0.5) * length / kPdqSide);
   }
   void sample(const float* row) {
-    for (; next_ < kSide && place(next_, height_px_) == row_; ++next_) {
-      for (std::size_t j = 0; j < kSide; ++j) samples_[next_][j] = row[place(j, width_px_)];
+    for (; next_ < kPdqSide && place(next_, height_px_) == row_; ++next_) {
+      for (std::size_t j = 0; j < kPdqSide; ++j) samples_[next_][j] = row[place(j, width_px_)];
     }
     ++row_;
   }

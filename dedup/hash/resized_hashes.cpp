@@ -39,10 +39,10 @@ T twice_median(std::array<T, kCount> values) {
   return *std::max_element(values.begin(), upper) + *upper;
 }
 
-// kBasis[k][n] = 2 cos(pi k (2n + 1) / 2N), k < N/4: the first rows of the unnormalised DCT-II of
-// length N.
+// kDctBasis[k][n] = 2 cos(pi k (2n + 1) / 2N), k < N/4: the first rows of the unnormalised DCT-II
+// of length N.
 template <std::size_t kSide>
-constexpr auto make_basis() {
+constexpr auto make_dct_basis() {
   std::array<std::array<double, kSide>, kSide / 4> basis{};
   constexpr int kStep = 64 / static_cast<int>(kSide);
   for (std::size_t k = 0; k < kSide / 4; ++k) {
@@ -53,14 +53,14 @@ constexpr auto make_basis() {
   return basis;
 }
 template <std::size_t kSide>
-constexpr auto kBasis = make_basis<kSide>();
+constexpr auto kDctBasis = make_dct_basis<kSide>();
 
 // The same by columns.
 template <std::size_t kSide>
 constexpr auto make_columns() {
   std::array<std::array<double, kSide / 4>, kSide> columns{};
   for (std::size_t j = 0; j < kSide / 4; ++j) {
-    for (std::size_t x = 0; x < kSide; ++x) columns[x][j] = kBasis<kSide>[j][x];
+    for (std::size_t x = 0; x < kSide; ++x) columns[x][j] = kDctBasis<kSide>[j][x];
   }
   return columns;
 }
@@ -79,7 +79,7 @@ std::array<double, kSide * kSide / 16> low_dct(ImageView gray) {
     std::array<double, kSide> values;
     std::copy(row, row + kSide, values.begin());
     for (std::size_t k = 0; k < kLow; ++k) {
-      for (std::size_t x = 0; x < kSide; ++x) columns[k][x] += kBasis<kSide>[k][y] * values[x];
+      for (std::size_t x = 0; x < kSide; ++x) columns[k][x] += kDctBasis<kSide>[k][y] * values[x];
     }
   }
   // Sums side by side: each waits for its own last addition.

@@ -22,7 +22,7 @@ constexpr std::size_t kMostSources = std::size_t{1} << (64 - kPositionBits);
 constexpr const char* kUnfinishedManifest = "manifest.json.tmp";
 constexpr std::uint64_t kMostFilesOfChange = 3;
 constexpr const char* kAdded = "what is to be put into the index";
-constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max() - 1;
+constexpr std::uint64_t kMostOfIndex = std::numeric_limits<std::uint32_t>::max() - 1;
 
 // What an earlier change left: one that was stopped, or one after which it could not be removed.
 void remove_unnamed(const fs::path& folder, const IndexManifest& manifest) {
@@ -253,7 +253,7 @@ Placing place(const Addition& addition, const OpenIndex& index) {
     placing.keep.push_back(placing.ordinals[source_of(id)].has_value());
     placing.rows += placing.keep.back() ? 1 : 0;
   }
-  if (placing.rows > kMostRows - index.rows()) {
+  if (placing.rows > kMostOfIndex - index.rows()) {
     throw UsageError("an index holds at most 2^32 - 2 images; begin another");
   }
   return placing;
@@ -281,8 +281,8 @@ std::vector<std::int32_t> translate_labels(const Addition& addition, const Placi
   return labels;
 }
 
-// The addition with the ids and labels that it gets in the index. Rows of sources that are known
-// keep theirs, and are left out by `keep`.
+// The addition with the ids and labels that it gets in the index. SegmentColumns of sources that
+// are known keep theirs, and are left out by `keep`.
 ColumnSource renamed(const ColumnSource& columns,
                      const std::vector<std::optional<std::uint32_t>>& ordinals,
                      const std::vector<std::int32_t>& labels) {
@@ -416,13 +416,13 @@ CodeLinks remaining_links(const OpenIndex& index) {
 }
 
 // What a segment is made of, but for its links.
-struct Rows {
+struct SegmentColumns {
   ColumnSource columns;
   ThumbnailSource thumbnails;
   NameSource names;
 };
 
-Segment write_segment(Change& change, const IndexKind& kind, const Rows& rows,
+Segment write_segment(Change& change, const IndexKind& kind, const SegmentColumns& rows,
                       const std::vector<bool>& keep, CodeLinks links) {
   Segment segment;
   segment.rows = links.firsts.size();
@@ -446,8 +446,8 @@ void compact(Change& change) {
     check_stop(change.stop());
     return index.live_columns(names);
   };
-  const Rows rows{live, stoppable(index.live_thumbnails(), change.stop()),
-                  StoredIndex::open(index.folder()).names()};
+  const SegmentColumns rows{live, stoppable(index.live_thumbnails(), change.stop()),
+                            StoredIndex::open(index.folder()).names()};
   manifest.segments = {write_segment(change, manifest.kind, rows, all, remaining_links(index))};
   manifest.deleted = 0;
   manifest.tombstones.reset();
@@ -493,7 +493,7 @@ Added add(Change& change, Addition addition, IndexKind kind, const LinkSearch& s
   return added;
 }
 
-// Rows of a deletion, by their names.
+// SegmentColumns of a deletion, by their names.
 class NameSearch {
  public:
   NameSearch(const std::vector<std::string>& names, const OpenIndex& index) : index_(index) {

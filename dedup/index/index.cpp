@@ -13,14 +13,14 @@ namespace winnow::dedup {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoGroup = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kBatch = 16384;
 
 // The links among `rows` that the index keeps. `classes`: by live row, the first row of its code.
 void give_links(const OpenIndex& index, std::span<const std::uint32_t> classes,
                 std::span<const std::uint32_t> rows, int threshold, const StopRequested& stop,
                 const EdgeSink& sink) {
-  std::vector<std::uint32_t> first(index.rows(), kNone);  // of `rows`, by class
+  std::vector<std::uint32_t> first(index.rows(), kNoGroup);  // of `rows`, by class
   std::vector<Edge> batch;
   const auto give = [&](const Edge& edge) {
     batch.push_back(edge);
@@ -34,7 +34,7 @@ void give_links(const OpenIndex& index, std::span<const std::uint32_t> classes,
       throw Error("row " + std::to_string(row) + " of " + index.folder().string() +
                   " has too little in it to be linked by its code");
     }
-    if (first[of_class] == kNone) {
+    if (first[of_class] == kNoGroup) {
       first[of_class] = row;
     } else {
       give({first[of_class], row, 0});
@@ -45,16 +45,16 @@ void give_links(const OpenIndex& index, std::span<const std::uint32_t> classes,
     for (const Edge& edge : edges) {
       const std::uint32_t a = first[edge.a];
       const std::uint32_t b = first[edge.b];
-      if (a != kNone && b != kNone) give({std::min(a, b), std::max(a, b), edge.distance});
+      if (a != kNoGroup && b != kNoGroup) give({std::min(a, b), std::max(a, b), edge.distance});
     }
   });
   if (!batch.empty()) sink(batch);
 }
 
 // The nearest live row of the index for each row of a table.
-class Nearest {
+class NearestGroup {
  public:
-  explicit Nearest(std::size_t rows) : best_(rows, {kNone, kNone}) {}
+  explicit NearestGroup(std::size_t rows) : best_(rows, {kNoGroup, kNoGroup}) {}
   void offer(std::uint32_t row, std::uint32_t distance, std::uint32_t in_index) {
     best_[row] = std::min(best_[row], {distance, in_index});
   }
@@ -68,7 +68,7 @@ class Nearest {
     std::vector<Match> out;
     for (std::uint32_t row = 0; row < best_.size(); ++row) {
       const auto& [distance, in_index] = best_[row];
-      if (in_index != kNone) out.push_back({row, ids[in_index], distance});
+      if (in_index != kNoGroup) out.push_back({row, ids[in_index], distance});
     }
     return out;
   }
@@ -79,15 +79,15 @@ class Nearest {
 
 // Offers the first row of the index that has the same hash.
 void offer_equal(const std::vector<Hash128>& hashes, const std::vector<Hash128>& in_index,
-                 Nearest& nearest) {
+                 NearestGroup& nearest) {
   std::map<Hash128, std::uint32_t> first;
-  for (const Hash128& hash : hashes) first.emplace(hash, kNone);
+  for (const Hash128& hash : hashes) first.emplace(hash, kNoGroup);
   for (std::uint32_t row = 0; row < in_index.size(); ++row) {
     const auto at = first.find(in_index[row]);
-    if (at != first.end() && at->second == kNone) at->second = row;
+    if (at != first.end() && at->second == kNoGroup) at->second = row;
   }
   for (std::uint32_t row = 0; row < hashes.size(); ++row) {
-    if (const std::uint32_t same = first.at(hashes[row]); same != kNone)
+    if (const std::uint32_t same = first.at(hashes[row]); same != kNoGroup)
       nearest.offer(row, 0, same);
   }
 }
@@ -206,7 +206,7 @@ std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int thr
   const std::vector<std::uint32_t> first_of =
       first_rows_of(codes, matchable_rows(table, kind.hash, least_quality), table.size(),
                     [&](const auto&... arguments) { find_edges(arguments..., search); });
-  Nearest nearest(table.size());
+  NearestGroup nearest(table.size());
   const Fingerprints all = index_->live_columns({codes_name(kind), "quality"});
   const auto is_enough = is_enough_for(kind.hash, least_quality);
   if (all.size() > 0) {

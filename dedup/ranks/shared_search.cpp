@@ -178,7 +178,7 @@ class Searchers final : public VerifySteps {
       division = find_edges_of_part(codes, rows, radius, {comm_.rank(), comm_.size()}, sink,
                                     options_.search);
     });
-    comm::require_agreement(comm_, {{"how the search is divided", to_hex(division)}});
+    comm::require_agreement(comm_, {{"how the search is divided", winnow::to_hex(division)}});
   }
 
   // The links of one rank, on all.

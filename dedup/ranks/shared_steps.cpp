@@ -118,7 +118,7 @@ std::vector<Hit> hits_of_rank(comm::Communicator& comm, const Searched& in,
   comm::on_all(comm, [&] {
     found = find_hits_of_part(in.landmarks, in.some, in.radius, {comm.rank(), comm.size()}, search);
   });
-  comm::require_agreement(comm, {{"how landmarks are divided", to_hex(found.division)}});
+  comm::require_agreement(comm, {{"how landmarks are divided", winnow::to_hex(found.division)}});
   return std::move(found.hits);
 }
 

@@ -53,7 +53,7 @@ UnionFind equal_rows(const ColumnSource& columns, const std::vector<Hash128>& fi
   return equal;
 }
 
-void unite(const RowList& rows, UnionFind& into) {
+void unite_all(const RowList& rows, UnionFind& into) {
   for (std::size_t i = 1; i < rows.size(); ++i) into.unite({rows[i - 1], rows[i], 0});
 }
 
@@ -92,7 +92,7 @@ std::string name_of(const Said& said, std::uint32_t row, const std::vector<Hash1
                          const std::vector<Said>& same, UnionFind linked,
                          const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
   const auto links_both = [&](const Said& said) {
-    unite(said.rows, linked);
+    unite_all(said.rows, linked);
     return linked.root_of(two.first) == linked.root_of(two.second);
   };
   const auto said = std::ranges::find_if(same, links_both);
@@ -121,7 +121,7 @@ void check_kept(const std::vector<Said>& kept, const std::map<Hash128, const Jud
 void check(const std::vector<Said>& apart, const std::vector<Said>& same, const UnionFind& equal,
            const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
   UnionFind linked = equal;
-  for (const Said& said : same) unite(said.rows, linked);
+  for (const Said& said : same) unite_all(said.rows, linked);
   for (const Said& said : apart) {
     if (const auto two = two_linked(said.rows, linked)) {
       refuse(said, *two, same, equal, file_hashes, reviews);

@@ -14,8 +14,6 @@
 namespace winnow::dedup {
 namespace {
 
-bool is_used(Split split) noexcept { return split != Split::kNone; }
-
 // The rows of a block that are to be dealt out, all to the part of `home` where it has one. Says in
 // `out` which rows are left out and which follow `home` out of their splits.
 std::vector<std::uint32_t> rows_to_deal(const Fingerprints& table,
@@ -26,8 +24,8 @@ std::vector<std::uint32_t> rows_to_deal(const Fingerprints& table,
   for (const std::uint32_t row : block) {
     const Split split = table.splits[row];
     const bool fixed = is_fixed(options, split);
-    const bool elsewhere = home != kNoRow && split != table.splits[home];
-    const bool left_out = fixed ? elsewhere && is_used(split) : home != kNoRow && !home_has_share;
+    const bool elsewhere = home != kNowhere && split != table.splits[home];
+    const bool left_out = fixed ? elsewhere && is_used(split) : home != kNowhere && !home_has_share;
     if (left_out) {
       out.kept_rows[row] = home;
       out.rules[row] = Rule::kLeak;
@@ -82,11 +80,11 @@ std::vector<std::uint32_t> remaining(std::span<const std::uint32_t> block,
 
 std::uint32_t home_of(const Fingerprints& table, std::span<const std::uint32_t> rows,
                       const SplitOptions& options) {
-  std::uint32_t home = kNoRow;
+  std::uint32_t home = kNowhere;
   for (const std::uint32_t row : rows) {
     const Split split = table.splits[row];
     if (!is_fixed(options, split) || !is_used(split)) continue;
-    if (home == kNoRow || split > table.splits[home]) home = row;
+    if (home == kNowhere || split > table.splits[home]) home = row;
   }
   return home;
 }
@@ -129,7 +127,7 @@ Dealt deal(const Fingerprints& table, const Components& blocks, const SplitOptio
   for (std::uint32_t block = 0; block < blocks.count; ++block) {
     const std::vector<std::uint32_t> here = remaining(members[block], options);
     const std::uint32_t home = home_of(table, here, options);
-    const std::uint8_t home_part = home == kNoRow ? kAnyPart : parts.of(table.splits[home]);
+    const std::uint8_t home_part = home == kNowhere ? kAnyPart : parts.of(table.splits[home]);
     const std::vector<std::uint32_t> rows =
         rows_to_deal(table, here, home, home_part != kAnyPart, options, out.rows);
     if (rows.empty()) continue;
@@ -153,11 +151,11 @@ Dealt deal(const Fingerprints& table, const Components& blocks, const SplitOptio
 
 Components unite_keys(const Components& components, const Ragged<char>& keys) {
   UnionFind rows(components.of_row.size());
-  std::vector<std::uint32_t> first_of(components.count, kNoRow);
+  std::vector<std::uint32_t> first_of(components.count, kNowhere);
   std::unordered_map<std::string_view, std::uint32_t> first_with;
   for (std::uint32_t row = 0; row < components.of_row.size(); ++row) {
     std::uint32_t& first = first_of[components.of_row[row]];
-    if (first == kNoRow) first = row;
+    if (first == kNowhere) first = row;
     std::vector<Edge> edges{{first, row, 0}};
     const std::string_view key(keys[row].data(), keys[row].size());
     if (!key.empty()) edges.push_back({first_with.try_emplace(key, row).first->second, row, 0});

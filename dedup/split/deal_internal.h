@@ -39,8 +39,10 @@ inline bool is_fixed(const SplitOptions& options, Split split) noexcept {
 std::vector<std::uint32_t> remaining(std::span<const std::uint32_t> block,
                                      const SplitOptions& options);
 
-inline constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
-// The fixed row that says where a block is at home: the first of the split used last, or kNoRow.
+inline bool is_used(Split split) noexcept { return split != Split::kNone; }
+
+inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+// The fixed row that says where a block is at home: the first of the split used last, or kNowhere.
 std::uint32_t home_of(const Fingerprints& table, std::span<const std::uint32_t> rows,
                       const SplitOptions& options);
 

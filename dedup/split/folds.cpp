@@ -15,7 +15,7 @@ namespace {
 static_assert(kMostFolds <= kMostParts && kMostFolds < kLeftOut && kNoFold == kAnyPart);
 
 // What is counted of a class.
-struct ClassTally {
+struct FoldTally {
   std::vector<std::uint64_t> in_fold;
   std::uint64_t samples = 0;
   std::uint64_t largest_block = 0;
@@ -24,7 +24,7 @@ struct ClassTally {
 // Adds a block, but for rows that are dropped, to what is counted.
 void count_block(const Fingerprints& table, std::span<const std::uint32_t> rows,
                  const SplitOptions& options, const Folds& dealt, const RowClasses& classes,
-                 FoldsSummary& summary, std::vector<ClassTally>& tallies) {
+                 FoldsSummary& summary, std::vector<FoldTally>& tallies) {
   std::uint8_t fold = kNoFold;  // of all rows of the block that are dealt out
   std::vector<std::uint32_t> labels;
   for (const std::uint32_t row : rows) {
@@ -45,7 +45,7 @@ void count_block(const Fingerprints& table, std::span<const std::uint32_t> rows,
   if (fold == kNoFold) return;
   ++summary.folds[fold].blocks;
   for (const ClassCount& c : count_classes(labels)) {
-    ClassTally& tally = tallies[c.label];
+    FoldTally& tally = tallies[c.label];
     tally.samples += c.count;
     tally.in_fold[fold] += c.count;
     tally.largest_block = std::max<std::uint64_t>(tally.largest_block, c.count);
@@ -53,7 +53,7 @@ void count_block(const Fingerprints& table, std::span<const std::uint32_t> rows,
 }
 
 // Adds a class that has samples to what is said of the folds.
-void add_class(const ClassTally& tally, std::optional<std::int32_t> label, FoldsSummary& summary) {
+void add_class(const FoldTally& tally, std::optional<std::int32_t> label, FoldsSummary& summary) {
   FoldsSummary::Off furthest;
   for (std::uint32_t fold = 0; fold < summary.folds.size(); ++fold) {
     FoldsSummary::Fold& here = summary.folds[fold];
@@ -85,11 +85,11 @@ Components blocks_of(const Selection& chosen, const Fingerprints& table,
   for (const std::uint32_t block : all.of_row) all.count = std::max(all.count, block + 1);
   all = unite_keys(all, table.group_keys);
   Components blocks;
-  std::vector<std::uint32_t> numbers(all.count, kNoRow);
+  std::vector<std::uint32_t> numbers(all.count, kNowhere);
   for (std::size_t row = 0; row < marked.size(); ++row) {
     if (!marked[row]) continue;
     std::uint32_t& number = numbers[all.of_row[row]];
-    if (number == kNoRow) number = blocks.count++;
+    if (number == kNowhere) number = blocks.count++;
     blocks.of_row.push_back(number);
   }
   return blocks;
@@ -124,7 +124,7 @@ FoldsSummary summarise_folds(const Fingerprints& table, const Components& blocks
   FoldsSummary summary;
   summary.folds.resize(count, {.fewest = ~std::uint64_t{0}});
   const RowClasses classes(table.labels);
-  std::vector<ClassTally> tallies(classes.count(), {std::vector<std::uint64_t>(count)});
+  std::vector<FoldTally> tallies(classes.count(), {std::vector<std::uint64_t>(count)});
   const Ragged<std::uint32_t> members = rows_by_component(blocks);
   for (std::uint32_t block = 0; block < blocks.count; ++block) {
     const std::vector<std::uint32_t> rows = remaining(members[block], options);

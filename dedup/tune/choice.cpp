@@ -131,7 +131,7 @@ std::optional<HashAndThreshold> choose_by_precision(const Curve& curve, double p
 }
 
 // What searches found, one of each hash.
-struct Record {
+struct SearchRecord {
   std::string hash;
   int radius = 0;
   std::vector<std::uint32_t> rows;
@@ -149,7 +149,7 @@ void search_with(const LinkSource& search, const CodeColumn& codes,
 }
 
 // The same search, which keeps what it finds, as long as that is not much more than the images.
-LinkSource recorded(const LinkSource& search, Record& record) {
+LinkSource recorded(const LinkSource& search, SearchRecord& record) {
   return [&search, &record](const CodeColumn& codes, std::span<const std::uint32_t> rows,
                             int radius, const EdgeSink& sink) {
     record.hash = codes.hash;
@@ -169,8 +169,8 @@ LinkSource recorded(const LinkSource& search, Record& record) {
 }
 
 // Gives what was found once more where the same is asked for, and else searches.
-LinkSource replayed(Record of, LinkSource search) {
-  const auto record = std::make_shared<const Record>(std::move(of));
+LinkSource replayed(SearchRecord of, LinkSource search) {
+  const auto record = std::make_shared<const SearchRecord>(std::move(of));
   return [record, search = std::move(search)](const CodeColumn& codes,
                                               std::span<const std::uint32_t> rows, int radius,
                                               const EdgeSink& sink) {
@@ -227,7 +227,7 @@ std::optional<Chosen> measure_and_choose(const ColumnSource& columns,
                                          std::span<const std::string> hashes, const Demand& demand,
                                          const LinkSource& search, const ShownPairs& shown) {
   std::vector<Curve> curves;
-  std::vector<Record> records(hashes.size());
+  std::vector<SearchRecord> records(hashes.size());
   const Fingerprints table = columns({"quality"});
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     CurveOptions options{.hash = hashes[i],
@@ -241,7 +241,7 @@ std::optional<Chosen> measure_and_choose(const ColumnSource& columns,
   }
   const auto choice = choose(curves, demand);
   if (!choice) return std::nullopt;
-  const auto record = std::ranges::find(records, choice->hash, &Record::hash);
+  const auto record = std::ranges::find(records, choice->hash, &SearchRecord::hash);
   return Chosen{*choice, replayed(std::move(*record), search)};
 }
 

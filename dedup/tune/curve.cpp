@@ -424,14 +424,14 @@ class NearestLabelled {
 };
 
 // Pairs at each distance, and what hangs together.
-struct Found {
+struct FoundAt {
   std::vector<PairCount> at;
   std::vector<Edge> forest;
 };
 
-Found find_pairs(const CodeColumn& codes, std::span<const std::uint32_t> rows, const Nodes& nodes,
-                 NearestLabelled& labelled, int most, const CurveOptions& options) {
-  Found found;
+FoundAt find_pairs(const CodeColumn& codes, std::span<const std::uint32_t> rows, const Nodes& nodes,
+                   NearestLabelled& labelled, int most, const CurveOptions& options) {
+  FoundAt found;
   found.at.resize(static_cast<std::size_t>(most) + 1);
   for (std::size_t node = 0; node < nodes.size(); ++node) found.at[0] += nodes.within(node);
   SpanningForest forest(nodes.size());
@@ -518,7 +518,7 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
   const Nodes nodes(codes, rows, classes, table.size());
   auto [curve, cut_short] = fit(codes, rows, options);
   NearestLabelled labelled(rows, classes, table.size());
-  const Found found =
+  const FoundAt found =
       find_pairs(codes, rows, nodes, labelled, static_cast<int>(curve.points.size()) - 1, options);
   curve.chance = chance_of_other_class(classes);
   PairCount sum;

@@ -91,9 +91,10 @@ std::optional<Middle> middle_of_both(const Image& a, const Image& b, const Affin
                 after(inverse(shares_of(of_b)), after(pixels, shares_of(of_a)))};
 }
 
-class Comparing {
+class ComparingPairs {
  public:
-  Comparing(const Fingerprints& table, const PictureSource& thumbnails, const CloserSource& closer)
+  ComparingPairs(const Fingerprints& table, const PictureSource& thumbnails,
+                 const CloserSource& closer)
       : table_(table), thumbnails_(thumbnails), closer_(closer) {}
 
   ToldPair told(const VerifiedPair& pair) {
@@ -187,7 +188,7 @@ class Comparing {
   class LastPictures {
    public:
     // Good for the next call, too.
-    const Picture& of(std::uint32_t row, const Comparing& from) {
+    const Picture& of(std::uint32_t row, const ComparingPairs& from) {
       const auto known =
           std::ranges::find(pictures_, row, &std::pair<std::uint32_t, Picture>::first);
       if (known != pictures_.end()) {
@@ -221,7 +222,7 @@ std::shared_ptr<const PreferredOrder> best_order(const ColumnSource& columns,
   const Fingerprints table = columns(names);
   const PictureSource pictures =
       thumbnails ? pictures_of(table, thumbnails) : [](std::uint32_t) { return Image(); };
-  Comparing comparing(table, pictures, how.closer);
+  ComparingPairs comparing(table, pictures, how.closer);
   const std::vector<VerifiedPair> pairs = pairs_to_compare(links);
   std::vector<RowPair> rows;
   for (const VerifiedPair& pair : pairs) rows.emplace_back(pair.row_a, pair.row_b);

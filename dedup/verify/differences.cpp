@@ -116,8 +116,8 @@ class Between {
 static_assert(kEdge >= 2);
 
 // What of another picture comes to lie upon the pixels of one.
-struct Laid {
-  Laid(const Plane& onto, const Registrable& other, const Affine& map)
+struct LaidPictures {
+  LaidPictures(const Plane& onto, const Registrable& other, const Affine& map)
       : picture{onto.width, onto.height, std::vector<float>(onto.values.size(), kNothing)},
         details(picture) {
     for (int y = 0; y < onto.height; ++y) {
@@ -243,7 +243,7 @@ class Blocks {
       const auto upon =
           static_cast<std::size_t>((pixel.y + dy) * from_.picture.width + pixel.x + dx);
       const float b = laid_.picture.values[upon];
-      if (b == Laid::kNothing) continue;
+      if (b == LaidPictures::kNothing) continue;
       details.add(from_.details.values[here], laid_.details.values[upon]);
       const float to_b = there_.values[here] - b;
       const float to_a = back_.values[upon] - from_.picture.values[here];
@@ -260,7 +260,7 @@ class Blocks {
   static constexpr float kLeftOfNothing = 1e9F;
   static constexpr int kNoShift = 4;  // of nine
   const Softened from_;
-  const Laid laid_;
+  const LaidPictures laid_;
   Plane there_;  // the pixels of the one in the tones of the other, and back
   Plane back_;
 };

@@ -7,8 +7,8 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr std::uint64_t kFewPairs = 30;  // in the step of a lump that has most
-constexpr double kMostShare = 0.01;      // of false pairs
+constexpr std::uint64_t kFewLookAlikes = 30;  // in the step of a lump that has most
+constexpr double kMostShare = 0.01;           // of false pairs
 
 double score_of(double probability) noexcept { return std::log(probability / (1 - probability)); }
 double probability_of(double score) noexcept { return 1 / (1 + std::exp(-score)); }
@@ -22,7 +22,7 @@ std::optional<int> lump_of(const ScoreCounts& counts) {
     if (here > most) {
       most = here;
       mode = score;
-    } else if (most >= kFewPairs && 2 * here <= most) {
+    } else if (most >= kFewLookAlikes && 2 * here <= most) {
       return mode;
     }
   }

@@ -164,7 +164,7 @@ struct Sloped {
 }
 
 // One block of a plane beside what a map brings upon it.
-struct Block {
+struct ComparedBlock {
   double mean_a = 0;
   double mean_b = 0;
   double variance_a = 0;
@@ -183,8 +183,8 @@ struct Sums {
   }
 };
 
-[[gnu::always_inline]] inline Block compare(const Pixels& pixels, const Pixels::Row& other,
-                                            double noise) {
+[[gnu::always_inline]] inline ComparedBlock compare(const Pixels& pixels, const Pixels::Row& other,
+                                                    double noise) {
   // From values near the means, so that squares are small.
   const float a0 = pixels.value[0];
   const float b0 = other[0];
@@ -200,7 +200,7 @@ struct Sums {
       sums.lanes[4][k] += a * b;
     }
   }
-  Block result;
+  ComparedBlock result;
   const double mean_a = sums.of(0) / pixels.seen;
   const double mean_b = sums.of(1) / pixels.seen;
   result.mean_a = a0 + mean_a;
@@ -216,8 +216,8 @@ struct Sums {
 class Normal {
  public:
   // Of a residual that changes by `across` and `down` with where x and y come to lie.
-  [[gnu::always_inline]] void add(const Pixels& pixels, const Sloped& there, const Block& block,
-                                  double weight);
+  [[gnu::always_inline]] void add(const Pixels& pixels, const Sloped& there,
+                                  const ComparedBlock& block, double weight);
   // A little damped; nothing if singular.
   std::optional<Vector<6>> solution() const;
 
@@ -248,7 +248,7 @@ struct Attention {
   }
 };
 
-inline void Normal::add(const Pixels& pixels, const Sloped& there, const Block& block,
+inline void Normal::add(const Pixels& pixels, const Sloped& there, const ComparedBlock& block,
                         double weight) {
   const auto gain = static_cast<float>(std::sqrt(block.variance_a / block.variance_b));
   const auto mean_a = static_cast<float>(block.mean_a);
@@ -301,7 +301,7 @@ inline void Normal::add(const Pixels& pixels, const Sloped& there, const Block& 
     const Pixels pixels(grid, i, map, to.values);
     if (!pixels.is_inside()) continue;
     sample_slopes(to, pixels, there);
-    const Block block = compare(pixels, there.value, /*noise=*/2);
+    const ComparedBlock block = compare(pixels, there.value, /*noise=*/2);
     if (block.correlation < kLeast || block.variance_a < 0.25 || block.variance_b < 0.25) continue;
     const double linear = std::min(1.0, (block.correlation - kLeast) / (kFull - kLeast));
     const double middle = grid.side / 2.0;
@@ -324,9 +324,8 @@ inline void Normal::add(const Pixels& pixels, const Sloped& there, const Block& 
 }
 
 // One block of the grid beside what a map brings upon it; nothing where most of it lies outside.
-[[gnu::always_inline]] inline std::optional<Block> block_upon_by(const Grid& grid, int block,
-                                                                 const Affine& map, const Plane& to,
-                                                                 double noise) {
+[[gnu::always_inline]] inline std::optional<ComparedBlock> block_upon_by(
+    const Grid& grid, int block, const Affine& map, const Plane& to, double noise) {
   const Pixels pixels(grid, block, map, to);
   if (!pixels.is_inside()) return std::nullopt;
   Pixels::Row values;
@@ -340,9 +339,10 @@ inline void Normal::add(const Pixels& pixels, const Sloped& there, const Block& 
                                           const Attention& attention, Affine& map) {
   return improve_by(grid, to, attention, map);
 }
-[[gnu::target("avx2")]] std::optional<Block> block_upon_avx2(const Grid& grid, int block,
-                                                             const Affine& map, const Plane& to,
-                                                             double noise) {
+[[gnu::target("avx2")]] std::optional<ComparedBlock> block_upon_avx2(const Grid& grid, int block,
+                                                                     const Affine& map,
+                                                                     const Plane& to,
+                                                                     double noise) {
   return block_upon_by(grid, block, map, to, noise);
 }
 #endif
@@ -355,8 +355,8 @@ bool improve(const Grid& grid, const Registrable::Level& to, const Attention& at
   return improve_by(grid, to, attention, map);
 }
 
-std::optional<Block> block_upon(const Grid& grid, int block, const Affine& map, const Plane& to,
-                                double noise) {
+std::optional<ComparedBlock> block_upon(const Grid& grid, int block, const Affine& map,
+                                        const Plane& to, double noise) {
 #if defined(__x86_64__)
   if (widest_simd() >= Simd::kAvx2) return block_upon_avx2(grid, block, map, to, noise);
 #endif
@@ -438,9 +438,9 @@ Evidence gather(const Registrable& from, const Registrable& to, const Affine& ma
   int inside = 0;
   double sum = 0;
   for (int i = 0; i < grid.count(); ++i) {
-    const std::optional<Block> upon = block_upon(grid, i, map, to.details(), kNoise);
+    const std::optional<ComparedBlock> upon = block_upon(grid, i, map, to.details(), kNoise);
     inside += upon ? 1 : 0;
-    const Block block = upon.value_or(Block{});
+    const ComparedBlock block = upon.value_or(ComparedBlock{});
     if (std::max(block.variance_a, block.variance_b) < kNoise) continue;
     const double contrast = std::sqrt(std::max(block.variance_a, block.variance_b));
     const double weight = (1 + std::min(contrast, kSharpest)) * two_ways(grid, i);

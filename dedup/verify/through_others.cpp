@@ -23,9 +23,9 @@ struct Link {
   Affine map;  // of the row to the other
 };
 
-class Links {
+class LinksBetween {
  public:
-  explicit Links(std::span<const VerifiedPair> pairs) {
+  explicit LinksBetween(std::span<const VerifiedPair> pairs) {
     std::uint32_t rows = 0;
     for (const VerifiedPair& pair : pairs) rows = std::max(rows, pair.row_b + 1);
     of_row_.resize(rows);
@@ -65,7 +65,8 @@ bool is_enough_shown(const Affine& map) {
 using Maps = std::map<std::uint32_t, Affine>;
 
 // To rows that stay, before whom the row itself goes for.
-Maps to_staying(const Links& links, std::span<const std::uint32_t> stands_for, std::uint32_t row) {
+Maps to_staying(const LinksBetween& links, std::span<const std::uint32_t> stands_for,
+                std::uint32_t row) {
   Maps maps;
   for (const auto& [between, to_between] : links.of(row)) {
     const std::uint32_t staying = stands_for[between];
@@ -76,7 +77,7 @@ Maps to_staying(const Links& links, std::span<const std::uint32_t> stands_for, s
 }
 
 // To rows before it that its links are linked to; nothing where it has many.
-Maps to_next_but_one(const Links& links, std::uint32_t row) {
+Maps to_next_but_one(const LinksBetween& links, std::uint32_t row) {
   Maps maps;
   if (links.of(row).size() > kFewLinks) return maps;
   for (const auto& [between, to_between] : links.of(row)) {
@@ -91,7 +92,7 @@ Maps to_next_but_one(const Links& links, std::uint32_t row) {
 }  // namespace
 
 std::vector<Trial> trials_through_others(std::span<const VerifiedPair> pairs, RowPairs& tried) {
-  const Links links(pairs);
+  const LinksBetween links(pairs);
   const std::vector<std::uint32_t> stands_for = links.stands_for();
   std::vector<Trial> trials;
   for (std::uint32_t row = 0; row < links.size(); ++row) {

@@ -23,7 +23,7 @@ std::vector<Edge> near_by_codes(const ColumnSource& columns, const Options& opti
   return near.sorted();
 }
 
-auto rows_of(const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b); }
+auto both_rows(const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b); }
 
 // Whether a closer look at two pictures tells more than their thumbnails.
 class HaveLarger {
@@ -49,9 +49,9 @@ void add_pairs_through_others(const PictureSource& pictures, std::span<const Edg
   constexpr int kMostRounds = 8;
   std::vector<VerifiedPair>& pairs = out.verification.pairs;
   RowPairs tried;
-  for (const VerifiedPair& pair : pairs) tried.insert(rows_of(pair));
+  for (const VerifiedPair& pair : pairs) tried.insert(both_rows(pair));
   for (const VerifiedPair& pair : out.look_alikes) {
-    if (!passed_over.contains(rows_of(pair))) tried.insert(rows_of(pair));
+    if (!passed_over.contains(both_rows(pair))) tried.insert(both_rows(pair));
   }
   for (int round = 0; round < kMostRounds; ++round) {
     const std::vector<Trial> trials = trials_through_others(pairs, tried);
@@ -67,7 +67,7 @@ void add_pairs_through_others(const PictureSource& pictures, std::span<const Edg
     out.verification.counts.registered += trials.size();
     out.verification.counts.verified += more.size();
     pairs.insert(pairs.end(), more.begin(), more.end());
-    std::ranges::sort(pairs, {}, rows_of);
+    std::ranges::sort(pairs, {}, both_rows);
   }
 }
 
@@ -76,7 +76,7 @@ void add_pairs_through_others(const PictureSource& pictures, std::span<const Edg
 void keep_look_alikes(double least_probability, VerifiedLinks& out) {
   std::vector<VerifiedPair>& all = out.look_alikes;
   all.insert(all.end(), out.kept.doubtful.begin(), out.kept.doubtful.end());
-  std::ranges::sort(all, {}, rows_of);
+  std::ranges::sort(all, {}, both_rows);
   std::erase_if(all, [&](const VerifiedPair& pair) {
     return pair.probability < least_probability ||
            find_pair(out, pair.row_a, pair.row_b) != nullptr;
@@ -143,8 +143,8 @@ const VerifiedPair* find_pair(const VerifiedLinks& verified, std::uint32_t row,
 const VerifiedPair* find_pair(std::span<const VerifiedPair> pairs, std::uint32_t row,
                               std::uint32_t other) {
   const auto wanted = std::pair(std::min(row, other), std::max(row, other));
-  const auto at = std::ranges::lower_bound(pairs, wanted, {}, rows_of);
-  return at != pairs.end() && rows_of(*at) == wanted ? &*at : nullptr;
+  const auto at = std::ranges::lower_bound(pairs, wanted, {}, both_rows);
+  return at != pairs.end() && both_rows(*at) == wanted ? &*at : nullptr;
 }
 
 std::string transformation_words(const VerifiedPair& pair, const Fingerprints& sizes,

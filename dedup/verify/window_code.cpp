@@ -9,13 +9,13 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr int kSide = 16;       // samples of a window
-constexpr int kCells = 4;       // of the gradient histogram, a side
-constexpr int kDirections = 8;  // of it, a cell
-constexpr int kCosines = 9;     // lowest frequencies, a side
+constexpr int kWindowSide = 16;  // samples of a window
+constexpr int kCells = 4;        // of the gradient histogram, a side
+constexpr int kDirections = 8;   // of it, a cell
+constexpr int kCosines = 9;      // lowest frequencies, a side
 constexpr int kHistogram = kCells * kCells * kDirections;
 
-using Window = std::array<std::array<float, kSide>, kSide>;
+using Window = std::array<std::array<float, kWindowSide>, kWindowSide>;
 using Histogram = std::array<float, kHistogram>;
 
 // Where a sample counts among cells, and how much for the first of two.
@@ -33,10 +33,10 @@ struct Layout {
   std::uint64_t odd_down = 0;                         // bits whose sign a mirror changes
   std::array<int, 64> numbers{};                      // of the histogram
   std::array<int, 64> mirror{};                       // bit of the second word it becomes
-  std::array<std::array<float, kSide>, kCosines> cosines{};
+  std::array<std::array<float, kWindowSide>, kCosines> cosines{};
   Window weights{};
-  std::array<Share, kSide> shares{};
-  std::array<std::array<float, kSide>, kCells> of_cell{};  // shares, by cell
+  std::array<Share, kWindowSide> shares{};
+  std::array<std::array<float, kWindowSide>, kCells> of_cell{};  // shares, by cell
 };
 
 int number_of(int y, int x, int direction) { return (y * kCells + x) * kDirections + direction; }
@@ -71,13 +71,13 @@ Layout::Layout() {
     mirror[i] = bit_of[static_cast<std::size_t>(seen)];
   }
   for (int k = 0; k < kCosines; ++k) {
-    for (int i = 0; i < kSide; ++i) {
+    for (int i = 0; i < kWindowSide; ++i) {
       cosines[static_cast<std::size_t>(k)][static_cast<std::size_t>(i)] =
-          static_cast<float>(std::cos(std::numbers::pi * k * (2 * i + 1) / (2 * kSide)));
+          static_cast<float>(std::cos(std::numbers::pi * k * (2 * i + 1) / (2 * kWindowSide)));
     }
   }
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    const float at = (static_cast<float>(i) + 0.5F) / (kSide / kCells) - 0.5F;
+    const float at = (static_cast<float>(i) + 0.5F) / (kWindowSide / kCells) - 0.5F;
     const int first = static_cast<int>(std::floor(at));
     shares[i] = {first, 1 - (at - static_cast<float>(first))};
     for (int cell = first; cell < std::min(first + 2, kCells); ++cell) {
@@ -86,10 +86,10 @@ Layout::Layout() {
           cell == first ? shares[i].of_first : 1 - shares[i].of_first;
     }
   }
-  for (int i = 0; i < kSide; ++i) {
-    for (int j = 0; j < kSide; ++j) {
-      const double down = (i + 0.5) / kSide * 2 - 1;
-      const double across = (j + 0.5) / kSide * 2 - 1;
+  for (int i = 0; i < kWindowSide; ++i) {
+    for (int j = 0; j < kWindowSide; ++j) {
+      const double down = (i + 0.5) / kWindowSide * 2 - 1;
+      const double across = (j + 0.5) / kWindowSide * 2 - 1;
       weights[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] =
           static_cast<float>(std::exp(-(down * down + across * across) / (2 * 0.6 * 0.6)));
     }
@@ -113,13 +113,13 @@ const Layout& layout() {
   const int next = level.width > 1 ? 1 : 0;
   const int next_row = level.height > 1 ? level.width : 0;
   Window window;
-  for (std::size_t i = 0; i < kSide; ++i) {
-    const float down = (static_cast<float>(i) + 0.5F) / kSide * 2 - 1;
-    std::array<int, kSide> at;
-    std::array<float, kSide> to_right;
-    std::array<float, kSide> to_bottom;
-    for (std::size_t j = 0; j < kSide; ++j) {
-      const float across = (static_cast<float>(static_cast<int>(j)) + 0.5F) / kSide * 2 - 1;
+  for (std::size_t i = 0; i < kWindowSide; ++i) {
+    const float down = (static_cast<float>(i) + 0.5F) / kWindowSide * 2 - 1;
+    std::array<int, kWindowSide> at;
+    std::array<float, kWindowSide> to_right;
+    std::array<float, kWindowSide> to_bottom;
+    for (std::size_t j = 0; j < kWindowSide; ++j) {
+      const float across = (static_cast<float>(static_cast<int>(j)) + 0.5F) / kWindowSide * 2 - 1;
       const float x = std::clamp(place.x + cosine * across - sine * down, 0.0F, right);
       const float y = std::clamp(place.y + sine * across + cosine * down, 0.0F, bottom);
       const int left = std::min(static_cast<int>(x), last_left);
@@ -128,15 +128,15 @@ const Layout& layout() {
       to_right[j] = x - static_cast<float>(left);
       to_bottom[j] = y - static_cast<float>(top);
     }
-    std::array<std::array<float, kSide>, 4> corners;
-    for (std::size_t j = 0; j < kSide; ++j) {
+    std::array<std::array<float, kWindowSide>, 4> corners;
+    for (std::size_t j = 0; j < kWindowSide; ++j) {
       const float* const corner = level.values.data() + at[j];
       corners[0][j] = corner[0];
       corners[1][j] = corner[next];
       corners[2][j] = corner[next_row];
       corners[3][j] = corner[next_row + next];
     }
-    for (std::size_t j = 0; j < kSide; ++j) {
+    for (std::size_t j = 0; j < kWindowSide; ++j) {
       const float upper = corners[0][j] + to_right[j] * (corners[1][j] - corners[0][j]);
       const float lower = corners[2][j] + to_right[j] * (corners[3][j] - corners[2][j]);
       window[i][j] = upper + to_bottom[j] * (lower - upper);
@@ -149,20 +149,21 @@ const Layout& layout() {
                                                          const Layout& layout) {
   float sum = 0;
   float total = 0;
-  for (std::size_t i = 0; i < kSide; ++i) {
-    for (std::size_t j = 0; j < kSide; ++j) {
+  for (std::size_t i = 0; i < kWindowSide; ++i) {
+    for (std::size_t j = 0; j < kWindowSide; ++j) {
       sum += layout.weights[i][j] * window[i][j];
       total += layout.weights[i][j];
     }
   }
   const float mean = sum / total;
-  std::array<std::array<float, kSide>, kCosines> down{};
-  for (std::size_t i = 0; i < kSide; ++i) {
-    std::array<float, kSide> row{};
-    for (std::size_t j = 0; j < kSide; ++j) row[j] = layout.weights[i][j] * (window[i][j] - mean);
+  std::array<std::array<float, kWindowSide>, kCosines> down{};
+  for (std::size_t i = 0; i < kWindowSide; ++i) {
+    std::array<float, kWindowSide> row{};
+    for (std::size_t j = 0; j < kWindowSide; ++j)
+      row[j] = layout.weights[i][j] * (window[i][j] - mean);
     for (std::size_t k = 0; k < kCosines; ++k) {
       const float cosine = layout.cosines[k][i];
-      for (std::size_t j = 0; j < kSide; ++j) down[k][j] += cosine * row[j];
+      for (std::size_t j = 0; j < kWindowSide; ++j) down[k][j] += cosine * row[j];
     }
   }
   std::uint64_t signs = 0;
@@ -171,7 +172,7 @@ const Layout& layout() {
     const auto& values = down[static_cast<std::size_t>(low)];
     const auto& cosine = layout.cosines[static_cast<std::size_t>(across)];
     float coefficient = 0;
-    for (std::size_t j = 0; j < kSide; ++j) coefficient += cosine[j] * values[j];
+    for (std::size_t j = 0; j < kWindowSide; ++j) coefficient += cosine[j] * values[j];
     if (coefficient > 0) signs |= std::uint64_t{1} << bit;
   }
   return signs;
@@ -179,20 +180,20 @@ const Layout& layout() {
 
 // How steep the samples of a row are, and in which direction: 0 .. kDirections.
 struct Slopes {
-  std::array<float, kSide> steepness;
-  std::array<float, kSide> turn;
+  std::array<float, kWindowSide> steepness;
+  std::array<float, kWindowSide> turn;
 };
 [[gnu::always_inline]] inline Slopes slopes_of(const Window& window, const Layout& layout,
                                                std::size_t i) {
   const auto& above = window[i == 0 ? 0 : i - 1];
-  const auto& below = window[std::min<std::size_t>(i + 1, kSide - 1)];
-  std::array<float, kSide + 2> row;
+  const auto& below = window[std::min<std::size_t>(i + 1, kWindowSide - 1)];
+  std::array<float, kWindowSide + 2> row;
   std::copy(window[i].begin(), window[i].end(), row.begin() + 1);
   row.front() = row[1];
-  row.back() = row[kSide];
+  row.back() = row[kWindowSide];
   constexpr float kOfTurn = kDirections / (2 * std::numbers::pi_v<float>);
   Slopes slopes;
-  for (std::size_t j = 0; j < kSide; ++j) {
+  for (std::size_t j = 0; j < kWindowSide; ++j) {
     const float dx = row[j + 2] - row[j];
     const float dy = below[j] - above[j];
     const float turn = angle_of(dx, dy) * kOfTurn;
@@ -205,16 +206,16 @@ struct Slopes {
 // A sample counts for the two directions next to its own and for the four cells next to it, each as
 // it is near. All cells and directions are added to, by vectors; most by nothing.
 [[gnu::always_inline]] inline Histogram histogram_of(const Window& window, const Layout& layout) {
-  using Row = std::array<float, kSide>;
+  using Row = std::array<float, kWindowSide>;
   std::array<std::array<Row, kDirections>, kCells> bands{};  // of rows of cells
-  for (std::size_t i = 0; i < kSide; ++i) {
+  for (std::size_t i = 0; i < kWindowSide; ++i) {
     const Slopes slopes = slopes_of(window, layout, i);
     const Share& down = layout.shares[i];
     const auto add = [&](int cell, float of_cell) __attribute__((always_inline)) {
       if (cell < 0 || cell >= kCells) return;
       for (std::size_t k = 0; k < kDirections; ++k) {
         Row& band = bands[static_cast<std::size_t>(cell)][k];
-        for (std::size_t j = 0; j < kSide; ++j) {
+        for (std::size_t j = 0; j < kWindowSide; ++j) {
           const float away = std::fabs(slopes.turn[j] - static_cast<float>(k));
           const float turned = std::min(away, kDirections - away);
           band[j] += slopes.steepness[j] * of_cell * std::max(0.0F, 1 - turned);
@@ -231,7 +232,7 @@ struct Slopes {
       for (int x = 0; x < kCells; ++x) {
         const Row& share = layout.of_cell[static_cast<std::size_t>(x)];
         float sum = 0;
-        for (std::size_t j = 0; j < kSide; ++j) sum += share[j] * band[j];
+        for (std::size_t j = 0; j < kWindowSide; ++j) sum += share[j] * band[j];
         histogram[static_cast<std::size_t>(number_of(y, x, k))] = sum;
       }
     }

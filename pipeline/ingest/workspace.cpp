@@ -22,7 +22,7 @@ namespace winnow::pipeline {
 namespace fs = std::filesystem;
 namespace {
 
-bool is_there(const fs::path& path) {
+bool path_exists(const fs::path& path) {
   std::error_code ignored;
   return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
 }
@@ -96,11 +96,11 @@ void write_marker(const Fd& fd, const fs::path& path, const std::string& text) {
 void Workspace::check_is_free(const fs::path& out) {
   const CachePaths paths{out};
   std::error_code ignored;
-  if (is_there(out) && !fs::is_directory(out, ignored)) {
+  if (path_exists(out) && !fs::is_directory(out, ignored)) {
     throw UsageError(out.string() + " is not a folder; choose another --out");
   }
-  if (is_there(paths.manifest()) && !is_there(paths.unfinished())) refuse_finished(out);
-  if (is_there(out) && !is_there(paths.unfinished()) && !fs::is_empty(out)) {
+  if (path_exists(paths.manifest()) && !path_exists(paths.unfinished())) refuse_finished(out);
+  if (path_exists(out) && !path_exists(paths.unfinished()) && !fs::is_empty(out)) {
     throw UsageError(out.string() +
                      " is not empty and was not made by winnow; choose another --out");
   }
@@ -109,11 +109,11 @@ void Workspace::check_is_free(const fs::path& out) {
 Workspace Workspace::claim(const fs::path& out, const std::string& marker) {
   check_is_free(out);
   const CachePaths paths{out};
-  const bool made = !is_there(out);
+  const bool made = !path_exists(out);
   make_directories(out);
   Fd lock = lock_marker(paths);
   const std::string found = read_text(paths.unfinished());
-  const bool complete = is_there(paths.manifest());
+  const bool complete = path_exists(paths.manifest());
   if (complete && found != marker) {
     // Empty: made by the line above, since the other one finished while we waited for our turn.
     if (found.empty()) remove_file(paths.unfinished());
@@ -204,7 +204,7 @@ void Workspace::abandon() noexcept {
 
 void remove_cache(const fs::path& root) {
   const CachePaths paths{root};
-  if (!is_there(paths.manifest()) && !is_there(paths.unfinished())) {
+  if (!path_exists(paths.manifest()) && !path_exists(paths.unfinished())) {
     throw UsageError(root.string() + " is not a winnow cache; nothing was removed");
   }
   const std::optional<Fd> unused = lock_unused(paths.shards());

@@ -38,7 +38,7 @@ using Numbers = std::vector<std::uint32_t>;
 constexpr int kVersion = 1;
 constexpr const char* kDescription = "copy.json";  // written last
 constexpr const char* kPin = "pinned";             // empty
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMostCopied = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMostPartitions = std::numeric_limits<int>::max();
 constexpr std::size_t kThreads = 4;  // that copy
 
@@ -105,7 +105,7 @@ std::optional<Description> read_description(const fs::path& folder) {
       d.cache = in.at("cache").text();
       d.cache_digest = in.at("cache_digest").text();
       for (const JsonReader& shard : in.at("shards").items()) {
-        d.shards.push_back(shard.number<std::uint32_t>(kMost));
+        d.shards.push_back(shard.number<std::uint32_t>(kMostCopied));
       }
       d.of = in.at("of").number();
       const std::vector<std::uint64_t> partitions = in.at("partitions").numbers(3);

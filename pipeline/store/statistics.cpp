@@ -46,7 +46,7 @@ void count_labels(std::span<const std::int32_t> labels, Statistics::OfSplit& spl
 }
 
 // Counts from a file may be any numbers: what would wrap round is compared by subtraction.
-bool adds_up(const std::vector<std::uint64_t>& counts, std::uint64_t total) noexcept {
+bool sums_to(const std::vector<std::uint64_t>& counts, std::uint64_t total) noexcept {
   for (const std::uint64_t count : counts) {
     if (count > total) return false;
     total -= count;
@@ -126,7 +126,7 @@ bool Statistics::agrees_with(
     images += split_counts[i];
   }
   for (const Histogram* histogram : {&short_side, &pixels, &aspect, &file_bytes}) {
-    if (!adds_up(histogram->counts, images)) return false;
+    if (!sums_to(histogram->counts, images)) return false;
   }
   if (images == 0) return *this == Statistics(splits[0].classes.size());
   return pixels.first == octave(smallest.pixels()) && pixels.end() - 1 == octave(largest.pixels());

@@ -39,7 +39,7 @@ std::string words_of(const ReferenceVerb& verb) {
                      fmt::join(verbs, " "));
 }
 
-constexpr const char* kScript = R"(# Completion of winnow's command line for bash.
+constexpr const char* kBashScript = R"(# Completion of winnow's command line for bash.
 _winnow() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}}
   local verb='' flags='' words='' word
@@ -74,7 +74,7 @@ std::vector<ReferenceFile> completion_for_bash(const Reference& reference) {
     words += words_of(*verb);
     values += values_of(*verb);
   }
-  return {{"winnow", fmt::format(kScript, fmt::arg("verbs", fmt::join(paths, " | ")),
+  return {{"winnow", fmt::format(kBashScript, fmt::arg("verbs", fmt::join(paths, " | ")),
                                  fmt::arg("words", words), fmt::arg("values", values))}};
 }
 

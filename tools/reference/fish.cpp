@@ -35,7 +35,7 @@ std::string lines_of(const ReferenceVerb& verb) {
   return lines;
 }
 
-constexpr const char* kScript = R"(# Completion of winnow's command line for fish.
+constexpr const char* kFishScript = R"(# Completion of winnow's command line for fish.
 function __winnow_at --description 'Whether the words so far are those of this verb'
     set -l words (commandline -opc)
     set -e words[1]
@@ -59,7 +59,7 @@ std::vector<ReferenceFile> completion_for_fish(const Reference& reference) {
     if (verb != &reference.program) paths.push_back(path_of(*verb));
     lines += lines_of(*verb);
   }
-  return {{"winnow.fish", fmt::format(kScript, fmt::arg("verbs", fmt::join(paths, " ")),
+  return {{"winnow.fish", fmt::format(kFishScript, fmt::arg("verbs", fmt::join(paths, " ")),
                                       fmt::arg("lines", lines))}};
 }
 

@@ -17,7 +17,7 @@ std::string plain(std::string text) {
   return text.starts_with('.') ? "\\&" + text : text;
 }
 
-std::string quoted(const std::string& text) {
+std::string roff_quoted(const std::string& text) {
   return "\"" + replaced(plain(text), "\"", "\\(dq") + "\"";
 }
 
@@ -49,7 +49,7 @@ std::string options_of(const ReferenceVerb& verb) {
   std::string text;
   std::string group;
   for (const ReferenceArgument& option : verb.options) {
-    if (option.group != group) text += ".SS " + quoted(option.group) + "\n";
+    if (option.group != group) text += ".SS " + roff_quoted(option.group) + "\n";
     group = option.group;
     text += entry_of(option);
   }
@@ -72,7 +72,7 @@ std::string verbs_of(const ReferenceVerb& verb, bool is_program) {
                           plain(below.description));
       continue;
     }
-    text += fmt::format(".SS {}\n{}.\n", quoted(below.usage), plain(below.description));
+    text += fmt::format(".SS {}\n{}.\n", roff_quoted(below.usage), plain(below.description));
     for (const ReferenceArgument& positional : below.positionals) text += entry_of(positional);
     text += options_of(below);
   }
@@ -84,9 +84,9 @@ ReferenceFile page_of(const Reference& reference, const ReferenceVerb& verb) {
   const std::string name = joined(verb.words, "-");
   const std::string program = reference.program.words.front();
   // Neither stretched lines nor words cut at a hyphen: both spoil names of variables.
-  std::string text =
-      fmt::format(".TH {} 1 \"{}\" {} {}\n.ad l\n.nh\n", quoted(upper(name)), reference.released,
-                  quoted(program + " " + reference.version), quoted("User Commands"));
+  std::string text = fmt::format(".TH {} 1 \"{}\" {} {}\n.ad l\n.nh\n", roff_quoted(upper(name)),
+                                 reference.released, roff_quoted(program + " " + reference.version),
+                                 roff_quoted("User Commands"));
   const std::string title = program + ": ";  // the program's own begins with its name
   text += fmt::format(
       ".SH NAME\n{} \\- {}\n", plain(name),

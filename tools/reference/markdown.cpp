@@ -21,7 +21,7 @@ std::string code(const std::string& text) {
 }
 
 // Text in which no character means anything to Markdown or HTML.
-std::string plain(std::string_view text) {
+std::string plain_markdown(std::string_view text) {
   constexpr std::string_view kMarkup = "\\`*_{}[]#|~";
   std::string out;
   for (const char c : text) {
@@ -63,7 +63,7 @@ std::string sentence(std::string text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = end_of_code(text, at);
     if (end == at) {
-      out += plain(text.substr(at++, 1));
+      out += plain_markdown(text.substr(at++, 1));
     } else {
       const bool is_quoted = text[at] == '`';
       out += code(text.substr(at + is_quoted, end - at - 2 * is_quoted));
@@ -139,7 +139,7 @@ std::string entry_of(const ReferenceVerb& verb, const ReferenceArgument& argumen
   std::string text = list_of(argument.names);
   const bool is_option = argument.names.front().starts_with('-');
   if (is_option && !argument.value.empty()) {
-    text += fmt::format(" *{}*{}", plain(argument.value), argument.repeated ? " ..." : "");
+    text += fmt::format(" *{}*{}", plain_markdown(argument.value), argument.repeated ? " ..." : "");
   }
   if (is_option) text += fmt::format(" {{ #{} }}", anchor_of(verb, argument.names.back()));
   std::string body = sentence(argument.description);
@@ -152,7 +152,7 @@ std::string entry_of(const ReferenceVerb& verb, const ReferenceArgument& argumen
 }
 
 // Options without a heading come first; groups in their order.
-std::string arguments_of(const ReferenceVerb& verb, const std::string& level) {
+std::string markdown_arguments(const ReferenceVerb& verb, const std::string& level) {
   std::string text;
   if (!verb.positionals.empty()) text += level + " Arguments\n\n";
   for (const ReferenceArgument& positional : verb.positionals) text += entry_of(verb, positional);
@@ -190,10 +190,10 @@ std::string page_of(const ReferenceVerb& verb) {
   std::string text = head_of(verb, "#");
   if (!verb.examples.empty()) text += "## Examples\n\n" + block("sh", verb.examples);
   if (!verb.verbs.empty()) text += table_of_verbs(verb, false);
-  text += arguments_of(verb, "##");
+  text += markdown_arguments(verb, "##");
   text += notes_of(verb);
   for (const ReferenceVerb& below : verb.verbs) {
-    text += head_of(below, "##") + arguments_of(below, "###");
+    text += head_of(below, "##") + markdown_arguments(below, "###");
   }
   return text;
 }
@@ -205,9 +205,9 @@ std::string page_of_program(const Reference& reference) {
       program.description.substr(program.description.starts_with(title) ? title.size() : 0);
   std::string text = fmt::format(
       "# Commands\n\nEvery command and option of {} {}, as the program describes itself: {}.\n\n",
-      program.words.front(), plain(reference.version), sentence(what));
+      program.words.front(), plain_markdown(reference.version), sentence(what));
   text += block("text", program.usage) + table_of_verbs(program, true);
-  return text + arguments_of(program, "##") + notes_of(program);
+  return text + markdown_arguments(program, "##") + notes_of(program);
 }
 
 }  // namespace

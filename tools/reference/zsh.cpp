@@ -6,7 +6,7 @@
 namespace winnow::tools {
 namespace {
 
-std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
+std::string zsh_quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
 // A description inside a specification of _arguments, whose marks are colons and brackets.
 std::string escaped(std::string text) {
@@ -29,8 +29,8 @@ std::string spec_of(const ReferenceArgument& option) {
     const std::string before =
         option.repeated ? "*" : fmt::format("({})", fmt::join(option.names, " "));
     const bool takes_equals = !option.value.empty() && name.starts_with("--");
-    specs += " \\\n    " + quoted(before + name + (takes_equals ? "=" : "") + "[" +
-                                  escaped(option.description) + "]" + value_of(option));
+    specs += " \\\n    " + zsh_quoted(before + name + (takes_equals ? "=" : "") + "[" +
+                                      escaped(option.description) + "]" + value_of(option));
   }
   return specs;
 }
@@ -44,7 +44,7 @@ std::string function_of(const ReferenceVerb& verb) {
   std::string verbs;
   std::string cases;
   for (const ReferenceVerb& below : verb.verbs) {
-    verbs += "\n    " + quoted(below.words.back() + ":" + escaped(below.description));
+    verbs += "\n    " + zsh_quoted(below.words.back() + ":" + escaped(below.description));
     cases += fmt::format("\n      {}) _{} ;;", below.words.back(), joined(below.words, "_"));
   }
   return fmt::format(R"({name}() {{

@@ -13,23 +13,23 @@ namespace {
 constexpr int kLayers[] = {6, 12, 24, 16};
 constexpr std::int64_t kGrowth = 32;
 
-NetBuilder::Conv conv_of(std::int64_t filters, int kernel) {
+NetBuilder::Conv dense_conv(std::int64_t filters, int kernel) {
   return {.filters = filters, .kernel = kernel, .pad = kernel / 2, .init = Init::kKaimingFanIn};
 }
 
 // The channels of x and behind them kGrowth new ones.
 ValueId layer(NetBuilder& net, const std::string& name, ValueId x) {
   ValueId y = net.relu(name + ".relu1", net.batch_norm(name + ".norm1", x));
-  y = net.conv(name + ".conv1", y, conv_of(4 * kGrowth, 1));
+  y = net.conv(name + ".conv1", y, dense_conv(4 * kGrowth, 1));
   y = net.relu(name + ".relu2", net.batch_norm(name + ".norm2", y));
-  y = net.conv(name + ".conv2", y, conv_of(kGrowth, 3));
+  y = net.conv(name + ".conv2", y, dense_conv(kGrowth, 3));
   return net.add_layer(kConcat, name + ".concat", {x, y});
 }
 
 // Half the channels and half the side.
 ValueId transition(NetBuilder& net, const std::string& name, ValueId x) {
   x = net.relu(name + ".relu", net.batch_norm(name + ".norm", x));
-  x = net.conv(name + ".conv", x, conv_of(net.channels(x) / 2, 1));
+  x = net.conv(name + ".conv", x, dense_conv(net.channels(x) / 2, 1));
   PoolAttributes halves;
   halves.kernel_h = halves.kernel_w = halves.stride = 2;
   return net.add_layer(kAvgPool, name + ".pool", {x}, halves);
@@ -39,7 +39,7 @@ ValueId transition(NetBuilder& net, const std::string& name, ValueId x) {
 
 Graph make_densenet121(const NetOptions& options) {
   NetBuilder net(options);
-  NetBuilder::Conv stem = conv_of(64, 7);
+  NetBuilder::Conv stem = dense_conv(64, 7);
   stem.stride = 2;
   ValueId x = net.conv("features.conv0", net.image(), stem);
   x = net.relu("features.relu0", net.batch_norm("features.norm0", x));

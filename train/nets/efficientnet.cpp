@@ -11,27 +11,28 @@
 namespace winnow::train {
 namespace {
 
-struct Stage {
+struct EfficientStage {
   int widen, kernel, stride, filters, blocks;
 };
-constexpr Stage kStages[] = {{1, 3, 1, 16, 1}, {6, 3, 2, 24, 2},  {6, 5, 2, 40, 2},
-                             {6, 3, 2, 80, 3}, {6, 5, 1, 112, 3}, {6, 5, 2, 192, 4},
-                             {6, 3, 1, 320, 1}};
-constexpr int kBlocks = 16;
-constexpr double kDropPath = 0.2;  // of a block behind the last; less before
+constexpr EfficientStage kEfficientStages[] = {
+    {1, 3, 1, 16, 1},  {6, 3, 2, 24, 2},  {6, 5, 2, 40, 2}, {6, 3, 2, 80, 3},
+    {6, 5, 1, 112, 3}, {6, 5, 2, 192, 4}, {6, 3, 1, 320, 1}};
+constexpr int kEfficientBlocks = 16;
+constexpr double kEfficientDropPath = 0.2;  // of a block behind the last; less before
 
 ValueId silu(NetBuilder& net, const std::string& name, ValueId x) {
   return activation(net, name, x, ActivationKind::kSilu);
 }
 
 // Squeezes to a quarter of the channels that the block reads.
-InvertedResidual shape_of(const Stage& stage, std::int64_t channels, int stride, int number) {
+InvertedResidual shape_of(const EfficientStage& stage, std::int64_t channels, int stride,
+                          int number) {
   InvertedResidual shape;
   shape.widened = stage.widen * channels;
   shape.filters = stage.filters;
   shape.kernel = stage.kernel;
   shape.stride = stride;
-  shape.drop_path = kDropPath * number / kBlocks;
+  shape.drop_path = kEfficientDropPath * number / kEfficientBlocks;
   shape.activate = silu;
   shape.squeeze = SqueezeExcite{.squeezed = std::max<std::int64_t>(1, channels / 4),
                                 .between = ActivationKind::kSilu,
@@ -49,7 +50,7 @@ Graph make_efficientnet_b0(const NetOptions& options) {
       conv_norm_activation(net, next(), net.image(),
                            {{.filters = 32, .kernel = 3, .stride = 2, .pad = 1}, 1, 1e-5, silu});
   int number = 0;
-  for (const Stage& stage : kStages) {
+  for (const EfficientStage& stage : kEfficientStages) {
     const std::string name = next();
     for (int i = 0; i < stage.blocks; ++i) {
       const int stride = i == 0 ? stage.stride : 1;

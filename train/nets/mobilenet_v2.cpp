@@ -10,17 +10,19 @@
 namespace winnow::train {
 namespace {
 
-struct Stage {
+struct MobileStage {
   int widen, filters, blocks, stride;
 };
-constexpr Stage kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
-                             {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+constexpr MobileStage kMobileStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2},
+                                         {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2},
+                                         {6, 320, 1, 1}};
 
 ValueId relu6(NetBuilder& net, const std::string& name, ValueId x) {
   return activation(net, name, x, ActivationKind::kRelu6);
 }
 
-ValueId block(NetBuilder& net, const std::string& name, ValueId x, const Stage& stage, int stride) {
+ValueId block(NetBuilder& net, const std::string& name, ValueId x, const MobileStage& stage,
+              int stride) {
   return inverted_residual(net, name + ".conv", x,
                            {.widened = stage.widen * net.channels(x),
                             .filters = stage.filters,
@@ -38,7 +40,7 @@ Graph make_mobilenet_v2(const NetOptions& options) {
   ValueId x =
       conv_norm_activation(net, next(), net.image(),
                            {{.filters = 32, .kernel = 3, .stride = 2, .pad = 1}, 1, 1e-5, relu6});
-  for (const Stage& stage : kStages) {
+  for (const MobileStage& stage : kMobileStages) {
     for (int i = 0; i < stage.blocks; ++i) {
       x = block(net, next(), x, stage, i == 0 ? stage.stride : 1);
     }

@@ -241,7 +241,7 @@ ValueId make_linear(NetBuilder& net, const At& at, ValueId x, const Values& v) {
                     {.bias = v.is_on("bias"), .init = init_of(v), .bias_init = bias_init_of(v)});
 }
 
-constexpr std::array kBlocks{
+constexpr std::array kNetBlocks{
     Block{.name = "conv", .what = "convolution", .keys = kConvKeys, .make = make_conv},
     Block{.name = "conv_bn_relu",
           .what = "convolution, batch norm and activation",
@@ -320,6 +320,6 @@ constexpr std::array kBlocks{
 
 }  // namespace
 
-std::span<const Block> net_blocks() { return kBlocks; }
+std::span<const Block> net_blocks() { return kNetBlocks; }
 
 }  // namespace winnow::train

@@ -11,19 +11,22 @@
 namespace winnow::train {
 namespace {
 
-struct Stage {
+struct RegnetStage {
   int width, blocks;
 };
-constexpr Stage kStages[] = {{48, 1}, {104, 3}, {208, 6}, {440, 6}};
+constexpr RegnetStage kRegnetStages[] = {{48, 1}, {104, 3}, {208, 6}, {440, 6}};
 constexpr int kGroupWidth = 8;
 
-ValueId relu(NetBuilder& net, const std::string& name, ValueId x) { return net.relu(name, x); }
+ValueId regnet_relu(NetBuilder& net, const std::string& name, ValueId x) {
+  return net.relu(name, x);
+}
 
 // Squeezes to a quarter of the channels that the block reads.
 ValueId block(NetBuilder& net, const std::string& name, ValueId x, int width, int stride) {
   const auto squeezed =
       static_cast<std::int64_t>(std::nearbyint(0.25 * static_cast<double>(net.channels(x))));
-  ValueId y = conv_norm_activation(net, name + ".f.a", x, {{.filters = width}, 1, 1e-5, relu});
+  ValueId y =
+      conv_norm_activation(net, name + ".f.a", x, {{.filters = width}, 1, 1e-5, regnet_relu});
   y = grouped_conv(net, name + ".f.b.0", y,
                    {.filters = width, .kernel = 3, .stride = stride, .pad = 1},
                    width / kGroupWidth);
@@ -41,11 +44,11 @@ ValueId block(NetBuilder& net, const std::string& name, ValueId x, int width, in
 
 Graph make_regnet_y_400mf(const NetOptions& options) {
   NetBuilder net(options);
-  ValueId x =
-      conv_norm_activation(net, "stem", net.image(),
-                           {{.filters = 32, .kernel = 3, .stride = 2, .pad = 1}, 1, 1e-5, relu});
+  ValueId x = conv_norm_activation(
+      net, "stem", net.image(),
+      {{.filters = 32, .kernel = 3, .stride = 2, .pad = 1}, 1, 1e-5, regnet_relu});
   int number = 0;
-  for (const Stage& stage : kStages) {
+  for (const RegnetStage& stage : kRegnetStages) {
     const std::string name = "trunk_output.block" + std::to_string(++number);
     for (int i = 0; i < stage.blocks; ++i) {
       x = block(net, name + ".block" + std::to_string(number) + "-" + std::to_string(i), x,

@@ -12,7 +12,7 @@
 namespace winnow::train {
 namespace {
 
-constexpr double kEpsilon = 1e-6;
+constexpr double kVitEpsilon = 1e-6;
 constexpr std::int64_t kMlpRatio = 4;
 
 struct Vit {
@@ -50,9 +50,9 @@ ValueId embed(NetBuilder& net, const Vit& vit) {
 
 ValueId block(NetBuilder& net, const std::string& name, ValueId x, const Vit& vit) {
   const NetBuilder::Linear xavier = {.init = Init::kXavierUniform, .bias_init = Init::kNormal1e6};
-  ValueId y = layer_norm(net, name + ".ln_1", x, kEpsilon);
+  ValueId y = layer_norm(net, name + ".ln_1", x, kVitEpsilon);
   x = net.add(name + ".add_1", x, self_attention(net, name + ".self_attention", y, vit.heads));
-  y = layer_norm(net, name + ".ln_2", x, kEpsilon);
+  y = layer_norm(net, name + ".ln_2", x, kVitEpsilon);
   y = pointwise(net, name + ".mlp.0", y, kMlpRatio * vit.width, xavier);
   y = activation(net, name + ".mlp.1", y, ActivationKind::kGelu);
   y = pointwise(net, name + ".mlp.3", y, vit.width, xavier);
@@ -68,7 +68,7 @@ Graph make(const NetOptions& options, const Vit& vit) {
   }
   // Norms are of single tokens, and only the class token is read behind the last one.
   x = net.add_layer(kSelectToken, "encoder.class_token", {x});
-  x = layer_norm(net, "encoder.ln", x, kEpsilon);
+  x = layer_norm(net, "encoder.ln", x, kVitEpsilon);
   x = net.linear("heads.head", x, options.classes,
                  {.init = Init::kZeros, .bias_init = Init::kZeros});
   return std::move(net).finish(x);

@@ -10,12 +10,12 @@ namespace winnow::comm {
 
 namespace {
 
-struct Range {
+struct HalvedRange {
   std::size_t begin;
   std::size_t end;
 };
 
-std::pair<Range, Range> halves(Range range) {
+std::pair<HalvedRange, HalvedRange> halves(HalvedRange range) {
   const std::size_t middle = range.begin + divide_up(range.end - range.begin, 2);
   return {{range.begin, middle}, {middle, range.end}};
 }
@@ -30,7 +30,7 @@ class Chain {
         chain_(chain),
         transfers_(transfers) {}
 
-  void append(Range range) {
+  void append(HalvedRange range) {
     const bool paired = rank_ < 2 * pairs_;
     const bool stands_for_both = rank_ % 2 == 0;
     if (paired) add_up_in_pair(range, stands_for_both);
@@ -42,7 +42,7 @@ class Chain {
   using Kind = Transfer::Kind;
 
   // Each of the pair adds one half; then the first gets the other's.
-  void add_up_in_pair(Range range, bool first) {
+  void add_up_in_pair(HalvedRange range, bool first) {
     const int other = rank_ ^ 1;
     const auto [low, high] = halves(range);
     add(Kind::kSend, other, first ? high : low);
@@ -52,18 +52,18 @@ class Chain {
     ++round_;
   }
 
-  void hand_back(Range range, bool first) {
+  void hand_back(HalvedRange range, bool first) {
     const auto [low, high] = halves(range);
-    for (const Range half : {low, high}) {
+    for (const HalvedRange half : {low, high}) {
       add(first ? Kind::kSend : Kind::kReceiveCopy, rank_ ^ 1, half);
     }
   }
 
   // Half of what is left goes to ever nearer ranks, and comes back summed from ever farther ones.
-  void halve_and_double(Range range) {
+  void halve_and_double(HalvedRange range) {
     const int place = rank_ < 2 * pairs_ ? rank_ / 2 : rank_ - pairs_;  // among power_ ranks
-    std::vector<std::pair<int, Range>> given;
-    Range kept = range;
+    std::vector<std::pair<int, HalvedRange>> given;
+    HalvedRange kept = range;
     for (int distance = power_ / 2; distance > 0; distance /= 2) {
       const int peer = rank_at(place ^ distance);
       auto [mine, theirs] = halves(kept);
@@ -85,7 +85,7 @@ class Chain {
 
   int rank_at(int place) const { return place < pairs_ ? 2 * place : place + pairs_; }
 
-  void add(Kind kind, int peer, Range range) {
+  void add(Kind kind, int peer, HalvedRange range) {
     if (range.begin == range.end) return;
     transfers_.push_back({kind, peer, chain_, round_, range.begin, range.end - range.begin});
   }

@@ -13,12 +13,12 @@ double element(const Bf16* from) {
   return static_cast<double>(value);
 }
 
-struct Softmax {
+struct LogitSoftmax {
   double greatest;
   double log_sum;  // of exp(logit - greatest)
 };
 template <class T>
-Softmax softmax(const T* logits, Index classes) {
+LogitSoftmax softmax(const T* logits, Index classes) {
   double top = element(logits);
   for (Index k = 1; k < classes; ++k) {
     const double v = element(logits + k);
@@ -50,7 +50,7 @@ void loss_typed(const Loss& a, int threads) {
     for (Index n = begin; n < end; ++n) {
       const T* row = logits + n * a.layer.classes;
       const float* targets = a.targets + n * a.layer.classes;
-      const Softmax s = softmax(row, a.layer.classes);
+      const LogitSoftmax s = softmax(row, a.layer.classes);
       const double even = a.layer.smoothing / static_cast<double>(a.layer.classes) *
                           total(targets, a.layer.classes);
       double sum = 0;
@@ -72,7 +72,7 @@ void loss_backward_typed(const Loss& a, int threads) {
     for (Index n = begin; n < end; ++n) {
       const T* row = logits + n * a.layer.classes;
       const float* targets = a.targets + n * a.layer.classes;
-      const Softmax s = softmax(row, a.layer.classes);
+      const LogitSoftmax s = softmax(row, a.layer.classes);
       const double sum = total(targets, a.layer.classes);
       const double even = a.layer.smoothing / static_cast<double>(a.layer.classes) * sum;
       const auto weight = static_cast<double>(a.weights[n]);

@@ -12,7 +12,7 @@ void for_columns(Index columns, Function f) {
   for (Index c = 0; c < columns; c += kLanes) f(c, static_cast<int>(least(kLanes, columns - c)));
 }
 
-Floats first_of(const Floats& v, int lanes) {
+Floats first_values(const Floats& v, int lanes) {
   if (lanes == kLanes) return v;
   Floats kept = {};
   for (int i = 0; i < lanes; ++i) kept[i] = v[i];
@@ -45,7 +45,7 @@ void softmax_row(const Softmax& a, Index row) {
   for_columns(a.columns, [&](Index c, int lanes) {
     const Floats v = exponential((load_block(x + c, lanes) - top) * a.factor);
     store_block(y + c, v, lanes);
-    sums += first_of(v, lanes);
+    sums += first_values(v, lanes);
   });
   const float inverse = 1 / total(sums);
   for_columns(a.columns, [&](Index c, int lanes) {
