@@ -293,12 +293,11 @@ Json& Json::push_back(Json value) {
   return elements().emplace_back(std::move(value));
 }
 
-Json Json::sorted() const {
-  Json json = *this;
+Json sorted(Json json) {
   if (json.is_array()) {
-    for (Json& one : json.elements()) one = one.sorted();
+    for (Json& one : json.elements()) one = sorted(std::move(one));
   } else if (json.is_object()) {
-    for (auto& member : json.members()) member.second = member.second.sorted();
+    for (auto& [name, value] : json.members()) value = sorted(std::move(value));
     std::ranges::sort(json.members(), {}, [](const auto& member) { return member.first; });
   }
   return json;

@@ -128,9 +128,6 @@ class Json {
   const Array::value_type* begin() const { return elements().data(); }
   const Array::value_type* end() const { return elements().data() + elements().size(); }
 
-  // With the members of all objects in it in the order of their names.
-  Json sorted() const;
-
   // As text: in one line without spaces, or with lines that are indented by so many. Reals have as
   // few digits as give them again; what is not finite is null. `ascii`: other characters as \uXXXX.
   std::string dump(int indent = -1, bool ascii = false, Utf8 utf8 = Utf8::kStrict) const;
@@ -167,6 +164,9 @@ class Json {
                Object>
       value_;
 };
+
+// With the members of all objects in it in the order of their names.
+Json sorted(Json json);
 
 // What stands between braces.
 class Json::Part {

@@ -56,8 +56,9 @@ PartOfRecord part_at(const InputFile& file, const Look& look, std::uint64_t at, 
   const auto packed = word_at<std::uint32_t>(header, 4);
   const PartOfRecord part{static_cast<PlaceInRecord>(packed >> 29), at + kPartHeaderBytes,
                           packed & ((1U << 29) - 1)};
-  const bool fits = goes_on ? part.place == PlaceInRecord::kMiddle || part.place == PlaceInRecord::kLast
-                            : part.place == PlaceInRecord::kWhole || part.place == PlaceInRecord::kFirst;
+  const bool fits =
+      goes_on ? part.place == PlaceInRecord::kMiddle || part.place == PlaceInRecord::kLast
+              : part.place == PlaceInRecord::kWhole || part.place == PlaceInRecord::kFirst;
   if (!fits) refuse("the parts of a record do not follow each other");
   if (file.size() - part.begin < part.size) refuse("a record ends behind the file");
   return part;
@@ -69,7 +70,8 @@ class Joined {
   Joined(const InputFile& file, const Look& look, std::uint64_t at) : file_(file) {
     parts_.push_back(part_at(file, look, at, false));
     size_ = parts_[0].size;
-    while (parts_.back().place == PlaceInRecord::kFirst || parts_.back().place == PlaceInRecord::kMiddle) {
+    while (parts_.back().place == PlaceInRecord::kFirst ||
+           parts_.back().place == PlaceInRecord::kMiddle) {
       parts_.push_back(part_at(file, look, parts_.back().next(), true));
       size_ += sizeof(kMagic) + parts_.back().size;
     }

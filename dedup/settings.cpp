@@ -93,7 +93,7 @@ std::string settings_of(const Options& options, std::optional<std::uint32_t> has
     settings["drop_issues"] = names_of(options.policy.drop_issues);
   add_reviews(options.decided, settings);
   add_precedence(policy, settings);
-  return settings.sorted().dump();
+  return sorted(std::move(settings)).dump();
 }
 
 std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t> hash_version,
@@ -116,7 +116,7 @@ std::string settings_of(const SplitOptions& options, std::optional<std::uint32_t
   }
   add_matching(options.matching, settings);
   add_reviews(options.decided, settings);
-  return settings.sorted().dump();
+  return sorted(std::move(settings)).dump();
 }
 
 std::string with_fold(const std::string& settings, FoldOf fold) {

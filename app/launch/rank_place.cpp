@@ -69,7 +69,7 @@ std::string to_text(const RankPlace& p) {
                   {"memory_total", p.memory_total},
                   {"cards", p.cards},
                   {"build", p.build}};
-  return json.sorted().dump(-1, /*ascii=*/true, Json::Utf8::kReplace);
+  return sorted(json).dump(-1, /*ascii=*/true, Json::Utf8::kReplace);
 }
 
 RankPlace rank_place_of(const std::string& text) {

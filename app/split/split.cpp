@@ -75,7 +75,7 @@ dedup::SplitOptions split_options(const SplitRequest& o, const pipeline::Manifes
 }
 
 // What there is to split, and how.
-struct Task {
+struct SplitTask {
   const SplitRequest& asked;
   const Session& session;
   const pipeline::Cache& cache;
@@ -85,7 +85,7 @@ struct Task {
 };
 
 // The blocks of two images or more.
-dedup::ToldGroups blocks_of(const Task& task, const dedup::Selection& selection) {
+dedup::ToldGroups blocks_of(const SplitTask& task, const dedup::Selection& selection) {
   return dedup::told_components(selection, task.columns,
                                 {.hash = task.options.hash,
                                  .threshold = task.options.threshold,
@@ -94,7 +94,7 @@ dedup::ToldGroups blocks_of(const Task& task, const dedup::Selection& selection)
 }
 
 // Writes the page of it, if it was asked for.
-void show(const Task& task, const dedup::Selection& selection, const dedup::ToldGroups& blocks,
+void show(const SplitTask& task, const dedup::Selection& selection, const dedup::ToldGroups& blocks,
           GalleryFrame frame) {
   if (task.asked.output.report.empty()) return;
   const dedup::Options how{.hash = task.options.hash, .threshold = task.options.threshold};
@@ -112,7 +112,7 @@ void show(const Task& task, const dedup::Selection& selection, const dedup::Told
                 task.asked.output.report);
 }
 
-void make_splits(const Task& task) {
+void make_splits(const SplitTask& task) {
   const auto& [o, session, cache, columns, options, links] = task;
   dedup::SplitResult result = dedup::make_splits(columns, options, links.source);
   result.selection.name = o.name;
@@ -135,7 +135,7 @@ void make_splits(const Task& task) {
 }
 
 // Of folds before there may have been more: says which selections are none of these.
-void tell_others(const Task& task) {
+void tell_others(const SplitTask& task) {
   const std::vector<std::string> there = task.cache.selections();  // in order
   const std::uint32_t folds = task.asked.shares.folds;
   std::uint32_t last = folds;
@@ -148,7 +148,7 @@ void tell_others(const Task& task) {
 
 // Selections are written one after the other, each whole; the same call again makes the same ones,
 // so it mends what one that was killed has left.
-void make_folds(const Task& task) {
+void make_folds(const SplitTask& task) {
   const auto& [o, session, cache, columns, options, links] = task;
   const dedup::FoldsResult result =
       dedup::make_folds(columns, options, o.shares.folds, links.source);
@@ -212,7 +212,7 @@ void decide(const SplitRequest& o, const Session& session, const dedup::SharedWo
   options.threshold = how.threshold;
   options.chosen_by = how.chosen_by;
   options.matching = how.matching;
-  const Task task{o, session, cache, columns, options, links};
+  const SplitTask task{o, session, cache, columns, options, links};
   if (o.shares.folds > 0) {
     make_folds(task);
   } else {

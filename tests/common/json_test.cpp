@@ -52,7 +52,7 @@ TEST(Json, BracesMakeObjectsAndArraysAsTheLibraryDoes) {
   const Library library = both.operator()<Library>();
   EXPECT_EQ(own.dump(), library.dump());
   EXPECT_EQ(own.dump(2), library.dump(2));
-  EXPECT_EQ(own.sorted().dump(1), nlohmann::json::parse(own.dump()).dump(1));
+  EXPECT_EQ(sorted(own).dump(1), nlohmann::json::parse(own.dump()).dump(1));
   EXPECT_EQ((Json{{"a", "b"}}).dump(), R"({"a":"b"})");
   EXPECT_EQ((Json{"a", "b"}).dump(), R"(["a","b"])");
   EXPECT_EQ((Json{{1, 2}, {3, 4}}).dump(), "[[1,2],[3,4]]");
@@ -194,7 +194,7 @@ TEST(Json, SaysWhyATextIsNone) {
 }
 
 TEST(Json, TheLastOfEqualNamesCountsUnlessTheyAreRefused) {
-  EXPECT_EQ(Json::parse(R"({"a": 1, "b": 2, "a": 3})").sorted().dump(),
+  EXPECT_EQ(sorted(Json::parse(R"({"a": 1, "b": 2, "a": 3})")).dump(),
             nlohmann::json::parse(R"({"a": 1, "b": 2, "a": 3})").dump());
 }
 
