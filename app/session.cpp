@@ -29,9 +29,11 @@ void print(const Session& session, std::string_view lines) {
   if (session.to.lines && session.comm.rank() == 0) session.to.lines(lines);
 }
 
+bool is_asked_to_stop(const Session& session) { return session.stop && session.stop(); }
+
 ProgressSink progress_bar(const Session& session, const std::string& title,
                           const std::string& unit) {
-  if (!session.to.bar || session.comm.rank() != 0) return {};
+  if (!session.to.bar || session.comm.rank() != 0) return [](const Progress&) {};
   return session.to.bar(title, unit);
 }
 
@@ -40,7 +42,7 @@ ProgressSink stopping_bar(const Session& session, const std::string& title, cons
   return [bar = progress_bar(session, title, unit), stop = session.stop,
           sentence = std::move(sentence)](const Progress& progress) {
     if (stop && stop()) throw StoppedError(sentence);
-    if (bar) bar(progress);
+    bar(progress);
   };
 }
 

@@ -47,7 +47,11 @@ void say_each(const Session& session, const std::vector<std::string>& sentences)
 // Lines for the standard output; rank 0 only.
 void print(const Session& session, std::string_view lines);
 
-// Progress of one piece of work; empty on other ranks than 0, or where nobody listens.
+// Whether the caller asks for the end.
+bool is_asked_to_stop(const Session& session);
+
+// Progress of one piece of work. Never empty: on other ranks than 0, and where nobody listens, it
+// does nothing.
 ProgressSink progress_bar(const Session& session, const std::string& title,
                           const std::string& unit);
 // The same of work that is asked to stop: throws StoppedError with `sentence` then, on any rank.

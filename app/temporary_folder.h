@@ -2,17 +2,19 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <system_error>
 
 namespace winnow::app {
 
-// A place of this process in a folder, for a cache or other files: gone with what is in it.
+// A place of its own in a folder, for a cache or other files: gone with what is in it. Several of
+// one process may lie in the same folder.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::filesystem::path& in)
-      : path_(in / ("winnow-" + std::to_string(::getpid()))) {}
+      : path_(in / ("winnow-" + std::to_string(::getpid()) + suffix_of(made_++))) {}
   ~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
@@ -23,6 +25,11 @@ class TemporaryFolder {
   const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
+  static std::string suffix_of(int number) {
+    return number == 0 ? "" : "-" + std::to_string(number);
+  }
+
+  static inline std::atomic<int> made_ = 0;  // in this process
   std::filesystem::path path_;
 };
 

@@ -67,7 +67,7 @@ set(homes
   "archive(_entry)?\\.h=datasets/tar_file"
   "(oneapi/)?tbb/.*=(pipeline|dedup)/"
   "httplib\\.h=app/review/"
-  "CLI/.*=tools/(flags/|main|help|words|reference/|augment_config)"
+  "CLI/.*=tools/(flags/|main|program|help|words|reference/|augment_config)"
   "toml\\+\\+/.*=train/nets/net_file")
 
 set(bad "")

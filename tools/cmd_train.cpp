@@ -192,10 +192,10 @@ void run(const TrainVerb& o, Session& untraced) {
   };
   if (o.folds > 0) return train_folds(options, folds, train_one, o.output.json, session);
   const train::TrainResult result = train_one(options);
-  if (!o.output.json || session.comm.rank() != 0) return;
+  if (!o.output.json) return;
   Json json = to_json(result, options.run.evaluation.tta);
   json["machines"] = machines;
-  fmt::print("{}\n", json.dump());
+  print(session, json.dump() + "\n");
 }
 
 void add_run_flags(Verb verb, TrainVerb& o) {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "common/to_stderr.h"
-#include "tools/stop_signals.h"
+#include "tools/last_words.h"
 
 namespace winnow::tools {
 namespace {

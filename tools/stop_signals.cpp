@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/to_stderr.h"
+#include "tools/last_words.h"
 
 namespace winnow::tools {
 namespace {
@@ -23,7 +24,6 @@ std::atomic<std::int64_t> first_hup{0};
 std::atomic<SignalClock> clock_ms{&monotonic_ms};
 std::atomic<bool> verb_asks{false};
 std::atomic<bool> has_bus_error{false};
-std::atomic<const char*> last_words{nullptr};
 std::atomic<const char*> words_at_term{nullptr};
 static_assert(std::atomic<const char*>::is_always_lock_free);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
@@ -65,7 +65,7 @@ std::atomic<std::int64_t>& first_of(int number) noexcept {
 }
 
 void say_last_words() noexcept {
-  if (const char* const text = last_words.exchange(nullptr)) to_stderr(text);
+  if (const char* const text = take_last_words()) to_stderr(text);
 }
 
 // Those within a second are one: batch systems signal every process of a job, and mpirun hands on
@@ -166,8 +166,6 @@ NothingToFinish::~NothingToFinish() { verb_asks = asked_; }
 bool stop_requested() noexcept {
   return first_int != 0 || first_term != 0 || first_usr1 != 0 || first_hup != 0;
 }
-
-void set_last_words(const char* text) noexcept { last_words = text; }
 
 void set_words_at_term(const char* text) noexcept { words_at_term = text; }
 

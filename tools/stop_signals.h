@@ -42,11 +42,8 @@ class NothingToFinish {
 // Safe from any thread; once true it stays so.
 bool stop_requested() noexcept;
 
-// Bytes that go to stderr before a signal ends this process there and then, as to bring a terminal
-// back; they outlive that. Null: none.
-void set_last_words(const char* text) noexcept;
-
-// Bytes that go to stderr at the first SIGTERM of a verb that asks. As set_last_words().
+// Bytes that go to stderr at the first SIGTERM of a verb that asks. As set_last_words()
+// (last_words.h).
 void set_words_at_term(const char* text) noexcept;
 
 // A file that is cut short, or whose storage fails, while it is mapped ends the process with a

@@ -55,7 +55,7 @@ std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim,
   if (card) child.variables.push_back(std::string(kVisible) + "=" + *card);
   for (int attempt = 0; attempt < 3; ++attempt) {
     const ChildEnd end = run_child(child, session.stop);
-    if (session.stop && session.stop()) return std::nullopt;
+    if (is_asked_to_stop(session)) return std::nullopt;
     if (end.signal != 0) continue;  // it goes on from its last checkpoint
     if (end.exit_code == 75) return std::nullopt;
     if (end.exit_code == 0) {

@@ -73,9 +73,8 @@ TrialResult try_training(const std::string& verb, const std::vector<std::string>
   all.insert(all.end(), own.begin(), own.end());
   Enough enough(run / "metrics.jsonl");
   const Child child{.words = all, .out = place.path() / "out", .error = place.path() / "log"};
-  const ChildEnd end =
-      run_child(child, [&] { return (session.stop && session.stop()) || enough(); });
-  if (session.stop && session.stop()) {
+  const ChildEnd end = run_child(child, [&] { return is_asked_to_stop(session) || enough(); });
+  if (is_asked_to_stop(session)) {
     throw StoppedError("stopped before anything was trained");
   }
   // A run that diverges is a row of the table: its steps until then are measured.

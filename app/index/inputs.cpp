@@ -62,7 +62,7 @@ void tell(const Session& session, const dedup::StoredIndex::Landmarks& landmarks
 }
 
 void stop_if_asked(const Session& session) {
-  if (!session.stop()) return;
+  if (!is_asked_to_stop(session)) return;
   throw StoppedError(
       "stopped before the end; an index has the inputs that were added before: run the same "
       "command again to go on");

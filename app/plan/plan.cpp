@@ -202,7 +202,7 @@ class Planner {
     std::ranges::stable_partition(
         choices, [&](const LaneChoice& c) { return c.micro_batch == report_.micro_batch; });
     for (const LaneChoice& one : choices) {
-      if (session_.stop && session_.stop()) throw StoppedError("stopped; nothing was written");
+      if (is_asked_to_stop(session_)) throw StoppedError("stopped; nothing was written");
       report_.rows.push_back(row_of(one));
     }
     std::ranges::stable_sort(report_.rows, {}, &PlanRow::micro_batch);

@@ -148,7 +148,7 @@ void Timing::measure() {
     if (row.fits && !known) left.emplace_back(sizes.front(), row.lane_threads);
   }
   while (!left.empty()) {
-    if (session_.stop && session_.stop()) throw StoppedError("stopped; nothing was written");
+    if (is_asked_to_stop(session_)) throw StoppedError("stopped; nothing was written");
     const auto [size, threads] = left.front();
     left.erase(left.begin());
     measure_one(size, threads);

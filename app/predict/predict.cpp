@@ -292,7 +292,7 @@ void work_off(JobQueue& queue, const std::vector<std::string>& jobs, Session& se
   std::string waiting_for;
   constexpr int kLooks = 20;  // two seconds
   for (int unnamed = 0;;) {
-    if (session.stop && session.stop()) {
+    if (is_asked_to_stop(session)) {
       throw StoppedError(kStopped);
     }
     JobQueue::Next next = queue.claim_next(jobs);

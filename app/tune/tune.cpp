@@ -39,7 +39,7 @@ void add_recall(const TuneRequest& o, const Session& session, const pipeline::Ca
   }
   const ProgressSink bar = progress_bar(session, "edit and hash", "images");
   const ProgressSink watched = [&](const Progress& progress) {
-    if (session.stop && session.stop())
+    if (is_asked_to_stop(session))
       throw StoppedError("stopped before all pictures were edited");
     bar(progress);
   };

@@ -4,7 +4,6 @@ Written once more, in C++, in tests/pipeline/golden_test.cpp and tests/train/gol
 by both."""
 
 import ctypes
-import ctypes.util
 import json
 import pathlib
 import struct
@@ -118,7 +117,7 @@ class _Hash128(ctypes.Structure):
 
 
 def _xxhash():
-    library = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
+    library = ctypes.CDLL("libxxhash.so.0")
     library.XXH3_64bits.restype = ctypes.c_uint64
     library.XXH3_128bits.restype = _Hash128
     for function in (library.XXH3_64bits, library.XXH3_128bits):
