@@ -19,6 +19,7 @@
 #include "tools/help.h"
 #include "tools/numbers.h"
 #include "tools/train_flags.h"
+#include "tools/training_recipe_flags.h"
 
 namespace winnow::tools {
 namespace {
@@ -34,7 +35,7 @@ struct ShapeFlags {
 };
 
 struct PlanFlags {
-  TrainFlags train;
+  TrainChoice train;
   ShapeFlags shape;
   PlanRequest request;
   bool memory_alone = false;

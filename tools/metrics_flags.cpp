@@ -1,6 +1,5 @@
 #include "tools/metrics_flags.h"
 
-#include "common/comm/agreement.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {
@@ -16,19 +15,6 @@ void add_metrics_flags(Verb group, MetricsOutletOptions& flags) {
                   "machine as long as the run goes on; 0: at a port that is free")
       .check(whole_in(0, 65535))
       .type_name("PORT");
-}
-
-std::unique_ptr<MetricsOutlet> open_outlet(const MetricsOutletOptions& flags,
-                                           train::RunOptions& run, const Session& session) {
-  std::unique_ptr<MetricsOutlet> outlet;
-  if (flags.file.empty() && !flags.port) return outlet;
-  comm::on_root(session.comm, [&] {
-    outlet = std::make_unique<MetricsOutlet>(
-        flags, [&session](const std::string& sentence) { say(session, sentence); });
-    run.log.sink = [to = outlet.get()](const train::LoggedLine& line) { to->take(line); };
-    if (flags.port) say(session, "metrics: " + outlet->address());
-  });
-  return outlet;
 }
 
 }  // namespace winnow::tools

@@ -1,17 +1,11 @@
 #pragma once
 
-#include <string>
-
+#include "app/train/train_choice.h"
 #include "common/comm/communicator.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 
 namespace winnow::tools {
-
-struct TakenRecipe {
-  std::string own;       // its name, where nobody named one
-  std::string sentence;  // for people: which was taken; empty: none, as with --recipe none
-};
 
 // --recipe and --show of `winnow train`, which has its other flags or gets them later. What the
 // command line, the environment or a configuration file give stands before the recipe.
