@@ -6,7 +6,7 @@ import unittest
 
 from program import ROOT, Case
 
-FOLDERS = ("app", "cmake", "common", "datasets", "dedup", "docs", "packaging", "pipeline", "tests", "tools", "train")
+FOLDERS = ("app", "cmake", "common", "datasets", "dedup", "docs", "packaging", "pipeline", "python", "tests", "tools", "train")
 
 
 class Docs(Case):
