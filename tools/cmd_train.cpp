@@ -140,7 +140,7 @@ constexpr const char* kMoreExamples = R"(
   winnow train cache --out run --holdout 0.1 --eval-every 200 --keep-best top1 --early-stop 10
   winnow train --recipe mlperf-resnet50 --batch-size 8192 --show)";
 
-std::string footer() {
+std::string train_footer() {
   return "Nets:" + table_of(train::nets()) +
          "\nBlocks of a net's file (docs/nets.md):" + table_of(train::net_blocks()) +
          "\nOptimizers:" + table_of(train::optimizers()) + "\nLosses:" + table_of(train::losses()) +
@@ -170,7 +170,7 @@ Command add_train(Verb program) {
       .check(whole_in(2, dedup::kMostFolds))
       .type_name("K");
   add_run_flags(verb, *o);
-  verb.footer(footer());
+  verb.footer(train_footer());
   shorten_help(verb,
                {"--out", "--net", "--epochs", "--batch-size", "--lr", "--augment", "--image-size",
                 "--selection", "--init-from", "--resume"},

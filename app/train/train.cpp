@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "app/load/load_shards.h"
@@ -13,6 +12,7 @@
 #include "app/train/train_machines.h"
 #include "app/words.h"
 #include "common/comm/agreement.h"
+#include "common/json.h"
 #include "pipeline/store/cache.h"
 #include "train/run/train.h"
 #include "train/trace/run_trace.h"
@@ -20,20 +20,20 @@
 namespace winnow::app {
 namespace {
 
-nlohmann::ordered_json json_of_training(const train::TrainResult& result, const std::string& tta) {
-  nlohmann::ordered_json json{{"schema", "winnow.train/1"},
-                              {"epoch", result.epoch},
-                              {"train_loss", result.train_loss},
-                              {"top1", nullptr},
-                              {"top1_leak_free", nullptr},
-                              {"split", nullptr},
-                              {"images_per_second", result.speed.images_per_second},
-                              {"data_wait_s", result.speed.data_wait_seconds},
-                              {"exposed_comm_s", result.speed.exposed.total()},
-                              {"exposed_comm",
-                               {{"late_s", result.speed.exposed.late},
-                                {"wire_s", result.speed.exposed.wire},
-                                {"addition_s", result.speed.exposed.addition}}}};
+Json json_of_training(const train::TrainResult& result, const std::string& tta) {
+  Json json{{"schema", "winnow.train/1"},
+            {"epoch", result.epoch},
+            {"train_loss", result.train_loss},
+            {"top1", nullptr},
+            {"top1_leak_free", nullptr},
+            {"split", nullptr},
+            {"images_per_second", result.speed.images_per_second},
+            {"data_wait_s", result.speed.data_wait_seconds},
+            {"exposed_comm_s", result.speed.exposed.total()},
+            {"exposed_comm",
+             {{"late_s", result.speed.exposed.late},
+              {"wire_s", result.speed.exposed.wire},
+              {"addition_s", result.speed.exposed.addition}}}};
   if (const auto& best = result.best) {
     json["best"] = {{"metric", best->metric}, {"value", best->value}, {"step", best->step}};
   }
@@ -137,7 +137,7 @@ void train_watched(const TrainRequest& request, train::RunTrace* trace, const Tr
   options.run.resume = request.resume;
   const auto outlet = open_outlet(request.metrics, options.run, session);
   say_threads(options.execution.threads, session);
-  const nlohmann::ordered_json machines = tell_machines(choice.threads, session);
+  const Json machines = tell_machines(choice.threads, session);
   if (!choice.recipe.sentence.empty()) say(session, choice.recipe.sentence);
   std::vector<std::string> folds;  // before shards are placed, as selections may go with them
   if (request.folds > 0) {
@@ -160,7 +160,7 @@ void train_watched(const TrainRequest& request, train::RunTrace* trace, const Tr
   if (request.folds > 0) return train_folds(options, folds, train_one, request.json, session);
   const train::TrainResult result = train_one(options);
   if (!request.json) return;
-  nlohmann::ordered_json json = json_of_training(result, options.run.evaluation.tta);
+  Json json = json_of_training(result, options.run.evaluation.tta);
   json["machines"] = machines;
   print(session, json.dump() + "\n");
 }
