@@ -60,15 +60,21 @@ std::string differences(const JsonReader& stored, const PredictFacts& facts) {
 }  // namespace
 
 std::vector<PredictTask> plan_tasks(const Inputs& inputs, std::size_t micro_batch,
-                                    std::uint64_t most_bytes) {
+                                    const WindowCut* windows) {
   const std::uint64_t batches = (kInputsATask + micro_batch - 1) / micro_batch;
   const std::uint64_t most = batches * micro_batch;
   std::vector<PredictTask> tasks;
   std::uint64_t bytes = 0;
   for (std::uint64_t at = 0; at < inputs.size(); ++at) {
-    const std::uint64_t more = most_bytes > 0 ? inputs.bytes(at) : 0;
-    const bool fits = !tasks.empty() && tasks.back().count < most &&
-                      (most_bytes == 0 || bytes + more <= most_bytes);
+    std::vector<WindowRange> bands;
+    if (windows != nullptr) bands = windows->bands(at);
+    if (bands.size() > 1) {
+      for (const WindowRange& band : bands) tasks.push_back({at, 1, band});
+      continue;
+    }
+    const std::uint64_t more = windows != nullptr ? inputs.bytes(at) : 0;
+    const bool fits = !tasks.empty() && !tasks.back().is_band() && tasks.back().count < most &&
+                      (windows == nullptr || bytes + more <= windows->most_bytes);
     if (!fits) {
       tasks.push_back({.first = at});
       bytes = 0;
@@ -79,16 +85,28 @@ std::vector<PredictTask> plan_tasks(const Inputs& inputs, std::size_t micro_batc
   return tasks;
 }
 
-PredictFolder::PredictFolder(fs::path path, const PredictFacts& facts, std::size_t tasks,
-                             const std::string& machine, bool mixed)
+std::vector<std::uint64_t> joins_of(const std::vector<PredictTask>& tasks) {
+  std::vector<std::uint64_t> joins;
+  for (const PredictTask& task : tasks) {
+    if (task.is_band() && task.band.begin == 0) joins.push_back(task.first);
+  }
+  return joins;
+}
+
+PredictFolder::PredictFolder(fs::path path, const PredictFacts& facts,
+                             const std::vector<PredictTask>& tasks, const std::string& machine,
+                             bool mixed)
     : path_(std::move(path)), digest_(digest_of(facts)) {
   const fs::path about = path_ / "predict.json";
   if (!fs::exists(about)) {
     check_is_free(path_);
     make_directories(path_);
-    write_file_durably(
-        about,
-        Json{{"version", 1}, {"digest", digest_}, {"tasks", tasks}, {"of", facts}}.dump(1) + "\n");
+    const Json json{{"version", 1},
+                    {"digest", digest_},
+                    {"tasks", tasks.size()},
+                    {"joins", joins_of(tasks)},
+                    {"of", facts}};
+    write_file_durably(about, json.dump(1) + "\n");
   }
   const JsonReader stored = read_json(about);
   if (stored.at("digest").text() != digest_) {
@@ -112,10 +130,8 @@ PredictFolder::PredictFolder(fs::path path, const PredictFacts& facts, std::size
   }
 }
 
-std::string PredictFolder::job(std::size_t task) const { return task_job(digest_, task); }
-
-fs::path PredictFolder::part(std::size_t task) const {
-  return path_ / "parts" / job_key(job(task));
+fs::path PredictFolder::part(const std::string& job) const {
+  return path_ / "parts" / job_key(job);
 }
 
 std::vector<std::string> PredictFolder::machines() const {
@@ -138,11 +154,21 @@ BegunPredictions read_begun(const fs::path& folder) {
                      "--out");
   }
   const JsonReader stored = read_json(about);
-  return {stored.at("digest").text(), stored.at("tasks").number<std::size_t>()};
+  BegunPredictions begun{.digest = stored.at("digest").text(),
+                         .tasks = stored.at("tasks").number<std::size_t>(),
+                         .joins = {}};
+  for (const JsonReader& input : stored.at("joins").items()) {
+    begun.joins.push_back(input.number<std::uint64_t>());
+  }
+  return begun;
 }
 
 std::string task_job(const std::string& digest, std::size_t task) {
   return Json{{"of", digest}, {"task", task}}.dump();
+}
+
+std::string join_job(const std::string& digest, std::uint64_t input) {
+  return Json{{"of", digest}, {"join", input}}.dump();
 }
 
 std::string assembly_job(const std::string& digest) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/predict/results.h"
+#include "app/predict/found_box.h"
 #include "common/bytes.h"
 
 namespace winnow::app {

@@ -10,11 +10,13 @@
 #include <thread>
 #include <utility>
 
+#include "app/predict/bands.h"
 #include "app/predict/folder.h"
 #include "app/predict/show.h"
 #include "app/predict/summary.h"
 #include "app/predict/tables.h"
 #include "app/predict/whole_images.h"
+#include "app/predict/windowed_images.h"
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
 #include "common/error.h"
@@ -35,6 +37,7 @@ struct PredictJob {
   Telling telling;
   std::unique_ptr<train::Backend> backend;
   std::vector<PredictTask> tasks;
+  std::vector<std::uint64_t> joins;  // inputs that are cut into bands
   PredictFacts facts;
   std::string machine;
 };
@@ -49,6 +52,17 @@ std::string text_of(const TableOptions& table) {
   return std::to_string(static_cast<int>(table.format)) + ", top " + std::to_string(table.top) +
          ", threshold " + std::to_string(table.threshold) +
          (table.sort_into.empty() ? "" : ", sorted");
+}
+
+// Where large images are cut. Those whose headers changed may be cut elsewhere.
+std::string text_of(const std::vector<PredictTask>& tasks) {
+  std::string text;
+  for (const PredictTask& task : tasks) {
+    if (!task.is_band()) continue;
+    text += std::to_string(task.first) + ":" + std::to_string(task.band.begin) + "-" +
+            std::to_string(task.band.end) + " ";
+  }
+  return text.empty() ? "whole" : to_hex(xxh3_128(as_bytes(text)));
 }
 
 PredictFacts facts_of(const PredictRequest& request, const PredictJob& job) {
@@ -72,6 +86,7 @@ PredictFacts facts_of(const PredictRequest& request, const PredictJob& job) {
       {"build", std::string(train::build_name())},
       {"tables", text_of(request.table)},
       {"windows", request.windows ? text_of(*request.windows) : "none"},
+      {"large images", text_of(job.tasks)},
   };
 }
 
@@ -101,6 +116,22 @@ void check_inputs(const PredictRequest& request, const Inputs& inputs) {
   }
 }
 
+void cut_into_tasks(const PredictRequest& request, PredictJob& job) {
+  const std::size_t micro_batch = job.net.micro_batch();
+  if (!request.windows) {
+    job.tasks = plan_tasks(*job.inputs, micro_batch, nullptr);
+    return;
+  }
+  // A device computes many times as fast as the processor that decodes for it.
+  constexpr double kDevice = 32;
+  const double window = multiply_adds_of(job.net) / (job.backend->is_on_cpu() ? 1 : kDevice);
+  const WindowCut cut{.most_bytes = 16u << 20, .bands = [&](std::uint64_t at) {
+                        return bands_of(*job.inputs, at, *request.windows, window, micro_batch);
+                      }};
+  job.tasks = plan_tasks(*job.inputs, micro_batch, &cut);
+  job.joins = joins_of(job.tasks);
+}
+
 PredictJob look_up(const PredictRequest& request, Session& session) {
   check(request);
   PredictJob job;
@@ -114,8 +145,7 @@ PredictJob look_up(const PredictRequest& request, Session& session) {
                  .table = request.table,
                  .windows = request.windows.has_value(),
                  .boxes = request.windows && request.windows->map.least};
-  constexpr std::uint64_t kBytesATask = 16u << 20;  // of pictures that windows go over
-  job.tasks = plan_tasks(*job.inputs, job.net.micro_batch(), request.windows ? kBytesATask : 0);
+  cut_into_tasks(request, job);
   job.facts = facts_of(request, job);
   job.machine = job.backend->instruction_set() + ", " + job.backend->library();
   return job;
@@ -155,16 +185,9 @@ class TaskWorker {
         progress_(
             stopping_bar(session, "predict", request.windows ? "windows" : "images", kStopped)) {}
 
+  // Inputs as they are.
   std::vector<ImageResult> compute(const PredictTask& task) {
-    const bool on_cpu = backend_.is_on_cpu();
-    if (!lanes_) lanes_.emplace(net_, backend_, request_.dtype, threads_.compute);
-    // One more than there is to compute with: somebody reads meanwhile.
-    const int workers = (on_cpu ? lanes_->count() : threads_.decode) + 1;
     std::vector<ImageResult> results(task.count);
-    const auto show = [&](Pictures& pictures, std::uint64_t total) {
-      Counted counted(pictures, done_, total, progress_);
-      show_all(counted, net_, *lanes_, workers, stop_);
-    };
     if (request_.windows) {
       WindowedImages images(net_, inputs_, *request_.windows, request_.out / "maps", task.first,
                             results, stop_);
@@ -177,9 +200,27 @@ class TaskWorker {
     return results;
   }
 
+  BandResult compute_band(const PredictTask& task) {
+    BandResult band;
+    WindowedImages images(net_, inputs_, *request_.windows, {}, task.first,
+                          std::span(&band.image, 1), stop_, task.band);
+    show(images, 0);
+    images.finish();
+    band.windows = images.gathered();
+    return band;
+  }
+
   std::uint64_t done() const noexcept { return done_; }
 
  private:
+  void show(Pictures& pictures, std::uint64_t total) {
+    if (!lanes_) lanes_.emplace(net_, backend_, request_.dtype, threads_.compute);
+    // One more than there is to compute with: somebody reads meanwhile.
+    const int workers = (backend_.is_on_cpu() ? lanes_->count() : threads_.decode) + 1;
+    Counted counted(pictures, done_, total, progress_);
+    show_all(counted, net_, *lanes_, workers, stop_);
+  }
+
   Net& net_;
   const Inputs& inputs_;
   train::Backend& backend_;
@@ -191,23 +232,60 @@ class TaskWorker {
   std::uint64_t done_ = 0;
 };
 
-std::vector<ImageResult> read_part(const PredictFolder& folder, std::size_t task,
-                                   const PredictTask& of) {
-  const fs::path path = folder.part(task);
-  std::vector<ImageResult> results = unpack_results(read_file(path), path.string());
-  if (results.size() != of.count) {
-    throw FormatError(path.string() +
+// A file of results that stand in the order of the inputs.
+struct Part {
+  fs::path path;
+  std::uint64_t first = 0;  // input
+  std::uint64_t count = 0;
+};
+
+std::vector<Part> parts_of(const PredictJob& job, const PredictFolder& folder) {
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    const PredictTask& task = job.tasks[i];
+    if (task.is_band() && task.band.begin > 0) continue;
+    const std::string of =
+        task.is_band() ? join_job(folder.digest(), task.first) : task_job(folder.digest(), i);
+    parts.push_back({folder.part(of), task.first, task.count});
+  }
+  return parts;
+}
+
+std::vector<ImageResult> read_part(const Part& part) {
+  std::vector<ImageResult> results = unpack_results(read_file(part.path), part.path.string());
+  if (results.size() != part.count) {
+    throw FormatError(part.path.string() +
                       " is of other pictures; remove it to have them predicted "
                       "again");
   }
   return results;
 }
 
-void do_task(const PredictJob& job, const PredictFolder& folder, std::size_t task,
+void do_task(const PredictJob& job, const PredictFolder& folder, std::size_t i,
              TaskWorker& worker) {
-  const fs::path part = folder.part(task);
+  const PredictTask& task = job.tasks[i];
+  const fs::path part = folder.part(task_job(folder.digest(), i));
   if (fs::exists(part)) return;  // of a worker that died before it said so
-  write_file_durably(part, pack_results(worker.compute(job.tasks[task])));
+  write_file_durably(part, task.is_band() ? pack_band(worker.compute_band(task))
+                                          : pack_results({worker.compute(task)}));
+}
+
+// Puts the bands of an input together, in their order.
+void do_join(const PredictJob& job, const PredictFolder& folder, const PredictRequest& request,
+             std::uint64_t input) {
+  const fs::path part = folder.part(join_job(folder.digest(), input));
+  if (fs::exists(part)) return;
+  BandResult picture;
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    if (job.tasks[i].first != input || !job.tasks[i].is_band()) continue;
+    const fs::path band = folder.part(task_job(folder.digest(), i));
+    join(picture, unpack_band(read_file(band), band.string()));
+  }
+  if (picture.image.fate == pipeline::Fate::kOk) {
+    conclude(job.net, *job.inputs, input, *request.windows, request.out / "maps", picture.windows,
+             picture.image);
+  }
+  write_file_durably(part, pack_results({&picture.image, 1}));
 }
 
 // Removes what writers that were killed left beside their files, whose names are there or not.
@@ -248,9 +326,10 @@ void assemble(const PredictJob& job, const PredictFolder& folder) {
   report.classes = job.net.classes;
   report.by_class.resize(report.classes.size());
   report.machines = folder.machines();
-  for (std::size_t task = 0; task < job.tasks.size(); ++task) {
-    std::uint64_t at = job.tasks[task].first;
-    for (const ImageResult& result : read_part(folder, task, job.tasks[task])) {
+  const std::vector<Part> parts = parts_of(job, folder);
+  for (const Part& part : parts) {
+    std::uint64_t at = part.first;
+    for (const ImageResult& result : read_part(part)) {
       add_to_report(job.telling, *job.inputs, at++, result, report);
       report.dimensions = std::max<std::uint64_t>(report.dimensions, result.features.size());
     }
@@ -261,9 +340,9 @@ void assemble(const PredictJob& job, const PredictFolder& folder) {
   if (!job.telling.table.sort_into.empty()) {
     sorter.emplace(job.telling.table.sort_into, job.telling);
   }
-  for (std::size_t task = 0; task < job.tasks.size(); ++task) {
-    std::uint64_t at = job.tasks[task].first;
-    for (const ImageResult& result : read_part(folder, task, job.tasks[task])) {
+  for (const Part& part : parts) {
+    std::uint64_t at = part.first;
+    for (const ImageResult& result : read_part(part)) {
       tables.add(*job.inputs, at, result);
       if (sorter) sorter->add(*job.inputs, at, result);
       ++at;
@@ -313,15 +392,19 @@ void work_off(JobQueue& queue, const std::vector<std::string>& jobs, Session& se
   }
 }
 
-void work_in_queue(const PredictJob& job, const PredictFolder& folder, TaskWorker& worker,
-                   Session& session) {
+void work_in_queue(const PredictJob& job, const PredictFolder& folder,
+                   const PredictRequest& request, TaskWorker& worker, Session& session) {
+  const std::string& of = folder.digest();
   try {
-    JobQueue queue(folder.queue(), "predictions " + folder.digest());
+    JobQueue queue(folder.queue(), "predictions " + of);
     std::vector<std::string> jobs;
-    for (std::size_t task = 0; task < job.tasks.size(); ++task) jobs.push_back(folder.job(task));
+    for (std::size_t task = 0; task < job.tasks.size(); ++task) jobs.push_back(task_job(of, task));
     work_off(queue, jobs, session, [&](std::size_t task) { do_task(job, folder, task, worker); });
-    work_off(queue, {assembly_job(folder.digest())}, session,
-             [&](std::size_t) { assemble(job, folder); });
+    std::vector<std::string> joins;
+    for (const std::uint64_t input : job.joins) joins.push_back(join_job(of, input));
+    work_off(queue, joins, session,
+             [&](std::size_t i) { do_join(job, folder, request, job.joins[i]); });
+    work_off(queue, {assembly_job(of)}, session, [&](std::size_t) { assemble(job, folder); });
   } catch (const NoLocksError& error) {
     throw SystemError(std::string(error.what()) +
                       "; work with one process and --alone there, or with ranks of mpirun");
@@ -329,13 +412,18 @@ void work_in_queue(const PredictJob& job, const PredictFolder& folder, TaskWorke
 }
 
 // Ranks take tasks by their numbers.
-void work_by_number(const PredictJob& job, const PredictFolder& folder, TaskWorker& worker,
-                    Session& session) {
+void work_by_number(const PredictJob& job, const PredictFolder& folder,
+                    const PredictRequest& request, TaskWorker& worker, Session& session) {
   const auto ranks = static_cast<std::size_t>(session.comm.size());
   const auto rank = static_cast<std::size_t>(session.comm.rank());
   comm::on_all(session.comm, [&] {
     for (std::size_t task = rank; task < job.tasks.size(); task += ranks) {
       do_task(job, folder, task, worker);
+    }
+  });
+  comm::on_all(session.comm, [&] {
+    for (std::size_t i = rank; i < job.joins.size(); i += ranks) {
+      do_join(job, folder, request, job.joins[i]);
     }
   });
   comm::on_root(session.comm, [&] { assemble(job, folder); });
@@ -359,8 +447,7 @@ PredictReport predict(const PredictRequest& request, Session& session) {
   comm::on_all(session.comm, [&] { job = look_up(request, session); });
   std::optional<PredictFolder> folder;
   const auto open = [&] {
-    folder.emplace(request.out, job.facts, job.tasks.size(), job.machine,
-                   request.work.mixed_machines);
+    folder.emplace(request.out, job.facts, job.tasks, job.machine, request.work.mixed_machines);
   };
   comm::on_root(session.comm, open);
   comm::on_all(session.comm, [&] {
@@ -369,9 +456,9 @@ PredictReport predict(const PredictRequest& request, Session& session) {
   const bool was_there = fs::exists(folder->report());
   TaskWorker worker(job.net, *job.inputs, *job.backend, request, session);
   if (!was_there && (request.work.alone || session.comm.size() > 1)) {
-    work_by_number(job, *folder, worker, session);
+    work_by_number(job, *folder, request, worker, session);
   } else if (!was_there) {
-    work_in_queue(job, *folder, worker, session);
+    work_in_queue(job, *folder, request, worker, session);
   }
   PredictReport report = read_report(*folder);
   report.was_there = was_there;
@@ -410,6 +497,7 @@ PredictStatus predict_status(const fs::path& out) {
                           static_cast<double>(left.size());
   }
   if (fs::exists(out / "tasks" / "queue.json")) {
+    for (const std::uint64_t input : begun.joins) left.push_back(join_job(begun.digest, input));
     left.push_back(assembly_job(begun.digest));
     const JobQueue queue(out / "tasks", "predictions " + begun.digest);
     status.workers = in_words(queue.holders(left));

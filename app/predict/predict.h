@@ -74,8 +74,8 @@ struct PredictReport {
   std::vector<std::string> files;     // that were written in `out`
   std::vector<std::string> machines;  // kinds that worked on it, in words
   // Of this call.
-  bool was_there = false;  // all was there already
-  std::uint64_t predicted_here = 0;
+  bool was_there = false;            // all was there already
+  std::uint64_t predicted_here = 0;  // images, or windows
   double seconds = 0;
 };
 

@@ -7,15 +7,17 @@ namespace winnow::app {
 namespace {
 
 constexpr std::string_view kMagic = "winnow predict 1";
+constexpr std::string_view kBandMagic = "winnow predict band 1";
 
-void put_floats(ByteWriter& out, const std::vector<float>& values) {
-  out.put<std::uint32_t>(static_cast<std::uint32_t>(values.size()));
+template <class T>
+void put_all(ByteWriter& out, const std::vector<T>& values) {
+  out.put<std::uint64_t>(values.size());
   out.put_array(std::span(values));
 }
 
-std::vector<float> get_floats(ByteReader& in) {
-  const auto count = in.get<std::uint32_t>();
-  return in.get_array<float>(count);
+template <class T>
+void get_all(ByteReader& in, std::vector<T>& values) {
+  values = in.get_array<T>(in.get<std::uint64_t>());
 }
 
 void put(ByteWriter& out, const FoundBox& box) {
@@ -43,8 +45,8 @@ ImageResult get_result(ByteReader& in) {
     throw FormatError(in.where() + " has a class that is not known");
   result.fate = static_cast<pipeline::Fate>(fate);
   result.reason = in.get_text(in.get<std::uint32_t>());
-  result.probabilities = get_floats(in);
-  result.features = get_floats(in);
+  get_all(in, result.probabilities);
+  get_all(in, result.features);
   result.height_px = in.get<std::int64_t>();
   result.width_px = in.get<std::int64_t>();
   result.windows = in.get<std::uint64_t>();
@@ -54,43 +56,97 @@ ImageResult get_result(ByteReader& in) {
   return result;
 }
 
+void put(ByteWriter& out, const ImageResult& result) {
+  out.put(result.fate);
+  out.put<std::uint32_t>(static_cast<std::uint32_t>(result.reason.size()));
+  out.put_text(result.reason);
+  put_all(out, result.probabilities);
+  put_all(out, result.features);
+  out.put(result.height_px);
+  out.put(result.width_px);
+  out.put(result.windows);
+  out.put(result.flat_windows);
+  out.put<std::uint64_t>(result.boxes.size());
+  for (const FoundBox& box : result.boxes) put(out, box);
+}
+
+// What was written, with a checksum behind it.
+Bytes summed(ByteWriter out) {
+  out.put<std::uint64_t>(xxh3_64(out.bytes()));
+  return std::move(out).take();
+}
+
+// What lies between the magic and the checksum. FormatError where they are not right.
+BytesView content_of(BytesView bytes, std::string_view magic, const std::string& where) {
+  const auto damaged = [&] {
+    return FormatError(where + " is damaged; remove it to have its pictures predicted again");
+  };
+  if (bytes.size() < magic.size() + sizeof(std::uint64_t)) throw damaged();
+  const BytesView content = bytes.first(bytes.size() - sizeof(std::uint64_t));
+  ByteReader sum(bytes.subspan(content.size()), where);
+  if (sum.get<std::uint64_t>() != xxh3_64(content)) throw damaged();
+  if (as_text(content.first(magic.size())) != magic) throw damaged();
+  return content.subspan(magic.size());
+}
+
 }  // namespace
 
 Bytes pack_results(std::span<const ImageResult> results) {
   ByteWriter out;
   out.put_text(kMagic);
   out.put<std::uint64_t>(results.size());
-  for (const ImageResult& result : results) {
-    out.put(result.fate);
-    out.put<std::uint32_t>(static_cast<std::uint32_t>(result.reason.size()));
-    out.put_text(result.reason);
-    put_floats(out, result.probabilities);
-    put_floats(out, result.features);
-    out.put(result.height_px);
-    out.put(result.width_px);
-    out.put(result.windows);
-    out.put(result.flat_windows);
-    out.put<std::uint64_t>(result.boxes.size());
-    for (const FoundBox& box : result.boxes) put(out, box);
-  }
-  out.put<std::uint64_t>(xxh3_64(out.bytes()));
-  return std::move(out).take();
+  for (const ImageResult& result : results) put(out, result);
+  return summed(std::move(out));
 }
 
 std::vector<ImageResult> unpack_results(BytesView bytes, const std::string& where) {
-  const auto damaged = [&] {
-    return FormatError(where + " is damaged; remove it to have its pictures predicted again");
-  };
-  if (bytes.size() < kMagic.size() + 2 * sizeof(std::uint64_t)) throw damaged();
-  const BytesView content = bytes.first(bytes.size() - sizeof(std::uint64_t));
-  ByteReader sum(bytes.subspan(content.size()), where);
-  if (sum.get<std::uint64_t>() != xxh3_64(content)) throw damaged();
-  ByteReader in(content, where);
-  if (in.get_text(kMagic.size()) != kMagic) throw damaged();
+  ByteReader in(content_of(bytes, kMagic, where), where);
   const auto count = in.get<std::uint64_t>();
   std::vector<ImageResult> results;
   for (std::uint64_t i = 0; i < count; ++i) results.push_back(get_result(in));
   return results;
+}
+
+Bytes pack_band(const BandResult& band) {
+  const GatheredWindows& windows = band.windows;
+  ByteWriter out;
+  out.put_text(kBandMagic);
+  put(out, band.image);
+  out.put(windows.windows);
+  put_all(out, windows.sums);
+  put_all(out, windows.most);
+  put_all(out, windows.all);
+  put_all(out, windows.features);
+  put_all(out, windows.places);
+  put_all(out, windows.of_maps);
+  return summed(std::move(out));
+}
+
+BandResult unpack_band(BytesView bytes, const std::string& where) {
+  ByteReader in(content_of(bytes, kBandMagic, where), where);
+  BandResult band;
+  band.image = get_result(in);
+  GatheredWindows& windows = band.windows;
+  windows.windows = in.get<std::uint64_t>();
+  get_all(in, windows.sums);
+  get_all(in, windows.most);
+  get_all(in, windows.all);
+  get_all(in, windows.features);
+  get_all(in, windows.places);
+  get_all(in, windows.of_maps);
+  return band;
+}
+
+void join(BandResult& picture, const BandResult& band) {
+  ImageResult& image = picture.image;
+  if (image.fate != pipeline::Fate::kOk) return;
+  image.height_px = band.image.height_px;
+  image.width_px = band.image.width_px;
+  image.windows += band.image.windows;
+  image.flat_windows += band.image.flat_windows;
+  image.fate = band.image.fate;
+  if (!band.image.reason.empty()) image.reason = band.image.reason;
+  append(picture.windows, band.windows);
 }
 
 }  // namespace winnow::app

@@ -5,23 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "app/predict/found_box.h"
+#include "app/predict/gathered.h"
 #include "common/bytes.h"
 #include "pipeline/store/ledger.h"
 
 namespace winnow::app {
-
-// Where a map reaches a probability: the bounding box of points that hang together, in pixels of
-// the picture.
-struct FoundBox {
-  std::int32_t label = 0;
-  std::int64_t top = 0;
-  std::int64_t left = 0;
-  std::int64_t height_px = 0;
-  std::int64_t width_px = 0;
-  float most = 0;  // of the map in it
-  float mean = 0;  // of the points that hang together
-  friend bool operator==(const FoundBox&, const FoundBox&) = default;
-};
 
 // What came of one picture.
 struct ImageResult {
@@ -42,5 +31,18 @@ struct ImageResult {
 Bytes pack_results(std::span<const ImageResult> results);
 // FormatError naming `where` for anything else.
 std::vector<ImageResult> unpack_results(BytesView bytes, const std::string& where);
+
+// What came of a band of a picture: image.probabilities and boxes are those of no picture yet.
+struct BandResult {
+  ImageResult image;  // counts of windows are the band's
+  GatheredWindows windows;
+  friend bool operator==(const BandResult&, const BandResult&) = default;
+};
+// The file of its task, likewise.
+Bytes pack_band(const BandResult& band);
+BandResult unpack_band(BytesView bytes, const std::string& where);
+// Adds the next band to those before it: counts add up, windows follow. Where one could not be
+// read, that is what came of the picture.
+void join(BandResult& picture, const BandResult& band);
 
 }  // namespace winnow::app

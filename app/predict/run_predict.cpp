@@ -74,8 +74,8 @@ void tell(const PredictCommand& o, const Session& session, const PredictReport& 
                              report.machines.size(), fmt::join(report.machines, "; ")));
   }
   if (report.predicted_here > 0 && report.seconds > 0) {
-    say(session, fmt::format("{} images here in {}, {:.0f} a second",
-                             grouped(report.predicted_here), in_seconds(report.seconds),
+    say(session, fmt::format("{} {} here in {}, {:.0f} a second", grouped(report.predicted_here),
+                             o.request.windows ? "windows" : "images", in_seconds(report.seconds),
                              static_cast<double>(report.predicted_here) / report.seconds));
   }
   if (o.json) print(session, fmt::format("{}\n", to_json(report).dump()));

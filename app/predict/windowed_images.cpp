@@ -40,6 +40,12 @@ class LoadedRows final : public pipeline::PictureRows {
     at_ += bytes;
     return std::nullopt;
   }
+  std::optional<pipeline::DecodeError> skip(int rows) override {
+    at_ += static_cast<std::size_t>(rows) * static_cast<std::size_t>(loaded_.image.width_px) *
+           static_cast<std::size_t>(loaded_.image.channels);
+    return std::nullopt;
+  }
+  int rows_to_reach() const noexcept override { return loaded_.image.height_px; }
   std::string warning() const override { return loaded_.warning; }
 
  private:
@@ -88,6 +94,10 @@ class Band {
       pixels_.resize(pixels_.size() - bytes);
       first_ += gone;
     }
+    if (from > end_) {
+      if (auto error = rows_.skip(from - end_)) return error;
+      first_ = end_ = from;
+    }
     if (to <= end_) return std::nullopt;
     const std::size_t held = pixels_.size();
     const int more = to - end_;
@@ -126,71 +136,13 @@ bool is_flat(const Image& image, int range) {
   return true;
 }
 
-// Probabilities of windows that become one.
-class Pooled {
- public:
-  Pooled(const Pool& pool, std::size_t classes) : pool_(pool), sums_(classes), most_(classes) {
-    if (pool.kind == Pool::Kind::kTop) all_.resize(classes);
-  }
-
-  void add(std::span<const float> probabilities) {
-    ++count_;
-    for (std::size_t k = 0; k < probabilities.size(); ++k) {
-      sums_[k] += double{probabilities[k]};
-      most_[k] = std::max(most_[k], probabilities[k]);
-      if (!all_.empty()) all_[k].push_back(probabilities[k]);
-    }
-  }
-
-  std::vector<float> result() {
-    if (pool_.kind == Pool::Kind::kMax) return most_;
-    std::vector<float> means;
-    for (std::size_t k = 0; k < sums_.size(); ++k) means.push_back(mean(k));
-    return means;
-  }
-
- private:
-  float mean(std::size_t k) {
-    if (pool_.kind == Pool::Kind::kMean) {
-      return static_cast<float>(sums_[k] / static_cast<double>(count_));
-    }
-    std::vector<float>& values = all_[k];
-    const auto wanted = std::ceil(pool_.share * static_cast<double>(values.size()) - 1e-9);
-    const auto top = std::clamp<std::size_t>(static_cast<std::size_t>(wanted), 1, values.size());
-    std::partial_sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(top),
-                      values.end(), std::greater<>());
-    double sum = 0;
-    for (std::size_t i = 0; i < top; ++i) sum += double{values[i]};
-    return static_cast<float>(sum / static_cast<double>(top));
-  }
-
-  Pool pool_;
-  std::uint64_t count_ = 0;
-  std::vector<double> sums_;
-  std::vector<float> most_;
-  std::vector<std::vector<float>> all_;
-};
-
-std::int64_t span_of(const WindowOptions& options) {
-  return std::max<std::int64_t>(1, std::llround(options.window / options.scale));
-}
-
-std::int64_t map_step_of(const WindowOptions& options) {
-  if (options.map.step_px > 0) return options.map.step_px;
-  return std::max<std::int64_t>(1, stride_of(span_of(options), options.overlap) / 4);
-}
-
 }  // namespace
 
-// A picture and its windows. Those are cut by one thread, and taken by another.
+// A picture and its windows, or those of a band. They are cut by one thread, and taken by another.
 class WindowedImages::Slide {
  public:
-  Slide(const WindowedImages& of, std::uint64_t at, ImageResult& result)
-      : of_(of),
-        at_(at),
-        result_(result),
-        span_(span_of(of.options_)),
-        pool_(of.options_.pool, of.net_.classes.size()) {}
+  Slide(WindowedImages& of, std::uint64_t at, ImageResult& result)
+      : of_(of), at_(at), result_(result), span_(span_of(of.options_)) {}
 
   // False: the result says why it cannot be read.
   bool open() {
@@ -198,16 +150,19 @@ class WindowedImages::Slide {
     if (!rows) return fail(rows.error());
     rows_ = *std::move(rows);
     band_.emplace(*rows_);
-    const pipeline::Size stored = rows_->size();
-    const bool swaps = pipeline::swaps_sides(rows_->orientation());
-    result_.height_px = swaps ? stored.width_px : stored.height_px;
-    result_.width_px = swaps ? stored.height_px : stored.width_px;
-    const std::int64_t stride = stride_of(span_, of_.options_.overlap);
-    down_ = window_starts(result_.height_px, span_, stride);
-    across_ = window_starts(result_.width_px, span_, stride);
-    order_outer_axis(swaps);
-    result_.windows = down_.size() * across_.size();
-    return open_map();
+    places_.emplace(rows_->size(), rows_->orientation(), span_, stride_of(of_.options_));
+    result_.height_px = places_->turned().height_px;
+    result_.width_px = places_->turned().width_px;
+    const WindowRange range = of_.band_.value_or(WindowRange{0, places_->count()});
+    if (range.end > places_->count()) {
+      throw UsageError("'" + of_.inputs_.name(at_) +
+                       "' has another size than when the work was cut into tasks: the source "
+                       "changed meanwhile; predict into another folder once it is as it is to be");
+    }
+    next_ = range.begin;
+    end_ = range.end;
+    result_.windows = end_ - next_;
+    return check_memory();
   }
 
   // A window as it is seen, of span x span pixels, or as the net sees it where that is smaller.
@@ -217,7 +172,7 @@ class WindowedImages::Slide {
   };
   // The next that is not flat; nothing at the end, or where the picture cannot be read further.
   std::optional<Cut> next() {
-    for (; next_ < result_.windows && !failed_; ++next_) {
+    for (; next_ < end_ && !failed_; ++next_) {
       std::optional<Cut> cut = cut_window(next_);
       if (!cut) continue;
       ++next_;
@@ -227,31 +182,16 @@ class WindowedImages::Slide {
     return std::nullopt;
   }
 
-  void take(const Extent& at, std::span<const float> probabilities,
-            std::span<const float> features) {
-    pool_.add(probabilities);
-    features_.resize(features.size());
-    for (std::size_t i = 0; i < features.size(); ++i) features_[i] += double{features[i]};
-    ++taken_;
-    if (!map_) return;
-    std::vector<float> of_map;
-    for (const std::int32_t label : of_.labels_) {
-      of_map.push_back(probabilities[static_cast<std::size_t>(label)]);
-    }
-    map_->add(at, of_map);
-  }
+  void take(const SaidOfWindow& said) { gather(of_.options_, of_.labels_, said, gathered_); }
 
   // All its windows were cut, and those that were not flat taken.
   void finish() {
     if (failed_) return;
-    if (taken_ > 0) {
-      std::vector<float> features;
-      for (const double sum : features_) {
-        features.push_back(static_cast<float>(sum / static_cast<double>(taken_)));
-      }
-      put_outputs(of_.net_, of_.inputs_, at_, pool_.result(), features, result_);
+    if (of_.band_) {
+      of_.gathered_ = std::move(gathered_);
+    } else {
+      conclude(of_.net_, of_.inputs_, at_, of_.options_, of_.maps_, gathered_, result_);
     }
-    if (map_) write_map();
   }
 
  private:
@@ -262,54 +202,28 @@ class WindowedImages::Slide {
     return false;
   }
 
-  bool open_map() {
-    if (of_.labels_.empty()) return true;
-    const Extent side{1, result_.height_px, result_.width_px};
-    const std::int64_t step = map_step_of(of_.options_);
-    const std::uint64_t bytes = BlendedMean::bytes_of(side, {1, step, step}, of_.labels_.size());
-    if (bytes > of_.options_.memory_bytes) {
-      return fail({pipeline::Fate::kTooLarge,
-                   "has maps that take " + std::to_string((bytes + (1u << 20) - 1) >> 20) +
-                       " MiB, more than --memory-limit allows; take a larger --map-step, or "
-                       "fewer classes"});
-    }
-    map_.emplace(side, Extent{1, step, step}, Extent{1, span_, span_}, of_.labels_.size());
-    return true;
-  }
-
-  // Windows come in the order of the rows that are stored: by rows, or by columns where these
-  // become rows, from the end where they are mirrored.
-  void order_outer_axis(bool swaps) {
-    by_columns_ = swaps;
-    std::vector<std::int64_t>& outer = swaps ? across_ : down_;
-    if (stored_box(0).top > stored_box(result_windows() - 1).top) std::ranges::reverse(outer);
-  }
-  std::uint64_t result_windows() const { return down_.size() * across_.size(); }
-
-  Extent place(std::uint64_t window) const {
-    if (by_columns_) {
-      return {0, down_[window % down_.size()], across_[window / down_.size()]};
-    }
-    return {0, down_[window / across_.size()], across_[window % across_.size()]};
-  }
-  // The part of the picture as it is stored that a window is of.
-  Box stored_box(std::uint64_t window) const {
-    const Extent at = place(window);
-    const Box seen{static_cast<int>(at[1]), static_cast<int>(at[2]),
-                   static_cast<int>(std::min(span_, result_.height_px - at[1])),
-                   static_cast<int>(std::min(span_, result_.width_px - at[2]))};
-    const pipeline::Size stored = rows_->size();
-    return pipeline::before_turn(seen, rows_->orientation(), stored.height_px, stored.width_px);
+  // Of the whole picture, also where it is gone over by bands: those are put together.
+  bool check_memory() {
+    const std::size_t labels = of_.labels_.size();
+    const std::uint64_t bytes =
+        gathered_bytes(of_.options_, labels, of_.net_.classes.size(), places_->count()) +
+        blended_bytes(of_.options_, labels, places_->turned());
+    if (bytes <= of_.options_.memory_bytes) return true;
+    const std::string takes = " that take " + std::to_string((bytes + (1u << 20) - 1) >> 20) +
+                              " MiB, more than --memory-limit allows; take a ";
+    return fail({pipeline::Fate::kTooLarge,
+                 labels > 0 ? "has maps" + takes + "larger --map-step, or fewer classes"
+                            : "has windows" + takes + "smaller --overlap, or --pool mean"});
   }
 
   // Nothing: it is flat, or cannot be read.
   std::optional<Cut> cut_window(std::uint64_t window) {
-    const Box box = stored_box(window);
+    const Box box = places_->stored_box(window);
     if (auto error = band_->reach(box.top, box.top + box.height_px)) {
       fail(refused(*error));
       return std::nullopt;
     }
-    Cut cut{place(window), band_->cut(box)};
+    Cut cut{places_->place(window), band_->cut(box)};
     pipeline::turn(cut.image, rows_->orientation());
     const std::optional<int>& flat = of_.options_.skip_flat;
     if (flat && is_flat(cut.image, *flat)) {
@@ -330,45 +244,17 @@ class WindowedImages::Slide {
     return cut;
   }
 
-  void write_map() const {
-    const Extent& points = map_->points();
-    const std::vector<float> mean = map_->mean();
-    ClassMaps maps{static_cast<std::int64_t>(of_.labels_.size()), points[1], points[2]};
-    maps.values.resize(mean.size());
-    const std::size_t classes = of_.labels_.size();
-    const std::size_t count = mean.size() / classes;
-    for (std::size_t point = 0; point < count; ++point) {
-      for (std::size_t c = 0; c < classes; ++c) {
-        maps.values[c * count + point] = mean[point * classes + c];
-      }
-    }
-    const MapOptions& options = of_.options_.map;
-    if (options.least) {
-      result_.boxes = boxes_of(maps, of_.labels_, *options.least, map_step_of(of_.options_),
-                               result_.height_px, result_.width_px);
-    }
-    const pipeline::TreePath path = pipeline::tree_path(of_.inputs_.name(at_));
-    const fs::path folder = of_.maps_ / path.folder;
-    make_directories(folder);
-    write_file_durably(folder / (path.name + (options.tiff ? ".tiff" : ".npy")),
-                       options.tiff ? map_as_tiff(maps) : map_as_npy(maps));
-  }
-
-  const WindowedImages& of_;
+  WindowedImages& of_;
   const std::uint64_t at_;
   ImageResult& result_;
   const std::int64_t span_;
   std::unique_ptr<pipeline::PictureRows> rows_;
   std::optional<Band> band_;
-  std::vector<std::int64_t> down_;
-  std::vector<std::int64_t> across_;
-  bool by_columns_ = false;
+  std::optional<WindowPlaces> places_;
   std::uint64_t next_ = 0;
+  std::uint64_t end_ = 0;
   bool failed_ = false;
-  Pooled pool_;
-  std::vector<double> features_;
-  std::uint64_t taken_ = 0;
-  std::optional<BlendedMean> map_;
+  GatheredWindows gathered_;
 };
 
 struct WindowedImages::Window {
@@ -377,65 +263,9 @@ struct WindowedImages::Window {
   bool is_end = false;  // of the slide: no window
 };
 
-Pool parse_pool(const std::string& text) {
-  if (text == "mean") return {Pool::Kind::kMean, 1};
-  if (text == "max") return {Pool::Kind::kMax, 1};
-  if (text.starts_with("top:")) {
-    char* end = nullptr;
-    const std::string number = text.substr(4);
-    const double share = std::strtod(number.c_str(), &end);
-    if (!number.empty() && *end == '\0' && share > 0 && share <= 1) {
-      return {Pool::Kind::kTop, share};
-    }
-  }
-  throw UsageError("--pool " + text +
-                   " is none; take mean, max, or top:SHARE, as top:0.1 for the mean of the "
-                   "largest tenth");
-}
-
-std::string text_of(const WindowOptions& options) {
-  std::string text = std::to_string(options.window) + " px, overlap " +
-                     std::to_string(options.overlap) + ", scale " + std::to_string(options.scale) +
-                     ", pool " + std::to_string(static_cast<int>(options.pool.kind)) + " " +
-                     std::to_string(options.pool.share);
-  if (options.skip_flat) text += ", flat " + std::to_string(*options.skip_flat);
-  if (options.map.classes.empty()) return text;
-  text +=
-      ", maps every " + std::to_string(map_step_of(options)) + (options.map.tiff ? " tiff" : "");
-  for (const std::string& name : options.map.classes) text += " '" + name + "'";
-  if (options.map.least) text += ", boxes from " + std::to_string(*options.map.least);
-  return text;
-}
-
-std::vector<std::int32_t> check_windows(const WindowOptions& options, const Net& net) {
-  const pipeline::Geometry geometry = net.geometry();
-  if (options.window != geometry.height_px || options.window != geometry.width_px) {
-    throw UsageError("the net is shown " + std::to_string(geometry.width_px) + " x " +
-                     std::to_string(geometry.height_px) + " pixels; take --window " +
-                     std::to_string(geometry.height_px) +
-                     (geometry.height_px == geometry.width_px
-                          ? ", and --scale to look from farther away or nearer"
-                          : " and a net of square images"));
-  }
-  if (!(options.overlap >= 0 && options.overlap < 1)) {
-    throw UsageError("--overlap is a share of a window below 1, as 0.5");
-  }
-  std::vector<std::int32_t> labels;
-  for (const std::string& name : options.map.classes) {
-    const auto found = std::ranges::find(net.classes, name);
-    if (found == net.classes.end()) {
-      throw UsageError("--map " + name + " is none of the net's " +
-                       std::to_string(net.classes.size()) + " classes, as '" + net.classes.front() +
-                       "'");
-    }
-    labels.push_back(static_cast<std::int32_t>(found - net.classes.begin()));
-  }
-  return labels;
-}
-
 WindowedImages::WindowedImages(const Net& net, const Inputs& inputs, const WindowOptions& options,
                                fs::path maps, std::uint64_t first, std::span<ImageResult> results,
-                               StopRequested stop)
+                               StopRequested stop, std::optional<WindowRange> band)
     : net_(net),
       inputs_(inputs),
       options_(options),
@@ -443,7 +273,8 @@ WindowedImages::WindowedImages(const Net& net, const Inputs& inputs, const Windo
       maps_(std::move(maps)),
       first_(first),
       results_(results),
-      stop_(std::move(stop)) {}
+      stop_(std::move(stop)),
+      band_(band) {}
 
 WindowedImages::~WindowedImages() = default;
 
@@ -495,8 +326,8 @@ void WindowedImages::take(const MicroBatch& batch, const Outputs& outputs) {
       window.slide->finish();
       continue;
     }
-    window.slide->take(window.at, std::span(outputs.probabilities).subspan(i * classes, classes),
-                       std::span(outputs.features).subspan(i * dimensions, dimensions));
+    window.slide->take({window.at, std::span(outputs.probabilities).subspan(i * classes, classes),
+                        std::span(outputs.features).subspan(i * dimensions, dimensions)});
     ++i;
   }
 }
@@ -504,6 +335,26 @@ void WindowedImages::take(const MicroBatch& batch, const Outputs& outputs) {
 void WindowedImages::finish() {
   for (Window& window : issued_) window.slide->finish();
   issued_.clear();
+}
+
+void conclude(const Net& net, const Inputs& inputs, std::uint64_t at, const WindowOptions& options,
+              const fs::path& maps, const GatheredWindows& gathered, ImageResult& result) {
+  if (gathered.windows > 0) {
+    put_outputs(net, inputs, at, pooled(options.pool, gathered), mean_features(gathered), result);
+  }
+  const std::vector<std::int32_t> labels = check_windows(options, net);
+  if (labels.empty()) return;
+  const pipeline::Size size{static_cast<int>(result.height_px), static_cast<int>(result.width_px)};
+  const ClassMaps of_classes = blended(options, labels.size(), size, gathered);
+  if (options.map.least) {
+    result.boxes = boxes_of(of_classes, labels, *options.map.least, map_step_of(options),
+                            result.height_px, result.width_px);
+  }
+  const pipeline::TreePath path = pipeline::tree_path(inputs.name(at));
+  const fs::path folder = maps / path.folder;
+  make_directories(folder);
+  write_file_durably(folder / (path.name + (options.map.tiff ? ".tiff" : ".npy")),
+                     options.map.tiff ? map_as_tiff(of_classes) : map_as_npy(of_classes));
 }
 
 }  // namespace winnow::app

@@ -240,6 +240,12 @@ class WholeRows final : public PictureRows {
     at_ += bytes;
     return std::nullopt;
   }
+  std::optional<DecodeError> skip(int rows) override {
+    at_ += static_cast<std::size_t>(rows) * static_cast<std::size_t>(image_.width_px) *
+           static_cast<std::size_t>(image_.channels);
+    return std::nullopt;
+  }
+  int rows_to_reach() const noexcept override { return image_.height_px; }
   std::string warning() const override { return image_.warning; }
 
  private:
@@ -302,6 +308,27 @@ Touched touched(int first, int count, int side, int scale, bool is_mirrored) noe
   const int at = begin / scale;
   return {at, (begin + count + scale - 1) / scale - at,
           static_cast<double>(begin - at * scale) / scale};
+}
+
+// Null: it can be decoded only as a whole.
+Expected<std::unique_ptr<PictureRows>, DecodeError> open_in_parts(const EncodedBytes& encoded,
+                                                                  const DecodeSettings& settings,
+                                                                  const RowLimits& limits) {
+  Bytes begin(std::min<std::uint64_t>(encoded.size(), 256));
+  encoded.read_at(0, begin);
+  const auto format = format_of(begin);
+  if (!format) return format.error();
+  if (*format == "tiff") {
+    constexpr std::uint64_t kMostBlocks = 1u << 22;
+    const auto header = tiff_header(encoded, kMostBlocks);
+    if (!header) return header.error();
+    if (auto refused = refuse_pixels(*header, settings)) return *std::move(refused);
+    return open_tiff_rows(encoded, *header, settings.matte, limits);
+  }
+  if (*format != "jpeg") return std::unique_ptr<PictureRows>();
+  const bool applies = settings.orientation == Orientation::kApply;
+  const int orientation = applies ? exif_orientation(*format, before_pixels(encoded)) : 1;
+  return open_jpeg_rows(encoded, settings, orientation, limits);
 }
 
 }  // namespace
@@ -367,25 +394,16 @@ Expected<DecodedCrop, DecodeError> decode_crop(BytesView encoded, const DecodeSe
 Expected<std::unique_ptr<PictureRows>, DecodeError> open_rows(const EncodedBytes& encoded,
                                                               const DecodeSettings& settings,
                                                               const RowLimits& limits) {
-  Bytes begin(std::min<std::uint64_t>(encoded.size(), 256));
-  encoded.read_at(0, begin);
-  const auto format = format_of(begin);
-  if (!format) return format.error();
-  if (*format == "tiff") {
-    constexpr std::uint64_t kMostBlocks = 1u << 22;
-    const auto header = tiff_header(encoded, kMostBlocks);
-    if (!header) return header.error();
-    if (auto refused = refuse_pixels(*header, settings)) return *std::move(refused);
-    return open_tiff_rows(encoded, *header, settings.matte, limits);
-  }
-  if (*format == "jpeg") {
-    const bool applies = settings.orientation == Orientation::kApply;
-    const int orientation = applies ? exif_orientation(*format, before_pixels(encoded)) : 1;
-    auto rows = open_jpeg_rows(encoded, settings, orientation, limits);
-    if (!rows) return rows.error();
-    if (*rows) return *std::move(rows);
-  }
+  auto rows = open_in_parts(encoded, settings, limits);
+  if (!rows || *rows) return rows;
   return open_whole(encoded, settings, limits);
+}
+
+std::optional<PartsShape> shape_in_parts(const EncodedBytes& encoded,
+                                         const DecodeSettings& settings, const RowLimits& limits) {
+  const auto rows = open_in_parts(encoded, settings, limits);
+  if (!rows || !*rows) return std::nullopt;
+  return PartsShape{(*rows)->size(), (*rows)->orientation(), (*rows)->rows_to_reach()};
 }
 
 }  // namespace winnow::pipeline

@@ -381,6 +381,18 @@ class JpegRows final : public PictureRows {
     return error();
   }
 
+  // A row's pixels depend on those above it: none is left out.
+  std::optional<DecodeError> skip(int rows) override {
+    std::vector<std::uint8_t> row(static_cast<std::size_t>(size().width_px) *
+                                  static_cast<std::size_t>(channels()));
+    for (; rows > 0; --rows) {
+      if (auto error = read(1, row.data())) return error;
+    }
+    return std::nullopt;
+  }
+
+  int rows_to_reach() const noexcept override { return size().height_px; }
+
   std::string warning() const override {
     DecodedImage none{Image()};
     note_warnings(none, job_->message, static_cast<int>(job_->errors.num_warnings));

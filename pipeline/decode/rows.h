@@ -25,6 +25,12 @@ class PictureRows {
   // Assigns the next `rows` rows, packed, which there must be. An error where they cannot be
   // decoded; nothing more is to be read then. Throws SystemError and StoppedError.
   virtual std::optional<DecodeError> read(int rows, std::uint8_t* to) = 0;
+  // Passes over the next `rows` rows, which there must be. Otherwise as read(): what is decoded for
+  // it is what rows_to_reach() says.
+  virtual std::optional<DecodeError> skip(int rows) = 0;
+  // Rows that are decoded from the first of them on to have any one of them: those of a strip or of
+  // a row of tiles, all of a JPEG.
+  virtual int rows_to_reach() const noexcept = 0;
   // What was said of the picture so far; empty: nothing. As DecodedImage::warning.
   virtual std::string warning() const = 0;
 };
@@ -45,5 +51,15 @@ struct RowLimits {
 Expected<std::unique_ptr<PictureRows>, DecodeError> open_rows(const EncodedBytes& encoded,
                                                               const DecodeSettings& settings,
                                                               const RowLimits& limits);
+
+// Of a picture that open_rows() opens in parts.
+struct PartsShape {
+  Size stored;
+  int orientation = 1;
+  int rows_to_reach = 1;
+};
+// From its header alone. Nothing of any other, nor of one that is not opened. Throws SystemError.
+std::optional<PartsShape> shape_in_parts(const EncodedBytes& encoded,
+                                         const DecodeSettings& settings, const RowLimits& limits);
 
 }  // namespace winnow::pipeline

@@ -653,10 +653,7 @@ class TiffRows final : public PictureRows {
         static_cast<std::size_t>(size().width_px) * static_cast<std::size_t>(tiff_.channels());
     for (const auto end = next_ + static_cast<std::uint32_t>(rows); next_ < end;) {
       if (next_ == band_end_) {
-        const auto last = static_cast<std::uint32_t>(
-            std::min<std::uint64_t>(band_end_ + tiff_.band_rows(), tiff_.blocks().height_px));
-        band_begin_ = std::exchange(band_end_, last);
-        if (auto error = tiff_.read(*band_, band_begin_, band_end_, stop_)) return error;
+        if (auto error = read_band(band_end_)) return error;
       }
       const std::uint32_t some = std::min(end, band_end_) - next_;
       to = std::copy_n(band_->image().pixels.data() + (next_ - band_begin_) * row_bytes,
@@ -666,6 +663,22 @@ class TiffRows final : public PictureRows {
     return std::nullopt;
   }
 
+  // Many codecs reach a row only by those before it in its strip.
+  std::optional<DecodeError> skip(int rows) override {
+    next_ += static_cast<std::uint32_t>(rows);
+    const auto high = static_cast<std::uint32_t>(rows_to_reach());
+    const std::uint32_t begin = next_ / high * high;
+    if (begin > band_end_) band_begin_ = band_end_ = begin;
+    while (band_end_ < next_) {
+      if (auto error = read_band(band_end_)) return error;
+    }
+    return std::nullopt;
+  }
+
+  int rows_to_reach() const noexcept override {
+    return static_cast<int>(std::min(tiff_.blocks().block_height_px, tiff_.blocks().height_px));
+  }
+
   std::string warning() const override {
     DecodedImage none{Image()};
     tiff_.note(none);
@@ -673,6 +686,13 @@ class TiffRows final : public PictureRows {
   }
 
  private:
+  std::optional<DecodeError> read_band(std::uint32_t begin) {
+    band_begin_ = begin;
+    band_end_ = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(begin + tiff_.band_rows(), tiff_.blocks().height_px));
+    return tiff_.read(*band_, band_begin_, band_end_, stop_);
+  }
+
   OpenTiff tiff_;
   const Header header_;
   StopRequested stop_;

@@ -679,6 +679,116 @@ except ImportError:
     Image = None
 
 
+class LargeImages(PredictCase):
+    """One image that is several tasks: bands of its windows."""
+
+    WIDTH, HEIGHT = 900, 700
+    WINDOWS = ("--window", SIDE, "--overlap", 0.25, "--map", "class-2", "--map", "class-0", "--map-step", 5, "--min-map", 0.34)
+
+    def setUp(self):
+        super().setUp()
+        self.large = self.folder / "large"
+        self.large.mkdir()
+        self.pixels = self.random.randbytes(3 * self.WIDTH * self.HEIGHT)
+        (self.large / "one.tif").write_bytes(big_tiff(self.pixels, self.WIDTH, self.HEIGHT, 16))
+        (self.large / "two.ppm").write_bytes(ppm(self.pixels[:3 * SIDE * SIDE], SIDE, SIDE))
+
+    def tasks(self, out):
+        return json.loads((self.folder / out / "predict.json").read_text())["tasks"]
+
+    def results(self, out):
+        return {name: raw for name, raw in tree_bytes(self.folder / out).items() if not name.startswith("tasks/")}
+
+    def assert_as_whole(self, name, *args):
+        """A picture that is cut has the answer of one that is not, as the same file in an archive is not."""
+        archive = self.folder / f"{name}.tar"
+        with tarfile.open(archive, "w") as tar:
+            tar.add(self.large / name, name)
+        alone = self.folder / f"only-{name}"
+        alone.mkdir()
+        os.link(self.large / name, alone / name)
+        self.predict(self.trained, alone, *self.WINDOWS, "--features", *args, out=f"cut-{name}")
+        self.predict(self.trained, archive, *self.WINDOWS, "--features", *args, out=f"whole-{name}")
+        self.assertGreater(self.tasks(f"cut-{name}"), 3)
+        self.assertEqual(self.tasks(f"whole-{name}"), 1)
+        cut, whole = (self.folder / f"{how}-{name}" for how in ("cut", "whole"))
+        (_, ours), (_, theirs) = self.rows(f"cut-{name}"), self.rows(f"whole-{name}")
+        self.assertEqual((ours[:1], ours[7:]), (theirs[:1], theirs[7:]))
+        for file, reader in ((f"maps/{name}.npy", read_npy3), ("features.npy", read_npy)):
+            (shape, numbers), (expected_shape, expected) = reader(cut / file), reader(whole / file)
+            self.assertEqual(shape, expected_shape)
+            self.assertLess(max(abs(a - b) for a, b in zip(numbers, expected)), 1e-5)
+        self.assertEqual((cut / "boxes.csv").read_text().count("\n"), (whole / "boxes.csv").read_text().count("\n"))
+        return int(ours[7 + 2])
+
+    def test_a_picture_in_bands_has_the_answer_of_one_that_is_not_cut(self):
+        self.assertEqual(self.assert_as_whole("one.tif"), 50 * 39)
+
+    def test_any_workers_write_the_same_bytes(self):
+        self.predict(self.trained, self.large, *self.WINDOWS, "--threads", 1, out="alone")
+        self.assertGreater(self.tasks("alone"), 4)
+        expected = self.results("alone")
+        self.assertFalse([name for name in expected if name.startswith("parts/")])
+        command = [WINNOW, "predict", self.trained, self.large, "--out", self.folder / "shared", "--threads", 1, *self.WINDOWS]
+        workers = [subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) for _ in range(3)]
+        for worker in workers:
+            _, said = worker.communicate()
+            self.assertEqual(worker.returncode, 0, said)
+        self.assertEqual(self.results("shared"), expected)
+        self.predict(self.trained, self.large, *self.WINDOWS, out="ranks", ranks=2)
+        self.assertEqual(self.results("ranks"), expected)
+        self.predict(self.trained, self.large, *self.WINDOWS, "--alone", out="without-locks")
+        self.assertEqual(self.results("without-locks"), expected)
+
+    def test_killed_workers_are_redone(self):
+        self.predict(self.trained, self.large, *self.WINDOWS, out="alone")
+        expected = self.results("alone")
+        command = [WINNOW, "predict", self.trained, self.large, "--out", self.folder / "killed", "--threads", 1, *self.WINDOWS]
+        parts = self.folder / "killed" / "parts"
+        for _ in range(3):
+            begun = len(list(parts.iterdir())) if parts.is_dir() else 0
+            worker = subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL)
+            eventually(lambda: worker.poll() is not None or (parts.is_dir() and len(list(parts.iterdir())) > begun))
+            worker.kill()
+            worker.wait()
+        self.predict(self.trained, self.large, *self.WINDOWS, out="killed")
+        self.assertEqual(self.results("killed"), expected)
+
+    def test_a_band_that_cannot_be_read_is_what_came_of_the_picture(self):
+        raw = bytearray((self.large / "one.tif").read_bytes())
+        lengths = raw.rindex(struct.pack("<2I", 16 * 3 * self.WIDTH, 16 * 3 * self.WIDTH))
+        raw[lengths:lengths + 4] = struct.pack("<I", 1000)  # a strip that ends early
+        (self.large / "one.tif").write_bytes(raw)
+        said = self.predict(self.trained, self.large, *self.WINDOWS)
+        self.assertEqual((said["inputs"]["ok"], sum(said["inputs"].values())), (1, 2))
+        self.assertGreater(self.tasks("predicted"), 4)
+        self.ok("ingest", self.large, "--out", self.folder / "ingested")
+        ledgers = [(self.folder / name / "ledger.jsonl").read_text() for name in ("predicted", "ingested")]
+        self.assertEqual(*ledgers)
+        self.assertFalse((self.folder / "predicted" / "maps" / "one.tif.npy").exists())
+
+    @unittest.skipUnless(Image, "Pillow is not installed (Debian: python3-pil)")
+    def test_jpegs_are_cut_as_well(self):
+        picture = Image.frombytes("RGB", (self.WIDTH, self.HEIGHT), self.pixels)
+        exif = Image.Exif()
+        exif[0x0112] = 6
+        picture.save(self.large / "plain.jpg", quality=100, subsampling=0)
+        picture.save(self.large / "turned.jpg", quality=100, subsampling=0, exif=exif)
+        self.assertEqual(self.assert_as_whole("plain.jpg"), 50 * 39)
+        self.assert_as_whole("turned.jpg", "--orientation", "apply", "--pool", "top:0.1")
+
+    def test_a_picture_that_became_another_meanwhile_is_refused(self):
+        """Of as many bytes, so that the listing does not tell."""
+        self.predict(self.trained, self.large, *self.WINDOWS)
+        os.remove(self.folder / "predicted" / "report.json")
+        raw = bytearray((self.large / "one.tif").read_bytes())
+        at = raw.rindex(struct.pack("<HHQI", 257, 4, 1, self.HEIGHT)) + 12
+        raw[at:at + 4] = struct.pack("<I", self.HEIGHT - 100)
+        (self.large / "one.tif").write_bytes(raw)
+        self.refused(2, ["holds other predictions", "large images"], "predict", self.trained, self.large, "--out", self.folder / "predicted",
+                     *self.WINDOWS)  # fmt: skip
+
+
 @unittest.skipUnless(Image, "Pillow is not installed (Debian: python3-pil)")
 class Formats(PredictCase):
     """Files of many kinds have the pixels that eval of an ingested copy has, whole and by windows."""

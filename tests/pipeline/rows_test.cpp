@@ -35,20 +35,30 @@ Image noise(int width, int height) {
 
 constexpr std::uint64_t kPlenty = std::uint64_t{1} << 30;
 
-// All rows, a few at a time, turned as they are to be.
+enum class Gaps { kNone, kSome };
+
+// All rows, a few at a time, turned as they are to be. With gaps they are read in two goes, each of
+// which passes over those of the other.
 Expected<Image, DecodeError> by_rows(const EncodedBytes& encoded,
                                      const DecodeSettings& settings = {},
-                                     std::uint64_t memory = kPlenty) {
-  auto rows = open_rows(encoded, settings, {.memory_bytes = memory});
-  if (!rows) return rows.error();
-  const Size size = (*rows)->size();
-  Image image(size.height_px, size.width_px, (*rows)->channels());
-  const std::size_t step = image.pixels.size() / static_cast<std::size_t>(size.height_px);
-  for (int row = 0, some = 1; row < size.height_px; row += some, some = some * 3 % 17 + 1) {
-    some = std::min(some, size.height_px - row);
-    if (auto error = (*rows)->read(some, image.pixels.data() + row * step)) return *error;
+                                     std::uint64_t memory = kPlenty, Gaps gaps = Gaps::kNone) {
+  Image image;
+  for (int go = 0; go < (gaps == Gaps::kNone ? 1 : 2); ++go) {
+    auto rows = open_rows(encoded, settings, {.memory_bytes = memory});
+    if (!rows) return rows.error();
+    const Size size = (*rows)->size();
+    if (go == 0) image = Image(size.height_px, size.width_px, (*rows)->channels());
+    const std::size_t step = image.pixels.size() / static_cast<std::size_t>(size.height_px);
+    bool reads = go == 0;
+    for (int row = 0, some = 1; row < size.height_px; row += some, some = some * 3 % 17 + 1) {
+      some = std::min(some, size.height_px - row);
+      auto error =
+          reads ? (*rows)->read(some, image.pixels.data() + row * step) : (*rows)->skip(some);
+      if (error) return *error;
+      if (gaps == Gaps::kSome) reads = !reads;
+    }
+    if (gaps == Gaps::kNone || go == 1) turn(image, (*rows)->orientation());
   }
-  turn(image, (*rows)->orientation());
   return image;
 }
 
@@ -60,8 +70,11 @@ class Rows : public ::testing::Test {
     const auto whole = decode(bytes, settings);
     const auto path = folder_ / "picture";
     std::ofstream(path, std::ios::binary) << as_text(bytes);
-    for (const EncodedBytes& encoded : {EncodedBytes(bytes), EncodedBytes(InputFile(path))}) {
-      const auto image = by_rows(encoded, settings);
+    for (const auto& [encoded, gaps] : {std::pair{EncodedBytes(bytes), Gaps::kNone},
+                                        {EncodedBytes(bytes), Gaps::kSome},
+                                        {EncodedBytes(InputFile(path)), Gaps::kNone}}) {
+      const auto image = by_rows(encoded, settings, kPlenty, gaps);
+      if (gaps == Gaps::kSome && !whole) continue;  // what is passed over need not be decoded
       ASSERT_EQ(static_cast<bool>(image), static_cast<bool>(whole))
           << what << ": " << (image ? whole.error().detail : image.error().detail);
       if (!whole) {
@@ -227,6 +240,40 @@ TEST_F(Rows, ABigTiffThatLiesAboutItsSizeIsRefused) {
   // More values than the file has bytes.
   EXPECT_THAT(refusal(with(directory + 8 + 4, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x1F"sv)),
               HasSubstr("ends within its directory"));
+}
+
+TEST_F(Rows, ShapesOfPicturesAreSaidWhereTheyAreOpenedInParts) {
+  const Image image = noise(300, 211);
+  const RowLimits limits{.memory_bytes = kPlenty};
+  const Bytes jpeg = make_jpeg(300, 211, 3, image.pixels.data(), {.quality = 90});
+  const auto shape = shape_in_parts(EncodedBytes(BytesView(jpeg)), {}, limits);
+  ASSERT_TRUE(shape);
+  EXPECT_EQ(shape->stored, (Size{211, 300}));
+  EXPECT_EQ(shape->rows_to_reach, 211);
+  const std::string tiff = write_tiff({}, {.strip_rows = 16});
+  const auto of_strips = shape_in_parts(EncodedBytes(as_bytes(tiff)), {}, limits);
+  ASSERT_TRUE(of_strips);
+  EXPECT_EQ(of_strips->rows_to_reach, 16);
+  const Bytes progressive =
+      make_jpeg(300, 211, 3, image.pixels.data(), {.quality = 90, .progressive = true});
+  EXPECT_FALSE(shape_in_parts(EncodedBytes(BytesView(progressive)), {}, limits));
+  EXPECT_FALSE(shape_in_parts(EncodedBytes(as_bytes("no picture")), {}, limits));
+}
+
+// A tile is not decoded for rows above and below it.
+TEST_F(Rows, DamageInRowsThatArePassedOverIsNotMet) {
+  std::string tiff = write_tiff({.compression = COMPRESSION_ADOBE_DEFLATE},
+                                {.width = 64, .height = 640, .tile_width = 64, .tile_height = 64});
+  const std::size_t data = 8 + 50;  // within the first tile
+  for (std::size_t at = data; at < data + 200; ++at) tiff[at] = '\xFF';
+  auto damaged = open_rows(EncodedBytes(as_bytes(tiff)), {}, {.memory_bytes = kPlenty});
+  ASSERT_TRUE(damaged);
+  std::vector<std::uint8_t> row(64 * 3);
+  EXPECT_TRUE((*damaged)->read(1, row.data()));
+  auto sound = open_rows(EncodedBytes(as_bytes(tiff)), {}, {.memory_bytes = kPlenty});
+  ASSERT_TRUE(sound);
+  EXPECT_FALSE((*sound)->skip(128));
+  EXPECT_FALSE((*sound)->read(1, row.data()));
 }
 
 TEST_F(Rows, AFileThatIsCutMeanwhileIsSaid) {

@@ -163,11 +163,52 @@ void add_archives(Seeds& seeds) {
   }
 }
 
+// A BigTIFF of gray pixels without compression, in strips of a row.
+std::string big_tiff(std::uint64_t width, std::uint64_t height) {
+  ByteWriter out;
+  const std::uint64_t tables = 16 + width * height;
+  const std::uint64_t directory = (tables + 16 * height + 7) / 8 * 8;
+  out.put_text(std::string_view("II\x2b\0\x08\0\0\0", 8));
+  out.put(directory);
+  for (std::uint64_t i = 0; i < width * height; ++i) out.put(static_cast<std::uint8_t>(i * 37));
+  for (std::uint64_t y = 0; y < height; ++y) out.put(16 + y * width);
+  for (std::uint64_t y = 0; y < height; ++y) out.put(width);
+  out.pad_to(8);
+  constexpr std::uint16_t kShort = 3;
+  constexpr std::uint16_t kLong8 = 16;
+  struct Entry {
+    std::uint16_t tag, type;
+    std::uint64_t count, value;
+  };
+  const std::array entries{Entry{256, kShort, 1, width},
+                           Entry{257, kShort, 1, height},
+                           Entry{258, kShort, 1, 8},
+                           Entry{259, kShort, 1, 1},
+                           Entry{262, kShort, 1, 1},
+                           Entry{273, kLong8, height, tables},
+                           Entry{277, kShort, 1, 1},
+                           Entry{278, kShort, 1, 1},
+                           Entry{279, kLong8, height, tables + 8 * height}};
+  out.put<std::uint64_t>(entries.size());
+  for (const Entry& entry : entries) {
+    out.put(entry.tag);
+    out.put(entry.type);
+    out.put(entry.count);
+    out.put(entry.value);
+  }
+  out.put<std::uint64_t>(0);
+  return std::string(as_text(out.bytes()));
+}
+
 void add_images(Seeds& seeds) {
+  seeds.add("tiff_rows", big_tiff(20, 11));
+  seeds.add("tiff", big_tiff(20, 11));
   for (const MadeFile& file : sound_images()) {
     const std::string_view format = pipeline::sniff(as_bytes(file.bytes));
     seeds.add(format, file.bytes);
     seeds.add(format == "jpeg" ? "crop" : "header", file.bytes);
+    if (format == "jpeg") seeds.add("jpeg_rows", file.bytes);
+    if (format == "tiff") seeds.add("tiff_rows", file.bytes);
   }
 }
 
