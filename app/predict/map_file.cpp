@@ -1,6 +1,8 @@
 #include "app/predict/map_file.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <limits>
 
 #include "common/error.h"
@@ -78,6 +80,43 @@ class Regions {
   std::vector<std::uint8_t> seen_;
 };
 
+constexpr std::uint16_t kEntries = 10;
+constexpr std::size_t kDirectoryBytes = 2 + kEntries * 12 + 4;
+
+// Sides of what map_as_npy() wrote.
+void read_npy_header(ByteReader& in, ClassMaps& maps) {
+  in.get_bytes(8);
+  const std::string header = in.get_text(in.get<std::uint16_t>());
+  const std::size_t at = header.find("'shape': (");
+  long long classes = 0;
+  long long rows = 0;
+  long long columns = 0;
+  if (at == std::string::npos || std::sscanf(header.c_str() + at, "'shape': (%lld, %lld, %lld)",
+                                             &classes, &rows, &columns) != 3) {
+    throw FormatError(in.where() + " is no array of three dimensions");
+  }
+  maps = {classes, rows, columns, {}};
+}
+
+ClassMaps read_tiff(BytesView file, const std::string& where) {
+  ByteReader head(file, where);
+  head.get_bytes(8 + 2 + 8);
+  ClassMaps maps;
+  maps.columns = head.get<std::uint32_t>();
+  head.get_bytes(8);
+  maps.rows = head.get<std::uint32_t>();
+  const std::size_t points = static_cast<std::size_t>(maps.rows * maps.columns);
+  ByteReader in(file, where);
+  in.get_bytes(8);
+  while (in.remaining() > 0) {
+    in.get_bytes(kDirectoryBytes);
+    const std::vector<float> plane = in.get_array<float>(points);
+    maps.values.insert(maps.values.end(), plane.begin(), plane.end());
+    ++maps.classes;
+  }
+  return maps;
+}
+
 }  // namespace
 
 Bytes map_as_npy(const ClassMaps& maps) {
@@ -100,8 +139,7 @@ Bytes map_as_npy(const ClassMaps& maps) {
 Bytes map_as_tiff(const ClassMaps& maps) {
   constexpr std::uint16_t kShort = 3;
   constexpr std::uint16_t kLong = 4;
-  constexpr std::uint16_t kEntries = 10;
-  constexpr std::uint64_t kDirectory = 2 + kEntries * 12 + 4;
+  constexpr std::uint64_t kDirectory = kDirectoryBytes;
   const auto plane = static_cast<std::uint64_t>(maps.rows * maps.columns) * sizeof(float);
   const std::uint64_t page = kDirectory + plane;
   if (8 + page * static_cast<std::uint64_t>(maps.classes) >
@@ -133,6 +171,45 @@ Bytes map_as_tiff(const ClassMaps& maps) {
     out.put_array(std::span(maps.values).subspan(static_cast<std::size_t>(c) * points, points));
   }
   return std::move(out).take();
+}
+
+ClassMaps read_maps(BytesView file, const std::string& where) {
+  if (as_text(file).starts_with("II")) return read_tiff(file, where);
+  ByteReader in(file, where);
+  ClassMaps maps;
+  read_npy_header(in, maps);
+  if (maps.classes < 1 || maps.rows < 1 || maps.columns < 1) {
+    throw FormatError(where + " has no points");
+  }
+  maps.values =
+      in.get_array<float>(static_cast<std::size_t>(maps.classes * maps.rows * maps.columns));
+  return maps;
+}
+
+Image map_overlay(const ClassMaps& maps, std::size_t c, int most_px) {
+  const auto cell =
+      static_cast<std::int64_t>((std::max(maps.rows, maps.columns) + most_px - 1) / most_px);
+  const auto height = static_cast<int>((maps.rows + cell - 1) / cell);
+  const auto width = static_cast<int>((maps.columns + cell - 1) / cell);
+  Image image(height, width, 4);
+  const float* const plane =
+      maps.values.data() + c * static_cast<std::size_t>(maps.rows * maps.columns);
+  std::vector<float> most(static_cast<std::size_t>(height) * static_cast<std::size_t>(width));
+  for (std::int64_t y = 0; y < maps.rows; ++y) {
+    for (std::int64_t x = 0; x < maps.columns; ++x) {
+      float& of_cell = most[static_cast<std::size_t>(y / cell * width + x / cell)];
+      const float value = plane[y * maps.columns + x];
+      if (value > of_cell) of_cell = value;  // not where it is no number
+    }
+  }
+  constexpr float kOpaque = 200;  // of 255: the picture is still to be seen
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    const float shown = std::clamp(most[i], 0.0F, 1.0F);  // small ones would veil the picture
+    image.pixels[4 * i] = 230;
+    image.pixels[4 * i + 1] = 20;
+    image.pixels[4 * i + 3] = static_cast<std::uint8_t>(std::lround(kOpaque * shown * shown));
+  }
+  return image;
 }
 
 std::vector<FoundBox> boxes_of(const ClassMaps& maps, std::span<const std::int32_t> labels,

@@ -10,8 +10,12 @@
 
 #include "app/page/html.h"
 #include "app/page/page.h"
+#include "app/predict/map_file.h"
+#include "app/predict/open_picture.h"
 #include "app/words.h"
+#include "common/file.h"
 #include "common/utf8.h"
+#include "pipeline/decode/encode.h"
 #include "pipeline/export/thumbnails.h"
 
 namespace winnow::app {
@@ -19,11 +23,19 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = 8'000'000;
 constexpr std::size_t kMostClasses = 200;  // that are shown with pictures
+constexpr std::size_t kMostMaps = 60;      // that are shown
+constexpr int kMapSide = 512;              // of their pictures, in pixels
 
 constexpr std::string_view kStyle = R"(
 .examples { display: grid; grid-template-columns: repeat(auto-fill, minmax(8rem, 1fr)); gap: .75rem; }
 .examples figure { padding: .5rem; overflow-wrap: anywhere; }
 .examples img { display: block; max-width: 100%; height: 7rem; margin: 0 auto .4rem; object-fit: contain; }
+.maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(18rem, 1fr)); gap: 1rem; align-items: start; }
+.maps figure { padding: .5rem; overflow-wrap: anywhere; }
+.maps .picture { position: relative; overflow: hidden; width: fit-content; margin: 0 auto .4rem; }
+.maps .picture img { display: block; max-width: 100%; max-height: 20rem; }
+.maps .picture img + img { position: absolute; top: 0; left: 0; max-width: none; max-height: none; }
+.maps .picture:hover img + img { visibility: hidden; }
 @media print { figure, tr { break-inside: avoid; } }
 )";
 
@@ -102,6 +114,29 @@ std::string examples_section(const PredictPage& page) {
   return content.empty() ? "" : section("The surest and the least sure of each class", content);
 }
 
+std::string map_html(const ShownMap& map) {
+  const std::string of_class = name_html(shown_short(from_utf8(map.of_class)));
+  return fmt::format(
+      "<figure>\n<div class=\"picture\"><img alt=\"\" src=\"{}\" /><img alt=\"map of {}\" "
+      "src=\"{}\" "
+      "style=\"width: {:.3f}%; height: {:.3f}%\" /></div>\n<figcaption><b>{}</b><br "
+      "/>{}</figcaption>\n</figure>\n",
+      data_uri("image/jpeg", map.jpeg), escaped(shown_short(from_utf8(map.of_class))),
+      data_uri("image/png", map.png), 100 * map.width, 100 * map.height, of_class,
+      aside(name_html(shown_short(map.name))));
+}
+
+std::string maps_section(const PredictPage& page) {
+  if (page.maps.empty()) return "";
+  std::string all;
+  for (const ShownMap& map : page.maps) all += map_html(map);
+  return section("Maps",
+                 paragraph("Where each class is: the redder, the more probable. Windows that were "
+                           "left out are clear, too. Point at a picture to see it without its map. "
+                           "The numbers are in the folder maps.") +
+                     "<div class=\"maps\">\n" + all + "</div>\n");
+}
+
 std::string header_of(const PredictPage& page) {
   const PredictReport& report = page.report;
   const std::uint64_t readable = report.by_fate[static_cast<std::size_t>(pipeline::Fate::kOk)];
@@ -120,6 +155,34 @@ std::string header_of(const PredictPage& page) {
                          tile(grouped(report.images - readable), "not readable"));
 }
 
+// Of the pictures at these places, as many as are shown.
+std::vector<ShownMap> read_shown_maps(const PredictRequest& request, const Inputs& inputs,
+                                      const std::set<std::uint64_t>& places) {
+  const WindowOptions& windows = *request.windows;
+  std::vector<ShownMap> shown;
+  for (const std::uint64_t at : places) {
+    if (shown.size() + windows.map.classes.size() > kMostMaps || windows.map.classes.empty()) break;
+    const std::string name = inputs.name(at);
+    const auto path = request.out / "maps" / map_path(name, windows.map);
+    const SmallPicture picture =
+        small_picture(inputs, at, windows.memory_bytes, kMapSide, request.inputs.stop);
+    if (picture.image.pixels.empty()) continue;
+    const ClassMaps maps = read_maps(read_file(path), path.string());
+    const Bytes jpeg = pipeline::encode_jpeg(picture.image.view(), 80);
+    const auto step = static_cast<double>(map_step_of(windows));
+    for (std::size_t c = 0; c < windows.map.classes.size(); ++c) {
+      const Image overlay = map_overlay(maps, c, kMapSide);
+      shown.push_back({.name = name,
+                       .of_class = windows.map.classes[c],
+                       .jpeg = jpeg,
+                       .png = pipeline::encode_png(overlay.view()),
+                       .height = step * static_cast<double>(maps.rows) / picture.size.height_px,
+                       .width = step * static_cast<double>(maps.columns) / picture.size.width_px});
+    }
+  }
+  return shown;
+}
+
 }  // namespace
 
 PredictPage read_predict_page(const PredictRequest& request, const PredictReport& report) {
@@ -136,10 +199,11 @@ PredictPage read_predict_page(const PredictRequest& request, const PredictReport
     }
   }
   const std::unique_ptr<Inputs> inputs = open_inputs(request.inputs);
-  const pipeline::PictureOf picture_of = [&](SampleId at, int) -> std::optional<Image> {
-    auto loaded = inputs->load(at);
-    if (!loaded) return std::nullopt;
-    return std::move(loaded->image);
+  const std::uint64_t memory = request.windows.value_or(WindowOptions()).memory_bytes;
+  const pipeline::PictureOf picture_of = [&](SampleId at, int side_px) -> std::optional<Image> {
+    SmallPicture picture = small_picture(*inputs, at, memory, 2 * side_px, request.inputs.stop);
+    if (picture.image.pixels.empty()) return std::nullopt;
+    return std::move(picture.image);
   };
   const std::vector<SampleId> ids(places.begin(), places.end());
   pipeline::Thumbnails thumbnails = pipeline::make_thumbnails(
@@ -147,12 +211,13 @@ PredictPage read_predict_page(const PredictRequest& request, const PredictReport
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (!thumbnails.jpegs[i].empty()) page.jpegs.emplace(ids[i], std::move(thumbnails.jpegs[i]));
   }
+  if (request.windows) page.maps = read_shown_maps(request, *inputs, places);
   return page;
 }
 
 std::string html_of(const PredictPage& page, const std::string& made) {
-  const std::string body =
-      header_of(page) + counts_section(page) + examples_section(page) + inputs_section(page.report);
+  const std::string body = header_of(page) + counts_section(page) + maps_section(page) +
+                           examples_section(page) + inputs_section(page.report);
   return html_page({.title = "predictions for " + shown_short(page.title),
                     .body = body,
                     .made = made,

@@ -7,6 +7,7 @@
 
 #include "app/predict/blend.h"
 #include "app/predict/map_file.h"
+#include "app/predict/open_picture.h"
 #include "app/predict/whole_images.h"
 #include "app/predict/windows.h"
 #include "common/error.h"
@@ -22,60 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using pipeline::Refused;
-
-// A picture that is held whole.
-class LoadedRows final : public pipeline::PictureRows {
- public:
-  explicit LoadedRows(Loaded loaded) : loaded_(std::move(loaded)) {}
-  pipeline::Size size() const noexcept override {
-    return {loaded_.image.height_px, loaded_.image.width_px};
-  }
-  int channels() const noexcept override { return loaded_.image.channels; }
-  int orientation() const noexcept override { return 1; }
-  std::optional<pipeline::DecodeError> read(int rows, std::uint8_t* to) override {
-    const std::size_t bytes = static_cast<std::size_t>(rows) *
-                              static_cast<std::size_t>(loaded_.image.width_px) *
-                              static_cast<std::size_t>(loaded_.image.channels);
-    std::memcpy(to, loaded_.image.pixels.data() + at_, bytes);
-    at_ += bytes;
-    return std::nullopt;
-  }
-  std::optional<pipeline::DecodeError> skip(int rows) override {
-    at_ += static_cast<std::size_t>(rows) * static_cast<std::size_t>(loaded_.image.width_px) *
-           static_cast<std::size_t>(loaded_.image.channels);
-    return std::nullopt;
-  }
-  int rows_to_reach() const noexcept override { return loaded_.image.height_px; }
-  std::string warning() const override { return loaded_.warning; }
-
- private:
-  Loaded loaded_;
-  std::size_t at_ = 0;
-};
-
-Expected<std::unique_ptr<pipeline::PictureRows>, Refused> open_picture(const Inputs& inputs,
-                                                                       std::uint64_t at,
-                                                                       const WindowOptions& options,
-                                                                       const StopRequested& stop) {
-  const std::optional<fs::path> path = inputs.file_of(at);
-  if (path && inputs.bytes(at) > 0) {
-    std::optional<InputFile> file;
-    try {
-      file.emplace(*path);
-    } catch (const SystemError&) {  // which reading it whole says in the words of the ledger
-    }
-    if (file) {
-      inputs.check_bytes(at, file->size());
-      auto rows = pipeline::open_rows(pipeline::EncodedBytes(*std::move(file)),
-                                      inputs.decode_settings(), {options.memory_bytes, stop});
-      if (!rows) return refused(rows.error());
-      return *std::move(rows);
-    }
-  }
-  auto loaded = inputs.load(at, options.memory_bytes);
-  if (!loaded) return loaded.error();
-  return std::unique_ptr<pipeline::PictureRows>(std::make_unique<LoadedRows>(*std::move(loaded)));
-}
 
 // Some rows of a picture, from the top to the bottom.
 class Band {
@@ -146,7 +93,7 @@ class WindowedImages::Slide {
 
   // False: the result says why it cannot be read.
   bool open() {
-    auto rows = open_picture(of_.inputs_, at_, of_.options_, of_.stop_);
+    auto rows = open_picture(of_.inputs_, at_, of_.options_.memory_bytes, of_.stop_);
     if (!rows) return fail(rows.error());
     rows_ = *std::move(rows);
     band_.emplace(*rows_);
@@ -350,11 +297,14 @@ void conclude(const Net& net, const Inputs& inputs, std::uint64_t at, const Wind
     result.boxes = boxes_of(of_classes, labels, *options.map.least, map_step_of(options),
                             result.height_px, result.width_px);
   }
-  const pipeline::TreePath path = pipeline::tree_path(inputs.name(at));
-  const fs::path folder = maps / path.folder;
-  make_directories(folder);
-  write_file_durably(folder / (path.name + (options.map.tiff ? ".tiff" : ".npy")),
-                     options.map.tiff ? map_as_tiff(of_classes) : map_as_npy(of_classes));
+  const fs::path file = maps / map_path(inputs.name(at), options.map);
+  make_directories(file.parent_path());
+  write_file_durably(file, options.map.tiff ? map_as_tiff(of_classes) : map_as_npy(of_classes));
+}
+
+fs::path map_path(const std::string& name, const MapOptions& options) {
+  const pipeline::TreePath path = pipeline::tree_path(name);
+  return fs::path(path.folder) / (path.name + (options.tiff ? ".tiff" : ".npy"));
 }
 
 }  // namespace winnow::app

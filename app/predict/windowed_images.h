@@ -66,4 +66,7 @@ void conclude(const Net& net, const Inputs& inputs, std::uint64_t at, const Wind
               const std::filesystem::path& maps, const GatheredWindows& gathered,
               ImageResult& result);
 
+// Where the maps of an input of that name are, in the folder of maps.
+std::filesystem::path map_path(const std::string& name, const MapOptions& options);
+
 }  // namespace winnow::app

@@ -190,8 +190,10 @@ bool write(WriteJob& job, const ImageView& image) {
   png_set_compression_strategy(job.png, Z_RLE);
   png_set_IHDR(job.png, job.info, static_cast<png_uint_32>(image.width_px),
                static_cast<png_uint_32>(image.height_px), 8,
-               image.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+               image.channels == 1   ? PNG_COLOR_TYPE_GRAY
+               : image.channels == 4 ? PNG_COLOR_TYPE_RGB_ALPHA
+                                     : PNG_COLOR_TYPE_RGB,
+               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(job.png, job.info);
   for (int y = 0; y < image.height_px; ++y) png_write_row(job.png, image.row(y));
   png_write_end(job.png, nullptr);

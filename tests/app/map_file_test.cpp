@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <tiffio.h>
 
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <vector>
 
+#include "common/error.h"
 #include "tests/common/temporary_folder.h"
 
 namespace winnow::app::map_file_test {
@@ -53,6 +55,37 @@ TEST(MapFile, AnArrayBeginsAtAMultipleOf64Bytes) {
   const Bytes npy = map_as_npy(some_maps());
   EXPECT_EQ((npy.size() - 24 * sizeof(float)) % 64, 0U);
   EXPECT_THAT(std::string(as_text(npy).substr(10, 80)), ::testing::HasSubstr("(2, 3, 4)"));
+}
+
+TEST(MapFile, ComesBackFromEitherFormat) {
+  const ClassMaps maps = some_maps();
+  for (const Bytes& file : {map_as_npy(maps), map_as_tiff(maps)}) {
+    const ClassMaps read = read_maps(file, "map");
+    EXPECT_EQ(read.classes, 2);
+    EXPECT_EQ(read.rows, 3);
+    EXPECT_EQ(read.columns, 4);
+    ASSERT_EQ(read.values.size(), maps.values.size());
+    EXPECT_EQ(std::memcmp(read.values.data(), maps.values.data(), 24 * sizeof(float)), 0);
+    for (std::size_t size = 0; size < file.size(); ++size) {
+      if (as_text(file).starts_with("II") && size == file.size() - (file.size() - 8) / 2) continue;
+      EXPECT_THROW(read_maps(BytesView(file).first(size), "map"), FormatError) << size;
+    }
+  }
+}
+
+TEST(MapFile, AnOverlayIsTheMoreOpaqueTheMoreProbable) {
+  const Image whole = map_overlay(some_maps(), 0, 4);
+  EXPECT_EQ(whole.height_px, 3);
+  EXPECT_EQ(whole.width_px, 4);
+  ASSERT_EQ(whole.channels, 4);
+  EXPECT_EQ(whole.pixels[3], 162);                    // of 0.9
+  EXPECT_EQ(whole.pixels[4 * 2 + 3], 0);              // of 0
+  EXPECT_EQ(whole.pixels[4 * 8 + 3], 0);              // of no number
+  const Image half = map_overlay(some_maps(), 0, 2);  // the most of four points, or two
+  EXPECT_EQ(half.height_px, 2);
+  EXPECT_EQ(half.width_px, 2);
+  EXPECT_EQ(half.pixels[3], 162);
+  EXPECT_EQ(half.pixels[4 * 3 + 3], 181);
 }
 
 TEST(MapFile, BoxesAreOfPointsThatTouch) {

@@ -1,16 +1,19 @@
 """winnow predict: classes of images without labels, of any source, by any number of workers, as eval has them."""
 
+import base64
 import contextlib
 import csv
 import json
 import math
 import os
 import pathlib
+import re
 import signal
 import struct
 import subprocess
 import tarfile
 import unittest
+from xml.etree import ElementTree
 
 from golden import with_digest
 from program import WINNOW, Case, eventually, run, tree_bytes
@@ -618,6 +621,22 @@ class Windows(PredictCase):
             for x in range(across):
                 if numbers[y * across + x] > least:
                     self.assertIn((y, x), covered)
+
+    def test_the_page_shows_maps_over_their_pictures(self):
+        page = self.folder / "page.html"
+        for form in ("npy", "tiff"):
+            self.predict(self.trained, self.large, "--window", SIDE, "--map", "class-2", "--map", "class-0", "--map-step", 5, "--map-format", form,
+                         "--report", page, out=form)  # fmt: skip
+            text = page.read_text()
+            ElementTree.fromstring(text.split("\n", 1)[1])
+            maps = re.findall(r'src="data:image/jpeg;base64,[^"]+" /><img alt="map of (class-\d)" src="data:image/png;base64,([^"]+)" '
+                              r'style="width: ([\d.]+)%; height: ([\d.]+)%"', text)  # fmt: skip
+            self.assertEqual([row[0] for row in maps], ["class-2", "class-0"])
+            down, across = -(-self.HEIGHT // 5), -(-self.WIDTH // 5)
+            for _, png, width, height in maps:
+                self.assertEqual(struct.unpack(">2I", base64.b64decode(png)[16:24]), (across, down))
+                self.assertAlmostEqual(float(width), 100 * 5 * across / self.WIDTH, delta=1e-3)
+                self.assertAlmostEqual(float(height), 100 * 5 * down / self.HEIGHT, delta=1e-3)
 
     def test_bad_use_of_windows_is_one_sentence(self):
         out = self.folder / "out"
