@@ -74,7 +74,11 @@ std::vector<std::int32_t> check_windows(const WindowOptions& options, const Net&
                        std::to_string(net.classes.size()) + " classes, as '" + net.classes.front() +
                        "'");
     }
-    labels.push_back(static_cast<std::int32_t>(found - net.classes.begin()));
+    const auto label = static_cast<std::int32_t>(found - net.classes.begin());
+    if (std::ranges::find(labels, label) != labels.end()) {
+      throw UsageError("--map " + name + " is there twice; name each class once");
+    }
+    labels.push_back(label);
   }
   return labels;
 }

@@ -38,8 +38,8 @@ struct WindowOptions {
 
 // The text of all that decides what comes of windows.
 std::string text_of(const WindowOptions& options);
-// The places of map.classes among the net's. Throws UsageError: a class that is not there, a window
-// that is not the net's input, an overlap or a scale that cannot be.
+// The places of map.classes among the net's. Throws UsageError: one that is not there or is named
+// twice, a window that is not the net's input, an overlap or a scale that cannot be.
 std::vector<std::int32_t> check_windows(const WindowOptions& options, const Net& net);
 
 // Pixels of a picture that a window spans, from one window to the next, and for a point of a map.

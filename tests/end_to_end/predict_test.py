@@ -208,6 +208,15 @@ class Predict(PredictCase):
         self.assertEqual(said["predicted_here"], 0)
         self.assertEqual(page.read_text().split("<footer")[0], first.split("<footer")[0])
 
+    def begun(self):
+        """A run that has no checkpoint yet."""
+        begun = self.folder / "begun"
+        begun.mkdir()
+        for path in self.trained.iterdir():
+            if path.is_file():
+                (begun / path.name).write_bytes(path.read_bytes())
+        return begun
+
     def test_bad_use_is_one_sentence(self):
         out = self.folder / "out"
         for words, args in (
@@ -215,6 +224,7 @@ class Predict(PredictCase):
             (["say by --out"], [self.trained, self.flat]),
             (["name what is to be predicted"], [self.trained, "--out", out]),
             (["holds no run"], [self.flat, self.flat, "--out", out]),
+            (["has no complete checkpoint"], [self.begun(), self.flat, "--out", out]),
             (["no checkpoint step-9"], [self.trained, self.flat, "--out", out, "--checkpoint", "step-9"]),
             (["is a checkpoint", "--checkpoint"], [self.trained / "checkpoints" / "step-6", self.flat, "--out", out, "--checkpoint", "best"]),
             (["knows its net"], [self.trained, self.flat, "--out", out, "--net", "resnet20"]),
@@ -386,6 +396,59 @@ class Workers(PredictCase):
             self.assertIn("same command again", said)
         self.predict(self.trained, many, out="stopped")
         self.assertEqual(len(self.rows("stopped")), 601)
+
+    def test_a_disk_that_is_full_at_any_file_is_a_sentence_and_the_same_command_goes_on(self):
+        many = self.many(300)
+        (many / "large.ppm").write_bytes(ppm(self.random.randbytes(3 * 60 * 50), 60, 50))
+        args = ["predict", self.trained, many, "--window", SIDE, "--map", "class-0", "--min-map", 0.2, "--features"]
+        self.ok(*args, "--out", self.folder / "whole")
+        expected = self.results("whole")
+        stopped = run(*args, "--out", self.folder / "begun", env={"WINNOW_FAILPOINTS": "enospc=file.write.before:classes.json:1"})
+        self.assertEqual(stopped.code, 1)
+        part = sorted((self.folder / "begun" / "parts").iterdir())[-1].name  # the same in any folder of the same predictions
+        out = self.folder / "full"
+        for file in ("predict.json", part, "large.ppm.npy", "classes.json", "ledger.jsonl", "predictions.csv", "features.npy", "boxes.csv",
+                     "report.json"):  # fmt: skip
+            full = run(*args, "--out", out, env={"WINNOW_FAILPOINTS": f"enospc=file.write.before:{file}:1"})
+            self.assertEqual(full.code, 1, (file, full.err))
+            lines = [line for line in full.err.splitlines() if line.startswith("winnow: ")]
+            self.assertEqual(len(lines), 1, full.err)
+            self.assertIn("No space left", lines[0])
+            self.assertFalse((out / "report.json").exists())
+        self.ok(*args, "--out", out)
+        self.assertEqual(self.results("full"), expected)
+
+    @unittest.skipUnless(os.environ.get("WINNOW_FAULTY_STORAGE"), "this build has no faulty storage to preload (a sanitizer must be the first library)")
+    def test_storage_without_locks_is_for_one_process(self):
+        many = self.many(300)
+        self.predict(self.trained, many, out="expected")
+        unlocked = {"LD_PRELOAD": os.environ["WINNOW_FAULTY_STORAGE"], "FAULTY_ROOT": str(self.folder / "out"), "FAULTY_CALLS": "lock=ENOLCK/1!"}
+        refused = run("predict", self.trained, many, "--out", self.folder / "out", env=unlocked)
+        self.assertEqual(refused.code, 1, refused.err)
+        for words in ("cannot lock", "--alone", "mpirun"):
+            self.assertIn(words, refused.err)
+        self.predict(self.trained, many, "--alone", out="out", env=unlocked)
+        self.assertEqual(self.results("out"), self.results("expected"))
+
+    def test_damaged_parts_and_papers_are_refused(self):
+        many = self.many(300)
+        out = self.folder / "damaged"
+        stopped = run("predict", self.trained, many, "--out", out, env={"WINNOW_FAILPOINTS": "enospc=file.write.before:classes.json:1"})
+        self.assertEqual(stopped.code, 1)
+        part = sorted((out / "parts").iterdir())[0]
+        sound = part.read_bytes()
+        part.write_bytes(sound[:-9] + bytes(9))
+        self.refused(1, [part.name, "is damaged", "remove it"], "predict", self.trained, many, "--out", out)
+        part.unlink()
+        for claim in (out / "tasks" / "claims").iterdir():
+            claim.write_text("")
+        for result in (out / "tasks" / "results").iterdir():
+            result.unlink()
+        self.predict(self.trained, many, out="damaged")
+        for file in ("report.json", "predict.json"):
+            (out / file).write_text("{")
+            self.refused(1, [file, "is damaged"], "predict", self.trained, many, "--out", out)
+            (out / "report.json").unlink(missing_ok=True)
 
     def test_status_of_nothing_is_refused(self):
         self.refused(2, ["holds no predictions"], "predict", "--status", "--out", self.folder / "nowhere")
@@ -646,6 +709,7 @@ class Windows(PredictCase):
             (["--pool median"], ["--window", SIDE, "--pool", "median"]),
             (["--pool top:0"], ["--window", SIDE, "--pool", "top:0"]),
             (["--map nobody", "3 classes"], ["--window", SIDE, "--map", "nobody"]),
+            (["--map class-1", "twice"], ["--window", SIDE, "--map", "class-1", "--map", "class-0", "--map", "class-1"]),
             (["--window"], ["--overlap", 0.5]),
             (["--map"], ["--window", SIDE, "--min-map", 0.5]),
         ):

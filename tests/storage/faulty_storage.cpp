@@ -4,14 +4,15 @@
 //   FAULTY_ROOT       the folder
 //   FAULTY_DELAY_US   what opening a regular file and each read of one take longer
 //   FAULTY_CALLS      faults, CALL=ERROR/N[!] with commas between: every Nth path, chosen by a hash
-//                     of its name below the folder, fails with EIO or ESTALE, the first time only,
-//                     or always with "!". Calls: open, read (of regular files), list (a folder),
-//                     stat
+//                     of its name below the folder, fails with EIO, ESTALE or ENOLCK, the first
+//                     time only, or always with "!". Calls: open, read (of regular files), list (a
+//                     folder), stat, lock (of a file, by flock)
 //   FAULTY_COUNTS     a file to which what happened is written at the end: "CALL calls faults"
 //   lines
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,8 +31,8 @@
 
 namespace {
 
-enum Call { kOpen, kRead, kList, kStat, kCalls };
-constexpr std::array<const char*, kCalls> kNames{"open", "read", "list", "stat"};
+enum Call { kOpen, kRead, kList, kStat, kLock, kCalls };
+constexpr std::array<const char*, kCalls> kNames{"open", "read", "list", "stat", "lock"};
 
 struct Rule {
   int error = 0;
@@ -114,7 +115,10 @@ class Storage {
     const std::size_t slash = text.find('/');
     for (std::size_t i = 0; i < kCalls; ++i) {
       if (is == text.npos || slash == text.npos || text.substr(0, is) != kNames[i]) continue;
-      rules_[i] = {text.substr(is + 1, slash - is - 1) == "ESTALE" ? ESTALE : EIO,
+      const std::string error = text.substr(is + 1, slash - is - 1);
+      rules_[i] = {error == "ESTALE"   ? ESTALE
+                   : error == "ENOLCK" ? ENOLCK
+                                       : EIO,
                    std::strtoul(text.c_str() + slash + 1, nullptr, 10), text.ends_with('!')};
       return;
     }
@@ -147,17 +151,22 @@ Function next(const char* name) {
   return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
 }
 
+std::string path_behind(int fd) {
+  std::array<char, PATH_MAX> path{};
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  if (::readlink(link.c_str(), path.data(), path.size() - 1) < 0) return "";
+  return path.data();
+}
+
 // The path as it was given, made absolute where it is relative to `folder`.
 std::string absolute(int folder, const char* path) {
   if (path[0] == '/') return path;
-  std::array<char, PATH_MAX> base{};
-  if (folder == AT_FDCWD) {
-    if (::getcwd(base.data(), base.size()) == nullptr) return path;
-  } else {
-    const std::string link = "/proc/self/fd/" + std::to_string(folder);
-    if (::readlink(link.c_str(), base.data(), base.size() - 1) < 0) return path;
-  }
-  return std::string(base.data()) + "/" + path;
+  std::array<char, PATH_MAX> here{};
+  const std::string base = folder != AT_FDCWD                              ? path_behind(folder)
+                           : ::getcwd(here.data(), here.size()) == nullptr ? ""
+                                                                           : here.data();
+  if (base.empty()) return path;
+  return base + "/" + path;
 }
 
 // Opens by `open` what lies at `path`.
@@ -248,6 +257,14 @@ ssize_t pread(int fd, void* to, size_t bytes, off_t at) {
 }
 
 ssize_t pread64(int fd, void* to, size_t bytes, off_t at) __attribute__((alias("pread")));
+
+int flock(int fd, int operation) {
+  static const auto real = next<int (*)(int, int)>("flock");
+  Storage& storage = Storage::get();
+  const std::string path = path_behind(fd);
+  if (storage.holds(path) && storage.fails(kLock, path, false)) return -1;
+  return real(fd, operation);
+}
 
 int stat(const char* path, struct stat* info) {
   static const auto real = next<int (*)(const char*, struct stat*)>("stat");
