@@ -126,7 +126,10 @@ ClassMaps blended(const WindowOptions& options, std::size_t labels, pipeline::Si
 
 std::uint64_t blended_bytes(const WindowOptions& options, std::size_t labels, pipeline::Size size) {
   if (labels == 0) return 0;
-  return BlendedMean::bytes_of({1, size.height_px, size.width_px}, map_step(options), labels);
+  const Extent side{1, size.height_px, size.width_px};
+  const std::uint64_t points = BlendedMean::bytes_of(side, map_step(options), 0) / sizeof(double);
+  return BlendedMean::bytes_of(side, map_step(options), labels) +
+         points * labels * sizeof(float);  // and by class, while the mean is there
 }
 
 }  // namespace winnow::app

@@ -319,6 +319,15 @@ void tidy(const fs::path& folder) {
   remove_remains(folder / "maps", true);
 }
 
+std::uint64_t bytes_in(const fs::path& folder) {
+  std::uint64_t bytes = 0;
+  if (!fs::exists(folder)) return bytes;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) bytes += entry.file_size();
+  }
+  return bytes;
+}
+
 // Puts the parts together, in the order of the listing. By one process at a time.
 void assemble(const PredictJob& job, const PredictFolder& folder) {
   tidy(folder.path());
@@ -349,6 +358,7 @@ void assemble(const PredictJob& job, const PredictFolder& folder) {
     }
   }
   report.files = tables.finish();
+  report.map_bytes = bytes_in(folder.path() / "maps");
   write_file_durably(folder.report(), report_text(report));
   remove_tree(folder.path() / "parts");
 }

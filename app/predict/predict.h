@@ -71,6 +71,7 @@ struct PredictReport {
   std::uint64_t windows = 0;           // of all images together
   std::uint64_t flat_windows = 0;      // of these, left out
   std::uint64_t boxes = 0;
+  std::uint64_t map_bytes = 0;        // of all maps' files
   std::vector<std::string> files;     // that were written in `out`
   std::vector<std::string> machines;  // kinds that worked on it, in words
   // Of this call.

@@ -33,6 +33,7 @@ Json to_json(const PredictReport& report) {
           {"windows", report.windows},
           {"flat_windows", report.flat_windows},
           {"boxes", report.boxes},
+          {"map_bytes", report.map_bytes},
           {"files", report.files},
           {"machines", report.machines},
           {"was_there", report.was_there},
@@ -59,6 +60,9 @@ void tell(const PredictCommand& o, const Session& session, const PredictReport& 
                                                           grouped(report.flat_windows))
                                             : "",
                     o.windows.map.least ? fmt::format(", {} boxes", grouped(report.boxes)) : ""));
+  }
+  if (report.map_bytes > 0) {
+    say(session, fmt::format("{} of maps in {}/maps", in_bytes(report.map_bytes), out));
   }
   if (report.without_class > 0) {
     say(session, fmt::format("{} images have no class above {}", grouped(report.without_class),

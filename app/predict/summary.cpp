@@ -91,6 +91,7 @@ std::string report_text(const PredictReport& report) {
               {"windows", report.windows},
               {"flat_windows", report.flat_windows},
               {"boxes", report.boxes},
+              {"map_bytes", report.map_bytes},
               {"files", report.files},
               {"machines", report.machines}}
              .dump(1) +
@@ -117,6 +118,7 @@ PredictReport parse_report(const std::string& text, const std::string& where) {
   report.windows = json.at("windows").number<std::uint64_t>();
   report.flat_windows = json.at("flat_windows").number<std::uint64_t>();
   report.boxes = json.at("boxes").number<std::uint64_t>();
+  report.map_bytes = json.at("map_bytes").number<std::uint64_t>();
   report.files = json.at("files").texts();
   report.machines = json.at("machines").texts();
   return report;

@@ -138,7 +138,8 @@ TEST(Gathered, ManyBytesAreThoseOfWindowsThatAreKept) {
   options.pool = parse_pool("top:0.5");
   EXPECT_EQ(gathered_bytes(options, 0, 10, 1000), 40'000U);
   EXPECT_EQ(blended_bytes(options, 0, {100, 100}), 0U);
-  EXPECT_GT(blended_bytes(options, 1, {100, 100}), 0U);
+  options.map.step_px = 10;
+  EXPECT_EQ(blended_bytes(options, 1, {100, 100}), 100U * (8 + 8 + 4 + 4));
 }
 
 }  // namespace winnow::app::bands_test

@@ -688,13 +688,14 @@ class Windows(PredictCase):
     def test_the_page_shows_maps_over_their_pictures(self):
         page = self.folder / "page.html"
         for form in ("npy", "tiff"):
-            self.predict(self.trained, self.large, "--window", SIDE, "--map", "class-2", "--map", "class-0", "--map-step", 5, "--map-format", form,
-                         "--report", page, out=form)  # fmt: skip
+            said = self.predict(self.trained, self.large, "--window", SIDE, "--map", "class-2", "--map", "class-0", "--map-step", 5,
+                                "--map-format", form, "--report", page, out=form)  # fmt: skip
             text = page.read_text()
             ElementTree.fromstring(text.split("\n", 1)[1])
             maps = re.findall(r'src="data:image/jpeg;base64,[^"]+" /><img alt="map of (class-\d)" src="data:image/png;base64,([^"]+)" '
                               r'style="width: ([\d.]+)%; height: ([\d.]+)%"', text)  # fmt: skip
             self.assertEqual([row[0] for row in maps], ["class-2", "class-0"])
+            self.assertEqual(said["map_bytes"], sum(path.stat().st_size for path in (self.folder / form / "maps").iterdir()))
             down, across = -(-self.HEIGHT // 5), -(-self.WIDTH // 5)
             for _, png, width, height in maps:
                 self.assertEqual(struct.unpack(">2I", base64.b64decode(png)[16:24]), (across, down))
@@ -859,6 +860,23 @@ class LargeImages(PredictCase):
         picture.save(self.large / "turned.jpg", quality=100, subsampling=0, exif=exif)
         self.assertEqual(self.assert_as_whole("plain.jpg"), 50 * 39)
         self.assert_as_whole("turned.jpg", "--orientation", "apply", "--pool", "top:0.1")
+
+    @unittest.skipUnless(Image, "Pillow is not installed (Debian: python3-pil)")
+    def test_parts_have_the_pixels_that_pillow_and_libtiff_read(self):
+        picture = Image.frombytes("RGB", (self.WIDTH, self.HEIGHT), self.pixels)
+        parts = self.folder / "parts"
+        parts.mkdir()
+        picture.save(parts / "a.jpg", quality=99)  # chroma at half the size
+        picture.save(parts / "b.tif", compression="tiff_lzw")
+        picture.save(parts / "c.tif", compression="jpeg", quality=99)
+        for path in sorted(parts.iterdir()):
+            with Image.open(path) as read:
+                (parts / f"{path.name}.ppm").write_bytes(ppm(read.convert("RGB").tobytes(), self.WIDTH, self.HEIGHT))
+        self.predict(self.trained, parts, *self.WINDOWS)
+        self.assertGreater(self.tasks("predicted"), 3 * 4)
+        for name in ("a.jpg", "b.tif", "c.tif"):
+            (_, ours), (_, theirs) = (read_npy3(self.folder / "predicted" / "maps" / f"{name}{end}.npy") for end in ("", ".ppm"))
+            self.assertLess(max(abs(a - b) for a, b in zip(ours, theirs)), 3e-6, name)
 
     def test_a_picture_that_became_another_meanwhile_is_refused(self):
         """Of as many bytes, so that the listing does not tell."""
