@@ -27,7 +27,7 @@ constexpr std::size_t kMostMaps = 60;      // that are shown
 constexpr int kMapSide = 512;              // of their pictures, in pixels
 
 constexpr std::string_view kStyle = R"(
-.examples { display: grid; grid-template-columns: repeat(auto-fill, minmax(8rem, 1fr)); gap: .75rem; }
+.examples { display: grid; grid-template-columns: repeat(auto-fill, minmax(7.25rem, 1fr)); gap: .75rem; }
 .examples figure { padding: .5rem; overflow-wrap: anywhere; }
 .examples img { display: block; max-width: 100%; height: 7rem; margin: 0 auto .4rem; object-fit: contain; }
 .maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(18rem, 1fr)); gap: 1rem; align-items: start; }
