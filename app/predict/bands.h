@@ -27,7 +27,7 @@ struct BandCosts {
   double again = 0;         // what a further band takes, besides
 };
 
-// What decoding a pixel of a JPEG takes, as many multiply-adds of a net. Measured by
+// Decoding a pixel of a JPEG takes as long as so many multiply-adds of a net. Measured by
 // tests/bench/predict/measure bands.
 inline constexpr double kMultiplyAddsAPixel = 400;
 

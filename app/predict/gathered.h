@@ -11,7 +11,7 @@
 
 namespace winnow::app {
 
-// What a net said of some windows of a picture, as long as they are not one answer yet.
+// The net's outputs for some windows of a picture that are not one answer yet.
 struct GatheredWindows {
   std::uint64_t windows = 0;           // that the net was shown
   std::vector<double> sums{};          // of their probabilities, by class
@@ -23,7 +23,7 @@ struct GatheredWindows {
   friend bool operator==(const GatheredWindows&, const GatheredWindows&) = default;
 };
 
-// What a window says, and where it begins.
+// The net's outputs for a window, and where it begins.
 struct SaidOfWindow {
   Extent at{};
   std::span<const float> probabilities;

@@ -24,7 +24,7 @@ struct SmallPicture {
   Image image;          // without pixels where it cannot be read
   pipeline::Size size;  // of the whole
 };
-// Of a picture of any size, a few rows at a time. Throws likewise.
+// Reads a picture of any size a few rows at a time. Throws likewise.
 SmallPicture small_picture(const Inputs& inputs, std::uint64_t at, std::uint64_t memory_bytes,
                            int side_px, const StopRequested& stop);
 

@@ -155,7 +155,7 @@ std::string header_of(const PredictPage& page) {
                          tile(grouped(report.images - readable), "not readable"));
 }
 
-// Of the pictures at these places, as many as are shown.
+// The maps of the pictures at these places, as many as are shown.
 std::vector<ShownMap> read_shown_maps(const PredictRequest& request, const Inputs& inputs,
                                       const std::set<std::uint64_t>& places) {
   const WindowOptions& windows = *request.windows;

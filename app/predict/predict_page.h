@@ -15,7 +15,8 @@ struct ShownMap {
   std::string of_class;  // UTF-8
   Bytes jpeg;            // the picture, made smaller
   Bytes png;             // the map
-  // What the PNG spans of the picture: 1 or a little more, for its last points may reach beyond.
+  // Sides of the PNG in those of the picture: 1 or a little more, as its last points may reach
+  // beyond.
   double height = 1;
   double width = 1;
 };

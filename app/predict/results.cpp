@@ -70,13 +70,13 @@ void put(ByteWriter& out, const ImageResult& result) {
   for (const FoundBox& box : result.boxes) put(out, box);
 }
 
-// What was written, with a checksum behind it.
+// The bytes that were written, with a checksum behind them.
 Bytes summed(ByteWriter out) {
   out.put<std::uint64_t>(xxh3_64(out.bytes()));
   return std::move(out).take();
 }
 
-// What lies between the magic and the checksum. FormatError where they are not right.
+// The bytes between the magic and the checksum. FormatError where those are not right.
 BytesView content_of(BytesView bytes, std::string_view magic, const std::string& where) {
   const auto damaged = [&] {
     return FormatError(where + " is damaged; remove it to have its pictures predicted again");

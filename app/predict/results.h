@@ -32,7 +32,7 @@ Bytes pack_results(std::span<const ImageResult> results);
 // FormatError naming `where` for anything else.
 std::vector<ImageResult> unpack_results(BytesView bytes, const std::string& where);
 
-// What came of a band of a picture: image.probabilities and boxes are those of no picture yet.
+// The result of a band of a picture. Its image has no probabilities and no boxes yet.
 struct BandResult {
   ImageResult image;  // counts of windows are the band's
   GatheredWindows windows;

@@ -149,7 +149,7 @@ class WindowedImages::Slide {
     return false;
   }
 
-  // Of the whole picture, also where it is gone over by bands: those are put together.
+  // Counts the whole picture, also where this is one band of it: bands are put together.
   bool check_memory() {
     const std::size_t labels = of_.labels_.size();
     const std::uint64_t bytes =

@@ -25,7 +25,7 @@ namespace winnow::app {
 // from the top to the bottom, as far as its format allows, and held a band of windows at a time.
 // Its maps are written to folder/NAME.npy or .tiff when all its windows were taken.
 //
-// Of a band only these windows of one image are gone over, and kept: gathered() has them.
+// Band   Only these windows of one image are gone over. gathered() has them.
 class WindowedImages final : public Pictures {
  public:
   WindowedImages(const Net& net, const Inputs& inputs, const WindowOptions& options,

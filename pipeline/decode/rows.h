@@ -52,7 +52,7 @@ Expected<std::unique_ptr<PictureRows>, DecodeError> open_rows(const EncodedBytes
                                                               const DecodeSettings& settings,
                                                               const RowLimits& limits);
 
-// Of a picture that open_rows() opens in parts.
+// How a picture lies that open_rows() opens in parts.
 struct PartsShape {
   Size stored;
   int orientation = 1;

@@ -29,7 +29,7 @@ std::vector<WindowRange> cut(const PartsShape& shape, double net, double overlap
   return cut_into_bands(band_costs(shape, windows_of(64, overlap), net, 32), 256);
 }
 
-// What the bands take together, for what one task would: decoding from the first row that a band's
+// The cost of all bands for that of one task: decoding from the first row that a band's
 // rows are reached by, and whole micro-batches.
 double cost(const PartsShape& shape, const std::vector<WindowRange>& bands, double net,
             double overlap) {
