@@ -115,7 +115,8 @@ PredictFolder::PredictFolder(fs::path path, const PredictFacts& facts,
                      (fs::exists(report()) ? " differ" : " differ from what was begun") +
                      "; choose another folder");
   }
-  for (const char* const name : {"parts", "machines"}) make_directories(path_ / name);
+  make_directories(path_ / "machines");
+  if (!fs::exists(report())) make_directories(path_ / "parts");
   const std::vector<std::string> others = machines();
   const bool is_known = std::ranges::find(others, machine) != others.end();
   if (!is_known && !others.empty() && !mixed && !fs::exists(report())) {

@@ -328,8 +328,8 @@ std::uint64_t bytes_in(const fs::path& folder) {
   return bytes;
 }
 
-// Puts the parts together, in the order of the listing. By one process at a time.
-void assemble(const PredictJob& job, const PredictFolder& folder) {
+// Writes all files from the parts, in the order of the listing, the report last.
+void write_files(const PredictJob& job, const PredictFolder& folder) {
   tidy(folder.path());
   PredictReport report;
   report.classes = job.net.classes;
@@ -360,7 +360,15 @@ void assemble(const PredictJob& job, const PredictFolder& folder) {
   report.files = tables.finish();
   report.map_bytes = bytes_in(folder.path() / "maps");
   write_file_durably(folder.report(), report_text(report));
-  remove_tree(folder.path() / "parts");
+}
+
+void remove_parts(const PredictFolder& folder) { remove_tree(folder.path() / "parts"); }
+
+// Puts the parts together, by one process at a time. One that was killed may have come as far as to
+// remove them: then all files are there.
+void assemble(const PredictJob& job, const PredictFolder& folder) {
+  if (!fs::exists(folder.report())) write_files(job, folder);
+  remove_parts(folder);
 }
 
 // "host, process 4711"
@@ -464,6 +472,9 @@ PredictReport predict(const PredictRequest& request, Session& session) {
     if (!folder) open();
   });
   const bool was_there = fs::exists(folder->report());
+  comm::on_root(session.comm, [&] {
+    if (was_there) remove_parts(*folder);
+  });
   TaskWorker worker(job.net, *job.inputs, *job.backend, request, session);
   if (!was_there && (request.work.alone || session.comm.size() > 1)) {
     work_by_number(job, *folder, request, worker, session);

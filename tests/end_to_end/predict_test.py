@@ -340,6 +340,38 @@ class Workers(PredictCase):
             self.predict(self.trained, many, out=out)
             self.assertEqual(self.results(out), expected)
 
+    def test_one_that_is_killed_when_all_is_written_is_gone_on_with(self):
+        many = self.many(300)
+        self.predict(self.trained, many, out="alone")
+        expected = self.results("alone")
+        self.assertFalse((self.folder / "alone" / "parts").exists())
+        for i, point in enumerate(("file.rename.before:report.json", "file.rename.after:report.json", "dir.remove.before:parts", "dir.remove.after:parts")):
+            for alone in ((), ("--alone",)):
+                out = f"killed-{i}-{len(alone)}"
+                killed = run("predict", self.trained, many, "--out", self.folder / out, *alone, env={"WINNOW_FAILPOINTS": f"kill={point}:1"})
+                self.assertEqual(killed.code, -signal.SIGKILL, killed.err)
+                self.predict(self.trained, many, *alone, out=out)
+                self.assertEqual(self.results(out), expected)
+                self.assertFalse((self.folder / out / "parts").exists())
+
+    def test_a_worker_that_waits_for_one_killed_at_the_very_end_takes_its_place(self):
+        many = self.many(300)
+        self.predict(self.trained, many, out="alone")
+        command = [WINNOW, "predict", self.trained, many, "--out", self.folder / "shared", "--threads", 1]
+        last = subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL, env={**os.environ, "WINNOW_FAILPOINTS": "hang=dir.remove.after:parts:1"})
+        eventually(lambda: (self.folder / "shared" / "report.json").exists() and not (self.folder / "shared" / "parts").exists())
+        (self.folder / "shared" / "report.json").rename(self.folder / "report.json")  # as it was when the other began
+        other = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
+        for line in other.stderr:
+            if "waiting" in line:
+                break
+        (self.folder / "report.json").rename(self.folder / "shared" / "report.json")
+        last.kill()
+        last.wait()
+        _, said = other.communicate()
+        self.assertEqual(other.returncode, 0, said)
+        self.assertEqual(self.results("shared"), self.results("alone"))
+
     def test_a_frozen_worker_is_waited_for_and_named(self):
         many = self.many()
         self.predict(self.trained, many, out="alone")
