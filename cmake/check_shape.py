@@ -5,6 +5,7 @@
 
 Of the C++ and CUDA sources under the folders, which are all of the program unless said otherwise:
     function    at most 60 lines, from its first line to its closing brace
+    parameters  at most 6 of a function
     class       at most 250 lines, its members defined elsewhere in the same folder included
     struct      of options or arguments: at most 8 fields. These are structs whose names end in Options, Arguments,
                 Args, Params or Settings, and those that the kernels of a backend are given (train/backend/**/kernel*.h)
@@ -23,6 +24,7 @@ import re
 import sys
 
 FUNCTION_LINES = 60
+PARAMETERS = 6
 CLASS_LINES = 250
 STRUCT_FIELDS = 8
 EQUAL_LINES = 10
@@ -237,6 +239,26 @@ def long_functions(sources):
                 yield f"{source.at(block)}: function {block.name} has {source.lines(block)} lines, {FUNCTION_LINES} are allowed"
 
 
+def parameters_of(head):
+    """How many parameters a function's head declares; 0 where it has no list of them."""
+    head = without_templates(head)
+    found = re.search(r"(=|^)\s*(\[[^\]]*)?\]\s*\(", head) or re.search(r"([\w:~]*operator\s*(\(\s*\)|[^\s\w(]+)|[\w:~]+)\s*(<[^()]*>)?\s*\(", head)
+    if not found:
+        return 0
+    inside = head[found.end() : match(head, found.end() - 1)]
+    while (smaller := re.sub(r"<[^<>()]*>", "", inside)) != inside:
+        inside = smaller
+    return top_level(inside).count(",") + 1 if inside.strip() else 0
+
+
+def many_parameters(sources):
+    for source in sources:
+        for block in source.blocks:
+            count = parameters_of(source.code[block.begin : block.opens]) if block.kind == "function" else 0
+            if count > PARAMETERS:
+                yield f"{source.at(block)}: function {block.name} has {count} parameters, {PARAMETERS} are allowed"
+
+
 def long_classes(sources):
     outside = collections.Counter()  # (folder, class): lines of members that are defined outside of it
     for source in sources:
@@ -305,7 +327,7 @@ def main():
     if not paths:
         raise SystemExit(f"no sources under {arguments.root}")
     sources = [Source(arguments.root, path) for path in paths]
-    findings = [finding for check in (long_functions, long_classes, wide_structs, equal_runs, words_to_stderr) for finding in check(sources)]
+    findings = [finding for check in (long_functions, many_parameters, long_classes, wide_structs, equal_runs, words_to_stderr) for finding in check(sources)]
     print("\n".join(findings) or f"{len(sources)} sources, nothing found")
     return 1 if findings and not arguments.information else 0
 

@@ -931,25 +931,19 @@ struct RowResizer::State {
   int rows = 0;
 };
 
-RowResizer::RowResizer(int height_px, int width_px, int channels, int to_height_px, int to_width_px,
-                       ResampleFilter filter, ResampleWeights* weights)
-    : RowResizer(height_px, width_px, channels, whole(height_px, width_px), to_height_px,
-                 to_width_px, filter, weights) {}
-
-RowResizer::RowResizer(int height_px, int width_px, int channels, const Region& region,
-                       int to_height_px, int to_width_px, ResampleFilter filter,
-                       ResampleWeights* weights)
+RowResizer::RowResizer(const Sizes& sizes, ResampleFilter filter, ResampleWeights* weights)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
-  s.to_height_px = to_height_px;
+  s.to_height_px = sizes.to_height_px;
+  const Region region = sizes.region.value_or(whole(sizes.height_px, sizes.width_px));
   const auto taps = [&](const Axis& axis, int for_channels) {
     return axis.is_kept()
                ? nullptr
                : ResampleWeights::State::find(weights, s.loops, {axis, for_channels, filter});
   };
-  s.across = taps({width_px, region.left, region.width, to_width_px}, channels);
-  s.down = taps({height_px, region.top, region.height, to_height_px}, kAnyChannels);
-  s.half = Image(height_px, to_width_px, channels);
+  s.across = taps({sizes.width_px, region.left, region.width, sizes.to_width_px}, sizes.channels);
+  s.down = taps({sizes.height_px, region.top, region.height, sizes.to_height_px}, kAnyChannels);
+  s.half = Image(sizes.height_px, sizes.to_width_px, sizes.channels);
 }
 RowResizer::RowResizer(RowResizer&&) noexcept = default;
 RowResizer::~RowResizer() = default;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "common/image.h"
 
@@ -64,10 +65,15 @@ class ResampleWeights {
 // the processor's cache. For one thread. `weights`, which outlives it, may be null.
 class RowResizer {
  public:
-  RowResizer(int height_px, int width_px, int channels, int to_height_px, int to_width_px,
-             ResampleFilter filter, ResampleWeights* weights = nullptr);
-  RowResizer(int height_px, int width_px, int channels, const Region& region, int to_height_px,
-             int to_width_px, ResampleFilter filter, ResampleWeights* weights = nullptr);
+  struct Sizes {
+    int height_px;  // of the image that comes
+    int width_px;
+    int channels;
+    int to_height_px;
+    int to_width_px;
+    std::optional<Region> region = {};  // that is resized; none: all of it
+  };
+  RowResizer(const Sizes& sizes, ResampleFilter filter, ResampleWeights* weights = nullptr);
   RowResizer(RowResizer&&) noexcept;
   ~RowResizer();
 

@@ -13,28 +13,26 @@ namespace winnow::dedup {
 namespace {
 
 // Of a group, or of a part of one.
-void thin_one(std::span<const std::uint32_t> members, const Ragged<std::int32_t>& labels,
-              bool thins, const Policy& policy, const Fingerprints& table, Decisions& decisions,
-              Result& counts) {
+void thin_one(std::span<const std::uint32_t> members, const Deciding& by, const Fingerprints& table,
+              Decisions& decisions, Result& counts) {
+  const Policy& policy = by.options.policy;
   const std::vector<std::uint32_t> rows = decisions.staying_of(members);
   if (rows.empty()) return;
   count_repeated(rows, table.splits, counts);
-  const bool conflict = labels_differ(labels, trained_on(rows, table.splits));
+  const bool conflict = labels_differ(by.labels, trained_on(rows, table.splits));
   decisions.take(rows, thin_group(table.splits, rows, choose_kept(table, rows, policy), conflict,
-                                  thins, policy));
+                                  by.options.scope != Scope::kAcross, policy));
 }
 
 void thin(const Deciding& by, const Fingerprints& table, Decisions& decisions, Result& result) {
-  const bool thins = by.options.scope != Scope::kAcross;
-  const Policy& policy = by.options.policy;
   for (const Group& group : result.groups) {
     if (!group.label_conflict || by.pixels.empty()) {
-      thin_one(group.rows, by.labels, thins, policy, table, decisions, result);
+      thin_one(group.rows, by, table, decisions, result);
       continue;
     }
     const RowLists parts = part_by_label(by.labels, surely_same(by, group.rows), group.rows);
     for (const auto& part : parts) {
-      thin_one(part, by.labels, thins, policy, table, decisions, result);
+      thin_one(part, by, table, decisions, result);
     }
     result.near_conflicts += parts.size() > 1 ? 1 : 0;
   }

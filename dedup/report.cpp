@@ -96,11 +96,10 @@ ReasonOf reasons_of(const ColumnSource& columns, const Policy& policy) {
 }
 
 void list_removed(const Result& result, const Fingerprints& table, ToldPairs told,
-                  const NameOf& name_of, const ReasonOf& because, ListForm form,
-                  const TextSink& out) {
+                  const NameOf& name_of, const ReasonOf& because, const ListTo& to) {
   std::vector<std::string> names = decision_fields();
   names.insert(names.end(), {"probability", "transformation"});
-  List list(std::move(names), form, out);
+  List list(std::move(names), to.form, to.out);
   const Samples samples{table, name_of};
   for (std::size_t row = 0; row < result.selection.size(); ++row) {
     if (result.selection.weights[row] > 0) continue;
@@ -112,12 +111,11 @@ void list_removed(const Result& result, const Fingerprints& table, ToldPairs tol
 }
 
 void list_groups(const Result& result, const Fingerprints& table, ToldPairs told,
-                 const NameOf& name_of, const ReasonOf& because, ListForm form,
-                 const TextSink& out) {
+                 const NameOf& name_of, const ReasonOf& because, const ListTo& to) {
   std::vector<std::string> names = decision_fields();
   names.insert(names.end(),
                {"weight", "used_in", "diameter", "chain", "probability", "transformation"});
-  List list(std::move(names), form, out);
+  List list(std::move(names), to.form, to.out);
   const Samples samples{table, name_of};
   const Selection& selection = result.selection;
   for (std::size_t number = 0; number < result.groups.size(); ++number) {
@@ -134,14 +132,13 @@ void list_groups(const Result& result, const Fingerprints& table, ToldPairs told
 }
 
 void list_pairs(const ColumnSource& columns, const Options& options, const ToldLinks& links,
-                const Fingerprints& table, const NameOf& name_of, ListForm form,
-                const TextSink& out) {
+                const Fingerprints& table, const NameOf& name_of, const ListTo& to) {
   std::vector<std::string> names = pair_fields();
   const bool by_features = !options.matching.features.empty();
   if (by_features) names.emplace_back("cosine");
   if (links.verified) names.insert(names.end(), {"probability", "transformation"});
   const Fingerprints sizes = links.verified ? columns({"widths_px", "heights_px"}) : Fingerprints{};
-  List list(std::move(names), form, out);
+  List list(std::move(names), to.form, to.out);
   const Samples samples{table, name_of};
   const std::vector<Edge> listed =
       links.verified ? listed_pairs(*links.verified) : std::vector<Edge>();
@@ -159,11 +156,10 @@ void list_pairs(const ColumnSource& columns, const Options& options, const ToldL
 }
 
 void list_look_alikes(const ColumnSource& columns, const Options& options, const ToldLinks& links,
-                      const Fingerprints& table, const NameOf& name_of, ListForm form,
-                      const TextSink& out) {
+                      const Fingerprints& table, const NameOf& name_of, const ListTo& to) {
   std::vector<std::string> names = pair_fields();
   names.insert(names.end(), {"probability", "transformation"});
-  List list(std::move(names), form, out);
+  List list(std::move(names), to.form, to.out);
   if (!links.verified) return;
   const Samples samples{table, name_of};
   const Fingerprints sizes = columns({"widths_px", "heights_px"});
@@ -179,8 +175,8 @@ void list_look_alikes(const ColumnSource& columns, const Options& options, const
 }
 
 void list_low_quality(const Fingerprints& table, const Options& options, const NameOf& name_of,
-                      ListForm form, const TextSink& out) {
-  List list({"id", "name", "split", "labels"}, form, out);
+                      const ListTo& to) {
+  List list({"id", "name", "split", "labels"}, to.form, to.out);
   const Samples samples{table, name_of};
   const auto is_enough = is_enough_for(options.hash, options.matching.least_quality);
   for (std::size_t row = 0; row < table.size(); ++row) {
@@ -189,9 +185,8 @@ void list_low_quality(const Fingerprints& table, const Options& options, const N
 }
 
 void list_issues(const std::vector<IssueSet>& of_row, const ColumnSource& columns,
-                 const std::string& hash, const NameOf& name_of, ListForm form,
-                 const TextSink& out) {
-  List list({"id", "name", "split", "labels", "issue", "score"}, form, out);
+                 const std::string& hash, const NameOf& name_of, const ListTo& to) {
+  List list({"id", "name", "split", "labels", "issue", "score"}, to.form, to.out);
   const Fingerprints table = columns({"labels"});
   const Samples samples{table, name_of};
   IssueSet wanted;

@@ -16,13 +16,21 @@
 namespace winnow::app {
 namespace {
 
-// Takes `batches` batches, or as many as come within `seconds`; how many images they had.
+// How many batches of a size, or as many as come within some seconds.
+struct Portion {
+  std::uint64_t batch;
+  std::uint64_t batches = ~0ULL;
+  double seconds = 0;  // 0: however long it takes
+};
+
+// Takes them; how many images they had.
 std::uint64_t take_batches(const pipeline::Cache& cache, const pipeline::Sampler& sampler,
-                           const pipeline::LoadOptions& options, std::uint64_t batch,
-                           std::uint64_t batches, double seconds, const StopRequested& stop) {
+                           const pipeline::LoadOptions& options, const Portion& portion,
+                           const StopRequested& stop) {
   const auto begin = std::chrono::steady_clock::now();
   pipeline::Loader loader(cache, options, [&](std::uint64_t i) {
-    return i < batches ? sampler.requests(i * batch, batch) : std::vector<pipeline::Request>{};
+    return i < portion.batches ? sampler.requests(i * portion.batch, portion.batch)
+                               : std::vector<pipeline::Request>{};
   });
   std::uint64_t taken = 0;
   pipeline::Batch got = loader.next();
@@ -30,7 +38,7 @@ std::uint64_t take_batches(const pipeline::Cache& cache, const pipeline::Sampler
     end_if_stopped(stop);
     taken += got.size();
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-    if (seconds > 0 && passed.count() > seconds) break;
+    if (portion.seconds > 0 && passed.count() > portion.seconds) break;
   }
   return taken;
 }
@@ -60,7 +68,8 @@ void bench_loader(const LoaderBenchRequest& o, Session& session) {
                                   sampling);
   // What a loader gets through in that time is what every part is measured on.
   const std::uint64_t batches = std::max<std::uint64_t>(
-      1, take_batches(*cache, sampler, options, o.load.batch, ~0ULL, o.seconds, session.stop) /
+      1, take_batches(*cache, sampler, options, {.batch = o.load.batch, .seconds = o.seconds},
+                      session.stop) /
              o.load.batch);
   const auto count = static_cast<double>(batches * o.load.batch);
   pipeline::LoadStages stages(*cache, sampler.requests(0, batches * o.load.batch), options,
@@ -71,8 +80,10 @@ void bench_loader(const LoaderBenchRequest& o, Session& session) {
   };
   std::vector<double> loaded, read, decoded, augmented, copied;
   for (int round = 0; round < o.rounds; ++round) {
-    loaded.push_back(rate_of(
-        [&] { take_batches(*cache, sampler, options, o.load.batch, batches, 0, session.stop); }));
+    loaded.push_back(rate_of([&] {
+      take_batches(*cache, sampler, options, {.batch = o.load.batch, .batches = batches},
+                   session.stop);
+    }));
     read.push_back(rate_of([&] { stages.read(); }));
     if (stages.encoded()) decoded.push_back(rate_of([&] { stages.decode(); }));
     augmented.push_back(rate_of([&] { stages.augment(); }));

@@ -259,10 +259,10 @@ dedup::ShownPairs shown_by(const Session& session, const Images& images,
   };
 }
 
-dedup::ToldLinks settle_links(const Session& session, const ChoiceOptions& choice,
-                              const FeatureOptions& features, const Images& images,
+dedup::ToldLinks settle_links(const Session& session, const ComparedBy& by, const Images& images,
                               const dedup::SharedWork& work, dedup::ColumnSource& columns,
                               dedup::Options& options) {
+  const auto& [choice, features] = by;
   const bool looks = choice.verify
                          ? *choice.verify
                          : !features.any() && verifies_unasked(session, choice, columns, images);

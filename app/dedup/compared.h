@@ -36,6 +36,12 @@ struct Images {
 // is looked at in place.
 Images images_of(const pipeline::Cache& cache, pipeline::PictureOf picture_of);
 
+// What images are compared by.
+struct ComparedBy {
+  ChoiceOptions choice = {};
+  FeatureOptions features = {};  // in place of codes, where there are any
+};
+
 // Which images are the same picture: what every verb goes by that decides it. They are compared as
 // flags say: by features, or by codes that the flags or the images choose (settle). --verify, or
 // verifies_unasked(), puts either to the pictures. Puts it to `options`, and says what was chosen
@@ -45,8 +51,7 @@ Images images_of(const pipeline::Cache& cache, pipeline::PictureOf picture_of);
 // columns  of the images; with features they get these in place of codes
 // Returns the links to go by.
 // Throws   UsageError where there are no thumbnails or no such features; StoppedError
-dedup::ToldLinks settle_links(const Session& session, const ChoiceOptions& choice,
-                              const FeatureOptions& features, const Images& images,
+dedup::ToldLinks settle_links(const Session& session, const ComparedBy& by, const Images& images,
                               const dedup::SharedWork& work, dedup::ColumnSource& columns,
                               dedup::Options& options);
 

@@ -83,7 +83,7 @@ void show(const DedupRequest& o, const Session& session, const pipeline::Cache& 
 
 void deduplicate_images(const DedupRequest& o, dedup::Options options, const Session& session,
                         const pipeline::Cache& cache, const pipeline::PictureOf& pictures,
-                        bool in_place, const dedup::SharedWork& work) {
+                        const dedup::SharedWork& work) {
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   std::shared_ptr<const dedup::Selection> base;
   std::vector<Split> own;
@@ -93,8 +93,9 @@ void deduplicate_images(const DedupRequest& o, dedup::Options options, const Ses
     columns = dedup::with_splits_of(base, std::move(columns));
   }
   obey(session, o.deciding.flags.obeyed, columns, names_in(cache), options);
-  const dedup::ToldLinks links = settle_links(session, o.deciding.flags.choice, o.deciding.features,
-                                              images_of(cache, pictures), work, columns, options);
+  const dedup::ToldLinks links =
+      settle_links(session, {o.deciding.flags.choice, o.deciding.features},
+                   images_of(cache, pictures), work, columns, options);
   dedup::Result result = dedup::deduplicate(columns, options, links.source);
   if (o.deciding.self_check > 0 && options.hash == dedup::kExact) {
     say(session, "no self-check: codes are not compared, and only their search can be checked");
@@ -106,7 +107,7 @@ void deduplicate_images(const DedupRequest& o, dedup::Options options, const Ses
   result.selection.cache_digest = cache.digest();
   const pipeline::LedgerNames names = cache.read_names();
   const Deduplicated what{result, options, columns, links, std::cref(names)};
-  Ending ending = ending_of(o, session, cache, in_place, what);
+  Ending ending = ending_of(o, session, cache, is_data_set(o.cache), what);
   ending.first = across_labels(result, options, columns, links.source, o.words);
   if (!o.report.empty()) {
     ending.show = [&] { show(o, session, cache, pictures, what, ending.first); };
@@ -153,7 +154,7 @@ void decide(const DedupRequest& o, const Session& session, const dedup::SharedWo
                         "in --list removed.csv or --list -, or deduplicate a copy of it");
     }
     say_alpha_ignored(session, cache);
-    deduplicate_images(o, options, session, cache, pipeline::pictures_of(cache), false, work);
+    deduplicate_images(o, options, session, cache, pipeline::pictures_of(cache), work);
     return;
   }
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
@@ -162,7 +163,7 @@ void decide(const DedupRequest& o, const Session& session, const dedup::SharedWo
   const pipeline::Cache cache = pipeline::Cache::open(folder.path());
   const auto source = datasets::open_source(o.cache, open_options(o.reading));
   deduplicate_images(o, options, session, cache,
-                     pipeline::pictures_of(*source, cache.manifest().settings.decode), true, work);
+                     pipeline::pictures_of(*source, cache.manifest().settings.decode), work);
 }
 
 }  // namespace

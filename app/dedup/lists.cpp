@@ -29,31 +29,31 @@ dedup::Fingerprints listed_columns(const Deduplicated& what) {
 
 void list_removed(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
   dedup::list_removed(what.result, listed_columns(what), told_by(what), what.name_of,
-                      dedup::reasons_of(what.columns, what.options.policy), form, out);
+                      dedup::reasons_of(what.columns, what.options.policy), {form, out});
 }
 
 void list_groups(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
   dedup::list_groups(what.result, listed_columns(what), told_by(what), what.name_of,
-                     dedup::reasons_of(what.columns, what.options.policy), form, out);
+                     dedup::reasons_of(what.columns, what.options.policy), {form, out});
 }
 
 void list_pairs(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
   dedup::list_pairs(what.columns, what.options, what.links, what.columns({"labels"}), what.name_of,
-                    form, out);
+                    {form, out});
 }
 
 void list_look_alikes(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
   dedup::list_look_alikes(what.columns, what.options, what.links, what.columns({"labels"}),
-                          what.name_of, form, out);
+                          what.name_of, {form, out});
 }
 
 void list_low_quality(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
   const dedup::Fingerprints table = what.columns({"labels", "quality"});
-  dedup::list_low_quality(table, what.options, what.name_of, form, out);
+  dedup::list_low_quality(table, what.options, what.name_of, {form, out});
 }
 
 void list_issues(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
-  dedup::list_issues(what.result.issues, what.columns, "", what.name_of, form, out);
+  dedup::list_issues(what.result.issues, what.columns, "", what.name_of, {form, out});
 }
 
 dedup::TextSink lines_of(const Session& session) {

@@ -64,8 +64,8 @@ std::string test_job(const TestLook& how, const std::string& run) {
       .dump();
 }
 
-void evaluate_on_test(const TestLook& how, const std::vector<std::string>& runs,
-                      const fs::path& folder, JobQueue& queue, const Session& session) {
+void evaluate_on_test(const TestLook& how, const std::vector<std::string>& runs, JobQueue& queue,
+                      const Session& session) {
   std::vector<std::string> jobs;
   for (const std::string& run : runs) {
     const std::optional<Outcome> trained = queue.outcome(run);
@@ -76,7 +76,7 @@ void evaluate_on_test(const TestLook& how, const std::vector<std::string>& runs,
            .lanes = how.lanes,
            .threads = how.threads,
            .words = [&](const Claim& claim,
-                        int threads) { return words_of_test(how, folder, claim, threads); },
+                        int threads) { return words_of_test(how, queue.folder(), claim, threads); },
            .outcome = accuracies_of},
           jobs, queue, session);
 }

@@ -25,10 +25,10 @@ struct TestLook {
 // ...}, the latter null where it is not known.
 std::string test_job(const TestLook& how, const std::string& run);
 
-// Evaluates the runs of these jobs, those that were not yet, and keeps that in the queue. `folder`:
-// the queue's. Throws as train_jobs().
-void evaluate_on_test(const TestLook& how, const std::vector<std::string>& runs,
-                      const std::filesystem::path& folder, JobQueue& queue, const Session& session);
+// Evaluates the runs of these jobs, those that were not yet, and keeps that in the queue. Throws as
+// train_jobs().
+void evaluate_on_test(const TestLook& how, const std::vector<std::string>& runs, JobQueue& queue,
+                      const Session& session);
 
 // Notes in looks.json of `folder` that test is looked at for this choice. How many there are by
 // now.

@@ -110,7 +110,7 @@ pipeline::Cache decide_in_place(const ExportRequest& o, const InPlace& in_place,
   dedup::Result result;
   with_shared_work(session, /*all_links=*/true, [&](const dedup::SharedWork& work) {
     const dedup::ToldLinks links =
-        settle_links(session, in_place.flags.choice, {}, images, work, columns, deciding);
+        settle_links(session, {in_place.flags.choice}, images, work, columns, deciding);
     result = dedup::deduplicate(columns, deciding, links.source);
     const std::string first =
         across_labels(result, deciding, columns, links.source, in_place.words);

@@ -21,7 +21,7 @@ void list(const pipeline::Cache& cache, dedup::IssueSet wanted, dedup::ListForm 
   const std::string hash = first_hash(cache.manifest());
   const pipeline::LedgerNames names = cache.read_names();
   dedup::list_issues(dedup::find_issues(wanted, columns, hash), columns, hash, std::cref(names),
-                     form, out);
+                     {form, out});
 }
 
 auto counts_of(const pipeline::Cache& cache) {

@@ -183,7 +183,7 @@ dedup::Selection decide_drops(const IngestRequest& o, dedup::Options deciding,
     };
   }
   const dedup::ToldLinks links =
-      settle_links(session, o.drop_flags.choice, {}, images, all.work, columns, deciding);
+      settle_links(session, {o.drop_flags.choice}, images, all.work, columns, deciding);
   const dedup::NameSource names = all.cache ? names_in(*all.cache) : [](const dedup::NameSink&) {};
   obey(session, o.drop_flags.obeyed, columns, names, deciding);
   dedup::Result result = dedup::deduplicate(columns, deciding, links.source);

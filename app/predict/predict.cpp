@@ -188,13 +188,14 @@ class TaskWorker {
   // Inputs as they are.
   std::vector<ImageResult> compute(const PredictTask& task) {
     std::vector<ImageResult> results(task.count);
+    const ResultsFrom of{task.first, results};
     if (request_.windows) {
-      WindowedImages images(net_, inputs_, *request_.windows, request_.out / "maps", task.first,
-                            results, stop_);
+      WindowedImages images(net_, inputs_, *request_.windows, of, {.maps = request_.out / "maps"},
+                            stop_);
       show(images, 0);
       images.finish();
     } else {
-      WholeImages images(net_, inputs_, task.first, results);
+      WholeImages images(net_, inputs_, of);
       show(images, inputs_.size());
     }
     return results;
@@ -202,8 +203,8 @@ class TaskWorker {
 
   BandResult compute_band(const PredictTask& task) {
     BandResult band;
-    WindowedImages images(net_, inputs_, *request_.windows, {}, task.first,
-                          std::span(&band.image, 1), stop_, task.band);
+    WindowedImages images(net_, inputs_, *request_.windows, {task.first, std::span(&band.image, 1)},
+                          {.band = task.band}, stop_);
     show(images, 0);
     images.finish();
     band.windows = images.gathered();

@@ -27,6 +27,12 @@ struct ImageResult {
   friend bool operator==(const ImageResult&, const ImageResult&) = default;
 };
 
+// Pictures [first, first + results.size()) of the inputs, and where their results go.
+struct ResultsFrom {
+  std::uint64_t first;
+  std::span<ImageResult> results;
+};
+
 // The file of a task: the results of its pictures in their order, and a checksum.
 Bytes pack_results(std::span<const ImageResult> results);
 // FormatError naming `where` for anything else.

@@ -23,12 +23,11 @@ void put_outputs(const Net& net, const Inputs& inputs, std::uint64_t at,
   result.features.assign(features.begin(), features.end());
 }
 
-WholeImages::WholeImages(const Net& net, const Inputs& inputs, std::uint64_t first,
-                         std::span<ImageResult> results)
+WholeImages::WholeImages(const Net& net, const Inputs& inputs, const ResultsFrom& images)
     : net_(net),
       inputs_(inputs),
-      first_(first),
-      results_(results),
+      first_(images.first),
+      results_(images.results),
       recipe_(train::eval_recipe(net.config.eval_resize_px)) {}
 
 std::optional<Pictures::MicroBatch> WholeImages::next() {

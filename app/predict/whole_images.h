@@ -10,12 +10,11 @@
 
 namespace winnow::app {
 
-// Images [first, first + results.size()) of the inputs, each shown whole as winnow eval shows it.
+// Images of the inputs, each shown whole as winnow eval shows it.
 // One that cannot be read is a class and a reason in its result, and zeros to the net.
 class WholeImages final : public Pictures {
  public:
-  WholeImages(const Net& net, const Inputs& inputs, std::uint64_t first,
-              std::span<ImageResult> results);
+  WholeImages(const Net& net, const Inputs& inputs, const ResultsFrom& images);
 
   std::optional<MicroBatch> next() override;
   void take(const MicroBatch& batch, const Outputs& outputs) override;

@@ -211,17 +211,16 @@ struct WindowedImages::Window {
 };
 
 WindowedImages::WindowedImages(const Net& net, const Inputs& inputs, const WindowOptions& options,
-                               fs::path maps, std::uint64_t first, std::span<ImageResult> results,
-                               StopRequested stop, std::optional<WindowRange> band)
+                               const ResultsFrom& images, WindowedPart part, StopRequested stop)
     : net_(net),
       inputs_(inputs),
       options_(options),
       labels_(check_windows(options, net)),
-      maps_(std::move(maps)),
-      first_(first),
-      results_(results),
+      maps_(std::move(part.maps)),
+      first_(images.first),
+      results_(images.results),
       stop_(std::move(stop)),
-      band_(band) {}
+      band_(part.band) {}
 
 WindowedImages::~WindowedImages() = default;
 

@@ -21,16 +21,20 @@
 
 namespace winnow::app {
 
-// Images [first, first + results.size()) of the inputs, each gone over by windows. Each is decoded
+// Where windows go: the folder of the maps of whole images, or only these windows of one image,
+// which gathered() has.
+struct WindowedPart {
+  std::filesystem::path maps{};
+  std::optional<WindowRange> band{};
+};
+
+// Images of the inputs, each gone over by windows. Each is decoded
 // from the top to the bottom, as far as its format allows, and held a band of windows at a time.
 // Its maps are written to folder/NAME.npy or .tiff when all its windows were taken.
-//
-// Band   Only these windows of one image are gone over. gathered() has them.
 class WindowedImages final : public Pictures {
  public:
   WindowedImages(const Net& net, const Inputs& inputs, const WindowOptions& options,
-                 std::filesystem::path maps, std::uint64_t first, std::span<ImageResult> results,
-                 StopRequested stop, std::optional<WindowRange> band = std::nullopt);
+                 const ResultsFrom& images, WindowedPart part, StopRequested stop);
   ~WindowedImages() override;
 
   std::optional<MicroBatch> next() override;

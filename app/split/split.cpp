@@ -206,7 +206,7 @@ void decide(const SplitRequest& o, const Session& session, const dedup::SharedWo
   dedup::Options how{.policy = {.keep = dedup::KeepPolicy::kFirst},  // nobody is chosen
                      .matching = {.least_quality = o.compare.choice.least_quality}};
   const dedup::ToldLinks links =
-      settle_links(session, o.compare.choice, o.compare.features,
+      settle_links(session, {o.compare.choice, o.compare.features},
                    images_of(cache, pipeline::pictures_of(cache)), work, columns, how);
   options.hash = how.hash;
   options.threshold = how.threshold;

@@ -199,8 +199,8 @@ void run_sweep(const SweepRequest& flags, Session& session) {
                  .class_samples = plan.class_samples};
   view.results =
       results_of(view.arms, view.judge, [&](const std::string& job) { return queue.outcome(job); });
-  view.test = look_at_test(o.sweep, how, plan, recommend(view.arms, view.results, judge), o.out,
-                           queue, session);
+  view.test =
+      look_at_test(o.sweep, how, plan, recommend(view.arms, view.results, judge), queue, session);
   write_file_durably(o.out / "table.csv", sweep_csv(view));
   write_file_durably(o.out / "classes.csv", classes_csv(view));
   write_file_durably(o.out / "page.html", html_of(view, made_here()));

@@ -8,8 +8,8 @@
 namespace winnow::app {
 
 LastLook look_at_test(const SweepOptions& options, const TrainJobs& how, const SweepPlan& plan,
-                      std::optional<std::size_t> recommended, const std::filesystem::path& folder,
-                      JobQueue& queue, const Session& session) {
+                      std::optional<std::size_t> recommended, JobQueue& queue,
+                      const Session& session) {
   LastLook look{.images = plan.test.images, .leaked = plan.test.leaked};
   if (look.images == 0) {
     look.why_not = "the cache has no test split, so what is said of the hold-out is all there is";
@@ -32,8 +32,8 @@ LastLook look_at_test(const SweepOptions& options, const TrainJobs& how, const S
     const std::vector<std::string>& jobs = plan.arms[place].jobs;
     runs.insert(runs.end(), jobs.begin(), jobs.end());
   }
-  look.looks = note_look(folder, job_key(plan.arms[*recommended].jobs.front()));
-  evaluate_on_test(test, runs, folder, queue, session);
+  look.looks = note_look(queue.folder(), job_key(plan.arms[*recommended].jobs.front()));
+  evaluate_on_test(test, runs, queue, session);
   look.arms = tested_arms(plan.arms, places, look.images, [&](const std::string& run) {
     return queue.outcome(test_job(test, run));
   });

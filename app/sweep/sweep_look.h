@@ -13,7 +13,7 @@ namespace winnow::app {
 // Looks  looks.json in the folder of the sweep has the choices that test was looked at for
 // Throws as train_jobs()
 LastLook look_at_test(const SweepOptions& options, const TrainJobs& how, const SweepPlan& plan,
-                      std::optional<std::size_t> recommended, const std::filesystem::path& folder,
-                      JobQueue& queue, const Session& session);
+                      std::optional<std::size_t> recommended, JobQueue& queue,
+                      const Session& session);
 
 }  // namespace winnow::app

@@ -130,8 +130,8 @@ void SweepSamples::compare(const SweepSampling& how, const dedup::SharedWork& wo
     ChoiceOptions choice;
     if (how.verify) choice.verify = true;
     dedup::ColumnSource columns = columns_;
-    links = settle_links(session, choice, {}, images_of(cache_, pipeline::pictures_of(cache_)),
-                         work, columns, options);
+    links = settle_links(session, {choice}, images_of(cache_, pipeline::pictures_of(cache_)), work,
+                         columns, options);
     if (links.verified) {
       pairs_ = dedup::pairs_of(*links.verified, options, table_.ids);
       pairs_->cache_digest = cache_.digest();

@@ -39,8 +39,7 @@ void add_recall(const TuneRequest& o, const Session& session, const pipeline::Ca
   }
   const ProgressSink bar = progress_bar(session, "edit and hash", "images");
   const ProgressSink watched = [&](const Progress& progress) {
-    if (is_asked_to_stop(session))
-      throw StoppedError("stopped before all pictures were edited");
+    if (is_asked_to_stop(session)) throw StoppedError("stopped before all pictures were edited");
     bar(progress);
   };
   pipeline::RecallOptions options = o.recall;
@@ -65,8 +64,8 @@ void take(const TuneRequest& o, const Session& session, const pipeline::Cache& c
   dedup::Options options = dedup_options(flags);
   with_shared_work(session, /*all_links=*/true, [&](const dedup::SharedWork& work) {
     const dedup::ToldLinks links =
-        settle_links(session, flags.choice, {}, images_of(cache, pipeline::pictures_of(cache)),
-                     work, columns, options);
+        settle_links(session, {flags.choice}, images_of(cache, pipeline::pictures_of(cache)), work,
+                     columns, options);
     const dedup::Result result = dedup::deduplicate(columns, options, links.source);
     measured.taken = Taken{options, result.removed + result.kept, result.removed, links.verified};
   });

@@ -150,7 +150,7 @@ void run_tune_lr(const TuneLrRequest& flags, Session& session) {
   const std::vector<TuneRow> rows = rows_of(plan.arms, state.runs, judge);
   TuneView view{.plan = plan, .state = state, .rows = rows, .judge = judge};
   if (flags.test) {
-    view.test = look_at_test(plan, state, flags.lanes, flags.threads, flags.out, queue, session);
+    view.test = look_at_test(plan, state, flags.lanes, flags.threads, queue, session);
   }
   write_tables(flags, view);
   tell(flags, view, session);

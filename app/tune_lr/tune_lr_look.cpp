@@ -30,8 +30,7 @@ void add(const std::optional<Outcome>& outcome, TunedOnTest& tested) {
 }  // namespace
 
 TuneLook look_at_test(const TunePlan& plan, const TuneState& state, int lanes, int threads,
-                      const std::filesystem::path& folder, JobQueue& queue,
-                      const Session& session) {
+                      JobQueue& queue, const Session& session) {
   const TestLook how{.verb = "tune-lr",
                      .cache = plan.options.cache,
                      .cache_digest = plan.cache_digest,
@@ -46,8 +45,8 @@ TuneLook look_at_test(const TunePlan& plan, const TuneState& state, int lanes, i
     if (!jobs.empty()) choice += jobs.front() + "\n";
     runs.insert(runs.end(), jobs.begin(), jobs.end());
   }
-  TuneLook look{.looks = note_look(folder, job_key(choice))};
-  evaluate_on_test(how, runs, folder, queue, session);
+  TuneLook look{.looks = note_look(queue.folder(), job_key(choice))};
+  evaluate_on_test(how, runs, queue, session);
   for (std::size_t arm = 0; arm < plan.arms.size(); ++arm) {
     TunedOnTest tested;
     for (const std::string& job : finals_of(plan, state, arm)) {

@@ -25,10 +25,10 @@ struct TuneLook {
   std::vector<TunedOnTest> arms = {};  // of all, in their order; empty where nothing was looked at
 };
 
-// Evaluates all final runs on test, and keeps that in the queue. `state`: ended; `folder`: the
-// queue's. Throws UsageError: the cache has no test split; as train_jobs().
+// Evaluates all final runs on test, and keeps that in the queue. `state`: ended.
+// Throws UsageError: the cache has no test split; as train_jobs().
 TuneLook look_at_test(const TunePlan& plan, const TuneState& state, int lanes, int threads,
-                      const std::filesystem::path& folder, JobQueue& queue, const Session& session);
+                      JobQueue& queue, const Session& session);
 
 // What is left to do: at most, where trials diverge.
 struct TuneWork {

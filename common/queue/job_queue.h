@@ -78,6 +78,8 @@ class JobQueue {
   // cache. Throws UsageError: a folder of something else, or with other things in it. NoLocksError.
   JobQueue(std::filesystem::path folder, const std::string& of);
 
+  const std::filesystem::path& folder() const noexcept { return folder_; }
+
   // The first of these jobs that is neither done nor held.
   struct Next {
     std::optional<Claim> claim;

@@ -138,9 +138,10 @@ RowMeasures::RowMeasures(int height_px, int width_px, int channels, ResampleWeig
     small_ = Image(height_px, width_px, 1);
     return;
   }
-  resizer_.emplace(height_px, width_px, 1, side_where_longer_is(kSmallSide, height_px, longer),
-                   side_where_longer_is(kSmallSide, width_px, longer), ResampleFilter::kBicubic,
-                   weights);
+  resizer_.emplace(
+      RowResizer::Sizes{height_px, width_px, 1, side_where_longer_is(kSmallSide, height_px, longer),
+                        side_where_longer_is(kSmallSide, width_px, longer)},
+      ResampleFilter::kBicubic, weights);
 }
 
 // Another one from row to row, so that no pattern of the picture hides between the points.

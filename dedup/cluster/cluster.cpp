@@ -131,7 +131,7 @@ std::uint32_t diameter_of_many(const CodeColumn& codes, std::span<const std::uin
   };
   // Where a small radius finds any pair, it has found the furthest, among few.
   for (const std::uint32_t radius : {bits / 16, bits / 8, most}) {
-    find_edges_between(upright, all, complement, all, static_cast<int>(std::min(radius, most)),
+    find_edges_between({upright, all}, {complement, all}, static_cast<int>(std::min(radius, most)),
                        take);
     if (radius >= most || bits - diameter <= radius) break;
   }

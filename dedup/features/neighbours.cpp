@@ -271,7 +271,7 @@ void find_pairs_between(const FeatureIndex& index, std::span<const std::uint32_t
   std::ranges::merge(some, others, std::back_inserter(rows));
   const Search search = plan_search(index, rows, cosine, options.recall);
   Comparing comparing(index, cosine, sink);
-  find_edges_between(search.codes, some, search.codes, others, search.radius,
+  find_edges_between({search.codes, some}, {search.codes, others}, search.radius,
                      [&](std::span<const Edge> edges) {
                        for (const Edge& edge : edges) comparing.pair(edge.a, edge.b);
                      },

@@ -152,8 +152,9 @@ RowFeatures features_of(ImageView gray) {
 RowFeatures::RowFeatures(int height_px, int width_px, ResampleWeights* weights)
     : height_px_(height_px),
       width_px_(width_px),
-      resizer_(height_px, width_px, 1, std::min<int>(kSketchSide, height_px),
-               std::min<int>(kSketchSide, width_px), ResampleFilter::kBilinear, weights) {}
+      resizer_({height_px, width_px, 1, std::min<int>(kSketchSide, height_px),
+                std::min<int>(kSketchSide, width_px)},
+               ResampleFilter::kBilinear, weights) {}
 
 void RowFeatures::add(ImageView gray, int above) {
   const auto laplacian = best_laplacian();

@@ -199,10 +199,10 @@ std::unique_ptr<HashStream> begin_small(const SmallRule& rule, int height_px, in
                                         int channels, int orientations, ResampleWeights* weights) {
   const auto shorter = static_cast<unsigned>(std::min(height_px, width_px));
   const int square = std::max(8, static_cast<int>(std::bit_floor(shorter)));
-  RowResizer resizer(height_px, width_px, rule.order == SmallRule::Order::kGrayFirst ? 1 : channels,
-                     rule.height_px == 0 ? square : rule.height_px,
-                     rule.width_px == 0 ? square : rule.width_px, ResampleFilter::kLanczos,
-                     weights);
+  RowResizer resizer(
+      {height_px, width_px, rule.order == SmallRule::Order::kGrayFirst ? 1 : channels,
+       rule.height_px == 0 ? square : rule.height_px, rule.width_px == 0 ? square : rule.width_px},
+      ResampleFilter::kLanczos, weights);
   return std::make_unique<SmallStream>(rule, orientations, std::move(resizer));
 }
 

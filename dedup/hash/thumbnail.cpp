@@ -41,8 +41,8 @@ ThumbnailSize thumbnail_size(std::uint32_t width_px, std::uint32_t height_px) no
 
 RowResizer thumbnail_rows(int height_px, int width_px, ThumbnailSize size,
                           ResampleWeights* weights) {
-  return {height_px, width_px, 1, size.height_px, size.width_px, ResampleFilter::kBilinear,
-          weights};
+  return {
+      {height_px, width_px, 1, size.height_px, size.width_px}, ResampleFilter::kBilinear, weights};
 }
 
 Image thumbnail(ImageView gray) {

@@ -372,7 +372,7 @@ CodeLinks links_of_addition(const OpenIndex& index, const IndexKind& kind,
                [&](std::uint32_t row, std::uint32_t old_row) { first_number[row] = old_row; });
     std::erase_if(firsts, [&](std::uint32_t row) { return first_number[row] != number[row]; });
     find_edges_between(
-        codes, firsts, old.codes.front(), old_firsts, kind.radius,
+        {codes, firsts}, {old.codes.front(), old_firsts}, kind.radius,
         [&](std::span<const Edge> edges) {
           for (const Edge& edge : edges) {
             links.edges.push_back({edge.b, number[edge.a], edge.distance});

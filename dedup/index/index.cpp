@@ -225,7 +225,7 @@ std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int thr
       ++live_row;
     }
     find_edges_between(
-        codes, own_firsts(first_of), all.codes.front(), firsts, threshold,
+        {codes, own_firsts(first_of)}, {all.codes.front(), firsts}, threshold,
         [&](std::span<const Edge> edges) {
           for (const Edge& e : edges) nearest.offer(e.a, e.distance, e.b);
         },

@@ -35,7 +35,7 @@ std::vector<Edge> near_pairs(const CodeColumn& known, const EqualPixels& of_know
                              const PictureMatchOptions& options) {
   std::vector<Edge> near;
   find_edges_between(
-      asked, of_asked.firsts(), known, of_known.firsts(), options.threshold,
+      {asked, of_asked.firsts()}, {known, of_known.firsts()}, options.threshold,
       [&](std::span<const Edge> edges) {
         for (const Edge& edge : edges) near.push_back({edge.b, edge.a, edge.distance});
       },

@@ -262,36 +262,35 @@ std::vector<Edge> edges_within(const CodeColumn& codes, std::span<const std::uin
   return edges;
 }
 
-void find_edges_between(const CodeColumn& a, std::span<const std::uint32_t> rows_a,
-                        const CodeColumn& b, std::span<const std::uint32_t> rows_b, int radius,
-                        const EdgeSink& sink, const SearchOptions& options) {
-  find_edges_between_part(a, rows_a, b, rows_b, radius, {}, sink, options);
+void find_edges_between(const CodedRows& a, const CodedRows& b, int radius, const EdgeSink& sink,
+                        const SearchOptions& options) {
+  find_edges_between_part(a, b, radius, {}, sink, options);
 }
 
-std::uint64_t find_edges_between_part(const CodeColumn& a, std::span<const std::uint32_t> rows_a,
-                                      const CodeColumn& b, std::span<const std::uint32_t> rows_b,
-                                      int radius, const SearchPart& part, const EdgeSink& sink,
+std::uint64_t find_edges_between_part(const CodedRows& a, const CodedRows& b, int radius,
+                                      const SearchPart& part, const EdgeSink& sink,
                                       const SearchOptions& options) {
-  const SortedCodes sorted_a = sort_unless_many(a, rows_a, rows_b.size());
-  const SortedCodes sorted_b = sort_unless_many(b, rows_b, rows_a.size());
+  const SortedCodes sorted_a = sort_unless_many(a.codes, a.rows, b.rows.size());
+  const SortedCodes sorted_b = sort_unless_many(b.codes, b.rows, a.rows.size());
   const auto numbered = [](const CodeColumn& codes, const SortedCodes& sorted, int orientation) {
     DistinctCodes distinct = distinct_codes(codes, sorted, orientation);
     std::iota(distinct.names.begin(), distinct.names.end(), std::uint32_t{0});
     return distinct;
   };
-  const int orientations = a.orientations;
+  const int orientations = a.codes.orientations;
   std::uint64_t division = 0;
   for (std::size_t way = 0; way < ways_of(orientations); ++way) {
     const auto [orientation, turns_b] = kWays[way];
-    const DistinctCodes distinct_a = numbered(a, sorted_a, turns_b ? 0 : orientation);
-    const DistinctCodes distinct_b = numbered(b, sorted_b, turns_b ? orientation : 0);
+    const DistinctCodes distinct_a = numbered(a.codes, sorted_a, turns_b ? 0 : orientation);
+    const DistinctCodes distinct_b = numbered(b.codes, sorted_b, turns_b ? orientation : 0);
     const EdgeSink to_rows = [&](std::span<const Edge> edges) {
       Batches out(sink);
       for (const Edge& edge : edges) {
         const auto same_a = sorted_a.rows_of(edge.a);
         const auto same_b = sorted_b.rows_of(edge.b);
         // Each pair once, where it is nearest.
-        if (nearest(a.code(same_a.front()), b.code(same_b.front()), orientations).way != way) {
+        if (nearest(a.codes.code(same_a.front()), b.codes.code(same_b.front()), orientations).way !=
+            way) {
           continue;
         }
         for (const std::uint32_t row_a : same_a) {

@@ -81,12 +81,17 @@ std::uint64_t find_edges_of_part(const CodeColumn& codes, std::span<const std::u
 std::vector<Edge> edges_within(const CodeColumn& codes, std::span<const std::uint32_t> rows,
                                int radius, const SearchOptions& options = {});
 
-// All pairs of a row of `a` among `rows_a` and a row of `b` among `rows_b` within `radius` bits,
+// Some rows of a column of codes.
+struct CodedRows {
+  const CodeColumn& codes;
+  std::span<const std::uint32_t> rows;
+};
+
+// All pairs of a row of `a` and a row of `b` within `radius` bits,
 // equal codes included: x rows of one code and y of another are x * y edges. Both columns are of
 // one hash.
-void find_edges_between(const CodeColumn& a, std::span<const std::uint32_t> rows_a,
-                        const CodeColumn& b, std::span<const std::uint32_t> rows_b, int radius,
-                        const EdgeSink& sink, const SearchOptions& options = {});
+void find_edges_between(const CodedRows& a, const CodedRows& b, int radius, const EdgeSink& sink,
+                        const SearchOptions& options = {});
 
 struct Neighbour {
   std::uint32_t row;

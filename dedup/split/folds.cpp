@@ -21,10 +21,17 @@ struct FoldTally {
   std::uint64_t largest_block = 0;
 };
 
+// What is counted: of all, and of each class.
+struct FoldCounts {
+  FoldsSummary& summary;
+  std::vector<FoldTally>& tallies;
+};
+
 // Adds a block, but for rows that are dropped, to what is counted.
 void count_block(const Fingerprints& table, std::span<const std::uint32_t> rows,
                  const SplitOptions& options, const Folds& dealt, const RowClasses& classes,
-                 FoldsSummary& summary, std::vector<FoldTally>& tallies) {
+                 const FoldCounts& counts) {
+  auto& [summary, tallies] = counts;
   std::uint8_t fold = kNoFold;  // of all rows of the block that are dealt out
   std::vector<std::uint32_t> labels;
   for (const std::uint32_t row : rows) {
@@ -128,7 +135,7 @@ FoldsSummary summarise_folds(const Fingerprints& table, const Components& blocks
   const Ragged<std::uint32_t> members = rows_by_component(blocks);
   for (std::uint32_t block = 0; block < blocks.count; ++block) {
     const std::vector<std::uint32_t> rows = remaining(members[block], options);
-    if (!rows.empty()) count_block(table, rows, options, dealt, classes, summary, tallies);
+    if (!rows.empty()) count_block(table, rows, options, dealt, classes, {summary, tallies});
   }
   for (std::uint32_t label = 0; label < tallies.size(); ++label) {
     if (tallies[label].samples > 0) add_class(tallies[label], classes.label(label), summary);

@@ -51,10 +51,16 @@ struct SplitBlock {
   bool followed;  // a fixed row
 };
 
+// What is counted: of all, and of each class.
+struct SplitCounts {
+  SplitSummary& summary;
+  std::vector<SplitTally>& tallies;
+};
+
 // Adds a block to what is counted.
 void count_block(const Fingerprints& table, const SplitBlock& block, const SplitOptions& options,
-                 const Splitting& splitting, const RowClasses& classes, SplitSummary& summary,
-                 std::vector<SplitTally>& tallies) {
+                 const Splitting& splitting, const RowClasses& classes, const SplitCounts& counts) {
+  auto& [summary, tallies] = counts;
   std::array<bool, kSplitCount> reached{};
   std::vector<std::uint32_t> labels;
   std::vector<std::uint32_t> dealt_labels;  // of all rows
@@ -158,7 +164,7 @@ SplitSummary summarise(const Fingerprints& table, const Components& blocks,
       continue;
     }
     count_block(table, {rows, home_of(table, rows, options) != kNowhere}, options, splitting,
-                classes, summary, tallies);
+                classes, {summary, tallies});
   }
   for (std::uint32_t label = 0; label < tallies.size(); ++label) {
     for (std::size_t split = 0; split < kSplitCount; ++split) {

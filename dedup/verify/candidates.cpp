@@ -424,8 +424,8 @@ HitsOfPart find_hits_of_part(const LandmarkTable& landmarks, std::span<const std
       nearest.take({edge.a, some[edge.b], edge.distance}, /*is_mirrored=*/true);
     }
   };
-  found.division += find_edges_between_part(landmarks.codes(), some, seen_in_mirror, places, radius,
-                                            part, mirror_sink, options);
+  found.division += find_edges_between_part({landmarks.codes(), some}, {seen_in_mirror, places},
+                                            radius, part, mirror_sink, options);
   found.hits = nearest.hits();
   return found;
 }
@@ -453,7 +453,7 @@ KnownHits find_hits_among(const KnownLandmarks& known, const LandmarkTable& aske
   const auto search = [&] {
     of_all.count = part.size();
     find_edges_between(
-        both, some, part.codes, part.places, radius,
+        {both, some}, {part.codes, part.places}, radius,
         [&](std::span<const Edge> edges) {
           for (const Edge& edge : edges) {
             const bool is_mirrored = edge.a >= count;

@@ -381,9 +381,17 @@ void put(const ImageView& image, Offset at, const Placing& how, PixelSpan pixels
                                                             pixels);
 }
 
+// What is made of a picture: by the recipe, of the target's size.
+struct Augmenting {
+  const Recipe& recipe;
+  const Geometry& target;
+  const AugmentKey& key;
+  const Levels& levels;
+};
+
 // Writes it and does the steps but those that brought it to size.
-void finish(const ImageView& image, Offset at, const Recipe& recipe, const Geometry& target,
-            const AugmentKey& key, const Levels& levels, std::uint8_t* out) {
+void finish(const ImageView& image, Offset at, const Augmenting& how_to, std::uint8_t* out) {
+  const auto& [recipe, target, key, levels] = how_to;
   Streams streams(key);
   const bool is_sized = image.height_px == target.height_px && image.width_px == target.width_px;
   const Placing how = placing_of(recipe, is_sized, target, key.epoch, streams);
@@ -393,8 +401,8 @@ void finish(const ImageView& image, Offset at, const Recipe& recipe, const Geome
 }
 
 // finish() of a part that is resized to the sample's size, straight into it where it can be.
-void finish_resized(ImageView part, const Recipe& recipe, const Geometry& target,
-                    const AugmentKey& key, const Levels& levels, std::uint8_t* out) {
+void finish_resized(ImageView part, const Augmenting& how_to, std::uint8_t* out) {
+  const auto& [recipe, target, key, levels] = how_to;
   constexpr ResampleFilter kFilter = ResampleFilter::kBilinear;
   Streams streams(key);
   const Placing how = placing_of(recipe, true, target, key.epoch, streams);
@@ -477,7 +485,7 @@ void augment_crop(ImageView part, const Recipe& recipe, const Geometry& geometry
   check(part, geometry, out);
   Image gray;
   part = in_channels(part, geometry.channels, gray);
-  finish_resized(part, recipe, geometry, key, levels, out.data());
+  finish_resized(part, {recipe, geometry, key, levels}, out.data());
 }
 
 void augment(ImageView image, const Recipe& recipe, const Geometry& geometry, const AugmentKey& key,
@@ -492,7 +500,7 @@ void augment(ImageView image, const Recipe& recipe, const Geometry& geometry, co
   if (!same_size) image = cut_strip(image, geometry);
   Image gray;
   image = in_channels(image, geometry.channels, gray);
-  if (same_size) return finish(image, {}, recipe, geometry, key, levels, out.data());
+  if (same_size) return finish(image, {}, {recipe, geometry, key, levels}, out.data());
 
   const Size size = centre != nullptr ? short_side_size(image, centre->resize_px)
                                       : covering_size(image, geometry);
@@ -501,10 +509,10 @@ void augment(ImageView image, const Recipe& recipe, const Geometry& geometry, co
     return finish(sized.view(),
                   {crop_offset(size.height_px, geometry.height_px),
                    crop_offset(size.width_px, geometry.width_px)},
-                  recipe, geometry, key, levels, out.data());
+                  {recipe, geometry, key, levels}, out.data());
   }
-  finish(cut_centre(sized.view(), geometry.height_px, geometry.width_px), {}, recipe, geometry, key,
-         levels, out.data());
+  finish(cut_centre(sized.view(), geometry.height_px, geometry.width_px), {},
+         {recipe, geometry, key, levels}, out.data());
 }
 
 }  // namespace winnow::pipeline

@@ -213,10 +213,15 @@ void check_stop(const StopRequested& stop, const fs::path& out) {
                      "; run the same command again to go on after the shards that are finished");
 }
 
-// The parts of all runs, in their order. Those that earlier runs finished are taken as they are.
-std::vector<Part> copy_shards(const Cache& cache, const Kept& kept, const Workspace& workspace,
-                              const std::string& key, const CompactOptions& options,
-                              const ProgressSink& progress, CompactResult& result) {
+struct Copied {
+  std::vector<Part> parts;      // of all runs, in their order
+  std::uint64_t kept_here = 0;  // samples that no earlier run had finished
+};
+
+// Parts that earlier runs finished are taken as they are.
+Copied copy_shards(const Cache& cache, const Kept& kept, const Workspace& workspace,
+                   const std::string& key, const CompactOptions& options,
+                   const ProgressSink& progress) {
   const CachePaths& to = workspace.paths();
   const std::vector<ShardInfo>& shards = cache.manifest().shards;
   const std::vector<KeptRun> runs = plan_runs(shards, kept.ids);
@@ -228,7 +233,7 @@ std::vector<Part> copy_shards(const Cache& cache, const Kept& kept, const Worksp
     if (parts[i]) so_far.done += parts[i]->info.records;
     if (!parts[i]) remove_part(to, name);
   }
-  result.kept_here = kept.ids.size() - so_far.done;
+  Copied all{.parts = {}, .kept_here = kept.ids.size() - so_far.done};
   const LedgerNames names = cache.read_names();
   Counter counter(progress, so_far);
   const WorkerLimit limit(options.threads);
@@ -243,8 +248,7 @@ std::vector<Part> copy_shards(const Cache& cache, const Kept& kept, const Worksp
       parts[i] = copier.copy([&] { check_stop(options.stop, to.root); }, counter);
     });
   });
-  std::vector<Part> all;
-  for (std::optional<Part>& part : parts) all.push_back(*std::move(part));
+  for (std::optional<Part>& part : parts) all.parts.push_back(*std::move(part));
   return all;
 }
 
@@ -325,7 +329,9 @@ CompactResult compact(const Cache& cache, const fs::path& out, const CompactOpti
   Manifest manifest = cache.manifest();
   manifest.shards.clear();
   Tally tally;
-  for (Part& part : copy_shards(cache, kept, workspace, key, options, progress, result)) {
+  Copied copied = copy_shards(cache, kept, workspace, key, options, progress);
+  result.kept_here = copied.kept_here;
+  for (Part& part : copied.parts) {
     tally.add(part.tally);
     manifest.shards.push_back(std::move(part.info));
   }

@@ -527,7 +527,7 @@ class Ingest {
       if (options_.work.stop && options_.work.stop()) throw StoppedError("stopped");
     };
     try {
-      result_.times += run_chunks(plan, maker, *gates_, sink, mine_.so_far, progress_, check);
+      result_.times += run_chunks(plan, maker, *gates_, sink, {mine_.so_far, progress_}, check);
     } catch (const StoppedError&) {
       sink.finish();
       throw StoppedError(what_is_kept(mine_.parts.size() + sink.finished()));

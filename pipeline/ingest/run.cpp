@@ -217,11 +217,10 @@ void run_on_threads(int threads, const auto& work) {
 }  // namespace
 
 StageTimes run_chunks(const RunPlan& plan, const ChunkMaker& maker, Gates& gates, ShardSink& sink,
-                      const Progress& so_far, const ProgressSink& progress,
-                      const std::function<void()>& check) {
+                      const ProgressFrom& progress, const std::function<void()>& check) {
   StageTimes times;
   Stopwatch wall;
-  Collector collector(plan, maker, sink, so_far, progress);
+  Collector collector(plan, maker, sink, progress.so_far, progress.sink);
   run_on_threads(plan.threads, [&](int threads) {
     // Finished chunks wait for the one before them: more than threads in flight keep all busy.
     const auto tokens = static_cast<std::size_t>(3 * threads);

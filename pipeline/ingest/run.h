@@ -22,13 +22,18 @@ struct RunPlan {
   int readers = 1;  // at most
 };
 
+// Where progress goes, and what is done by then.
+struct ProgressFrom {
+  Progress so_far;
+  const ProgressSink& sink;
+};
+
 // Reads the chunks by threads of their own, makes what is to be stored by TBB workers, and writes
 // it, in order, by one more thread: storage that is slow keeps no worker from its work. What is
 // between reading and writing is bounded by `gates` and by a number of chunks. What any of it
 // throws first, in the order of chunks, is thrown here, as is what `check` throws, which is called
-// before each input; `progress` begins with `so_far`.
+// before each input; progress begins with `so_far`.
 StageTimes run_chunks(const RunPlan& plan, const ChunkMaker& maker, Gates& gates, ShardSink& sink,
-                      const Progress& so_far, const ProgressSink& progress,
-                      const std::function<void()>& check);
+                      const ProgressFrom& progress, const std::function<void()>& check);
 
 }  // namespace winnow::pipeline

@@ -3,6 +3,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -52,10 +54,13 @@ Split item_split(const std::string& name) {
   throw UsageError("there is no split '" + name + "'; take train, val or test, or leave it out");
 }
 
+// Its group, its name and its split.
+using ItemPlace = std::tuple<nb::bytes, nb::bytes, std::string>;
+
 // Adds an item at the end, or says whether it is the one that is at `position`.
 bool put(Spool& spool, std::uint64_t position, const std::optional<Levels>& levels,
-         const std::vector<nb::bytes>& labels, const nb::bytes& group, const nb::bytes& name,
-         const std::string& split) {
+         const std::vector<nb::bytes>& labels, const ItemPlace& place) {
+  const auto& [group, name, split] = place;
   SpooledItem item{.name = text_of(name), .split = item_split(split), .group = text_of(group)};
   for (const nb::bytes& label : labels) item.labels.emplace_back(text_of(label));
   if (levels) item.image = image_of(*levels);
@@ -89,7 +94,7 @@ void bind_items(nb::module_& core) {
            nb::arg("folder"))
       .def("__len__", &Spool::size)
       .def("put", &put, nb::arg("position"), nb::arg("image").none(), nb::arg("labels"),
-           nb::arg("group"), nb::arg("name"), nb::arg("split"))
+           nb::arg("place"))
       .def(
           "ingest",
           [](const Spool& spool, const std::string& name,

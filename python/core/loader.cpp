@@ -107,7 +107,7 @@ Stream open_stream(const StreamOptions& o) {
       std::make_shared<const pipeline::Sampler>(std::move(samples), o.seed, sampling, labels);
   // Of one rank and one epoch: a stream has neither, and no end.
   stream.batches = train::plan_batches(static_cast<std::int64_t>(stream.sampler->epoch_size()),
-                                       o.batch, o.micro_batch, 1, 0, 1);
+                                       o.batch, o.micro_batch, 1, {0, 1});
   stream.batches.total_steps = std::numeric_limits<std::int64_t>::max();
   return stream;
 }

@@ -376,11 +376,9 @@ class Spool:
         position: int,
         image: NDArray[np.uint8] | None,
         labels: Sequence[bytes],
-        group: bytes,
-        name: bytes,
-        split: str,
+        place: tuple[bytes, bytes, str],
     ) -> bool:
-        """Adds an item at the end, or says whether it is the one that is at ``position``. An image of one dimension is encoded."""
+        """Adds an item at the end, or says whether it is the one that is at ``position``. Its place is its group, its name and its split. An image of one dimension is encoded."""
     def ingest(
         self,
         name: str,

@@ -214,8 +214,8 @@ def _gather(
 def _put(spool: _core.Spool, position: int, row: Any, split: str, classes: Mapping[str, int]) -> bool:
     try:
         item = _item_of(row)
-        return spool.put(position, _image_of(item.image), _labels_of(item.labels, classes), _group_of(item.group),
-                         os.fsencode(item.name), item.split or split)  # fmt: skip
+        return spool.put(position, _image_of(item.image), _labels_of(item.labels, classes),
+                         (_group_of(item.group), os.fsencode(item.name), item.split or split))  # fmt: skip
     except UsageError as error:
         raise UsageError(f"item {position}: {error}") from error.__cause__
 

@@ -282,7 +282,7 @@ TEST(Resample, RowsMayComeAFewAtATime) {
                               1 + static_cast<int>(rng.below(70)), channels, round);
     const int height = round % 5 == 0 ? image.height_px : 9;
     const int width = round % 3 == 0 ? image.width_px : 20;
-    RowResizer resizer(image.height_px, image.width_px, channels, height, width,
+    RowResizer resizer({image.height_px, image.width_px, channels, height, width},
                        ResampleFilter::kLanczos);
     for (int y = 0; y < image.height_px;) {
       const int count = std::min(image.height_px - y, 1 + static_cast<int>(rng.below(9)));

@@ -322,9 +322,8 @@ TEST(Issues, AreListedWorstFirst) {
   const ColumnSource columns = columns_of(table);
   const auto found = find_issues(parse_issues({"dark", "exif_orientation"}), columns, "phash");
   std::string text;
-  list_issues(
-      found, columns, "phash", [](SampleId id) { return "n" + std::to_string(id); }, ListForm::kCsv,
-      [&](std::string_view line) { text += line; });
+  list_issues(found, columns, "phash", [](SampleId id) { return "n" + std::to_string(id); },
+              {ListForm::kCsv, [&](std::string_view line) { text += line; }});
   EXPECT_EQ(text,
             "id,name,split,labels,issue,score\n"
             "3,n3,train,0,dark,0.1\n"

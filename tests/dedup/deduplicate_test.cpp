@@ -762,7 +762,7 @@ struct Reported {
   }
   std::string removed(ListForm form) const {
     return text(form, [&](ListForm f, const TextSink& out) {
-      list_removed(result, table, {}, odd_name, because(), f, out);
+      list_removed(result, table, {}, odd_name, because(), {f, out});
     });
   }
 };
@@ -790,7 +790,7 @@ TEST(Report, ListsTheGroups) {
   EXPECT_EQ(
       r.text(ListForm::kCsv,
              [&](ListForm form, const TextSink& out) {
-               list_groups(r.result, r.table, {}, odd_name, r.because(), form, out);
+               list_groups(r.result, r.table, {}, odd_name, r.because(), {form, out});
              }),
       "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
       "because,weight,used_in,diameter,chain,probability,transformation\n"
@@ -806,14 +806,14 @@ TEST(Report, ListsPairsAndWhatIsOfLowQuality) {
   const auto columns = [&](const ColumnNames& names) { return select_columns(r.table, names); };
   EXPECT_EQ(r.text(ListForm::kCsv,
                    [&](ListForm form, const TextSink& out) {
-                     list_pairs(columns, r.options, {}, r.table, odd_name, form, out);
+                     list_pairs(columns, r.options, {}, r.table, odd_name, {form, out});
                    }),
             "id,name,split,labels,other_id,other_name,other_split,other_labels,distance\n"
             "1,\"a, \"\"b\"\"\n.jpg\",test,3 5,2,p/2.jpg,train,3,1\n"
             "3,p/3.jpg,train,,4,p/4.jpg,none,7,1\n");
   EXPECT_EQ(r.text(ListForm::kJsonLines,
                    [&](ListForm form, const TextSink& out) {
-                     list_low_quality(r.table, {.hash = "phash"}, odd_name, form, out);
+                     list_low_quality(r.table, {.hash = "phash"}, odd_name, {form, out});
                    }),
             R"({"id":5,"name":"p/5.jpg","split":"train","labels":[0]})"
             "\n");
@@ -836,10 +836,10 @@ TEST(Report, ListsVerifiedPairsAndLookAlikesApart) {
   const NameOf name_of = [](SampleId id) { return std::to_string(id); };
   std::string pairs;
   std::string look_alikes;
-  list_pairs(columns, options, links, table, name_of, ListForm::kCsv,
-             [&](std::string_view text) { pairs += text; });
-  list_look_alikes(columns, options, links, table, name_of, ListForm::kCsv,
-                   [&](std::string_view text) { look_alikes += text; });
+  list_pairs(columns, options, links, table, name_of,
+             {ListForm::kCsv, [&](std::string_view text) { pairs += text; }});
+  list_look_alikes(columns, options, links, table, name_of,
+                   {ListForm::kCsv, [&](std::string_view text) { look_alikes += text; }});
   const std::string fields =
       "id,name,split,labels,other_id,other_name,other_split,other_labels,distance,probability,"
       "transformation\n";
@@ -873,7 +873,7 @@ TEST(Report, TellsTheTrueDistanceOfWhatPicturesTold) {
     return text;
   };
   EXPECT_EQ(text([&](const TextSink& out) {
-              list_pairs(columns, options, links, table, name_of, ListForm::kCsv, out);
+              list_pairs(columns, options, links, table, name_of, {ListForm::kCsv, out});
             }),
             "id,name,split,labels,other_id,other_name,other_split,other_labels,distance,"
             "probability,transformation\n"
@@ -884,8 +884,8 @@ TEST(Report, TellsTheTrueDistanceOfWhatPicturesTold) {
   EXPECT_EQ(result.groups[0].shape.diameter, 20U);
   const ReasonOf first = [](std::uint32_t, std::uint32_t) { return std::string("first"); };
   EXPECT_EQ(text([&](const TextSink& out) {
-              list_removed(result, table, told->verification.pairs, name_of, first, ListForm::kCsv,
-                           out);
+              list_removed(result, table, told->verification.pairs, name_of, first,
+                           {ListForm::kCsv, out});
             }),
             "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
             "because,probability,transformation\n"
@@ -893,7 +893,7 @@ TEST(Report, TellsTheTrueDistanceOfWhatPicturesTold) {
             "3,3,train,0,0,1,1,train,0,8,duplicate,first,0.96,crop to 50 × 50 %\n");
   EXPECT_EQ(
       text([&](const TextSink& out) {
-        list_groups(result, table, told->verification.pairs, name_of, first, ListForm::kCsv, out);
+        list_groups(result, table, told->verification.pairs, name_of, first, {ListForm::kCsv, out});
       }),
       "id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,"
       "because,weight,used_in,diameter,chain,probability,transformation\n"
@@ -1053,9 +1053,8 @@ TEST(Deduplicate, HashesHaveALeastQuality) {
   EXPECT_EQ(pairs, 3U);
   const auto listed = [&](const char* hash) {
     std::string text;
-    list_low_quality(
-        table, {.hash = hash}, [](SampleId) { return "name"; }, ListForm::kCsv,
-        [&](std::string_view line) { text += line; });
+    list_low_quality(table, {.hash = hash}, [](SampleId) { return "name"; },
+                     {ListForm::kCsv, [&](std::string_view line) { text += line; }});
     return std::ranges::count(text, '\n');
   };
   EXPECT_EQ(listed("pdq"), 3);

@@ -523,10 +523,9 @@ TEST(FeatureLinks, ListPairsWithTheirCosines) {
   });
   EXPECT_EQ(pairs, scan(features, 0.92).size());
   std::string text;
-  list_pairs(
-      by.links.columns, by.options, {by.links.links}, by.table,
-      [](SampleId id) { return std::to_string(id); }, ListForm::kCsv,
-      [&](std::string_view line) { text += line; });
+  list_pairs(by.links.columns, by.options, {by.links.links}, by.table,
+             [](SampleId id) { return std::to_string(id); },
+             {ListForm::kCsv, [&](std::string_view line) { text += line; }});
   EXPECT_THAT(text, testing::HasSubstr("other_labels,distance,cosine\n"));
 }
 

@@ -183,7 +183,7 @@ TEST(Search, BetweenTwoColumnsFindsEveryPair) {
            {SearchMethod::kAuto, SearchMethod::kScan, SearchMethod::kJoin}) {
         std::vector<Edge> got;
         find_edges_between(
-            a, rows_a, b, rows_b, radius,
+            {a, rows_a}, {b, rows_b}, radius,
             [&](std::span<const Edge> batch) { got.insert(got.end(), batch.begin(), batch.end()); },
             {method, {}});
         std::ranges::sort(got);

@@ -142,7 +142,7 @@ TEST_P(Turned, EdgesBetweenTwoTablesAreThoseOfEveryPair) {
   for (const SearchMethod method : {SearchMethod::kScan, SearchMethod::kJoin}) {
     std::vector<Edge> got;
     find_edges_between(
-        codes, a, codes, b, 7,
+        {codes, a}, {codes, b}, 7,
         [&](std::span<const Edge> edges) { got.insert(got.end(), edges.begin(), edges.end()); },
         {method, {}});
     std::ranges::sort(got);

@@ -64,6 +64,15 @@ class Shape(unittest.TestCase):
         self.assertEqual(len(self.lint(train__a=table)), 0)
         self.assertEqual(len(self.lint(train__a=table.replace("use(3);", "use(3);\nuse(3);"))), 1)
 
+    def test_parameters(self):
+        six = "int a, std::map<int, int> b, std::function<int(int, int)> c, int d = f(1, 2), const X& e = {1, 2}, int* f"
+        for head, tail in (("void f({})", "{\n}\n"), ("template <class A, class B>\nA::A({})", ": a_(1, 2), b_{3} {\n}\n"),
+                           ("auto f = []({})", "{\n};\n"), ("bool X::operator()({}) const", "{\n}\n")):  # fmt: skip
+            self.assertEqual(self.lint(train__a=f"{head.format(six)} {tail}"), [], head)
+            found = self.lint(train__a=f"{head.format(six + ', int g')} {tail}")
+            self.assertEqual([words.split(" has ")[1] for words in found], ["7 parameters, 6 are allowed"], head)
+        self.assertEqual(self.lint(train__a=f"void f({six}, int g);\nint main() {{\n  f(1, 2, 3, 4, 5, 6, 7);\n}}\n"), [])
+
     def test_brackets_that_are_none(self):
         for line in ('"}"', '"{\\"}"', "'}'", "'\\''", 'R"({ " })"', 'R"x(})" })x"', "1'000'000", "'\"'"):
             self.expect_function("int f()", prefix=f"auto x = {line};\n", name="f")

@@ -13,7 +13,7 @@ TEST(BatchLayout, RanksShareTheMicroBatchesOfABatch) {
   for (int ranks = 1; ranks <= 7; ++ranks) {
     std::int64_t next = 0;
     for (int rank = 0; rank < ranks; ++rank) {
-      const BatchLayout layout = plan_batches(1000, 56, 8, 2, rank, ranks);
+      const BatchLayout layout = plan_batches(1000, 56, 8, 2, {rank, ranks});
       EXPECT_EQ(layout.first_micro, next);
       EXPECT_GE(layout.micro_batches(), 7 / ranks);
       EXPECT_LE(layout.micro_batches(), (7 + ranks - 1) / ranks);
@@ -24,13 +24,13 @@ TEST(BatchLayout, RanksShareTheMicroBatchesOfABatch) {
 }
 
 TEST(BatchLayout, StepsAndEpochs) {
-  const BatchLayout layout = plan_batches(1000, 56, 8, 2, 0, 1);
+  const BatchLayout layout = plan_batches(1000, 56, 8, 2, {0, 1});
   EXPECT_EQ(layout.total_steps, 36);  // 2000 / 56, rounded
   EXPECT_EQ(layout.end_of_epoch(1), 18);
   EXPECT_EQ(layout.end_of_epoch(2), 36);
   EXPECT_EQ(layout.end_of_epoch(3), 36);
   EXPECT_DOUBLE_EQ(layout.epoch_at(18), 1.008);
-  EXPECT_EQ(plan_batches(3, 64, 64, 1, 0, 1).total_steps, 1);  // never none
+  EXPECT_EQ(plan_batches(3, 64, 64, 1, {0, 1}).total_steps, 1);  // never none
 }
 
 TEST(BatchLayout, RanksLoadTheirPartAndTheOneBeforeIt) {
@@ -42,12 +42,12 @@ TEST(BatchLayout, RanksLoadTheirPartAndTheOneBeforeIt) {
     return a.id == b.id && a.epoch == b.epoch && a.weight == b.weight;
   };
   for (const std::int64_t step : {0, 2, 3}) {
-    const auto all = requests_of(plan_batches(50, 24, 4, 3, 0, 1), sampler, step, true);
+    const auto all = requests_of(plan_batches(50, 24, 4, 3, {0, 1}), sampler, step, true);
     ASSERT_EQ(all.size(), 24U);
     for (int ranks = 2; ranks <= 6; ++ranks) {
       std::size_t next = 0;
       for (int rank = 0; rank < ranks; ++rank) {
-        const BatchLayout layout = plan_batches(50, 24, 4, 3, rank, ranks);
+        const BatchLayout layout = plan_batches(50, 24, 4, 3, {rank, ranks});
         const auto mixed = requests_of(layout, sampler, step, true);
         EXPECT_TRUE(mixed.back().partner);
         EXPECT_TRUE(same(mixed.back(), all[(next + 23) % 24]));
@@ -64,12 +64,12 @@ TEST(BatchLayout, RanksLoadTheirPartAndTheOneBeforeIt) {
 }
 
 TEST(BatchLayout, RefusesWhatDoesNotFit) {
-  EXPECT_THROW(plan_batches(100, 10, 4, 1, 0, 1), UsageError);
-  EXPECT_THROW(plan_batches(100, 16, 4, 1, 0, 5), UsageError);
-  EXPECT_THROW(plan_batches(100, 16, 4, 0, 0, 1), UsageError);
-  EXPECT_NO_THROW(plan_batches(100, 16, 4, 1, 3, 4));
-  EXPECT_THROW(plan_batches(100, 16, 4, 1e30, 0, 1), UsageError);
-  EXPECT_THROW(plan_batches(100, std::int64_t{1} << 62, 4, 1, 0, 1), UsageError);
+  EXPECT_THROW(plan_batches(100, 10, 4, 1, {0, 1}), UsageError);
+  EXPECT_THROW(plan_batches(100, 16, 4, 1, {0, 5}), UsageError);
+  EXPECT_THROW(plan_batches(100, 16, 4, 0, {0, 1}), UsageError);
+  EXPECT_NO_THROW(plan_batches(100, 16, 4, 1, {3, 4}));
+  EXPECT_THROW(plan_batches(100, 16, 4, 1e30, {0, 1}), UsageError);
+  EXPECT_THROW(plan_batches(100, std::int64_t{1} << 62, 4, 1, {0, 1}), UsageError);
 }
 
 TEST(BatchLayout, DefaultMicroBatchDividesTheBatch) {
@@ -127,7 +127,7 @@ TEST(BatchLayout, UsualBatchesKeepTheirMicroBatches) {
 TEST(BatchLayout, RefusalOfRanksNamesBatchesThatDivide) {
   const auto refusal = [](std::int64_t batch, std::int64_t micro_batch, int ranks) {
     try {
-      plan_batches(1000, batch, micro_batch, 1, 0, ranks);
+      plan_batches(1000, batch, micro_batch, 1, {0, ranks});
     } catch (const UsageError& error) {
       return std::string(error.what());
     }
@@ -142,7 +142,7 @@ TEST(BatchLayout, RefusalOfRanksKnowsTheMicroBatchOfViews) {
   for (const auto& [batch, ranks] : {std::pair<std::int64_t, int>{64, 4}, {1024, 8}, {257, 3}}) {
     std::string said;
     try {
-      plan_batches(1000, batch, micro_batch_of_views(batch), 1, 0, ranks, true);
+      plan_batches(1000, batch, micro_batch_of_views(batch), 1, {0, ranks}, true);
     } catch (const UsageError& error) {
       said = error.what();
     }
@@ -152,7 +152,7 @@ TEST(BatchLayout, RefusalOfRanksKnowsTheMicroBatchOfViews) {
     std::istringstream words(said.substr(at + before.size()));
     std::string word = "or";
     for (std::int64_t named = 0; word == "or" && words >> named; words >> word) {
-      EXPECT_NO_THROW(plan_batches(1000, named, micro_batch_of_views(named), 1, 0, ranks, true))
+      EXPECT_NO_THROW(plan_batches(1000, named, micro_batch_of_views(named), 1, {0, ranks}, true))
           << said;
       if (words.peek() == ',') break;
     }
@@ -192,7 +192,7 @@ TEST(BatchLayout, WeightOfABatchIsThatOfItsRequests) {
     samples.ids.push_back(id);
     samples.weights.push_back(1);
   }
-  const BatchLayout layout = plan_batches(10, 4, 4, 5, 0, 1);
+  const BatchLayout layout = plan_batches(10, 4, 4, 5, {0, 1});
   EXPECT_EQ(weight_of_batch(layout, pipeline::Sampler(samples, 1), 0), 4);
   EXPECT_TRUE(pipeline::Sampler(samples, 1).all_weights_are_one());
   for (std::size_t i = 0; i < 10; ++i) samples.weights[i] = static_cast<float>(i);

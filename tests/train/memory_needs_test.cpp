@@ -23,7 +23,7 @@ Job job_of(const char* net, int side_px, std::int64_t batch, std::int64_t micro_
                 .stddev = {0.25F, 0.25F, 0.25F},
                 .loss = {}}};
   job.forward = forward_graph(job.setup);
-  job.batches = plan_batches(1'000'000, batch, micro_batch, 1, 0, 1);
+  job.batches = plan_batches(1'000'000, batch, micro_batch, 1, {0, 1});
   return job;
 }
 

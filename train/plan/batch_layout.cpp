@@ -61,7 +61,8 @@ std::string batches_that_divide(std::int64_t batch, int ranks, bool of_views) {
 }  // namespace
 
 BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
-                         double epochs, int rank, int ranks, bool of_views) {
+                         double epochs, const RankOf& self, bool of_views) {
+  const int ranks = self.ranks;
   if (batch < 1 || micro_batch < 1 || batch % micro_batch != 0) {
     throw UsageError("--batch-size " + std::to_string(batch) + " is no multiple of --micro-batch " +
                      std::to_string(micro_batch));
@@ -90,7 +91,7 @@ BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t 
                   .batch = batch,
                   .micro_batch = micro_batch,
                   .total_steps = std::max<std::int64_t>(1, std::llround(steps))},
-                 rank, ranks);
+                 self.rank, ranks);
 }
 
 BatchLayout part_of(BatchLayout layout, int rank, int ranks) {

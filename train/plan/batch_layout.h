@@ -25,11 +25,17 @@ struct BatchLayout {
   double epoch_at(std::int64_t step) const noexcept;
 };
 
+// One rank, and how many there are.
+struct RankOf {
+  int rank = 0;
+  int ranks = 1;
+};
+
 // Pure. Throws UsageError when the batch is no multiple of the micro-batch, there are more ranks
 // than micro-batches (naming batches that divide), or there is nothing to do.
 // `of_views`: the loss compares views, whose default is micro_batch_of_views().
 BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
-                         double epochs, int rank, int ranks, bool of_views = false);
+                         double epochs, const RankOf& self, bool of_views = false);
 
 // The same layout as another rank has it.
 BatchLayout part_of(BatchLayout layout, int rank, int ranks);

@@ -161,7 +161,7 @@ void look_up_job(const TrainOptions& options, const comm::Communicator& comm, Ru
   make_sampler(sampling, options.recipe.seed, std::move(train), comm.rank(), data);
   job.batches =
       plan_batches(static_cast<std::int64_t>(data.sampler->epoch_size()), options.batch.batch,
-                   job.setup.options.batch, options.recipe.epochs, comm.rank(), comm.size(),
+                   job.setup.options.batch, options.recipe.epochs, {comm.rank(), comm.size()},
                    !find_loss(options.recipe.loss.name).reads_labels());
   job.config = config_text(options, job.setup, data.info, digests);
 }

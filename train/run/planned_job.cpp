@@ -41,7 +41,7 @@ Job job_of_shape(const TrainOptions& options, const DataShape& shape, const Back
     job.data.evaluation_sets[Split::kTest] = {};
     take_net(options, job);
     job.batches = plan_batches(shape.images, options.batch.batch, job.setup.options.batch,
-                               options.recipe.epochs, comm.rank(), comm.size(),
+                               options.recipe.epochs, {comm.rank(), comm.size()},
                                !find_loss(options.recipe.loss.name).reads_labels());
     check_execution(options.execution, backend);
     check_recipe(options.recipe.optimizer, options.recipe.rate.schedule, options.recipe.options);
@@ -58,7 +58,7 @@ Job with_micro_batch(const Job& job, std::int64_t micro_batch, std::int64_t batc
   const std::int64_t whole = batch > 0 ? batch : b.batch;
   const double epochs = static_cast<double>(b.total_steps) * static_cast<double>(b.batch) /
                         static_cast<double>(b.samples);
-  other.batches = plan_batches(b.samples, whole, micro_batch, epochs, rank, ranks,
+  other.batches = plan_batches(b.samples, whole, micro_batch, epochs, {rank, ranks},
                                !find_loss(job.setup.options.loss.name).reads_labels());
   if (whole == b.batch) other.batches.total_steps = b.total_steps;
   return other;

@@ -316,10 +316,21 @@ struct Gradient {
   }
 };
 
+// Rows [begin, end) of some lanes of channels from c on.
+struct Chunk {
+  Index channels;  // of a row
+  Index begin;
+  Index end;
+  Index c;
+  int lanes;
+};
+
 // Adds to sums: of g, and of g * (x - mean). Writes g to dresidual.
 template <class T, Gate kGate, bool kKeep, int V, bool kShort>
-void chunk_gradient_sums(const Gradient<T>& in, Index channels, Index begin, Index end, Index c,
-                         int lanes, double* sum_g, double* sum_gx) {
+void chunk_gradient_sums(const Gradient<T>& in, const Chunk& chunk, double* sum_g, double* sum_gx) {
+  const Index channels = chunk.channels;
+  const Index c = chunk.c;
+  const int lanes = chunk.lanes;
   constexpr int kUnroll = 4 / V;
   const Normalizer<V> normalized(in.coefficients, in.width, c);
   Floats g_sum[kUnroll][V] = {};
@@ -332,15 +343,15 @@ void chunk_gradient_sums(const Gradient<T>& in, Index channels, Index begin, Ind
     to_g += g;
     to_gx += g * (x - normalized.mean[v]);
   };
-  Index row = begin;
-  for (; row + kUnroll <= end; row += kUnroll) {
+  Index row = chunk.begin;
+  for (; row + kUnroll <= chunk.end; row += kUnroll) {
 #pragma GCC unroll 4
     for (int u = 0; u < kUnroll; ++u) {
 #pragma GCC unroll 4
       for (int v = 0; v < V; ++v) take(row + u, v, g_sum[u][v], gx_sum[u][v]);
     }
   }
-  for (; row < end; ++row) {
+  for (; row < chunk.end; ++row) {
 #pragma GCC unroll 4
     for (int v = 0; v < V; ++v) take(row, v, g_sum[0][v], gx_sum[0][v]);
   }
@@ -366,8 +377,8 @@ void part_gradient_sums(const Gradient<T>& in, Index channels, const Partition& 
   for (Index begin = p.begin(part); begin < p.end(part); begin += p.chunk_rows) {
     const Index end = least(begin + p.chunk_rows, p.end(part));
     for_channels(channels, [&]<int V, bool kShort>(Index c, Index to, int lanes) {
-      chunk_gradient_sums<T, kGate, kKeep, V, kShort>(in, channels, begin, end, c, lanes, sums + to,
-                                                      sums + width + to);
+      chunk_gradient_sums<T, kGate, kKeep, V, kShort>(in, {channels, begin, end, c, lanes},
+                                                      sums + to, sums + width + to);
     });
   }
 }
