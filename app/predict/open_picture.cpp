@@ -85,8 +85,9 @@ SmallPicture small_picture(const Inputs& inputs, std::uint64_t at, std::uint64_t
   };
   constexpr int kRows = 16;
   const int channels = (*rows)->channels();
-  RowResizer resizer(size.height_px, size.width_px, channels, shrunk(size.height_px),
-                     shrunk(size.width_px), ResampleFilter::kBilinear);
+  RowResizer resizer(
+      {size.height_px, size.width_px, channels, shrunk(size.height_px), shrunk(size.width_px)},
+      ResampleFilter::kBilinear);
   Image band(std::min(kRows, size.height_px), size.width_px, channels);
   for (int row = 0; row < size.height_px; row += kRows) {
     const int some = std::min(kRows, size.height_px - row);
