@@ -283,8 +283,8 @@ void do_join(const PredictJob& job, const PredictFolder& folder, const PredictRe
     join(picture, unpack_band(read_file(band), band.string()));
   }
   if (picture.image.fate == pipeline::Fate::kOk) {
-    conclude(job.net, *job.inputs, input, *request.windows, request.out / "maps", picture.windows,
-             picture.image);
+    conclude(job.net, *job.inputs, *request.windows, request.out / "maps",
+             {input, picture.windows, picture.image});
   }
   write_file_durably(part, pack_results({&picture.image, 1}));
 }

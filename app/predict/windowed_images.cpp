@@ -137,7 +137,7 @@ class WindowedImages::Slide {
     if (of_.band_) {
       of_.gathered_ = std::move(gathered_);
     } else {
-      conclude(of_.net_, of_.inputs_, at_, of_.options_, of_.maps_, gathered_, result_);
+      conclude(of_.net_, of_.inputs_, of_.options_, of_.maps_, {at_, gathered_, result_});
     }
   }
 
@@ -283,8 +283,9 @@ void WindowedImages::finish() {
   issued_.clear();
 }
 
-void conclude(const Net& net, const Inputs& inputs, std::uint64_t at, const WindowOptions& options,
-              const fs::path& maps, const GatheredWindows& gathered, ImageResult& result) {
+void conclude(const Net& net, const Inputs& inputs, const WindowOptions& options,
+              const fs::path& maps, const GatheredPicture& picture) {
+  const auto& [at, gathered, result] = picture;
   if (gathered.windows > 0) {
     put_outputs(net, inputs, at, pooled(options.pool, gathered), mean_features(gathered), result);
   }

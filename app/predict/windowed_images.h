@@ -64,11 +64,17 @@ class WindowedImages final : public Pictures {
   std::deque<Window> issued_;     // to be taken, in their order
 };
 
-// Ends a picture whose windows were gathered: its answer, its boxes, and the file of its maps in
-// the folder `maps`. `result` has its size.
-void conclude(const Net& net, const Inputs& inputs, std::uint64_t at, const WindowOptions& options,
-              const std::filesystem::path& maps, const GatheredWindows& gathered,
-              ImageResult& result);
+// A picture whose windows were all gone over: a number among the inputs, what they said, and its
+// result, which has its size.
+struct GatheredPicture {
+  std::uint64_t at;
+  const GatheredWindows& windows;
+  ImageResult& result;
+};
+
+// Ends it: its answer, its boxes, and the file of its maps in the folder `maps`.
+void conclude(const Net& net, const Inputs& inputs, const WindowOptions& options,
+              const std::filesystem::path& maps, const GatheredPicture& picture);
 
 // Where the maps of an input of that name are, in the folder of maps.
 std::filesystem::path map_path(const std::string& name, const MapOptions& options);
