@@ -12,9 +12,11 @@
 #include <variant>
 #include <vector>
 
-#include "common/json_text.h"
-
 namespace winnow {
+
+// How deep objects and arrays may lie in one another: values are built, copied and freed by
+// recursion, and text of brackets alone would overflow the stack. More than any file of ours has.
+inline constexpr int kJsonLevels = 64;
 
 // A JSON value: what is written is made of it. What is read from files is asked through JsonReader,
 // which names the file where something is wrong.

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "common/error.h"
-#include "common/json.h"
 
 namespace winnow {
 namespace {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "common/json.h"
-#include "common/json_text.h"
 
 namespace winnow {
 

@@ -13,25 +13,6 @@ constexpr std::size_t kDigits = 32;
 
 }  // namespace
 
-bool nests_deeper_than(std::string_view json, int levels) noexcept {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t at = 0; at < json.size(); ++at) {
-    const char c = json[at];
-    if (in_string) {
-      if (c == '\\') ++at;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > levels) return true;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return false;
-}
-
 std::string digest_of_json(std::string_view json) { return to_hex(xxh3_128(as_bytes(json))); }
 
 std::string with_digest_line(std::string_view json) {

@@ -5,12 +5,6 @@
 
 namespace winnow {
 
-// Whether objects and lists in `json` lie more than `levels` deep in one another. Parsers build and
-// copy values by recursion: text of brackets alone would overflow the stack, so ask before parsing
-// what may come from elsewhere. Any bytes will do.
-bool nests_deeper_than(std::string_view json, int levels) noexcept;
-inline constexpr int kJsonLevels = 64;  // more than any file of ours has
-
 // JSON files that name their own content: the second line is `  "digest": "<32 hex digits>",`, the
 // XXH3-128 of the file without that line. Without winnow:
 // grep -v '^  "digest"' FILE | xxh128sum

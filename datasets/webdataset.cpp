@@ -10,7 +10,6 @@
 
 #include "common/error.h"
 #include "common/json.h"
-#include "common/json_text.h"
 #include "common/list_text.h"
 #include "datasets/class_labels.h"
 #include "datasets/layout.h"

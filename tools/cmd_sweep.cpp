@@ -13,6 +13,7 @@ namespace winnow::tools {
 namespace {
 
 namespace fs = std::filesystem;
+
 constexpr const char* kSweepFooter =
     R"(Say how hard to thin by --threshold, --removed, --verify or several of them. Words after -- go to winnow train, the same for
 all runs. Each point is trained beside as many samples of each class removed at random, its control. Runs

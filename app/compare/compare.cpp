@@ -24,6 +24,7 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
+
 constexpr std::uint64_t kBytesOfDifferences = 4'000'000;  // of all recipes together
 constexpr std::size_t kMostDifferences = 36;              // gained, or lost, of a recipe
 

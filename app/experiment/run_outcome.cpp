@@ -13,6 +13,7 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
+
 RunCost cost_by(const std::vector<train::MetricsRow>& rows) {
   RunCost cost;
   for (const train::MetricsRow& row : rows) {

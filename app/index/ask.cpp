@@ -25,6 +25,7 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
+
 fs::path selections_of(const fs::path& index) { return index / "selections"; }
 
 void tell_radius(const IndexDedupRequest& o, const dedup::StoredIndex& index,

@@ -15,6 +15,7 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
+
 constexpr std::uint64_t kInputsATask = 256;  // at least, in micro-batches
 
 std::string digest_of(const PredictFacts& facts) {

@@ -139,9 +139,8 @@ Bytes map_as_npy(const ClassMaps& maps) {
 Bytes map_as_tiff(const ClassMaps& maps) {
   constexpr std::uint16_t kShort = 3;
   constexpr std::uint16_t kLong = 4;
-  constexpr std::uint64_t kDirectory = kDirectoryBytes;
   const auto plane = static_cast<std::uint64_t>(maps.rows * maps.columns) * sizeof(float);
-  const std::uint64_t page = kDirectory + plane;
+  const std::uint64_t page = kDirectoryBytes + plane;
   if (8 + page * static_cast<std::uint64_t>(maps.classes) >
       std::numeric_limits<std::uint32_t>::max()) {
     throw UsageError(
@@ -160,7 +159,7 @@ Bytes map_as_tiff(const ClassMaps& maps) {
     put_entry(out, 258, kShort, 32);  // bits
     put_entry(out, 259, kShort, 1);   // no compression
     put_entry(out, 262, kShort, 1);   // black is 0
-    put_entry(out, 273, kLong, at + static_cast<std::uint32_t>(kDirectory));
+    put_entry(out, 273, kLong, at + static_cast<std::uint32_t>(kDirectoryBytes));
     put_entry(out, 277, kShort, 1);  // samples
     put_entry(out, 278, kLong, static_cast<std::uint32_t>(maps.rows));
     put_entry(out, 279, kLong, static_cast<std::uint32_t>(plane));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -13,46 +12,9 @@
 #include "pipeline/decode/orientation.h"
 
 namespace winnow::app {
-namespace {
 
-using pipeline::Refused;
-
-// A picture that is held whole.
-class LoadedRows final : public pipeline::PictureRows {
- public:
-  explicit LoadedRows(Loaded loaded) : loaded_(std::move(loaded)) {}
-  pipeline::Size size() const noexcept override {
-    return {loaded_.image.height_px, loaded_.image.width_px};
-  }
-  int channels() const noexcept override { return loaded_.image.channels; }
-  int orientation() const noexcept override { return 1; }
-  std::optional<pipeline::DecodeError> read(int rows, std::uint8_t* to) override {
-    const std::size_t bytes = static_cast<std::size_t>(rows) *
-                              static_cast<std::size_t>(loaded_.image.width_px) *
-                              static_cast<std::size_t>(loaded_.image.channels);
-    std::memcpy(to, loaded_.image.pixels.data() + at_, bytes);
-    at_ += bytes;
-    return std::nullopt;
-  }
-  std::optional<pipeline::DecodeError> skip(int rows) override {
-    at_ += static_cast<std::size_t>(rows) * static_cast<std::size_t>(loaded_.image.width_px) *
-           static_cast<std::size_t>(loaded_.image.channels);
-    return std::nullopt;
-  }
-  int rows_to_reach() const noexcept override { return loaded_.image.height_px; }
-  std::string warning() const override { return loaded_.warning; }
-
- private:
-  Loaded loaded_;
-  std::size_t at_ = 0;
-};
-
-}  // namespace
-
-Expected<std::unique_ptr<pipeline::PictureRows>, Refused> open_picture(const Inputs& inputs,
-                                                                       std::uint64_t at,
-                                                                       std::uint64_t memory_bytes,
-                                                                       const StopRequested& stop) {
+Expected<std::unique_ptr<pipeline::PictureRows>, pipeline::Refused> open_picture(
+    const Inputs& inputs, std::uint64_t at, std::uint64_t memory_bytes, const StopRequested& stop) {
   const std::optional<std::filesystem::path> path = inputs.file_of(at);
   if (path && inputs.bytes(at) > 0) {
     std::optional<InputFile> file;
@@ -70,7 +32,9 @@ Expected<std::unique_ptr<pipeline::PictureRows>, Refused> open_picture(const Inp
   }
   auto loaded = inputs.load(at, memory_bytes);
   if (!loaded) return loaded.error();
-  return std::unique_ptr<pipeline::PictureRows>(std::make_unique<LoadedRows>(*std::move(loaded)));
+  pipeline::DecodedImage image(std::move(loaded->image));
+  image.warning = std::move(loaded->warning);
+  return pipeline::rows_of(std::move(image));
 }
 
 SmallPicture small_picture(const Inputs& inputs, std::uint64_t at, std::uint64_t memory_bytes,

@@ -37,7 +37,6 @@ struct PredictJob {
   Telling telling;
   std::unique_ptr<train::Backend> backend;
   std::vector<PredictTask> tasks;
-  std::vector<std::uint64_t> joins;  // inputs that are cut into bands
   PredictFacts facts;
   std::string machine;
 };
@@ -129,7 +128,6 @@ void cut_into_tasks(const PredictRequest& request, PredictJob& job) {
                         return bands_of(*job.inputs, at, *request.windows, window, micro_batch);
                       }};
   job.tasks = plan_tasks(*job.inputs, micro_batch, &cut);
-  job.joins = joins_of(job.tasks);
 }
 
 PredictJob look_up(const PredictRequest& request, Session& session) {
@@ -419,10 +417,11 @@ void work_in_queue(const PredictJob& job, const PredictFolder& folder,
     std::vector<std::string> jobs;
     for (std::size_t task = 0; task < job.tasks.size(); ++task) jobs.push_back(task_job(of, task));
     work_off(queue, jobs, session, [&](std::size_t task) { do_task(job, folder, task, worker); });
+    const std::vector<std::uint64_t> inputs = joins_of(job.tasks);
     std::vector<std::string> joins;
-    for (const std::uint64_t input : job.joins) joins.push_back(join_job(of, input));
+    for (const std::uint64_t input : inputs) joins.push_back(join_job(of, input));
     work_off(queue, joins, session,
-             [&](std::size_t i) { do_join(job, folder, request, job.joins[i]); });
+             [&](std::size_t i) { do_join(job, folder, request, inputs[i]); });
     work_off(queue, {assembly_job(of)}, session, [&](std::size_t) { assemble(job, folder); });
   } catch (const NoLocksError& error) {
     throw SystemError(std::string(error.what()) +
@@ -435,14 +434,15 @@ void work_by_number(const PredictJob& job, const PredictFolder& folder,
                     const PredictRequest& request, TaskWorker& worker, Session& session) {
   const auto ranks = static_cast<std::size_t>(session.comm.size());
   const auto rank = static_cast<std::size_t>(session.comm.rank());
+  const std::vector<std::uint64_t> inputs = joins_of(job.tasks);
   comm::on_all(session.comm, [&] {
     for (std::size_t task = rank; task < job.tasks.size(); task += ranks) {
       do_task(job, folder, task, worker);
     }
   });
   comm::on_all(session.comm, [&] {
-    for (std::size_t i = rank; i < job.joins.size(); i += ranks) {
-      do_join(job, folder, request, job.joins[i]);
+    for (std::size_t i = rank; i < inputs.size(); i += ranks) {
+      do_join(job, folder, request, inputs[i]);
     }
   });
   comm::on_root(session.comm, [&] { assemble(job, folder); });

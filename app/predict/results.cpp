@@ -20,6 +20,16 @@ void get_all(ByteReader& in, std::vector<T>& values) {
   values = in.get_array<T>(in.get<std::uint64_t>());
 }
 
+// In the order of the file.
+void for_each_list(auto& windows, const auto& work) {
+  work(windows.sums);
+  work(windows.most);
+  work(windows.all);
+  work(windows.features);
+  work(windows.places);
+  work(windows.of_maps);
+}
+
 void put(ByteWriter& out, const FoundBox& box) {
   out.put(box.label);
   for (const std::int64_t side : {box.top, box.left, box.height_px, box.width_px}) out.put(side);
@@ -108,17 +118,11 @@ std::vector<ImageResult> unpack_results(BytesView bytes, const std::string& wher
 }
 
 Bytes pack_band(const BandResult& band) {
-  const GatheredWindows& windows = band.windows;
   ByteWriter out;
   out.put_text(kBandMagic);
   put(out, band.image);
-  out.put(windows.windows);
-  put_all(out, windows.sums);
-  put_all(out, windows.most);
-  put_all(out, windows.all);
-  put_all(out, windows.features);
-  put_all(out, windows.places);
-  put_all(out, windows.of_maps);
+  out.put(band.windows.windows);
+  for_each_list(band.windows, [&](const auto& values) { put_all(out, values); });
   return summed(std::move(out));
 }
 
@@ -126,14 +130,8 @@ BandResult unpack_band(BytesView bytes, const std::string& where) {
   ByteReader in(content_of(bytes, kBandMagic, where), where);
   BandResult band;
   band.image = get_result(in);
-  GatheredWindows& windows = band.windows;
-  windows.windows = in.get<std::uint64_t>();
-  get_all(in, windows.sums);
-  get_all(in, windows.most);
-  get_all(in, windows.all);
-  get_all(in, windows.features);
-  get_all(in, windows.places);
-  get_all(in, windows.of_maps);
+  band.windows.windows = in.get<std::uint64_t>();
+  for_each_list(band.windows, [&](auto& values) { get_all(in, values); });
   return band;
 }
 

@@ -19,6 +19,7 @@ namespace {
 
 using dedup::ClassOff;
 using dedup::OffReason;
+
 std::string_view reason_name(OffReason reason) {
   switch (reason) {
     case OffReason::kFixed:

@@ -31,6 +31,7 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
+
 void check_options(const SuspectsRequest& o) {
   if (o.sources.run.empty() && o.sources.features.empty()) {
     throw UsageError(

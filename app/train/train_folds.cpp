@@ -32,6 +32,7 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
+
 void check_folds(const train::LossOptions& loss, double holdout,
                  const train::EvaluationOptions& evaluation) {
   if (!train::find_loss(loss.name).reads_labels()) {

@@ -22,6 +22,7 @@ namespace winnow {
 namespace {
 
 namespace fs = std::filesystem;
+
 constexpr std::string_view kDone = "done\n";
 
 // Opened for reading and writing, made where it is missing; locked. Not locked: another has it,

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/json_reader.h"
+#include "common/json_text.h"
 #include "common/utf8.h"
 #include "dedup/index/manifest_internal.h"
 

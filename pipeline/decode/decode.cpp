@@ -224,7 +224,7 @@ struct TooMuchMemory {
   std::uint64_t bytes;
 };
 
-// A picture that cannot be decoded in parts, held whole and turned.
+// A picture that is held whole, and turned.
 class WholeRows final : public PictureRows {
  public:
   explicit WholeRows(DecodedImage image) : image_(std::move(image)) {}
@@ -233,11 +233,9 @@ class WholeRows final : public PictureRows {
   int channels() const noexcept override { return image_.channels; }
   int orientation() const noexcept override { return 1; }
   std::optional<DecodeError> read(int rows, std::uint8_t* to) override {
-    const std::size_t bytes = static_cast<std::size_t>(rows) *
-                              static_cast<std::size_t>(image_.width_px) *
-                              static_cast<std::size_t>(image_.channels);
-    std::copy_n(image_.pixels.data() + at_, bytes, to);
-    at_ += bytes;
+    const std::size_t begin = at_;
+    skip(rows);
+    std::copy_n(image_.pixels.data() + begin, at_ - begin, to);
     return std::nullopt;
   }
   std::optional<DecodeError> skip(int rows) override {
@@ -277,7 +275,7 @@ Expected<std::unique_ptr<PictureRows>, DecodeError> open_whole(const EncodedByte
     auto image = decode(encoded.in_memory().value_or(BytesView(bytes)), settings,
                         {before, limits.stop, false});
     if (!image) return image.error();
-    return std::unique_ptr<PictureRows>(std::make_unique<WholeRows>(*std::move(image)));
+    return rows_of(*std::move(image));
   } catch (const TooMuchMemory& much) {
     return refused(much.bytes);
   }
@@ -397,6 +395,10 @@ Expected<std::unique_ptr<PictureRows>, DecodeError> open_rows(const EncodedBytes
   auto rows = open_in_parts(encoded, settings, limits);
   if (!rows || *rows) return rows;
   return open_whole(encoded, settings, limits);
+}
+
+std::unique_ptr<PictureRows> rows_of(DecodedImage image) {
+  return std::make_unique<WholeRows>(std::move(image));
 }
 
 std::optional<PartsShape> shape_in_parts(const EncodedBytes& encoded,

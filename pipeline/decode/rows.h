@@ -52,6 +52,9 @@ Expected<std::unique_ptr<PictureRows>, DecodeError> open_rows(const EncodedBytes
                                                               const DecodeSettings& settings,
                                                               const RowLimits& limits);
 
+// The rows of an image that is held, turned already.
+std::unique_ptr<PictureRows> rows_of(DecodedImage image);
+
 // How a picture lies that open_rows() opens in parts.
 struct PartsShape {
   Size stored;

@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/json_reader.h"
+#include "common/json_text.h"
 #include "common/utf8.h"
 #include "pipeline/store/json_internal.h"
 #include "pipeline/store/ledger.h"

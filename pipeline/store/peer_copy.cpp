@@ -21,6 +21,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/json_reader.h"
+#include "common/json_text.h"
 #include "pipeline/store/cache_internal.h"
 #include "pipeline/store/copy_internal.h"
 #include "pipeline/store/peer_copy_internal.h"

@@ -189,6 +189,14 @@ TEST(Json, SaysWhyATextIsNone) {
   EXPECT_EQ(why("[[[1]]]", 2), "its JSON is nested too deep");
   EXPECT_EQ(why("[[1]]", 2), "");
   EXPECT_EQ(why(std::string(1'000'000, '[')), "its JSON is nested too deep");
+  EXPECT_EQ(why("17", 0), "");
+  EXPECT_EQ(why("{}", 0), "its JSON is nested too deep");
+  EXPECT_EQ(why("[{},[],{\"a\":[1]}]", 3), "");
+  EXPECT_EQ(why("[{},[],{\"a\":[1]}]", 2), "its JSON is nested too deep");
+  EXPECT_EQ(why(R"(["[[[[", "\"[[[[", "\\"])", 1), "");
+  EXPECT_EQ(why(R"(["\\",[[]]])", 2), "its JSON is nested too deep");
+  EXPECT_EQ(why("]]]]", 0), "it is not JSON");
+  EXPECT_EQ(why("\"\\", 0), "it is not JSON");  // cut short after the backslash
   EXPECT_EQ(why(R"({"b": {"a": 1, "a": 2}})"), "it has \"a\" twice");
   EXPECT_EQ(why(R"([{"a": 1}, {"a": 2}])"), "");
 }

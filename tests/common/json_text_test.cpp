@@ -8,19 +8,6 @@ namespace winnow::json_text_test {
 
 constexpr std::string_view kJson = "{\n  \"a\": 1\n}\n";
 
-TEST(Nesting, CountsBracketsOutsideStrings) {
-  EXPECT_FALSE(nests_deeper_than("", 0));
-  EXPECT_FALSE(nests_deeper_than("17", 0));
-  EXPECT_TRUE(nests_deeper_than("{}", 0));
-  EXPECT_FALSE(nests_deeper_than("[{},[],{\"a\":[1]}]", 3));
-  EXPECT_TRUE(nests_deeper_than("[{},[],{\"a\":[1]}]", 2));
-  EXPECT_FALSE(nests_deeper_than(R"(["[[[[", "\"[[[[", "\\"])", 1));
-  EXPECT_TRUE(nests_deeper_than(R"(["\\",[[]]])", 2));
-  EXPECT_FALSE(nests_deeper_than("]]]]", 0));
-  EXPECT_FALSE(nests_deeper_than("\"\\", 0));  // cut short after the backslash
-  EXPECT_TRUE(nests_deeper_than(std::string(1000, '['), kJsonLevels));
-}
-
 TEST(DigestLine, IsTheHashOfTheRest) {
   const std::string text = with_digest_line(kJson);
   // printf '{\n  "a": 1\n}\n' | xxh128sum

@@ -10,11 +10,13 @@
 #include "common/file.h"
 #include "common/json.h"
 #include "common/json_reader.h"
+#include "common/json_text.h"
 
 namespace winnow::train {
 namespace {
 
 namespace fs = std::filesystem;
+
 constexpr std::array kFiles{"model.safetensors", "optimizer.safetensors", "state.json"};
 constexpr const char* kEmaFile = "ema.safetensors";  // not in every checkpoint
 constexpr const char* kBestLink = "best";

@@ -21,6 +21,7 @@ namespace winnow::train {
 namespace {
 
 namespace fs = std::filesystem;
+
 constexpr int kOutOfFoldVersion = 1;
 constexpr std::uint32_t kMostOutOfFolds = 100;
 constexpr const char* kCsvHeader = "id,name,label,prediction,fold\n";

@@ -6,6 +6,7 @@
 
 #include "common/json.h"
 #include "common/json_reader.h"
+#include "common/json_text.h"
 #include "common/utf8.h"
 #include "train/model/class_names.h"
 #include "train/optim/recipe_options.h"

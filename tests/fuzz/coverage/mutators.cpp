@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "common/json_text.h"
+#include "common/json.h"
 #include "common/lmdb/structure.h"
 #include "tests/common/deflate.h"
 #include "tests/fuzz/coverage/harness.h"
@@ -312,7 +312,7 @@ void mutate_value(Json& value, const Json& elsewhere, std::size_t most, Random& 
 // One value of a text; now and then any bytes.
 void mutate_json_as(std::string& text, std::size_t most, Random& random, int indent) {
   Json json = Json::value_t::discarded;
-  if (!nests_deeper_than(text, kJsonLevels)) json = Json::parse(text, nullptr, false);
+  if (winnow::Json::parse_if_json(text)) json = Json::parse(text, nullptr, false);
   if (json.is_discarded() || random() % 4 == 0) return mutate_bytes(text, most, random);
   std::vector<Json*> values;
   add_values(json, values);

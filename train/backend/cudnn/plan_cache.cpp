@@ -13,6 +13,7 @@
 #include "common/file.h"
 #include "common/json.h"
 #include "common/json_reader.h"
+#include "common/json_text.h"
 
 namespace winnow::train::cudnn {
 namespace {
