@@ -313,7 +313,7 @@ constexpr auto make_basis() {
   }
   return basis;
 }
-constexpr auto kBasis = make_basis();
+alignas(64) constexpr auto kBasis = make_basis();
 
 // All sums in ascending order.
 std::array<float, kLow * kLow> low_dct(const Samples& samples) {
