@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "common/error.h"
@@ -148,6 +149,10 @@ void for_each_text(const InputFile& file, const std::function<void(std::string_v
 }
 
 std::string read_list_text(const std::filesystem::path& path) {
+  std::error_code unknown;  // left to what opens it
+  if (!std::filesystem::exists(path, unknown) && !unknown) {
+    throw UsageError("there is no file " + path.string());
+  }
   std::string text;
   for_each_text(InputFile(path), [&](std::string_view piece) { text += piece; });
   return text;

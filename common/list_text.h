@@ -22,7 +22,7 @@ namespace winnow {
 // Calls `take` with each piece of the text, in order.
 void for_each_text(const InputFile& file, const std::function<void(std::string_view)>& take);
 
-// The whole text.
+// The whole text. UsageError where there is no such file.
 std::string read_list_text(const std::filesystem::path& path);
 // Its lines, without their ends; empty ones too.
 std::vector<std::string> read_list_lines(const std::filesystem::path& path);

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_reader.h"
+#include "common/list_text.h"
 #include "common/utf8.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/views.h"
@@ -190,20 +191,13 @@ void to_probabilities(bool sigmoid, std::size_t classes, std::span<float> values
 }  // namespace
 
 std::vector<std::string> read_classes(const fs::path& file) {
-  const std::string text = read_text(file);
-  std::vector<std::string> names;
+  const std::string text = read_list_text(file);
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin != std::string::npos && text[begin] == '[') {
-    names = JsonReader(text, {.name = file.string()}).texts();
-  } else {
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      std::string line = text.substr(at, end - at);
-      if (line.ends_with('\r')) line.pop_back();
-      if (!line.empty()) names.push_back(to_utf8(line));
-      at = end + 1;
-    }
-  }
+  const bool is_json = begin != std::string::npos && text[begin] == '[';
+  std::vector<std::string> names =
+      is_json ? JsonReader(text, {.name = file.string()}).texts() : read_list_lines(file);
+  if (!is_json) std::erase(names, "");
+  for (std::string& name : names) name = to_utf8(name);
   if (names.empty()) {
     throw UsageError(file.string() + " names no class; write a name a line, or a JSON list");
   }

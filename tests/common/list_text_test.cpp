@@ -47,6 +47,11 @@ class ListTextTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
+TEST_F(ListTextTest, AMissingFileIsRefused) {
+  EXPECT_THROW(read_list_text(folder_ / "nowhere.txt"), UsageError);
+  EXPECT_THROW(read_list_lines(folder_ / "nowhere.txt"), UsageError);
+}
+
 TEST_F(ListTextTest, EveryEncodingIsTheSameText) {
   const std::string want = "caf\u00E9,1\nb\U0001F600,\u65E5\n";
   const std::u16string same = u"caf\u00E9,1\nb\U0001F600,\u65E5\n";

@@ -242,6 +242,9 @@ class Predict(PredictCase):
                             ("a\nb\nc\n", ["for other classes", "'a'"]), ('["a", "b"]', ["names 2"])):  # fmt: skip
             names.write_text(text)
             self.refused(2, words, "predict", self.trained, self.flat, "--out", out, "--classes", names)
+        names.write_bytes("a\nb\n".encode("utf-16"))  # as lists of other programs
+        self.refused(2, ["3 classes", "names 2"], "predict", self.trained, self.flat, "--out", out, "--classes", names)
+        self.refused(2, [f"there is no file {out}"], "predict", self.trained, self.flat, "--out", out, "--classes", out)
         names.write_text("class-2\nclass-0\nclass-1\n")  # the run names its own, in its order
         self.predict(self.trained, self.flat, "--classes", names)
         self.assertEqual(json.loads((self.folder / "predicted" / "classes.json").read_text()), ["class-0", "class-1", "class-2"])
