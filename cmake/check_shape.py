@@ -10,6 +10,7 @@ Of the C++ and CUDA sources under the folders, which are all of the program unle
     struct      of options or arguments: at most 8 fields. These are structs whose names end in Options, Arguments,
                 Args, Params or Settings, and those that the kernels of a backend are given (train/backend/**/kernel*.h)
     duplicate   no run of 10 equal lines in two sources; comments, includes, blank lines and lone braces do not count
+    options     the options of a training as a whole are seen where a run begins: `const TrainOptions&` in at most 15 places
     stderr      what is said goes by common/to_stderr.h, which never throws and never ends the process; nothing else names
                 stderr, std::cerr, std::clog or perror, or writes to STDERR_FILENO
 Prints one line a finding. Exit code 1 if there is any, but for --information.
@@ -28,6 +29,8 @@ PARAMETERS = 6
 CLASS_LINES = 250
 STRUCT_FIELDS = 8
 EQUAL_LINES = 10
+WHOLE_OPTIONS = re.compile(r"\bconst\s+(?:train::)?TrainOptions\s*&")
+WHOLE_OPTIONS_PLACES = 15
 STDERR = re.compile(r"\b(stderr|cerr|clog|perror)\b|\bd?write\(\s*STDERR_FILENO|\bdprintf\(\s*STDERR_FILENO")
 SAYS = {"common/to_stderr.cpp"}
 FOLDERS = "common,datasets,dedup,pipeline,train,app,tools,python"
@@ -310,6 +313,12 @@ def equal_runs(sources):
         yield f"{sources[s].path}:{lines[s][i][0]}: duplicate, {length} lines equal those from {sources[t].path}:{lines[t][k][0]}"
 
 
+def whole_options(sources):
+    places = [f"{source.path}:{source.line(found.start())}" for source in sources for found in WHOLE_OPTIONS.finditer(source.code)]
+    if len(places) > WHOLE_OPTIONS_PLACES:
+        yield f"{places[-1]}: const TrainOptions& in {len(places)} places, {WHOLE_OPTIONS_PLACES} are allowed: {', '.join(places)}"
+
+
 def words_to_stderr(sources):
     for source in sources:
         for found in STDERR.finditer(source.code) if str(source.path) not in SAYS else ():
@@ -327,7 +336,7 @@ def main():
     if not paths:
         raise SystemExit(f"no sources under {arguments.root}")
     sources = [Source(arguments.root, path) for path in paths]
-    findings = [finding for check in (long_functions, many_parameters, long_classes, wide_structs, equal_runs, words_to_stderr) for finding in check(sources)]
+    findings = [finding for check in (long_functions, many_parameters, long_classes, wide_structs, equal_runs, whole_options, words_to_stderr) for finding in check(sources)]
     print("\n".join(findings) or f"{len(sources)} sources, nothing found")
     return 1 if findings and not arguments.information else 0
 

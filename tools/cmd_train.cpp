@@ -1,3 +1,5 @@
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -38,16 +40,16 @@ std::string augment_help() {
 }
 
 // A run is drawn in the terminal where that is asked for and can be, else told of in lines.
-TrainView view_of(bool live, const train::TrainOptions& options, const Session& session,
-                  TrainHealth& health) {
+TrainView view_of(const std::filesystem::path& run, std::int64_t batch, bool live,
+                  const Session& session, TrainHealth& health) {
   if (live && session.comm.rank() == 0 && can_show_live()) {
-    auto run = std::make_shared<LiveRun>(options.run.out, options.batch.batch, session.stop);
-    const auto tell = [to = run.get()](const std::string& sentence) { to->say(sentence); };
+    auto drawn = std::make_shared<LiveRun>(run, batch, session.stop);
+    const auto tell = [to = drawn.get()](const std::string& sentence) { to->say(sentence); };
     auto listening = std::make_shared<TrainHealth::Listening>(health, tell);
-    return {.progress = [to = run.get()](const Progress& progress) { to->show(progress); },
+    return {.progress = [to = drawn.get()](const Progress& progress) { to->show(progress); },
             .say = tell,
-            .shown = std::make_shared<std::pair<decltype(run), decltype(listening)>>(
-                std::move(run), std::move(listening))};
+            .shown = std::make_shared<std::pair<decltype(drawn), decltype(listening)>>(
+                std::move(drawn), std::move(listening))};
   }
   if (live) {
     say(session,
@@ -59,17 +61,18 @@ TrainView view_of(bool live, const train::TrainOptions& options, const Session& 
 
 void run(const TrainFlags& o, Session& session) {
   TrainHealth* health = nullptr;  // as long as somebody watches
-  run_train(
-      o.request, session,
-      {.watch =
-           [&](Session& traced) {
-             auto watch =
-                 std::make_shared<TrainHealth>(o.health, o.request.choice.train.run.out, traced);
-             health = watch.get();
-             return TrainWatched{health->session(), health->board(), watch};
-           },
-       .view = [&](const train::TrainOptions& options,
-                   const Session& watched) { return view_of(o.live, options, watched, *health); }});
+  run_train(o.request, session,
+            {.watch =
+                 [&](Session& traced) {
+                   auto watch = std::make_shared<TrainHealth>(
+                       o.health, o.request.choice.train.run.out, traced);
+                   health = watch.get();
+                   return TrainWatched{health->session(), health->board(), watch};
+                 },
+             .view =
+                 [&](const std::filesystem::path& one, std::int64_t batch, const Session& watched) {
+                   return view_of(one, batch, o.live, watched, *health);
+                 }});
 }
 
 void add_run_flags(Verb verb, TrainFlags& o) {

@@ -230,7 +230,7 @@ class Planner {
   }
 
   void plan_time() {
-    Timing timing(request_, options_, job_, *backend_, session_, report_);
+    Timing timing(request_, options_.execution, job_, *backend_, session_, report_);
     timing.measure();
     timing.fill(report_);
     report_.best = comm::broadcast(comm_, *best_row(report_), 0);

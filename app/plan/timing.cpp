@@ -125,7 +125,7 @@ void Timing::measure_one(std::int64_t micro_batch, int lane_threads) {
       .evaluates = report_.evaluation_images > 0,
       .by_node = !request_.scaling.hosts.empty() && trials_.empty()};
   Timed timed{.lane_threads = lane_threads,
-              .trial = train::try_steps(options_.execution, job_, shape, backend_, session_.comm)};
+              .trial = train::try_steps(execution_, job_, shape, backend_, session_.comm)};
   timed.step = train::median_step(timed.trial.steps);
   timed.step.data = 0;  // of a few batches it says nothing
   const auto [least, most] = std::ranges::minmax(timed.trial.steps, {}, &StepSeconds::total);

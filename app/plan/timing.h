@@ -42,10 +42,10 @@ StepOf step_by(const std::vector<Timed>& trials, const train::StepForm& wanted, 
 // Measures steps of a plan's rows, and foretells all of them.
 class Timing {
  public:
-  Timing(const PlanRequest& request, const train::TrainOptions& options, const train::Job& job,
-         train::Backend& backend, Session& session, const PlanReport& report)
+  Timing(const PlanRequest& request, const train::ExecutionOptions& execution,
+         const train::Job& job, train::Backend& backend, Session& session, const PlanReport& report)
       : request_(request),
-        options_(options),
+        execution_(execution),
         job_(job),
         backend_(backend),
         session_(session),
@@ -69,7 +69,7 @@ class Timing {
   double data_seconds(double images, double computing) const;
 
   const PlanRequest& request_;
-  const train::TrainOptions& options_;
+  const train::ExecutionOptions& execution_;
   const train::Job& job_;
   train::Backend& backend_;
   Session& session_;

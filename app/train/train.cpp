@@ -151,7 +151,8 @@ void train_watched(const TrainRequest& request, train::RunTrace* trace, const Tr
   const auto train_one = [&](const train::TrainOptions& one) {
     train::TrainResult result;
     {
-      const TrainView view = onlookers.view ? onlookers.view(one, session) : plain_view(session);
+      const TrainView view = onlookers.view ? onlookers.view(one.run.out, one.batch.batch, session)
+                                            : plain_view(session);
       result = train::train(one, session.comm, view.progress, view.say, watched.board);
     }
     tell_result(one.run, result, session);

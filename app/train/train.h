@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -44,8 +45,10 @@ struct TrainWatched {
 struct TrainOnlookers {
   // Collective. What it returns ends before the session that it is given.
   std::function<TrainWatched(Session& session)> watch;
-  // On every rank, before each run; else plain_view().
-  std::function<TrainView(const train::TrainOptions& options, const Session& session)> view;
+  // On every rank, before each run; else plain_view(). `batch`: images of a step.
+  std::function<TrainView(const std::filesystem::path& run, std::int64_t batch,
+                          const Session& session)>
+      view;
 };
 
 // Trains a net on a cache, alone or on all ranks, and evaluates it; with folds a run for each.

@@ -66,6 +66,7 @@ class Sampler {
           const SampleLabels& labels = {});
 
   std::uint64_t epoch_size() const noexcept { return epoch_size_; }
+  Sampling sampling() const noexcept { return sampling_; }
   // Whether all epochs have the same samples equally often.
   bool epochs_are_alike() const noexcept;
   // None where all samples are shuffled together.

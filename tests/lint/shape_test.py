@@ -143,6 +143,15 @@ class Shape(unittest.TestCase):
         text = "\n".join(f'say("// {i}");' for i in range(12))
         self.assertEqual(self.lint(train__a=text, train__b=text.replace("// ", "// other ")), [])
 
+    def test_whole_options_stand_in_few_places(self):
+        place = "void f{}(const TrainOptions& a);\n"
+        fifteen = "".join(place.format(i) for i in range(15))
+        self.assertEqual(self.lint(train__a_h=fifteen, train__b="// const TrainOptions&\nvoid g(TrainOptions a, const Options& b);\n"), [])
+        for more in (place.format(15), "const train::TrainOptions& a = b;\n", "auto f = [](const  TrainOptions & a) {\n};\n"):
+            found = self.lint(train__b="int a;\n" + more)
+            self.assertEqual(len(found), 1, more)
+            self.assertIn("train/b.cpp:2: const TrainOptions& in 16 places, 15 are allowed: train/a.h:1,", found[0])
+
     def test_what_is_said_goes_one_way(self):
         for line in ('fmt::print(stderr, "x");', 'std::cerr << "x";', "std::clog << 1;", 'perror("x");', "::write(STDERR_FILENO, a, 1);",
                      'std::fprintf(stderr, "x");', "std::fflush(stderr);", "(void)!write( STDERR_FILENO, a, 1);"):  # fmt: skip

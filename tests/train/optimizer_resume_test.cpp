@@ -40,7 +40,7 @@ class OptimizerResume : public testing::TestWithParam<std::string> {
     o.run.max_steps = steps;
     o.run.resume = true;
     const auto comm = comm::make_single();
-    train(o, *make_reference_backend(), *comm, {}, [](const std::string&) {});
+    train(o, *comm, {}, [](const std::string&) {});
     return load_checkpoint(*newest_checkpoint(o.run.out / "checkpoints"));
   }
 

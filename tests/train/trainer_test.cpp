@@ -57,8 +57,9 @@ class Trainer : public testing::Test {
 
   TrainResult trained(const TrainOptions& o, Backend& backend) {
     const auto comm = comm::make_single();
-    return train(o, backend, *comm, {},
-                 [&](const std::string& sentence) { notes_.push_back(sentence); });
+    return train(
+        o, *comm, {}, [&](const std::string& sentence) { notes_.push_back(sentence); }, nullptr,
+        &backend);
   }
 
   std::string refusal_of(const TrainOptions& o, Backend& backend) {

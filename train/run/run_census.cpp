@@ -31,11 +31,10 @@ void RunCensus::gather(std::vector<EpochCensus>& rows, std::int64_t done,
   gathered_step_ = done;
 }
 
-std::string RunCensus::checked_text(const std::vector<EpochCensus>& rows, std::int64_t done,
-                                    pipeline::Sampling sampling) {
+std::string RunCensus::checked_text(const std::vector<EpochCensus>& rows, std::int64_t done) {
   extend_due(due_, rows.size(), sampler_);
   check_census(rows, due_, static_cast<std::uint64_t>(done * batches_.batch));
-  return to_json(rows, due_, sampling);
+  return to_json(rows, due_, sampler_.sampling());
 }
 
 }  // namespace winnow::train

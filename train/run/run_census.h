@@ -26,8 +26,7 @@ class RunCensus {
   void gather(std::vector<EpochCensus>& rows, std::int64_t done, comm::Communicator& comm);
 
   // Checks `rows` against what was due (see check_census) and returns the text of census.json.
-  std::string checked_text(const std::vector<EpochCensus>& rows, std::int64_t done,
-                           pipeline::Sampling sampling);
+  std::string checked_text(const std::vector<EpochCensus>& rows, std::int64_t done);
 
  private:
   std::uint64_t epoch_samples() const { return static_cast<std::uint64_t>(batches_.samples); }

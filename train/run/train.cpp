@@ -145,7 +145,8 @@ void go_on_from(const RunState& state, StepExecutor& executor) {
 
 // What a run is made of; all of it outlives the loop.
 struct Parts {
-  const TrainOptions& options;
+  const RunOptions& run;
+  const ExecutionOptions& execution;
   const Job& job;
   Engine& engine;
   RunDirectory& directory;
@@ -158,7 +159,8 @@ struct Parts {
 class Trainer {
  public:
   Trainer(const Parts& parts, RunState state, StepRange steps)
-      : options_(parts.options),
+      : run_(parts.run),
+        execution_(parts.execution),
         job_(parts.job),
         engine_(parts.engine),
         directory_(parts.directory),
@@ -170,8 +172,8 @@ class Trainer {
         lr_(learning_rate(job_.recipe, job_.batches)),
         ranks_(comm_),
         log_(comm_, job_.batches),
-        saver_(directory_, log_, comm_, board_, options_.run.checkpoints.kept),
-        evaluations_(job_, options_.run, options_.execution.threads.decode, engine_, comm_, log_),
+        saver_(directory_, log_, comm_, board_, run_.checkpoints.kept),
+        evaluations_(job_, run_, execution_.threads.decode, engine_, comm_, log_),
         census_(*job_.data.sampler, job_.batches, state_.step),
         loss_watch_(loss_of_guessing(job_.setup.options)) {}
 
@@ -180,13 +182,13 @@ class Trainer {
     pipeline::Batch batch;
     for (std::int64_t done = steps_.first + 1; done <= steps_.last; ++done) {
       board_.begin_step(done);
-      batch = next_batch(*loader_, std::move(batch), done, options_.run.log.trace);
+      batch = next_batch(*loader_, std::move(batch), done, run_.log.trace);
       const StepResult step = compute(batch, done);
       board_.end_step(loader_->waited_seconds());
       if (progress)
         progress(
             progress_of({done, steps_.last}, job_.batches.batch, epoch_, state_.losses.interval));
-      if (done % options_.run.log.interval == 0 || done == steps_.last) log_interval(done);
+      if (done % run_.log.interval == 0 || done == steps_.last) log_interval(done);
       const bool stopping = step.stop && done < steps_.last;
       if (stopping || is_due(done) || has_to_save(done)) pause(done, stopping);
     }
@@ -197,20 +199,19 @@ class Trainer {
   void begin() {
     const bool evaluates_again = !state_.evaluated || steps_.first == steps_.last;
     log_.open({.metrics = directory_.metrics(),
-               .events = options_.run.log.tensorboard ? directory_.events() : fs::path(),
+               .events = run_.log.tensorboard ? directory_.events() : fs::path(),
                .ranks = directory_.ranks(),
                .run_id = directory_.run_id(),
-               .sink = options_.run.log.sink},
+               .sink = run_.log.sink},
               steps_.first, evaluates_again);
     on_root(comm_, [&] {
       const auto& shuffle = job_.data.shuffle_quality;
       if (steps_.first == 0 && shuffle) log_.write_shuffle(*shuffle);
       remove_file(directory_.summary());  // it says nothing of what follows
     });
-    loader_ = load_training_batches(job_, options_.execution.threads.decode, comm_, steps_,
+    loader_ = load_training_batches(job_, execution_.threads.decode, comm_, steps_,
                                     engine_.executor().execution().batches_ahead);
-    ranks_.begin(traffic_of_step(engine_.executor().execution()),
-                 card_of(options_.execution, comm_));
+    ranks_.begin(traffic_of_step(engine_.executor().execution()), card_of(execution_, comm_));
     log_.throughput().begin(steps_.first, job_.batches.batch);
     leave_epochs(steps_.first);
     if (!state_.evaluated && steps_.first < steps_.last && evaluate(steps_.first)) {
@@ -222,7 +223,7 @@ class Trainer {
     const std::int64_t step = done - 1;
     const int views = views_of(job_.setup);
     const double weight = views * weight_of_batch(job_.batches, *job_.data.sampler, step);
-    const bool stop = saver_.failed() || (options_.run.stop && options_.run.stop());
+    const bool stop = saver_.failed() || (run_.stop && run_.stop());
     StepResult result;
     const auto started = Clock::now();
     try {
@@ -233,7 +234,7 @@ class Trainer {
     ranks_.count(result, std::chrono::duration<double>(Clock::now() - started).count());
     account(result, done);
     census_.add(step, samples_of_views(batch.ids, views));
-    if (options_.run.log.batches) {
+    if (run_.log.batches) {
       log_.write_digest(done, digest_of(batch, job_.batches, step, views));
     }
     return result;
@@ -259,7 +260,7 @@ class Trainer {
     }
     // A run that goes on may end before it did a step.
     if (done > first_) add_steps(engine_.executor(), log_.throughput().of_interval(done), values);
-    if (options_.execution.dtype == DType::kF16) add_scale(engine_.executor(), speed_, values);
+    if (execution_.dtype == DType::kF16) add_scale(engine_.executor(), speed_, values);
     log_.write_interval(done, std::move(values), ranks_.gather(*loader_));
     state_.losses.interval = {};
     state_.interval_hits = {};
@@ -277,7 +278,7 @@ class Trainer {
   }
 
   bool has_to_save(std::int64_t done) const {
-    const int every = options_.run.checkpoints.interval;
+    const int every = run_.checkpoints.interval;
     return done == end_of_epoch() || (every > 0 && done % every == 0);
   }
 
@@ -304,9 +305,9 @@ class Trainer {
     if (stopping) {
       saver_.finish();
       settle(health::Stage::kEnding);  // all together, or one would wait for another that left
-      throw_stopped(comm_, options_.run.out, {done, steps_.last});
+      throw_stopped(comm_, run_.out, {done, steps_.last});
     }
-    require_unchanged_cache(job_, options_.run.out, {done, steps_.last}, comm_, note_);
+    require_unchanged_cache(job_, run_.out, {done, steps_.last}, comm_, note_);
     log_.throughput().leave_out(std::chrono::duration<double>(Clock::now() - begin).count());
   }
 
@@ -314,7 +315,7 @@ class Trainer {
   bool evaluate(std::int64_t done) {
     settle(health::Stage::kEvaluating);
     const bool is_best = evaluations_.evaluate_due(done, state_.best);
-    if (done == steps_.last || !is_over(options_.run.evaluation, state_.best)) return is_best;
+    if (done == steps_.last || !is_over(run_.evaluation, state_.best)) return is_best;
     note_("ended after step " + std::to_string(done) + ": " + in_words(*state_.best));
     steps_.last = done;
     if (state_.losses.interval.count > 0) log_interval(done);
@@ -334,9 +335,7 @@ class Trainer {
     if (!found.empty()) end_with(found);
     census_.gather(state_.census, done, comm_);
     std::string census;
-    on_root(comm_, [&] {
-      census = census_.checked_text(state_.census, done, options_.data.sampling.sampling);
-    });
+    on_root(comm_, [&] { census = census_.checked_text(state_.census, done); });
     enter_step(state_, done, job_.batches, engine_.executor());
     state_.writer.seed = job_.recipe.seed;
     state_.writer.ranks = comm_.size();
@@ -379,11 +378,12 @@ class Trainer {
             .steps = steps_.last,
             .train_loss = epoch.count > 0 ? epoch.value() : state_.losses.last_epoch,
             .score = evaluations_.score(),
-            .best = options_.run.evaluation.keep_best.empty() ? std::nullopt : state_.best,
+            .best = run_.evaluation.keep_best.empty() ? std::nullopt : state_.best,
             .speed = speed_};
   }
 
-  const TrainOptions& options_;
+  const RunOptions& run_;
+  const ExecutionOptions& execution_;
   const Job& job_;
   Engine& engine_;
   RunDirectory& directory_;
@@ -405,24 +405,12 @@ class Trainer {
   StepSpeed speed_;
 };
 
-}  // namespace
-
-TrainResult train(const TrainOptions& options, comm::Communicator& comm,
-                  const ProgressSink& progress, const std::function<void(std::string)>& note,
-                  health::Board* board) {
-  std::unique_ptr<Backend> backend;
-  on_all(comm,
-         [&] { backend = make_backend(options.execution.backend, {.device = comm.local_rank()}); });
-  return train(options, *backend, comm, progress, note, board);
-}
-
-TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicator& comm,
-                  const ProgressSink& progress, const std::function<void(std::string)>& note,
-                  health::Board* board) {
-  TrainOptions options = given;
+// All of train(), on a backend.
+TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator& comm,
+                     const ProgressSink& progress, const Note& note, health::Board& board) {
   comm.use_checksums(options.execution.all_reduce.checksums);
-  options.net = choose_net(given.net, given.run, comm, note);
-  options.batch.micro_batch = choose_micro_batch(given.batch, given.run, comm);
+  options.net = choose_net(options.net, options.run, comm, note);
+  options.batch.micro_batch = choose_micro_batch(options.batch, options.run, comm);
   const RunOptions& run = options.run;
   const Job job = open_job(options, backend, comm);
   Model model = outline_model(job.forward, options.start, comm);
@@ -460,19 +448,33 @@ TrainResult train(const TrainOptions& given, Backend& backend, comm::Communicato
   on_all(comm, [&] { steps = steps_to_do(job, run, state); });
   engine.load_model();
   go_on_from(state, engine.executor());
-  health::Board unseen;
-  if (board == nullptr) board = &unseen;
-  board->set_saved(state.step);
-  engine.executor().marks().set_board(board);
+  board.set_saved(state.step);
+  engine.executor().marks().set_board(&board);
   RunTrace* const trace = run.log.trace;
   if (trace != nullptr) {
     engine.executor().set_trace(&trace->recorder());
     trace->begin(run.out / "trace.json", state.step, note);
   }
-  Trainer trainer({options, job, engine, directory, comm, note, *board}, std::move(state), steps);
+  Trainer trainer({run, options.execution, job, engine, directory, comm, note, board},
+                  std::move(state), steps);
   const TrainResult result = trainer.run(progress);
   if (trace != nullptr) trace->finish();
   return result;
+}
+
+}  // namespace
+
+TrainResult train(const TrainOptions& options, comm::Communicator& comm,
+                  const ProgressSink& progress, const std::function<void(std::string)>& note,
+                  health::Board* board, Backend* backend) {
+  std::unique_ptr<Backend> made;
+  if (backend == nullptr) {
+    on_all(comm,
+           [&] { made = make_backend(options.execution.backend, {.device = comm.local_rank()}); });
+    backend = made.get();
+  }
+  health::Board unseen;
+  return train_on(*backend, options, comm, progress, note, board != nullptr ? *board : unseen);
 }
 
 }  // namespace winnow::train

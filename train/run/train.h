@@ -54,16 +54,12 @@ struct TrainResult {
 //              .reproducible every bit of the weights.
 // note         Takes sentences for people.
 // board        Where this rank marks what it does; null: nowhere.
+// backend      The one that options.execution.backend names; null: it is made.
 // Throws       UsageError: options that do not fit the data or each other.
 //              comm::AgreedError, exit code 75: stopped as asked, after a checkpoint.
 //              Error: the loss is not finite, or ranks differ.
 TrainResult train(const TrainOptions& options, comm::Communicator& comm,
                   const ProgressSink& progress, const std::function<void(std::string)>& note,
-                  health::Board* board = nullptr);
-
-// The same on `backend`, which options.execution.backend names.
-TrainResult train(const TrainOptions& options, Backend& backend, comm::Communicator& comm,
-                  const ProgressSink& progress, const std::function<void(std::string)>& note,
-                  health::Board* board = nullptr);
+                  health::Board* board = nullptr, Backend* backend = nullptr);
 
 }  // namespace winnow::train

@@ -227,7 +227,9 @@ class RunInF16 : public testing::Test {
 
   static TrainResult trained(const TrainOptions& o) {
     const auto comm = comm::make_single();
-    return train(o, *host_card(), *comm, {}, [](const std::string&) {});
+    const auto card = host_card();
+    return train(
+        o, *comm, {}, [](const std::string&) {}, nullptr, card.get());
   }
 
   Checkpoint last_checkpoint(const std::string& run) const {
