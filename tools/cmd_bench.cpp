@@ -1,9 +1,262 @@
+#include <cstdint>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <string>
+#include <type_traits>
 
-#include "tools/benches.h"
+#include "app/bench/allreduce.h"
+#include "app/bench/decode.h"
+#include "app/bench/exchange.h"
+#include "app/bench/hash.h"
+#include "app/bench/ingest.h"
+#include "app/bench/loader.h"
+#include "app/bench/search.h"
+#include "app/bench/shuffle.h"
+#include "app/words.h"
+#include "common/comm/communicator.h"
+#include "common/image.h"
+#include "common/json.h"
+#include "pipeline/load/stages.h"
+#include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
+#include "tools/ingest_flags.h"
+#include "tools/numbers.h"
+#include "tools/run_flags.h"
+#include "tools/sub_verb.h"
+#include "tools/train_flags.h"
+#include "train/nets/nets.h"
 
 namespace winnow::tools {
+namespace {
+
+// Those that decode a data set from memory. `o` must live as long as the verb, which is returned.
+Verb add_held_bench(Verb bench, const std::string& name, const std::string& what, HeldRequest& o) {
+  const Verb verb = bench.add_verb(name, what);
+  verb.add_option("source", o.source, "Data set, as of ingest").required();
+  verb.add_option("--seconds", o.seconds, "A run goes through the source until it takes so long")
+      .check(real_above(0, kMostSeconds))
+      .show_default();
+  verb.add_option("--rounds", o.rounds, "Runs of each kind, by turns; medians count")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  verb.add_option("--hold", o.hold_mib,
+                  "MiB of inputs to hold in memory; of a larger source a part, evenly spread")
+      .check(whole_in(1, kMostMib))
+      .show_default();
+  verb.add_flag("--json", o.json, "Print one JSON object on stdout");
+  add_ingest_flags(verb, o.flags);
+  return verb;
+}
+
+SubVerb add_bench_decode(Verb bench) {
+  auto o = std::make_shared<HeldRequest>();
+  o->seconds = 5;
+  const Verb verb = add_held_bench(
+      bench, "decode", "Decoding from memory on all cores, beside one core's rate times the cores",
+      *o);
+  return {verb, [o](Session& session) { bench_decode(*o, session); }};
+}
+
+SubVerb add_bench_ingest(Verb bench) {
+  auto o = std::make_shared<IngestBenchRequest>();
+  o->held.seconds = 20;
+  const Verb verb =
+      add_held_bench(bench, "ingest",
+                     "A whole ingest, beside decoding the same images from memory on "
+                     "the same cores, and beside that with plain writing of their bytes",
+                     o->held);
+  verb.add_option("--out", o->out,
+                  "Folder in which caches are made and removed again; empty: where temporary files "
+                  "are kept");
+  return {verb, [o](Session& session) { bench_ingest(*o, session); }};
+}
+
+SubVerb add_bench_hash(Verb bench) {
+  auto o = std::make_shared<HashBenchRequest>();
+  const Verb verb = bench.add_verb(
+      "hash", "Hashing of decoded pixels on one core, beside making them gray, which is the least");
+  verb.add_option("--hash", o->hashes, "Each alone, and all together")
+      .delimiter(',')
+      .show_default();
+  verb.add_option("--width", o->width_px, "Of the pictures")
+      .check(whole_in(1, 1 << 14))
+      .show_default();
+  verb.add_option("--height", o->height_px, "Of the pictures")
+      .check(whole_in(1, 1 << 14))
+      .show_default();
+  verb.add_option("--seconds", o->seconds, "Of each run")
+      .check(real_above(0, kMostSeconds))
+      .show_default();
+  verb.add_option("--rounds", o->rounds, "Runs of each kind, by turns; medians count")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  return {verb, [o](Session& session) { bench_hash(*o, session); }};
+}
+
+SubVerb add_bench_search(Verb bench) {
+  auto o = std::make_shared<SearchBenchRequest>();
+  const Verb verb = bench.add_verb(
+      "search",
+      "Search for all near pairs of random codes, beside the plan's comparisons and copies alone");
+  verb.add_option("--count", o->count, "Of codes; one in a hundred has a neighbour")
+      .check(whole_in(2, 4'000'000'000))
+      .show_default();
+  verb.add_option("--bits", o->bits, "Of a code").check(whole_in(64, 1024)).show_default();
+  verb.add_option("--radius", o->radius, "Bits in which near codes differ at most")
+      .check(whole_in(0, 1024))
+      .show_default();
+  verb.add_option("--rounds", o->rounds, "Runs; medians count")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  return {verb, [o](Session& session) { bench_search(*o, session); }};
+}
+
+SubVerb add_bench_loader(Verb bench) {
+  auto o = std::make_shared<LoaderBenchRequest>();
+  const Verb verb = bench.add_verb(
+      "loader",
+      "Training batches taken as fast as they come, beside reading, decoding and augmenting alone, "
+      "and, of bare pixels, copying them");
+  verb.add_option("cache", o->load.cache, "Cache made by winnow ingest").required();
+  add_memory_flags(verb, o->load.memory);
+  verb.add_option("--augment", o->load.augment, "Augmentation recipe, as of train").show_default();
+  verb.add_option("--image-size", o->load.image_side_px, "Side in pixels; 0: as the images are")
+      .check(whole_in(0, train::kMostSidePx))
+      .show_default();
+  verb.add_option("--batch-size", o->load.batch, "Images of a batch")
+      .check(whole_in(1, 1 << 20))
+      .show_default();
+  add_shuffle_flags(verb, o->load.shuffle);
+  verb.add_option("--threads", o->load.threads, "That load; 0: all there are")
+      .check(cores())
+      .show_default();
+  verb.add_option("--seconds", o->seconds, "Of a run of the loader")
+      .check(real_above(0, kMostSeconds))
+      .show_default();
+  verb.add_option("--rounds", o->rounds, "Runs of each kind, by turns; medians count")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  return {verb, [o](Session& session) { bench_loader(*o, session); }};
+}
+
+SubVerb add_bench_shuffle(Verb bench) {
+  auto o = std::make_shared<ShuffleBenchRequest>();
+  const Verb verb = bench.add_verb(
+      "shuffle",
+      "How well training samples are mixed where an epoch exchanges a fraction of each partition "
+      "alone, beside a global shuffle, for several fractions");
+  verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
+  verb.add_option("--selection", o->selection, "Selection made by winnow dedup to obey");
+  add_shuffle_flags(verb, o->shuffle);
+  const Flag fraction = verb.flag("--shuffle-fraction");
+  fraction.description("Only this one, instead of 0, 0.05, 0.1, 0.25, 0.5 and 1").show_default("");
+  verb.add_option("--batch-size", o->batch, "Images of a global batch")
+      .check(whole_in(1, 1 << 20))
+      .show_default();
+  verb.add_option("--seed", o->seed, "Of the orders").check(seeds()).show_default();
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  verb.footer(
+      R"(away: share of the samples used in a lane that is not their partition's, the most that
+travels where machines hold partitions; expected: the fraction times 1 - 1/partitions.
+moved: how far a sample comes from its place in the epoch before, of an epoch; 1/3 at best.
+meetings: how often two samples that share a lane of a batch do so again an epoch later.
+classes: entropy of the classes in a lane of a batch.
+Both as multiples of what a global shuffle comes to.)");
+  return {verb, [o, fraction](Session& session) { bench_shuffle(*o, fraction.given(), session); }};
+}
+
+SubVerb add_bench_alltoall(Verb bench) {
+  auto o = std::make_shared<ExchangeRequest>();
+  const Verb verb = bench.add_verb(
+      "alltoall",
+      "The exchange of data between ranks, beside what one rank alone can send to the next, and "
+      "beside MPI's own; under mpirun");
+  verb.add_option("-b,--bytes", o->bytes, "That each rank sends, to all others together")
+      .in_bytes()
+      .check(whole_in(4, std::int64_t{1} << 30))
+      .show_default();
+  verb.add_option("--segment", o->segment_bytes, "Of a message at most")
+      .in_bytes()
+      .check(whole_in(4, std::int64_t{1} << 30))
+      .show_default();
+  verb.add_option("--gradients", o->gradient_bytes,
+                  "Also all-reduces of so many bytes, alone and beside running exchanges")
+      .in_bytes()
+      .check(whole_in(0, std::int64_t{1} << 32))
+      .show_default();
+  verb.add_option("-n,--rounds", o->rounds, "Runs of each kind, by turns; medians count")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  return {verb, [o](Session& session) { bench_alltoall(*o, session); },
+          /*uses_ranks=*/true};
+}
+
+SubVerb add_bench_allreduce(Verb bench) {
+  auto o = std::make_shared<AllReduceRequest>();
+  const Verb verb = bench.add_verb(
+      "allreduce",
+      "The all-reduce of gradients by each schedule, beside MPI_Allreduce and what the network "
+      "could do, in the columns of nccl-tests; under mpirun");
+  const auto size = [&](const std::string& flag, std::uint64_t& value, const std::string& what) {
+    verb.add_option(flag, value, what)
+        .in_bytes()
+        .check(whole_in(4, std::int64_t{1} << 32))
+        .show_default();
+  };
+  size("-b,--min-bytes", o->sizes.least_bytes, "The smallest buffer");
+  size("-e,--max-bytes", o->sizes.most_bytes, "The largest buffer");
+  const Flag factor = verb.add_option("-f,--factor", o->sizes.factor, "From one size to the next")
+                          .check(whole_in(2, 1024))
+                          .show_default();
+  verb.add_option("-i,--step-bytes", o->sizes.step_bytes,
+                  "So many bytes more from one size to the next, in place of a factor")
+      .in_bytes()
+      .check(whole_in(4, std::int64_t{1} << 32))
+      .excludes(factor);
+  verb.add_option("-n,--rounds", o->rounds.measured, "Runs of each kind, by turns; medians count")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  verb.add_option("-w,--warmup-rounds", o->rounds.warmup, "Runs of each kind before those")
+      .check(whole_in(0, kMostCount))
+      .show_default();
+  verb.add_option(
+          "-d,--type", o->types,
+          "Elements of the buffers: f32, f64, i32, i64, or bf16 and f16, which are summed in "
+          "f32 and have no row of MPI_Allreduce")
+      .delimiter(',')
+      .show_default();
+  verb.add_option("--schedule", o->schedules,
+                  "Schedules as in winnow train --schedule, or auto: the fastest by prediction; "
+                  "all of them if not given")
+      .delimiter(',');
+  verb.add_option("--colors", o->grain.colors, "Of schedules that have some, but for auto")
+      .check(whole_in(1, 64))
+      .show_default();
+  verb.add_option("--segment", o->grain.segment_elements,
+                  "Elements of a message at most, but for auto")
+      .check(whole_in(1, kMostBatch))
+      .show_default();
+  verb.add_flag(
+      "--bf16-gradients", o->bf16,
+      "Messages of bf16 for f32, as of winnow train --bf16-gradients; MPI_Allreduce's stay "
+      "f32");
+  verb.add_flag("--comm-checksum", o->checksums,
+                "A checksum goes with each message, as of winnow train --comm-checksum; "
+                "MPI_Allreduce's have none");
+  verb.add_option("--write", o->to.network,
+                  "Also write what the network costs to a file, for winnow plan --network FILE");
+  verb.add_flag("--json", o->to.json, "Print one JSON object on stdout");
+  return {verb, [o](Session& session) { bench_allreduce(*o, session); },
+          /*uses_ranks=*/true};
+}
+
+}  // namespace
 
 Command add_bench(Verb program) {
   const Verb verb = program.add_verb("bench", "Measure what is achieved beside what is attainable");

@@ -6,8 +6,8 @@
 #include "pipeline/store/shard_copy.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
-#include "tools/memory_flags.h"
 #include "tools/numbers.h"
+#include "tools/run_flags.h"
 #include "tools/sub_verb.h"
 
 namespace winnow::tools {

@@ -4,10 +4,10 @@
 #include "app/compare/compare.h"
 #include "app/experiment/compare.h"
 #include "common/json.h"
-#include "tools/checkpoint_flags.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 #include "tools/numbers.h"
+#include "tools/run_flags.h"
 
 namespace winnow::tools {
 

@@ -3,12 +3,9 @@
 #include "app/dedup/dedup.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
-#include "tools/feature_flags.h"
 #include "tools/flags/flags.h"
 #include "tools/ingest_flags.h"
-#include "tools/list_flags.h"
 #include "tools/numbers.h"
-#include "tools/report_flag.h"
 
 namespace winnow::tools {
 

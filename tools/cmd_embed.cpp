@@ -2,10 +2,10 @@
 
 #include "app/embed/embed.h"
 #include "common/json.h"
-#include "tools/checkpoint_flags.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 #include "tools/numbers.h"
+#include "tools/run_flags.h"
 
 namespace winnow::tools {
 

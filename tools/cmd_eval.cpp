@@ -3,12 +3,11 @@
 #include "app/eval/eval.h"
 #include "common/json.h"
 #include "pipeline/store/cache.h"
-#include "tools/checkpoint_flags.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 #include "tools/help.h"
-#include "tools/memory_flags.h"
 #include "tools/numbers.h"
+#include "tools/run_flags.h"
 #include "train/evaluate/test_augmentation.h"
 
 namespace winnow::tools {

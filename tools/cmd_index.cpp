@@ -1,15 +1,206 @@
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "app/index/ask.h"
+#include "app/index/change.h"
+#include "app/index/inputs.h"
+#include "app/index/query.h"
+#include "app/index/query_page.h"
+#include "common/json.h"
+#include "dedup/index/index.h"
+#include "dedup/index/picture_matches.h"
+#include "dedup/verify/known_landmarks.h"
+#include "dedup/verify/landmark_table.h"
+#include "tools/command.h"
+#include "tools/dedup_flags.h"
 #include "tools/flags/flags.h"
-#include "tools/index_verbs.h"
+#include "tools/ingest_flags.h"
+#include "tools/numbers.h"
+#include "tools/sub_verb.h"
 
 namespace winnow::tools {
+namespace {
 
+// A verb of the index at `folder`, which must live as long as it.
 Verb add_index_verb(Verb index, const std::string& name, const std::string& what,
                     std::filesystem::path& folder) {
   const Verb verb = index.add_verb(name, what);
   verb.add_option("index", folder, "Folder of the index").required();
   return verb;
 }
+
+void add_index_inputs(Verb verb, IndexInputs& inputs) {
+  verb.add_option(
+          "inputs", inputs.paths,
+          "Caches made by winnow ingest, or data sets, as of ingest, whose images are looked "
+          "at where they are")
+      .required();
+  add_reading_flags(verb, inputs.reading);
+}
+
+// Where pictures of the images in an index are, which keeps none: --source, for --report.
+void add_pictures_flag(Verb verb, std::vector<std::filesystem::path>& sources) {
+  verb.add_option("--source", sources,
+                  "Of --report: a cache or a data set that was added to the index, to take its "
+                  "pictures from; repeatable")
+      .needs(verb.flag("--report"))
+      .repeatable();
+}
+
+// Lets --source of `verb` (add_pictures_flag) name what gives features, and pictures to compare, as
+// well.
+void let_give_more(Verb verb) {
+  verb.flag("--source").needs_not(verb.flag("--report"));
+  verb.flag("--source")
+      .description(
+          "A cache or a data set that was added to the index, to take its pictures or features "
+          "from: larger pictures than its thumbnails are compared, and pages show them; "
+          "repeatable");
+}
+
+SubVerb add_index_add(Verb index) {
+  auto o = std::make_shared<IndexAddRequest>();
+  const Verb verb = add_index_verb(
+      index, "add", "Add caches or data sets; makes the index where there is none", o->index);
+  verb.add_option("--hash", o->hash, "Hash that a new index compares by (default: phash16)");
+  verb.add_option("--radius", o->radius,
+                  "Bits up to which a new index has links (default: 4 more than the hash's usual "
+                  "threshold, at least an eighth of its bits)")
+      .check(whole_in(0, kMostBits));
+  add_index_inputs(verb, o->inputs);
+  verb.footer(
+      R"(A source that is in the index already is passed over: of a cache that got more, only that
+is added.
+
+Example:
+  winnow index add all.index cache-2025 photos-of-may/ --hash phash --radius 10)");
+  return {verb, [o](Session& session) { index_add(*o, session); }};
+}
+
+SubVerb add_index_delete(Verb index) {
+  auto o = std::make_shared<IndexDeleteRequest>();
+  const Verb verb = add_index_verb(index, "delete", "Delete images", o->index);
+  verb.add_option("name", o->names, "What winnow calls them, as in the CSV of dedup");
+  verb.add_option("--names", o->names_file, "File of names, one a line");
+  verb.add_option("--ids", o->ids_file, "File of ids, one a line, or CSV that begins with them");
+  verb.add_option("--source", o->source,
+                  "Only of the source of this number (see info); alone: all of it")
+      .check(whole_in(0, kMostCount));
+  verb.footer(
+      R"(Examples:
+  winnow index delete all.index train/cat/17.jpg --source 2
+  winnow index delete all.index --ids all.index/selections/default.csv  # what dedup removed)");
+  return {verb, [o](Session& session) { index_delete(*o, session); }};
+}
+
+SubVerb add_index_merge(Verb index) {
+  auto o = std::make_shared<IndexMergeRequest>();
+  const Verb verb = add_index_verb(
+      index, "merge", "Add what is in another index of the same hash and radius", o->index);
+  verb.add_option("other", o->other, "That index; it is only read").required();
+  verb.footer(
+      R"(Its sources come after those that are there.
+
+Example:
+  winnow index merge all.index site-b.index)");
+  return {verb, [o](Session& session) { index_merge(*o, session); }};
+}
+
+SubVerb add_index_compact(Verb index) {
+  auto folder = std::make_shared<std::filesystem::path>();
+  const Verb verb = add_index_verb(
+      index, "compact", "Drop deleted images for good, and make one table of many", *folder);
+  verb.footer("Ids stay.\n\nExample:\n  winnow index compact all.index");
+  return {verb, [folder](Session& session) { index_compact(*folder, session); }};
+}
+
+SubVerb add_index_query(Verb index) {
+  auto o = std::make_shared<IndexQueryRequest>();
+  const Verb verb = add_index_verb(
+      index, "query", "Print as CSV which images have a duplicate in the index, and the nearest",
+      o->index);
+  const Flag threshold =
+      verb.add_option("--threshold", o->choice.threshold,
+                      "Bits that may differ between duplicates; by default as --risk allows")
+          .check(whole_in(0, kMostBits));
+  verb.add_option("--risk", o->choice.risk,
+                  "Choose the threshold: the largest with fewer expected false pairs than this by "
+                  "chance, among as many images as are in the index; 0.5 by default")
+      .check(real_above(0, kMostRisk))
+      .excludes(threshold);
+  add_quality_flag(verb, "--", o->choice);
+  add_verify_flags(verb, "--", o->choice);
+  add_feature_flags(verb, o->features);
+  verb.add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 when there are any");
+  add_report_flag(verb, o->report);
+  add_pictures_flag(verb, o->sources);
+  let_give_more(verb);
+  add_index_inputs(verb, o->inputs);
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout, in place of CSV");
+  verb.footer(
+      R"(Where pictures are compared, as winnow dedup does it, all images of the index that show the same
+one are printed, the most probable first; else the nearest by codes. It needs landmarks of the
+index's images, which winnow index add finds, half a millisecond each, and keeps in the index;
+larger pictures than its thumbnails come from --source. With --features both have them: what is asked, and each cache that
+was added to the index, which --source names. Distances are 1000 (1 - cosine) then.
+
+Examples:
+  winnow index query all.index delivery.tar > known.csv
+  winnow index query all.index delivery.tar --source photos/   # as sure as winnow dedup is
+  winnow index query all.index delivery.tar --no-verify   # by codes alone
+  winnow index query all.index new-cache --features default --cosine 0.97 --source cache
+  winnow index query all.index new/ --report known.html --source cache   # to look at them)");
+  return {verb, [o](Session& session) { index_query(*o, session); }};
+}
+
+SubVerb add_index_info(Verb index) {
+  auto o = std::make_shared<IndexInfoRequest>();
+  const Verb verb = add_index_verb(index, "info", "Say what is in an index", o->index);
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  verb.footer("Example:\n  winnow index info all.index");
+  return {verb, [o](Session& session) { index_info(*o, session); }};
+}
+
+SubVerb add_index_dedup(Verb index) {
+  auto o = std::make_shared<IndexDedupRequest>();
+  const Verb verb = add_index_verb(
+      index, "dedup", "Find duplicates in the index; write a selection into it", o->index);
+  verb.add_option("--name", o->name, "Name of the selection").show_default();
+  add_dedup_flags(verb, "--", o->dedup);
+  verb.flag("--hash").description(
+      "Hash to compare: auto: that of the index; exact: equal "
+      "files and pixels only");
+  verb.flag("--threshold")
+      .description(
+          "Bits that may differ between duplicates; by default as many as have fewer than "
+          "0.5 expected false pairs among these images");
+  add_feature_flags(verb, o->features);
+  add_list_flags(verb, o->lists);
+  add_report_flag(verb, o->page.report);
+  add_pictures_flag(verb, o->page.sources);
+  let_give_more(verb);
+  add_reading_flags(verb, o->page.reading);
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  verb.footer(
+      R"(The same as winnow dedup of one cache of all the images in the index, without a search at any
+threshold up to the index's radius. --hash is that of the index, or exact. An index keeps thumbnails,
+but neither larger pictures nor features: name with --source what was added to it.
+
+Examples:
+  winnow index dedup all.index --keep largest
+  winnow index dedup all.index --source photos/   # as winnow dedup photos/ does
+  winnow index dedup all.index --no-verify  # by codes alone
+  winnow index dedup all.index --features default --cosine 0.97 --source cache-a --source cache-b
+  winnow index dedup all.index --report all.html --source cache --source photos/)");
+  return {verb, [o, verb](Session& session) {
+            o->words = words_of(verb);
+            index_dedup(*o, session);
+          }};
+}
+
+}  // namespace
 
 Command add_index(Verb program) {
   const Verb verb = program.add_verb(

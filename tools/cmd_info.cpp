@@ -9,8 +9,8 @@
 #include "pipeline/export/choice.h"
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
+#include "tools/dedup_flags.h"
 #include "tools/flags/flags.h"
-#include "tools/issues_flag.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "app/onnx/onnx.h"
-#include "tools/checkpoint_flags.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
+#include "tools/run_flags.h"
 
 namespace winnow::tools {
 

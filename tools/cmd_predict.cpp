@@ -2,12 +2,12 @@
 #include <string>
 
 #include "app/predict/run_predict.h"
-#include "tools/checkpoint_flags.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 #include "tools/help.h"
 #include "tools/ingest_flags.h"
 #include "tools/numbers.h"
+#include "tools/run_flags.h"
 #include "train/evaluate/test_augmentation.h"
 #include "train/nets/nets.h"
 

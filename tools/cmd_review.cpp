@@ -6,8 +6,8 @@
 #include "common/json_reader.h"
 #include "dedup/review/review_log.h"
 #include "tools/command.h"
+#include "tools/dedup_flags.h"
 #include "tools/flags/flags.h"
-#include "tools/issues_flag.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {

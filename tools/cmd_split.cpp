@@ -3,13 +3,10 @@
 #include "common/json.h"
 #include "dedup/split/folds.h"
 #include "dedup/split/split.h"
-#include "tools/choice_flags.h"
 #include "tools/command.h"
-#include "tools/feature_flags.h"
+#include "tools/dedup_flags.h"
 #include "tools/flags/flags.h"
 #include "tools/numbers.h"
-#include "tools/obeyed_flags.h"
-#include "tools/report_flag.h"
 
 namespace winnow::tools {
 namespace {

@@ -6,8 +6,8 @@
 #include "common/json.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
-#include "tools/lane_flags.h"
 #include "tools/numbers.h"
+#include "tools/run_flags.h"
 
 namespace winnow::tools {
 namespace {

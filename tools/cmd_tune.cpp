@@ -2,8 +2,8 @@
 #include "app/tune/tune.h"
 #include "app/tune/tune_report.h"
 #include "common/json.h"
-#include "tools/choice_flags.h"
 #include "tools/command.h"
+#include "tools/dedup_flags.h"
 #include "tools/flags/flags.h"
 #include "tools/numbers.h"
 

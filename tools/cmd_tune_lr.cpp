@@ -7,8 +7,8 @@
 #include "app/tune_lr/tune_lr.h"
 #include "common/json.h"
 #include "tools/command.h"
-#include "tools/lane_flags.h"
 #include "tools/numbers.h"
+#include "tools/run_flags.h"
 
 namespace winnow::tools {
 namespace {

@@ -1,7 +1,9 @@
 #include "tools/dedup_flags.h"
 
-#include "tools/choice_flags.h"
-#include "tools/obeyed_flags.h"
+#include <string>
+
+#include "dedup/audit/issues.h"
+#include "tools/numbers.h"
 
 namespace winnow::tools {
 namespace {
@@ -80,6 +82,94 @@ std::vector<Flag> add_policy_flags(Verb verb, const std::string& prefix, Decisio
 
 }  // namespace
 
+std::vector<Flag> add_demand_flags(Verb verb, const std::string& prefix, ChoiceOptions& flags) {
+  const Flag risk = verb.add_option(prefix + "risk", flags.risk,
+                                    "Choose the threshold: the largest with fewer expected false "
+                                    "pairs than this among all "
+                                    "images; 0.5 by default")
+                        .check(real_above(0, kMostRisk));
+  const Flag precision =
+      verb.add_option(prefix + "precision", flags.precision,
+                      "Choose the threshold: the largest whose expected precision is at least this "
+                      "(see winnow tune)")
+          .in_shares()
+          .check(real_in(0.0, 1.0))
+          .excludes(risk);
+  return {risk, precision};
+}
+
+std::vector<Flag> add_choice_flags(Verb verb, const std::string& prefix, ChoiceOptions& flags) {
+  const Flag hash = verb.add_option(prefix + "hash", flags.hash,
+                                    "Hash to compare; auto: of those stored the one that finds "
+                                    "most; exact: equal files and pixels only")
+                        .show_default();
+  const Flag threshold =
+      verb.add_option(prefix + "threshold", flags.threshold,
+                      "Bits that may differ between duplicates (of phash, where no hash is named); "
+                      "by default as "
+                      "many as have fewer than 0.5 expected false pairs among these images")
+          .check(whole_in(0, kMostBits));
+  std::vector<Flag> options{hash, threshold};
+  for (const Flag option : add_demand_flags(verb, prefix, flags)) {
+    option.excludes(threshold);
+    options.push_back(option);
+  }
+  options.push_back(add_quality_flag(verb, prefix, flags));
+  return options;
+}
+
+Flag add_quality_flag(Verb verb, const std::string& prefix, ChoiceOptions& flags) {
+  return verb
+      .add_option(prefix + "least-quality", flags.least_quality,
+                  "Images of less quality, 0 to 100, have too little in them to be compared by "
+                  "codes; by default 50 for pdq, as its authors advise, and anything above 0 for "
+                  "others")
+      .check(real_in(0.0, 100.0));
+}
+
+std::vector<Flag> add_verify_flags(Verb verb, const std::string& prefix, ChoiceOptions& flags) {
+  const Flag verify =
+      verb.on_switch(
+              prefix + "verify,!" + prefix + "no-verify",
+              [&flags](bool is_on) { flags.verify = is_on; },
+              "Look at the pictures: find cropped, framed, turned and partly covered copies too, "
+              "and leave out what only has near codes. By default of up to 100,000 images that "
+              "have "
+              "details, where no other flag says what to compare")
+          .last_holds();
+  const Flag least =
+      verb.add_option(prefix + "least-probability", flags.least_probability,
+                      "Of " + prefix +
+                          "verify: how probable it must be that two images show one picture; by "
+                          "default 0.9, or as much more as leaves few false pairs to be expected")
+          .check(real_in(0.5, 0.9999))
+          .each([&flags](const std::string&) { flags.verify = flags.verify.value_or(true); });
+  return {verify, least};
+}
+
+Flag add_review_flag(Verb verb, const std::string& prefix,
+                     std::vector<std::filesystem::path>& reviews) {
+  return verb
+      .add_option(prefix + "review", reviews,
+                  "Obey what people said of images in this file of winnow review: what is a "
+                  "duplicate and what is not, what stays and what goes; repeatable")
+      .repeatable();
+}
+
+std::vector<Flag> add_obeyed_flags(Verb verb, const std::string& prefix, Obeyed& obeyed) {
+  return {
+      add_review_flag(verb, prefix, obeyed.reviews),
+      verb.add_option(prefix + "prefer", obeyed.globs.prefer,
+                      "Of a group's images in one split, keep those first whose names fit this "
+                      "glob, as in 'originals/**'; only then " +
+                          prefix + "keep decides. ** is any folders, * no '/'; repeatable")
+          .repeatable(),
+      verb.add_option(prefix + "protect", obeyed.globs.protect,
+                      "Never drop images whose names fit this glob, as in 'gold/**': what looks "
+                      "like them goes, also from a split that comes first; repeatable")
+          .repeatable()};
+}
+
 std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, DecisionOptions& flags) {
   std::vector<Flag> options = add_choice_flags(verb, prefix, flags.choice);
   append(add_policy_flags(verb, prefix, flags), options);
@@ -93,6 +183,53 @@ std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, Decision
   append(add_verify_flags(verb, prefix, flags.choice), options);
   append(add_obeyed_flags(verb, prefix, flags.obeyed), options);
   return options;
+}
+
+void add_feature_flags(Verb verb, FeatureOptions& flags) {
+  verb.add_option("--features", flags.name,
+                  "Compare by these features, which winnow embed made, in place of a hash; images "
+                  "without a vector match by equal files and pixels. With --verify pairs near by "
+                  "them are put to the pictures");
+  verb.add_option("--cosine", flags.cosine,
+                  "Of --features: the least cosine of duplicates, in thousandths, as 0.97; "
+                  "distances are 1000 (1 - cosine)")
+      .check(real_in(-1, 1));
+}
+
+void add_list_flags(Verb verb, ListPlaces& flags) {
+  const std::string form =
+      "; CSV, or JSON lines where the file is called *.jsonl; - is the standard output";
+  verb.add_option("--list", flags.removed,
+                  "Where to list removed images (default: beside the selection)" + form);
+  verb.add_option("--list-groups", flags.groups,
+                  "Also list every image of every group, with the group's diameter in bits" + form);
+  verb.add_option("--list-pairs", flags.pairs, "Also list all pairs of duplicates" + form);
+  verb.add_option("--list-look-alikes", flags.look_alikes,
+                  "Also list the pairs that look alike and are not taken for copies" + form);
+  verb.add_option("--list-blank", flags.low_quality,
+                  "Also list the images with too little in them to match by a hash" + form);
+  verb.add_option("--list-issues", flags.issues,
+                  "Also list the images that --drop-issues removed, with their scores" + form);
+}
+
+void add_report_flag(Verb verb, std::filesystem::path& path) {
+  verb.add_option("--report", path,
+                  "Write a page to look at the groups and to judge them: one HTML file that needs "
+                  "nothing else");
+}
+
+Flag add_issues_flag(Verb verb, std::optional<std::vector<std::string>>& issues,
+                     const std::string& help) {
+  return verb
+      .on_option<std::vector<std::string>>(
+          "--issues",
+          [&issues](const std::vector<std::string>& names) {
+            issues = names;
+            std::erase(*issues, "");  // none was named
+          },
+          help)
+      .delimiter(',')
+      .expected(0, dedup::kIssueCount);
 }
 
 }  // namespace winnow::tools

@@ -1,14 +1,18 @@
 #include "tools/live_run.h"
 
 #include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -22,11 +26,27 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/to_stderr.h"
+#include "tools/last_words.h"
 #include "train/run/config_facts.h"
 #include "train/run/setup.h"
 
 namespace winnow::tools {
 namespace {
+
+// As xterm's control sequences: the alternate screen, no cursor, lines that end at the edge.
+constexpr std::string_view kOpen = "\x1b[?1049h\x1b[?25l\x1b[?7l";
+constexpr const char* kClose = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+constexpr std::string_view kHome = "\x1b[H";
+constexpr std::string_view kEraseToEndOfLine = "\x1b[K";
+constexpr std::string_view kEraseBelow = "\x1b[J";
+
+TerminalSize size_of_terminal() {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2 || size.ws_row == 0) {
+    return {};
+  }
+  return {.columns = size.ws_col - 1, .rows = size.ws_row};
+}
 
 namespace fs = std::filesystem;
 
@@ -196,6 +216,38 @@ void print_runs(std::vector<WatchedRun>& runs, bool once, const StopRequested& s
 }
 
 }  // namespace
+
+bool can_show_live() {
+  const char* const kind = std::getenv("TERM");
+  return ::isatty(STDERR_FILENO) == 1 && kind != nullptr && *kind != '\0' &&
+         std::string_view(kind) != "dumb";
+}
+
+void LiveScreen::close() noexcept {
+  if (!open_) return;
+  open_ = false;
+  to_stderr(kClose);
+  set_last_words(nullptr);
+}
+
+void LiveScreen::draw(const std::function<std::vector<std::string>(TerminalSize)>& make) {
+  std::string frame;
+  if (!open_) {
+    set_last_words(kClose);
+    open_ = true;
+    frame = kOpen;
+  }
+  frame += kHome;
+  bool first = true;
+  for (const std::string& line : make(size_of_terminal())) {
+    if (!first) frame += "\r\n";
+    first = false;
+    frame += line;
+    frame += kEraseToEndOfLine;
+  }
+  frame += kEraseBelow;
+  to_stderr(frame);
+}
 
 LiveRun::LiveRun(const fs::path& run, std::int64_t batch, StopRequested stop)
     : run_(run),

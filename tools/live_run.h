@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,38 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "tools/command.h"
-#include "tools/live_screen.h"
 #include "train/run/metrics.h"
 
 namespace winnow::tools {
+
+// Whether stderr is a terminal that can move its cursor.
+bool can_show_live();
+
+struct TerminalSize {
+  int columns = 79;  // without the last one, where a line that is erased to its end loses a letter
+  int rows = 24;
+};
+
+// The whole screen of the terminal at stderr, from the first frame until it is closed; then what
+// was there before is back, also where a signal ends the process meanwhile (stop_signals.h). One at
+// a time.
+class LiveScreen {
+ public:
+  LiveScreen() = default;
+  LiveScreen(const LiveScreen&) = delete;
+  LiveScreen& operator=(const LiveScreen&) = delete;
+  ~LiveScreen() { close(); }
+
+  bool is_open() const noexcept { return open_; }
+  void close() noexcept;
+
+  // Draws a frame of the lines that `make` returns for the terminal as large as it is now. Lines
+  // take the place of those before without the screen being emptied, in one write.
+  void draw(const std::function<std::vector<std::string>(TerminalSize)>& make);
+
+ private:
+  bool open_ = false;
+};
 
 // The live view of a run of this process, fed by its progress and by what it writes to
 // metrics.jsonl. It is open from the first progress on; the screen is back when it is destroyed.

@@ -1,9 +1,15 @@
+#include <sys/auxv.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "common/comm/mpi/mpi.h"
@@ -11,7 +17,6 @@
 #include "common/host_name.h"
 #include "common/to_stderr.h"
 #include "tools/command.h"
-#include "tools/openmp_waiting.h"
 #include "tools/program.h"
 #include "tools/startup_reach.h"
 #include "tools/startup_watch.h"
@@ -102,6 +107,38 @@ int main_of(int argc, char** argv) {
   warn_of_mpirun(chosen, *comm);
   Session session{*comm, detect_threads(comm->size(), comm->local_size()), &stop_requested, to};
   return run(chosen, session, &flush_report);
+}
+
+// The options are not parsed yet. A word that only looks like a verb costs one more start.
+bool computes(char** argv) {
+  for (char** word = argv; *word != nullptr; ++word) {
+    if (*word == std::string_view("train") || *word == std::string_view("eval")) return true;
+  }
+  return false;
+}
+
+// Decides how idle OpenMP threads wait, for the whole process: they spin briefly, then sleep.
+// docs/hardware.md has the measurements behind these values.
+//
+// In          `argv`: the words of this process
+// Out         OMP_WAIT_POLICY=passive and GOMP_SPINCOUNT in the environment of train and eval. The
+//             library of OpenMP reads them when it is loaded, so the program executes itself once
+//             more: same words, same process id.
+// Left alone  Other verbs; what the user set; a program that cannot execute itself.
+// Call it     First in main: before MPI, threads, open files, and a configuration from a pipe.
+void decide_openmp_waiting(char** argv) {
+  if (!computes(argv)) return;
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  // Started as `ld.so winnow`: /proc/self/exe is the loader, which takes other words.
+  if (getauxval(AT_BASE) == 0) return;
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
+  ::setenv("GOMP_SPINCOUNT", "1000", 0);
+  // By its path, so that ps and pkill go on calling it winnow. Where that has gone, by the link.
+  std::error_code none;
+  ::execv(std::filesystem::read_symlink("/proc/self/exe", none).c_str(), argv);
+  ::execv("/proc/self/exe", argv);
+  // They return only where they failed. Training is slower on a shared machine then, and no less
+  // right.
 }
 
 }  // namespace

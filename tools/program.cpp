@@ -11,13 +11,15 @@
 #include <sstream>
 #include <string_view>
 
+#include "app/launch/check_launch.h"
 #include "app/printable.h"
 #include "common/comm/agreement.h"
+#include "common/comm/mpi/launcher.h"
+#include "common/comm/mpi/mpi.h"
 #include "common/cores.h"
 #include "common/error.h"
 #include "tools/augment_config.h"
 #include "tools/help.h"
-#include "tools/require_ranks.h"
 #include "tools/sub_verb.h"
 #include "tools/wrapped.h"
 #include "train/nets/net_file.h"
@@ -175,6 +177,26 @@ std::vector<Command> verbs_of(Verb program) {
     }
   }
   return commands;
+}
+
+// Before a verb does anything: were the processes of this launch started so that they are ranks,
+// and may they be? `command`: "winnow train". A verb that does not use ranks leaves the launch, as
+// what it starts are no ranks of it.
+//
+// Throws  UsageError, on all ranks: several processes run a verb that uses ranks and are not, all,
+//         ranks of one job; several ranks run one that does not
+void require_ranks(comm::Communicator& comm, const std::string& command, bool uses_ranks) {
+  const comm::Launch launch = comm::this_launch();
+  comm::on_all(comm, [&] {
+    if (uses_ranks) {
+      const std::string fault =
+          app::launch_fault(launch, {comm::mpi_built(), comm::mpi_library(), comm.size()}, command);
+      if (!fault.empty()) throw UsageError(fault);
+    } else if (comm.size() > 1 || comm::joins_mpi(launch)) {
+      throw UsageError(command + " runs as one process; start it without mpirun");
+    }
+  });
+  if (!uses_ranks) comm::leave_launch();
 }
 
 }  // namespace

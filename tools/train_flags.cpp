@@ -1,19 +1,70 @@
 #include "tools/train_flags.h"
 
+#include <fmt/core.h>
+
+#include <string>
+#include <vector>
+
+#include "app/train/net_list.h"
 #include "common/comm/schedule/schedule.h"
 #include "pipeline/load/loader.h"
-#include "tools/memory_flags.h"
-#include "tools/net_list.h"
 #include "tools/numbers.h"
-#include "tools/recipe_flags.h"
-#include "tools/shuffle_flags.h"
+#include "tools/run_flags.h"
 #include "tools/training_recipe_flags.h"
 #include "train/evaluate/test_augmentation.h"
 #include "train/optim/learning_rate.h"
+#include "train/optim/recipe_options.h"
 #include "train/run/setup.h"
 
 namespace winnow::tools {
 namespace {
+
+using train::Option;
+using train::OptionKind;
+
+void add_flag(Verb verb, const Option& option, train::OptionValues& given) {
+  const std::string flag = train::flag_of(option);
+  const std::string what(option.what);
+  const auto give = [&given, key = std::string(option.key)](std::vector<double> numbers) {
+    given[key] = std::move(numbers);
+  };
+  switch (option.kind) {
+    case OptionKind::kNumber:
+      verb.on_option<double>(
+              flag, [give](const double& number) { give({number}); }, what)
+          .check(real_in(option.range))
+          .show_default(fmt::format("{}", option.initial));
+      return;
+    case OptionKind::kSwitch:
+      verb.on_switch(
+              flag + ",!--no-" + flag.substr(2), [give](bool is_on) { give({is_on ? 1.0 : 0.0}); },
+              what)
+          .last_holds();
+      return;
+    case OptionKind::kNumbers:
+      verb.on_option<std::vector<double>>(flag, give, what)
+          .delimiter(',')
+          .check(real_in(option.range));
+      return;
+  }
+}
+
+// --optimizer, the options of all optimisers and those that go with every one, from the tables of
+// train/optim.
+void add_optimizer_flags(Verb verb, train::RecipeOptions& recipe) {
+  verb.add_option("--optimizer", recipe.optimizer, "Optimizer").show_default();
+  for (const Option& option : train::optimizer_options()) add_flag(verb, option, recipe.options);
+  for (const Option& option : train::step_options()) add_flag(verb, option, recipe.options);
+}
+
+// --sched, the options of all learning-rate schedules and those that go with every one.
+void add_lr_schedule_flags(Verb verb, train::RecipeOptions& recipe) {
+  verb.add_option("--sched", recipe.rate.schedule, "Decay after the warm-up")
+      .one_of(train::lr_schedule_names())
+      .show_default();
+  for (const Option& option : train::lr_schedule_options()) add_flag(verb, option, recipe.options);
+  for (const Option& option : train::rate_options()) add_flag(verb, option, recipe.options);
+}
 
 Verb add_data_flags(Verb verb, TrainChoice& o) {
   train::TrainOptions& t = o.train;
@@ -255,6 +306,23 @@ void add_evaluation_flags(Verb group, train::EvaluationOptions& evaluation) {
 }
 
 }  // namespace
+
+void add_shuffle_flags(Verb verb, pipeline::ShuffleOptions& options) {
+  verb.add_option("--shuffle-fraction", options.fraction,
+                  "Of each partition of the samples, the fraction that an epoch exchanges with the "
+                  "others; 1: all samples are shuffled together, 0: none leaves its lane but what "
+                  "that has no room for, as partitions differ in size")
+      .in_shares()
+      .check(real_in(0.0, 1.0))
+      .show_default();
+  verb.add_option(
+          "--partitions", options.partitions,
+          "Of the samples, by a hash of their ids, and as many runs of rows of each global "
+          "batch that are taken from one each, but for what is exchanged; the same whatever "
+          "the number of ranks; of no effect with --shuffle-fraction 1")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+}
 
 Verb add_train_flags(Verb verb, TrainChoice& flags) {
   add_training_recipe_flags(verb, flags.recipe);

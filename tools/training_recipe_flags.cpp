@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "app/page/html.h"
+#include "app/train/net_list.h"
 #include "app/train/training_recipes.h"
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/store/cache.h"
-#include "tools/net_list.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
 #include "train/optim/recipe_options.h"

@@ -4,7 +4,7 @@
 
 #include "train/nets/net_file.h"
 
-namespace winnow::tools {
+namespace winnow::app {
 
 // A table: the side of a net's usual images, its parameters, and the multiply-adds of one image,
 // with 1,000 classes (10, where images are below 64 pixels).
@@ -14,4 +14,4 @@ std::string net_row(const train::NetChoice& net);
 // The table of the nets of train/nets.
 std::string net_list();
 
-}  // namespace winnow::tools
+}  // namespace winnow::app

@@ -1,8 +1,8 @@
-#include "tools/net_list.h"
+#include "app/train/net_list.h"
 
 #include <fmt/core.h>
 
-namespace winnow::tools {
+namespace winnow::app {
 namespace {
 
 // "25.56 M"
@@ -38,4 +38,4 @@ std::string net_list() {
   return text;
 }
 
-}  // namespace winnow::tools
+}  // namespace winnow::app

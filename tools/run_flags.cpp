@@ -1,0 +1,72 @@
+#include "tools/run_flags.h"
+
+#include "tools/numbers.h"
+#include "train/run/setup.h"
+
+namespace winnow::tools {
+
+void add_checkpoint_flags(Verb verb, train::CheckpointChoice& choice) {
+  verb.add_option("--checkpoint", choice.name,
+                  "Which of the run's checkpoints: best, of winnow train --keep-best, or step-N "
+                  "(default: the newest that is whole)");
+  verb.add_flag("--ema", choice.ema,
+                "Its moving averages (winnow train --ema-decay) in place of the weights; of best "
+                "they are taken unasked where val_ema chose it");
+}
+
+void add_file_net_flags(Verb verb, const std::string& what, train::FileNetOptions& file) {
+  const std::string of = "For " + what + ": ";
+  verb.add_option("--net", file.net.name,
+                  of + "the net that the weights are of, as winnow train takes it");
+  verb.add_option("--image-size", file.image_side_px,
+                  of + "side in pixels; 0: as winnow train would choose")
+      .check(whole_in(0, train::kMostSidePx))
+      .show_default();
+  verb.add_option("--eval-resize", file.eval_resize_px,
+                  of + "pixels of the shorter side before the centre is cut; 0: no margin")
+      .check(whole_in(0, train::kMostResizePx));
+}
+
+void add_lane_flags(Verb verb, int& lanes, int& threads) {
+  verb.add_option(
+          "--lanes", lanes,
+          "Runs at the same time, with a share of the cores and a card of --backend cudnn each")
+      .check(whole_in(1, 256))
+      .show_default();
+  verb.add_option("--threads", threads, "Cores of all lanes together; 0: this process's share")
+      .check(cores())
+      .show_default();
+}
+
+void add_memory_flags(Verb verb, MemoryOptions& flags) {
+  verb.add_flag("--memory", flags.memory,
+                "Read the shards from a copy in memory, loaded first where it is not there; always "
+                "so where they are on a network file system. Machines that do not have the cache "
+                "at its path get it from those that do");
+  verb.add_option("--memory-dir", flags.folder,
+                  "Folder of the copy, on a tmpfs or on a disk of the machine; implies --memory "
+                  "(default: /dev/shm)");
+  verb.add_option("--segment-size", flags.segment_mib,
+                  "MiB a rank exchanges with other machines at once, where they hold parts or one "
+                  "gets the cache from another")
+      .check(whole_in(1, kMostMib))
+      .show_default();
+  add_machine_flags(verb, flags);
+}
+
+void add_machine_flags(Verb verb, MemoryOptions& flags) {
+  verb.add_option(
+          "--replicas", flags.replicas,
+          "Copies in the memory of all machines together: each machine holds its part of "
+          "one, and gets the others' records while it works; as many as there are machines: "
+          "each holds everything")
+      .check(whole_in(1, kMostCount))
+      .show_default();
+  verb.add_option("--ranks-per-machine", flags.ranks_per_machine,
+                  "Take so many ranks for those of a machine, to try out on one what several would "
+                  "do; 0: as they are")
+      .check(whole_in(0, kMostCount))
+      .show_default();
+}
+
+}  // namespace winnow::tools
