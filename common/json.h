@@ -49,6 +49,10 @@ class Json {
   Json(std::string text) noexcept;
   Json(std::initializer_list<Part> parts);
   Json(Array elements) noexcept;
+  // What there is; null where there is nothing.
+  template <typename T>
+  requires(!std::same_as<T, Json>) Json(const std::optional<T>& value)
+      : Json(value ? Json(*value) : Json()) {}
   // An object of a map with texts as keys, or an array of any other range.
   template <typename Range>
   requires requires(const Range& range) {

@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <memory>
 
 #include "app/experiment/sweep_table.h"
@@ -11,8 +10,6 @@
 
 namespace winnow::tools {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kSweepFooter =
     R"(Say how hard to thin by --threshold, --removed, --verify or several of them. Words after -- go to winnow train, the same for

@@ -1,7 +1,4 @@
-#include <filesystem>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "app/tune_lr/tune_lr.h"
@@ -12,10 +9,6 @@
 
 namespace winnow::tools {
 namespace {
-
-namespace fs = std::filesystem;
-
-using OutcomeOf = std::function<std::optional<Outcome>(const std::string& job)>;
 
 std::string tune_lr_footer() {
   constexpr const char* kTried =

@@ -211,7 +211,7 @@ Json to_json(const ComparePage& page, const BesideFirst& beside) {
                      {"difference", to_json(pair.difference)}});
   }
   Json json{{"recipe", beside.recipe + 1}, {"pairs", std::move(pairs)}, {"over_seeds", nullptr},
-            {"over_folds", nullptr},       {"p_holm", nullptr},         {"loss", nullptr}};
+            {"over_folds", nullptr},       {"p_holm", beside.p},        {"loss", nullptr}};
   const auto over = [](const PairedDifference& all) {
     return Json{
         {"mean", all.mean}, {"deviation", all.deviation}, {"difference", to_json(*all.interval)}};
@@ -226,7 +226,6 @@ Json to_json(const ComparePage& page, const BesideFirst& beside) {
                                              {"other", fold.other}});
     }
   }
-  if (beside.p) json["p_holm"] = *beside.p;
   if (beside.loss) {
     json["loss"] = *beside.loss == Loss::kNone   ? "none"
                    : *beside.loss == Loss::kSome ? "some"
@@ -240,10 +239,9 @@ Json to_json(const ComparePage& page) {
             {"split", page.split},
             {"images", page.comparison.images},
             {"folds", page.folds == 0 ? Json(nullptr) : Json(page.folds)},
-            {"margin", nullptr},
+            {"margin", page.margin},
             {"runs", Json::array()},
             {"others", Json::array()}};
-  if (page.margin) json["margin"] = *page.margin;
   for (std::size_t recipe = 0; recipe < page.comparison.recipes.size(); ++recipe) {
     for (const std::size_t i : page.comparison.recipes[recipe]) {
       const std::uint64_t right = count_right(page.runs[i]);

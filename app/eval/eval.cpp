@@ -100,23 +100,19 @@ Json to_json(const train::EvalResult& result, const Confusion& confusion) {
   std::vector<std::string> names = result.classes;
   for (std::string& name : names) name = to_utf8(name);
   Json json{{"schema", "winnow.eval/1"},
-            {"epoch", nullptr},
+            {"epoch", result.epoch},
             {"loss", result.evaluation.loss},
             {"top1", result.evaluation.top1},
-            {"top1_leak_free", nullptr},
+            {"top1_leak_free", result.evaluation.top1_leak_free},
             {"split", result.split},
             {"samples", result.evaluation.samples},
             {"leaked", result.evaluation.leaked},
             {"images_per_second", result.images_per_second},
             {"classes", names},
             {"confusion", confusion}};
-  if (result.epoch) json["epoch"] = *result.epoch;
-  if (result.evaluation.top1_leak_free) json["top1_leak_free"] = *result.evaluation.top1_leak_free;
   if (const auto& mean = result.evaluation.mean_average_precision) {
     json["map"] = *mean;
-    for (const auto& precision : result.evaluation.average_precisions) {
-      json["average_precision"].push_back(precision ? Json(*precision) : Json(nullptr));
-    }
+    json["average_precision"] = result.evaluation.average_precisions;
   }
   return json;
 }

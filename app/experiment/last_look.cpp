@@ -35,11 +35,6 @@ std::optional<PairedDifference> difference(const TestedArm& all, const TestedArm
   return paired_difference(first, other, 0.95, 1 / static_cast<double>(images));
 }
 
-std::string accuracy(const std::vector<std::optional<double>>& values) {
-  const std::optional<double> mean = mean_of(values);
-  return mean ? percent(*mean) : "no run";
-}
-
 }  // namespace
 
 std::vector<std::size_t> arms_to_test(const std::vector<SweepArm>& arms, std::size_t recommended) {
@@ -49,22 +44,26 @@ std::vector<std::size_t> arms_to_test(const std::vector<SweepArm>& arms, std::si
   return places;
 }
 
-std::vector<TestedArm> tested_arms(
-    const std::vector<SweepArm>& arms, const std::vector<std::size_t>& places, std::uint64_t images,
-    const std::function<std::optional<Outcome>(const std::string& run)>& outcome_of) {
+TestedRuns tested_runs(const std::vector<std::string>& runs, const OutcomeOf& outcome_of) {
+  TestedRuns tested;
+  for (const std::string& run : runs) {
+    tested.top1.emplace_back();
+    tested.top1_leak_free.emplace_back();
+    const std::optional<Outcome> outcome = outcome_of(run);
+    if (!outcome || outcome->failed) continue;
+    const JsonReader result(outcome->text, {.name = "the result of an evaluation"});
+    tested.top1.back() = share_at(result, "top1");
+    tested.top1_leak_free.back() = share_at(result, "top1_leak_free");
+  }
+  return tested;
+}
+
+std::vector<TestedArm> tested_arms(const std::vector<SweepArm>& arms,
+                                   const std::vector<std::size_t>& places, std::uint64_t images,
+                                   const OutcomeOf& outcome_of) {
   std::vector<TestedArm> tested;
   for (const std::size_t place : places) {
-    TestedArm arm{.arm = place};
-    for (const std::string& run : arms[place].jobs) {
-      arm.top1.emplace_back();
-      arm.top1_leak_free.emplace_back();
-      const std::optional<Outcome> outcome = outcome_of(run);
-      if (!outcome || outcome->failed) continue;
-      const JsonReader result(outcome->text, {.name = "the result of an evaluation"});
-      arm.top1.back() = share_at(result, "top1");
-      arm.top1_leak_free.back() = share_at(result, "top1_leak_free");
-    }
-    tested.push_back(std::move(arm));
+    tested.push_back({tested_runs(arms[place].jobs, outcome_of), place});
     if (tested.size() > 1) {
       tested.back().beside_all = difference(tested.front(), tested.back(), images);
     }
@@ -72,30 +71,17 @@ std::vector<TestedArm> tested_arms(
   return tested;
 }
 
-std::optional<double> mean_of(const std::vector<std::optional<double>>& values) {
-  double sum = 0;
-  double count = 0;
-  for (const auto& value : values) {
-    if (!value) continue;
-    sum += *value;
-    count += 1;
-  }
-  if (count == 0) return std::nullopt;
-  return sum / count;
-}
-
 std::string in_words(const LastLook& look, const std::vector<SweepArm>& arms) {
   if (look.arms.empty()) return look.why_not;
   std::string text;
   std::string with_them;
   for (const TestedArm& arm : look.arms) {
-    text += (text.empty() ? "" : ", ") + arms[arm.arm].name + " " + accuracy(judged_by(arm));
+    text += (text.empty() ? "" : ", ") + arms[arm.arm].name + " " +
+            mean_in_percent(judged_by(arm), "no run");
     if (arm.beside_all && arm.beside_all->interval) {
-      text +=
-          fmt::format(" ({:+.2f}, {:+.2f} to {:+.2f})", 100 * arm.beside_all->mean,
-                      100 * arm.beside_all->interval->least, 100 * arm.beside_all->interval->most);
+      text += " (" + in_points(*arm.beside_all) + ")";
     }
-    with_them += (with_them.empty() ? "" : ", ") + accuracy(arm.top1);
+    with_them += (with_them.empty() ? "" : ", ") + mean_in_percent(arm.top1, "no run");
   }
   text = fmt::format("test, {} images, once the choice was made: {}", grouped(look.images), text);
   if (look.leaked == 0) {

@@ -7,18 +7,23 @@
 #include <string>
 #include <vector>
 
+#include "app/experiment/figures.h"
 #include "app/experiment/sweep_table.h"
 
 // What the arms that are reported come to on test, which is looked at when all else is decided.
 // Pure functions.
 namespace winnow::app {
 
-// Accuracies of an arm's runs on test, by seed; nothing: no such run.
-struct TestedArm {
-  std::size_t arm = 0;
+// Accuracies of runs on test, by seed; nothing: no such run.
+struct TestedRuns {
   std::vector<std::optional<double>> top1 = {};
-  // Without the images that have a duplicate in training. Nothing where all have one.
+  // Without the images that have a duplicate in training. Nothing where all have one, or that is
+  // not known.
   std::vector<std::optional<double>> top1_leak_free = {};
+};
+
+struct TestedArm : TestedRuns {
+  std::size_t arm = 0;
   std::optional<PairedDifference> beside_all = {};  // leak-free where that is there
 };
 
@@ -36,12 +41,10 @@ std::vector<std::size_t> arms_to_test(const std::vector<SweepArm>& arms, std::si
 // In      `outcome_of`: that of the job by which a run was evaluated, `{"top1": ...,
 //         "top1_leak_free": ...}`; nothing: that run failed
 // Errors  FormatError: an outcome that is none of an evaluation
-std::vector<TestedArm> tested_arms(
-    const std::vector<SweepArm>& arms, const std::vector<std::size_t>& places, std::uint64_t images,
-    const std::function<std::optional<Outcome>(const std::string& run)>& outcome_of);
-
-// The mean of those that there are.
-std::optional<double> mean_of(const std::vector<std::optional<double>>& values);
+TestedRuns tested_runs(const std::vector<std::string>& runs, const OutcomeOf& outcome_of);
+std::vector<TestedArm> tested_arms(const std::vector<SweepArm>& arms,
+                                   const std::vector<std::size_t>& places, std::uint64_t images,
+                                   const OutcomeOf& outcome_of);
 
 // In a sentence without its full stop.
 std::string in_words(const LastLook& look, const std::vector<SweepArm>& arms);

@@ -39,8 +39,7 @@ void add_classes(const JsonReader& classes, std::vector<ClassHits>& sums) {
   }
 }
 
-ArmResult runs_of(const SweepArm& arm,
-                  const std::function<std::optional<Outcome>(const std::string&)>& outcome_of) {
+ArmResult runs_of(const SweepArm& arm, const OutcomeOf& outcome_of) {
   ArmResult result;
   double seconds = 0;
   double timed = 0;
@@ -142,9 +141,8 @@ std::size_t ArmResult::runs() const noexcept {
       std::ranges::count_if(top1, [](const auto& value) { return value.has_value(); }));
 }
 
-std::vector<ArmResult> results_of(
-    const std::vector<SweepArm>& arms, const SweepJudge& judge,
-    const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of) {
+std::vector<ArmResult> results_of(const std::vector<SweepArm>& arms, const SweepJudge& judge,
+                                  const OutcomeOf& outcome_of) {
   std::vector<ArmResult> results;
   for (const SweepArm& arm : arms) results.push_back(runs_of(arm, outcome_of));
   for (std::size_t i = 1; i < arms.size(); ++i) {

@@ -94,8 +94,7 @@ std::size_t points_of(const std::vector<SweepArm>& arms);
 //           points together (Holm); controls by themselves. Differences and their intervals are
 //           those of each arm alone.
 // Errors    FormatError: an outcome that is none of a sweep.
-std::vector<ArmResult> results_of(
-    const std::vector<SweepArm>& arms, const SweepJudge& judge,
-    const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of);
+std::vector<ArmResult> results_of(const std::vector<SweepArm>& arms, const SweepJudge& judge,
+                                  const OutcomeOf& outcome_of);
 
 }  // namespace winnow::app

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/experiment/figures.h"
 #include "app/words.h"
 
 namespace winnow::app {
@@ -45,13 +46,9 @@ std::vector<std::size_t> small_ones(const std::vector<SweepArm>& arms,
 }
 
 // " (+0.12, -0.30 to +0.54, 3 seeds)", in points.
-std::string in_points(const PairedDifference& difference) {
-  std::string text = fmt::format(" ({:+.2f}", 100 * difference.mean);
-  if (difference.interval) {
-    text += fmt::format(", {:+.2f} to {:+.2f}", 100 * difference.interval->least,
-                        100 * difference.interval->most);
-  }
-  return text + fmt::format(", {} {})", difference.pairs, difference.pairs == 1 ? "seed" : "seeds");
+std::string beside_in_points(const PairedDifference& difference) {
+  return fmt::format(" ({}, {} {})", in_points(difference), difference.pairs,
+                     difference.pairs == 1 ? "seed" : "seeds");
 }
 
 std::string beside_control(const ArmResult& result) {
@@ -82,7 +79,7 @@ std::string why_small(const std::vector<SweepArm>& arms, const std::vector<ArmRe
       "the {} that keep at most {}",
       arms[best].name, arms[best].budget, grouped(arms[best].kept), percent(results[best].mean),
       grouped(places.size()), grouped(*judge.most_images));
-  if (const auto& loss = results[best].beside_all) text += "; beside all" + in_points(*loss);
+  if (const auto& loss = results[best].beside_all) text += "; beside all" + beside_in_points(*loss);
   text += beside_control(results[best]);
   if (places.size() > 1) {
     const std::size_t next = places[1];
@@ -136,12 +133,11 @@ std::string recommendation(const std::vector<SweepArm>& arms, const std::vector<
   return fmt::format(
       "take {} at equal {}: it removes {:.1f} % and loses less than {:.2f} points{}{}{}",
       arms[*best].name, arms[*best].budget, 100 * arms[*best].removed_share(), 100 * judge.margin,
-      in_points(*result.beside_all), of_points(points_of(arms)), beside_control(result));
+      beside_in_points(*result.beside_all), of_points(points_of(arms)), beside_control(result));
 }
 
-std::vector<SweepArm> without_lost(
-    std::vector<SweepArm> arms, const SweepJudge& judge, std::size_t seeds,
-    const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of) {
+std::vector<SweepArm> without_lost(std::vector<SweepArm> arms, const SweepJudge& judge,
+                                   std::size_t seeds, const OutcomeOf& outcome_of) {
   if (judge.most_images) return arms;
   std::vector<SweepArm> begun = arms;
   for (SweepArm& arm : begun) arm.jobs.resize(std::min(arm.jobs.size(), seeds));

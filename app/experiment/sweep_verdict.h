@@ -32,8 +32,7 @@ inline constexpr std::size_t kFirstSeeds = 3;
 // In    The outcomes of the first `seeds` jobs of each arm are there. No others are asked for, so
 //       that the same is decided whatever else was done.
 // Pure  Where judge.most_images is given nothing is stopped.
-std::vector<SweepArm> without_lost(
-    std::vector<SweepArm> arms, const SweepJudge& judge, std::size_t seeds,
-    const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of);
+std::vector<SweepArm> without_lost(std::vector<SweepArm> arms, const SweepJudge& judge,
+                                   std::size_t seeds, const OutcomeOf& outcome_of);
 
 }  // namespace winnow::app

@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "app/experiment/train_jobs.h"
 #include "app/experiment/train_words.h"
 #include "common/error.h"
 #include "common/file.h"
@@ -31,14 +30,14 @@ std::vector<std::string> words_of_evaluation(const std::vector<std::string>& tra
 
 std::vector<std::string> words_of_test(const TestLook& how, const fs::path& folder,
                                        const Claim& claim, int threads) {
-  const JsonReader job(claim.job(), {.name = "a job of the " + how.verb});
+  const JsonReader job(claim.job(), {.name = "a job of the " + how.runs.verb});
   const fs::path run = folder / "runs" / job.at("run").text() / "run";
   if (!fs::exists(run)) {
     throw Error(run.string() + " is gone, and is to be evaluated on test; remove results/" +
                 run.parent_path().filename().string() + ".json and the file of that name in " +
                 (folder / "claims").string() + " to have it trained again");
   }
-  std::vector<std::string> words{"eval", run.string(), how.cache.string(), "--split", "test"};
+  std::vector<std::string> words{"eval", run.string(), how.runs.cache.string(), "--split", "test"};
   if (const std::string selection = job.at("test").text(); !selection.empty()) {
     words.insert(words.end(), {"--selection", selection});
   }
@@ -64,21 +63,22 @@ std::string test_job(const TestLook& how, const std::string& run) {
       .dump();
 }
 
-void evaluate_on_test(const TestLook& how, const std::vector<std::string>& runs, JobQueue& queue,
-                      const Session& session) {
+OutcomeOf evaluate_on_test(const TestLook& how, const std::vector<std::string>& runs,
+                           JobQueue& queue, const Session& session) {
   std::vector<std::string> jobs;
   for (const std::string& run : runs) {
     const std::optional<Outcome> trained = queue.outcome(run);
     if (trained && !trained->failed) jobs.push_back(test_job(how, run));
   }
-  do_jobs({.verb = how.verb,
+  do_jobs({.verb = how.runs.verb,
            .unit = "evaluations on test",
-           .lanes = how.lanes,
-           .threads = how.threads,
+           .lanes = how.runs.lanes,
+           .threads = how.runs.threads,
            .words = [&](const Claim& claim,
                         int threads) { return words_of_test(how, queue.folder(), claim, threads); },
            .outcome = accuracies_of},
           jobs, queue, session);
+  return [how, &queue](const std::string& run) { return queue.outcome(test_job(how, run)); };
 }
 
 std::uint64_t note_look(const fs::path& folder, const std::string& choice) {

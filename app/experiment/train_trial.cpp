@@ -5,7 +5,6 @@
 
 #include "app/experiment/lanes.h"
 #include "app/experiment/run_outcome.h"
-#include "app/experiment/train_jobs.h"
 #include "app/temporary_folder.h"
 #include "common/error.h"
 #include "common/file.h"
@@ -40,7 +39,7 @@ class Enough {
 };
 
 // Nothing where no step was measured.
-TrialResult result_of(const fs::path& metrics, std::uint64_t epoch_images) {
+RunSpeed speed_by(const fs::path& metrics, std::uint64_t epoch_images) {
   std::vector<train::MetricsRow> rows = train::read_metrics(metrics);
   // Lines of evaluations are of time that is none of a step's.
   const auto first_evaluation = std::ranges::find_if(
@@ -58,14 +57,15 @@ TrialResult result_of(const fs::path& metrics, std::uint64_t epoch_images) {
 
 }  // namespace
 
-TrialResult try_training(const std::string& verb, const std::vector<std::string>& words,
-                         std::uint64_t epoch_images, int threads, const fs::path& folder,
-                         const Session& session) {
+RunSpeed try_training(const TrainJobs& how, const std::string& job, std::uint64_t epoch_images,
+                      const fs::path& folder, const Session& session) {
   const TemporaryFolder place(folder);
   make_directories(place.path());
   const fs::path run = place.path() / "run";
-  std::vector<std::string> all{fs::read_symlink("/proc/self/exe").string(), "train"};
-  all.insert(all.end(), words.begin(), words.end());
+  std::vector<std::string> all{fs::read_symlink("/proc/self/exe").string(), "train",
+                               how.cache.string()};
+  for (std::string& word : how.words(job)) all.push_back(std::move(word));
+  const int threads = std::max(1, thread_plan(session, how.threads).cores / how.lanes);
   // Its steps are few even if nobody is left to end it.
   const std::vector<std::string> own{
       "--out",          run.string(), "--threads", std::to_string(threads), "--max-steps", "25",
@@ -80,14 +80,14 @@ TrialResult try_training(const std::string& verb, const std::vector<std::string>
   // A run that diverges is a row of the table: its steps until then are measured.
   const bool diverged = has_diverged(end, child.error);
   if (!diverged && (end.signal != 0 || (end.exit_code != 0 && end.exit_code != 75))) {
-    refuse_failure(verb, "train", end, child.error);
+    refuse_failure(how.verb, "train", end, child.error);
   }
-  TrialResult result = result_of(run / "metrics.jsonl", epoch_images);
-  if (result.peak_bytes == 0 && !diverged) {
+  RunSpeed speed = speed_by(run / "metrics.jsonl", epoch_images);
+  if (speed.peak_bytes == 0 && !diverged) {
     throw Error("the first steps of a training left no measure; try again");
   }
-  result.disk_bytes = bytes_below(run);
-  return result;
+  speed.disk_bytes = bytes_below(run);
+  return speed;
 }
 
 Room room_for_runs(const fs::path& out) {
@@ -102,6 +102,19 @@ void tell_cost(const Foretold& foretold, int lanes, const Room& room, const Sess
   if (foretold.done < foretold.runs) say(session, disk_in_words(foretold, room.disk));
   check_memory(foretold, lanes, room.memory);
   check_disk(foretold, room.disk);
+}
+
+Json json_of(std::string_view schema, const Foretold& foretold, const Room& room) {
+  return {{"schema", schema},
+          {"runs", foretold.runs},
+          {"shared", foretold.shared},
+          {"done", foretold.done},
+          {"images", static_cast<std::uint64_t>(foretold.images + 0.5)},
+          {"seconds", foretold.seconds},
+          {"lane_bytes", foretold.lane_bytes},
+          {"memory_bytes", room.memory == kNoMemoryLimit ? Json() : Json(room.memory)},
+          {"disk_bytes", foretold.disk_bytes},
+          {"free_bytes", room.disk}};
 }
 
 }  // namespace winnow::app

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "app/experiment/tune_space.h"
+#include "app/page/html.h"
 #include "common/error.h"
 
 namespace winnow::app {
@@ -51,6 +52,13 @@ std::string_view instead_of(std::string_view verb, std::string_view flag) {
 }
 
 }  // namespace
+
+std::string train_command(const std::filesystem::path& cache,
+                          const std::vector<std::string>& words) {
+  std::string command = "winnow train " + shell_word(cache.string()) + " --out run";
+  for (const std::string& word : words) command += " " + shell_word(word);
+  return command;
+}
 
 std::string flag_of_word(std::string_view word) {
   return std::string(word.substr(0, word.find('=')));

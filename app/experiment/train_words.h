@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,10 @@ namespace winnow::app {
 // "sweep" or "tune-lr". Throws UsageError for a flag that the experiment decides; says what to do
 // instead.
 void check_train_words(std::string_view verb, const std::vector<std::string>& words);
+
+// "winnow train CACHE --out run WORDS", for a shell.
+std::string train_command(const std::filesystem::path& cache,
+                          const std::vector<std::string>& words);
 
 // "--lr" of "--lr=0.1" and of "--lr".
 std::string flag_of_word(std::string_view word);

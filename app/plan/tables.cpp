@@ -153,8 +153,6 @@ std::string target_table(const PlanTarget& target) {
   return text;
 }
 
-Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
 Json figure(double value, How how) { return {{"value", value}, {"how", how_name(how)}}; }
 
 Json json_of(const train::StepSeconds& s, How how) {
@@ -210,7 +208,7 @@ Json json_of(const PlanHosts& row) {
   json["all_reduce_s"] = row.all_reduce_seconds;
   json["bucket_bytes"] = row.bucket_bytes;
   json["run_s"] = row.run_seconds;
-  json["price"] = number_or_null(row.price);
+  json["price"] = row.price;
   json["parameter_servers"] = row.parameter_servers;
   return json;
 }
@@ -224,10 +222,10 @@ Json json_of(const PlanScaling& scaling) {
             {"latency_s", scaling.network.latency_seconds}}},
           {"overhead", scaling.overhead},
           {"wished_efficiency", scaling.wished_efficiency},
-          {"most_machines", scaling.most ? Json(*scaling.most) : Json()},
-          {"needed_overhead", number_or_null(scaling.needed_overhead)},
+          {"most_machines", scaling.most},
+          {"needed_overhead", scaling.needed_overhead},
           {"hiding_hosts", scaling.network.hiding_hosts},
-          {"hiding_bytes_per_second", number_or_null(scaling.network.hiding_bytes_per_second)},
+          {"hiding_bytes_per_second", scaling.network.hiding_bytes_per_second},
           {"knee", scaling.knee},
           {"rows", rows}};
 }
@@ -239,8 +237,8 @@ Json json_of(const PlanTarget& target) {
     rows.push_back({{"batch", row.batch},
                     {"steps", row.steps},
                     {"steps_range", range(row.steps_range)},
-                    {"seconds", number_or_null(row.seconds)},
-                    {"price", number_or_null(row.price)}});
+                    {"seconds", row.seconds},
+                    {"price", row.price}});
   }
   const bool finite = std::isfinite(target.critical_batch);
   return {{"target", target.target},

@@ -238,10 +238,9 @@ void print_json(const Found& found, std::uint64_t judged) {
   Json json{{"schema", "winnow.suspects/1"},
             {"images", found.words.table.size()},
             {"judged", judged},
-            {"label_noise", nullptr},
+            {"label_noise", found.label_noise},
             {"counts", Json::array()},
             {"suspects", Json::array()}};
-  if (found.label_noise) json["label_noise"] = *found.label_noise;
   for (const auto& [row, count] : counts_of(found.list)) {
     json["counts"].push_back({{"issue", row->name}, {"images", count}});
   }

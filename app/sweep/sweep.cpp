@@ -13,7 +13,7 @@
 #include "app/experiment/sweep_verdict.h"
 #include "app/experiment/train_jobs.h"
 #include "app/experiment/train_trial.h"
-#include "app/page/html.h"
+#include "app/experiment/train_words.h"
 #include "app/sweep/sweep_json.h"
 #include "app/sweep/sweep_look.h"
 #include "app/sweep/sweep_page.h"
@@ -21,7 +21,6 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json.h"
-#include "common/memory_left.h"
 
 namespace winnow::app {
 namespace {
@@ -59,9 +58,7 @@ std::vector<SweepArm> train_arms(const SweepRequest& o, const TrainJobs& how,
 std::vector<std::string> commands_of(const SweepRequest& o, const std::vector<SweepArm>& arms) {
   std::vector<std::string> commands;
   for (const SweepArm& arm : arms) {
-    std::string command = "winnow train " + shell_word(o.sweep.cache.string()) + " --out run";
-    for (const std::string& word : train_words(arm.jobs.front())) command += " " + shell_word(word);
-    commands.push_back(std::move(command));
+    commands.push_back(train_command(o.sweep.cache, train_words(arm.jobs.front())));
   }
   return commands;
 }
@@ -95,31 +92,22 @@ SweepRequest with_axes(SweepRequest o) {
 }
 
 // What it will take, by runs that are done, or else by a few steps of the first one.
-Foretold foretell_it(const SweepRequest& o, const SweepPlan& plan, const JobQueue& queue,
-                     const Session& session) {
+Foretold foretell_it(const SweepRequest& o, const TrainJobs& how, const SweepPlan& plan,
+                     const JobQueue& queue, const Session& session) {
   const auto is_done = [&](const std::string& job) { return queue.outcome(job).has_value(); };
   std::optional<RunSpeed> speed = speed_of(plan.arms, plan.held_out, [&](const std::string& job) {
     const std::optional<Outcome> outcome = queue.outcome(job);
     return outcome ? cost_of(*outcome) : std::nullopt;
   });
-  const int cores = thread_plan(session, o.threads).cores;
-  const int at_once = std::min(o.lanes, cores);
+  const int at_once = std::min(o.lanes, thread_plan(session, o.threads).cores);
   const Foretold blind = foretell(plan.arms, plan.held_out, at_once, {}, is_done);
   if (!speed && blind.done < blind.runs) {
-    std::vector<std::string> words{o.sweep.cache.string()};
-    for (std::string& word : train_words(plan.arms.front().jobs.front())) {
-      words.push_back(std::move(word));
-    }
-    const TrialResult tried =
-        try_training("sweep", words, plan.training, std::max(1, cores / o.lanes), o.out, session);
-    speed = {.seconds_per_image = tried.seconds_per_image,
-             .peak_bytes = tried.peak_bytes,
-             .disk_bytes = tried.disk_bytes};
+    speed = try_training(how, plan.arms.front().jobs.front(), plan.training, o.out, session);
   }
   return foretell(plan.arms, plan.held_out, at_once, speed.value_or(RunSpeed{}), is_done);
 }
 
-Json to_json(const Foretold& foretold, const SweepPlan& plan, const Room& room) {
+Json estimate_json(const Foretold& foretold, const SweepPlan& plan, const Room& room) {
   Json arms = Json::array();
   for (const SweepArm& arm : plan.arms) {
     arms.push_back({{"arm", arm.name},
@@ -129,31 +117,20 @@ Json to_json(const Foretold& foretold, const SweepPlan& plan, const Room& room) 
                     {"epochs", arm.epochs},
                     {"control", arm.control ? Json(plan.arms[*arm.control].name) : Json(nullptr)}});
   }
-  return {{"schema", "winnow.sweep-estimate/1"},
-          {"runs", foretold.runs},
-          {"shared", foretold.shared},
-          {"done", foretold.done},
-          {"images", static_cast<std::uint64_t>(foretold.images + 0.5)},
-          {"seconds", foretold.seconds},
-          {"lane_bytes", foretold.lane_bytes},
-          {"memory_bytes", room.memory == kNoMemoryLimit ? Json(nullptr) : Json(room.memory)},
-          {"disk_bytes", foretold.disk_bytes},
-          {"free_bytes", room.disk},
-          {"held_out", plan.held_out},
-          {"notes", plan.notes},
-          {"arms", std::move(arms)}};
+  Json json = json_of("winnow.sweep-estimate/1", foretold, room);
+  json.update({{"held_out", plan.held_out}, {"notes", plan.notes}, {"arms", std::move(arms)}});
+  return json;
 }
 
-void tell_plan(const SweepRequest& o, const SweepPlan& plan, const JobQueue& queue,
-               const Session& session) {
+void tell_plan(const SweepRequest& o, const TrainJobs& how, const SweepPlan& plan,
+               const JobQueue& queue, const Session& session) {
   for (const std::string& note : plan.notes) say(session, note);
-  const Foretold foretold = foretell_it(o, plan, queue, session);
+  const Foretold foretold = foretell_it(o, how, plan, queue, session);
   say(session, fmt::format("{} arms, judged on {} images held out", grouped(plan.arms.size()),
                            grouped(plan.held_out)));
   const Room room = room_for_runs(o.out);
   tell_cost(foretold, o.lanes, room, session);
-  if (o.estimate && o.json)
-    print(session, fmt::format("{}\n", to_json(foretold, plan, room).dump()));
+  if (o.estimate && o.json) print(session, estimate_json(foretold, plan, room).dump() + "\n");
 }
 
 SweepJudge judge_of(const SweepRequest& o, const SweepPlan& plan) {
@@ -179,13 +156,13 @@ void run_sweep(const SweepRequest& flags, Session& session) {
   JobQueue queue(o.out, "cache " + cache.digest());
   SweepPlan plan = plan_sweep(o.sweep, cache, o.estimate, o.out, session);
   check_most_images(o, plan);
-  tell_plan(o, plan, queue, session);
-  if (o.estimate) return;
   const TrainJobs how{.verb = "sweep",
                       .cache = o.sweep.cache,
                       .lanes = o.lanes,
                       .threads = o.threads,
                       .words = train_words};
+  tell_plan(o, how, plan, queue, session);
+  if (o.estimate) return;
   const SweepJudge judge = judge_of(o, plan);
   plan.arms = train_arms(o, how, judge, std::move(plan.arms), queue, session);
   SweepView view{.cache = o.sweep.cache.string(),

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/experiment/figures.h"
 #include "app/experiment/sweep_verdict.h"
 #include "common/json.h"
 #include "common/utf8.h"
@@ -11,35 +12,14 @@
 namespace winnow::app {
 namespace {
 
-Json to_json(const std::optional<PairedDifference>& difference) {
-  if (!difference) return nullptr;
-  Json json{{"mean", difference->mean}, {"least", nullptr}, {"most", nullptr}};
-  if (const auto& interval = difference->interval) {
-    json["least"] = interval->least;
-    json["most"] = interval->most;
-  }
-  return json;
-}
-
-template <class T>
-Json to_json(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json to_json(const std::vector<std::optional<double>>& values) {
-  Json json = Json::array();
-  for (const auto& value : values) json.push_back(to_json(value));
-  return json;
-}
-
 Json to_json(const LastLook& look, const std::vector<SweepArm>& arms) {
   Json tested = Json::array();
   for (const TestedArm& arm : look.arms) {
     tested.push_back({{"arm", arms[arm.arm].name},
                       {"equal", arms[arm.arm].budget},
-                      {"top1", to_json(arm.top1)},
-                      {"top1_leak_free", to_json(arm.top1_leak_free)},
-                      {"beside_all", to_json(arm.beside_all)}});
+                      {"top1", arm.top1},
+                      {"top1_leak_free", arm.top1_leak_free},
+                      {"beside_all", json_of(arm.beside_all)}});
   }
   return {{"images", look.images},
           {"leaked", look.leaked},
@@ -56,7 +36,7 @@ Json utf8_of(const std::vector<std::string>& texts) {
 
 Json by_class(const std::vector<ClassHits>& hits) {
   Json json = Json::array();
-  for (const ClassHits& hit : hits) json.push_back(to_json(hit.share()));
+  for (const ClassHits& hit : hits) json.push_back(hit.share());
   return json;
 }
 
@@ -76,23 +56,23 @@ std::string sweep_json(const SweepView& view) {
                     {"kept", arm.kept},
                     {"removed", arm.removed},
                     {"removed_by_class", arm.facts.removed},
-                    {"bits", to_json(arm.facts.bits)},
-                    {"precision", to_json(arm.facts.precision)},
+                    {"bits", arm.facts.bits},
+                    {"precision", arm.facts.precision},
                     {"leaks", arm.facts.leaks},
                     {"conflicts", arm.facts.conflicts},
                     {"epochs", arm.epochs},
                     {"images", arm.images_seen()},
-                    {"seconds", to_json(result.seconds)},
+                    {"seconds", result.seconds},
                     {"control", arm.control ? Json(view.arms[*arm.control].name) : Json(nullptr)},
-                    {"top1", to_json(result.top1)},
+                    {"top1", result.top1},
                     {"top1_by_class", by_class(result.classes)},
                     {"failures", utf8_of(result.failures)},
-                    {"beside_all", to_json(result.beside_all)},
-                    {"beside_control", to_json(result.beside_control)},
-                    {"p_control", to_json(result.p_control)},
-                    {"p_no_loss", to_json(result.p_no_loss)},
+                    {"beside_all", json_of(result.beside_all)},
+                    {"beside_control", json_of(result.beside_control)},
+                    {"p_control", result.p_control},
+                    {"p_no_loss", result.p_no_loss},
                     {"loss", loss_in_words(result)},
-                    {"stopped_after", to_json(arm.stopped_after)}});
+                    {"stopped_after", arm.stopped_after}});
   }
   const auto best = recommend(view.arms, view.results, view.judge);
   Json recommended = nullptr;

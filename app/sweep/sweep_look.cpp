@@ -19,13 +19,6 @@ LastLook look_at_test(const SweepOptions& options, const TrainJobs& how, const S
     look.why_not = "test was not looked at: that is for what is recommended";
     return look;
   }
-  const TestLook test{.verb = how.verb,
-                      .cache = options.cache,
-                      .cache_digest = plan.cache_digest,
-                      .selection = plan.test.selection,
-                      .train = options.train,
-                      .lanes = how.lanes,
-                      .threads = how.threads};
   const std::vector<std::size_t> places = arms_to_test(plan.arms, *recommended);
   std::vector<std::string> runs;
   for (const std::size_t place : places) {
@@ -33,10 +26,12 @@ LastLook look_at_test(const SweepOptions& options, const TrainJobs& how, const S
     runs.insert(runs.end(), jobs.begin(), jobs.end());
   }
   look.looks = note_look(queue.folder(), job_key(plan.arms[*recommended].jobs.front()));
-  evaluate_on_test(test, runs, queue, session);
-  look.arms = tested_arms(plan.arms, places, look.images, [&](const std::string& run) {
-    return queue.outcome(test_job(test, run));
-  });
+  const OutcomeOf outcome_of = evaluate_on_test({.runs = how,
+                                                 .cache_digest = plan.cache_digest,
+                                                 .selection = plan.test.selection,
+                                                 .train = options.train},
+                                                runs, queue, session);
+  look.arms = tested_arms(plan.arms, places, look.images, outcome_of);
   return look;
 }
 

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "app/experiment/figures.h"
 #include "app/experiment/sweep_verdict.h"
 #include "app/page/curves.h"
 #include "app/page/html.h"
@@ -18,16 +19,6 @@
 
 namespace winnow::app {
 namespace {
-
-// "+0.12 (-0.30 to +0.54)", in points.
-std::string points_html(const std::optional<PairedDifference>& difference) {
-  if (!difference) return "";
-  std::string text = fmt::format("{:+.2f}", 100 * difference->mean);
-  if (const auto& interval = difference->interval) {
-    text += fmt::format(" ({:+.2f} to {:+.2f})", 100 * interval->least, 100 * interval->most);
-  }
-  return text;
-}
 
 // Half of Student's interval of the mean accuracy.
 double spread_of(const ArmResult& result) {
@@ -81,8 +72,7 @@ std::string budget_of(const SweepView& view, std::size_t place) {
 // Accuracy with its deviation over seeds.
 std::string accuracy_cell(const ArmResult& result) {
   if (result.runs() == 0) return number_cell("");
-  return number_cell(percent(result.mean) +
-                     (result.deviation ? fmt::format(" ± {:.2f}", 100 * *result.deviation) : ""));
+  return number_cell(accuracy_in_words(result.mean, result.deviation));
 }
 
 std::string points_table(const SweepView& view) {
@@ -228,13 +218,11 @@ std::string test_section(const SweepView& view) {
   std::string rows;
   for (const TestedArm& tested : view.test.arms) {
     const SweepArm& arm = view.arms[tested.arm];
-    const auto accuracy = [](const std::vector<std::optional<double>>& values) {
-      const std::optional<double> mean = mean_of(values);
-      return number_cell(mean ? percent(*mean) : "");
-    };
     rows += row(key_cell(name_html(arm.name)) + key_cell(arm.budget) +
-                number_cell(percent(arm.removed_share())) + accuracy(tested.top1_leak_free) +
-                number_cell(points_html(tested.beside_all)) + accuracy(tested.top1));
+                number_cell(percent(arm.removed_share())) +
+                number_cell(mean_in_percent(tested.top1_leak_free)) +
+                number_cell(points_html(tested.beside_all)) +
+                number_cell(mean_in_percent(tested.top1)));
   }
   const std::string said = paragraph(escaped(in_words(view.test, view.arms)) + ".");
   if (rows.empty()) return section("Test", said);
@@ -288,14 +276,6 @@ std::string verdict_in_words(const SweepArm& arm, const ArmResult& result) {
                      *arm.stopped_after);
 }
 
-namespace {
-
-std::string csv_number(const std::optional<double>& value) {
-  return value ? fmt::format("{}", *value) : std::string();
-}
-
-}  // namespace
-
 std::string sweep_csv(const SweepView& view) {
   std::string csv =
       "arm,equal,kept,removed,bits,precision,leaks,conflicts,epochs,images,control,loss,seed,top1,"
@@ -309,11 +289,11 @@ std::string sweep_csv(const SweepView& view) {
       csv += fmt::format(
           "{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{},{},{},{},{},{},{}\n", csv_field(arm.name),
           arm.budget, arm.kept, arm.removed, facts.bits ? fmt::format("{}", *facts.bits) : "",
-          csv_number(facts.precision), facts.leaks, facts.conflicts, arm.epochs, arm.images_seen(),
+          exactly(facts.precision), facts.leaks, facts.conflicts, arm.epochs, arm.images_seen(),
           arm.control ? csv_field(view.arms[*arm.control].name) : "",
-          loss_in_words(view.results[i]), seed + 1, csv_number(view.results[i].top1[seed]),
-          is_tested ? csv_number(tested->top1[seed]) : "",
-          is_tested ? csv_number(tested->top1_leak_free[seed]) : "");
+          loss_in_words(view.results[i]), seed + 1, exactly(view.results[i].top1[seed]),
+          is_tested ? exactly(tested->top1[seed]) : "",
+          is_tested ? exactly(tested->top1_leak_free[seed]) : "");
     }
   }
   return csv;
@@ -327,7 +307,7 @@ std::string classes_csv(const SweepView& view) {
       csv += fmt::format("{},{},{},{},{},{}\n", csv_field(view.arms[i].name), view.arms[i].budget,
                          csv_field(view.classes[k]), view.class_samples[k],
                          view.arms[i].facts.removed.at(k),
-                         k < hits.size() ? csv_number(hits[k].share()) : "");
+                         k < hits.size() ? exactly(hits[k].share()) : "");
     }
   }
   return csv;

@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <optional>
 
 #include "app/experiment/sweep_cost.h"
@@ -16,7 +14,6 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json.h"
-#include "common/memory_left.h"
 
 namespace winnow::app {
 namespace {
@@ -43,12 +40,18 @@ std::string announcement(const TunePlan& plan, const TuneState& state) {
       grouped(work_of(plan, state).runs), grouped(plan.held_out), grouped(plan.training));
 }
 
-using OutcomeOf = std::function<std::optional<Outcome>(const std::string& job)>;
+// A tuning, and what is known of its runs by now.
+struct Tuning {
+  const TunePlan& plan;
+  const TuneState& state;
+  const OutcomeOf& outcome_of;
+};
 
 // What is left, by runs at the largest batch that are done, or else by a few steps of that with its
 // lowest rate. `place`: a folder that is there.
-Foretold foretell_it(const TuneLrRequest& flags, const TunePlan& plan, const TuneState& state,
-                     const OutcomeOf& outcome_of, const fs::path& place, const Session& session) {
+Foretold foretell_it(const TrainJobs& how, const Tuning& tuning, const fs::path& place,
+                     const Session& session) {
+  const auto& [plan, state, outcome_of] = tuning;
   const TuneWork work = work_of(plan, state);
   Foretold told{.runs = work.runs, .done = work.done};
   const std::size_t left = work.runs - work.done;
@@ -59,45 +62,30 @@ Foretold foretell_it(const TuneLrRequest& flags, const TunePlan& plan, const Tun
   if (!speed) {
     const std::vector<TuneSetting>& settings = plan.arms[arm].settings;
     const auto lowest = std::ranges::min_element(settings) - settings.begin();
-    std::vector<std::string> words =
-        tuned_words(trial_job(plan, arm, static_cast<std::size_t>(lowest), plan.rungs.size() - 1));
-    words.insert(words.begin(), plan.options.cache.string());
-    const int cores = thread_plan(session, flags.threads).cores;
-    const TrialResult tried = try_training("tune-lr", words, plan.training,
-                                           std::max(1, cores / flags.lanes), place, session);
-    speed = {.seconds_per_image = tried.seconds_per_image,
-             .peak_bytes = tried.peak_bytes,
-             .disk_bytes = tried.disk_bytes};
+    const std::string job =
+        trial_job(plan, arm, static_cast<std::size_t>(lowest), plan.rungs.size() - 1);
+    speed = try_training(how, job, plan.training, place, session);
   }
   told.images = work.epochs * static_cast<double>(plan.training);
   told.seconds = work.epochs * work_of_epoch(plan) * speed->seconds_per_image /
-                 static_cast<double>(std::min(static_cast<std::size_t>(flags.lanes), left));
+                 static_cast<double>(std::min(static_cast<std::size_t>(how.lanes), left));
   told.lane_bytes = speed->peak_bytes;
   told.disk_bytes = left * speed->disk_bytes;
   return told;
 }
 
 void print_estimate(const Session& session, const Foretold& told, const Room& room) {
-  print(session, fmt::format("{}\n", Json{{"schema", "winnow.tune_lr_estimate/1"},
-                                          {"runs", told.runs},
-                                          {"done", told.done},
-                                          {"images", std::llround(told.images)},
-                                          {"seconds", told.seconds},
-                                          {"lane_bytes", told.lane_bytes},
-                                          {"memory_bytes", room.memory == kNoMemoryLimit
-                                                               ? Json(nullptr)
-                                                               : Json(room.memory)},
-                                          {"disk_bytes", told.disk_bytes},
-                                          {"free_bytes", room.disk}}
-                                         .dump()));
+  Json json = json_of("winnow.tune_lr_estimate/1", told, room);
+  json.erase("shared");  // no two arms have one
+  print(session, json.dump() + "\n");
 }
 
 // Says what is to be done and what that takes, and refuses what does not fit.
-void tell_plan(const TuneLrRequest& flags, const TunePlan& plan, const TuneState& state,
-               const OutcomeOf& outcome_of, const Session& session) {
-  say(session, announcement(plan, state));
+void tell_plan(const TuneLrRequest& flags, const TrainJobs& how, const Tuning& tuning,
+               const Session& session) {
+  say(session, announcement(tuning.plan, tuning.state));
   const fs::path place = fs::exists(flags.out) ? flags.out : fs::absolute(flags.out).parent_path();
-  const Foretold told = foretell_it(flags, plan, state, outcome_of, place, session);
+  const Foretold told = foretell_it(how, tuning, place, session);
   const Room room = room_for_runs(flags.out);
   tell_cost(told, flags.lanes, room, session);
   if (flags.estimate && flags.json) print_estimate(session, told, room);
@@ -129,20 +117,20 @@ void run_tune_lr(const TuneLrRequest& flags, Session& session) {
     throw UsageError(plan.options.cache.string() + " has no test split; leave out --test");
   }
   for (const std::string& note : plan.notes) say(session, note);
-  if (flags.estimate && !fs::exists(flags.out)) {
-    const OutcomeOf none = [](const std::string&) { return std::optional<Outcome>(); };
-    return tell_plan(flags, plan, state_of(plan, none), none, session);
-  }
-  JobQueue queue(flags.out, "cache " + plan.cache_digest);
-  const OutcomeOf outcome_of = [&](const std::string& job) { return queue.outcome(job); };
-  TuneState state = state_of(plan, outcome_of);
-  tell_plan(flags, plan, state, outcome_of, session);
-  if (flags.estimate) return;
   const TrainJobs how{.verb = "tune-lr",
                       .cache = plan.options.cache,
                       .lanes = flags.lanes,
                       .threads = flags.threads,
                       .words = tuned_words};
+  if (flags.estimate && !fs::exists(flags.out)) {
+    const OutcomeOf none = [](const std::string&) { return std::optional<Outcome>(); };
+    return tell_plan(flags, how, {plan, state_of(plan, none), none}, session);
+  }
+  JobQueue queue(flags.out, "cache " + plan.cache_digest);
+  const OutcomeOf outcome_of = [&](const std::string& job) { return queue.outcome(job); };
+  TuneState state = state_of(plan, outcome_of);
+  tell_plan(flags, how, {plan, state, outcome_of}, session);
+  if (flags.estimate) return;
   for (; !state.ended; state = state_of(plan, outcome_of)) {
     train_jobs(how, state.jobs, queue, session);
   }
@@ -150,7 +138,7 @@ void run_tune_lr(const TuneLrRequest& flags, Session& session) {
   const std::vector<TuneRow> rows = rows_of(plan.arms, state.runs, judge);
   TuneView view{.plan = plan, .state = state, .rows = rows, .judge = judge};
   if (flags.test) {
-    view.test = look_at_test(plan, state, flags.lanes, flags.threads, queue, session);
+    view.test = look_at_test(how, plan, state, queue, session);
   }
   write_tables(flags, view);
   tell(flags, view, session);

@@ -1,15 +1,11 @@
 #include <utility>
 
+#include "app/experiment/figures.h"
 #include "app/tune_lr/tune_lr_page.h"
 #include "common/json.h"
 
 namespace winnow::app {
 namespace {
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json setting_json(const TuneArm& arm, std::size_t setting) {
   Json json = Json::object();
@@ -17,20 +13,6 @@ Json setting_json(const TuneArm& arm, std::size_t setting) {
     json[arm.axes[i].flag] = arm.settings[setting][i];
   }
   return json;
-}
-
-Json values_json(const std::vector<std::optional<double>>& values) {
-  Json json = Json::array();
-  for (const std::optional<double>& value : values) json.push_back(or_null(value));
-  return json;
-}
-
-Json difference_json(const std::optional<PairedDifference>& difference) {
-  if (!difference) return nullptr;
-  const std::optional<Interval>& interval = difference->interval;
-  return {{"mean", difference->mean},
-          {"least", interval ? Json(interval->least) : Json(nullptr)},
-          {"most", interval ? Json(interval->most) : Json(nullptr)}};
 }
 
 Json trials_json(const TuneView& view, std::size_t arm) {
@@ -44,7 +26,7 @@ Json trials_json(const TuneView& view, std::size_t arm) {
                         {"epochs", view.plan.rungs[rung].epochs},
                         {"setting", setting_json(view.plan.arms[arm], setting)},
                         {"top1", run.score.failed ? Json(nullptr) : Json(run.score.top1)},
-                        {"loss", or_null(run.score.loss)},
+                        {"loss", run.score.loss},
                         {"why", run.score.failed ? Json(run.why) : Json(nullptr)}});
     }
   }
@@ -58,7 +40,7 @@ Json findings_json(const TuneRow& row) {
                         {"best", finding.best},
                         {"is_lowest", finding.is_lowest},
                         {"is_highest", finding.is_highest},
-                        {"at_stake", or_null(finding.at_stake)}});
+                        {"at_stake", finding.at_stake}});
   }
   return findings;
 }
@@ -70,21 +52,21 @@ Json arm_json(const TuneView& view, std::size_t i) {
   json["setting"] = row.best ? setting_json(arm, *row.best) : Json(nullptr);
   json["command"] =
       row.best ? Json(command_of(view, final_job(view.plan, i, *row.best, 1))) : Json(nullptr);
-  json["top1"] = values_json(row.top1);
-  json["mean"] = or_null(row.mean);
-  json["deviation"] = or_null(row.deviation);
+  json["top1"] = row.top1;
+  json["mean"] = row.mean;
+  json["deviation"] = row.deviation;
   json["least"] = row.interval ? Json(row.interval->least) : Json(nullptr);
   json["most"] = row.interval ? Json(row.interval->most) : Json(nullptr);
   json["steps"] = row.steps;
   json["seconds"] = row.seconds;
   json["trials_diverged"] = row.diverged;
   json["finals_diverged"] = row.finals_diverged;
-  json["beside_first"] = difference_json(row.beside_first);
-  json["p"] = or_null(row.p);
+  json["beside_first"] = json_of(row.beside_first);
+  json["p"] = row.p;
   json["test"] = nullptr;
   if (!view.test.arms.empty()) {
-    json["test"] = {{"top1", values_json(view.test.arms[i].top1)},
-                    {"top1_leak_free", values_json(view.test.arms[i].top1_leak_free)}};
+    json["test"] = {{"top1", view.test.arms[i].top1},
+                    {"top1_leak_free", view.test.arms[i].top1_leak_free}};
   }
   json["axes"] = findings_json(row);
   json["trials"] = trials_json(view, i);

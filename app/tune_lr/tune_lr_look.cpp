@@ -2,7 +2,6 @@
 
 #include "app/experiment/run_outcome.h"
 #include "app/experiment/test_look.h"
-#include "common/json_reader.h"
 
 namespace winnow::app {
 namespace {
@@ -17,27 +16,10 @@ std::vector<std::string> finals_of(const TunePlan& plan, const TuneState& state,
   return jobs;
 }
 
-void add(const std::optional<Outcome>& outcome, TunedOnTest& tested) {
-  tested.top1.emplace_back();
-  tested.top1_leak_free.emplace_back();
-  if (!outcome || outcome->failed) return;
-  const JsonReader read(outcome->text, {.name = "the result of an evaluation"});
-  tested.top1.back() = read.at("top1").real(0, 1);
-  const JsonReader leak_free = read.at("top1_leak_free");
-  if (!leak_free.is_null()) tested.top1_leak_free.back() = leak_free.real(0, 1);
-}
-
 }  // namespace
 
-TuneLook look_at_test(const TunePlan& plan, const TuneState& state, int lanes, int threads,
+TuneLook look_at_test(const TrainJobs& how, const TunePlan& plan, const TuneState& state,
                       JobQueue& queue, const Session& session) {
-  const TestLook how{.verb = "tune-lr",
-                     .cache = plan.options.cache,
-                     .cache_digest = plan.cache_digest,
-                     .selection = plan.options.selection,
-                     .train = plan.options.train,
-                     .lanes = lanes,
-                     .threads = threads};
   std::vector<std::string> runs;
   std::string choice;
   for (std::size_t arm = 0; arm < plan.arms.size(); ++arm) {
@@ -46,13 +28,13 @@ TuneLook look_at_test(const TunePlan& plan, const TuneState& state, int lanes, i
     runs.insert(runs.end(), jobs.begin(), jobs.end());
   }
   TuneLook look{.looks = note_look(queue.folder(), job_key(choice))};
-  evaluate_on_test(how, runs, queue, session);
+  const OutcomeOf outcome_of = evaluate_on_test({.runs = how,
+                                                 .cache_digest = plan.cache_digest,
+                                                 .selection = plan.options.selection,
+                                                 .train = plan.options.train},
+                                                runs, queue, session);
   for (std::size_t arm = 0; arm < plan.arms.size(); ++arm) {
-    TunedOnTest tested;
-    for (const std::string& job : finals_of(plan, state, arm)) {
-      add(queue.outcome(test_job(how, job)), tested);
-    }
-    look.arms.push_back(std::move(tested));
+    look.arms.push_back(tested_runs(finals_of(plan, state, arm), outcome_of));
   }
   return look;
 }
@@ -89,9 +71,8 @@ double work_of_epoch(const TunePlan& plan) {
   return static_cast<double>(plan.training) + static_cast<double>(plan.held_out) / 3;
 }
 
-std::optional<RunSpeed> speed_of(
-    const TunePlan& plan, const TuneState& state, std::size_t arm,
-    const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of) {
+std::optional<RunSpeed> speed_of(const TunePlan& plan, const TuneState& state, std::size_t arm,
+                                 const OutcomeOf& outcome_of) {
   SpeedMeter meter;
   const std::vector<std::vector<std::size_t>>& trials = state.runs[arm].halving.trials;
   for (std::size_t rung = 0; rung < trials.size(); ++rung) {

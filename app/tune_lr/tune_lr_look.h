@@ -7,27 +7,23 @@
 #include <string>
 #include <vector>
 
+#include "app/experiment/last_look.h"
 #include "app/experiment/sweep_cost.h"
+#include "app/experiment/train_jobs.h"
 #include "app/session.h"
 #include "app/tune_lr/tune_lr_plan.h"
 #include "common/queue/job_queue.h"
 
 namespace winnow::app {
 
-// What the final runs of an arm come to on test, by seed; nothing: no such run.
-struct TunedOnTest {
-  std::vector<std::optional<double>> top1 = {};
-  std::vector<std::optional<double>> top1_leak_free = {};  // nothing, too, where it is not known
-};
-
 struct TuneLook {
-  std::uint64_t looks = 0;             // for different choices, this one included; 0: none
-  std::vector<TunedOnTest> arms = {};  // of all, in their order; empty where nothing was looked at
+  std::uint64_t looks = 0;            // for different choices, this one included; 0: none
+  std::vector<TestedRuns> arms = {};  // final runs of all; empty where nothing was looked at
 };
 
 // Evaluates all final runs on test, and keeps that in the queue. `state`: ended.
 // Throws UsageError: the cache has no test split; as train_jobs().
-TuneLook look_at_test(const TunePlan& plan, const TuneState& state, int lanes, int threads,
+TuneLook look_at_test(const TrainJobs& how, const TunePlan& plan, const TuneState& state,
                       JobQueue& queue, const Session& session);
 
 // What is left to do: at most, where trials diverge.
@@ -42,8 +38,7 @@ TuneWork work_of(const TunePlan& plan, const TuneState& state);
 double work_of_epoch(const TunePlan& plan);
 
 // How fast runs of an arm are, by its trials that are done; nothing where none is.
-std::optional<RunSpeed> speed_of(
-    const TunePlan& plan, const TuneState& state, std::size_t arm,
-    const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of);
+std::optional<RunSpeed> speed_of(const TunePlan& plan, const TuneState& state, std::size_t arm,
+                                 const OutcomeOf& outcome_of);
 
 }  // namespace winnow::app

@@ -6,7 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "app/experiment/last_look.h"
+#include "app/experiment/figures.h"
+#include "app/experiment/train_words.h"
 #include "app/page/curves.h"
 #include "app/page/html.h"
 #include "app/page/page.h"
@@ -27,9 +28,6 @@ std::optional<double> value_of(const TuneArm& arm, const TuneSetting& setting,
 
 std::string number(const std::optional<double>& value) {
   return value ? fmt::format("{:.6g}", *value) : "";
-}
-std::string exactly(const std::optional<double>& value) {
-  return value ? fmt::format("{}", *value) : "";
 }
 
 std::string values_csv(const TuneArm& arm, const std::optional<std::size_t>& setting) {
@@ -54,23 +52,15 @@ std::string interval_html(const TuneRow& row) {
   return row.interval ? points(row.interval->least) + " to " + points(row.interval->most) : "";
 }
 
-std::string mean_html(const std::vector<std::optional<double>>& values) {
-  const std::optional<double> mean = mean_of(values);
-  return mean ? percent(*mean) : "";
-}
-
 bool knows_leaks(const TuneView& view) {
-  return std::ranges::any_of(view.test.arms, [](const TunedOnTest& arm) {
+  return std::ranges::any_of(view.test.arms, [](const TestedRuns& arm) {
     return mean_of(arm.top1_leak_free).has_value();
   });
 }
 
 std::string beside_html(const TuneRow& row) {
-  if (!row.beside_first) return "";
-  std::string text = fmt::format("{:+.2f}", 100 * row.beside_first->mean);
-  if (const auto& interval = row.beside_first->interval) {
-    text += fmt::format(" ({:+.2f} to {:+.2f})", 100 * interval->least, 100 * interval->most);
-  }
+  const std::string text = points_html(row.beside_first);
+  if (text.empty()) return "";
   const std::string words = beside_in_words(row);
   return words.empty() ? text : text + " " + words;
 }
@@ -93,12 +83,11 @@ std::string accuracy_table(const TuneView& view) {
   for (std::size_t i = 0; i < view.rows.size(); ++i) {
     const TuneArm& arm = view.plan.arms[i];
     const TuneRow& row = view.rows[i];
-    const std::string spread = row.deviation ? " ± " + points(*row.deviation) : "";
     std::string cells = number_cell(grouped(arm.batch)) + key_cell(escaped(arm.optimizer)) +
-                        number_cell(row.mean ? percent(*row.mean) + spread : "") +
+                        number_cell(row.mean ? accuracy_in_words(*row.mean, row.deviation) : "") +
                         number_cell(interval_html(row)) + number_cell(beside_html(row));
-    if (!view.test.arms.empty()) cells += number_cell(mean_html(view.test.arms[i].top1));
-    if (knows_leaks(view)) cells += number_cell(mean_html(view.test.arms[i].top1_leak_free));
+    if (!view.test.arms.empty()) cells += number_cell(mean_in_percent(view.test.arms[i].top1));
+    if (knows_leaks(view)) cells += number_cell(mean_in_percent(view.test.arms[i].top1_leak_free));
     cells += number_cell(row.steps > 0 ? grouped(row.steps) : "") +
              number_cell(row.steps > 0 ? in_seconds(row.seconds) : "") +
              number_cell(grouped(row.finals_diverged));
@@ -251,10 +240,7 @@ std::string settings_section(const TuneView& view) {
 }  // namespace
 
 std::string command_of(const TuneView& view, const std::string& job) {
-  std::string command =
-      "winnow train " + shell_word(view.plan.options.cache.string()) + " --out run";
-  for (const std::string& word : tuned_words(job)) command += " " + shell_word(word);
-  return command;
+  return train_command(view.plan.options.cache, tuned_words(job));
 }
 
 std::string in_words(const TuneView& view, std::size_t arm_place) {
@@ -262,8 +248,7 @@ std::string in_words(const TuneView& view, std::size_t arm_place) {
   const TuneRow& row = view.rows[arm_place];
   std::string text = arm.name() + ": ";
   if (!row.best) return text + fmt::format("all {} trials diverged", arm.settings.size());
-  text += row.mean ? percent(*row.mean) : "all finals diverged";
-  if (row.deviation) text += " ± " + points(*row.deviation);
+  text += row.mean ? accuracy_in_words(*row.mean, row.deviation) : "all finals diverged";
   if (row.interval) text += " (" + interval_html(row) + ")";
   text += " by " + in_words(arm, arm.settings[*row.best]);
   if (row.steps > 0) text += fmt::format(", {} steps", grouped(row.steps));
@@ -274,7 +259,7 @@ std::string in_words(const TuneView& view, std::size_t arm_place) {
     text += fmt::format(", {} of {} finals diverged", row.finals_diverged, row.top1.size());
   }
   if (!view.test.arms.empty() && row.mean) {
-    text += ", on test " + mean_html(view.test.arms[arm_place].top1);
+    text += ", on test " + mean_in_percent(view.test.arms[arm_place].top1);
   }
   if (const std::string words = beside_in_words(row); !words.empty()) {
     text += fmt::format("; beside {}: {}", view.plan.arms.front().optimizer, beside_html(row));

@@ -194,9 +194,7 @@ std::vector<std::string> tuned_words(const std::string& job) {
   return JsonReader(job, {.name = "a job of the tuning"}).at("train").texts();
 }
 
-TuneState state_of(
-    const TunePlan& plan,
-    const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of) {
+TuneState state_of(const TunePlan& plan, const OutcomeOf& outcome_of) {
   TuneState state{.runs = {}, .jobs = {}, .ended = true};
   std::vector<std::vector<std::string>> stages(plan.rungs.size() + 1);  // rungs, finals
   for (std::size_t arm = 0; arm < plan.arms.size(); ++arm) {

@@ -47,8 +47,7 @@ struct TuneState {
   bool ended = false;
 };
 // `outcome_of`: a job's, by tuned_outcome(); nothing: it is not done. Pure.
-TuneState state_of(const TunePlan& plan,
-                   const std::function<std::optional<Outcome>(const std::string& job)>& outcome_of);
+TuneState state_of(const TunePlan& plan, const OutcomeOf& outcome_of);
 
 // A trial, and a final run, which has another seed than all trials.
 std::string trial_job(const TunePlan& plan, std::size_t arm, std::size_t setting, std::size_t rung);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -33,6 +34,9 @@ struct Outcome {
   std::string text;     // its result; why it failed. UTF-8
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
+
+// What is known of a job; nothing: it is not done.
+using OutcomeOf = std::function<std::optional<Outcome>(const std::string& job)>;
 
 // The right to do a job, for as long as it lives. Movable.
 class Claim {

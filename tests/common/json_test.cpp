@@ -132,6 +132,17 @@ class Drawn {
   std::mt19937_64 random_;
 };
 
+TEST(Json, WhatIsNothingIsNull) {
+  const std::vector<std::optional<double>> values{0.5, std::nullopt};
+  const Json json{{"number", std::optional<int>(3)},
+                  {"none", std::optional<int>()},
+                  {"text", std::optional<std::string>("a")},
+                  {"truth", std::optional<bool>(false)},
+                  {"values", values}};
+  EXPECT_EQ(json.dump(),
+            R"({"number":3,"none":null,"text":"a","truth":false,"values":[0.5,null]})");
+}
+
 TEST(Json, AThousandValuesAreWrittenAsByTheLibraryAndReadAgain) {
   Drawn drawn(1);
   for (int i = 0; i < 1000; ++i) {
