@@ -14,7 +14,7 @@
 #include "train/nets/losses.h"
 #include "train/run/run_order.h"
 #include "train/run/setup.h"
-#include "train/run/split_evaluation.h"
+#include "train/run/several_labels.h"
 #include "train/run/stored_run.h"
 #include "train/run/stored_weights.h"
 

@@ -19,7 +19,7 @@
 #include "train/run/config_facts.h"
 #include "train/run/planning.h"
 #include "train/run/run_order.h"
-#include "train/run/split_evaluation.h"
+#include "train/run/several_labels.h"
 #include "train/run/without_labels.h"
 
 namespace winnow::train {

@@ -11,7 +11,7 @@
 #include "train/run/job.h"
 #include "train/run/options.h"
 #include "train/run/run_log.h"
-#include "train/run/train.h"
+#include "train/run/split_score.h"
 
 namespace winnow::train {
 

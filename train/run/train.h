@@ -10,19 +10,12 @@
 #include "common/progress.h"
 #include "train/run/best.h"
 #include "train/run/options.h"
+#include "train/run/split_score.h"
 #include "train/step/exposed.h"
 
 namespace winnow::train {
 
 class Backend;
-
-// Accuracy on one split, in [0, 1].
-struct SplitScore {
-  std::string split;  // "test"; "val" where there is no test split, or a hold-out
-  double top1 = 0;
-  std::optional<double> top1_leak_free;  // none without a selection
-  std::optional<double> top1_ema;        // of the moving average; none without one
-};
 
 // How fast the steps of this start of a run were.
 struct StepSpeed {
