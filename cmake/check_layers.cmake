@@ -23,7 +23,15 @@ set(may_train/plan       common pipeline/load train/tensor train/graph train/red
 set(may_train/step       common pipeline/load train/tensor train/graph train/backend train/model train/optim train/reduce
                          train/plan train/step)
 set(may_train/evaluate   common pipeline/load train/tensor train/graph train/backend train/step train/evaluate)
-set(may_train/run        common pipeline/load train)
+set(may_train/trace      common train/step train/trace)
+# Rooms of a run, each with those before it; its loop, in the folder itself, has all of them.
+set(run_base common pipeline/load train/tensor train/graph train/ops train/rewrites train/nets train/optim train/backend
+             train/checkpoint train/model train/reduce train/plan train/step train/evaluate)
+set(may_train/run/log         ${run_base} train/run/log)
+set(may_train/run/record      ${run_base} train/run/options train/run/log train/run/record)
+set(may_train/run/start       ${may_train/run/record} train/run/start)
+set(may_train/run/evaluations ${may_train/run/start} train/run/evaluations)
+set(may_train/run             common pipeline/load train)
 # Rooms of app: all have the session, and each what stands before it.
 set(app_base     common datasets dedup pipeline train app/session app/printable app/words app/temporary_folder)
 set(may_app            ${app_base})
@@ -48,8 +56,9 @@ list(APPEND app_rooms app/page app/sources app/load app/launch app/live app/expe
 set(may_tools    common datasets dedup pipeline train app tools)
 set(may_python   common datasets dedup pipeline train app tools/words python)
 set(rules common datasets dedup pipeline train/tensor train/graph train/ops train/rewrites train/onnx train/nets train/backend
-          train/optim train/checkpoint train/model train/reduce train/plan train/step train/evaluate
-          train/run ${app_rooms} app tools python)
+          train/optim train/checkpoint train/model train/reduce train/plan train/step train/evaluate train/trace
+          train/run/log train/run/record train/run/start train/run/evaluations train/run ${app_rooms} app tools python)
+set(with_rooms train/run app)  # folders whose rooms have rules of their own, each
 
 # C library header (a pattern) -> the one path prefix that may include it.
 set(homes
@@ -71,7 +80,8 @@ set(homes
   "toml\\+\\+/.*=train/nets/net_file")
 
 set(bad "")
-file(GLOB rooms RELATIVE ${ROOT} ${ROOT}/app/*)
+list(TRANSFORM with_rooms REPLACE "(.+)" "${ROOT}/\\1/*" OUTPUT_VARIABLE all_rooms)
+file(GLOB rooms RELATIVE ${ROOT} ${all_rooms})
 foreach(room IN LISTS rooms)
   if(IS_DIRECTORY ${ROOT}/${room} AND NOT room IN_LIST rules)
     list(APPEND bad "${room} has no rule in cmake/check_layers.cmake")
@@ -79,7 +89,7 @@ foreach(room IN LISTS rooms)
 endforeach()
 foreach(rule IN LISTS rules)
   set(glob GLOB_RECURSE)
-  if(rule STREQUAL "app")  # its rooms have rules of their own
+  if(rule IN_LIST with_rooms)
     set(glob GLOB)
   endif()
   file(${glob} files RELATIVE ${ROOT} ${ROOT}/${rule}/*.h ${ROOT}/${rule}/*.cpp ${ROOT}/${rule}/*.cu)

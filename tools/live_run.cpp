@@ -27,8 +27,8 @@
 #include "common/file.h"
 #include "common/to_stderr.h"
 #include "tools/last_words.h"
-#include "train/run/config_facts.h"
-#include "train/run/setup.h"
+#include "train/run/record/config_facts.h"
+#include "train/run/record/setup.h"
 
 namespace winnow::tools {
 namespace {

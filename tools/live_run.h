@@ -11,7 +11,7 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "tools/command.h"
-#include "train/run/metrics.h"
+#include "train/run/log/metrics.h"
 
 namespace winnow::tools {
 

@@ -1,7 +1,7 @@
 #include "tools/run_flags.h"
 
 #include "tools/numbers.h"
-#include "train/run/setup.h"
+#include "train/run/record/setup.h"
 
 namespace winnow::tools {
 

@@ -5,8 +5,8 @@
 #include "app/load/load_shards.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
-#include "train/run/stored_run.h"
-#include "train/run/stored_weights.h"
+#include "train/run/record/stored_run.h"
+#include "train/run/record/stored_weights.h"
 
 // Flags of several verbs that train, or read what was trained.
 namespace winnow::tools {

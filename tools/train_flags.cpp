@@ -14,7 +14,7 @@
 #include "train/evaluate/test_augmentation.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/recipe_options.h"
-#include "train/run/setup.h"
+#include "train/run/record/setup.h"
 
 namespace winnow::tools {
 namespace {

@@ -20,9 +20,9 @@
 #include "train/optim/learning_rate.h"
 #include "train/optim/optimizer.h"
 #include "train/optim/recipe_options.h"
-#include "train/run/chosen_net.h"
 #include "train/run/options.h"
-#include "train/run/setup.h"
+#include "train/run/record/chosen_net.h"
+#include "train/run/record/setup.h"
 
 namespace winnow::tools {
 namespace {

@@ -18,7 +18,7 @@
 #include "common/utf8.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
-#include "train/run/out_of_fold.h"
+#include "train/run/evaluations/out_of_fold.h"
 
 namespace winnow::app {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "app/session.h"
 #include "common/json.h"
-#include "train/run/evaluate_run.h"
+#include "train/run/evaluations/evaluate_run.h"
 
 namespace winnow::app {
 

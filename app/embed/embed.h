@@ -5,7 +5,7 @@
 
 #include "app/session.h"
 #include "common/json.h"
-#include "train/run/embed_images.h"
+#include "train/run/evaluations/embed_images.h"
 
 namespace winnow::app {
 

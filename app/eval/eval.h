@@ -7,7 +7,7 @@
 #include "app/load/load_shards.h"
 #include "app/session.h"
 #include "common/json.h"
-#include "train/run/evaluate_run.h"
+#include "train/run/evaluations/evaluate_run.h"
 
 namespace winnow::app {
 

@@ -6,8 +6,8 @@
 
 #include "common/file.h"
 #include "common/json.h"
-#include "train/run/metrics.h"
-#include "train/run/stored_evaluation.h"
+#include "train/run/log/metrics.h"
+#include "train/run/record/stored_evaluation.h"
 
 namespace winnow::app {
 namespace {

@@ -9,7 +9,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/memory_left.h"
-#include "train/run/metrics.h"
+#include "train/run/log/metrics.h"
 
 namespace winnow::app {
 namespace {

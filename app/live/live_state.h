@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "train/run/metrics.h"
-#include "train/run/rank_metrics.h"
+#include "train/run/log/metrics.h"
+#include "train/run/log/rank_metrics.h"
 
 namespace winnow::app {
 

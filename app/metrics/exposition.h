@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "train/run/logged_line.h"
+#include "train/run/log/logged_line.h"
 
 namespace winnow::app {
 

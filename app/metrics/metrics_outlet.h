@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "train/run/logged_line.h"
+#include "train/run/log/logged_line.h"
 
 namespace winnow::app {
 

@@ -14,7 +14,7 @@
 #include "pipeline/store/cache.h"
 #include "train/model/class_names.h"
 #include "train/onnx/onnx.h"
-#include "train/run/stored_evaluation.h"
+#include "train/run/record/stored_evaluation.h"
 
 namespace winnow::app {
 namespace {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "app/session.h"
-#include "train/run/stored_run.h"
+#include "train/run/record/stored_run.h"
 
 namespace winnow::app {
 

@@ -22,10 +22,10 @@
 #include "train/model/initial_weights.h"
 #include "train/ops/batch_norm.h"
 #include "train/plan/execution.h"
-#include "train/run/chosen_net.h"
-#include "train/run/engine.h"
-#include "train/run/memory_needs.h"
-#include "train/run/planning.h"
+#include "train/run/record/chosen_net.h"
+#include "train/run/start/engine.h"
+#include "train/run/start/memory_needs.h"
+#include "train/run/start/planning.h"
 
 namespace winnow::app {
 namespace {

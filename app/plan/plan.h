@@ -11,7 +11,7 @@
 #include "app/plan/report.h"
 #include "app/session.h"
 #include "train/run/options.h"
-#include "train/run/planned_job.h"
+#include "train/run/start/planned_job.h"
 
 namespace winnow::app {
 

@@ -8,9 +8,9 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "train/run/best.h"
-#include "train/run/config_facts.h"
-#include "train/run/setup.h"
+#include "train/run/record/best.h"
+#include "train/run/record/config_facts.h"
+#include "train/run/record/setup.h"
 
 namespace winnow::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/plan/report.h"
-#include "train/run/metrics.h"
+#include "train/run/log/metrics.h"
 
 namespace winnow::app {
 

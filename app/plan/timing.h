@@ -6,8 +6,8 @@
 #include "app/plan/report.h"
 #include "app/session.h"
 #include "train/backend/backend.h"
-#include "train/run/job.h"
-#include "train/run/trial.h"
+#include "train/run/start/job.h"
+#include "train/run/start/trial.h"
 
 namespace winnow::app {
 

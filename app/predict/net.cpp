@@ -19,7 +19,7 @@
 #include "train/model/class_names.h"
 #include "train/nets/losses.h"
 #include "train/rewrites/for_features.h"
-#include "train/run/setup.h"
+#include "train/run/record/setup.h"
 #include "train/step/feed.h"
 
 namespace winnow::app {

@@ -16,8 +16,8 @@
 #include "train/evaluate/view_mean.h"
 #include "train/graph/graph.h"
 #include "train/model/model.h"
-#include "train/run/stored_run.h"
-#include "train/run/stored_weights.h"
+#include "train/run/record/stored_run.h"
+#include "train/run/record/stored_weights.h"
 
 namespace winnow::app {
 

@@ -23,7 +23,7 @@
 #include "common/file.h"
 #include "common/queue/job_queue.h"
 #include "train/model/digest.h"
-#include "train/run/build_name.h"
+#include "train/run/start/build_name.h"
 
 namespace winnow::app {
 namespace {

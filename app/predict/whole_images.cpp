@@ -6,7 +6,7 @@
 #include "common/error.h"
 #include "pipeline/augment/augment.h"
 #include "train/backend/weights.h"
-#include "train/run/setup.h"
+#include "train/run/record/setup.h"
 
 namespace winnow::app {
 

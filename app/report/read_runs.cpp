@@ -5,8 +5,8 @@
 #include "app/words.h"
 #include "common/error.h"
 #include "common/file.h"
-#include "train/run/config_facts.h"
-#include "train/run/run_state.h"
+#include "train/run/record/config_facts.h"
+#include "train/run/record/run_state.h"
 
 namespace winnow::app {
 namespace {

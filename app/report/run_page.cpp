@@ -14,7 +14,7 @@
 #include "app/words.h"
 #include "common/checksum.h"
 #include "common/utf8.h"
-#include "train/run/best.h"
+#include "train/run/record/best.h"
 
 namespace winnow::app {
 namespace {

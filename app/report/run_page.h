@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/bytes.h"
-#include "train/run/metrics.h"
-#include "train/run/stored_evaluation.h"
+#include "train/run/log/metrics.h"
+#include "train/run/record/stored_evaluation.h"
 
 namespace winnow::app {
 

@@ -11,7 +11,7 @@
 #include "dedup/fingerprints.h"
 #include "dedup/labels/confident.h"
 #include "dedup/report.h"
-#include "train/run/out_of_fold.h"
+#include "train/run/evaluations/out_of_fold.h"
 
 // Images that stand out, of `winnow suspects`. Pure.
 namespace winnow::app {

@@ -25,7 +25,7 @@
 #include "pipeline/store/cache.h"
 #include "pipeline/store/features.h"
 #include "train/model/class_names.h"
-#include "train/run/out_of_fold.h"
+#include "train/run/evaluations/out_of_fold.h"
 
 namespace winnow::app {
 namespace {

@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "pipeline/load/loader.h"
 #include "train/evaluate/test_augmentation.h"
-#include "train/run/setup.h"
+#include "train/run/record/setup.h"
 #include "train/step/loss_scale.h"
 
 namespace winnow::app {

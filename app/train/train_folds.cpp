@@ -25,8 +25,8 @@
 #include "pipeline/load/dataset.h"
 #include "pipeline/store/cache.h"
 #include "train/nets/losses.h"
-#include "train/run/evaluate_run.h"
-#include "train/run/out_of_fold.h"
+#include "train/run/evaluations/evaluate_run.h"
+#include "train/run/evaluations/out_of_fold.h"
 
 namespace winnow::app {
 namespace {

@@ -30,7 +30,7 @@ std::vector<std::string> make_fold_selections(const train::DataOptions& data,
 using TrainOne = std::function<train::TrainResult(const train::TrainOptions& options)>;
 
 // Trains a run for each of the selections, RUN/fold-1 and so on, has it predict its val, and writes
-// RUN/out-of-fold.* (train/run/out_of_fold.h).
+// RUN/out-of-fold.* (train/run/evaluations/out_of_fold.h).
 //
 // options  Of the run as if it was one; with run.resume folds that are done are not done again.
 // Ranks    Collective; rank 0 tells and, with `json`, prints the object of the schema train_folds.

@@ -8,7 +8,7 @@
 #include "common/comm/mpi/launcher.h"
 #include "common/comm/mpi/mpi.h"
 #include "common/json.h"
-#include "train/run/build_name.h"
+#include "train/run/start/build_name.h"
 
 namespace winnow::app {
 namespace {

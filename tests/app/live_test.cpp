@@ -14,7 +14,7 @@
 #include "app/live/runs_view.h"
 #include "common/file.h"
 #include "tests/common/temporary_folder.h"
-#include "train/run/metrics.h"
+#include "train/run/log/metrics.h"
 
 namespace winnow::app::live_test {
 

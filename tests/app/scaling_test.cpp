@@ -5,7 +5,7 @@
 #include "train/plan/bucket_size.h"
 #include "train/plan/machines.h"
 #include "train/rewrites/rewrites.h"
-#include "train/run/setup.h"
+#include "train/run/record/setup.h"
 
 namespace winnow::app::scaling_test {
 

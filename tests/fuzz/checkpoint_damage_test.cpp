@@ -9,9 +9,9 @@
 #include "tests/fuzz/damage.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/plan/run_plan.h"
-#include "train/run/metrics.h"
-#include "train/run/run_state.h"
-#include "train/run/setup.h"
+#include "train/run/log/metrics.h"
+#include "train/run/record/run_state.h"
+#include "train/run/record/setup.h"
 
 namespace winnow::train {
 using namespace test;

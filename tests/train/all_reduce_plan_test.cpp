@@ -8,7 +8,7 @@
 #include "learner.h"
 #include "train/plan/bucket_size.h"
 #include "train/plan/execution.h"
-#include "train/run/node_times.h"
+#include "train/run/start/node_times.h"
 
 namespace winnow::train::all_reduce_plan_test {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "common/error.h"
-#include "train/run/without_labels.h"
+#include "train/run/start/without_labels.h"
 
 namespace winnow::train::batch_layout_test {
 

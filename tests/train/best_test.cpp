@@ -1,6 +1,6 @@
 // Which evaluation is the best of a run, and when a run ends that has found no better one.
 
-#include "train/run/best.h"
+#include "train/run/record/best.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

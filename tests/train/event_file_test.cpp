@@ -1,7 +1,7 @@
 // Event files, read back by the project's own readers of TFRecord frames and of Protocol Buffers.
 // tests/end_to_end/follow_test.py reads them by TensorBoard.
 
-#include "train/run/event_file.h"
+#include "train/run/log/event_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,8 +9,8 @@
 #include "places.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/plan/run_plan.h"
-#include "train/run/run_state.h"
-#include "train/run/setup.h"
+#include "train/run/record/run_state.h"
+#include "train/run/record/setup.h"
 
 namespace winnow::train::golden_test {
 

@@ -1,5 +1,5 @@
 // What is foretold of a rank's memory, for a net that would not fit by its cores alone.
-#include "train/run/memory_needs.h"
+#include "train/run/start/memory_needs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "train/run/norm_groups.h"
+#include "train/run/start/norm_groups.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "train/run/out_of_fold.h"
+#include "train/run/evaluations/out_of_fold.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -18,8 +18,8 @@
 #include "train/plan/lanes.h"
 #include "train/plan/memory.h"
 #include "train/plan/run_plan.h"
-#include "train/run/census.h"
-#include "train/run/run_state.h"
+#include "train/run/record/census.h"
+#include "train/run/record/run_state.h"
 #include "train/step/task_runner.h"
 
 namespace winnow::train::plan_test {

@@ -1,4 +1,4 @@
-#include "train/run/rank_metrics.h"
+#include "train/run/log/rank_metrics.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "train/run/rank_traffic.h"
+#include "train/run/log/rank_traffic.h"
 
 namespace winnow::train::rank_metrics_test {
 

@@ -1,6 +1,6 @@
 // With the libraries of fake_driver.cpp in the place of NVIDIA's.
 
-#include "train/run/rank_temperature.h"
+#include "train/run/log/rank_temperature.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

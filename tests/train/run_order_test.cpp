@@ -1,4 +1,4 @@
-#include "train/run/run_order.h"
+#include "train/run/record/run_order.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // A run's checkpoints beside its training. What the program does with them:
 // tests/end_to_end/resume_test.
-#include "train/run/run_saver.h"
+#include "train/run/record/run_saver.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // What a run knows about itself: numbers of state.json that cannot be, and sentences about steps
 // that go wrong.
 
-#include "train/run/run_state.h"
+#include "train/run/record/run_state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,10 +13,10 @@
 #include "common/error.h"
 #include "common/json_text.h"
 #include "tests/common/growth.h"
-#include "train/run/config_facts.h"
-#include "train/run/engine.h"
-#include "train/run/loss_watch.h"
-#include "train/run/setup.h"
+#include "train/run/log/loss_watch.h"
+#include "train/run/record/config_facts.h"
+#include "train/run/record/setup.h"
+#include "train/run/start/engine.h"
 #include "train/step/not_finite.h"
 
 namespace winnow::train::run_state_test {

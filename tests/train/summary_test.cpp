@@ -1,6 +1,6 @@
 // What a run leaves beside its metrics: its summary, and its last evaluation.
 
-#include "train/run/summary.h"
+#include "train/run/log/summary.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
-#include "train/run/stored_evaluation.h"
+#include "train/run/record/stored_evaluation.h"
 
 namespace winnow::train::summary_test {
 

@@ -21,7 +21,7 @@
 #include "train/evaluate/view_mean.h"
 #include "train/nets/losses.h"
 #include "train/rewrites/rewrites.h"
-#include "train/run/stored_run.h"
+#include "train/run/record/stored_run.h"
 #include "train/step/feed.h"
 
 namespace winnow::train::test_augmentation_test {

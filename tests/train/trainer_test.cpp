@@ -22,10 +22,10 @@
 #include "train/model/initial_weights.h"
 #include "train/nets/nets.h"
 #include "train/optim/optimizer.h"
-#include "train/run/evaluate_run.h"
-#include "train/run/job.h"
+#include "train/run/evaluations/evaluate_run.h"
+#include "train/run/start/job.h"
+#include "train/run/start/whiten.h"
 #include "train/run/train.h"
-#include "train/run/whiten.h"
 
 namespace winnow::train::trainer_test {
 

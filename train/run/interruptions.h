@@ -6,9 +6,9 @@
 #include <string>
 
 #include "common/comm/communicator.h"
-#include "train/run/engine.h"
-#include "train/run/job.h"
 #include "train/run/options.h"
+#include "train/run/start/engine.h"
+#include "train/run/start/job.h"
 #include "train/step/not_finite.h"
 
 namespace winnow::train {

@@ -18,7 +18,7 @@
 #include "train/nets/losses.h"
 #include "train/nets/net_file.h"
 #include "train/optim/options.h"
-#include "train/run/logged_line.h"
+#include "train/run/log/logged_line.h"
 #include "train/tensor/tensor.h"
 
 namespace winnow::train {

@@ -1,6 +1,6 @@
 #include "train/run/run_census.h"
 
-#include "train/run/loading.h"
+#include "train/run/start/loading.h"
 
 namespace winnow::train {
 

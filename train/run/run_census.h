@@ -7,7 +7,7 @@
 #include "common/comm/communicator.h"
 #include "pipeline/load/sampler.h"
 #include "train/plan/batch_layout.h"
-#include "train/run/census.h"
+#include "train/run/record/census.h"
 
 namespace winnow::train {
 

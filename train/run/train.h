@@ -8,9 +8,9 @@
 #include "common/comm/communicator.h"
 #include "common/health/board.h"
 #include "common/progress.h"
-#include "train/run/best.h"
+#include "train/run/evaluations/split_score.h"
 #include "train/run/options.h"
-#include "train/run/split_score.h"
+#include "train/run/record/best.h"
 #include "train/step/exposed.h"
 
 namespace winnow::train {

@@ -15,11 +15,11 @@
 #include "train/checkpoint/safetensors.h"
 #include "train/nets/net_file.h"
 #include "train/plan/run_plan.h"
-#include "train/run/config_facts.h"
-#include "train/run/metrics.h"
-#include "train/run/out_of_fold.h"
-#include "train/run/run_state.h"
-#include "train/run/setup.h"
+#include "train/run/evaluations/out_of_fold.h"
+#include "train/run/log/metrics.h"
+#include "train/run/record/config_facts.h"
+#include "train/run/record/run_state.h"
+#include "train/run/record/setup.h"
 
 namespace winnow::fuzz {
 

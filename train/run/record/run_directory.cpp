@@ -1,0 +1,250 @@
+#include "train/run/record/run_directory.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/bytes.h"
+#include "common/checksum.h"
+#include "common/comm/agreement.h"
+#include "common/error.h"
+#include "common/json_text.h"
+#include "train/model/class_names.h"
+#include "train/model/state_dict.h"
+#include "train/run/record/config_facts.h"
+#include "train/run/record/setup.h"
+
+namespace winnow::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Nothing but, at most, the beginning of a config.json whose writer was killed.
+bool holds_nothing(const fs::path& directory) {
+  if (!fs::exists(directory)) return true;
+  if (!fs::is_directory(directory)) {
+    throw UsageError(directory.string() + " is no folder; choose another --out");
+  }
+  return std::ranges::all_of(fs::directory_iterator(directory), [](const auto& entry) {
+    return entry.path().filename() == "config.json.tmp";
+  });
+}
+
+// The id in RUN/run_id, made where there is none: runs of older versions have none.
+std::string find_run_id(const fs::path& path) {
+  if (!fs::exists(path)) {
+    std::random_device random;
+    const std::uint64_t id = (std::uint64_t{random()} << 32) | random();
+    write_file_durably(path, to_hex(id) + "\n");
+  }
+  const std::string text = read_text(path);
+  const std::string id = text.substr(0, text.find('\n'));
+  if (id.size() != 16 || id.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    throw FormatError(path.string() + " is damaged; remove it, the run gets another id");
+  }
+  return id;
+}
+
+constexpr std::string_view kClasses = "data.classes";
+
+// Takes the entries of a list of classes out of `facts`, in their order.
+std::vector<std::string> take_classes(std::map<std::string, std::string>& facts) {
+  const auto is_class = [](const auto& fact) {
+    return fact.first.starts_with(std::string(kClasses) + ".");
+  };
+  std::map<std::size_t, std::string> by_place;
+  for (const auto& fact : facts) {
+    if (is_class(fact)) by_place[std::stoul(fact.first.substr(kClasses.size() + 1))] = fact.second;
+  }
+  std::erase_if(facts, is_class);
+  std::vector<std::string> names;
+  for (auto& [place, name] : by_place) names.push_back(std::move(name));
+  return names;
+}
+
+// How classes differ; empty: they do not, or those of an older version are not known.
+std::string other_classes(const std::vector<std::string>& before,
+                          const std::vector<std::string>& now) {
+  if (before.empty() || before == now) return {};
+  const std::string other = first_other_class(before, "the run", now, "the cache");
+  return std::string(kClasses) + " (" + (other.empty() ? "in another order" : other) + ")";
+}
+
+// The names of what differs. Who named the recipe makes no difference: what it says is there.
+std::set<std::string> differences(const std::string& stored, const std::string& wanted) {
+  auto before = config_facts(stored);
+  auto now = config_facts(wanted);
+  for (auto* facts : {&before, &now}) facts->erase("own_recipe");
+  const std::vector<std::string> classes = take_classes(before);
+  std::set<std::string> names;
+  if (const std::string other = other_classes(classes, take_classes(now)); !other.empty()) {
+    names.insert(other);
+  }
+  for (const auto& [name, value] : before) {
+    if (!now.contains(name) || now.at(name) != value) names.insert(name);
+  }
+  now.erase("data.digest_by_names");  // says no more than others, and older runs have none
+  for (const auto& [name, value] : now) {
+    if (!before.contains(name)) names.insert(name);
+  }
+  return names;
+}
+
+// Throws UsageError where a run that began with `stored` cannot go on with `wanted`.
+void check_same_run(const fs::path& path, const std::string& stored, const std::string& wanted) {
+  if (stored == wanted) return;
+  std::string text;
+  try {
+    const std::set<std::string> names = differences(stored, wanted);
+    if (names.empty() && digest_line_matches(stored)) return;
+    for (const std::string& name : names) text += (text.empty() ? " in " : ", ") + name;
+    text += " (see its config.json)";
+  } catch (const std::exception&) {  // what is stored is damaged
+    text = " (its config.json)";
+  }
+  throw UsageError("the options differ from those the run in " + path.string() +
+                   " was started with" + text + "; give the same, or choose another --out");
+}
+
+[[noreturn]] void throw_holds_run(const fs::path& path) {
+  throw UsageError(path.string() +
+                   " holds a run already; go on with it by --resume auto, or choose another --out");
+}
+
+}  // namespace
+
+std::optional<RunPlan> RunDirectory::find(const std::string& config, bool resume, bool replan) {
+  const fs::path config_path = path_ / "config.json";
+  on_root(comm_, [&] {
+    if (!fs::exists(config_path)) {
+      if (!holds_nothing(path_)) {
+        throw UsageError(path_.string() + " is not empty and holds no run; choose another --out");
+      }
+      return;
+    }
+    lock_ = lock_directory(path_);
+    if (!resume) throw_holds_run(path_);
+    check_same_run(path_, read_text(config_path), config);
+    run_id_ = find_run_id(path_ / "run_id");
+    if (!fs::exists(plan_path())) {
+      if (replan || !newest_checkpoint(checkpoints())) return;
+      throw UsageError(
+          plan_path().string() +
+          " is missing, so the run cannot go on bit for bit; --replan makes a new one");
+    }
+    stored_plan_ = read_text(plan_path());
+    try {
+      parse_plan(stored_plan_, plan_path().string());
+    } catch (const FormatError& error) {
+      if (!replan) throw;
+      note_(error.what());
+      stored_plan_.clear();
+    }
+  });
+  goes_on_ = comm::broadcast(comm_, static_cast<int>(static_cast<bool>(lock_)), 0) != 0;
+  stored_plan_ = comm::broadcast_text(comm_, stored_plan_);
+  if (stored_plan_.empty()) return std::nullopt;
+  return parse_plan(stored_plan_, plan_path().string());
+}
+
+void RunDirectory::begin(const std::string& config) {
+  on_root(comm_, [&] {
+    if (lock_) return;  // it goes on
+    make_directories(path_);
+    lock_ = lock_directory(path_);
+    const fs::path config_path = path_ / "config.json";
+    if (fs::exists(config_path)) throw_holds_run(path_);
+    write_file_durably(config_path, config);
+    run_id_ = find_run_id(path_ / "run_id");
+  });
+}
+
+void RunDirectory::use_plan(RunPlan plan, bool replan) {
+  std::string text;
+  on_root(comm_, [&] {
+    if (!stored_plan_.empty()) {
+      const RunPlan stored = parse_plan(stored_plan_, plan_path().string());
+      const PlanChange change = compare_plans(stored, plan, replan);
+      plan.supersedes = stored.supersedes;
+      if (!change.changed) {
+        text = stored_plan_;
+        return;
+      }
+      note_(change.note);
+      plan.supersedes.push_back(digest_of_plan(stored_plan_));
+    }
+    text = to_text(plan);
+    write_file_durably(plan_path(), text);
+  });
+  text = comm::broadcast_text(comm_, text);
+  plan_ = parse_plan(text, plan_path().string());
+  plan_digest_ = digest_of_plan(text);
+}
+
+std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
+                                                                const BatchLayout& batches,
+                                                                bool replan, int keep) {
+  std::string state;
+  on_root(comm_, [&] {
+    remove_unfinished_checkpoints(checkpoints());
+    std::vector<std::string> skipped;
+    const auto newest = newest_checkpoint(checkpoints(), &skipped);
+    for (const std::string& reason : skipped) note_("passed over: " + reason);
+    if (!newest) return;
+    const Checkpoint checkpoint = load_checkpoint(*newest);
+    const std::string where = (*newest / "state.json").string();
+    RunState found = parse_state(checkpoint.state, where);
+    if (found.step != checkpoint.step) {
+      throw FormatError(where + " is of step " + std::to_string(found.step) +
+                        ", its checkpoint of step " + std::to_string(checkpoint.step) +
+                        "; remove this checkpoint");
+    }
+    check_state(found, batches, where);
+    const bool known =
+        found.writer.plan == plan_digest_ ||
+        std::ranges::find(plan_.supersedes, found.writer.plan) != plan_.supersedes.end();
+    if (!known && !replan) {
+      throw UsageError(newest->string() + " was made under another plan than " +
+                       plan_path().string() + "; bring that one back, or go on by --replan");
+    }
+    load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
+    load_optimizer_state(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
+    load_ema_state_dict(model, checkpoint.ema, (*newest / "ema.safetensors").string());
+    const auto best = found.best ? std::optional(found.best->step) : std::nullopt;
+    const bool is_kept = mark_best_checkpoint(checkpoints(), best);
+    keep_newest_checkpoints(*newest, keep);
+    note_("going on from " + newest->string());
+    state = checkpoint.state;
+    if (best && !is_kept) {
+      note_("the best checkpoint so far, of step " + std::to_string(*best) +
+            ", is gone; the best is chosen anew, of the evaluations from here on");
+      found.best.reset();
+      state = to_text(found);
+    }
+  });
+  state = comm::broadcast_text(comm_, state);
+  for (Model::Tensor& t : model.tensors) {
+    comm_.broadcast(std::as_writable_bytes(std::span(t.data)), 0);
+    for (std::vector<float>& slot : t.state) {
+      comm_.broadcast(std::as_writable_bytes(std::span(slot)), 0);
+    }
+    for (std::vector<float>* average : {&t.slow, &t.ema}) {
+      if (!average->empty()) comm_.broadcast(std::as_writable_bytes(std::span(*average)), 0);
+    }
+  }
+  if (state.empty()) return std::nullopt;
+  return parse_state(state, path_.string());
+}
+
+Checkpoint RunDirectory::checkpoint_of(RunState state, const Model& model) const {
+  state.writer.plan = plan_digest_;
+  Checkpoint checkpoint{state.step, to_state_dict(model, state.step), to_optimizer_state(model),
+                        to_text(state), to_ema_state_dict(model, state.step)};
+  add_classes(checkpoint.about, model.classes);
+  return checkpoint;
+}
+
+}  // namespace winnow::train

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "train/plan/batch_layout.h"
+#include "train/run/record/best.h"
+#include "train/run/record/census.h"
+#include "train/step/loss_scale.h"
+
+namespace winnow::train {
+
+// Of a run; all of them numbers in a double.
+inline constexpr std::int64_t kMostSteps = std::int64_t{1} << 53;
+
+// Mean loss of some steps.
+struct LossMean {
+  double sum = 0;
+  std::int64_t count = 0;
+
+  void add(double value) noexcept {
+    sum += value;
+    ++count;
+  }
+  double value() const noexcept { return count > 0 ? sum / static_cast<double>(count) : 0; }
+};
+
+struct RunLosses {
+  LossMean interval;      // since the last line of metrics
+  LossMean epoch;         // of the current epoch
+  double last_epoch = 0;  // mean over the last whole epoch
+};
+
+// How often the net was right about training images.
+struct HitCount {
+  double correct = 0;
+  double samples = 0;
+
+  double top1() const noexcept { return samples > 0 ? correct / samples : 0; }
+};
+
+// Who wrote a checkpoint.
+struct RunWriter {
+  std::uint64_t seed = 0;
+  int ranks = 1;
+  std::string plan;  // digest of the plan.json that was in force
+};
+
+// What a run knows besides model and optimiser: a checkpoint's state.json. Equal on all ranks. With
+// it, the model and the data a resumed run does what it would have done.
+struct RunState {
+  std::int64_t step = 0;  // steps done
+  double epoch = 0;       // the same in epochs
+  RunWriter writer;
+  bool evaluated = true;  // where the step ends an epoch: its evaluation is done
+  RunLosses losses;
+  HitCount interval_hits;                    // since the last line of metrics
+  std::map<std::string, std::int32_t> sums;  // GradientSum::state
+  std::vector<EpochCensus> census{};         // of all epochs begun
+  std::optional<BestEvaluation> best{};      // of runs that keep the best checkpoint
+  std::optional<LossScale> loss_scale{};     // that adapts
+};
+
+// Whether the newest evaluation, of this step, is the best of the run so far.
+inline bool is_best(const RunState& state) { return state.best && state.best->step == state.step; }
+
+std::string to_text(const RunState& state);
+
+// Reads what to_text() wrote, strictly: every number is checked for its type and range. Throws
+// FormatError naming `where` and the field.
+RunState parse_state(const std::string& text, const std::string& where);
+
+// Throws FormatError naming `where` for a state that no run with these batches can have: more steps
+// than the run has, or another number of epochs begun.
+void check_state(const RunState& state, const BatchLayout& batches, const std::string& where);
+
+}  // namespace winnow::train

@@ -1,0 +1,139 @@
+#include "train/run/record/stored_evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "common/json.h"
+#include "common/json_reader.h"
+#include "common/utf8.h"
+#include "train/run/record/run_state.h"
+
+namespace winnow::train {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 53;  // all of them numbers in a double
+
+// One that is no number counts as the largest.
+double finite(float loss) {
+  return double{std::isfinite(loss) ? loss : std::numeric_limits<float>::max()};
+}
+
+std::vector<StoredEvaluation::Mistake> worst_of(const Evaluation& evaluation,
+                                                const std::vector<SampleId>& ids) {
+  std::vector<StoredEvaluation::Mistake> mistakes;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (evaluation.labels[i] < 0 || evaluation.labels[i] == evaluation.predictions[i]) continue;
+    mistakes.push_back({.id = ids[i],
+                        .label = evaluation.labels[i],
+                        .prediction = evaluation.predictions[i],
+                        .loss = finite(evaluation.losses[i])});
+  }
+  const std::size_t kept = std::min(kMostMistakes, mistakes.size());
+  std::ranges::partial_sort(
+      mistakes, mistakes.begin() + static_cast<std::ptrdiff_t>(kept),
+      [](const auto& a, const auto& b) { return std::tie(b.loss, a.id) < std::tie(a.loss, b.id); });
+  mistakes.resize(kept);
+  return mistakes;
+}
+
+// Cells ascend and hold samples, so that there are no more than a page of them can have, and shares
+// of a label are numbers.
+std::vector<StoredEvaluation::Confusion> parse_confusion(const JsonReader& in, std::int32_t last) {
+  std::vector<StoredEvaluation::Confusion> confusion;
+  std::uint64_t left = kMostSamples;
+  for (const JsonReader& row : in.items()) {
+    const std::vector<JsonReader> cells = row.items(3);
+    const StoredEvaluation::Confusion next{cells[0].number(last), cells[1].number(last),
+                                           cells[2].number(left)};
+    const auto place = [](const auto& c) { return std::pair(c.label, c.prediction); };
+    if (next.samples == 0) row.fail("has no samples");
+    if (!confusion.empty() && place(next) <= place(confusion.back())) {
+      row.fail("does not follow the one before it, by label, then by prediction");
+    }
+    left -= next.samples;
+    confusion.push_back(next);
+  }
+  return confusion;
+}
+
+}  // namespace
+
+StoredEvaluation stored_evaluation(const Evaluation& evaluation, const std::vector<SampleId>& ids,
+                                   const std::vector<std::string>& classes,
+                                   StoredEvaluation::About about) {
+  StoredEvaluation stored{.about = std::move(about), .classes = {}};
+  for (const std::string& name : classes) stored.classes.push_back(to_utf8(name));
+  std::map<std::pair<std::int32_t, std::int32_t>, std::uint64_t> counts;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (evaluation.labels[i] < 0) continue;
+    ++counts[{evaluation.labels[i], evaluation.predictions[i]}];
+  }
+  for (const auto& [pair, samples] : counts) {
+    stored.confusion.push_back({pair.first, pair.second, samples});
+  }
+  stored.worst = worst_of(evaluation, ids);
+  return stored;
+}
+
+std::string to_text(const StoredEvaluation& evaluation) {
+  Json confusion = Json::array();
+  for (const auto& row : evaluation.confusion) {
+    confusion.push_back({row.label, row.prediction, row.samples});
+  }
+  Json worst = Json::array();
+  for (const auto& mistake : evaluation.worst) {
+    worst.push_back({{"id", mistake.id},
+                     {"label", mistake.label},
+                     {"prediction", mistake.prediction},
+                     {"loss", mistake.loss}});
+  }
+  const StoredEvaluation::About& about = evaluation.about;
+  return Json{{"version", kVersion},           {"step", about.step},
+              {"epoch", about.epoch},          {"split", about.split},
+              {"cache", to_utf8(about.cache)}, {"cache_digest", about.cache_digest},
+              {"classes", evaluation.classes}, {"confusion", std::move(confusion)},
+              {"worst", std::move(worst)}}
+             .dump() +
+         "\n";
+}
+
+StoredEvaluation parse_evaluation(const std::string& text, const std::string& where) {
+  const JsonReader in(text, {where, "remove it, or evaluate again by winnow train --resume auto"});
+  const auto version = in.at("version").number<int>();
+  if (version > kVersion) in.fail("was written by a newer winnow");
+  if (version < 1) in.at("version").fail("is no version that there was");
+  StoredEvaluation stored{.about = {.step = in.at("step").number(kMostSteps),
+                                    .epoch = in.at("epoch").real_from_0(),
+                                    .split = in.at("split").text(),
+                                    .cache = from_utf8(in.at("cache").text()),
+                                    .cache_digest = in.at("cache_digest").text()},
+                          .classes = in.at("classes").texts()};
+  const auto last = static_cast<std::int32_t>(stored.classes.size()) - 1;
+  if (last < 0) in.at("classes").fail("is empty");
+  if (stored.about.split != "val" && stored.about.split != "test") {
+    in.at("split").fail("is neither val nor test");
+  }
+  stored.confusion = parse_confusion(in.at("confusion"), last);
+  const std::vector<JsonReader> worst = in.at("worst").items();
+  if (worst.size() > kMostMistakes) {
+    in.at("worst").fail("has more than " + std::to_string(kMostMistakes) + " entries");
+  }
+  std::set<SampleId> seen;
+  for (const JsonReader& row : worst) {
+    const bool is_new = seen.insert(row.at("id").number<SampleId>()).second;
+    if (!is_new) row.fail("is of a sample named before");
+    stored.worst.push_back({.id = row.at("id").number<SampleId>(),
+                            .label = row.at("label").number(last),
+                            .prediction = row.at("prediction").number(last),
+                            .loss = row.at("loss").real_from_0()});
+  }
+  return stored;
+}
+
+}  // namespace winnow::train

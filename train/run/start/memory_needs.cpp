@@ -1,0 +1,111 @@
+#include "train/run/start/memory_needs.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "common/memory_left.h"
+#include "train/optim/averaging.h"
+#include "train/optim/optimizer.h"
+#include "train/plan/execution.h"
+
+namespace winnow::train {
+namespace {
+
+// What comes to the process behind its first look at the net: stacks of threads and what they keep
+// of memory that was freed, buffers of messages, files.
+constexpr std::size_t kForThreads = std::size_t{14} << 20;
+constexpr int kEvaluationBatchesAhead = 2;  // of one micro-batch each
+
+std::size_t bytes_of(const Graph& graph, std::optional<ValueKind> kind = std::nullopt) {
+  std::size_t bytes = 0;
+  for (const Value& value : graph.values) {
+    const bool kept = value.kind == ValueKind::kParameter || value.kind == ValueKind::kBuffer;
+    if (!kept || (kind && value.kind != *kind)) continue;
+    bytes += static_cast<std::size_t>(element_count(value.shape)) * sizeof(float);
+  }
+  return bytes;
+}
+
+// A block of a program begins and ends with pages of 2 MiB.
+std::size_t block(std::size_t bytes) {
+  constexpr std::size_t kPage = std::size_t{2} << 20;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+LaneMemory lane_of(const MemoryUse& use) {
+  return {.values = block(use.lane_bytes) - use.scratch_bytes, .scratch = use.scratch_bytes};
+}
+
+// Weights and what goes with them, and gradients.
+MemoryNeeds needs_of_weights(const ExecutionOptions& options, const Job& job, const Graph& graph) {
+  const std::size_t weights = bytes_of(graph);
+  const OptionValues& recipe = job.recipe.options;
+  const std::size_t slow = lookahead_of(recipe).every > 0 ? bytes_of(graph) : 0;
+  const std::size_t ema = ema_of(recipe).every > 0 ? bytes_of(graph) : 0;
+  const GradientLayout gradients =
+      layout_gradients(graph, options.all_reduce.bucket_bytes, kTailCount);
+  const SumBytes sums = bytes_of_sums(gradients, options.reproducible);
+  const std::size_t lost =
+      options.all_reduce.error_feedback ? sizeof(float) * gradients.elements : 0;
+  return {.weights = weights,
+          .optimizer = bytes_of(graph, ValueKind::kParameter) *
+                       find_optimizer(job.recipe.optimizer).slots.size(),
+          .averages = slow + ema,
+          .sums = sums.shared + lost,
+          .lane = {.gradients = sums.lane, .further = sums.further}};
+}
+
+bool has_samples(const Job& job, Split split) {
+  const auto found = job.data.evaluation_sets.find(split);
+  return found != job.data.evaluation_sets.end() && !found->second.samples.ids.empty();
+}
+
+}  // namespace
+
+MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
+                         Backend& backend, int lane_threads, bool writes) {
+  const pipeline::Geometry geometry = geometry_of(job.setup);
+  const auto image = static_cast<std::size_t>(geometry.height_px) *
+                     static_cast<std::size_t>(geometry.width_px) *
+                     static_cast<std::size_t>(geometry.channels);
+  const auto micro_batch = static_cast<std::size_t>(job.batches.micro_batch) *
+                           static_cast<std::size_t>(views_of(job.setup)) * image;
+  MemoryNeeds needs = needs_of_weights(options, job, graphs.training);
+  needs.batch = static_cast<std::size_t>(job.batches.micro_batches()) * micro_batch;
+  needs.micro_batches = static_cast<int>(job.batches.micro_batches());
+  if (writes) needs.checkpoint = needs.weights + needs.optimizer + needs.averages;
+  const bool evaluates = has_samples(job, Split::kVal) || has_samples(job, Split::kTest);
+  if (evaluates) {
+    needs.evaluation.batches =
+        micro_batch * static_cast<std::size_t>(batches_held(kEvaluationBatchesAhead));
+    needs.evaluation.lane.values = job.tta.empty() ? 0 : micro_batch;
+    needs.evaluation.before_saving = has_samples(job, Split::kVal);
+  }
+  if (backend.is_on_cpu()) {
+    const MemoryUse training = backend.memory_of(graphs.training, {options.dtype, lane_threads});
+    needs.packed = block(training.shared_bytes);
+    needs.lane.values = lane_of(training).values;
+    needs.lane.scratch = lane_of(training).scratch;
+  }
+  if (backend.is_on_cpu() && evaluates) {
+    const MemoryUse inference = backend.memory_of(
+        graphs.inference,
+        {options.dtype, options.reproducible ? lane_threads : options.threads.compute});
+    needs.evaluation.packed = block(inference.shared_bytes);
+    needs.evaluation.lane.values += lane_of(inference).values;
+    needs.evaluation.lane.scratch = lane_of(inference).scratch;
+  }
+  needs.program = memory_held() + kForThreads;  // kernels are chosen, and their code is there
+  return needs;
+}
+
+std::size_t memory_for_rank(int local_ranks, std::size_t limit) {
+  const std::size_t most = limit > 0 ? limit : std::numeric_limits<std::size_t>::max();
+  const std::uint64_t left = std::min(machine_memory_left(), group_memory_left());
+  if (left == kNoMemoryLimit) return most;
+  return std::min<std::size_t>(
+      most, left / static_cast<std::uint64_t>(std::max(1, local_ranks)) + memory_held());
+}
+
+}  // namespace winnow::train
