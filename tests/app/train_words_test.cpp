@@ -21,6 +21,11 @@ std::string refusal(std::string_view verb, const std::vector<std::string>& words
   return "";
 }
 
+TEST(TrainWords, ACommandIsOfWordsForAShell) {
+  EXPECT_EQ(train_command("my cache", {"--net", "lenet", "--freeze", "layer1.*"}),
+            "winnow train 'my cache' --out run --net lenet --freeze 'layer1.*'");
+}
+
 TEST(TrainWords, SaysWhatToDoInPlaceOfWhatIsDecided) {
   EXPECT_EQ(refusal("sweep", {"--net", "resnet20", "--lr", "0.1", "--batch-size", "64"}), "");
   EXPECT_EQ(refusal("tune-lr", {"--net", "resnet20", "--recipe", "none", "--nesterov"}), "");
