@@ -8,7 +8,6 @@
 #include "app/temporary_folder.h"
 #include "common/error.h"
 #include "common/file.h"
-#include "common/memory_left.h"
 #include "train/run/log/metrics.h"
 
 namespace winnow::app {
@@ -88,33 +87,6 @@ RunSpeed try_training(const TrainJobs& how, const std::string& job, std::uint64_
   }
   speed.disk_bytes = bytes_below(run);
   return speed;
-}
-
-Room room_for_runs(const fs::path& out) {
-  fs::path there = fs::absolute(out);
-  while (!fs::exists(there)) there = there.parent_path();
-  return {.memory = std::min(machine_memory_left(), group_memory_left()),
-          .disk = free_bytes(there)};
-}
-
-void tell_cost(const Foretold& foretold, int lanes, const Room& room, const Session& session) {
-  for (const std::string& line : in_words(foretold, lanes, room.memory)) say(session, line);
-  if (foretold.done < foretold.runs) say(session, disk_in_words(foretold, room.disk));
-  check_memory(foretold, lanes, room.memory);
-  check_disk(foretold, room.disk);
-}
-
-Json json_of(std::string_view schema, const Foretold& foretold, const Room& room) {
-  return {{"schema", schema},
-          {"runs", foretold.runs},
-          {"shared", foretold.shared},
-          {"done", foretold.done},
-          {"images", static_cast<std::uint64_t>(foretold.images + 0.5)},
-          {"seconds", foretold.seconds},
-          {"lane_bytes", foretold.lane_bytes},
-          {"memory_bytes", room.memory == kNoMemoryLimit ? Json() : Json(room.memory)},
-          {"disk_bytes", foretold.disk_bytes},
-          {"free_bytes", room.disk}};
 }
 
 }  // namespace winnow::app

@@ -3,12 +3,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "app/experiment/sweep_cost.h"
 #include "app/experiment/train_jobs.h"
 #include "app/session.h"
-#include "common/json.h"
 
 namespace winnow::app {
 
@@ -21,20 +19,5 @@ namespace winnow::app {
 // Throws  as train_jobs()
 RunSpeed try_training(const TrainJobs& how, const std::string& job, std::uint64_t epoch_images,
                       const std::filesystem::path& folder, const Session& session);
-
-// What this machine has left for runs.
-struct Room {
-  std::uint64_t memory = 0;  // kNoMemoryLimit: not known
-  std::uint64_t disk = 0;
-};
-// `out`: the folder of the runs, which need not be there.
-Room room_for_runs(const std::filesystem::path& out);
-
-// Says what runs will take. Throws UsageError where they do not fit, as check_memory() and
-// check_disk().
-void tell_cost(const Foretold& foretold, int lanes, const Room& room, const Session& session);
-
-// The object that --estimate prints; an experiment adds what it knows besides.
-Json json_of(std::string_view schema, const Foretold& foretold, const Room& room);
 
 }  // namespace winnow::app

@@ -19,7 +19,6 @@
 #include "app/sweep/sweep_page.h"
 #include "app/words.h"
 #include "common/error.h"
-#include "common/file.h"
 #include "common/json.h"
 
 namespace winnow::app {
@@ -74,9 +73,7 @@ void tell(const SweepRequest& o, const SweepView& view, const Session& session) 
   }
   say(session, recommendation(view.arms, view.results, view.judge));
   say(session, in_words(view.test, view.arms));
-  say(session, fmt::format("page: {}, table: {}", (o.out / "page.html").string(),
-                           (o.out / "table.csv").string()));
-  if (o.json) print(session, fmt::format("{}\n", sweep_json(view)));
+  tell_files(o, sweep_json(view), session);
 }
 
 SweepRequest with_axes(SweepRequest o) {
@@ -107,7 +104,8 @@ Foretold foretell_it(const SweepRequest& o, const TrainJobs& how, const SweepPla
   return foretell(plan.arms, plan.held_out, at_once, speed.value_or(RunSpeed{}), is_done);
 }
 
-Json estimate_json(const Foretold& foretold, const SweepPlan& plan, const Room& room) {
+// What --estimate says of the plan itself.
+Json to_json(const SweepPlan& plan) {
   Json arms = Json::array();
   for (const SweepArm& arm : plan.arms) {
     arms.push_back({{"arm", arm.name},
@@ -117,9 +115,7 @@ Json estimate_json(const Foretold& foretold, const SweepPlan& plan, const Room& 
                     {"epochs", arm.epochs},
                     {"control", arm.control ? Json(plan.arms[*arm.control].name) : Json(nullptr)}});
   }
-  Json json = json_of("winnow.sweep-estimate/1", foretold, room);
-  json.update({{"held_out", plan.held_out}, {"notes", plan.notes}, {"arms", std::move(arms)}});
-  return json;
+  return {{"held_out", plan.held_out}, {"notes", plan.notes}, {"arms", std::move(arms)}};
 }
 
 void tell_plan(const SweepRequest& o, const TrainJobs& how, const SweepPlan& plan,
@@ -128,9 +124,9 @@ void tell_plan(const SweepRequest& o, const TrainJobs& how, const SweepPlan& pla
   const Foretold foretold = foretell_it(o, how, plan, queue, session);
   say(session, fmt::format("{} arms, judged on {} images held out", grouped(plan.arms.size()),
                            grouped(plan.held_out)));
-  const Room room = room_for_runs(o.out);
-  tell_cost(foretold, o.lanes, room, session);
-  if (o.estimate && o.json) print(session, estimate_json(foretold, plan, room).dump() + "\n");
+  Json json = tell_cost(o, "winnow.sweep-estimate/1", foretold, session);
+  json.update(to_json(plan));
+  if (o.estimate && o.json) print(session, json.dump() + "\n");
 }
 
 SweepJudge judge_of(const SweepRequest& o, const SweepPlan& plan) {
@@ -178,9 +174,9 @@ void run_sweep(const SweepRequest& flags, Session& session) {
       results_of(view.arms, view.judge, [&](const std::string& job) { return queue.outcome(job); });
   view.test =
       look_at_test(o.sweep, how, plan, recommend(view.arms, view.results, judge), queue, session);
-  write_file_durably(o.out / "table.csv", sweep_csv(view));
-  write_file_durably(o.out / "classes.csv", classes_csv(view));
-  write_file_durably(o.out / "page.html", html_of(view, made_here()));
+  write_files(o, {{"table.csv", sweep_csv(view)},
+                  {"classes.csv", classes_csv(view)},
+                  {"page.html", html_of(view, made_here())}});
   tell(o, view, session);
 }
 

@@ -12,7 +12,6 @@
 #include "app/tune_lr/tune_lr_page.h"
 #include "app/words.h"
 #include "common/error.h"
-#include "common/file.h"
 #include "common/json.h"
 
 namespace winnow::app {
@@ -74,21 +73,15 @@ Foretold foretell_it(const TrainJobs& how, const Tuning& tuning, const fs::path&
   return told;
 }
 
-void print_estimate(const Session& session, const Foretold& told, const Room& room) {
-  Json json = json_of("winnow.tune_lr_estimate/1", told, room);
-  json.erase("shared");  // no two arms have one
-  print(session, json.dump() + "\n");
-}
-
 // Says what is to be done and what that takes, and refuses what does not fit.
 void tell_plan(const TuneLrRequest& flags, const TrainJobs& how, const Tuning& tuning,
                const Session& session) {
   say(session, announcement(tuning.plan, tuning.state));
   const fs::path place = fs::exists(flags.out) ? flags.out : fs::absolute(flags.out).parent_path();
   const Foretold told = foretell_it(how, tuning, place, session);
-  const Room room = room_for_runs(flags.out);
-  tell_cost(told, flags.lanes, room, session);
-  if (flags.estimate && flags.json) print_estimate(session, told, room);
+  Json json = tell_cost(flags, "winnow.tune_lr_estimate/1", told, session);
+  json.erase("shared");  // no two arms have one
+  if (flags.estimate && flags.json) print(session, json.dump() + "\n");
 }
 
 void tell(const TuneLrRequest& flags, const TuneView& view, const Session& session) {
@@ -98,15 +91,7 @@ void tell(const TuneLrRequest& flags, const TuneView& view, const Session& sessi
     if (std::ranges::find(view.plan.notes, sentence) == view.plan.notes.end())
       say(session, sentence);
   }
-  say(session, fmt::format("page: {}, table: {}", (flags.out / "page.html").string(),
-                           (flags.out / "table.csv").string()));
-  if (flags.json) print(session, fmt::format("{}\n", json_of(view)));
-}
-
-void write_tables(const TuneLrRequest& flags, const TuneView& view) {
-  write_file_durably(flags.out / "table.csv", table_csv(view));
-  write_file_durably(flags.out / "trials.csv", trials_csv(view));
-  write_file_durably(flags.out / "page.html", html_of(view, made_here()));
+  tell_files(flags, json_of(view), session);
 }
 
 }  // namespace
@@ -140,7 +125,9 @@ void run_tune_lr(const TuneLrRequest& flags, Session& session) {
   if (flags.test) {
     view.test = look_at_test(how, plan, state, queue, session);
   }
-  write_tables(flags, view);
+  write_files(flags, {{"table.csv", table_csv(view)},
+                      {"trials.csv", trials_csv(view)},
+                      {"page.html", html_of(view, made_here())}});
   tell(flags, view, session);
 }
 
