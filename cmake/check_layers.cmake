@@ -6,7 +6,18 @@ cmake_minimum_required(VERSION 3.25)
 set(may_common   common)
 set(may_datasets common datasets)
 set(may_dedup    common dedup)
-set(may_pipeline common datasets dedup pipeline)
+# Rooms of pipeline; those that decode and store know no data sets, those that load nothing of duplicates either.
+set(may_pipeline/parallel common pipeline/parallel)
+set(may_pipeline/augment  common pipeline/augment)
+set(may_pipeline/decode   common pipeline/decode)
+set(may_pipeline/store    common dedup pipeline/augment pipeline/decode pipeline/store)
+set(may_pipeline/load     common pipeline/augment pipeline/decode pipeline/store pipeline/load)
+set(pipeline_base common datasets dedup pipeline/parallel pipeline/augment pipeline/decode pipeline/store)
+set(may_pipeline/export   ${pipeline_base} pipeline/export)
+set(may_pipeline/ingest   ${pipeline_base} pipeline/ingest)
+set(may_pipeline/compact  ${pipeline_base} pipeline/export pipeline/ingest pipeline/compact)
+set(may_pipeline/recall   ${pipeline_base} pipeline/export pipeline/recall)
+set(may_pipeline "")  # no sources but in rooms
 set(may_train/tensor     common train/tensor)
 set(may_train/graph      common train/tensor train/graph)
 set(may_train/ops        common train/tensor train/graph train/ops)
@@ -55,10 +66,11 @@ list(APPEND may_app/train app/split app/metrics)  # folds are told of as splits
 list(APPEND app_rooms app/page app/sources app/load app/launch app/live app/experiment app/dedup app/report app/review app/metrics)
 set(may_tools    common datasets dedup pipeline train app tools)
 set(may_python   common datasets dedup pipeline train app tools/words python)
-set(rules common datasets dedup pipeline train/tensor train/graph train/ops train/rewrites train/onnx train/nets train/backend
+set(rules common datasets dedup pipeline/parallel pipeline/augment pipeline/decode pipeline/store pipeline/load pipeline/export pipeline/ingest
+          pipeline/compact pipeline/recall pipeline train/tensor train/graph train/ops train/rewrites train/onnx train/nets train/backend
           train/optim train/checkpoint train/model train/reduce train/plan train/step train/evaluate train/trace
           train/run/log train/run/record train/run/start train/run/evaluations train/run ${app_rooms} app tools python)
-set(with_rooms train/run app)  # folders whose rooms have rules of their own, each
+set(with_rooms pipeline train/run app)  # folders whose rooms have rules of their own, each
 
 # C library header (a pattern) -> the one path prefix that may include it.
 set(homes
