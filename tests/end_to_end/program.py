@@ -144,9 +144,9 @@ class Kills:
 
 def errors_in(text):
     """The sentences that a program ended with. In the same form a rank is told that is slow, as on a machine that does much else, and
-    that mpirun ends the ranks that are left."""
+    that mpirun ends the ranks that are left. mpirun of Open MPI 5 ends its own notices with a NUL, which the next line begins with."""
     told = ("holds up every step", "stopping; mpirun ends all ranks")
-    return [line for line in text.splitlines() if line.startswith("winnow: ") and not any(words in line for words in told)]
+    return [line for line in text.replace("\0", "").splitlines() if line.startswith("winnow: ") and not any(words in line for words in told)]
 
 
 class Result:

@@ -88,7 +88,7 @@ def tensors(file):
 
 
 def norm(values):
-    return math.sqrt(sum(value * value for value in values))
+    return math.sqrt(math.fsum(value * value for value in values))
 
 
 def ratios(bench):

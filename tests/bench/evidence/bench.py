@@ -6,6 +6,7 @@ import ctypes
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import pathlib
 import shlex
@@ -236,7 +237,7 @@ def points(share, digits=2):
 
 
 def mean(values):
-    return sum(values) / len(values)
+    return math.fsum(values) / len(values)  # as every Python has it: sum() is more exact from 3.12 on
 
 
 def row_of(name, top1, other):

@@ -5,7 +5,7 @@ CE-Dedup's question (Li, Chang and Liu 2021): there 23 % went without loss, and 
 
 import chart
 import images
-from bench import points
+from bench import mean, points
 
 ALL = "0.05,0.1,0.25,0.375,0.5,0.625,0.75"
 THREE = "0.25,0.5,0.75"
@@ -41,7 +41,7 @@ def rows(found):
         yield {
             "arm": arm["arm"], "equal": arm["equal"], "removed": points(arm["removed"] / found["arms"][0]["kept"], 1),
             "bits": arm["bits"] if arm["bits"] is not None else "", "precision": points(arm["precision"], 1),
-            "leaks": f"{arm['leaks']:g}", "seeds": len(known), "top1": points(sum(known) / len(known)) if known else "",
+            "leaks": f"{arm['leaks']:g}", "seeds": len(known), "top1": points(mean(known)) if known else "",
             "beside_all": points(all_.get("mean")), "all_least": points(all_.get("least")), "all_most": points(all_.get("most")),
             "loss": arm["loss"],
             "beside_control": points(control.get("mean")), "control_least": points(control.get("least")),
