@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <iterator>
 #include <sstream>
 #include <string_view>
@@ -115,22 +114,6 @@ std::string verbs_in_groups(const CLI::App& program) {
          help.make_subcommands(&program, CLI::AppFormatMode::Normal);
 }
 
-// Takes variables that CLI11 2.4 passes over, as if they were not set: of options in groups, and
-// those whose value is none of the option's, which are errors as with 2.1. `app` was parsed.
-void take_environment(CLI::App& app) {
-  for (CLI::Option* option : app.get_options()) {
-    if (option->get_envname().empty() || option->count() > 0) continue;
-    const char* const value = std::getenv(option->get_envname().c_str());
-    if (value == nullptr || *value == '\0') continue;
-    option->add_result(value);
-    option->run_callback();
-  }
-  const auto belongs = [](const CLI::App* part) {
-    return part->get_name().empty() || part->parsed();
-  };
-  for (CLI::App* part : app.get_subcommands(belongs)) take_environment(*part);
-}
-
 // What is wrong with the words that were given, with where to look; or the help that was asked for.
 // Out  the exit code
 int explain(const CLI::App& program, const CLI::ParseError& error, bool no_words, const Sinks& to) {
@@ -220,7 +203,7 @@ std::optional<int> Program::parse(std::vector<std::string> words, const Sinks& t
   for (const std::string& word : words) pointers.push_back(word.c_str());
   try {
     app_->parse(static_cast<int>(pointers.size()), pointers.data());
-    take_environment(*app_);
+    Verb(*app_).take_environment();
   } catch (const CLI::ParseError& error) {
     return explain(*app_, error, no_words, to);
   } catch (const Error& error) {  // of what --show looks at

@@ -192,6 +192,7 @@ void add_training_recipe_flags(Verb train, TakenRecipe& taken) {
           "--recipe",
           [train, &taken](const std::string& name) {
             if (!train.called() || name == kNone || name == kOwn) return;
+            train.take_environment();
             try {
               taken = take_named(train, name);
             } catch (const UsageError& error) {
@@ -206,6 +207,7 @@ void add_training_recipe_flags(Verb train, TakenRecipe& taken) {
   train.on_switch(
       "--show",
       [train](bool) {
+        train.take_environment();
         const std::string net = net_row(net_of(train));
         if (takes_own(train)) take_own(train, name_of_own(train));
         print_and_end(fmt::format("# {}\n# {}\n{}", net_list_head(), net, shown(train)));

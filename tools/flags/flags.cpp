@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cctype>
+#include <cstdlib>
 #include <optional>
 
 #include "common/error.h"
@@ -224,6 +225,20 @@ Flag Verb::flag(const std::string& name) const { return Flag(*app_->get_option(n
 bool Verb::has(const std::string& name) const { return app_->get_option_no_throw(name) != nullptr; }
 
 bool Verb::given(const std::string& name) const { return flag(name).given(); }
+
+void Verb::take_environment() const {
+  for (CLI::Option* option : app_->get_options()) {
+    if (option->get_envname().empty() || option->count() > 0) continue;
+    const char* const value = std::getenv(option->get_envname().c_str());
+    if (value == nullptr || *value == '\0') continue;
+    option->add_result(value);
+    option->run_callback();
+  }
+  const auto belongs = [](const CLI::App* part) {
+    return part->get_name().empty() || part->parsed();
+  };
+  for (CLI::App* part : app_->get_subcommands(belongs)) Verb(*part).take_environment();
+}
 
 std::vector<Flag> Verb::flags() const {
   std::vector<Flag> flags;

@@ -122,6 +122,11 @@ class Verb {
   std::vector<Flag> flags() const;            // the verb's own, in their order
   std::vector<Flag> all_flags() const;        // the verb's own, then those of its groups
 
+  // Takes variables that CLI11 2.4 passes over, or takes after functions of flags: of flags in
+  // groups, and those whose value is none of the flag's. Also of verbs that were called. What was
+  // given stays.
+  void take_environment() const;
+
   CLI::App& app() const { return *app_; }  // for main, help and reference, which know CLI11
 
  private:
