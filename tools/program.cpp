@@ -114,6 +114,16 @@ std::string verbs_in_groups(const CLI::App& program) {
          help.make_subcommands(&program, CLI::AppFormatMode::Normal);
 }
 
+void read_words(CLI::App& app, const std::vector<const char*>& words) {
+  try {
+    app.parse(static_cast<int>(words.size()), words.data());
+  } catch (const CLI::RequiredError&) {
+    Verb(app).take_environment();  // what it has is refused before what is missing
+    throw;
+  }
+  Verb(app).take_environment();
+}
+
 // What is wrong with the words that were given, with where to look; or the help that was asked for.
 // Out  the exit code
 int explain(const CLI::App& program, const CLI::ParseError& error, bool no_words, const Sinks& to) {
@@ -202,8 +212,7 @@ std::optional<int> Program::parse(std::vector<std::string> words, const Sinks& t
   std::vector<const char*> pointers;
   for (const std::string& word : words) pointers.push_back(word.c_str());
   try {
-    app_->parse(static_cast<int>(pointers.size()), pointers.data());
-    Verb(*app_).take_environment();
+    read_words(*app_, pointers);
   } catch (const CLI::ParseError& error) {
     return explain(*app_, error, no_words, to);
   } catch (const Error& error) {  // of what --show looks at
