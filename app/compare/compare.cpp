@@ -166,17 +166,11 @@ void show_differences(const fs::path& root, const Session& session, ComparePage&
   for (std::size_t i = 0; i < all.size(); ++i) all[i]->jpeg = std::move(pictures.jpegs[i]);
 }
 
-std::uint64_t count_right(const ComparedRun& run) {
-  std::uint64_t right = 0;
-  for (std::size_t i = 0; i < run.ids.size(); ++i) right += run.labels[i] == run.predictions[i];
-  return right;
-}
-
 void tell(const ComparePage& page, const Session& session) {
   const std::size_t images = page.comparison.images;
   for (std::size_t recipe = 0; recipe < page.comparison.recipes.size(); ++recipe) {
     for (const std::size_t i : page.comparison.recipes[recipe]) {
-      const std::uint64_t right = count_right(page.runs[i]);
+      const std::uint64_t right = page.runs[i].right();
       const Interval range = wilson(right, images);
       say(session, fmt::format("{}: recipe {}, seed {}: {} of {} images of {} right, {} ({} to {})",
                                page.runs[i].name, recipe + 1, page.runs[i].seed(), grouped(right),
@@ -244,7 +238,7 @@ Json to_json(const ComparePage& page) {
             {"others", Json::array()}};
   for (std::size_t recipe = 0; recipe < page.comparison.recipes.size(); ++recipe) {
     for (const std::size_t i : page.comparison.recipes[recipe]) {
-      const std::uint64_t right = count_right(page.runs[i]);
+      const std::uint64_t right = page.runs[i].right();
       json["runs"].push_back(
           {{"run", to_utf8(page.runs[i].name)},
            {"recipe", recipe + 1},

@@ -12,12 +12,6 @@
 namespace winnow::app {
 namespace {
 
-std::uint64_t right_of_run(const ComparedRun& run) {
-  std::uint64_t right = 0;
-  for (std::size_t i = 0; i < run.ids.size(); ++i) right += run.labels[i] == run.predictions[i];
-  return right;
-}
-
 std::string range_html(const Interval& shares) {
   return fmt::format("{} to {}", percent(shares.least), percent(shares.most));
 }
@@ -27,7 +21,7 @@ std::string runs_section_of(const ComparePage& page) {
   for (std::size_t recipe = 0; recipe < page.comparison.recipes.size(); ++recipe) {
     for (const std::size_t i : page.comparison.recipes[recipe]) {
       const ComparedRun& run = page.runs[i];
-      const std::uint64_t right = right_of_run(run);
+      const std::uint64_t right = run.right();
       rows += row(key_cell(run_key(i, run.name)) + number_cell(grouped(recipe + 1)) +
                   number_cell(name_html(run.seed())) + number_cell(grouped(right)) +
                   number_cell(percent(static_cast<double>(right) /
@@ -134,7 +128,7 @@ std::string header_of(const ComparePage& page) {
     const std::vector<std::size_t>& runs = page.comparison.recipes[recipe];
     double mean = 0;
     for (const std::size_t run : runs) {
-      mean += static_cast<double>(right_of_run(page.runs[run])) /
+      mean += static_cast<double>(page.runs[run].right()) /
               static_cast<double>(page.comparison.images * runs.size());
     }
     tiles += tile(percent(mean), name_html(recipe_name(page, recipe)));

@@ -183,6 +183,12 @@ Said what_is_said(const BesideFirst& beside) {
 
 }  // namespace
 
+std::uint64_t ComparedRun::right() const {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) count += labels[i] == predictions[i] ? 1 : 0;
+  return count;
+}
+
 std::string ComparedRun::seed() const {
   const auto at = settings.find(kSeed);
   return at == settings.end() ? "" : at->second;

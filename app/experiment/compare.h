@@ -23,7 +23,8 @@ struct ComparedRun {
   // seen it. Empty: one net predicted all.
   std::vector<std::uint32_t> folds = {};
 
-  std::string seed() const;  // "1"; empty where it says none
+  std::string seed() const;     // "1"; empty where it says none
+  std::uint64_t right() const;  // images whose label was predicted
 };
 
 // Leaves each run the images that all of them have, in the same fold. Returns how many others there
