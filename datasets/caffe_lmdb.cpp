@@ -28,17 +28,17 @@ bool begins_as_lmdb(const fs::path& folder) {
   std::array<std::uint32_t, 6> words{};
   std::ifstream(folder / kFileName, std::ios::binary)
       .read(reinterpret_cast<char*>(words.data()), sizeof(words));
-  return words[4] == 0xBEEFC0DE && words[5] == 1;  // behind the page's header
+  return words[4] == 0xBEEFC0DE && words[5] == 1;  // after the page header
 }
 
-// The folder that is meant, with a last part to its name.
+// The absolute folder, with a non-empty last part.
 fs::path folder_of(const fs::path& path) {
   fs::path folder = fs::absolute(path).lexically_normal();
   if (folder.filename() == kFileName || !folder.has_filename()) folder = folder.parent_path();
   return folder;
 }
 
-// A message Datum of caffe.proto.
+// The message Datum of caffe.proto.
 struct Datum {
   std::uint64_t channels = 0;
   std::uint64_t height_px = 0;
@@ -69,7 +69,7 @@ std::optional<Datum> parse_datum(const Look& look, WireRange message) {
 enum class Holds : std::uint8_t { kNoDatum, kNoPixels, kEncoded, kPixels };
 
 struct Record {
-  std::uint64_t data_at = 0;  // in the file
+  std::uint64_t data_at = 0;  // offset in the file
   std::uint16_t height_px = 0;
   std::uint16_t width_px = 0;
   std::uint8_t channels = 0;

@@ -20,7 +20,7 @@ constexpr std::size_t kPlane = kSidePx * kSidePx;
 
 struct Kind {
   std::string_view title;
-  std::size_t label_bytes;  // the last of them is the class
+  std::size_t label_bytes;  // the last one is the class
   int classes;
   const char* names_file;
 
@@ -44,7 +44,7 @@ const Kind* kind_of(const fs::path& file) {
   return kind != nullptr && file_at(file) ? kind : nullptr;
 }
 
-// CIFAR-100's names are such as other sets have, too.
+// CIFAR-100's file names are common, so the size must fit, too.
 bool looks_right(const fs::path& file) {
   const Kind* kind = kind_of(file);
   if (kind == &kCifar10) return true;
@@ -84,7 +84,7 @@ std::vector<std::string> class_names_in(const fs::path& folder, const Kind& kind
 
 struct Batch {
   InputFile file;
-  std::size_t end;  // entries before this one belong to this batch or to those before it
+  std::size_t end;  // end of the entries of this batch
   std::size_t count;
 };
 
@@ -144,7 +144,7 @@ class CifarSource final : public ListedSource {
   std::vector<std::uint8_t> labels_of(const InputFile& file) const {
     const std::size_t record = kind_.record_bytes();
     std::vector<std::uint8_t> labels;
-    std::size_t next = kind_.label_bytes - 1;  // where the next label lies
+    std::size_t next = kind_.label_bytes - 1;  // offset of the next label
     std::size_t begin = 0;
     for_each_piece(file, 0, file.size(), [&](BytesView bytes) {
       for (; next < begin + bytes.size(); next += record) {

@@ -9,7 +9,7 @@
 namespace winnow::datasets {
 namespace {
 
-// More classes than any set has; what a list says must not decide how much memory is taken.
+// More classes than any set has: a list must not decide how much memory is allocated.
 constexpr std::int32_t kMaxIndex = 999'999;
 
 std::optional<std::int32_t> index_in(std::string_view text) {
@@ -72,7 +72,7 @@ ClassLabels::Classes ClassLabels::finish(std::span<const std::string> given,
   if (!given.empty() && count > 0) {
     classes.names.assign(given.begin(), given.end());
   } else {
-    classes.names.reserve(count);  // a list of one line may say 999999
+    classes.names.reserve(count);  // a single line may say 999999
     for (std::size_t i = 0; i < count; ++i) classes.names.push_back(std::to_string(i));
   }
   return classes;

@@ -12,27 +12,30 @@
 
 namespace winnow::datasets {
 
-// Labels as lists write them, gathered before it is known whether they are numbers or names.
+// Collects labels from lists, before it is known whether they are numbers or names.
 //
-// Where every label is a whole number from 0 to 999999, written without zeros before it, a label is
-// the index of its class, and the classes are "0" to the largest. Otherwise labels are names, and
-// the classes are these, sorted by their bytes.
+// Numbers  If every label is an integer from 0 to 999999 without leading zeros, a label is the
+//          index of its class. The classes are "0" to the largest.
+// Names    Otherwise labels are names, and the classes are these names, sorted by bytes.
 class ClassLabels {
  public:
-  // A number for the label, equal for equal ones, until finish() gives its class.
+  // Returns a provisional number, the same for equal labels. finish() translates it to a class.
   std::int32_t add(std::string_view label);
-  // The same; nothing where the text says that there is no label (is_no_label).
+  // The same; nullopt if the text means "no label" (is_no_label).
   std::optional<std::int32_t> add_if_any(std::string_view text);
 
   struct Classes {
     std::vector<std::string> names;
-    std::vector<std::int32_t> index_of;  // by what add() gave
+    std::vector<std::int32_t> index_of;  // indexed by the results of add()
   };
-  // `given` are names for labels that are numbers, in their order, or none; `where` says from what.
-  // Throws UsageError where a label has no name among them.
+  // Determines the classes.
+  // given   Names for numeric labels, in order; may be empty.
+  // where   Origin of `given`, for messages.
+  // Errors  UsageError if a label has no name among them.
   Classes finish(std::span<const std::string> given, const std::string& where) const;
 
-  // "; labels are -1 and 1, ..." where a mistake is likely, for the end of a description.
+  // A warning about a likely mistake, to be appended to a description: "; labels are -1 and 1,
+  // ...". Empty if there is none.
   std::string note() const;
 
  private:
@@ -40,13 +43,13 @@ class ClassLabels {
   std::uint64_t minus_ones_ = 0;
 };
 
-// Whether this says that there is no label: nothing, or -1 as in lists of test images.
+// Whether the text means "no label": empty, or -1 as in lists of test images.
 bool is_no_label(std::string_view text);
 
-// The same rows with index_of[label] for each label.
+// The same rows, with each label replaced by index_of[label].
 Listing relabelled(const Listing& rows, std::span<const std::int32_t> index_of);
 
-// `text` without blanks, tabs and line ends around it.
+// `text` without surrounding blanks, tabs and line ends.
 std::string_view trimmed(std::string_view text);
 
 }  // namespace winnow::datasets

@@ -23,11 +23,11 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// Which field is what, by position.
+// The position of each column.
 struct Columns {
   std::size_t file = 0;
   std::optional<std::size_t> label;
-  bool several = false;  // labels in the one field
+  bool several = false;  // the field has several labels
   std::optional<std::size_t> split;
   std::optional<std::size_t> group;
   std::vector<std::string> unused;
@@ -43,7 +43,7 @@ std::optional<std::size_t> find_column(const std::vector<std::string>& names,
   return std::nullopt;
 }
 
-// Nothing where the row names no column of files.
+// nullopt if no column of files is named.
 std::optional<Columns> columns_of_header(std::span<const std::string> row) {
   constexpr std::array<std::string_view, 13> kFile{
       "path",       "file",       "filename", "file_name", "filepath", "file_path", "image",
@@ -107,7 +107,7 @@ char delimiter_of(const fs::path& path) {
   return best;
 }
 
-// Takes the rows of one table.
+// Reads the rows of one table.
 class Table {
  public:
   Table(fs::path path, const OpenOptions& options)

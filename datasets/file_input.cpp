@@ -14,7 +14,7 @@ namespace winnow::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-// errno, or 0 and the whole file.
+// Returns errno, or 0 and the whole file.
 int read_once(const fs::path& path, Bytes& bytes) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
@@ -26,7 +26,7 @@ int read_once(const fs::path& path, Bytes& bytes) {
     const ssize_t got = ::read(fd.get(), bytes.data() + done, bytes.size() - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno;
-    if (got == 0) break;  // cut short while we read
+    if (got == 0) break;  // truncated while being read
     done += static_cast<std::size_t>(got);
   }
   bytes.resize(done);

@@ -7,8 +7,8 @@
 
 namespace winnow::datasets {
 
-// What Source::read() returns for an input that is a file of its own. EIO and ESTALE are tried
-// again a few times. Pipes and devices are errors. Safe from many threads.
+// Implements Source::read() for an input that is a separate file. EIO and ESTALE are retried a few
+// times. Pipes and devices are errors. Thread-safe.
 Expected<Payload, ReadError> read_file_input(const std::filesystem::path& path);
 
 }  // namespace winnow::datasets

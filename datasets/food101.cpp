@@ -17,8 +17,7 @@ namespace winnow::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-// Calls with each line that is not empty, without blanks around it, and its
-// number.
+// Calls `take` with each non-empty line, trimmed, and its number.
 void for_each_line(const fs::path &path,
                    const std::function<void(std::string_view, std::size_t)> &take) {
   std::size_t number = 0;

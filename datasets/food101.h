@@ -7,17 +7,18 @@
 
 namespace winnow::datasets {
 
-// True for a folder with images/, meta/classes.txt and meta/train.txt or
-// meta/test.txt.
+// True for a folder with images/, meta/classes.txt, and meta/train.txt or meta/test.txt.
 bool food101_found_at(const std::filesystem::path &path);
 
-// Food-101's layout (Bossard, Guillaumin, Van Gool, "Food-101 - Mining
-// Discriminative Components with Random Forests", 2014): images/CLASS/ID.jpg,
-// and lists of CLASS/ID, one a line, that say which are of the split train and
-// which of test. Listed as these have them, train first; what is in neither is
-// left out. Files and labels: listed_files.h; classes are sorted by name.
-// Throws UsageError naming the line: one that is no CLASS/ID, a class that
-// classes.txt has not; no image is there.
+// Reads the layout of Food-101: images/CLASS/ID.jpg, and lists of CLASS/ID, one a line, for train
+// and test.
+//
+// Order    As in the lists, train first. Images in neither list are left out.
+// Labels   As listed_files.h; classes are sorted by name.
+// Errors   UsageError naming the line: not CLASS/ID, or a class that classes.txt lacks. UsageError
+//          if no image exists.
+// Source   Bossard, Guillaumin, Van Gool, "Food-101 - Mining Discriminative Components with Random
+//          Forests", 2014.
 std::unique_ptr<Source> open_food101(const std::filesystem::path &path, const OpenOptions &options);
 
 }  // namespace winnow::datasets

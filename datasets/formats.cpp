@@ -28,7 +28,7 @@ namespace winnow::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-// Asked in this order; the image folder, which fits any folder, comes last.
+// Tried in this order; the image folder, which fits any folder, comes last.
 constexpr std::array kFormats{
     Format{"idx", "MNIST's IDX pairs: NAME-images-idx3-ubyte[.gz] and NAME-labels-idx1-ubyte[.gz]",
            idx_found_at, open_idx},
@@ -64,7 +64,7 @@ std::vector<std::string> known_formats() {
   return names;
 }
 
-// What a file is by its first bytes, if that is known and no format.
+// The type of a file by its first bytes, if it is known but not a data set format.
 const KnownBytes* known_file(const fs::path& path) {
   if (!file_at(path)) return nullptr;
   const InputFile file(path);

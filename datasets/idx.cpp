@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t kImagesMagic = 0x00000803;  // unsigned bytes, 3 dimensions
 constexpr std::uint32_t kLabelsMagic = 0x00000801;  // unsigned bytes, 1 dimension
 
-// A name taken apart: "train-images-idx3-ubyte.gz" is {"train", '-', true}.
+// The parts of a name: "train-images-idx3-ubyte.gz" is {"train", '-', true}.
 struct ImagesName {
   std::string prefix;
   char separator;
@@ -63,7 +63,7 @@ Split split_of_idx(const std::string& prefix) {
 struct CloseGz {
   void operator()(gzFile file) const noexcept { gzclose(file); }
 };
-using GzFile = std::unique_ptr<gzFile_s, CloseGz>;  // reads plain files, too
+using GzFile = std::unique_ptr<gzFile_s, CloseGz>;  // zlib also reads plain files
 
 class IdxReader {
  public:
@@ -86,8 +86,8 @@ class IdxReader {
     }
   }
 
-  // The `count` bytes that are left, a piece at a time: what they take up grows with what is there,
-  // not with what the header promises.
+  // The remaining `count` bytes, in pieces: memory grows with the actual data, not with what the
+  // header promises.
   void rest(std::uint64_t count, const std::function<void(BytesView)>& take) {
     constexpr std::uint64_t kPiece = 1 << 18;
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(std::min(kPiece, count)));
@@ -100,8 +100,8 @@ class IdxReader {
     if (read_some(&more, 1) != 0) fail("is longer than its header says");
   }
 
-  // The same as a file and the place in it where they begin, for reading them in any order: the
-  // file itself, or a temporary one where it is compressed.
+  // The same as a file and an offset, for random access: the file itself, or a temporary one if it
+  // is compressed.
   std::pair<InputFile, std::uint64_t> rest_as_file(std::uint64_t count) {
     if (gzdirect(file_.get()) == 0) {
       ScratchFile inflated;
@@ -148,8 +148,8 @@ struct Pixels {
   std::uint32_t count;
   int height_px;
   int width_px;
-  InputFile file;       // count * height_px * width_px bytes of it
-  std::uint64_t begin;  // from here on
+  InputFile file;       // has count * height_px * width_px bytes
+  std::uint64_t begin;  // from this offset on
 
   std::uint64_t image_bytes() const noexcept {
     return static_cast<std::uint64_t>(height_px) * static_cast<std::uint64_t>(width_px);
@@ -185,7 +185,7 @@ std::vector<std::uint8_t> read_labels(const fs::path& path) {
 std::vector<Pair> find_pairs(const fs::path& path) {
   const bool is_folder = folder_at(path);
   const fs::path folder = is_folder ? path : path.parent_path();
-  // By prefix; where a file is there twice the plain one, whose name sorts first, is taken.
+  // By prefix. If a file exists twice, the plain one, whose name sorts first, is taken.
   std::map<std::string, Pair> by_prefix;
   const auto add = [&](const fs::path& file) {
     const auto name = parse_images_name(file.filename().string());
@@ -301,7 +301,7 @@ class IdxSource final : public Source {
 
  private:
   struct Part {
-    std::size_t end;  // entries before this one belong to this part or to those before it
+    std::size_t end;  // end of the entries of this part
     Pixels pixels;
   };
 

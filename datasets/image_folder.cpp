@@ -20,8 +20,8 @@ namespace winnow::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-// What a folder lists, sorted. The name of a folder ends in '/': so whole paths come out sorted
-// when each folder's names are gone through in order.
+// The sorted names in a folder. Names of folders end in '/', so that visiting folders in this order
+// gives sorted paths.
 class SortedNames {
  public:
   void add(const std::string& name) {
@@ -37,14 +37,14 @@ class SortedNames {
   std::string_view operator[](std::size_t i) const noexcept { return &text_[begins_[i]]; }
 
  private:
-  std::string text_;  // each name followed by a zero, which none can contain
+  std::string text_;  // each name is followed by a zero byte, which no name contains
   std::vector<std::size_t> begins_;
 };
 
-// The name of the input that stands for all in a folder that may not be listed.
+// The name of the input that represents the content of a folder that may not be listed.
 constexpr std::string_view kUnlisted = "*";
 
-// What a name in a folder stands for.
+// The type of an entry in a folder.
 enum class EntryKind { kFolder, kFile, kOther };
 
 class Walker {
@@ -64,11 +64,11 @@ class Walker {
  private:
   using FolderKey = std::pair<dev_t, ino_t>;
 
-  // Finds the folders around a set, as a download leaves them: each holds nothing but one folder,
-  // which is no split and holds folders alone. Who asks for classes by folders means the first ones
-  // there are, unless these hold splits.
+  // Skips wrapper folders, as downloads leave them: each contains only one folder, which is no
+  // split and contains only folders. With kFolder, the first folders are the classes, unless these
+  // contain splits.
   void look_through() {
-    constexpr int kMost = 16;  // links may lead in a circle
+    constexpr int kMost = 16;  // links may be circular
     std::string wrapper;
     SortedNames names = names_in(wrapper);
     for (int depth = 0; depth < kMost && holds_one_folder(names); ++depth) {
@@ -100,7 +100,7 @@ class Walker {
     return names.size() == 1 && names[0].ends_with('/') && !is_split(names[0]);
   }
 
-  // Nothing where it cannot be listed: that is said when it is walked.
+  // Empty if it cannot be listed; the walk reports that later.
   SortedNames names_in(const std::string& folder) const {
     SortedNames names;
     Skips ignored;
@@ -110,7 +110,7 @@ class Walker {
     return names;
   }
 
-  // `depth` is below the wrapper.
+  // `depth` is counted below the wrapper.
   void visit(const std::string& folder, int depth) {
     const fs::path path = folder.empty() ? root_ : root_ / folder;
     struct stat info {};
@@ -165,7 +165,7 @@ class Walker {
     return names;
   }
 
-  // errno or 0.
+  // Returns errno or 0.
   int list_once(const std::string& folder, const fs::path& path, SortedNames& names,
                 Skips& skips) const {
     std::error_code error;
@@ -200,15 +200,15 @@ class Walker {
     return error.value();
   }
 
-  // Whether winnow made the folder to keep its own files in: a cache or an index, finished or not.
+  // Whether winnow made the folder for its own files: a cache or an index, finished or not.
   static bool is_own(const fs::path& path) {
     return first_bytes(path / "manifest.json", 120).find("\"format\": \"winnow-") !=
                std::string::npos ||
            first_bytes(path / "unfinished", 7) == "winnow ";
   }
 
-  // Folders say mostly what they hold; only what they do not say is looked at. What is not there,
-  // as where a link dangles, is a file that cannot be read.
+  // Folder listings usually know the type; stat() is called only if they do not. A missing target
+  // (a dangling link) counts as an unreadable file.
   static EntryKind kind_of(const fs::directory_entry& entry) {
     std::error_code ignored;
     if (!entry.is_symlink(ignored) && !ignored) {
@@ -219,7 +219,8 @@ class Walker {
     const int code = look(entry.path(), info);
     if (code == ENOENT || code == ENOTDIR || code == ELOOP) return EntryKind::kFile;
     if (code != 0) {
-      // An image is one that cannot be read. What else it may be, a folder even, must not be lost.
+      // An image name becomes an unreadable input. Anything else could be a folder and must not be
+      // lost.
       if (is_image_name(entry.path().filename().string())) return EntryKind::kFile;
       throw SystemError("cannot look at " + entry.path().string() + ": " +
                         std::generic_category().message(code));
@@ -229,18 +230,18 @@ class Walker {
                                    : EntryKind::kOther;
   }
 
-  // errno or 0.
+  // Returns errno or 0.
   static int look(const fs::path& path, struct stat& info) {
     return try_patiently([&] { return ::stat(path.c_str(), &info) == 0 ? 0 : errno; });
   }
 
-  // What a folder holds that may not be listed is an input that cannot be read.
+  // The content of a folder that may not be listed is one unreadable input.
   void add_unlisted(const std::string& folder) {
     tree_.files.push_back(folder + "/" + std::string(kUnlisted));
     tree_.bytes.push_back(0);
   }
 
-  // What cannot be looked at is an input that cannot be read.
+  // A file that stat() fails on is an unreadable input.
   void add_file(const std::string& relative) {
     struct stat info {};
     const bool seen = look(root_ / relative, info) == 0;
@@ -248,13 +249,13 @@ class Walker {
     tree_.bytes.push_back(seen ? static_cast<std::uint64_t>(info.st_size) : 0);
   }
 
-  // Links can lead through the same folders by as many ways as there are orders of them; nobody has
-  // so many links to one folder on purpose.
+  // Limit against links: they can lead through the same folders in as many ways as there are orders
+  // of them. Nobody has that many links to one folder on purpose.
   static constexpr int kMaxVisits = 100;
 
   fs::path root_;
   const OpenOptions& options_;
-  std::vector<FolderKey> above_;  // the folders the present one lies in
+  std::vector<FolderKey> above_;  // the parents of the current folder
   std::map<FolderKey, int> visits_;
   NamedFiles tree_;
   Skips skips_;

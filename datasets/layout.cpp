@@ -13,7 +13,7 @@
 namespace winnow::datasets {
 namespace {
 
-// Those that are read, and those that are not, which must not be lost without a word.
+// Formats that are read, and image formats that are not, which must not be lost silently.
 constexpr std::array<std::string_view, 28> kEndings{
     ".jpg", ".jpeg", ".jpe", ".jfif", ".png",  ".apng", ".ppm",  ".pgm",  ".pbm", ".pnm",
     ".bmp", ".dib",  ".tif", ".tiff", ".webp", ".gif",  ".heic", ".heif", ".hif", ".avif",
@@ -46,7 +46,7 @@ void insert(NameSet& names, std::string_view name) {
   if (!names.contains(name)) names.emplace(name);
 }
 
-// At most three names, then how many more.
+// At most three names, then the number of the others.
 template <class Names>
 std::string some_of(const Names& names) {
   std::string text;
@@ -58,8 +58,8 @@ std::string some_of(const Names& names) {
   return text;
 }
 
-// So many images beside split folders are taken for previews and left out; more are a part of the
-// set that must not be lost silently.
+// Up to this many images beside split folders count as previews and are left out; more are a part
+// of the set that must not be lost silently.
 constexpr std::size_t kMaxStrayImages = 10;
 constexpr std::size_t kNamedStrays = 3;
 
@@ -157,8 +157,8 @@ class LayoutMaker {
     classes_.assign(names.begin(), names.end());
   }
 
-  // Without splits: a few images beside several folders are taken for previews. More of them than
-  // of folders, and it is a heap of images of which some are in folders.
+  // Without splits: a few images beside several folders count as previews. With more images than
+  // folders, it is a heap of images, some of which are in folders.
   bool are_class_folders() const {
     if (folders_ == 0 || !deep_.empty()) return false;
     return at_root_ == 0 || (folders_ > 1 && at_root_ <= std::min(folders_, kMaxStrayImages));
@@ -213,12 +213,12 @@ class LayoutMaker {
     return splits_ ? split_of_folder(first_part(name)).value_or(Split::kNone) : Split::kNone;
   }
 
-  // The class folder's name within the name of a file below it, or of the folder itself.
+  // The name of the class folder in the name of a file below it, or of the folder itself.
   std::string_view class_of(std::string_view name) const {
     return first_part(splits_ ? without_first_part(name) : name);
   }
 
-  // What of a file's name is_class_folder() would be asked about.
+  // The part of a file's name that is_class_folder() judges.
   std::string_view class_folder_of(std::string_view file) const {
     const std::size_t top = splits_ ? first_part(file).size() + 1 : 0;
     return file.substr(0, top + class_of(file).size());
@@ -230,7 +230,7 @@ class LayoutMaker {
     return labelled_.contains(split_of(folder));
   }
 
-  // A class that lost its images, to a copy that was cut short say, should not go unnoticed.
+  // A class without images, perhaps because a copy was interrupted, must not go unnoticed.
   void judge_empty_classes() {
     NameSet empty;
     for (const std::string& name : tree_.folders) {
@@ -302,10 +302,11 @@ class LayoutMaker {
   bool splits_ = false;
   bool leaves_root_out_ = false;
   std::size_t at_root_ = 0;          // images directly at the root
-  std::vector<std::string> strays_;  // the first of them
-  std::size_t folders_ = 0;          // with images, which are no splits
-  std::string deep_;          // the first image below folders in folders; "" where there is none
-  std::set<Split> labelled_;  // those whose images have classes; kNone for all, without splits
+  std::vector<std::string> strays_;  // the first few of them
+  std::size_t folders_ = 0;          // folders with images that are no splits
+  std::string deep_;                 // the first image in a nested folder; "": none
+  // Splits with classes; kNone stands for all images if there are no splits.
+  std::set<Split> labelled_;
   std::vector<std::string> classes_;  // sorted
   std::string note_;
 };

@@ -12,15 +12,15 @@
 
 namespace winnow::datasets {
 
-// How names become splits, classes and labels: the rules that image_folder.h states, for whatever
-// holds named files. Pure functions; safe from many threads.
+// The rules of image_folder.h by which names become splits, classes and labels, for anything with
+// named files. Pure functions; thread-safe.
 
-// What is there. Names are relative, '/' between parts.
+// The input. Names are relative, with '/' between parts.
 struct NamedFiles {
   NameColumn files;                  // images, in the order of the listing
-  std::vector<std::uint64_t> bytes;  // of each file
-  std::vector<std::string> folders;  // sorted; of depth 1 and 2, with images or without
-  // "" or "photos/2020/": what all names begin with, and splits and classes are looked for behind.
+  std::vector<std::uint64_t> bytes;  // size of each file
+  std::vector<std::string> folders;  // sorted; of depth 1 and 2, with or without images
+  // Common prefix of all names, before splits and classes: "" or "photos/2020/".
   std::string wrapper = {};
 };
 
@@ -28,31 +28,31 @@ struct Layout {
   Listing entries;
   std::vector<std::string> class_names;
   std::string description;
-  std::vector<std::size_t> left_out;  // ascending positions in `files` of what is in no entry
-  std::vector<Skipped> skipped;       // the same, counted
+  std::vector<std::size_t> left_out;  // ascending positions in `files` of files without an entry
+  std::vector<Skipped> skipped;       // the same, counted by reason
 };
 
 struct Place {
   std::string path;  // for messages
-  std::string kind;  // begins the description
+  std::string kind;  // beginning of the description
 };
 
-// Throws UsageError where image_folder.h says so.
+// Errors  UsageError as in image_folder.h.
 Layout lay_out(const Place& place, const NamedFiles& files, const OpenOptions& options);
 
-// By the name's ending, in any case and blanks behind it left off: torchvision's, others of formats
-// that are read, and those of image formats that are not read, which must not be lost without a
-// word.
+// Whether the ending of a name means an image, ignoring case and trailing blanks. Covers
+// torchvision's list, other formats that can be read, and image formats that cannot: these must not
+// be lost silently.
 bool is_image_name(std::string_view name);
 
-// Whether a name has no ending, so that what it is called says nothing of what it is.
+// Whether a name has no ending, and therefore says nothing about the content.
 bool has_no_ending(std::string_view name) noexcept;
 
-// For one part of a path: hidden, or added by a NAS or an operating system.
+// Whether one part of a path is hidden, or was added by a NAS or an operating system.
 bool is_passed_over(std::string_view name);
 
-// The split that one of the words of a file's name stands for, as in "imagenet-train-000001";
-// words end at '-', '_', '.' and ' '. The first that does counts.
+// The split that a word of a file name denotes, as in "imagenet-train-000001". Words end at '-',
+// '_', '.' and ' '. The first one counts.
 std::optional<Split> split_in_stem(std::string_view name);
 
 // "1 class", "2 classes".

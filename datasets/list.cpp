@@ -25,7 +25,7 @@ std::optional<T> number_in(std::string_view text) {
   return value;
 }
 
-// "3.000000" is "3". Nothing where it is no class, nor -1.
+// The label in a text; "3.000000" is "3". nullopt unless it is a class or -1.
 std::optional<std::string> label_in(std::string_view text) {
   const auto value = number_in<double>(text);
   if (!value || !(*value >= -1 && *value < 1e6) || *value != std::floor(*value))
@@ -33,7 +33,7 @@ std::optional<std::string> label_in(std::string_view text) {
   return std::to_string(static_cast<long>(*value));
 }
 
-// Fields of a line of MXNet's; empty where it is none of its lines.
+// The fields of a line in MXNet's form; empty if it is none.
 std::vector<std::string_view> mxnet_fields(std::string_view line) {
   std::vector<std::string_view> fields;
   while (true) {
@@ -119,7 +119,7 @@ class List {
   bool with_labels_;
   Split split_;
   ListedFiles files_;
-  std::string line_;  // the present one, as far as it was read
+  std::string line_;  // the current line, as far as it was read
   std::uint64_t number_ = 1;
 };
 

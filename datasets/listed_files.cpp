@@ -15,8 +15,8 @@ namespace winnow::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kLookedAt = 100;   // files, to see where they are
-constexpr std::size_t kMaxFolders = 64;  // where they are looked for
+constexpr std::size_t kLookedAt = 100;   // number of files to try
+constexpr std::size_t kMaxFolders = 64;  // number of folders to try
 
 class ListOfFilesSource final : public Source {
  public:
@@ -56,8 +56,8 @@ class ListOfFilesSource final : public Source {
   std::string description_;
 };
 
-// The path without "." and empty parts, and ".." resolved by name; nothing where that leads above
-// its beginning, or to it.
+// The path without "." and empty parts, with ".." resolved by name; nullopt if the result is above
+// or at its beginning.
 std::optional<std::string> resolved(std::string_view path) {
   std::vector<std::string_view> parts;
   while (!path.empty()) {
@@ -81,7 +81,7 @@ std::optional<std::string> resolved(std::string_view path) {
   return name;
 }
 
-// "; 2 files are named several times, 1 of them in several splits ..."; empty where none is.
+// "; 2 files are named several times, 1 of them in several splits ..."; empty if there are none.
 std::string note_of_repeats(const Listing& entries) {
   std::vector<std::size_t> order(entries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -182,7 +182,7 @@ void ListedFiles::choose_place() {
         best = there;
         chosen = place;
       }
-      if (best > 0) break;  // endings are tried only where nothing is there as it is written
+      if (best > 0) break;  // try endings only if nothing exists as written
     }
     if (best > 0) break;
   }

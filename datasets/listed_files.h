@@ -15,41 +15,43 @@
 
 namespace winnow::datasets {
 
-// One input as a list of files has it.
+// One input as given in a list of files.
 struct ListedFile {
-  std::string path;                 // as it is written
-  std::vector<std::string> labels;  // as they are written
+  std::string path;                 // as written
+  std::vector<std::string> labels;  // as written
   Split split = Split::kNone;
   std::string group;
 };
 
-// Makes a source of the rows of a list, in their order.
+// Makes a source from the rows of a list, in their order.
 //
-//   files    Paths are relative to the list's folder, or to one of its folders: to that in which
-//            most of the first hundred files are. Where none is there as it is written, .jpg, .jpeg
-//            and .png are tried behind it, then '/' for each '\'. Absolute paths below that folder
-//            are taken as well. What leads out of it is listed, as unreadable: a list from
-//            elsewhere must not choose among all files of this machine. A file that is missing is
-//            listed.
-//   labels   As class_labels.h says; nothing and -1 are no label.
+// files    Paths are relative to the list's folder or to one of its subfolders, whichever holds
+//          most of the first hundred files. If none exists as written, tries to append .jpg, .jpeg
+//          or .png, then to replace '\' by '/'. Absolute paths below that folder are accepted.
+// outside  A path that leads out of the folder is listed as unreadable: a foreign list must not
+//          select any file of this machine.
+// missing  A missing file is listed.
+// labels   As in class_labels.h; empty and -1 mean no label.
 class ListedFiles {
  public:
   ListedFiles(std::filesystem::path list, const OpenOptions& options);
 
   void add(ListedFile file);
-  // `format` is its row in formats.h; `notes` ends the description. Throws UsageError when none of
-  // the first files is there, or nothing was added.
+  // Finishes the source.
+  // format  Its row in formats.h.
+  // notes   End of the description.
+  // Errors  UsageError if none of the first files exists, or nothing was added.
   std::unique_ptr<Source> finish(std::string_view format, const std::string& notes);
 
  private:
-  // Where the files of a list are, below its folder.
+  // The location of a list's files below its folder.
   struct Place {
-    std::string folder;        // "" or ending in '/'
-    std::string ending;        // put behind each path
-    bool backslashes = false;  // stand for '/'
+    std::string folder;        // "" or with a trailing '/'
+    std::string ending;        // appended to each path
+    bool backslashes = false;  // replaced by '/'
   };
 
-  // The path below the list's folder that a written one stands for, if it stays in it.
+  // The path below the list's folder for a written one; nullopt if it leads out.
   std::optional<std::string> inside(const Place& place, std::string_view path) const;
   std::size_t count_there(const Place& place) const;
   void choose_place();
@@ -57,13 +59,13 @@ class ListedFiles {
 
   std::filesystem::path list_;
   std::filesystem::path root_;
-  std::string absolute_root_;  // ending in '/'
+  std::string absolute_root_;  // with a trailing '/'
   bool with_labels_;
-  std::vector<ListedFile> first_;  // until the place is chosen
+  std::vector<ListedFile> first_;  // kept until the location is known
   std::optional<Place> place_;
   Listing rows_;
   ClassLabels labels_;
-  std::vector<std::size_t> outside_;  // ascending positions of what leads out
+  std::vector<std::size_t> outside_;  // ascending positions of paths that lead out
   std::size_t labelled_ = 0;
   std::size_t missing_ = 0;
 };

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kWholeEvery = 16;
 
-// Seven bits a byte, the lowest first; the highest bit says that more follow.
+// Seven bits a byte, lowest first; the highest bit means that more follow.
 void put_length(std::vector<std::uint8_t>& bytes, std::size_t length) {
   for (; length >= 0x80; length >>= 7) bytes.push_back(static_cast<std::uint8_t>(length | 0x80));
   bytes.push_back(static_cast<std::uint8_t>(length));

@@ -10,7 +10,7 @@
 
 namespace winnow::datasets {
 
-// One row of a source's canonical listing: what is known of an input before it is opened.
+// One row of a source's canonical listing: what is known about an input before it is opened.
 struct Entry {
   std::string name;  // relative to the source's root, '/' between parts
   Split split = Split::kNone;
@@ -19,12 +19,12 @@ struct Entry {
   std::uint64_t input_bytes = 0;     // size of what read() returns, encoded
 };
 
-// Strings in a row, each held as what it does not share with the beginning of the one before it, so
-// that sorted paths take a few bytes each. Every sixteenth is held whole: operator[] looks at no
-// more than that many.
+// A column of strings with prefix compression: each stores only what differs from the beginning of
+// the one before, so sorted paths take a few bytes. Every sixteenth is stored completely;
+// operator[] decodes at most that many.
 class NameColumn {
  public:
-  // Reads in order, faster than operator[].
+  // Iterates in order, faster than operator[].
   class Iterator {
    public:
     const std::string& operator*() const noexcept { return name_; }
@@ -40,7 +40,7 @@ class NameColumn {
 
     const NameColumn* names_;
     std::size_t index_;
-    std::size_t at_ = 0;  // in bytes_, behind the present name
+    std::size_t at_ = 0;  // position in bytes_ after the current name
     std::string name_;
   };
 
@@ -52,21 +52,21 @@ class NameColumn {
   Iterator end() const { return {*this, size_}; }
 
  private:
-  std::vector<std::uint8_t> bytes_;   // of each: shared length, length of the rest, the rest
-  std::vector<std::uint64_t> whole_;  // where every sixteenth begins
+  std::vector<std::uint8_t> bytes_;   // for each name: shared length, length of the rest, the rest
+  std::vector<std::uint64_t> whole_;  // start of every sixteenth name
   std::size_t size_ = 0;
   std::string last_;
 };
 
-// The canonical listing of a source, by columns. Tens of bytes a row beside what names need that
-// share nothing: sources have millions.
+// The canonical listing of a source, by columns. A row takes tens of bytes plus the distinct part
+// of its name, because sources have millions of rows.
 class Listing {
  public:
   Listing() = default;
   explicit Listing(std::span<const Entry> entries);
 
   void reserve(std::size_t rows);
-  // Throws UsageError when the labels or the group keys of all rows together are 2^32 or more.
+  // Throws UsageError if all rows together have 2^32 or more labels, or bytes of group keys.
   void push_back(const Entry& entry);
   std::size_t size() const noexcept { return names_.size(); }
   bool empty() const noexcept { return names_.empty(); }
@@ -94,7 +94,7 @@ class Listing {
 
   NameColumn names_;
   std::vector<Split> splits_;
-  std::vector<std::uint32_t> label_ends_;  // row i has those from the end of row i - 1 on
+  std::vector<std::uint32_t> label_ends_;  // row i starts at the end of row i - 1
   std::vector<std::int32_t> labels_;
   std::vector<std::uint32_t> group_ends_;
   std::string groups_;

@@ -51,7 +51,7 @@ struct EndInflate {
   }
 };
 
-// The bytes of one variable in order, as they are or inflated.
+// The bytes of one variable in order, plain or inflated.
 class Stream {
  public:
   Stream(const InputFile& file, std::uint64_t begin, std::uint64_t size, bool compressed)
@@ -63,7 +63,8 @@ class Stream {
   }
 
   bool compressed() const noexcept { return zlib_ != nullptr; }
-  std::uint64_t position() const noexcept { return at_; }  // in the file; not of compressed ones
+  // Offset in the file; not for compressed variables.
+  std::uint64_t position() const noexcept { return at_; }
   std::uint64_t left() const noexcept { return end_ - at_; }
   const InputFile& file() const noexcept { return file_; }
 
@@ -85,7 +86,7 @@ class Stream {
     }
   }
 
-  // To the end, which has the checksum of a compressed one.
+  // Reads to the end, which verifies the checksum of a compressed variable.
   void finish() {
     std::array<std::byte, 64> rest{};
     if (zlib_ && inflate_some(rest) > 8) fail(file_, "is damaged: a variable goes on too long");
@@ -93,7 +94,7 @@ class Stream {
   }
 
  private:
-  // Fewer only at the end.
+  // Reads fewer bytes only at the end.
   std::size_t inflate_some(std::span<std::byte> out) {
     zlib_->next_out = reinterpret_cast<Bytef*>(out.data());
     zlib_->avail_out = static_cast<uInt>(out.size());
@@ -122,8 +123,8 @@ class Stream {
   bool ended_ = false;
 };
 
-// A piece of data inside a variable: its type and size, and the data, which up to four bytes may
-// lie in the tag itself.
+// A data element within a variable: type, size and data. Up to four bytes of data may be in the tag
+// itself.
 class Element {
  public:
   explicit Element(Stream& stream) : stream_(stream) {
@@ -143,7 +144,7 @@ class Element {
   std::uint64_t size() const noexcept { return size_; }
   bool is_inside() const noexcept { return inside_.has_value(); }
 
-  // All of it, in pieces of whole numbers of 8 bytes (but the last).
+  // Passes on all data, in pieces of whole 8-byte units (except the last).
   void each_piece(const std::function<void(BytesView)>& take) {
     if (inside_) return take(*inside_);
     Bytes piece;
@@ -154,7 +155,7 @@ class Element {
     }
   }
 
-  // All of it with what fills it up; nothing where it is longer than `most`.
+  // All data with its padding; nullopt if it is longer than `most`.
   std::optional<Bytes> small(std::uint64_t most) {
     if (inside_) return *inside_;
     if (size_ > most) return std::nullopt;
@@ -171,7 +172,7 @@ class Element {
   std::optional<Bytes> inside_;
 };
 
-// One number of type `type` as MATLAB stores them; 0 bytes: there is no such type.
+// A MATLAB number type; 0 bytes: unknown.
 struct NumberType {
   std::size_t bytes = 0;
   double (*read)(BytesView bytes, std::size_t offset) = nullptr;
@@ -216,7 +217,7 @@ MatArray::Class class_of(std::uint32_t flags) {
   return kind == 9 ? MatArray::Class::kBytes : MatArray::Class::kNumbers;
 }
 
-// Flags, dimensions and name; nothing for what is of no interest by them.
+// Reads flags, dimensions and name; nullopt if these show that the variable is of no interest.
 std::optional<MatArray> read_array(Stream& stream) {
   const auto flags = Element(stream).small(8);
   if (!flags || flags->size() != 8) return std::nullopt;
@@ -230,7 +231,7 @@ std::optional<MatArray> read_array(Stream& stream) {
   for (std::size_t i = 0; i < dimensions->size(); i += 4) {
     const auto side = number_at<std::int32_t>(*dimensions, i);
     const auto values = static_cast<std::uint64_t>(side);
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // as an element's size
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // limit of an element's size
     if (side < 0 || (side > 0 && array.values > kMost / values)) return std::nullopt;
     array.dimensions.push_back(side);
     array.values *= values;

@@ -10,32 +10,34 @@
 
 namespace winnow::datasets {
 
-// A variable of a MAT-file, before its values.
+// The header of a variable in a MAT-file, with access to its values.
 struct MatArray {
-  enum class Class { kNumbers, kBytes, kOther };  // of any kind; unsigned 8-bit; no plain numbers
+  // Numbers of any type; unsigned 8-bit; anything else.
+  enum class Class { kNumbers, kBytes, kOther };
   std::string name;
   Class kind = Class::kOther;
   std::vector<std::int32_t> dimensions;  // none is below 0
   std::uint64_t values = 1;              // their product
 
-  // The values of a kBytes array, in MATLAB's order (the first index varies fastest): in `file`
-  // from `begin` on. A temporary file where they are compressed.
+  // Locates the values of a kBytes array: in `file` from `begin` on, in MATLAB's order (the first
+  // index varies fastest). Compressed values are inflated to a temporary file.
   struct Place {
     InputFile file;
     std::uint64_t begin;
   };
   std::function<Place()> locate;
-  // The values of any numbers, in order. What they take up is the caller's.
+  // Passes all values to `take`, in order, for any numeric type. The caller provides the storage.
   std::function<void(const std::function<void(double)>& take)> each;
 };
 
-// Goes through the variables of a MAT-file of level 5 ("-v6", "-v7"; little-endian), once and in
-// order; `take` may call one of `locate` and `each`, once, for a variable it wants. Variables are
-// compressed one by one (zlib): those that are read are inflated in one pass, and their checksum is
-// checked. Nothing is held but pieces.
-// Throws UsageError naming the file where it is of another version (7.3 is HDF5), damaged or cut
-// short. Our own, since libmatio holds whole variables, as large as their headers say, and SVHN's
-// have gigabytes. Reference: MathWorks, "MAT-File Format", level 5.
+// Visits the variables of a MAT-file of level 5 ("-v6", "-v7"; little-endian), once and in order.
+// take    May call either `locate` or `each`, once, for a variable it needs.
+// Memory  Variables are compressed separately (zlib). Those that are read are inflated in one pass,
+//         in pieces, and their checksum is verified.
+// Errors  UsageError naming the file: another version (7.3 is HDF5), damaged or truncated.
+// Why     Own code, because libmatio loads whole variables of the size their headers claim; SVHN's
+//         have gigabytes.
+// Source  MathWorks, "MAT-File Format", level 5.
 void for_each_array(const InputFile& file, const std::function<void(const MatArray&)>& take);
 
 }  // namespace winnow::datasets

@@ -29,7 +29,7 @@ std::shared_ptr<const InputFile> OpenFiles::get(std::size_t number) const {
     used_.splice(used_.begin(), used_, file.place);
     return file.open;
   }
-  lock.unlock();  // storage may take its time, and others need other files
+  lock.unlock();  // storage may be slow, and other threads need other files
   auto opened = std::make_shared<const InputFile>(file.path);
   if (opened->size() != file.bytes) {
     throw SystemError(file.path.string() + " changed while it was being read");

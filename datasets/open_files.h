@@ -12,20 +12,21 @@
 
 namespace winnow::datasets {
 
-// An eighth of the files that this process may have open (RLIMIT_NOFILE): at least 8, at most 1024.
+// An eighth of the files that this process may open (RLIMIT_NOFILE), between 8 and 1024.
 std::size_t share_of_open_files() noexcept;
 
-// The files of a set, of which those used last are kept open: sets have thousands, and reading in
-// order needs each but once. add() is for one thread; then safe from many.
+// The files of a set. The most recently used ones stay open: sets have thousands of files, and
+// reading in order needs each only once.
+// Thread-safe, except for add().
 class OpenFiles {
  public:
   explicit OpenFiles(std::size_t most = share_of_open_files()) : most_(most) {}
 
-  // Its number is how many were added before.
+  // Adds a file. Its number is the number of files added before.
   void add(InputFile file);
   std::size_t size() const noexcept { return files_.size(); }
-  // Open as long as the result lives. SystemError where it cannot be opened, or has another size
-  // than when it was added.
+  // Opens a file, if necessary; it stays open while the result lives. SystemError if it cannot be
+  // opened, or has another size than when it was added.
   std::shared_ptr<const InputFile> get(std::size_t number) const;
 
  private:
@@ -33,14 +34,14 @@ class OpenFiles {
     std::filesystem::path path;
     std::uint64_t bytes = 0;
     std::shared_ptr<const InputFile> open{};   // null: closed
-    std::list<std::size_t>::iterator place{};  // in used_, where it is open
+    std::list<std::size_t>::iterator place{};  // in used_, if it is open
   };
   void keep(std::size_t number, std::shared_ptr<const InputFile> file) const;
 
   std::size_t most_;
   mutable std::mutex mutex_;
   mutable std::vector<File> files_;
-  mutable std::list<std::size_t> used_;  // those open, the last used first
+  mutable std::list<std::size_t> used_;  // open files, most recently used first
 };
 
 }  // namespace winnow::datasets

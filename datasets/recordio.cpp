@@ -31,7 +31,7 @@ T word_at(BytesView bytes, std::size_t offset) {
   return value;
 }
 
-// What a part of a record is: the whole of it, or one of several.
+// Whether a part is a whole record, or one of several.
 enum class PlaceInRecord : std::uint32_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
 
 struct PartOfRecord {
@@ -64,7 +64,7 @@ PartOfRecord part_at(const InputFile& file, const Look& look, std::uint64_t at, 
   return part;
 }
 
-// A record of any number of parts, which the magic number that the writer took out joins.
+// A record of any number of parts, joined by the magic number that the writer removed.
 class Joined {
  public:
   Joined(const InputFile& file, const Look& look, std::uint64_t at) : file_(file) {
@@ -80,7 +80,7 @@ class Joined {
   std::uint64_t size() const noexcept { return size_; }
   std::uint64_t next() const noexcept { return parts_.back().next(); }
 
-  // Fills `out` with the bytes from `offset` on; they must be there. SystemError.
+  // Fills `out` with the bytes from `offset` on, which must exist. SystemError.
   void read(std::uint64_t offset, std::span<std::byte> out) const {
     std::uint64_t at = 0;  // in the joined record
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -106,7 +106,7 @@ class Joined {
 };
 
 struct ImageHeader {
-  std::uint64_t bytes = 0;  // of it and the labels; 0: the record is too small for them
+  std::uint64_t bytes = 0;  // size of header and labels; 0: the record is too small for them
   std::uint64_t id = 0;
   std::vector<float> labels;
 };
@@ -129,15 +129,15 @@ ImageHeader read_header(const Joined& record) {
   return header;
 }
 
-// -1 for what is no class.
+// -1 for an invalid class.
 std::int64_t class_of(float label) {
-  constexpr float kMost = 1 << 24;  // up to here floats count one by one
+  constexpr float kMost = 1 << 24;  // floats are exact integers up to here
   return label >= 0 && label <= kMost && std::floor(label) == label
              ? static_cast<std::int64_t>(label)
              : -1;
 }
 
-// "12<tab>labels<tab>path" of NAME.lst, as the path of each id.
+// The path of each id, from lines "12<tab>labels<tab>path" of NAME.lst.
 using Paths = std::unordered_map<std::uint64_t, std::string>;
 
 Paths read_list(const fs::path& path) {

@@ -7,21 +7,23 @@
 
 namespace winnow::datasets {
 
-// True for a file *.rec, or a folder that holds one, that begins as RecordIO files do.
+// True for a file *.rec with the magic number of RecordIO, or a folder with one.
 bool recordio_found_at(const std::filesystem::path& path);
 
-// MXNet's RecordIO files of images, as im2rec writes them: each record an IRHeader (the labels, as
-// floats, and an id) and an encoded image; records in several parts are joined. Classes are the
-// labels that occur, in numeric order, named by their number; several labels of an image are kept
-// as a set. The split is what a word of the file's name says. Listed by split, train, val, test,
-// then by file, in the file's order; NAME.idx is not needed. Entries are named "FILE/00000", or by
-// the path that NAME.lst beside NAME.rec gives to the record's id, "FILE/PATH".
+// Reads MXNet's RecordIO files of images, as im2rec writes them: records of an IRHeader (labels as
+// floats, and an id) and an encoded image. Records in several parts are joined. Opening reads only
+// the headers.
 //
-// Opening reads the headers alone. The format has no checksums. A record that is too small for its
-// header is listed and kCorrupt.
-// Throws UsageError naming the file: a place where no record begins, a record that ends behind the
-// file, labels that are no set of classes (boxes of a detection set, say; unless labels are kNone),
-// names that say a split beside some that do not.
+// Classes  The labels that occur, in numeric order, named by their number. Several labels of an
+//          image are kept as a set.
+// Split    From a word of the file's name.
+// Order    Train, val, test; then by file, in its order. NAME.idx is not needed.
+// Names    "FILE/00000"; or "FILE/PATH" if NAME.lst beside NAME.rec has a path for the record's id.
+// Corrupt  A record that is too small for its header is listed as kCorrupt. The format has no
+//          checksums.
+// Errors   UsageError naming the file: no record where one should begin; a record beyond the end;
+//          labels that are no set of classes, such as boxes (unless labels are kNone); only some
+//          names contain a split.
 std::unique_ptr<Source> open_recordio(const std::filesystem::path& path,
                                       const OpenOptions& options);
 

@@ -13,10 +13,10 @@
 #include "datasets/open_files.h"
 #include "datasets/source.h"
 
-// What the readers of files that hold many images each have in common.
+// Shared code of readers for files with many images each.
 namespace winnow::datasets {
 
-// A source whose listing was made when it was opened; read() is all that is left to do.
+// A source whose listing is complete when opened; subclasses only implement read().
 class ListedSource : public Source {
  public:
   std::string_view format() const noexcept final { return format_; }
@@ -35,71 +35,76 @@ class ListedSource : public Source {
   std::string_view format_;
 };
 
-// A name as an entry's, "folder/00012"; at least five digits, as many as the last of `count` has.
+// The name of a numbered entry, "folder/00012": at least five digits, and as many as the last of
+// `count` needs.
 std::string numbered_name(std::string_view folder, std::uint64_t index, std::uint64_t count = 1);
 
-// What comes from elsewhere and may be a relative name: no empty part, "." or "..", no control
-// character, at most 1024 bytes.
+// Whether a foreign text is a safe relative name: no empty part, "." or "..", no control character,
+// at most 1024 bytes.
 bool is_safe_name(std::string_view name) noexcept;
 
-// `text` for messages: at most 60 bytes, control characters as '?'.
+// `text` for messages: at most 60 bytes, with '?' for control characters.
 std::string shown(std::string_view text);
 
-// One file (or folder) of a set.
+// One file or folder of a set.
 struct Part {
   std::filesystem::path path;
-  std::string name;  // without the ending; what its entries' names begin with
+  std::string name;  // without the ending; prefix of its entries' names
   Split split = Split::kNone;
 };
 
-// `path` itself, or those in the folder `path` that `fits` takes, in the order of train, val, test
-// and within each by name. `stem` makes a Part's name of a file's. Throws UsageError where only
-// some say their split or two have one name, SystemError where the folder cannot be listed.
+// The parts of a set: `path` itself, or the files in the folder `path` that `fits` accepts. Ordered
+// by split (train, val, test), then by name.
+// stem    Makes a part's name from a file name.
+// Errors  UsageError if only some names contain a split, or two are equal; SystemError if the
+//         folder cannot be listed.
 std::vector<Part> find_parts(const std::filesystem::path& path,
                              const std::function<bool(const std::filesystem::path&)>& fits,
                              const std::function<std::string(const std::string&)>& stem);
 
-// Names in a folder, sorted; nothing where it cannot be listed.
+// Names in a folder, sorted; empty if it cannot be listed.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 
-// Whether one of them is such. For found_at: folders of millions are not unusual.
+// Whether a folder has a name that `is_such` accepts. Fast enough for found_at() in folders of
+// millions.
 bool any_name_in(const std::filesystem::path& folder,
                  const std::function<bool(const std::string&)>& is_such);
 
-// The files of a set, each with a run of entries. Once all are added, safe from many threads.
+// The files of a set, each with a range of entries. Thread-safe once all are added.
 class PartFiles {
  public:
-  // Entries up to `end` that are of none before are of this one.
+  // Adds the file of all entries before `end` that belong to no earlier file.
   void add(InputFile file, std::size_t end);
-  // Calls with the file that holds the entry at `position`. SystemError.
+  // Calls `call` with the file of the entry at `position`. SystemError.
   void use(std::size_t position, const std::function<void(const InputFile&)>& call) const;
 
  private:
   OpenFiles files_;
-  std::vector<std::size_t> ends_;  // by file
+  std::vector<std::size_t> ends_;  // one for each file
 };
 
-// An input as its file describes it.
+// An input as described in its file.
 struct Row {
   std::string name;
   Split split = Split::kNone;
-  std::vector<std::int64_t> labels = {};  // any numbers from 0 on, each once
-  std::string text = {};  // what the class of the one label is called, "" = nobody says
+  std::vector<std::int64_t> labels = {};  // any numbers from 0 on, without repeats
+  std::string text = {};                  // class name of its only label; "": unknown
   std::uint64_t input_bytes = 0;
 };
 
-// Makes a listing of rows. Classes are the labels that occur, in numeric order, named by their
-// text, or by their number where there is none, an unfit one or several. A text that several labels
-// have gets the number behind it, "crane (134)".
+// Builds a listing from rows.
+// Classes  The labels that occur, in numeric order. Named by their text; by their number if there
+//          is no text, an unsafe one, or several. If labels share a text, the number is appended:
+//          "crane (134)".
 class RowGatherer {
  public:
   explicit RowGatherer(LabelsFrom labels) : labelled_(labels != LabelsFrom::kNone) {}
 
-  // `file` and `index` for messages: UsageError for labels that are no set of classes, such as
-  // negative ones or a vector of zeros and ones.
+  // `file` and `index` are for messages. UsageError for labels that are no set of classes, such as
+  // negative ones or a 0/1 vector.
   void add(Row row, const std::filesystem::path& file, std::uint64_t index);
   std::size_t size() const noexcept { return names_.size(); }
-  // Leaves nothing behind. The second are the names of the classes.
+  // Returns the listing and the class names. Leaves this object empty.
   std::pair<Listing, std::vector<std::string>> finish();
 
  private:

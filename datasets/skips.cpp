@@ -9,8 +9,8 @@
 namespace winnow::datasets {
 namespace {
 
-// Of Synology, QNAP, NetApp, ZFS, Windows, macOS and Linux: what is thrown away, kept of former
-// times, or made of the user's files.
+// Names used by Synology, QNAP, NetApp, ZFS, Windows, macOS and Linux for trash, snapshots and
+// derived files.
 constexpr std::array<std::string_view, 21> kOfSystems{"@eaDir",
                                                       "@Recycle",
                                                       "@Recently-Snapshot",
@@ -39,8 +39,7 @@ bool fits(const std::string& glob, const std::string& text, int flags = 0) {
   return ::fnmatch(glob.c_str(), text.c_str(), flags) == 0;
 }
 
-// The parts between '/', in turn; ends with the first for which `stop` is true, and says whether
-// there is one.
+// Visits the parts between '/' until `stop` returns true. Returns whether it did.
 template <class Stop>
 bool any_part(std::string_view path, const Stop& stop) {
   for (std::size_t begin = 0;;) {
@@ -51,10 +50,10 @@ bool any_part(std::string_view path, const Stop& stop) {
   }
 }
 
-// Whether one of the globs fits all of the path, that of a folder it lies in, or a part of it.
-// Looks at the path once for each, not once for each folder.
+// Whether one of the globs matches the path, one of its parent folders, or one of its parts. Scans
+// the path once a glob, not once a folder.
 bool excluded_anywhere(const std::vector<std::string>& globs, std::string_view path) {
-  if (globs.empty()) return false;  // an archive has many names
+  if (globs.empty()) return false;  // archives have many names
   const auto fits_some = [&](const std::string& text, int flags) {
     return std::ranges::any_of(globs, [&](const auto& glob) { return fits(glob, text, flags); });
   };
@@ -70,7 +69,7 @@ std::optional<std::string_view> reason_of(std::string_view name, const OpenOptio
   return std::nullopt;
 }
 
-// Of a few letters and digits, so that there are not many.
+// Only short alphanumeric endings, so that there are few different ones.
 std::string ending_of(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   if (dot == name.npos || name.size() - dot > 6) return "others";
@@ -101,7 +100,7 @@ std::optional<std::string_view> passed_over(std::string_view path, const OpenOpt
 std::optional<std::string_view> passed_over_anywhere(std::string_view path,
                                                      const OpenOptions& options) {
   std::optional<std::string_view> reason;
-  std::optional<std::string_view> before = path;  // what comes before the first that has a reason
+  std::optional<std::string_view> before = path;  // the part before the first one with a reason
   any_part(path, [&](std::size_t begin, std::string_view name) {
     reason = reason_of(name, options);
     if (reason) before = begin == 0 ? std::nullopt : std::optional(path.substr(0, begin - 1));

@@ -11,24 +11,24 @@
 
 namespace winnow::datasets {
 
-// For one part of a path: a folder or a file that a NAS or an operating system adds beside the
-// user's (@eaDir, #recycle, .snapshot, __MACOSX, lost+found, Thumbs.db, ._NAME and so on).
+// Whether one part of a path was added by a NAS or an operating system: @eaDir, #recycle,
+// .snapshot, __MACOSX, lost+found, Thumbs.db, ._NAME and so on.
 bool is_of_system(std::string_view name);
 
-// Why what lies at `path`, relative to the source and '/' between parts, is passed over by its
-// name; nothing where it is taken. Only the last part is judged, globs of `exclude` against it or
-// all of the path. Pure; safe from many threads.
+// The reason to skip a path (relative to the source, with '/' between parts) by its name; nullopt
+// if it is taken. Judges the last part only; globs of `exclude` match it or the whole path. Pure;
+// thread-safe.
 std::optional<std::string_view> passed_over(std::string_view path, const OpenOptions& options);
 
 // The same for a path of which no part was judged before.
 std::optional<std::string_view> passed_over_anywhere(std::string_view path,
                                                      const OpenOptions& options);
 
-// Counts what was passed over in a source, by reason.
+// Counts what was skipped in a source, by reason.
 class Skips {
  public:
   void add(std::string_view reason);
-  void add_no_image(std::string_view path);  // by its ending
+  void add_no_image(std::string_view path);  // counted by its ending
   void add(const Skips& other);
   std::vector<Skipped> rows() const;
   // "; passed over: hidden (2), no images by their names (13: 12 .txt, 1 others)", or "".
@@ -36,7 +36,8 @@ class Skips {
 
  private:
   std::map<std::string, std::uint64_t, std::less<>> reasons_;
-  std::map<std::string, std::uint64_t, std::less<>> endings_;  // of what is no image
+  // Counts of files that are no images, by ending.
+  std::map<std::string, std::uint64_t, std::less<>> endings_;
 };
 
 }  // namespace winnow::datasets

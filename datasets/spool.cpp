@@ -12,10 +12,12 @@ namespace winnow::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-// An item in the file: the hash of what follows, its bytes, and then
-//   kind, split, channels, 0 (a byte each); height, width, bytes of name, bytes of group, number of
-//   labels (u32 each); name, group; of each label its bytes (u32) and they; the image.
-// It is scratch of one machine and one version, so nothing says which.
+// Layout of an item in the file: the hash of what follows, its size, and then
+// - kind, split, channels, 0 (a byte each)
+// - height, width, bytes of name, bytes of group, number of labels (u32 each)
+// - name, group; for each label its size (u32) and bytes; the image
+//
+// It is scratch data of one machine and one version, so there is no version number.
 constexpr std::uint64_t kFrameBytes = 24;
 constexpr std::uint64_t kMostMetaBytes = 1u << 20;
 
@@ -49,7 +51,7 @@ void put_text(ByteWriter& out, std::string_view text) {
   out.put_text(text);
 }
 
-// Frame and all, as it is in the file.
+// The item as stored in the file, with its frame.
 Bytes packed(const SpooledItem& item) {
   const auto* pixels = std::get_if<ImageView>(&item.image);
   const BytesView image = bytes_of(item.image);
@@ -86,7 +88,7 @@ Hash128 hash_in(BytesView frame) {
 
 std::string next_text(ByteReader& in) { return in.get_text(in.get<std::uint32_t>()); }
 
-// `body` begins at `begin` in its file, and need not hold the image.
+// `body` begins at `begin` in its file, and may lack the image.
 SpooledRow parse(BytesView body, std::uint64_t begin, std::uint64_t body_bytes) {
   ByteReader in(body, "a spooled item");
   SpooledRow row;
@@ -119,7 +121,7 @@ Frame frame_at(const InputFile& file, std::uint64_t at) {
   return frame;
 }
 
-// The frame at `at`, if all that it announces is there.
+// The frame at `at`, if all the bytes it announces exist.
 std::optional<Frame> whole_frame_at(const InputFile& file, std::uint64_t at) {
   if (file.size() < at || file.size() - at < kFrameBytes) return std::nullopt;
   const Frame frame = frame_at(file, at);
@@ -186,7 +188,7 @@ class SpoolSource final : public ListedSource {
     int width_px;
   };
 
-  // Of the item whose body is [begin, end), without its image where that is long.
+  // Reads the item with body [begin, end), without a long image.
   SpooledRow row_at(std::uint64_t begin, std::uint64_t end) const {
     constexpr std::uint64_t kUsual = 4096;
     for (const std::uint64_t most : {kUsual, kMostMetaBytes}) {

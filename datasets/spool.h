@@ -19,42 +19,42 @@
 
 namespace winnow::datasets {
 
-// Nothing: an item whose image is missing.
+// monostate: the image is missing.
 using SpooledImage = std::variant<std::monostate, BytesView, ImageView>;
 
-// An input that somebody hands over. Views last for the call they are given to.
+// An input handed over by the caller. Views must last for the call.
 struct SpooledItem {
-  std::string_view name = {};  // "": its number
+  std::string_view name = {};  // "": named by its number
   Split split = Split::kNone;
-  std::vector<std::string> labels = {};  // as they are written (class_labels.h)
+  std::vector<std::string> labels = {};  // as written (class_labels.h)
   std::string_view group = {};
   SpooledImage image = {};
 };
 
-// Inputs that come one after the other, and perhaps never again, in a folder of their own until
-// they are ingested: a listing must be whole before the first shard is cut.
+// Stores inputs that arrive one after the other, and perhaps only once, in a folder of their own
+// until they are ingested: a listing must be complete before the first shard is made.
 //
-// Resume     What is there is gone on with: items that are whole stay, others behind them go.
-// Memory     24 bytes an item.
-// Ranks and threads: one process at a time (UsageError), which it is locked for; one thread.
-// Errors     UsageError for a folder with other things in it, StoppedError, SystemError.
+// Resume   Continues an existing spool. Complete items stay; anything after them is cut off.
+// Memory   24 bytes an item.
+// Threads  One thread; one process at a time, by a lock (UsageError).
+// Errors   UsageError for a folder with other content; StoppedError; SystemError.
 class Spool {
  public:
   explicit Spool(std::filesystem::path folder, const StopRequested& stop = {});
 
   std::uint64_t size() const noexcept { return ends_.size(); }
-  // Adds an item. UsageError for a name that is no relative path, SystemError for a full disk;
-  // after that the spool is to be opened again.
+  // Adds an item. UsageError for a name that is no relative path. SystemError for a full disk; then
+  // the spool must be reopened.
   void append(const SpooledItem& item);
-  // Whether `item` is the one at `position`, byte for byte.
+  // Whether the item at `position` equals `item`, byte for byte.
   bool holds(std::uint64_t position, const SpooledItem& item) const;
 
-  // The items as a data set, in their order. `class_names`: of labels that are numbers, in their
-  // order, or none (ClassLabels::finish). UsageError for a label that has no name, and for no
-  // items. The spool must not grow as long as the result lives.
+  // The items as a data set, in order. The spool must not grow while the result lives.
+  // class_names  Names of numeric labels, in order; may be empty (ClassLabels::finish).
+  // Errors       UsageError for a label without a name, and for an empty spool.
   std::unique_ptr<Source> open(std::span<const std::string> class_names) const;
 
-  // Removes the folder with all that is in it. Nothing else may be called then.
+  // Removes the folder with its content. No other call may follow.
   void remove();
 
  private:
@@ -63,7 +63,7 @@ class Spool {
   std::filesystem::path folder_;
   Fd lock_;
   std::optional<AppendFile> out_;
-  std::vector<std::uint64_t> ends_;  // in the file
+  std::vector<std::uint64_t> ends_;  // offsets in the file
   std::vector<Hash128> hashes_;
 };
 

@@ -92,7 +92,7 @@ class Reader {
 
   void read_pixels(const MatArray& array) {
     auto shape = array.dimensions;
-    if (shape.size() == 3) shape.push_back(1);  // MATLAB leaves out a last 1
+    if (shape.size() == 3) shape.push_back(1);  // MATLAB omits a trailing dimension of 1
     if (pixels_ || array.kind != MatArray::Class::kBytes || shape.size() != 4 ||
         shape[0] != kSvhnSidePx || shape[1] != kSvhnSidePx || shape[2] != 3 ||
         shape[3] > kMostImages) {
@@ -139,7 +139,7 @@ class SvhnSource final : public ListedSource {
     const File& file = *std::find_if(files_.begin(), files_.end(),
                                      [&](const File& f) { return position < f.end; });
     const std::size_t index = position - (file.end - file.count);
-    std::array<std::uint8_t, 3 * kSvhnPlane> columns{};  // planes, each by columns
+    std::array<std::uint8_t, 3 * kSvhnPlane> columns{};  // planes, in column order
     try {
       file.pixels.file.read_at(file.pixels.begin + index * columns.size(),
                                std::as_writable_bytes(std::span(columns)));
@@ -157,7 +157,7 @@ class SvhnSource final : public ListedSource {
 
  private:
   struct File {
-    std::size_t end;  // entries before this one are of this file or of those before it
+    std::size_t end;  // end of the entries of this file
     std::size_t count;
     MatArray::Place pixels;
   };

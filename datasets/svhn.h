@@ -7,17 +7,21 @@
 
 namespace winnow::datasets {
 
-// True for a folder that holds train_32x32.mat, test_32x32.mat or extra_32x32.mat, and for a file
-// *.mat, that begins as MAT-files do.
+// True for a folder with train_32x32.mat, test_32x32.mat or extra_32x32.mat, and for a file *.mat
+// with the header of a MAT-file.
 bool svhn_found_at(const std::filesystem::path& path);
 
-// The cropped digits of SVHN (Netzer and others, "Reading Digits in Natural Images with
-// Unsupervised Feature Learning", 2011): X, 32 x 32 x 3 x N bytes, and y, N numbers of which 10
-// means the digit 0. Classes are the digits. Inputs are pixels, read from the file when they are
-// asked for, or from a temporary one where X is compressed, as in the published files (1.6 GB for
-// extra). The extra digits count as train. Listed by split, train, test; entries are named
-// "train_32x32/00000". Throws UsageError naming the file: X or (unless labels are kNone) y is
-// missing or of another shape, y has what is no digit, and as for_each_array does (mat_file.h).
+// Reads the cropped digits of SVHN: X with 32 x 32 x 3 x N bytes, and y with N numbers, where 10
+// means digit 0.
+//
+// Out      Pixels, read on request from the file, or from a temporary file if X is compressed, as
+//          in the published files (1.6 GB for extra).
+// Classes  The digits.
+// Order    Train, then test; extra digits count as train. Entries are named "train_32x32/00000".
+// Errors   UsageError naming the file: X or y (unless labels are kNone) is missing or has another
+//          shape; y has a value that is no digit; as for_each_array() (mat_file.h).
+// Source   Netzer and others, "Reading Digits in Natural Images with Unsupervised Feature
+//          Learning", 2011.
 std::unique_ptr<Source> open_svhn(const std::filesystem::path& path, const OpenOptions& options);
 
 }  // namespace winnow::datasets

@@ -17,7 +17,7 @@ namespace winnow::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-// Addresses of what cannot be read.
+// Addresses of unreadable members.
 constexpr std::uint64_t kSparse = ~std::uint64_t{0};
 constexpr std::uint64_t kLost = kSparse - 1;
 
@@ -29,8 +29,8 @@ std::size_t shared_length(std::string_view a, std::string_view b) {
 
 Split split_named(std::string_view name) { return parse_split(name).value_or(Split::kNone); }
 
-// Images in the order in which they are found, with where they are. Millions: names lie in one
-// text.
+// Images in the order in which they are found, with their addresses. Names are stored in one text,
+// because there may be millions.
 class Images {
  public:
   struct Row {
@@ -48,7 +48,7 @@ class Images {
   const Row& operator[](std::size_t i) const noexcept { return rows_[i]; }
   std::string_view name(std::size_t i) const noexcept { return &text_[rows_[i].name_at]; }
 
-  // Whether each of those from `first` on lies in a folder that is_it() says yes to.
+  // Whether each image from `first` on is in a folder that is_it() accepts.
   bool all_in(std::size_t first, const auto& is_it) const {
     for (std::size_t i = first; i < size(); ++i) {
       const std::string_view top = first_of_path(name(i));
@@ -57,7 +57,7 @@ class Images {
     return first < size();
   }
 
-  // Puts `prefix` before the names of those from `first` on.
+  // Adds `prefix` to the names of images from `first` on.
   void put_before(std::size_t first, std::string_view prefix) {
     if (first == size() || prefix.empty()) return;
     std::string old = text_.substr(rows_[first].name_at);
@@ -71,7 +71,7 @@ class Images {
     }
   }
 
-  // Of those with the same name only the last stays. Returns how many went.
+  // Keeps only the last of images with the same name. Returns the number of removed ones.
   std::size_t drop_replaced() {
     std::vector<std::size_t> order(size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -92,11 +92,11 @@ class Images {
   }
 
  private:
-  std::string text_;  // each name followed by a zero, which none can contain
+  std::string text_;  // each name is followed by a zero byte, which no name contains
   std::vector<Row> rows_;
 };
 
-// Goes through archives and gathers what lies in them, as one tree.
+// Collects the content of archives as one tree.
 class Gatherer {
  public:
   Gatherer(const TarSet& set, const std::vector<TarPath>& tars, const OpenOptions& options)
@@ -185,7 +185,7 @@ class Gatherer {
     first_folder_.push_back(folders_.size());
   }
 
-  // What was added since begin_folder() lies in the folder `as` of what it was within.
+  // Moves everything added since begin_folder() into the folder `as`.
   void end_folder(const std::string& as) {
     const std::size_t first_image = first_image_.back();
     const std::size_t first_folder = first_folder_.back();
@@ -246,7 +246,7 @@ class Gatherer {
     }
   }
 
-  // By its first bytes.
+  // Judged by its first bytes.
   bool is_image(const TarMember& member) const {
     const auto first = set_.read(member.offset, std::min<std::uint64_t>(member.bytes, 12));
     return first && begins_as_image(std::get<Bytes>(*first));
@@ -262,12 +262,12 @@ class Gatherer {
     end_folder(as);
   }
 
-  // "cifar10/train/cat/1.jpg": who names a folder names the one with the splits in it; an archive
-  // is often made from outside of it.
+  // Removes the wrapper: "cifar10/train/cat/1.jpg" becomes "train/cat/1.jpg". A user who names a
+  // folder means the one with the splits, but archives are often made from outside of it.
   void leave_off_wrapper() {
     if (images_.size() == 0) return;
-    std::string_view shared = images_.name(0);  // what all names begin with
-    std::string_view deepest;                   // the folder of one that is in most
+    std::string_view shared = images_.name(0);  // common prefix of all names
+    std::string_view deepest;                   // the deepest common folder
     std::ptrdiff_t most = 0;
     for (std::size_t i = 0; i < images_.size(); ++i) {
       const std::string_view file = images_.name(i);
@@ -276,7 +276,7 @@ class Gatherer {
       if (depth > most) deepest = file.substr(0, file.rfind('/'));
       most = std::max(most, depth);
     }
-    // In a wrapper lie folders: of those that all are in, the last may be a class.
+    // A wrapper contains folders: the last common folder may be a class.
     shared = shared.substr(0, std::min(shared.rfind('/') + 1, deepest.rfind('/') + 1));
     while (wrapper_.size() < shared.size()) {
       const std::string_view top = first_of_path(shared.substr(wrapper_.size()));

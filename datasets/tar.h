@@ -7,31 +7,29 @@
 
 namespace winnow::datasets {
 
-// True for a file that begins as a tar archive does, plain or compressed, and for a folder of files
-// named like them without images or other folders beside them.
+// True for a file that begins as a tar archive, plain or compressed, and for a folder of files with
+// such names without images or other folders beside them.
 bool tar_found_at(const std::filesystem::path& path);
 
-// Images in tar archives, which are never unpacked: read() reads from where they lie. Members are
-// taken as files of an image folder (image_folder.h: splits, classes, what is passed over), listed
-// in the order in which they lie in the archive, so that reading goes through it from front to
-// back.
+// Reads images in tar archives without unpacking them. Members are treated as files of an image
+// folder (image_folder.h: splits, classes, skipped files). They are listed in archive order, so
+// that reading goes from front to back.
 //
-//   wrapper      A folder that everything lies in, which is no split, is left off.
-//   archives     A member that is a plain archive itself is taken as a folder of its name
-//   inside       (ImageNet's training set). Deeper ones are passed over.
-//   several      A folder of archives, or a range "NAME-{00..12}.tar": each is taken as a folder of
-//                its name, or of the split in it, where each has another ("ILSVRC2012_img_val").
-//                What an archive names so itself is not put there twice.
-//   compressed   gzip, bzip2, xz, zstd, lz4: inflated once into a temporary file (TMPDIR, else
-//                /tmp), which takes as much room as the archive unpacked.
-//   same names   The last one counts, as when unpacking.
-//   end marks    Archives without one are taken, and counted: a copy may have been cut short.
-//   hard links   Files like those they lead to; to what the archive lacks: listed, as missing.
-//   passed over  Symbolic links, pipes and devices, which description() counts. Members stored as
-//                sparse files are listed, as unreadable.
-//
-// Names are names only: absolute ones and ".." lead nowhere. Throws UsageError as image_folder.h
-// and tar_file.h say; SystemError.
+// wrapper     A folder that contains everything, and is no split, is removed from names.
+// nested      A member that is a plain archive counts as a folder of its name (ImageNet's training
+//             set). Deeper archives are skipped.
+// several     A folder of archives, or a range "NAME-{00..12}.tar": each counts as a folder of its
+//             name, or of the split in its name if all differ ("ILSVRC2012_img_val"). A folder that
+//             the archive already names so is not doubled.
+// compressed  gzip, bzip2, xz, zstd, lz4: inflated once into a temporary file (TMPDIR, else /tmp)
+//             of the unpacked size.
+// same names  The last one counts, as when unpacking.
+// end marks   Archives without one are accepted and counted: a copy may be incomplete.
+// hard links  Equal the file they refer to; listed as missing if the archive lacks it.
+// skipped     Symbolic links, pipes and devices; description() counts them.
+// sparse      Members stored as sparse files are listed as unreadable.
+// safety      Names are only names: absolute ones and ".." lead nowhere.
+// errors      UsageError as in image_folder.h and tar_file.h; SystemError.
 std::unique_ptr<Source> open_tar(const std::filesystem::path& path, const OpenOptions& options);
 
 }  // namespace winnow::datasets

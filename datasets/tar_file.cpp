@@ -28,8 +28,8 @@ Archive new_archive() {
   return a;
 }
 
-// A range of a file as libarchive reads it. What went wrong in a call is kept here: exceptions must
-// not pass through C.
+// A range of a file as libarchive reads it. Errors are recorded here, because exceptions must not
+// pass through C.
 class Range {
  public:
   Range(const InputFile& file, std::uint64_t begin, std::uint64_t end, std::size_t piece_bytes)
@@ -43,7 +43,7 @@ class Range {
   }
   bool opened() const noexcept { return opened_ == ARCHIVE_OK; }
 
-  // Throws what reading threw.
+  // Throws the recorded error.
   void check() const {
     if (!problem_.empty()) throw SystemError(problem_);
   }
@@ -81,7 +81,7 @@ class Range {
   std::string problem_;
 };
 
-// Not all that libarchive knows: some of its filters are programs that it starts.
+// A subset of libarchive's filters: some of the others start external programs.
 void support_compression(archive* a) {
   archive_read_support_filter_gzip(a);
   archive_read_support_filter_bzip2(a);
@@ -99,7 +99,7 @@ std::string message_of(archive* a) {
   throw UsageError(where + " " + problem + "; it is damaged or cut short, get it again");
 }
 
-// A hard link may carry the bytes of its file, as pax allows: then it is a file like any other.
+// PAX allows a hard link to carry the bytes of its file; then it is a file like any other.
 bool is_hard_link(archive_entry* entry) {
   return archive_entry_hardlink(entry) != nullptr && archive_entry_size(entry) <= 0;
 }
@@ -119,7 +119,7 @@ TarMember::Kind kind_of(archive_entry* entry) {
 }
 
 std::string name_of(archive_entry* entry) {
-  // In PAX archives names are UTF-8, which the C locale cannot say.
+  // Names in PAX archives are UTF-8, which the C locale cannot represent.
   const char* name = archive_entry_pathname(entry);
   if (name == nullptr) name = archive_entry_pathname_utf8(entry);
   return name == nullptr ? "" : tar_name(name);
@@ -133,7 +133,7 @@ std::string target_of(archive_entry* entry) {
 
 using TarHeader = std::array<char, 512>;
 
-// The end mark is two blocks of zeros; some writers leave one.
+// The end mark is two blocks of zeros; some writers only write one.
 bool ends_in_zeros(const InputFile& file, std::uint64_t begin, std::uint64_t end) {
   TarHeader last{};
   if (end - begin < last.size()) return false;
@@ -141,7 +141,7 @@ bool ends_in_zeros(const InputFile& file, std::uint64_t begin, std::uint64_t end
   return last == TarHeader{};
 }
 
-// The sum of a header's bytes, the checksum itself counted as blanks, in octal at 148.
+// The sum of a header's bytes, with blanks in place of the checksum, as octal digits at offset 148.
 bool checksum_is_right(const TarHeader& header) {
   unsigned long sum = 0;
   for (std::size_t i = 0; i < header.size(); ++i) {
@@ -178,15 +178,15 @@ std::string tar_name(std::string_view raw) {
 
 namespace {
 
-// Calls `take` with each member as it is stored, and with the target of one that is a hard link,
-// until it returns false. Whether the archive has its end mark.
+// Calls `take` with each stored member, and with the target of a hard link, until it returns false.
+// Returns whether the archive has its end mark.
 bool list_stored(const InputFile& file, std::uint64_t begin, std::uint64_t end,
                  const std::string& where,
                  const std::function<bool(const TarMember&, const std::string* target)>& take) {
   const Archive a = new_archive();
   archive_read_support_format_tar(a.get());
   archive_read_set_format_option(a.get(), "tar", "read_concatenated_archives", "1");
-  // Small: of each member only its header is wanted.
+  // Small pieces, because only the headers are needed.
   Range range(file, begin, end, 4096);
   range.open(a.get());
   range.check();
@@ -220,9 +220,9 @@ bool list_stored(const InputFile& file, std::uint64_t begin, std::uint64_t end,
   }
 }
 
-// The files that the hard links of an archive stand for, in the order of the links; kLostLink where
-// no member before the link has its target's name. Goes through the archive twice, and holds the
-// names of what is linked to.
+// The files that the hard links of an archive refer to, in the order of the links; kLostLink if no
+// earlier member has the target's name. Reads the archive twice, and holds the names of link
+// targets.
 std::vector<TarMember> resolve_links(const InputFile& file, std::uint64_t begin, std::uint64_t end,
                                      const std::string& where) {
   std::map<std::string, TarMember> linked;
@@ -279,7 +279,7 @@ bool is_compressed(const InputFile& file) {
 
 namespace {
 
-// Hands on what a compressed file holds, a piece at a time, until `take` returns false.
+// Passes on the content of a compressed file in pieces, until `take` returns false.
 void inflate_pieces(const InputFile& file, const std::function<bool(BytesView)>& take) {
   const Archive a = new_archive();
   support_compression(a.get());

@@ -27,8 +27,8 @@ struct FreeEntry {
 }  // namespace
 
 struct TarFileWriter::State {
-  // What is not finished gets no end mark: freeing the archive would write one. (archive_write_fail
-  // would keep it from that as well, and leak.)
+  // An unfinished archive must get no end mark, which freeing it would write. (archive_write_fail
+  // would prevent that as well, but leaks.)
   ~State() { is_over = true; }
 
   Sink sink;

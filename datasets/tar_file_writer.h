@@ -10,20 +10,21 @@
 namespace winnow::datasets {
 
 // Writes a tar archive (POSIX ustar) of plain files, without times, owners or anything else that
-// differs from run to run: the same members give the same bytes. Not for several threads at once.
+// varies: the same members give the same bytes. Not thread-safe.
 class TarFileWriter {
  public:
   using Sink = std::function<void(BytesView)>;
 
-  explicit TarFileWriter(Sink sink);  // gets the archive's bytes in order; what it throws is thrown
-  ~TarFileWriter();                   // without finish() the archive is left without an end
+  // Receives the archive's bytes in order; its exceptions are passed on.
+  explicit TarFileWriter(Sink sink);
+  ~TarFileWriter();  // without finish() there is no end mark
   TarFileWriter(TarFileWriter&&) noexcept;
 
-  // Throws Error when ustar cannot say it: names longer than 100 bytes or not in ASCII, say.
+  // Throws Error if ustar cannot express it, such as names longer than 100 bytes or not in ASCII.
   void add(const std::string& name, BytesView bytes);
-  void finish();  // the end mark
+  void finish();  // writes the end mark
 
-  // What a member takes in the archive.
+  // Size of a member in the archive, header included.
   static std::uint64_t member_bytes(std::uint64_t bytes) noexcept;
 
  private:

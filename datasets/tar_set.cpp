@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMaxShards = 1'000'000;
 
-// "a-{000..012}.tar" taken apart.
+// The parts of "a-{000..012}.tar".
 struct ShardRange {
   std::string before;
   std::string after;
@@ -73,10 +73,10 @@ std::vector<TarPath> expand(const std::string& path) {
   return tars;
 }
 
-// What a folder lists, as far as it says whether the folder is one of archives.
+// The content of a folder, as far as it decides whether it is a folder of archives.
 struct FolderLook {
   std::vector<TarPath> tars;
-  std::vector<fs::path> splits;  // folders named like them
+  std::vector<fs::path> splits;  // folders named like splits
   bool others = false;           // other folders, or images
 };
 

@@ -21,7 +21,7 @@ namespace winnow::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-// "train-00003-of-00128" taken apart: {"train", 3, 128}.
+// The parts of "train-00003-of-00128": {"train", 3, 128}.
 struct ShardName {
   std::string prefix;
   std::uint64_t index;
@@ -57,7 +57,7 @@ std::string without_ending(std::string name) {
   return name;
 }
 
-// By the name alone.
+// Judged by the name alone.
 bool is_tfrecord_name(std::string name) {
   if (name.starts_with('.')) return false;
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
@@ -78,7 +78,7 @@ bool begins_as_tfrecord(const fs::path& path) {
   }
 }
 
-// Of a folder that is one of TFRecord files.
+// Whether a file in a folder of TFRecord files is one of them.
 bool is_listed(const fs::path& path) {
   std::string name = path.filename().string();
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
@@ -91,7 +91,7 @@ bool is_found(const fs::path& path) {
   return parse_shard(name) && file_at(path) && begins_as_tfrecord(path);
 }
 
-// What an Example says of its image. Ranges are places in the file.
+// The image data of an Example. Ranges are offsets in the file.
 struct Example {
   std::optional<WireRange> image;
   std::vector<std::int64_t> labels;
@@ -108,7 +108,7 @@ std::size_t rank_of(const std::array<std::string_view, N>& names, std::string_vi
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-// The feature of a kind that is in use: the one whose name comes first in the list.
+// The feature in use for one purpose: the first existing name of the list.
 template <std::size_t N>
 class Choice {
  public:
@@ -137,7 +137,7 @@ class ExampleParser {
  public:
   explicit ExampleParser(const Look& look) : look_(look) {}
 
-  // Nothing where the bytes are no Example.
+  // nullopt if the bytes are no Example.
   std::optional<Example> parse(WireRange message) {
     WireReader fields(look_, message);
     for (WireField field; fields.next(field);) {
@@ -207,7 +207,7 @@ class ExampleParser {
     return true;
   }
 
-  // Packed and one by one.
+  // Accepts packed and single numbers.
   template <class Take>
   bool each_number(WireRange list, Take take) {
     WireReader values(look_, list);
@@ -223,7 +223,7 @@ class ExampleParser {
     return !values.bad();
   }
 
-  // Empty where it is longer than `most`.
+  // Empty if it is longer than `most`.
   std::string text(WireRange range, std::uint64_t most) {
     std::string out;
     if (range.size > most) return out;
@@ -253,9 +253,9 @@ class ExampleParser {
 enum class ExampleHolds : std::uint8_t { kNoExample, kNoImage, kEncoded, kPixels };
 
 struct ImageRecord {
-  std::uint64_t begin;     // of the data, in the file
-  std::uint64_t size;      // of the data
-  std::uint64_t image_at;  // in the data
+  std::uint64_t begin;     // start of the data, as an offset in the file
+  std::uint64_t size;      // size of the data
+  std::uint64_t image_at;  // as an offset in the data
   std::uint16_t height_px = 0;
   std::uint16_t width_px = 0;
   std::uint8_t channels = 0;
@@ -299,7 +299,7 @@ ImageRecord make_record(WireRange data, const std::optional<Example>& example, c
                    ": the checksum of a record's length is wrong; get it again");
 }
 
-// Gives where the data of each record lie.
+// Calls `take` with the range of each record's data.
 void for_each_record(const InputFile& file, const Look& look,
                      const std::function<void(WireRange)>& take) {
   for (std::uint64_t at = 0; at < file.size();) {
@@ -374,7 +374,7 @@ class TfrecordSource final : public ListedSource {
   }
 
  private:
-  // Fills `image` with the record's, and is true if the whole record matches its checksum.
+  // Reads the record's image into `image`. Returns whether the whole record matches its checksum.
   static bool read_checked(const InputFile& file, const ImageRecord& record,
                            std::span<std::byte> image) {
     Crc32c crc;
@@ -421,7 +421,7 @@ class TfrecordSource final : public ListedSource {
   PartFiles files_;
   std::vector<ImageRecord> records_;
 
-  // While it is opened.
+  // Used while opening.
   std::size_t images_ = 0;
   std::string features_;
   RowGatherer rows_;

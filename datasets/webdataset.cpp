@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t kMaxLabelBytes = 1 << 10;
 constexpr std::uint64_t kMaxJsonBytes = 1 << 20;
 constexpr std::uint64_t kMaxNamesBytes = 1 << 24;
-constexpr std::uint64_t kNoAddress = ~std::uint64_t{0};  // the address of a hard link to nothing
+constexpr std::uint64_t kNoAddress = ~std::uint64_t{0};  // address of a hard link without a target
 
 // "n01/0001.Seg.PNG" is {"n01/0001", "seg.png"}.
 struct MemberName {
@@ -45,7 +45,7 @@ bool is_image_ending(const std::string& ending) { return is_image_name("." + end
 
 // "seg.png" is {"seg", "png"}, "png" is {"", "png"}.
 struct Ending {
-  std::string_view view;  // what is between the key and the last dot
+  std::string_view view;  // the text between the key and the last dot
   std::string_view last;
 };
 
@@ -55,12 +55,12 @@ Ending parse_ending(std::string_view ending) {
   return {ending.substr(0, dot), ending.substr(dot + 1)};
 }
 
-// Whether a sample with an image and something said about it is among these names.
+// Whether these names include a sample with an image and a label file.
 bool look_like_samples(const std::vector<std::string>& names) {
   std::string key;
   bool image = false;
   bool said = false;
-  std::set<std::string> images;  // views of the key that are images, and those that have labels
+  std::set<std::string> images;  // views of the key that are images, and those with labels
   std::set<std::string> labels;
   for (const std::string& name : names) {
     const auto member = parse_member_name(name);
@@ -85,7 +85,7 @@ bool look_like_samples(const std::vector<std::string>& names) {
   return false;
 }
 
-// The labels a JSON value stands for, as texts; nothing where it is of no kind that can be one.
+// The labels of a JSON value, as texts; nullopt if its type cannot be a label.
 std::optional<std::vector<std::string>> labels_of(const Json& value) {
   if (value.is_null()) return std::vector<std::string>{};
   if (value.is_string()) return std::vector{value.text()};
@@ -100,7 +100,7 @@ std::optional<std::vector<std::string>> labels_of(const Json& value) {
   return all;
 }
 
-// The split that a shard's name tells; `name` is relative, without ending.
+// The split in a shard's name; `name` is relative, without ending.
 std::optional<Split> split_of_shard(std::string_view name) {
   const std::size_t slash = name.find('/');
   if (slash != name.npos) {
@@ -137,7 +137,7 @@ struct GivenNames {
 GivenNames read_class_names(const fs::path& shard) {
   const fs::path folder = shard.parent_path();
   for (const fs::path& at : {folder, folder / ".."}) {
-    // Names beside the folder are those of the set only where the folder is one of its splits.
+    // Class names beside the folder belong to the set only if the folder is one of its splits.
     if (at != folder &&
         parse_split(folder.filename().string()).value_or(Split::kNone) == Split::kNone) {
       break;
@@ -156,7 +156,7 @@ GivenNames read_class_names(const fs::path& shard) {
   return {};
 }
 
-// Gathers samples from the members of shards, one after the other.
+// Collects samples from the members of shards, one shard after the other.
 class SampleReader {
  public:
   SampleReader(const TarSet& set, bool with_labels) : set_(set), with_labels_(with_labels) {}
@@ -174,7 +174,7 @@ class SampleReader {
     finish_sample();
   }
 
-  Listing rows;  // with labels as `labels` gave them
+  Listing rows;  // with labels numbered by `labels`
   std::vector<std::uint64_t> addresses;
   ClassLabels labels;
 
@@ -234,8 +234,8 @@ class SampleReader {
     }
   }
 
-  // Images are samples of their own where one has a label of its own, as "a.0.jpg" beside
-  // "a.0.cls", and none is the sample's own, as "a.jpg" beside its mask "a.seg.png".
+  // Images are separate samples if one has a label of its own ("a.0.jpg" beside "a.0.cls") and none
+  // belongs to the key itself, unlike "a.jpg" beside its mask "a.seg.png".
   void finish_sample() {
     const auto has_own = [&](const Image& image) {
       return cls_.contains(image.view) || json_.contains(image.view);
@@ -266,7 +266,7 @@ class SampleReader {
     json_.clear();
   }
 
-  // With the labels of its view, else of its key.
+  // Takes the labels of its view, else of its key.
   void add_row(const TarMember& image, const std::string& view) {
     Entry entry{prefix_ + image.name, split_, {}, "", image.bytes};
     if (with_labels_) {
@@ -332,12 +332,12 @@ class SampleReader {
   std::string path_;
   std::string prefix_;
   Split split_ = Split::kNone;
-  std::string key_;  // of the sample that is being gathered
+  std::string key_;  // key of the current sample
   std::set<std::string> endings_;
   std::vector<Image> images_;
   std::map<std::string, TarMember> cls_;  // by view
   std::map<std::string, TarMember> json_;
-  std::string dotted_;  // the first image left out of a sample whose images all have a view
+  std::string dotted_;  // the first image left out of a sample in which all images have a view
   std::size_t labelled_ = 0;
   std::size_t without_image_ = 0;
   std::size_t more_images_ = 0;

@@ -79,7 +79,7 @@ bool WireReader::next(WireField& field) {
       at_ += size;
       return true;
     }
-    default:  // groups, which nobody writes any more
+    default:  // groups, which are obsolete
       return fail();
   }
 }

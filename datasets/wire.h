@@ -7,15 +7,16 @@
 #include "common/bytes.h"
 #include "common/file.h"
 
-// Google's Protocol Buffers on the wire, as far as readers of images need it: fields one after the
-// other, without a schema. What is long is passed over, never held: protozero, which does the same
-// in memory, wants the whole message there, and opening a set would read all its images.
+// A reader for the wire format of Protocol Buffers, as far as image formats need it: fields in
+// sequence, without a schema.
+// Long fields are skipped, never loaded. (protozero needs the whole message in memory; opening a
+// set would read all its images.)
 namespace winnow::datasets {
 
-// Gives `count` bytes at `offset`, valid until the next call. `count` is at most 64 here.
+// Returns `count` bytes at `offset`, valid until the next call. Here `count` is at most 64.
 using Look = std::function<BytesView(std::uint64_t offset, std::size_t count)>;
 
-// Looks into a file by reading a few KiB at a time; SystemError. The file must outlive it.
+// Reads from a file, a few KiB at a time; SystemError. The file must outlive the result.
 Look look_into(const InputFile& file);
 Look look_into(BytesView bytes);
 
@@ -27,19 +28,19 @@ struct WireRange {
 struct WireField {
   std::uint64_t number = 0;
   bool is_range = false;    // strings, bytes, messages, packed numbers
-  std::uint64_t value = 0;  // otherwise
+  std::uint64_t value = 0;  // else: the number
   WireRange range;
 };
 
-// Goes through the fields of a message. After next() returned false, bad() tells whether the bytes
-// were none: what overlaps the end, what cannot be a number or a field.
+// Iterates over the fields of a message. When next() has returned false, bad() tells whether the
+// bytes were invalid: a field beyond the end, an impossible number or field.
 class WireReader {
  public:
   WireReader(const Look& look, WireRange message)
       : look_(look), at_(message.begin), end_(message.begin + message.size) {}
 
   bool next(WireField& field);
-  bool varint(std::uint64_t& value);  // for packed numbers; false at the end, too
+  bool varint(std::uint64_t& value);  // for packed numbers; also false at the end
   bool bad() const noexcept { return bad_; }
 
  private:
