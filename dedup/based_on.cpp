@@ -61,13 +61,14 @@ void put_upon(const Selection& base, std::span<const Split> own, Result& result)
       ++result.removed;
     }
     if (!result.issues.empty()) result.issues[row] = {};
-    if (selection.rules[row] == Rule::kReview) --result.dropped_by_review;  // it had gone before
+    // Already removed by `base`.
+    if (selection.rules[row] == Rule::kReview) --result.dropped_by_review;
     selection.weights[row] = 0;
     selection.kept[row] = base.kept[row];
     selection.distances[row] = base.distances[row];
     selection.rules[row] = base.rules[row];
   }
-  // What one of these stood for has another to stand for it.
+  // Replace representatives that are now removed by their own.
   for (std::size_t row = 0; row < selection.size(); ++row) {
     const std::size_t kept = selection.row_of(selection.kept[row]);
     if (base.weights[row] > 0 && !(base.weights[kept] > 0)) selection.kept[row] = base.kept[kept];

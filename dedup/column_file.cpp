@@ -15,7 +15,7 @@ constexpr std::size_t kNameBytes = 40;
 constexpr std::size_t kEntryBytes = 64;
 constexpr std::size_t kAlignment = 8;
 constexpr std::size_t kChecksumBytes = 8;
-constexpr std::size_t kGatheredBytes = 256 << 10;  // of each column, before they are written
+constexpr std::size_t kGatheredBytes = 256 << 10;  // buffer per column
 
 constexpr std::uint64_t aligned(std::uint64_t offset) noexcept {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;
@@ -36,8 +36,8 @@ bool has_apart(const FileKind& kind, const std::vector<ColumnShape>& columns) {
          columns[columns.size() - 2].name == name_of_hashes(kind.apart);
 }
 
-// How many of the first bytes of a file the checksum behind them is of. Of any bytes: what they say
-// of themselves is checked by who reads them.
+// Number of leading bytes that the file's checksum covers. Accepts any bytes; the caller checks
+// what they claim.
 template <class ReadAt>
 std::uint64_t checked_bytes(const ReadAt& read, std::uint64_t size, const FileKind& kind) {
   const std::uint64_t body = size - std::min<std::uint64_t>(size, kChecksumBytes);
@@ -58,7 +58,7 @@ std::uint64_t checked_bytes(const ReadAt& read, std::uint64_t size, const FileKi
   return std::min(body, entry.get<std::uint64_t>());
 }
 
-// Header and directory, and where each column begins and, at last, where the columns end.
+// Header and directory, and the offset of each column, followed by the end of the columns.
 struct Head {
   Bytes bytes;
   std::vector<std::uint64_t> offsets;

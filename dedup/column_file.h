@@ -18,30 +18,32 @@
 namespace winnow::dedup {
 
 // The frame that fingerprint and selection files share (docs/formats/fingerprints.md): magic,
-// version, a directory of named columns, the columns, XXH3-64 of everything before it. A table has
-// one form: order, offsets and padding are fixed, and a reader refuses any other.
+// version, a directory of named columns, the columns, XXH3-64 of everything before it.
+// A table has exactly one form: order, offsets and padding are fixed, and a reader refuses any
+// other.
 struct FileKind {
   std::string_view magic;  // 8 characters
-  std::uint32_t version;   // the newest: raise on any change to the frame or the columns
-  std::string_view what;   // "fingerprint table", for messages
-  // A last column that who does not ask for it need not read: no checksum of the file is of the
-  // bytes of NAME:values, if it is there. The column before it, NAME:hashes, has their own: XXH3-64
-  // (u64) of each kApartBytes.
+  // The newest version. Raise it on any change to the frame or the columns.
+  std::uint32_t version;
+  std::string_view what;  // For messages: "fingerprint table"
+  // Name of a last column that most readers skip; empty: none. The file checksum leaves out its
+  // values, NAME:values.
+  // The column before it, NAME:hashes, has the XXH3-64 (u64) of each kApartBytes of them.
   std::string_view apart = {};
 };
 
-// Of a column apart: so many of its bytes have one hash, the last of them perhaps fewer.
+// Block size of the hashes of a column apart. The last block may be shorter.
 inline constexpr std::uint64_t kApartBytes = 64 << 10;
 constexpr std::uint64_t apart_hash_count(std::uint64_t bytes) noexcept {
   return (bytes + kApartBytes - 1) / kApartBytes;
 }
 std::vector<std::uint64_t> apart_hashes(BytesView bytes);
 
-// XXH3-128 of the file but for the bytes of a column apart, as it is and whatever it is: what a
-// manifest says of it.
+// XXH3-128 of the file without the values of its column apart; a manifest records it. The content
+// of the file is not checked.
 Hash128 hash_of(const InputFile& file, const FileKind& kind);
 
-// What the directory says of a column.
+// The directory entry of a column.
 struct ColumnShape {
   std::string name;  // 1 to 39 characters
   std::uint32_t element_bytes = 0;
@@ -66,27 +68,29 @@ std::span<const T> view(const std::vector<T>& values) noexcept {
 }
 inline std::span<const char> view(const std::string& text) noexcept { return text; }
 
-// What a column that lies apart is called: that of its values, and that of their blocks' hashes.
+// Names of the two parts of a column apart: its values, and the hashes of their blocks.
 inline std::string name_of_values(std::string_view apart) { return std::string(apart) + ":values"; }
 inline std::string name_of_hashes(std::string_view apart) { return std::string(apart) + ":hashes"; }
 
-// The file's bytes. UsageError for a name too long for the directory.
+// The bytes of the file. UsageError for a name that is too long for the directory.
 Bytes column_file(const FileKind& kind, std::uint64_t rows, const std::vector<ColumnView>& columns);
 
-// The same file, made of columns that come in pieces. Durable; see DurableFile. Throws SystemError,
-// and UsageError as above. Fills in the hashes of a column apart itself.
+// Writes the same file from columns that come in pieces. Computes the hashes of a column apart
+// itself.
+// Durable (DurableFile).
+// Errors  UsageError as column_file(); SystemError.
 class ColumnFileWriter {
  public:
   ColumnFileWriter(std::filesystem::path path, const FileKind& kind, std::uint64_t rows,
                    std::vector<ColumnShape> columns);
-  // Appends to column number `column`. Each must have as many elements as was said when it ends.
+  // Appends to column number `column`. By finish(), each must have as many elements as declared.
   void append(std::size_t column, BytesView elements);
-  Hash128 finish();  // hash_of() the file
+  Hash128 finish();  // Returns hash_of() the file.
 
  private:
   struct Column {
     ColumnShape shape;
-    std::uint64_t next;  // place in the file of what is gathered
+    std::uint64_t next;  // file offset of `gathered`
     std::uint64_t end;
     Bytes gathered;
   };
@@ -97,19 +101,21 @@ class ColumnFileWriter {
 
   DurableFile file_;
   std::uint64_t size_;     // without the checksum
-  std::uint64_t checked_;  // bytes that the checksum is of
+  std::uint64_t checked_;  // bytes that the checksum covers
   std::vector<Column> columns_;
-  std::unique_ptr<Xxh3Stream> piece_;  // of a column apart, as far as it has come; null: none
+  // Hash of the current block of the column apart; null: there is no such column.
+  std::unique_ptr<Xxh3Stream> piece_;
   std::uint64_t piece_bytes_ = 0;
 };
 
-// A column apart (FileKind), which stays in the file: its bytes are compared with their hashes when
-// they are read. Borrows what it is read from. For any number of threads.
+// A column apart (FileKind) that stays in the file. Each block is checked against its hash when
+// read.
+// Borrows what it is read from. Thread-safe.
 class ColumnApart {
  public:
   std::uint64_t bytes() const noexcept { return bytes_; }
-  // Throws FormatError naming the file, and SystemError as InputFile does. `offset` is within the
-  // column, and so is the end.
+  // Reads from `offset` on. The range must lie within the column.
+  // Errors  FormatError naming the file; SystemError as InputFile.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
 
  private:
@@ -117,17 +123,18 @@ class ColumnApart {
   std::function<void(std::uint64_t, std::span<std::byte>)> read_;
   std::string where_;
   std::string_view what_;
-  std::uint64_t at_ = 0;  // in the file
+  std::uint64_t at_ = 0;  // offset in the file
   std::uint64_t bytes_ = 0;
   std::vector<std::uint64_t> hashes_;
 };
 
-// Hands out the columns in the order in which they were added. Borrows what it reads from.
-// Everything throws FormatError naming `where`, or the file; SystemError as InputFile does.
+// Hands out the columns in the order in which they were written. Borrows what it reads from.
+// Errors  All functions throw FormatError naming `where` or the file; SystemError as InputFile.
 class ColumnFileReader {
  public:
   ColumnFileReader(BytesView bytes, const FileKind& kind, std::string where);
-  enum class Content { kUnknown, kVouchedFor };  // by a hash of the whole that was found right
+  // kVouchedFor: a hash of the whole file has been checked.
+  enum class Content { kUnknown, kVouchedFor };
   ColumnFileReader(const InputFile& file, const FileKind& kind, Content content);
 
   std::uint32_t version() const noexcept { return version_; }
@@ -135,7 +142,7 @@ class ColumnFileReader {
   // The name of the next column; empty after the last.
   std::string_view next_name() const noexcept;
 
-  // The next column, which must have this name, elements of this size, and this many of them.
+  // Reads the next column, which must have this name, element size and count.
   template <class T>
   requires std::is_trivially_copyable_v<T> std::vector<T> take(std::string_view name,
                                                                std::optional<std::uint64_t> count) {
@@ -148,13 +155,14 @@ class ColumnFileReader {
     const std::vector<char> text = take<char>(name, std::nullopt);
     return {text.begin(), text.end()};
   }
-  // As take(), but without reading it.
+  // Like take(), but does not read the column.
   template <class T>
   void skip(std::string_view name, std::optional<std::uint64_t> count) {
     next(name, sizeof(T), count);
   }
-  // As take(), in place: borrows from the bytes that this reads, which are aligned to 8 at least.
-  // Throws Error: it reads a file, of which no bytes are there.
+  // Like take(), without a copy: borrows from the bytes that this reads, which are at least 8-byte
+  // aligned.
+  // Throws Error if this reads a file.
   template <class T>
   requires std::is_trivially_copyable_v<T> std::span<const T> view(
       std::string_view name, std::optional<std::uint64_t> count) {
@@ -164,9 +172,9 @@ class ColumnFileReader {
     const BytesView bytes = bytes_.subspan(place.offset, place.shape.count * sizeof(T));
     return {reinterpret_cast<const T*>(bytes.data()), place.shape.count};
   }
-  // Over the next column, whatever it is.
+  // Skips the next column, whatever it is.
   void pass() noexcept { ++next_; }
-  // As skip(), and tells where in the file the column lies: for what is read in pieces.
+  // Like skip(), and returns where in the file the column lies, for reading it in pieces.
   struct Extent {
     std::uint64_t offset;
     std::uint64_t count;
@@ -176,16 +184,16 @@ class ColumnFileReader {
     const Place& place = next(name, sizeof(T), count);
     return {place.offset, place.shape.count};
   }
-  // The column apart, which is next, of elements of this size. take_apart() reads its hashes.
+  // The next column as a column apart, with elements of this size. take_apart() reads its hashes.
   template <class T>
   requires std::is_trivially_copyable_v<T> ColumnApart take_apart() {
     return locate_apart(sizeof(T));
   }
   template <class T>
-  std::uint64_t skip_apart() {  // how many elements it has
+  std::uint64_t skip_apart() {  // Returns its number of elements.
     return next_apart(sizeof(T)).shape.count;
   }
-  // Refuses columns that nobody took.
+  // Throws if columns were not taken.
   void finish() const;
 
   [[noreturn]] void fail(const std::string& why) const;
@@ -208,7 +216,7 @@ class ColumnFileReader {
                     std::optional<std::uint64_t> count);
 
   ReadAt read_;
-  BytesView bytes_;  // all of them; empty: of a file
+  BytesView bytes_;  // the whole file; empty when it reads from a file
   std::string where_;
   std::string_view what_;
   std::string_view apart_;

@@ -36,7 +36,7 @@ std::vector<std::uint32_t> groups_of_either(const Selection& a, const Selection&
   return std::move(rows).components().of_row;
 }
 
-// Of `a`, where both have any: a sample that both keep is used in one split.
+// The splits of `a`. If both have splits, a sample that both keep must be used in one split.
 std::vector<Split> splits_of_either(const Selection& a, const Selection& b) {
   if (a.splits.empty() || b.splits.empty()) return a.splits.empty() ? b.splits : a.splits;
   std::vector<Split> splits = a.splits;
@@ -59,7 +59,7 @@ void copy_row(const Selection& from, std::size_t row, Selection& to) {
   to.rules[row] = from.rules[row];
 }
 
-// By itself, for that reason.
+// Makes the row its own representative, for that reason.
 void set_alone(std::size_t row, Rule rule, Selection& selection) {
   selection.kept[row] = selection.ids[row];
   selection.distances[row] = 0;
@@ -74,7 +74,7 @@ SelectionMode mode_for(SelectionMode before, const std::vector<float>& weights) 
   return whole ? SelectionMode::kKeep : SelectionMode::kWeight;
 }
 
-// `a` with the groups and splits of both, and nothing of what decided it.
+// `a` with the groups and splits of both, and without settings.
 Selection beginning_of(const Selection& a, const Selection& b) {
   check_same_samples(a, b);
   Selection made = a;

@@ -6,26 +6,28 @@
 
 namespace winnow::dedup {
 
-// Selections made of others of the same samples. Pure; all throw UsageError for selections of other
-// samples than each other's. What is made has the name and the cache of `a`, and no settings.
+// Operations that combine selections of the same samples. Pure functions.
 //
-// Samples    one that is left out has the reason, and the one that stands for it, of the first
-//            selection that leaves it out
-// Groups     what is one group in either is one group
-// Splits     those of the one that has any of its own; UsageError where both have and use a sample
-//            that both keep in different ones
-// Turns      samples take turns (kOnePerGroup) where `a` has them do so, or in both() `b`
+// In       UsageError for selections of different samples.
+// Out      Has the name and the cache of `a`, and no settings.
+// Samples  A removed sample has the reason and the representative of the first selection that
+//          removes it.
+// Groups   Samples in one group of either selection are in one group.
+// Splits   From the selection that has splits of its own. UsageError if both have them and use a
+//          sample that both keep in different splits.
+// Mode     kOnePerGroup if `a` has it; in both(), also if `b` has it.
 
-// What both keep, its weights multiplied.
+// Keeps what both keep. Weights are multiplied.
 Selection both(const Selection& a, const Selection& b);
-// What one of them keeps, with the larger of its weights.
+// Keeps what at least one of them keeps, with the larger weight.
 Selection either(const Selection& a, const Selection& b);
-// What `a` keeps and `b` leaves out.
+// Keeps what `a` keeps and `b` removes.
 Selection without(const Selection& a, const Selection& b);
 
-// The same groups with these weights, one a row. A sample that was kept and weighs nothing now was
-// left out by a person (Rule::kReview); one that was left out and weighs something stands for
-// itself. Throws UsageError for another number of weights, or one that is negative or no number.
+// The same groups with these weights, one per row.
+// A kept sample that gets weight 0 counts as removed by a person (Rule::kReview). A removed sample
+// that gets a positive weight represents itself.
+// Throws UsageError for the wrong number of weights, and for one that is negative or NaN.
 Selection with_weights(const Selection& selection, std::span<const float> weights);
 
 }  // namespace winnow::dedup

@@ -12,7 +12,7 @@
 namespace winnow::dedup {
 namespace {
 
-// Of a group, or of a part of one.
+// Thins a group, or a part of one.
 void thin_one(std::span<const std::uint32_t> members, const Deciding& by, const Fingerprints& table,
               Decisions& decisions, Result& counts) {
   const Policy& policy = by.options.policy;
@@ -36,7 +36,7 @@ void thin(const Deciding& by, const Fingerprints& table, Decisions& decisions, R
     }
     result.near_conflicts += parts.size() > 1 ? 1 : 0;
   }
-  // What stood for others by the first decision may have gone by the second.
+  // A representative of the first decision may have been removed by the second.
   for (std::uint32_t& kept : decisions.kept_rows) kept = decisions.kept_rows[kept];
 }
 
@@ -71,7 +71,7 @@ void Decisions::take(std::span<const std::uint32_t> rows, std::span<const Fate> 
     splits[row] = fates[i].split;
     weights[row] = fates[i].weight;
     kept_rows[row] = fates[i].kept_row;
-    // What was moved and then kept was moved.
+    // A moved row that is kept stays kMoved.
     if (fates[i].rule != Rule::kKept) rules[row] = fates[i].rule;
   }
 }

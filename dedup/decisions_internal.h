@@ -11,7 +11,7 @@ namespace winnow::dedup {
 
 using RowLists = std::vector<std::vector<std::uint32_t>>;
 
-// What is decided of each row, first that all stay.
+// The decision for each row. At first every row stays.
 struct Decisions {
   explicit Decisions(std::vector<Split> splits_of_table);
 
@@ -20,48 +20,49 @@ struct Decisions {
   std::vector<std::uint32_t> staying_of(std::span<const std::uint32_t> rows) const;
   void take(std::span<const std::uint32_t> rows, std::span<const Fate> fates);
 
-  std::vector<Split> splits;  // in which each is used
+  std::vector<Split> splits;  // the split in which each row is used
   std::vector<float> weights;
   std::vector<std::uint32_t> kept_rows;
   std::vector<Rule> rules;
 };
 
-// First of all, what people said is to go.
+// First step: removes what reviewers dropped.
 void drop_judged(const Options& options, Decisions& decisions, Result& result);
-// Then what nobody wants to look at.
+// Second step: removes images with the issues of the policy.
 void drop_issues(const ColumnSource& columns, const Options& options, std::span<const Split> splits,
                  Decisions& decisions, Result& result);
 
-// What is decided by.
+// Everything the decisions depend on.
 struct Deciding {
   const Options& options;
   const Ragged<std::int32_t>& labels;
-  const RowLists& components;       // across all splits, of two rows or more
-  std::span<const Hash128> pixels;  // of the rows, where groups are parted by label
+  const RowLists& components;       // across all splits, with two or more rows
+  std::span<const Hash128> pixels;  // one for each row, for groups that are divided by label
 };
-// Of result.groups. `table`: its splits become those decided.
+// Decides the rows of result.groups. Sets the splits of `table` to those decided.
 void decide(const Deciding& by, Fingerprints& table, Decisions& decisions, Result& result);
-// Finds the groups, which are stars, and decides what becomes of their rows: what goes is linked to
-// what stays in its place. Else as above.
+// Finds star-shaped groups and decides their rows: each removed row is linked to the row that
+// represents it. Otherwise like decide().
 void decide_stars(const Deciding& by, const LinkedNodes& nodes, Fingerprints& table,
                   Decisions& decisions, Result& result);
 
-// Steps of both.
+// Steps that decide() and decide_stars() share.
 
 std::vector<Group> describe_groups(RowLists lists, const Ragged<std::int32_t>& labels,
                                    std::span<const Split> splits);
-// Of these rows, which ascend, those that are one picture whatever their labels, as links.
+// Links between those of `rows` (ascending) that are one picture whatever their labels.
 std::vector<Edge> surely_same(const Deciding& by, std::span<const std::uint32_t> rows);
-// Rows of no evaluation split.
+// Drops the rows that are in an evaluation split.
 std::vector<std::uint32_t> trained_on(std::vector<std::uint32_t> rows,
                                       std::span<const Split> splits);
 void count_repeated(std::span<const std::uint32_t> rows, std::span<const Split> splits,
                     Result& result);
-// Before what leaks is settled, for a picture that leaves train by its labels leaks nowhere.
+// Removes label conflicts. Runs before leaks are settled: a picture removed from train by its
+// labels leaks nowhere.
 void drop_conflicts(const Deciding& by, const Fingerprints& table, Decisions& decisions,
                     const Result& result);
-// Of a component. `table`: its splits are put to what is decided of them. Returns how many leaks
-// are left: 1 where protected samples lie in several splits.
+// Settles the leaks of one component. Sets the splits of `table` to those decided.
+// Returns the number of leaks left: 1 if protected samples lie in several splits, else 0.
 std::uint64_t settle(std::vector<std::uint32_t> rows, const Policy& policy, Fingerprints& table,
                      Decisions& decisions);
 

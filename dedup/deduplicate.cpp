@@ -24,7 +24,7 @@ namespace {
 constexpr std::array<Named<Scope>, 3> kScopes{
     {{"all", Scope::kAll}, {"within", Scope::kWithin}, {"across", Scope::kAcross}}};
 
-// The codes to compare, of a table that was asked for them.
+// The compared codes of a table that was read with them.
 const CodeColumn& codes_of(const Fingerprints& table, const Options& options) {
   const CodeColumn& column = codes_of(table, options.hash);
   if (options.threshold < 0 || options.threshold > column.most_distance()) {
@@ -45,7 +45,7 @@ std::vector<std::uint32_t> rows_of_split(std::span<const std::uint32_t> rows,
   return out;
 }
 
-// How `rows` hang together, link by link.
+// Unites `rows`, link by link.
 class Links {
  public:
   Links(std::span<const std::uint32_t> rows, std::span<const Split> splits, const Options& options)
@@ -57,9 +57,10 @@ class Links {
         groups_(is_across() ? 0 : splits.size()),
         same_(keeps_links_ ? splits.size() : 0) {}
 
-  // `find_among(rows, sink)` gives the links of one kind between them, `same(edge)` says whether
-  // what is linked is the same. Inside splits it is asked split by split, for two rows of one may
-  // be linked through one of another only.
+  // Adds the links of one kind between them, from `find_among(rows, sink)`; `same(edge)` says
+  // whether the linked rows are the same.
+  // Inside splits it is asked split by split, because two rows of one split may be linked only
+  // through a row of another.
   template <class FindAmong, class Same>
   void add(const FindAmong& find_among, const Same& same) {
     const auto take_for_groups = [&](std::span<const Edge> edges) {
@@ -80,10 +81,10 @@ class Links {
       find_among(rows_of_split(rows_, splits_, static_cast<Split>(split)), take_for_groups);
     }
   }
-  // Whether components() would be those of across().
+  // Whether components() equals across().
   bool is_across() const noexcept { return !within_; }
   bool keeps_links() const noexcept { return keeps_links_; }
-  // Once each.
+  // Each may be called once.
   Components across() { return std::move(across_).components(); }
   Components components() { return std::move(groups_).components(); }
   LinkedNodes nodes() { return {std::move(same_).components(), edges_}; }
@@ -95,8 +96,8 @@ class Links {
   bool keeps_links_;
   UnionFind across_;
   UnionFind groups_;         // inside splits
-  UnionFind same_;           // where links are kept
-  std::vector<Edge> edges_;  // the others of these
+  UnionFind same_;           // if links are kept
+  std::vector<Edge> edges_;  // links that are not `same`
 };
 
 // Columns of one table, which must not change from one reading to the next.
@@ -117,7 +118,7 @@ class Reader {
   const ColumnSource& source_;
   std::optional<std::size_t> rows_;
 };
-// Of everything but distances.
+// The selection, without distances.
 Selection selection_of(Decisions decisions, std::vector<SampleId> ids,
                        std::vector<std::uint32_t> components, const std::vector<Split>& own) {
   Selection selection;
@@ -132,21 +133,21 @@ Selection selection_of(Decisions decisions, std::vector<SampleId> ids,
   return selection;
 }
 
-// How far rows are from those that stand for them, and the shapes of groups.
+// The distances between rows and their representatives, and the shapes of groups.
 void measure(Reader& read, const Options& options, std::span<const std::uint32_t> kept_rows,
              Result& result) {
   if (options.hash == kExact || result.groups.empty()) return;
   const Fingerprints table = read({codes_name(options)});
   const CodeColumn& codes = codes_of(table, options);
   for (Group& group : result.groups) {
-    const bool chain = group.shape.chain;  // of verified links
+    const bool chain = group.shape.chain;  // set by verified links
     group.shape = shape_of(codes, group.rows, options.threshold);
     if (options.matching.verified) group.shape.chain = chain;
   }
   measure_distances(codes, std::ref(read), kept_rows, result.selection.distances);
 }
 
-// By codes, files and pixels. Returns what the selection is to say of the search.
+// Adds the links by codes, files and pixels. Returns the selection's record of the search.
 std::string find_all_links(Reader& read, const Fingerprints& table, const Options& options,
                            const LinkSource& source, Links& links) {
   std::string settings = settings_of(options, std::nullopt);
@@ -177,7 +178,7 @@ std::string find_all_links(Reader& read, const Fingerprints& table, const Option
   return settings;
 }
 
-// How components are cut by what people said; nothing where they are not.
+// The cuts that reviews require; nullopt: none.
 std::optional<Cut> cut_by_review(Reader& read, const Fingerprints& table, const Options& options,
                                  const LinkSource& source, const Components& components) {
   if (!options.decided || options.hash == kExact) return std::nullopt;
@@ -199,7 +200,7 @@ std::optional<Cut> cut_by_review(Reader& read, const Fingerprints& table, const 
   std::erase_if(rows, [&](std::uint32_t row) { return !is_enough(table.quality[row]); });
   std::vector<Edge> links =
       links_of_all_pairs(codes, rows, cut.stands_out, options.threshold, source);
-  for (const auto& members : members_of_groups(components)) {  // those that stay whole
+  for (const auto& members : members_of_groups(components)) {  // components that stay whole
     if (cut.is_cut[members.front()]) continue;
     for (const std::uint32_t row : members) always.push_back({members.front(), row, 0});
   }
@@ -207,11 +208,11 @@ std::optional<Cut> cut_by_review(Reader& read, const Fingerprints& table, const 
   return cut;
 }
 
-// What hangs together, across all splits and for groups, and what the selection is to say of it.
+// Components across all splits and for groups, and the selection's record of the search.
 struct Connected {
   Components across;
-  std::optional<Components> inside_splits;  // nothing: groups are not sought there
-  std::optional<LinkedNodes> nodes;         // where links were kept
+  std::optional<Components> inside_splits;  // nullopt: not needed
+  std::optional<LinkedNodes> nodes;         // if links were kept
   std::string settings;
 };
 
@@ -232,7 +233,7 @@ Connected connect(std::span<const std::uint32_t> rows, Reader& read, const Finge
   return out;
 }
 
-// Those by which groups are parted, where some may be.
+// The pixel hashes that divide groups by label, if there may be such groups.
 std::vector<Hash128> pixels_to_part_by(Reader& read, const RowLists& components,
                                        const Ragged<std::int32_t>& labels, const Policy& policy) {
   const bool parts = policy.on_conflict == ConflictAction::kStay &&
@@ -242,7 +243,7 @@ std::vector<Hash128> pixels_to_part_by(Reader& read, const RowLists& components,
   return parts ? read({"pixel_hashes"}).pixel_hashes : std::vector<Hash128>();
 }
 
-// Finds the groups, and decides what becomes of their rows.
+// Finds the groups and decides their rows.
 void decide_groups(const Connected& connected, const Deciding& by, Fingerprints& table,
                    Decisions& decisions, Result& result) {
   const GroupKind kind = group_kind(by.options);
@@ -257,7 +258,7 @@ void decide_groups(const Connected& connected, const Deciding& by, Fingerprints&
   decide(by, table, decisions, result);
 }
 
-// Where links are kept, groups tell by them whether they are chains; codes tell of the others.
+// Where links are kept, they decide which groups are chains; otherwise codes do.
 void mark_chains(const Connected& connected, Result& result) {
   if (!connected.nodes) return;
   for (Group& group : result.groups) {
@@ -350,7 +351,7 @@ void measure_distances(const CodeColumn& codes, const ColumnSource& columns,
 
 const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash) {
   if (const CodeColumn* column = table.find_codes(hash)) return *column;
-  find_hash(hash);  // an unknown name is the likelier mistake, and is told apart
+  find_hash(hash);  // report an unknown name first, as the more likely mistake
   throw UsageError("these fingerprints hold no codes of '" + hash +
                    "'; compare those they hold, which winnow info lists, or ingest with --hash " +
                    hash);
@@ -409,7 +410,7 @@ Result deduplicate(const ColumnSource& columns, const Options& options, const Li
                                   std::move(connected.across.of_row), own);
   result.selection.settings = std::move(connected.settings);
   result.selection.mode = mode_of(result.selection, options.policy);
-  table = {};  // not needed beside what comes now
+  table = {};  // free it before the next step
   measure(read, options, kept_rows, result);
   count_up(own, options, result);
   return result;

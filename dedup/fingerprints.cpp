@@ -25,7 +25,7 @@ FileKind kind_of(bool audited, bool pictured) {
   kind.version = pictured ? 3 : audited ? 2 : 1;
   return kind;
 }
-constexpr std::size_t kRowsOfBlock = 1024;  // of thumbnails: 3 MiB
+constexpr std::size_t kRowsOfBlock = 1024;  // 3 MiB of thumbnails
 constexpr std::string_view kCodesPrefix = "codes:";
 constexpr const char* kTooMany =
     "a fingerprint table holds at most 2^32 - 2 rows, and 2^32 - 1 labels and bytes of group keys; "
@@ -33,19 +33,19 @@ constexpr const char* kTooMany =
 constexpr std::uint64_t kMostValues = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMostFingerprints = kMostValues - 1;
 
-// Fields, and thumbnails with them.
+// Visits all fields, thumbnails included.
 template <class Visit>
 constexpr void for_each_column(const Visit& visit) {
   for_each_field(visit);
   visit(kThumbnails);
 }
 
-// A RaggedField, or a Field.
+// RaggedField, not Field.
 template <class F>
 constexpr bool is_ragged = requires(F field) {
   field.values;
 };
-// An OptionalField, or both.
+// OptionalField or OptionalRaggedField.
 template <class F>
 constexpr bool is_optional = requires(F field) {
   field.rows;
@@ -100,7 +100,7 @@ ThumbnailSize thumbnail_size_of(const Fingerprints& table, std::size_t row) noex
   return thumbnail_size(table.widths_px[row], table.heights_px[row]);
 }
 
-// Zeros behind the pixels, in the last block.
+// Whether the last block is padded with zeros.
 bool is_padded(std::span<const ThumbnailBlock> blocks, ThumbnailSize size) {
   if (blocks.empty()) return true;
   const std::size_t pixels =
@@ -110,7 +110,7 @@ bool is_padded(std::span<const ThumbnailBlock> blocks, ThumbnailSize size) {
                              [](std::uint8_t x) { return x == 0; });
 }
 
-// That there are so many blocks of each as its image's size says.
+// Checks that each image has the number of blocks that its size requires.
 void check_sizes(const Fingerprints& table, std::span<const std::uint32_t> offsets,
                  const Checker& check) {
   for (std::size_t row = 0; row < table.size(); ++row) {
@@ -142,7 +142,7 @@ std::string column_name(const CodeColumn& column) {
          std::to_string(column.bits);
 }
 
-// The whole of `text` as a number; nothing else will do.
+// Parses the whole of `text` as a number; nullopt otherwise.
 template <class T>
 std::optional<T> parse_number(std::string_view text) noexcept {
   T value{};
@@ -181,7 +181,7 @@ void add_views(std::vector<ColumnView>& to, std::string_view name, const Ragged<
 
 bool is_pictured(const Fingerprints& table) noexcept { return table.thumbnails.size() > 0; }
 
-// All columns in the order of the file. `hashes`: those of the thumbnails, which it borrows too.
+// All columns in the order of the file. `hashes` are those of the thumbnails; borrowed.
 std::vector<ColumnView> columns_of(const Fingerprints& table,
                                    const std::vector<std::uint64_t>& hashes) {
   std::vector<ColumnView> columns;
@@ -211,7 +211,7 @@ bool has(const TableSize& size, const F& field) noexcept {
   }
 }
 
-// Of a table of that size with the hashes of `like`.
+// The columns of a table of this size with the hashes of `like`.
 std::vector<ColumnShape> shapes_of(const Fingerprints& like, const TableSize& size) {
   if (size.rows > kMostFingerprints) throw UsageError(kTooMany);
   std::vector<ColumnShape> shapes;
@@ -250,12 +250,12 @@ bool same_hashes(const std::vector<CodeColumn>& a, const std::vector<CodeColumn>
   });
 }
 
-// Of several values a row where `width` is not 1.
+// The values of the marked rows; `width` values a row.
 template <class T>
 std::vector<T> marked(const std::vector<T>& values, const std::vector<bool>& keep,
                       std::size_t width = 1) {
   std::vector<T> out;
-  if (values.size() != keep.size() * width) return out;  // not among the columns that were read
+  if (values.size() != keep.size() * width) return out;  // the column was not read
   for (std::size_t row = 0; row < keep.size(); ++row) {
     if (!keep[row]) continue;
     const auto at = values.begin() + static_cast<std::ptrdiff_t>(row * width);
@@ -280,7 +280,7 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 }
 template <class T>
 void append(Ragged<T>& to, const Ragged<T>& from) {
-  ragged_offset(to.values.size() + from.values.size());  // there is one
+  ragged_offset(to.values.size() + from.values.size());  // throws if the sum is too large
   const auto by = static_cast<std::uint32_t>(to.values.size());
   append(to.values, from.values);
   for (std::size_t i = 1; i < from.offsets.size(); ++i) to.offsets.push_back(by + from.offsets[i]);
@@ -293,13 +293,13 @@ struct NextRow {
   std::uint32_t row;
 };
 
-// A column of tables, which `of` gives of one, with the rows in that order.
+// Merges one column, which `of` selects, of several tables in that order of rows.
 template <class T, class Of>
 void put_in_order(std::vector<T>& out, std::span<const Fingerprints> tables,
                   const std::vector<NextRow>& order, const Of& of, std::size_t width = 1) {
   for (const NextRow& next : order) {
     const std::vector<T>& values = of(tables[next.table]);
-    if (values.empty()) break;  // not among the columns that they have
+    if (values.empty()) break;  // the column was not read
     const auto at = values.begin() + static_cast<std::ptrdiff_t>(next.row * width);
     out.insert(out.end(), at, at + static_cast<std::ptrdiff_t>(width));
   }
@@ -314,7 +314,7 @@ void put_in_order(Ragged<T>& out, std::span<const Fingerprints> tables,
   }
 }
 
-// Optional columns that not all rows have.
+// Drops optional columns that some rows lack.
 void drop_partial(Fingerprints& table) {
   for_each_column([&]<class F>(const F& field) {
     if constexpr (is_optional<F>) {
@@ -328,7 +328,7 @@ constexpr const char* kOtherHashes =
     "cannot append fingerprints made with other hashes or other versions of them; "
     "fingerprint both with the same --hash and the same winnow";
 
-// The offsets of rows that come behind so many values.
+// The offsets of rows that follow `values` values.
 template <class T>
 std::vector<std::uint32_t> offsets_behind(std::uint64_t values, const Ragged<T>& rows) {
   std::vector<std::uint32_t> offsets(rows.offsets.begin() + 1, rows.offsets.end());
@@ -336,8 +336,8 @@ std::vector<std::uint32_t> offsets_behind(std::uint64_t values, const Ragged<T>&
   return offsets;
 }
 
-// Writes a field of rows that come behind those `done` to the column at `place`, or the two of a
-// ragged one, and goes on behind them.
+// Appends the rows of a field that follow the `done` ones to the column at `place` (two columns if
+// it is ragged), and advances `place`.
 template <class F>
 void append_field(ColumnFileWriter& file, std::size_t& place, const F& field,
                   const Fingerprints& rows, TableSize& done) {
@@ -353,7 +353,7 @@ void append_field(ColumnFileWriter& file, std::size_t& place, const F& field,
 
 std::string codes_name(const CodeColumn& column) { return std::string(kCodesPrefix) + column.hash; }
 
-// Which columns are meant.
+// The requested columns.
 class WantedColumns {
  public:
   explicit WantedColumns(const ColumnNames* names) : names_(names) {}
@@ -366,7 +366,7 @@ class WantedColumns {
   const ColumnNames* names_;
 };
 
-// Takes the next column, or passes over it.
+// Takes the next column, or skips it.
 template <class T>
 void read(ColumnFileReader& in, std::string_view name, std::optional<std::uint64_t> count,
           bool wanted, std::vector<T>& values) {
@@ -377,7 +377,7 @@ void read(ColumnFileReader& in, std::string_view name, std::optional<std::uint64
   }
 }
 
-// Thumbnails, where they are next: the offsets of their rows, and what these are of.
+// The thumbnail columns, if they are next: row offsets, and blocks.
 struct Thumbnails {
   std::vector<std::uint32_t> offsets;
   ColumnApart blocks;
@@ -405,7 +405,7 @@ Thumbnails take_thumbnails(ColumnFileReader& in) {
   return out;
 }
 
-// Takes the columns before the thumbnails; whether these are next.
+// Takes the columns before the thumbnails. Returns whether thumbnails follow.
 bool take_columns(ColumnFileReader& in, const WantedColumns& wanted, Fingerprints& table) {
   const std::uint64_t rows = in.rows();
   if (rows > kMostFingerprints) in.fail("it has too many rows");
@@ -427,7 +427,7 @@ bool take_columns(ColumnFileReader& in, const WantedColumns& wanted, Fingerprint
   while (!in.next_name().empty() && in.next_name() != thumbnails) {
     const std::string name(in.next_name());
     std::optional<CodeColumn> column = parse_column_name(name);
-    if (!column) in.finish();  // says that the column is unknown
+    if (!column) in.finish();  // throws: unknown column
     read(in, name, rows * column->words_per_code(), wanted(*column), column->words);
     if (wanted(*column)) table.codes.push_back(*std::move(column));
   }
@@ -652,7 +652,7 @@ FingerprintWriter::FingerprintWriter(std::filesystem::path path, const Fingerpri
   std::size_t place = 0;
   for_each_field([&]<class F>(const F& field) {
     if (!has(size, field)) return;
-    const std::uint32_t zero = 0;  // the offsets of rows begin with it
+    const std::uint32_t zero = 0;  // row offsets start with it
     if constexpr (is_ragged<F>) file_.append(place++, std::as_bytes(std::span(&zero, 1)));
     ++place;
   });

@@ -8,11 +8,11 @@
 
 namespace winnow::dedup {
 
-// Writes rows of fields of these names to `out`, which must outlive it: see ListForm.
+// Writes rows of these fields to `out`, which must outlive the list. Forms: see ListForm.
 class List {
  public:
   List(std::vector<std::string> names, ListForm form, const TextSink& out);
-  // A value for each name. Texts are UTF-8 (to_utf8), arrays are of numbers.
+  // Writes one row: a value for each name. Texts are UTF-8 (to_utf8), arrays are of numbers.
   void put(const std::vector<Json>& values);
 
  private:

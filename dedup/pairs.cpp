@@ -14,12 +14,12 @@
 namespace winnow::dedup {
 namespace {
 
-// Rows that are equal in something.
+// Rows that are equal in one respect.
 struct Classes {
   explicit Classes(Components components)
       : members(rows_by_component(components)), of_row(std::move(components.of_row)) {}
 
-  Ragged<std::uint32_t> members;  // of each class
+  Ragged<std::uint32_t> members;  // by class
   std::vector<std::uint32_t> of_row;
 };
 
@@ -29,7 +29,7 @@ Classes classes_of(std::size_t rows, const std::vector<Hash128>& hashes) {
   return Classes(connected_components(rows, equal_edges(hashes, all)));
 }
 
-// Rows by their codes, and which codes are within the threshold of which.
+// Rows grouped by code, and links between codes within the threshold.
 struct Codes {
   Codes(std::size_t rows, std::span<const Edge> same, std::span<const Edge> edges)
       : classes(connected_components(rows, same)) {
@@ -48,7 +48,7 @@ struct Codes {
   }
 
   Classes classes;
-  std::vector<Edge> links;  // of class a to class b, sorted
+  std::vector<Edge> links;  // from class a to class b, sorted
 };
 
 Codes codes_within(const ColumnSource& columns, const Options& options, const LinkSource& source,
@@ -60,8 +60,8 @@ Codes codes_within(const ColumnSource& columns, const Options& options, const Li
     const CodeColumn& codes = codes_of(table, options.hash);
     const EdgeSink keep = [&](std::span<const Edge> found) {
       for (Edge edge : found) {
-        // Pictures that were compared may differ where their codes do not, and be one however far
-        // apart these are: such a link says at most the threshold.
+        // Compared pictures may differ although their codes agree, and may match although their
+        // codes differ: such a link is reported at no more than the threshold.
         const bool by_pictures = options.matching.verified.has_value();
         if (by_pictures) {
           edge.distance = static_cast<std::uint32_t>(row_distance(codes, edge.a, edge.b));
@@ -75,7 +75,7 @@ Codes codes_within(const ColumnSource& columns, const Options& options, const Li
   return {rows, same, edges};
 }
 
-// What people said of pairs, in which rows of one class are one.
+// Review decisions about pairs; rows of one class count as one.
 class Judged {
  public:
   Judged(const Decided* decided, std::size_t rows, std::span<const Classes* const> equal)
@@ -108,7 +108,7 @@ class Judged {
   std::map<std::uint32_t, std::set<std::uint32_t>> sets_of_;  // by root
 };
 
-// All pairs of rows that people said to be the same, sorted.
+// All pairs of rows that reviewers called the same, sorted.
 std::vector<Edge> same_pairs(const ColumnSource& columns, const Options& options) {
   std::vector<Edge> pairs;
   if (!options.decided || options.decided->same.empty()) return pairs;
@@ -138,7 +138,7 @@ void for_each_pair(const ColumnSource& columns, const Options& options, const Li
   const Classes pixels = classes_of(rows, columns({"pixel_hashes"}).pixel_hashes);
   const std::vector<Edge> same = same_pairs(columns, options);
   Judged judged(options.decided.get(), rows, std::array{&files, &pixels});
-  std::vector<Edge> pairs;  // of one row with later ones
+  std::vector<Edge> pairs;  // pairs of one row with later ones
   const auto add = [&](std::uint32_t row, std::span<const std::uint32_t> others,
                        std::uint32_t distance) {
     for (const std::uint32_t other : others) {
@@ -159,7 +159,8 @@ void for_each_pair(const ColumnSource& columns, const Options& options, const Li
     std::ranges::sort(pairs);
     std::uint32_t last = row;
     for (const Edge& pair : pairs) {
-      if (std::exchange(last, pair.b) == pair.b) continue;  // nearer by something else
+      // A nearer link of the same pair came first.
+      if (std::exchange(last, pair.b) == pair.b) continue;
       if (judged.are_apart(pair.a, pair.b)) continue;
       const bool one_split = splits[pair.a] == splits[pair.b];
       if (options.scope == Scope::kWithin && !one_split) continue;

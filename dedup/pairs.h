@@ -6,12 +6,15 @@
 
 namespace winnow::dedup {
 
-// Calls `take` for every pair of rows a < b that deduplicate() links, directly, with the bits
-// between their codes, 0 where files or pixels are equal: sorted, on this thread. Pairs that
-// pictures told may be further apart than the threshold. Under kWithin only pairs inside a split,
-// under kAcross only pairs of two splits. Of options.decided: pairs that are apart are left out,
-// also through what is the same as one of them; pairs that are the same are there however far apart
-// their codes. Throws as deduplicate does.
+// Calls `take` for every pair of rows a < b that deduplicate() links directly, with the bits
+// between their codes (0 for equal files or pixels).
+//
+// Order     Sorted, on this thread.
+// Verified  Pairs confirmed by comparing pictures may be further apart than the threshold.
+// Scope     kWithin: only pairs inside a split. kAcross: only pairs of two splits.
+// Reviews   Pairs that are apart are left out, also through rows that are the same as one of them.
+//           Pairs that are the same are included whatever their distance.
+// Errors    As deduplicate().
 void for_each_pair(const ColumnSource& columns, const Options& options, const LinkSource& links,
                    const std::function<void(const Edge&)>& take);
 

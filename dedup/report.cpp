@@ -15,7 +15,7 @@
 namespace winnow::dedup {
 namespace {
 
-// What lists say of samples.
+// The fields of a sample in lists.
 struct Samples {
   const Fingerprints& table;
   const NameOf& name_of;
@@ -50,13 +50,13 @@ std::vector<Json> decision_of(const Selection& selection, const Samples& samples
   return values;
 }
 
-// How probable a pair is, and the transformation; nothing where pictures did not tell.
+// Probability and transformation of a pair; empty if pictures were not compared.
 std::vector<Json> told_of(const VerifiedPair* pair, const Fingerprints& sizes, const Edge& edge) {
   if (pair == nullptr) return {"", ""};
   return {told_score(pair->probability), transformation_words(*pair, sizes, edge.a, edge.b)};
 }
 
-// The same of a row and the one that is kept for it.
+// The same for a row and its representative.
 std::vector<Json> told_of_row(ToldPairs told, const Selection& selection, const Fingerprints& sizes,
                               std::size_t row) {
   const auto copy = static_cast<std::uint32_t>(row);

@@ -78,7 +78,7 @@ Selection selection_of(ColumnFileReader in, const std::string& where) {
   return selection;
 }
 
-// Whether every component's number is one more than the largest before it, where it first appears.
+// Whether each component's number is, at first appearance, one more than the largest before it.
 bool numbered_in_order(const std::vector<std::uint32_t>& components) noexcept {
   std::uint64_t next = 0;
   for (const std::uint32_t component : components) {

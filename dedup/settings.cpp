@@ -14,7 +14,7 @@
 namespace winnow::dedup {
 namespace {
 
-// What both verbs search by. Names are written in alphabetical order.
+// The search settings that both verbs share. Names are in alphabetical order.
 Json of_search(const std::string& hash, int threshold, std::optional<std::uint32_t> hash_version) {
   Json settings{{"hash", hash}, {"threshold", hash == kExact ? 0 : threshold}};
   if (hash_version) settings["hash_version"] = *hash_version;
@@ -32,7 +32,7 @@ void add_matching(const Matching& matching, Json& settings) {
   if (!matching.features.empty()) settings["features"] = matching.features;
 }
 
-// What people said; nothing where they did not.
+// Review decisions; nothing without reviews.
 void add_reviews(const std::shared_ptr<const Decided>& decided, Json& settings) {
   if (!decided) return;
   for (const Decided::Source& review : decided->reviews) {
@@ -52,14 +52,14 @@ void add_precedence(const Policy& policy, Json& settings) {
   }
 }
 
-// Those of a list of that name; none where there is no list.
+// The elements of the list of that name; empty if there is none.
 const Json::Array& elements(const Json& json, std::string_view name) {
   static const Json::Array kNone;
   const Json* found = json.find(name);
   return found != nullptr && found->is_array() ? found->elements() : kNone;
 }
 
-// Nothing where they are damaged, which is no matter of words.
+// nullopt for damaged settings: they are only shown as text, so that is no error.
 std::optional<JsonReader> read_settings(const std::string& settings) {
   try {
     return JsonReader(settings, {"what a selection was decided by"});
@@ -134,7 +134,7 @@ bool same_but_for_choice(const std::string& a, const std::string& b) {
   Json json_a = first->json();
   Json json_b = second->json();
   if (!json_a.is_object() || !json_b.is_object() || !json_a.contains("chosen_by")) return a == b;
-  // Groups that nobody named are of the kind that goes with what was compared (group_kind()).
+  // An unspecified kind of groups follows from what was compared (group_kind()).
   std::vector<std::string> chosen{"threshold", "verified", "groups"};
   if (json_a.contains("hash_chosen")) chosen.insert(chosen.end(), {"hash", "hash_version"});
   for (const std::string& name : chosen) {

@@ -10,7 +10,7 @@
 namespace winnow::dedup {
 namespace {
 
-// By row the number of its set of labels; 0: it has none.
+// For each row the number of its set of labels; 0: none.
 std::vector<std::uint32_t> label_numbers(const Ragged<std::int32_t>& labels,
                                          std::span<const std::uint32_t> rows) {
   std::vector<std::uint32_t> numbers(labels.size());
@@ -22,10 +22,10 @@ std::vector<std::uint32_t> label_numbers(const Ragged<std::int32_t>& labels,
   return numbers;
 }
 
-// What goes beside what stays: as a leak, or as a copy.
+// Decides which rows are removed beside a kept one: as a leak, or as a copy.
 class Going {
  public:
-  // shares  by row whether it stays with others of its group, by weight or turns
+  // shares  By row: whether it stays with others of its group, by weight or turns.
   Going(const Deciding& by, std::span<const std::uint32_t> rows, std::span<const Split> splits,
         const std::vector<bool>& shares)
       : scope_(by.options.scope),
@@ -67,11 +67,11 @@ class Going {
   const Policy& policy_;
   std::span<const Split> splits_;
   std::vector<std::uint32_t> labels_;
-  std::vector<std::uint32_t> picture_;  // by row: what is surely one has one number
+  std::vector<std::uint32_t> picture_;  // by row: surely equal pictures have one number
   const std::vector<bool>& shares_;
 };
 
-// Those that stay of components, the most wanted first in each.
+// The staying rows of the components, most wanted first in each.
 std::vector<std::uint32_t> order_of(const RowLists& components, const Fingerprints& table,
                                     const Policy& policy, const Decisions& decisions) {
   std::vector<std::uint32_t> order;
@@ -88,7 +88,7 @@ bool shares_weight(const Policy& policy, bool conflict) {
          (conflict && policy.on_conflict == ConflictAction::kWeight);
 }
 
-// Decides of stars step by step.
+// Decides star-shaped groups step by step.
 class StarDecision {
  public:
   StarDecision(const Deciding& by, const LinkedNodes& nodes, Fingerprints& table,
@@ -123,8 +123,8 @@ class StarDecision {
     return order_of(by_.components, table_, policy_, decisions_);
   }
 
-  // Whether rows of a group share a weight depends on who goes, and who goes on that: none shares
-  // that has nobody left to share with.
+  // Whether rows of a group share a weight depends on which rows are removed, and vice versa. A row
+  // never shares if nobody is left to share with.
   Stars who_stays() const {
     const std::vector<std::uint32_t> most_wanted_first = order();
     std::vector<std::uint32_t> rows = most_wanted_first;
@@ -167,7 +167,7 @@ class StarDecision {
     }
   }
 
-  // Of these rows of a group, which stay, those that share a weight or take turns.
+  // Filters these rows of a group: keeps those that stay and share a weight or take turns.
   std::vector<std::uint32_t> sharing_of(std::vector<std::uint32_t> rows) const {
     rows = trained_on(std::move(rows), table_.splits);
     const auto is_in_train = [&](std::uint32_t row) { return table_.splits[row] == Split::kTrain; };
@@ -176,7 +176,7 @@ class StarDecision {
     return shares ? rows : std::vector<std::uint32_t>();
   }
 
-  // The same of all groups, by row.
+  // The same for all groups, by row.
   std::vector<bool> sharing(const std::function<bool(std::uint32_t row)>& may) const {
     std::vector<bool> shares(table_.size());
     for (const Group& group : result_.groups) {
@@ -187,7 +187,7 @@ class StarDecision {
     return shares;
   }
 
-  // What goes, goes for what it is linked to, and is listed with it.
+  // A removed row is linked to its representative, and listed with it.
   void let_go(const Stars& stars) {
     UnionFind together(table_.size());
     bool is_apart = false;
@@ -203,7 +203,7 @@ class StarDecision {
       together.unite(Edge{row, staying, 0});
     }
     if (!is_apart) return;
-    std::vector<std::uint32_t> first(groups_.count, ~std::uint32_t{0});  // of each group
+    std::vector<std::uint32_t> first(groups_.count, ~std::uint32_t{0});  // for each group
     for (std::uint32_t row = 0; row < groups_.of_row.size(); ++row) {
       std::uint32_t& of_group = first[groups_.of_row[row]];
       of_group = std::min(of_group, row);

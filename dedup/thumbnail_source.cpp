@@ -7,7 +7,7 @@
 namespace winnow::dedup {
 
 ThumbnailSource select_rows(const ThumbnailSource& thumbnails, const std::vector<bool>& keep) {
-  constexpr std::uint32_t kFewBetween = 4;  // that are read rather than passed over
+  constexpr std::uint32_t kFewBetween = 4;  // gap in rows that is read rather than skipped
   if (!thumbnails) return {};
   std::vector<std::uint32_t> rows;
   for (std::size_t row = 0; row < keep.size(); ++row) {

@@ -7,12 +7,13 @@
 
 namespace winnow::dedup {
 
-// Thumbnails that are not held: those of some rows of a table, and of several tables.
+// Thumbnails that are read on request: of some rows of a table, or of several tables.
 
-// Of the rows that `keep`, one entry a row, marks. Empty where there are none. Holds 4 bytes a row.
+// Thumbnails of the rows that `keep` marks (one entry a row). Empty if there are none. Holds 4
+// bytes a row.
 ThumbnailSource select_rows(const ThumbnailSource& thumbnails, const std::vector<bool>& keep);
 
-// Of tables of so many rows each, one behind the other. Empty where one that has rows has none.
+// The thumbnails of several tables, one after the other. Empty if a table with rows has none.
 struct CountedThumbnails {
   ThumbnailSource thumbnails;
   std::size_t rows = 0;

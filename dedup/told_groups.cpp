@@ -29,7 +29,7 @@ constexpr std::uint8_t kAllFlags = kChain | kLeak | kConflict;
 
 constexpr std::size_t kMapNumbers = 6;
 
-// The file's columns but for the hash.
+// The file's columns without the hash.
 struct Columns {
   std::uint8_t compared = 0;
   std::vector<std::uint32_t> sizes;
@@ -67,7 +67,7 @@ Columns columns_of(const ToldGroups& told) {
   return out;
 }
 
-// What a writer cannot have made.
+// Refuses what the writer cannot have made.
 void check(const Columns& in, std::size_t rows, const ColumnFileReader& file) {
   if (in.compared > 1) file.fail("pictures were neither compared nor not");
   std::vector<bool> is_in_group(rows);
