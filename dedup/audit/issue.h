@@ -8,8 +8,9 @@
 
 namespace winnow::dedup {
 
-// What can be wrong with a picture. Those after kTurned are about pictures beside each other, those
-// after kLabelConflict are not told by a table alone: no audit has them (see labels/).
+// Problems that a picture can have.
+// Issues after kTurned concern several pictures. Issues after kLabelConflict need more than the
+// table: the audit does not find them (see labels/).
 enum class Issue : std::uint8_t {
   kDark,
   kBright,
@@ -28,23 +29,23 @@ enum class Issue : std::uint8_t {
   kLabelOfNeighbours,
   kOutlier,
 };
-inline constexpr int kIssueCount = 13;       // of the audit
-inline constexpr int kShownIssueCount = 16;  // all that a picture can be shown for
+inline constexpr int kIssueCount = 13;       // found by the audit
+inline constexpr int kShownIssueCount = 16;  // all that can be shown
 
 struct IssueRow {
   std::string_view name;  // "low_information"
   Issue issue;
   float threshold;        // a score below it is an issue
-  std::string_view what;  // one line for people
+  std::string_view what;  // one line for the user
 };
-// Those of the audit, and all of them, in the order of Issue.
+// The issues of the audit, and all issues, in the order of Issue.
 std::span<const IssueRow> issue_rows() noexcept;
 std::span<const IssueRow> shown_issue_rows() noexcept;
 const IssueRow& row_of(Issue issue) noexcept;
-// Whether it can be told of one picture, so that dropping all that have it leaves the others.
+// Whether one picture alone shows it, so that dropping all that have it leaves the others.
 bool is_of_one_picture(Issue issue) noexcept;
 
-// Any number of issues.
+// A set of issues.
 class IssueSet {
  public:
   void add(Issue issue) noexcept { bits_ |= bit(issue); }
@@ -58,14 +59,14 @@ class IssueSet {
   std::uint32_t bits_ = 0;
 };
 
-// A score as it is told: to four digits, for what more there is depends on the C library.
+// A score as reported: four digits, because further ones depend on the C library.
 double told_score(float score) noexcept;
 
-// UsageError for one that is told of several pictures, which `why_not` says more of.
+// UsageError for an issue that concerns several pictures. `why_not` explains it in the message.
 void check_of_one_picture(IssueSet issues, std::string_view why_not);
 
-IssueSet all_issues() noexcept;  // of the audit
-// Of names of the audit's; UsageError naming those there are.
+IssueSet all_issues() noexcept;  // all that the audit finds
+// Parses names of audit issues. UsageError lists the known names.
 IssueSet parse_issues(const std::vector<std::string>& names);
 std::vector<std::string> names_of(IssueSet issues);  // in the order of Issue
 

@@ -34,11 +34,12 @@ Scores by_measures(const std::vector<Measures>& measures, float (*score)(const M
   return scores;
 }
 
-float saturating(double deviation) {  // cleanvision's, of normalizing_factor 0.01
+float saturating(double deviation) {  // cleanvision's formula, with normalizing_factor 0.01
   return static_cast<float>(1 - std::exp(-0.01 * deviation));
 }
 
-// cleanvision's: strong edges are sharp, and so is a histogram of few values that says enough.
+// cleanvision's rule: strong edges are sharp, and so is a histogram of few values with enough
+// information.
 float sharp_enough(const Measures& m) {
   constexpr float kTellingHistogram = 0.18F;
   const float histogram = saturating(m.histogram);
@@ -54,9 +55,9 @@ double percentile(std::span<const double> ascending, double share) {
          (rank - static_cast<double>(below)) * (ascending[above] - ascending[below]);
 }
 
-// cleanvision's: how far a picture's side, the root of its area, is from the middle of the usual
-// ones, which reach three interquartile ranges beyond the quartiles, in their whole range. Where
-// all usual ones are equal, every other one is odd.
+// cleanvision's score: the distance of a picture's side (the root of its area) from the middle of
+// the usual range, relative to that range, which extends three interquartile ranges beyond the
+// quartiles. If all usual sides are equal, every other one is odd.
 Scores by_size(const Fingerprints& table) {
   if (table.size() == 0) return {};
   std::vector<double> sides(table.size());
@@ -88,7 +89,7 @@ Scores by_sides(const Fingerprints& table, float (*score)(float shorter, float l
   return scores;
 }
 
-// What half of the pictures are is how this set is, and no issue.
+// A property of half of the pictures is normal for this set, not an issue.
 Scores unless_usual(Issue issue, Scores scores) {
   const float threshold = row_of(issue).threshold;
   const auto low = std::ranges::count_if(scores, [&](float x) { return x < threshold; });
@@ -96,8 +97,7 @@ Scores unless_usual(Issue issue, Scores scores) {
   return scores;
 }
 
-// Rows that `less` puts in no order beside each other are a group: `take` is given each of two or
-// more, ascending.
+// Calls `take` with each group of two or more rows, ascending, that `less` does not distinguish.
 void for_each_equal(std::vector<std::uint32_t> rows, const auto& less, const auto& take) {
   std::ranges::stable_sort(rows, less);
   for (auto begin = rows.begin(); begin != rows.end();) {
@@ -114,7 +114,7 @@ std::vector<std::uint32_t> all_rows(std::size_t count) {
   return rows;
 }
 
-// Takes each score in the order of Issue, if it is asked for; so do the next two.
+// Passes on the requested scores in the order of Issue. So do the next two functions.
 void score_measures(IssueSet wanted, const std::vector<Measures>& measures, const ScoreSink& take) {
   const auto score = [&](Issue issue, float (*of_one)(const Measures&)) {
     if (wanted.has(issue)) take(row_of(issue), by_measures(measures, of_one));
@@ -142,7 +142,7 @@ void score_sides(IssueSet wanted, const Fingerprints& table, const ScoreSink& ta
   }
 }
 
-// Of rows with enough in them to match by codes.
+// Groups of near rows, among those with enough quality to match by codes.
 void for_each_near(const ColumnSource& columns, const std::string& hash, const auto& take) {
   if (hash.empty()) return;
   const Fingerprints table = columns({"codes:" + hash, "quality"});
@@ -156,8 +156,8 @@ void for_each_near(const ColumnSource& columns, const std::string& hash, const a
       take);
 }
 
-// Exact: of equal files or pixels. Near: of equal codes, and not all of equal pixels. A conflict:
-// one of these, of labels that differ.
+// Exact: equal files or pixels. Near: equal codes, but not all of equal pixels. Conflict: either of
+// these with different labels.
 void score_equality(IssueSet wanted, const ColumnSource& columns, const std::string& hash,
                     const ScoreSink& take) {
   const bool judges = wanted.has(Issue::kLabelConflict);
@@ -203,7 +203,7 @@ void for_each_issue(IssueSet wanted, const ColumnSource& columns, const std::str
   const auto wants = [&](std::initializer_list<Issue> some) {
     return std::ranges::any_of(some, [&](Issue issue) { return wanted.has(issue); });
   };
-  Scores turned;  // has its turn behind the sides
+  Scores turned;  // passed on after the sides
   if (wants({kDark, kBright, kOverExposed, kBlurry, kLowInformation, kGray, kTurned})) {
     const std::vector<Measures> measures = measures_of(columns);
     score_measures(wanted, measures, take);

@@ -10,13 +10,13 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr int kSmallSide = 64;  // edges are of a picture of this longer side, if it is longer
+constexpr int kSmallSide = 64;  // longer side at which edges are measured, if the picture is larger
 
-// Grid points of a picture, about: more would make no percentile or entropy more telling.
+// Approximate number of grid points: more would not improve percentiles or entropy.
 constexpr std::int64_t kMostSamples = 4096;
 constexpr std::int64_t kAllUpTo = 512;
 
-// Weights of brightness, of 2^16 - 1 in all, and how far down its square goes to make a bin.
+// Weights of brightness, 2^16 - 1 in all, and the right shift that makes a bin of its square.
 constexpr std::uint32_t kRed = 15794;
 constexpr std::uint32_t kGreen = 45285;
 constexpr std::uint32_t kBlue = 4456;
@@ -33,8 +33,8 @@ int step_for(std::int64_t height, std::int64_t width) {
   return static_cast<int>(step);
 }
 
-// Binary logarithm of n > 0, in 2^-16, rounded down. By squaring: the C library's last bit depends
-// on the machine.
+// Binary logarithm of n > 0, in units of 2^-16, rounded down. Computed by squaring, because the C
+// library's last bit depends on the machine.
 constexpr std::uint64_t log2_fixed(std::uint64_t n) {
   const int whole = static_cast<int>(std::bit_width(n)) - 1;
   std::uint64_t m = whole > 31 ? n >> (whole - 31) : n << (31 - whole);
@@ -47,7 +47,7 @@ constexpr std::uint64_t log2_fixed(std::uint64_t n) {
   return log;
 }
 
-// n log2(n) of small n, which nearly all counts are.
+// n log2(n) for small n; nearly all counts are small.
 constexpr auto kTerms = [] {
   std::array<std::uint32_t, 512> terms{};
   for (std::size_t n = 1; n < terms.size(); ++n) {
@@ -72,9 +72,10 @@ double deviation(std::uint64_t sum, std::uint64_t squares, std::uint64_t count) 
   return std::sqrt(std::max(0.0, variance));
 }
 
-// Pillow's FIND_EDGES: eight times a pixel less the eight around it, cut to 0..255. Pixels on the
-// border stay as they are; all do where there is nothing else. Rows are taken as one long one, and
-// what comes of neighbours across its ends is written over.
+// Pillow's FIND_EDGES: eight times a pixel minus its eight neighbours, clipped to 0..255. Border
+// pixels stay as they are; so do all pixels if there are only borders.
+// The image is processed as one long row. Wrong neighbours across row ends are overwritten
+// afterwards.
 float edges_of(const Image& gray) {
   const int height = gray.height_px;
   const int width = gray.width_px;
@@ -107,7 +108,7 @@ float edges_of(const Image& gray) {
                                       static_cast<std::uint64_t>(squares), gray.pixels.size()));
 }
 
-// From here on the edges alone say that a picture is not blurry.
+// With edges this strong, a picture counts as sharp whatever its histogram.
 constexpr float kSharp = 35;
 
 float histogram_of(const Image& gray) {
@@ -144,7 +145,7 @@ RowMeasures::RowMeasures(int height_px, int width_px, int channels, ResampleWeig
       ResampleFilter::kBicubic, weights);
 }
 
-// Another one from row to row, so that no pattern of the picture hides between the points.
+// The offset varies from row to row, so that no regular pattern falls between the grid points.
 int RowMeasures::first_column() const noexcept {
   return next_row_ / step_ % std::min(step_, width_px_);
 }
@@ -193,9 +194,9 @@ void RowMeasures::add(ImageView rows, ImageView gray) {
   row_ += rows.height_px;
 }
 
-// Between the borders of its bin as far as the rank lies between those of the bin's samples.
+// Interpolates within a bin by rank.
 float RowMeasures::brightness_at(std::uint64_t percent) const noexcept {
-  const std::uint64_t rank = percent * (samples_ - 1);  // of a hundredth each
+  const std::uint64_t rank = percent * (samples_ - 1);  // in hundredths
   std::uint64_t below = 0;
   std::size_t bin = 0;
   while (rank >= 100 * (below + brightness_[bin])) below += brightness_[bin++];
