@@ -36,7 +36,7 @@ std::vector<std::uint32_t> distinct_codes(const CodeColumn& codes,
   return distinct;
 }
 
-// By all pairs, those of the members that are furthest from `first` before others.
+// Compares all pairs, beginning with members far from `first`.
 std::uint32_t diameter_of_few(const CodeColumn& codes, std::uint32_t first,
                               std::span<const std::uint32_t> distinct) {
   struct Member {
@@ -46,7 +46,7 @@ std::uint32_t diameter_of_few(const CodeColumn& codes, std::uint32_t first,
   std::vector<Member> members;
   for (const std::uint32_t row : distinct)
     members.push_back({bits_between(codes, first, row), row});
-  // Two members are no further apart than both are from the first together, in a metric.
+  // Triangle inequality: no pair is further apart than the sum of both distances to the first.
   const bool metric = codes.orientations == 1 && !codes.between;
   std::ranges::stable_sort(members, std::ranges::greater{}, &Member::to_first);
   constexpr std::size_t kAllPairs = 2000;
@@ -62,7 +62,7 @@ std::uint32_t diameter_of_few(const CodeColumn& codes, std::uint32_t first,
   return diameter;
 }
 
-// The furthest row from `row`, and how far it is.
+// The row furthest from `row`, and its distance.
 Neighbour furthest_from(const CodeColumn& codes, std::uint32_t row,
                         std::span<const std::uint32_t> others) {
   Neighbour furthest{row, 0};
@@ -73,8 +73,8 @@ Neighbour furthest_from(const CodeColumn& codes, std::uint32_t row,
   return furthest;
 }
 
-// A distance that two of the rows have, nearly the largest: from some rows, spread over all, on to
-// the furthest, as long as that is further each time.
+// A lower bound of the diameter, usually close: from some rows spread over all, steps to the
+// furthest row while the distance grows.
 std::uint32_t diameter_at_least(const CodeColumn& codes, std::span<const std::uint32_t> distinct) {
   constexpr std::size_t kStarts = 16;
   std::uint32_t diameter = 0;
@@ -103,8 +103,8 @@ std::vector<std::uint64_t> varying_bits(const CodeColumn& codes,
   return varying;
 }
 
-// Two codes are far apart where the one is near the complement of the other: what is further apart
-// than is known is searched for as duplicates are, in few bits where the diameter is large.
+// Two codes are far apart if one is near the complement of the other. Pairs further apart than the
+// known bound are searched like duplicates, with a small radius if the diameter is large.
 std::uint32_t diameter_of_many(const CodeColumn& codes, std::span<const std::uint32_t> distinct) {
   std::uint32_t diameter = diameter_at_least(codes, distinct);
   const std::vector<std::uint64_t> varying = varying_bits(codes, distinct);
@@ -129,7 +129,7 @@ std::uint32_t diameter_of_many(const CodeColumn& codes, std::span<const std::uin
   const EdgeSink take = [&](std::span<const Edge> edges) {
     for (const Edge& edge : edges) diameter = std::max(diameter, bits - edge.distance);
   };
-  // Where a small radius finds any pair, it has found the furthest, among few.
+  // If a small radius finds any pair, the furthest pair is among them.
   for (const std::uint32_t radius : {bits / 16, bits / 8, most}) {
     find_edges_between({upright, all}, {complement, all}, static_cast<int>(std::min(radius, most)),
                        take);

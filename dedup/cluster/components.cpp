@@ -19,7 +19,7 @@ void UnionFind::unite(std::span<const Edge> edges) {
 }
 
 bool UnionFind::unite(const Edge& edge) {
-  // The smaller row becomes the root, so a root is the first row of its component.
+  // The smaller row becomes the root, so that a root is the first row of its component.
   const std::uint32_t a = root_of(edge.a);
   const std::uint32_t b = root_of(edge.b);
   if (a < b) parent_[b] = a;
@@ -29,7 +29,7 @@ bool UnionFind::unite(const Edge& edge) {
 
 Components UnionFind::components() && {
   Components out;
-  // A root comes before the rows below it, whose numbers are overwritten by their component's.
+  // A root comes before its rows, whose entries are overwritten with component numbers.
   for (std::uint32_t row = 0; row < parent_.size(); ++row) {
     parent_[row] = parent_[row] == row ? out.count++ : parent_[parent_[row]];
   }

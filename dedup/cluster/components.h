@@ -9,21 +9,21 @@
 
 namespace winnow::dedup {
 
-// Which rows hang together, directly or through others.
+// Connected components of rows.
 struct Components {
-  std::vector<std::uint32_t> of_row;  // numbers from 0, in the order of their first rows
+  std::vector<std::uint32_t> of_row;  // numbered from 0, in the order of their first rows
   std::uint32_t count = 0;
 };
 
-// Union-find (Tarjan 1975, with path halving) over rows that are alone at first. The order in which
-// they are united is irrelevant.
+// Union-find (Tarjan 1975, with path halving). Each row starts as its own set. The result does not
+// depend on the order of unions.
 class UnionFind {
  public:
   explicit UnionFind(std::size_t row_count);
   void unite(std::span<const Edge> edges);
-  // The same of one; whether it brought together what was not.
+  // Unites one edge. Returns whether the two rows were in different sets.
   bool unite(const Edge& edge);
-  // The first row of what it is in.
+  // The first row of the set of `row`.
   std::uint32_t root_of(std::uint32_t row) noexcept;
   Components components() &&;
 

@@ -11,8 +11,8 @@
 namespace winnow::dedup {
 namespace {
 
-// Components, each with the sets that one of its rows is in: those without a set in common may
-// become one.
+// Components with the sets that their rows belong to. Components without a common set may be
+// united.
 class Apart {
  public:
   Apart(std::size_t row_count, const RowSets& sets) : rows_(row_count) {
@@ -21,7 +21,7 @@ class Apart {
     }
   }
 
-  // Whether both ends are together now.
+  // Returns whether both ends are now in one component.
   bool unite(const Edge& edge) {
     const std::uint32_t a = rows_.root_of(edge.a);
     const std::uint32_t b = rows_.root_of(edge.b);
@@ -44,7 +44,7 @@ class Apart {
   Components components() && { return std::move(rows_).components(); }
 
  private:
-  // To the root of what was united of these two, from whichever has all.
+  // Moves the sets of both to the root of their union, from the component that holds them.
   void move_sets(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t root = rows_.root_of(a);
     const std::uint32_t other = root == a ? b : a;

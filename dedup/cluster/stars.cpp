@@ -52,11 +52,11 @@ class StarSearch {
 
   const LinkedNodes& nodes_;
   const GoingRules& rules_;
-  std::vector<bool> is_ahead_;  // and its turn has not come
+  std::vector<bool> is_ahead_;  // not yet visited
   std::vector<bool> has_group_;
   std::vector<std::uint32_t> stands_for_;
   UnionFind groups_;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> kinds_;  // of each node, that had their turn
+  std::set<std::pair<std::uint32_t, std::uint32_t>> kinds_;  // for each node, already visited
 };
 
 }  // namespace

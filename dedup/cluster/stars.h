@@ -9,27 +9,29 @@
 
 namespace winnow::dedup {
 
-// Rows that stand for others which they are linked to.
+// Groups of rows in which one row represents others that are linked to it.
 struct Stars {
-  std::vector<std::uint32_t> stands_for_row;  // by row; itself where it stays
-  // A row that stays, those that it stands for, and linked ones that stay beside it, if no other
-  // stars have them.
+  std::vector<std::uint32_t> stands_for_row;  // the representative of each row; itself if it stays
+  // A representative, the rows it represents, and linked rows that stay beside it if no other star
+  // has them.
   Components groups;
 };
 
-// Who goes beside whom.
+// Which rows are removed in favour of which.
 struct GoingRules {
-  // Whether `row` goes where `staying`, which it is linked to, stays.
+  // Whether `row` is removed if `staying`, a linked row, stays.
   std::function<bool(std::uint32_t row, std::uint32_t staying)> goes_beside;
-  // Of two staying rows of one node and kind the same others go. Nothing: all are of one kind.
+  // Staying rows of one node and one kind must remove the same rows. Empty: all rows are of one
+  // kind.
   std::function<std::uint32_t(std::uint32_t row)> kind = {};
 };
 
-// Goes through rows in this order, and lets each that is still there stand for those after it that
-// it is linked to and that go beside it. So what goes is linked to what stands for it, and nothing
-// that stays goes beside another that stays.
+// Visits rows in this order. Each row that is still there represents the later rows that are linked
+// to it and go beside it.
+// A removed row is linked to its representative, and no two rows stay of which one would remove the
+// other.
 //
-// order  each row once, the most wanted first; rows that are not in it are left alone
+// order  Each row once, the most wanted first. Other rows are left alone.
 Stars stars_of(const LinkedNodes& nodes, std::span<const std::uint32_t> order,
                const GoingRules& rules);
 
