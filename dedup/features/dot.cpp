@@ -4,7 +4,8 @@
 
 namespace winnow::dedup {
 
-// As many sums as kLanes, whatever the registers hold: the compiler may not add in another order.
+// Exactly kLanes sums on every processor, because the compiler must not change the order of
+// additions.
 float dot(std::span<const float> a, std::span<const float> b) noexcept {
   constexpr std::size_t kLanes = UnitVectors::kLanes;
   std::array<float, kLanes> sums{};

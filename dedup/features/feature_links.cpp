@@ -37,10 +37,10 @@ struct FeaturesOfRows {
   }
 
   FeatureIndex index;
-  std::vector<std::uint32_t> number;  // of a row's vector
+  std::vector<std::uint32_t> number;  // number of each row's vector
 };
 
-// Codes that are equal where vectors are.
+// Codes that are equal if and only if the vectors are.
 CodeColumn codes_of(const std::shared_ptr<const FeaturesOfRows>& features) {
   CodeColumn codes = empty_codes(std::string(kCosine), 1, 128);
   for (std::uint32_t row = 0; row < features->number.size(); ++row) {
@@ -56,7 +56,7 @@ CodeColumn codes_of(const std::shared_ptr<const FeaturesOfRows>& features) {
 
 void find_links(const FeaturesOfRows& features, std::span<const std::uint32_t> rows, double cosine,
                 const EdgeSink& sink, const NeighbourOptions& options) {
-  std::vector<std::uint32_t> numbers;  // ascend as rows do
+  std::vector<std::uint32_t> numbers;  // ascend like the rows
   std::vector<std::uint32_t> row_of(features.index.size());
   for (const std::uint32_t row : rows) {
     if (features.number[row] == kNoRow) continue;

@@ -18,8 +18,8 @@ namespace {
 constexpr FileKind kKind{"WNWFEATS", 1, "feature file"};
 constexpr const char* kMakeAgain = "make it again with winnow embed";
 constexpr float kMostI8 = 127;
-// Of the largest element of a vector. Below, a scale would have no room for its bits; above, f16
-// may round it to what is infinite.
+// Limits for the largest element of a vector. Below, the scale would lose bits; above, f16 may
+// round to infinity.
 constexpr float kLeastMagnitude = std::numeric_limits<float>::min() * 1024;
 constexpr float kMostMagnitude = 3.4e38F;
 
@@ -51,7 +51,7 @@ void append_row(std::span<const float> vector, float largest, std::vector<float>
   }
 }
 
-// Whether a row is such as append_row() makes.
+// Whether append_row() can have made this row.
 bool is_row(float scale, std::span<const F16> row) noexcept {
   float largest = 0;
   for (const F16 element : row) {

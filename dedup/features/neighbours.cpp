@@ -38,7 +38,7 @@ std::vector<Hash128> hashes_of(const CodeColumn& codes, std::size_t rows) {
   return hashes;
 }
 
-// Compares rows by their vectors and hands on what is near enough.
+// Compares rows by their vectors and reports those that are near enough.
 class Comparing {
  public:
   Comparing(const FeatureIndex& index, double cosine, const PairSink& sink)
@@ -79,8 +79,8 @@ struct Search {
   int radius;
 };
 
-// Seen from the mean, strangers are further apart where all vectors point the same way, and so are
-// pairs near the mean.
+// Relative to the mean, unrelated vectors are further apart if all vectors point in similar
+// directions, but so are pairs near the mean.
 Search plan_search(const FeatureIndex& index, std::span<const std::uint32_t> rows, double cosine,
                    double recall) {
   const UnitVectors& vectors = index.vectors();
@@ -94,7 +94,7 @@ Search plan_search(const FeatureIndex& index, std::span<const std::uint32_t> row
   return {project(vectors, origin, index.seed()), by_origin.radius};
 }
 
-// Rows `rows` of other vectors each.
+// Finds pairs among `rows`, which have distinct vectors.
 void find_pairs_of_distinct(const FeatureIndex& index, std::span<const std::uint32_t> rows,
                             double cosine, const PairSink& sink, const NeighbourOptions& options) {
   const Search search = plan_search(index, rows, cosine, options.recall);
@@ -114,7 +114,7 @@ void find_pairs_of_distinct(const FeatureIndex& index, std::span<const std::uint
   comparing.flush();
 }
 
-// The codes as planes (scan.h), of every so many rows.
+// The codes of every n-th row as planes (scan.h).
 struct Planes {
   Planes(const CodeColumn& codes, std::size_t rows, std::size_t step)
       : count((rows + step - 1) / step), words(count * codes.words_per_code()) {
@@ -131,14 +131,14 @@ struct Planes {
   std::vector<std::uint64_t> words;
 };
 
-// Memory of a thread.
+// Buffers of a thread.
 struct Found {
   std::vector<std::uint32_t> rows;
   std::vector<std::uint32_t> distances;
   std::vector<NearRow> near;
 };
 
-// Finds the rows whose codes are nearest.
+// Finds the rows with the nearest codes.
 class NearestCodes {
  public:
   NearestCodes(const FeatureIndex& index, std::size_t candidates)
@@ -147,7 +147,7 @@ class NearestCodes {
         all_(codes_, index.size(), 1),
         some_(codes_, index.size(), std::max<std::size_t>(1, index.size() / kSample)) {}
 
-  // Puts `candidates` rows or more into found.rows: all that are as near as the last of them.
+  // Fills found.rows with at least `candidates` rows, including all ties of the last one.
   void find(std::uint32_t row, Found& found) const {
     found.rows.resize(all_.count);
     found.distances.resize(all_.count);
@@ -170,7 +170,7 @@ class NearestCodes {
   static constexpr std::size_t kSample = 2048;
   static constexpr std::uint32_t kWiden = 6;
 
-  // How far the last is of so many that are nearest.
+  // The distance of the last of the nearest rows.
   static std::uint32_t distance_of_nearest(const Found& found, std::size_t count,
                                            std::size_t nearest) {
     std::array<std::size_t, kProjections + 1> at{};
@@ -181,7 +181,7 @@ class NearestCodes {
     }
     return distance;
   }
-  // One that about as many rows are within as are wanted, by those of a sample.
+  // An initial radius that holds about the wanted number of rows, estimated from a sample.
   std::uint32_t first_radius(const std::uint64_t* code, Found& found) const {
     const std::size_t count = kernel_.scan(some_.planes(), {code, kProjections}, found.rows.data(),
                                            found.distances.data());
@@ -196,7 +196,7 @@ class NearestCodes {
   const ScanKernel& kernel_ = best_scan_kernel();
 };
 
-// The nearest to `row` of found.rows.
+// The nearest rows among found.rows.
 void take_nearest(const FeatureIndex& index, std::uint32_t row, Found& found,
                   std::span<NearRow> out) {
   found.near.clear();
@@ -280,7 +280,7 @@ void find_pairs_between(const FeatureIndex& index, std::span<const std::uint32_t
 }
 
 NearestRows nearest_rows(const FeatureIndex& index, int k, const NeighbourOptions& options) {
-  constexpr std::size_t kSlice = 4096;  // rows between two looks at what was asked for meanwhile
+  constexpr std::size_t kSlice = 4096;  // rows between two checks for progress and stop
   NearestRows nearest;
   nearest.rows = index.size();
   nearest.per_row = std::min(static_cast<std::size_t>(std::max(k, 1)),

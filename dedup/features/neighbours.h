@@ -14,28 +14,29 @@
 
 namespace winnow::dedup {
 
-// Rows of a feature table that point in about the same direction.
+// Nearest-neighbour search in a feature table, by cosine.
 //
-// Search   Codes of 256 bits by random projections (SimHash, Charikar 2002), which are searched
-//          exactly (search/); what that finds is compared again by the vectors themselves. So
-//          nothing false is found, and a share is missed. The nearest are looked for by vectors
-//          less their mean; pairs so too, or as they are, whichever brings fewer to compare.
-// Result   A pure function of the table, the question and the seed, for any number of threads.
+// Search     256-bit codes by random projections (SimHash, Charikar 2002) are searched exactly
+//            (search/). Candidates are compared again by the vectors themselves.
+// Precision  No false pair is reported; a share of pairs is missed.
+// Centre     The nearest are searched by vectors less their mean. Pairs are searched so, or by the
+//            vectors as they are, whichever gives fewer candidates.
+// Result     A pure function of the table, the question and the seed, for any number of threads.
 
-// A feature table made ready to be searched. Memory: 4 bytes an element and 60 a row.
+// A feature table prepared for search. Memory: 4 bytes an element and 60 a row.
 class FeatureIndex {
  public:
-  // Of all rows of the table; `seed`: of the projections.
+  // Indexes all rows of the table. `seed` is that of the projections.
   explicit FeatureIndex(const FeatureTable& table, std::uint64_t seed = 0);
 
   std::size_t size() const noexcept { return vectors_.size(); }
   const UnitVectors& vectors() const noexcept { return vectors_; }
   std::uint64_t seed() const noexcept { return seed_; }
   const Viewpoint& mean() const noexcept { return mean_; }
-  const CodeColumn& codes() const noexcept { return codes_; }  // seen from the mean
-  // Of the elements of each row: equal ones are of equal vectors.
+  const CodeColumn& codes() const noexcept { return codes_; }  // relative to the mean
+  // Hash of the elements of each row: equal for equal vectors.
   const std::vector<Hash128>& hashes() const noexcept { return hashes_; }
-  // 1 of rows that are equal.
+  // Exactly 1 for equal rows.
   float cosine(std::uint32_t a, std::uint32_t b) const noexcept {
     return hashes_[a] == hashes_[b] ? 1.0F : vectors_.cosine(a, b);
   }
@@ -49,9 +50,9 @@ class FeatureIndex {
 };
 
 struct NeighbourOptions {
-  double recall = 0.999;  // of pairs that have the cosine asked for; nearer ones are missed less
+  double recall = 0.999;  // for pairs at the requested cosine; nearer pairs are missed less often
   ProgressSink progress = {};
-  StopRequested stop = {};  // StoppedError
+  StopRequested stop = {};  // throws StoppedError
 };
 
 // Rows a < b.
@@ -61,12 +62,12 @@ struct CosinePair {
   float cosine;
   friend bool operator==(const CosinePair&, const CosinePair&) = default;
 };
-// Takes pairs as they are found: each once, a batch at a time, in no order, on any thread.
+// Receives pairs as they are found: each once, in batches, in no order, on any thread.
 using PairSink = std::function<void(std::span<const CosinePair>)>;
 
-// Pairs of these rows (ascending) whose cosine is at least `cosine`, up to equal vectors: rows of
-// one vector are linked to the first of them, and that one alone to others.
-// UsageError unless `cosine` is above 0 and at most 1.
+// Finds pairs of these rows (ascending) whose cosine is at least `cosine`, up to equal vectors:
+// rows of one vector are linked to the first of them, and only that one to others.
+// Errors  UsageError unless `cosine` is above 0 and at most 1.
 void find_pairs(const FeatureIndex& index, std::span<const std::uint32_t> rows, double cosine,
                 const PairSink& sink, const NeighbourOptions& options = {});
 
@@ -74,8 +75,8 @@ void find_pairs(const FeatureIndex& index, std::span<const std::uint32_t> rows, 
 std::vector<CosinePair> pairs_from(const FeatureIndex& index, double cosine,
                                    const NeighbourOptions& options = {});
 
-// Pairs of a row of `some` and a row of `others`, both ascending and without a row in common, equal
-// vectors included. UsageError as find_pairs().
+// Finds pairs of a row of `some` and a row of `others`, equal vectors included. Both ascend and
+// share no row. UsageError as find_pairs().
 void find_pairs_between(const FeatureIndex& index, std::span<const std::uint32_t> some,
                         std::span<const std::uint32_t> others, double cosine, const PairSink& sink,
                         const NeighbourOptions& options = {});
@@ -86,10 +87,10 @@ struct NearRow {
   friend bool operator==(const NearRow&, const NearRow&) = default;
 };
 
-// Of each row its nearest others, the nearest first, of equally near ones the first row first.
+// The nearest other rows of each row, nearest first; ties by row number.
 struct NearestRows {
   std::size_t rows = 0;
-  std::size_t per_row = 0;  // k, or one less than there are rows
+  std::size_t per_row = 0;  // k, or the number of rows - 1 if that is less
   std::vector<NearRow> all;
 
   std::span<const NearRow> operator[](std::size_t row) const noexcept {
@@ -97,8 +98,8 @@ struct NearestRows {
   }
 };
 
-// The `k` nearest (1 or more) of each row. They are looked for among the rows whose codes are
-// nearest: 20 k of them, 400 at least. Exact for tables of no more rows than that.
+// The `k` (1 or more) nearest of each row. Candidates are the rows with the nearest codes: 20 k of
+// them, at least 400. Exact for tables with no more rows than that.
 NearestRows nearest_rows(const FeatureIndex& index, int k, const NeighbourOptions& options = {});
 
 }  // namespace winnow::dedup

@@ -27,7 +27,8 @@ std::vector<ClassSum> sums_of(const UnitVectors& vectors, std::span<const std::i
   return sums;
 }
 
-// 1 - cosine of a vector to the mean of a class, of its other rows where it is `among` them.
+// 1 - cosine between a vector and the mean of a class, without the vector itself if it is `among`
+// its rows.
 double distance_to(const ClassSum& of, std::span<const float> vector, bool among) {
   double product = 0;
   double squares = 0;

@@ -10,20 +10,23 @@
 
 namespace winnow::dedup {
 
-// How far each row is from all others: 1 - cosine to the last of its nearest rows; 0 where there is
-// no other row. So fewer equal rows than are asked for do not hide each other.
+// Distance of each row from the others: 1 - cosine to the last of its nearest rows; 0 if there is
+// no other row.
+// A few equal rows therefore do not hide each other.
 // Source  Sun, Ming, Zhu and Li, "Out-of-Distribution Detection with Deep Nearest Neighbors" (2022)
 std::vector<float> neighbour_distances(const NearestRows& nearest);
 
-// How far each row is from its class: 1 - cosine to the mean of the class's other rows. Of a row
-// without label, or whose label no other has, to the class that is nearest; 0 where there is none.
-// `labels`: of each row a class in [0, classes), or -1.
+// Distance of each row from its class: 1 - cosine to the mean of the class's other rows.
+// A row without label, or alone in its class, gets the distance to the nearest class; 0 if there is
+// none.
+// labels  A class in [0, classes) for each row, or -1.
 std::vector<float> class_distances(const UnitVectors& vectors, std::span<const std::int32_t> labels,
                                    std::size_t classes);
 
-// How far each row is from what it should be near to: the product of both; where `classes` is 0,
-// neighbour_distances() alone. A wrong label makes a row far from its class, and not from its
-// nearest; a rare kind of a class is far from its nearest, and not from its class.
+// The product of neighbour_distances() and class_distances(); neighbour_distances() alone if
+// `classes` is 0.
+// A wrong label makes a row far from its class, but not from its nearest rows. A rare kind of a
+// class is far from its nearest rows, but not from its class.
 std::vector<float> outlier_distances(const NearestRows& nearest, const UnitVectors& vectors,
                                      std::span<const std::int32_t> labels, std::size_t classes);
 

@@ -29,8 +29,8 @@ std::vector<float> planes_of(std::size_t dimensions, std::uint64_t seed) {
   return planes;
 }
 
-// The angle between two vectors of length 1 and this cosine, as a share of a half turn, seen from a
-// point that is so far from them.
+// The angle between two unit vectors with this cosine, as a share of a half turn, seen from a point
+// at the given distances.
 double share_of_turn(double cosine, double to_a, double to_b) {
   const double chord_squared = 2 - 2 * cosine;
   const double product = 2 * to_a * to_b;
@@ -102,7 +102,7 @@ CodeColumn project(const UnitVectors& vectors, const Viewpoint& from, std::uint6
 }
 
 int radius_for(std::span<const float> distances, double cosine, double recall) {
-  constexpr std::size_t kSteps = 1024;  // of a half turn, rounded up
+  constexpr std::size_t kSteps = 1024;  // per half turn, rounded up
   std::vector<double> rows(kSteps + 1);
   for (const float distance : distances) {
     const double share = share_of_turn(cosine, double{distance}, double{distance});

@@ -11,8 +11,8 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr std::size_t kMostRows = 65536;  // that are looked at
-constexpr double kRidge = 1e-6;           // of the mean variance, added to each
+constexpr std::size_t kMostRows = 65536;  // used for mean and covariance
+constexpr double kRidge = 1e-6;           // share of the mean variance that is added to each
 constexpr std::size_t kRowsOfMatrix = 8;  // computed at once
 constexpr std::size_t kRowsAtOnce = 4096;
 
@@ -24,7 +24,7 @@ struct Triangle {
   std::vector<double> numbers;
 };
 
-// Vectors one behind the other, of `count` rows that are `step` apart.
+// The vectors of `count` rows, `step` rows apart.
 std::vector<float> read_rows(const FeatureTable& table, std::size_t begin, std::size_t count,
                              std::size_t step) {
   const std::size_t dimensions = table.dimensions;
@@ -35,7 +35,7 @@ std::vector<float> read_rows(const FeatureTable& table, std::size_t begin, std::
   return rows;
 }
 
-// Subtracts it.
+// Subtracts the mean from the rows, and returns it.
 std::vector<double> take_mean(std::vector<float>& rows, std::size_t dimensions) {
   const std::size_t count = rows.size() / dimensions;
   std::vector<double> mean(dimensions);
@@ -69,7 +69,7 @@ Triangle covariance(const std::vector<float>& rows, std::size_t dimensions) {
   return sums;
 }
 
-// Cholesky's factor L of the matrix with a ridge, in its place: L L^T.
+// In-place Cholesky factor L of the matrix plus a ridge: L L^T.
 void factorise(Triangle& matrix, std::size_t size) {
   double variances = 0;
   for (std::size_t i = 0; i < size; ++i) variances += matrix.row(i)[i];
@@ -86,7 +86,7 @@ void factorise(Triangle& matrix, std::size_t size) {
   }
 }
 
-// L^-1 (x - mean), in the place of x.
+// Replaces x by L^-1 (x - mean).
 void solve_by_factors(const Triangle& factor, const std::vector<double>& mean, std::span<float> x) {
   std::vector<double> y(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
