@@ -16,16 +16,16 @@ constexpr int kSide = 256;
 constexpr int kBlockSide = 16;
 constexpr int kAcross = kSide / kBlockSide;
 constexpr std::size_t kBlocks = kAcross * kAcross;
-constexpr std::uint32_t kOne = 256;  // weights have 8 bits behind the point
+constexpr std::uint32_t kOne = 256;  // weights have 8 fractional bits
 
-// What a place of 256 is made of: pixels `first` and `second`, the second by that weight.
+// Interpolation of one of 256 positions: pixels `first` and `second`, the second with that weight.
 struct Mix {
   int first;
   int second;
   std::uint32_t weight;
 };
 
-// OpenCV's arithmetic, step by step: another order of it rounds other weights.
+// OpenCV's arithmetic step by step: another order would round some weights differently.
 std::array<Mix, kSide> mixes_of(int length) {
   const double step = 1.0 / (static_cast<double>(kSide) / length);
   std::array<Mix, kSide> mixes;
@@ -37,7 +37,7 @@ std::array<Mix, kSide> mixes_of(int length) {
       const int end = first < 0 ? 0 : length - 1;
       mix = {end, end, 0};
     } else {
-      const double weight = std::nearbyint((at - first) * kOne);  // half to even
+      const double weight = std::nearbyint((at - first) * kOne);  // rounds half to even
       mix = {first, first + 1, static_cast<std::uint32_t>(weight)};
     }
   }
@@ -67,7 +67,7 @@ class BlockMeanStream final : public HashStream {
     std::fill_n(words, kBlocks / 64, std::uint64_t{0});
     for (std::size_t i = 0; i < kBlocks; ++i) {
       const std::size_t byte = i / 8;
-      // Bytes as they follow one another, the first bit of each its lowest.
+      // Bytes in order, with the lowest bit first in each.
       const std::size_t shift = 56 - byte % 8 * 8 + i % 8;
       words[byte / 8] |= std::uint64_t{sums_[i] * kBlocks >= all} << shift;
     }
@@ -86,7 +86,7 @@ class BlockMeanStream final : public HashStream {
     }
   }
 
-  // Mixes row next_ of the small picture and adds its gray to the sums of its blocks.
+  // Interpolates row next_ of the small picture and adds its gray values to the sums of its blocks.
   void add_line() {
     const Mix& mix = down_[next_];
     const std::vector<std::uint32_t>& first = mix.first == mix.second ? line_ : above_;
@@ -107,10 +107,10 @@ class BlockMeanStream final : public HashStream {
   const std::size_t channels_;
   const std::array<Mix, kSide> down_;
   const std::array<Mix, kSide> across_;
-  std::vector<std::uint32_t> above_;  // the row before, resized across
+  std::vector<std::uint32_t> above_;  // the row before, resized horizontally
   std::vector<std::uint32_t> line_;   // the last row
-  int row_ = 0;                       // of the picture, to come
-  std::size_t next_ = 0;              // of the small picture
+  int row_ = 0;                       // next row of the picture
+  std::size_t next_ = 0;              // next row of the small picture
   std::array<std::uint64_t, kBlocks> sums_{};
 };
 

@@ -6,9 +6,10 @@
 
 namespace winnow::dedup {
 
-// Block mean (Yang et al. 2006) as OpenCV 4's img_hash::BlockMeanHash of mode 0 computes it:
-// resized to 256x256 by two pixels an axis (INTER_LINEAR_EXACT), then gray, then which of 16x16
-// blocks are at least as bright as the mean of all. Its code reads as the bytes of OpenCV's.
+// Block mean hash (Yang et al. 2006), as OpenCV 4's img_hash::BlockMeanHash of mode 0 computes it.
+// Resizes to 256x256 with two source pixels an axis (INTER_LINEAR_EXACT), converts to gray, and
+// compares the mean of each of 16x16 blocks with the overall mean (at least as bright: 1). The code
+// reads as OpenCV's bytes.
 std::unique_ptr<HashStream> begin_block_mean(int height_px, int width_px, int channels,
                                              int orientations, ResampleWeights* unused);
 

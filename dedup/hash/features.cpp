@@ -15,7 +15,7 @@ namespace winnow::dedup {
 
 namespace {
 
-// Of a row of the Laplacian, at most kBlock of its values: then they fit in 32 bits.
+// Sums over at most kBlock values of a row of the Laplacian, so that they fit in 32 bits.
 constexpr int kBlock = 2048;
 struct RowSums {
   std::int32_t values = 0;
@@ -98,7 +98,7 @@ auto best_laplacian() { return laplacian_base; }
 
 namespace {
 
-// Of the scale of 255, rounded down: |a - b| * 100 / 255 without a division.
+// |a - b| * 100 / 255, rounded down, without a division.
 std::uint16_t percent(std::int16_t a, std::int16_t b) {
   const auto hundredfold = static_cast<std::uint16_t>((a > b ? a - b : b - a) * 100);
   return static_cast<std::uint16_t>((hundredfold + 1 + (hundredfold >> 8)) >> 8);
@@ -106,14 +106,14 @@ std::uint16_t percent(std::int16_t a, std::int16_t b) {
 
 constexpr std::size_t kSketchSide = 64;
 
-// PDQ repeats the pixels of images smaller than 64x64, and so do we: interpolated ones would make
-// every step too small to count.
+// Repeats pixels for images smaller than 64x64, as PDQ does: interpolated steps would be too small
+// to count.
 float quality_of(const Image& small) {
   const auto height = static_cast<std::size_t>(small.height_px);
   const auto width = static_cast<std::size_t>(small.width_px);
   std::array<std::size_t, kSketchSide> column;
   for (std::size_t j = 0; j < kSketchSide; ++j) column[j] = (2 * j + 1) * width / (2 * kSketchSide);
-  // A row that repeats the one above has its steps across, and none down to it.
+  // A row that repeats the one above has horizontal steps, but no vertical ones.
   std::array<std::int16_t, kSketchSide> p;
   std::array<std::int16_t, kSketchSide> above{};
   std::uint16_t across = 0;  // at most 63 times 100

@@ -19,7 +19,7 @@ namespace {
 
 using enum SmallRule::Order;
 
-// Of a rule that knows no orientations, or does.
+// Adapts bit functions with and without orientations.
 template <auto kBits>
 void codes_of(ImageView small, int orientations, std::uint64_t* words) {
   if constexpr (requires { kBits(small, orientations, words); }) {

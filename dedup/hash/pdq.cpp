@@ -18,21 +18,21 @@ constexpr int kPdqSide = 64;
 constexpr std::size_t kLow = 16;
 using Samples = std::array<std::array<float, kPdqSide>, kPdqSide>;
 
-// Running means along an axis, of `full` values where there are as many on both sides.
+// Running mean along an axis, over `full` values where both sides have enough.
 struct Window {
   explicit Window(int length) : full((length + 127) / 128), half((full + 2) / 2) {}
   int full;
   int half;
 };
 
-// The additions of a row wait for one another, so sixteen rows are summed side by side: lanes hold
-// the pixels of all of them at one x, eight to a vector.
+// The additions within a row depend on each other, so sixteen rows are summed side by side. Lanes
+// hold the pixels of all sixteen rows at one x, eight to a vector.
 constexpr int kBatch = 16;
 using Eight [[gnu::vector_size(8 * sizeof(float))]] = float;
 using EightAnywhere [[gnu::vector_size(8 * sizeof(float)), gnu::aligned(4), gnu::may_alias]] =
     float;
 
-// Below, what is inlined into one function per instruction set.
+// The functions below are inlined into one function per instruction set.
 
 [[gnu::always_inline]] inline Eight load(const float* p) {
   return *reinterpret_cast<const EightAnywhere*>(p);
@@ -66,7 +66,7 @@ template <int... places>
   }
 }
 
-// Eight rows of eight floats become their columns.
+// Transposes eight rows of eight floats.
 [[gnu::always_inline]] inline void transpose(const float* from, std::ptrdiff_t from_stride,
                                              float* to, std::ptrdiff_t to_stride) {
   std::array<Eight, 8> m;
@@ -76,7 +76,7 @@ template <int... places>
   for (std::size_t i = 0; i < 8; ++i) store(to + static_cast<std::ptrdiff_t>(i) * to_stride, m[i]);
 }
 
-// Between kBatch rows of `width` floats and lanes.
+// Converts between kBatch rows of `width` floats and lanes.
 [[gnu::always_inline]] inline void to_lanes(const float* rows, std::ptrdiff_t width, float* lanes) {
   std::ptrdiff_t x = 0;
   for (; x + 8 <= width; x += 8) {
@@ -101,7 +101,8 @@ template <int... places>
   }
 }
 
-// Means along kBatch rows of `width`, in place. `lanes` and `means` are room for as many.
+// Running means along kBatch rows of `width`, in place. `lanes` and `means` are buffers of the same
+// size.
 [[gnu::always_inline]] inline void mean_rows(float* rows, int width, Window window, float* lanes,
                                              float* means) {
   to_lanes(rows, width, lanes);
@@ -153,8 +154,8 @@ template <int... places>
   }
 }
 
-// One step of means along columns: `added` comes and `removed` goes, where not null, and the
-// means of what is left, `size` rows, are written to `means` if that is not null.
+// One step of running means along columns, `size` columns wide. Adds row `added`, removes row
+// `removed`, and writes the means to `means`; each may be null.
 struct ColumnStep {
   const float* added;
   const float* removed;
@@ -212,7 +213,7 @@ Loops best_loops() { return {mean_rows_base, step_columns_base, luma_base}; }
 
 using TakeRow = std::function<void(const float*)>;
 
-// Means along rows, then along columns, of rows that come one after the other.
+// Running means along rows, then along columns, for rows that arrive one after the other.
 class BoxFilter {
  public:
   BoxFilter(int height_px, int width_px, TakeRow next)
@@ -227,7 +228,7 @@ class BoxFilter {
         sums_(floats(1)),
         means_(floats(1)) {}
 
-  // Room for the next row.
+  // The buffer for the next row.
   float* row() { return batch_.data() + std::ptrdiff_t{waiting_} * width_; }
   void row_is_there() {
     if (++waiting_ == kBatch) flush();
@@ -276,18 +277,18 @@ class BoxFilter {
   const Window along_rows_;
   const Window along_columns_;
   const TakeRow next_;
-  std::vector<float> batch_;  // rows that wait for others
+  std::vector<float> batch_;  // rows of an incomplete batch
   int waiting_ = 0;
   std::vector<float> lanes_;
   std::vector<float> lane_means_;
-  std::vector<float> window_;  // the last rows that went into the sums
+  std::vector<float> window_;  // ring of the rows in the sums
   int rows_ = 0;
-  int left_ = 0;  // the first row in them
+  int left_ = 0;  // the oldest row in it
   std::vector<float> sums_;
   std::vector<float> means_;
 };
 
-// Steps to the right and down, of the scale of 255 in percent; small ones do not count.
+// Horizontal and vertical steps in percent of 255; small ones do not count.
 int quality_of(const Samples& samples) {
   int sum = 0;
   const auto add = [&sum](float u, float v) {
@@ -302,9 +303,9 @@ int quality_of(const Samples& samples) {
   return std::min(100, sum / 90);
 }
 
-// Rows 1..16 of the orthonormal DCT-II of length 64, by columns: [n][k].
+// Rows 1..16 of the orthonormal DCT-II of length 64, stored by columns: [n][k].
 constexpr auto make_basis() {
-  constexpr double kScale = 0.17677669529663687F;  // sqrt(2 / 64), rounded as theirs is
+  constexpr double kScale = 0.17677669529663687F;  // sqrt(2 / 64), rounded as in the reference
   std::array<std::array<float, kLow>, kPdqSide> basis{};
   for (std::size_t n = 0; n < kPdqSide; ++n) {
     for (std::size_t k = 0; k < kLow; ++k) {
@@ -315,7 +316,7 @@ constexpr auto make_basis() {
 }
 alignas(64) constexpr auto kBasis = make_basis();
 
-// All sums in ascending order.
+// All sums are added in ascending order.
 std::array<float, kLow * kLow> low_dct(const Samples& samples) {
   std::array<std::array<float, kPdqSide>, kLow> columns{};
   for (std::size_t k = 0; k < kPdqSide; ++k) {
@@ -332,13 +333,13 @@ std::array<float, kLow * kLow> low_dct(const Samples& samples) {
   return block;
 }
 
-// Adds its bits to `words`, which are 0.
+// Sets bits in `words`, which must be 0.
 void set_bits(const std::array<float, kLow * kLow>& block, std::uint64_t* words) {
   auto sorted = block;
   const auto middle = sorted.begin() + kLow * kLow / 2 - 1;
   std::nth_element(sorted.begin(), middle, sorted.end());
   for (std::size_t i = 0; i < block.size(); ++i) {
-    // Its text begins with the last bit.
+    // The text form begins with the last bit.
     if (block[i] > *middle) words[(block.size() - 1 - i) / 64] |= std::uint64_t{1} << (i % 64);
   }
 }

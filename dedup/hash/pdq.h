@@ -6,11 +6,12 @@
 
 namespace winnow::dedup {
 
-// PDQ (Facebook 2019), as its reference in C++ computes it of an image that is not shrunk first:
-// luma in float, twice a box filter along rows and columns, 64x64 samples, frequencies 1..16 of
-// their DCT above the lower of the two in the middle. Its code is in the order of its text form.
-// Images with a side under 5 pixels have code 0 and quality 0.
-// Of several orientations (hash_name.h) by one transform.
+// PDQ (Facebook 2019), as its C++ reference computes it for an image that is not shrunk first.
+//
+// Steps  Luma in float; two passes of a box filter along rows and columns; 64x64 samples;
+//        frequencies 1..16 of their DCT that are above the lower of the two middle values.
+// Code   In the order of its text form. Images with a side under 5 px have code 0 and quality 0.
+// One transform serves all orientations (hash_name.h).
 std::unique_ptr<HashStream> begin_pdq(int height_px, int width_px, int channels, int orientations,
                                       ResampleWeights* unused);
 

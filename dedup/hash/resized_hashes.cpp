@@ -20,7 +20,7 @@ void set_bits(const std::array<bool, kBits>& bits, std::uint64_t* words) {
     words[i / 64] = words[i / 64] << 1 | std::uint64_t{bits[i]};
 }
 
-// Which values are above `middle`, or at it where `or_equal`.
+// Sets the bits of values above `middle`, or equal to it if `or_equal`.
 template <class T, std::size_t kBits>
 void set_above(const std::array<T, kBits>& values, T middle, bool or_equal, std::uint64_t* words) {
   std::array<bool, kBits> bits;
@@ -30,7 +30,7 @@ void set_above(const std::array<T, kBits>& values, T middle, bool or_equal, std:
   set_bits(bits, words);
 }
 
-// Of an even number, the sum of the two in the middle.
+// Twice the median of an even number of values: the sum of the two middle ones.
 template <class T, std::size_t kCount>
 T twice_median(std::array<T, kCount> values) {
   static_assert(kCount % 2 == 0);
@@ -52,8 +52,8 @@ constexpr auto make_dct_basis() {
   }
   return basis;
 }
-// At a line of the cache, as that of PDQ: loads across two lines are 7 % of an ingest of small
-// images.
+// Aligned to a cache line, like the table of PDQ: loads across two lines cost 7 % of an ingest of
+// small images.
 template <std::size_t kSide>
 alignas(64) constexpr auto kDctBasis = make_dct_basis<kSide>();
 
@@ -69,9 +69,10 @@ constexpr auto make_columns() {
 template <std::size_t kSide>
 constexpr auto kColumns = make_columns<kSide>();
 
-// The low block of a quarter of the side, DC included, of the two-dimensional DCT-II of a square
-// gray image; every sum in ascending order. What is below 1e-6 is 0: where the exact sum is 0 the
-// rounding noise of one summation order would otherwise decide the bits.
+// The low-frequency block (a quarter of the side, DC included) of the two-dimensional DCT-II of a
+// square gray image.
+// Every sum is added in ascending order. Values below 1e-6 become 0, because otherwise rounding
+// noise would decide bits whose exact sum is 0.
 template <std::size_t kSide>
 std::array<double, kSide * kSide / 16> low_dct(ImageView gray) {
   constexpr std::size_t kLow = kSide / 4;
@@ -84,7 +85,7 @@ std::array<double, kSide * kSide / 16> low_dct(ImageView gray) {
       for (std::size_t x = 0; x < kSide; ++x) columns[k][x] += kDctBasis<kSide>[k][y] * values[x];
     }
   }
-  // Sums side by side: each waits for its own last addition.
+  // Sums are computed side by side, since each waits for its own last addition.
   std::array<double, kLow * kLow> block{};
   for (std::size_t k = 0; k < kLow; ++k) {
     std::array<double, kLow> sums{};
@@ -98,7 +99,7 @@ std::array<double, kSide * kSide / 16> low_dct(ImageView gray) {
   return block;
 }
 
-// The codes of the first `orientations` of an image of kSide x kSide.
+// The codes of the first `orientations` orientations of an image of kSide x kSide.
 template <std::size_t kSide>
 void phash_of(ImageView small, int orientations, std::uint64_t* words) {
   constexpr std::size_t kLow = kSide / 4;
@@ -120,7 +121,7 @@ void ahash_of(ImageView small, bool or_equal, std::uint64_t* words) {
   set_above(values, sum, or_equal, words);
 }
 
-// Haar's wavelet is sums of blocks: no rounding.
+// The Haar wavelet only needs sums of blocks, so there is no rounding.
 void whash_of(ImageView small, bool or_equal, std::uint64_t* words) {
   const int block = small.height_px / 8;
   std::array<std::int64_t, 64> sums{};

@@ -9,22 +9,22 @@
 
 namespace winnow::dedup {
 
-// A hash of an image that is made small first.
+// Rule of a hash that works on a reduced image.
 struct SmallRule {
-  enum class Order { kGrayFirst, kResizeFirst };  // imagehash's and imagededup's
+  enum class Order { kGrayFirst, kResizeFirst };  // imagehash's order; imagededup's order
   Order order;
-  // Of what is resized; 0 for both: the largest square of a power of two that fits, of 8 at least.
+  // Size of the reduced image. 0 for both: the largest power-of-two square that fits, at least 8.
   int height_px;
   int width_px;
   void (*bits)(ImageView small_gray, int orientations, std::uint64_t* words);
 };
 
-// `greater` than the mean or median, or also equal to it.
+// Bits for "greater than" the mean or median; the `or_equal` forms also count equality.
 void ahash_bits(ImageView small, std::uint64_t* words);
 void ahash_or_equal_bits(ImageView small, std::uint64_t* words);
 void dhash_bits(ImageView small, std::uint64_t* words);
 void dhash_vertical_bits(ImageView small, std::uint64_t* words);
-// Of so many orientations (hash_name.h), by one transform.
+// Codes in `orientations` orientations (hash_name.h) from one transform.
 void phash_bits(ImageView small, int orientations, std::uint64_t* words);
 void phash16_bits(ImageView small, int orientations, std::uint64_t* words);
 void phash_or_equal_bits(ImageView small, std::uint64_t* words);

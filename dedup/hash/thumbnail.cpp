@@ -9,14 +9,14 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr std::uint64_t kLeastSide = 16;  // where the image has one as long
+constexpr std::uint64_t kLeastSide = 16;  // unless the image's side is shorter
 constexpr std::uint64_t kMostPixels = kThumbnailPixels;
 
 constexpr std::size_t pixels_of(ThumbnailSize size) noexcept {
   return static_cast<std::size_t>(size.width_px) * static_cast<std::size_t>(size.height_px);
 }
 
-// The shorter side of the largest picture in this ratio.
+// The shorter side of the largest thumbnail with this ratio.
 std::uint64_t shorter_side(std::uint64_t shorter, std::uint64_t longer) noexcept {
   std::uint64_t side = 0;
   while ((side + 1) * (side + 1) * longer <= kMostPixels * shorter) ++side;

@@ -11,10 +11,11 @@
 
 namespace winnow::dedup {
 
-// Small gray pictures of images, kept beside their fingerprints: what is looked at where codes
-// cannot tell.
+// Small gray versions of images, stored with their fingerprints. They are compared where codes
+// cannot decide.
 
-// Of one, at most. Part of the format: whoever changes it raises the version of fingerprint tables.
+// Maximum pixels of a thumbnail. Part of the format: a change requires a new version of fingerprint
+// tables.
 inline constexpr int kThumbnailPixels = 3072;
 
 struct ThumbnailSize {
@@ -24,28 +25,29 @@ struct ThumbnailSize {
   friend bool operator==(const ThumbnailSize&, const ThumbnailSize&) = default;
 };
 
-// How large the thumbnail of an image of that size is: of 4:3, 64 x 48 px. 0 x 0 for no image.
-// It has at most kThumbnailPixels, and no side is longer than the image's.
-// Sides are as long as that allows and in the ratio of the image's, to the nearest pixel; but none
-// is below 16 px unless the image's is: very long images are squeezed along their long side.
-// Pure, in integers: the same on every machine.
+// Size of the thumbnail of an image; 64 x 48 px for 4:3. 0 x 0 for no image. Pure, in integers: the
+// same on every machine.
+// - At most kThumbnailPixels, and no side longer than the image's.
+// - As large as that allows, with the image's aspect ratio to the nearest pixel.
+// - No side below 16 px unless the image's is: very long images are squeezed along their long side.
 ThumbnailSize thumbnail_size(std::uint32_t width_px, std::uint32_t height_px) noexcept;
 
-// Makes a thumbnail of gray rows that come a few at a time: resize() by ResampleFilter::kBilinear,
-// which averages what a pixel covers. Rows may be those of the image decoded at a smaller scale:
-// `size` is that of the image as it is. `weights`, which outlives it, may be null.
+// Makes a thumbnail of gray rows that arrive a few at a time: resize() with
+// ResampleFilter::kBilinear, which averages the covered pixels.
+// size     For the image at full size. The rows may come from a smaller decoding scale.
+// weights  May be null, else it must outlive the resizer.
 RowResizer thumbnail_rows(int height_px, int width_px, ThumbnailSize size,
                           ResampleWeights* weights = nullptr);
 
-// The same of a whole gray image.
+// The same for a whole gray image.
 Image thumbnail(ImageView gray);
 
-// What tables hold of one: its pixels, row by row, and zeros behind those in the last block.
+// Storage unit of thumbnails in tables: the pixels row by row, padded with zeros in the last block.
 using ThumbnailBlock = std::array<std::uint8_t, 64>;
 std::size_t thumbnail_blocks(ThumbnailSize size) noexcept;
 std::vector<ThumbnailBlock> to_blocks(const Image& thumbnail);
-// A thumbnail in its blocks, which must outlive it. FormatError where a thumbnail of that size has
-// more or fewer.
+// The image in these blocks, which must outlive it. FormatError if the number of blocks does not
+// fit the size.
 ImageView thumbnail_view(std::span<const ThumbnailBlock> blocks, ThumbnailSize size);
 
 }  // namespace winnow::dedup
