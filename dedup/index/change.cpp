@@ -24,7 +24,7 @@ constexpr std::uint64_t kMostFilesOfChange = 3;
 constexpr const char* kAdded = "what is to be put into the index";
 constexpr std::uint64_t kMostOfIndex = std::numeric_limits<std::uint32_t>::max() - 1;
 
-// What an earlier change left: one that was stopped, or one after which it could not be removed.
+// Removes the files of an earlier change that was stopped or could not clean up.
 void remove_unnamed(const fs::path& folder, const IndexManifest& manifest) {
   const std::set<std::string> named = manifest.file_names();
   std::vector<std::string> unnamed;
@@ -38,18 +38,19 @@ void remove_unnamed(const fs::path& folder, const IndexManifest& manifest) {
   for (const std::string& name : unnamed) remove_file(folder / name);
 }
 
-// The only change of an index at a time: files are written beside those that are there, and count
-// from the moment that the manifest names them. So there is always one: a new index begins with
-// that of nothing, lest files without one be taken for what a first change left.
+// The only change of an index at a time. Files are written beside the existing ones, and count once
+// the manifest names them.
+// A manifest therefore always exists: a new index begins with an empty one, because files without a
+// manifest look like the remains of a first change.
 class Change {
  public:
-  // Where there is no index: UsageError.
+  // UsageError if there is no index.
   Change(const fs::path& folder, const StopRequested& stop) : folder_(folder), stop_(stop) {
     open_index(folder);
     lock_ = lock_directory(folder);
     begin();
   }
-  // Where there is none: makes one of that kind. UsageError for a folder of something else.
+  // Makes an index of that kind if there is none. UsageError for a folder with other content.
   Change(const fs::path& folder, const IndexKind& kind, const StopRequested& stop)
       : folder_(folder), stop_(stop) {
     const bool was_there = fs::exists(folder);
@@ -67,7 +68,7 @@ class Change {
   }
   Change(const Change&) = delete;
   Change& operator=(const Change&) = delete;
-  // Takes back what does not count.
+  // Removes files that were not committed.
   ~Change() {
     try {
       for (const fs::path& path : written_) {
@@ -85,7 +86,7 @@ class Change {
   const IndexManifest& manifest() const noexcept { return index_->manifest(); }
   const StopRequested& stop() const noexcept { return stop_; }
 
-  // `write(path)` makes the file and gives its hash.
+  // `write(path)` makes the file and returns its hash.
   template <class Write>
   SealedFile write(FileRole role, const Write& write) {
     check_stop(stop_);
@@ -99,16 +100,16 @@ class Change {
   void commit(IndexManifest manifest) {
     check_stop(stop_);
     manifest.next_file = next_file_;
-    written_.clear();  // from here on the manifest may name them, also where writing it fails
+    written_.clear();  // from here on the manifest may name them, even if writing it fails
     is_new_ = false;
     write_manifest(manifest);
     try {
       remove_unnamed(folder_, manifest);
     } catch (const std::exception&) {
-      // The change counts, whatever becomes of these files: the next one removes them.
+      // The change is committed even if these files remain: the next change removes them.
     }
   }
-  // What was committed is what index() is from now on.
+  // Makes index() show the committed state.
   void reopen() { index_ = open_index(folder_); }
 
  private:
@@ -134,11 +135,11 @@ class Change {
   std::uint64_t next_file_ = 0;
   const StopRequested& stop_;
   std::vector<fs::path> written_;  // since the last commit
-  bool is_new_ = false;            // and nothing was committed to it
+  bool is_new_ = false;            // nothing has been committed to it yet
   bool made_folder_ = false;
 };
 
-// What is added is read column by column, and must be the same table each time.
+// An addition is read column by column, and must be the same table each time.
 ColumnSource checked(const ColumnSource& columns, std::size_t sources, const StopRequested& stop) {
   return [columns, sources, &stop](const ColumnNames& names) {
     check_stop(stop);
@@ -151,13 +152,13 @@ ColumnSource checked(const ColumnSource& columns, std::size_t sources, const Sto
   };
 }
 
-// Caches of winnows before this one have no phash16.
+// Caches of earlier versions have no phash16.
 std::string usual_hash(const ColumnSource& columns) {
   const Fingerprints table = columns({"codes:" + std::string(kUsualIndexHash)});
   return table.codes.empty() ? "phash" : std::string(kUsualIndexHash);
 }
 
-// Decisions look a little farther than their threshold.
+// Decisions look slightly beyond their threshold.
 int usual_radius(const CodeColumn& codes) {
   return std::max(codes.most_distance() / 8, usual_threshold(codes.hash) + 4);
 }
@@ -185,15 +186,15 @@ void check_options(const IndexKind& kind, const IndexOptions& options, const fs:
                    " bits; leave --hash and --radius out, or make another index");
 }
 
-// What becomes of the sources of an addition.
+// How the sources of an addition map to the index.
 struct Placing {
-  std::vector<IndexSource> sources;                    // with their content
-  std::vector<std::optional<std::uint32_t>> ordinals;  // in the index, of those that are new
-  std::vector<bool> keep;                              // by row: it is of such a one
-  std::uint64_t rows = 0;                              // so many
+  std::vector<IndexSource> sources;                    // with `content` filled in
+  std::vector<std::optional<std::uint32_t>> ordinals;  // numbers in the index, for new ones
+  std::vector<bool> keep;                              // by row: it belongs to a new source
+  std::uint64_t rows = 0;                              // number of kept rows
 };
 
-// Fills in what a source does not say of its rows yet.
+// Fills in missing `rows` and `content` of sources.
 void describe_rows(std::vector<IndexSource>& sources, const ColumnSource& columns) {
   const Fingerprints table = columns({"file_hashes", "pixel_hashes"});
   std::size_t row = 0;
@@ -212,7 +213,7 @@ void describe_rows(std::vector<IndexSource>& sources, const ColumnSource& column
   }
 }
 
-// By source, whether it has had rows and has none any more.
+// For each source, whether all its rows were deleted.
 std::vector<bool> emptied_sources(const OpenIndex& index) {
   std::vector<bool> emptied;
   for (const IndexSource& source : index.manifest().sources) emptied.push_back(source.rows > 0);
@@ -259,8 +260,8 @@ Placing place(const Addition& addition, const OpenIndex& index) {
   return placing;
 }
 
-// Index label by label of the addition; `classes` grows by those that it lacks, in the order in
-// which the sources name them.
+// The label in the index for each label of the addition. Missing classes are appended to `classes`,
+// in the order of the sources.
 std::vector<std::int32_t> translate_labels(const Addition& addition, const Placing& placing,
                                            std::vector<std::string>& classes) {
   std::unordered_map<std::string, std::int32_t> known;
@@ -281,8 +282,8 @@ std::vector<std::int32_t> translate_labels(const Addition& addition, const Placi
   return labels;
 }
 
-// The addition with the ids and labels that it gets in the index. SegmentColumns of sources that
-// are known keep theirs, and are left out by `keep`.
+// The addition with its ids and labels in the index. SegmentColumns of known sources keep theirs;
+// `keep` leaves them out.
 ColumnSource renamed(const ColumnSource& columns,
                      const std::vector<std::optional<std::uint32_t>>& ordinals,
                      const std::vector<std::int32_t>& labels) {
@@ -300,8 +301,8 @@ ColumnSource renamed(const ColumnSource& columns,
   };
 }
 
-// Calls `take` with each row of `rows` whose code one of `old_rows` has, and that one. Codes are
-// different among the ones and among the others.
+// Calls `take` with each row of `rows` that has the code of one of `old_rows`, and that old row.
+// Codes within each list are distinct.
 template <class Take>
 void find_equal(const CodeColumn& codes, std::span<const std::uint32_t> rows, const CodeColumn& old,
                 std::span<const std::uint32_t> old_rows, const Take& take) {
@@ -309,7 +310,8 @@ void find_equal(const CodeColumn& codes, std::span<const std::uint32_t> rows, co
     return as_text(std::as_bytes(of.code(row)));
   };
   std::unordered_map<std::string_view, std::uint32_t> known;
-  // Most of the old codes are not among the new: a bit for each code that is new says so.
+  // Most old codes do not occur among the new ones, so a bit set of the new codes filters them
+  // first.
   const std::size_t bits = std::bit_ceil(32 * rows.size() + 1);
   std::vector<bool> seen(bits);
   const auto bit_of = [&](const CodeColumn& of, std::uint32_t row) {
@@ -326,7 +328,7 @@ void find_equal(const CodeColumn& codes, std::span<const std::uint32_t> rows, co
   }
 }
 
-// Likewise of the thumbnails.
+// The same for thumbnails.
 ThumbnailSource stoppable(ThumbnailSource thumbnails, const StopRequested& stop) {
   if (!thumbnails) return {};
   return [thumbnails = std::move(thumbnails), &stop](std::size_t first, std::size_t count) {
@@ -335,13 +337,13 @@ ThumbnailSource stoppable(ThumbnailSource thumbnails, const StopRequested& stop)
   };
 }
 
-// How the links of an addition are found: `inner` finds those among its own rows.
+// How links of an addition are found. `inner` finds those among its own rows.
 struct LinkSearch {
   LinkSource inner;
   SearchOptions options;
 };
 
-// The links that the kept rows of a table bring to an index.
+// The links that the kept rows of a table add to an index.
 CodeLinks links_of_addition(const OpenIndex& index, const IndexKind& kind,
                             const Fingerprints& table, const std::vector<bool>& keep,
                             const LinkSearch& search) {
@@ -367,7 +369,7 @@ CodeLinks links_of_addition(const OpenIndex& index, const IndexKind& kind,
   if (index.rows() > 0) {
     old = index.columns({codes_name(kind)});
     old_firsts = own_firsts(index.read_firsts());
-    // A code that is there has its links.
+    // The links of an existing code are already there.
     find_equal(codes, firsts, old.codes.front(), old_firsts,
                [&](std::uint32_t row, std::uint32_t old_row) { first_number[row] = old_row; });
     std::erase_if(firsts, [&](std::uint32_t row) { return first_number[row] != number[row]; });
@@ -392,7 +394,7 @@ CodeLinks links_of_addition(const OpenIndex& index, const IndexKind& kind,
   return links;
 }
 
-// What a compaction leaves of the links: of each code the first row that stays stands for it.
+// The links that remain after a compaction. The first remaining row of each code represents it.
 CodeLinks remaining_links(const OpenIndex& index) {
   const std::vector<std::uint32_t> old_firsts = index.read_firsts();
   std::vector<std::uint32_t> first(index.rows(), kNoCode);  // new number, by old first row
@@ -415,7 +417,7 @@ CodeLinks remaining_links(const OpenIndex& index) {
   return links;
 }
 
-// What a segment is made of, but for its links.
+// The content of a segment, without its links.
 struct SegmentColumns {
   ColumnSource columns;
   ThumbnailSource thumbnails;
@@ -474,7 +476,7 @@ Added add(Change& change, Addition addition, IndexKind kind, const LinkSearch& s
   CodeLinks links = links_of_addition(
       change.index(), kind, addition.columns({codes_name(kind), "quality"}), placing.keep, search);
   const ColumnSource columns = renamed(addition.columns, placing.ordinals, labels);
-  // Names come with the ids of the addition.
+  // Names arrive with the ids of the addition.
   const NameSource names = [&](const NameSink& sink) {
     addition.names([&](SampleId id, std::string_view name) {
       if (position_of(id) % 65'536 == 0) check_stop(stop);
@@ -525,7 +527,7 @@ class NameSearch {
   std::unordered_map<std::string, std::optional<std::uint32_t>> found_;  // name -> source
 };
 
-// By row, which go now.
+// By row: whether it is deleted now.
 std::vector<bool> rows_to_delete(const OpenIndex& index, const Deletion& deletion) {
   const std::vector<SampleId> ids = index.columns({}).ids;
   std::vector<bool> gone(ids.size());
@@ -557,7 +559,7 @@ std::vector<bool> rows_to_delete(const OpenIndex& index, const Deletion& deletio
 
 Added add_to_index(const fs::path& folder, const Addition& addition, const IndexOptions& options,
                    const SearchOptions& search) {
-  // Of what nothing was added to yet, the kind is still to be chosen.
+  // The kind of an index without sources is still to be chosen.
   std::optional<IndexKind> of_new;
   const auto choose_kind = [&](const OpenIndex* index) {
     if (index && !index->manifest().sources.empty()) {
@@ -568,7 +570,7 @@ Added add_to_index(const fs::path& folder, const Addition& addition, const Index
     return *of_new;
   };
   Change change(folder, choose_kind(find_index(folder).get()), search.stop);
-  // Somebody else may have changed it before it was locked.
+  // Another process may have changed it before it was locked.
   const IndexKind kind = choose_kind(&change.index());
   const LinkSource inner = [&](const CodeColumn& codes, std::span<const std::uint32_t> rows,
                                int radius, const EdgeSink& sink) {

@@ -113,7 +113,7 @@ void LinksFile::for_each(int nearest, int furthest, const EdgeSink& sink) const 
 
 Hash128 write_names(const std::filesystem::path& path, std::span<const SampleId> ids,
                     const NameSource& names) {
-  // How long the text is, is known at its end.
+  // The size of the text is only known at the end.
   ScratchFile text;
   std::string gathered;
   std::vector<std::uint64_t> offsets{0};

@@ -12,35 +12,35 @@
 #include "common/file.h"
 #include "dedup/index/index.h"
 
-// The files of an index beside its tables. What is read is vouched for by its hash; readers check
-// what could lead them astray all the same, and throw FormatError naming the file. Writers are
-// durable and return the XXH3-128 of the file.
+// The files of an index beside its tables. Their hashes vouch for what is read.
+// Readers still check whatever could cause invalid access, and throw FormatError naming the file.
+// Writers are durable and return the XXH3-128 of the file.
 namespace winnow::dedup {
 
-// Of a row that matches nothing by its code.
+// Marks a row that does not match by its code.
 inline constexpr std::uint32_t kNoCode = 0xFFFFFFFF;
 
-// What a segment adds, by numbers of rows in the index: the first row of each row's code, or
-// kNoCode, and the links between first rows. A link goes from a row of the segment to another of it
-// or of an earlier one.
+// The codes and links of one segment, by row numbers of the index: the first row with each row's
+// code (or kNoCode), and the links between first rows. A link goes from a row of the segment to
+// another one of it, or of an earlier segment.
 struct CodeLinks {
-  std::vector<std::uint32_t> firsts;  // of the segment's rows
+  std::vector<std::uint32_t> firsts;  // for each row of the segment
   std::vector<Edge> edges;
 };
 Hash128 write_links(const std::filesystem::path& path, int radius, CodeLinks links);
 
 class LinksFile {
  public:
-  // Of rows [first_row, first_row + rows).
+  // The file of rows [first_row, first_row + rows).
   LinksFile(std::shared_ptr<const InputFile> file, int radius, std::uint64_t first_row,
             std::uint64_t rows);
   std::vector<std::uint32_t> read_firsts() const;
-  // Those of a distance in this range, ascending.
+  // Calls `sink` for the links of a distance in this range, by ascending distance.
   void for_each(int nearest, int furthest, const EdgeSink& sink) const;
 
  private:
   std::shared_ptr<const InputFile> file_;
-  std::vector<std::uint64_t> starts_;  // of the links of each distance, and the end
+  std::vector<std::uint64_t> starts_;  // offsets of the links of each distance, and the end
   std::uint64_t first_row_;
   std::uint64_t rows_;
   std::uint64_t firsts_at_ = 0;
@@ -48,7 +48,7 @@ class LinksFile {
   std::uint64_t b_at_ = 0;
 };
 
-// Names of the samples `ids`, ascending. FormatError when `names` lacks one.
+// Writes the names of the samples `ids` (ascending). FormatError if `names` lacks one.
 Hash128 write_names(const std::filesystem::path& path, std::span<const SampleId> ids,
                     const NameSource& names);
 

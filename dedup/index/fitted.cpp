@@ -15,10 +15,10 @@ namespace winnow::dedup {
 namespace fs = std::filesystem;
 namespace {
 
-// Raised by any change that alters what is fitted to the same pictures.
+// Raised by any change that alters the model fitted to the same pictures.
 constexpr std::uint64_t kFittedVersion = 1;
 
-// A hash that tells the live rows from others.
+// A hash that identifies the live rows.
 std::string content_of(const IndexManifest& manifest) {
   Xxh3Stream stream;
   const auto update = [&](const std::string& hex) { stream.update(as_bytes(hex)); };
@@ -38,7 +38,7 @@ Json to_json(const FittedModel& fitted, const IndexManifest& manifest) {
   return json;
 }
 
-// Nothing where there is no file, or one that is damaged, of another version or of other rows.
+// nullopt if the file is missing, damaged, of another version or of other rows.
 std::optional<FittedModel> read_fitted(const fs::path& path, const IndexManifest& manifest) {
   if (!fs::exists(path)) return std::nullopt;
   try {

@@ -5,10 +5,10 @@
 
 namespace winnow::dedup {
 
-// What an index's pictures say of when two are one, kept in its folder (docs/formats/index.md).
+// Verification model fitted to an index's pictures, stored in its folder (docs/formats/index.md).
 struct FittedModel {
-  Calibration calibration;  // of the rows that match by codes of its hash
-  double landmarks = 0;     // of a picture, on average (landmarks_a_picture)
+  Calibration calibration;  // for the rows that match by codes of the model's hash
+  double landmarks = 0;     // average per picture (landmarks_a_picture)
 };
 
 }  // namespace winnow::dedup

@@ -16,11 +16,11 @@ namespace {
 constexpr std::uint32_t kNoGroup = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kBatch = 16384;
 
-// The links among `rows` that the index keeps. `classes`: by live row, the first row of its code.
+// Reports the stored links among `rows`. `classes`: for each live row, the first row of its code.
 void give_links(const OpenIndex& index, std::span<const std::uint32_t> classes,
                 std::span<const std::uint32_t> rows, int threshold, const StopRequested& stop,
                 const EdgeSink& sink) {
-  std::vector<std::uint32_t> first(index.rows(), kNoGroup);  // of `rows`, by class
+  std::vector<std::uint32_t> first(index.rows(), kNoGroup);  // first of `rows` in each class
   std::vector<Edge> batch;
   const auto give = [&](const Edge& edge) {
     batch.push_back(edge);
@@ -58,7 +58,7 @@ class NearestGroup {
   void offer(std::uint32_t row, std::uint32_t distance, std::uint32_t in_index) {
     best_[row] = std::min(best_[row], {distance, in_index});
   }
-  // All rows of one code share what was found for the first of them.
+  // All rows of one code share the result for the first of them.
   void share(std::span<const std::uint32_t> first_of) {
     for (std::uint32_t row = 0; row < first_of.size(); ++row) {
       if (first_of[row] != kNoCode) best_[row] = std::min(best_[row], best_[first_of[row]]);
@@ -135,7 +135,7 @@ LinkSource StoredIndex::links(const SearchOptions& search) const {
     if (index_->live()[row]) classes[live++] = classes[row];
   }
   classes.resize(live);
-  // What is given is copied about; its rows are not.
+  // The returned function gets copied; its rows are shared.
   const auto shared = std::make_shared<const std::vector<std::uint32_t>>(std::move(classes));
   return
       [index = index_, shared, search](const CodeColumn& codes, std::span<const std::uint32_t> rows,
@@ -210,7 +210,7 @@ std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int thr
   const Fingerprints all = index_->live_columns({codes_name(kind), "quality"});
   const auto is_enough = is_enough_for(kind.hash, least_quality);
   if (all.size() > 0) {
-    // Rows of one code are as one: the first of them.
+    // Rows of one code are represented by the first of them.
     std::vector<bool> seen(index_->rows());
     std::vector<std::uint32_t> firsts;
     const std::vector<std::uint32_t> classes = index_->read_firsts();

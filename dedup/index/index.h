@@ -17,42 +17,43 @@
 
 namespace winnow::dedup {
 
-// An index is a folder of fingerprints that grows (docs/formats/index.md): tables of what was
-// added, what of it was deleted since, and the links between codes up to a radius, so that neither
-// adding to it nor deduplicating it at any threshold up to the radius searches among what is there.
-// What is decided of an index is what is decided of one table of its live rows.
+// An index is a growing folder of fingerprints (docs/formats/index.md). It holds tables of what was
+// added, which rows were deleted since, and the links between codes up to a radius.
+// Adding to it, and deduplicating it at any threshold up to the radius, therefore needs no search
+// among the rows already there.
+// Decisions about an index equal those about one table of its live rows.
 
-// What an index compares by; the same for all that is added.
+// The hash and radius of an index. The same for everything added to it.
 struct IndexKind {
   std::string hash;  // a row of hashes.h, with its scale
   std::uint32_t version = 0;
   int bits = 64;
-  int radius = 8;  // links of codes so many bits apart are kept
+  int radius = 8;  // bits; links up to this distance are stored
   friend bool operator==(const IndexKind&, const IndexKind&) = default;
 };
 
-// A data set in an index. Its number is the upper part of the ids of its samples, and stays.
+// A data set in an index. Its number is the upper part of its sample ids and never changes.
 struct IndexSource {
   std::string name;  // never an absolute path
   std::string format;
   std::uint64_t inputs = 0;
-  std::string listing_hash;  // what tells it from others, together with name and format
+  std::string listing_hash;  // identifies the data set, together with name and format
   std::vector<std::string> class_names;
-  // Of the rows that were added of it: how many, and XXH3-128 of their positions, file and pixel
-  // hashes. Empty where that is yet to be found.
+  // The rows added from it: their number, and XXH3-128 of their positions, file hashes and pixel
+  // hashes. Empty: not computed yet.
   std::uint64_t rows = 0;
   std::string content;
 };
 
-// Takes samples and what people call them, in ascending order of their ids.
+// Receives samples and their display names, in ascending order of ids.
 using NameSink = std::function<void(SampleId, std::string_view)>;
-// Gives them, and perhaps those of others; each time it is called.
+// Supplies them, perhaps with those of other samples. May be called repeatedly.
 using NameSource = std::function<void(const NameSink&)>;
 
-// A row of a table that has a duplicate in an index.
+// A row of a table with a duplicate in an index.
 struct Match {
   std::uint32_t row = 0;
-  SampleId id = 0;             // of the nearest one in the index, of those the lowest
+  SampleId id = 0;             // the nearest one in the index; ties go to the lowest id
   std::uint32_t distance = 0;  // bits; 0 for equal files or pixels
   friend bool operator==(const Match&, const Match&) = default;
 };
@@ -61,18 +62,19 @@ class OpenIndex;
 class KnownLandmarks;
 struct FittedModel;
 
-// An index as it is when it is opened: later changes do not reach it, nor what it gave.
+// An index as it was when opened. Later changes do not affect it, nor what it returned.
 //
-// Files      are compared with their hashes when they are first read
-// Landmarks  are mapped: where their file is removed under a reader, as on NFS from another
-//            machine, reading it ends the process (SIGBUS)
-// Threads    one at a time. What it gives may outlive it
-// Throws     FormatError, from everything: it names the file that is damaged, cut, missing or newer
+// Files      Are compared with their hashes when first read.
+// Landmarks  Are memory-mapped. If their file is removed under a reader, as on NFS from another
+//            machine, reading it ends the process (SIGBUS).
+// Threads    One at a time. What it returns may outlive it.
+// Errors     FormatError from every function: names the file that is damaged, truncated, missing or
+//            too new.
 class StoredIndex {
  public:
-  // UsageError when there is none, or a cache; SystemError when that cannot be told.
+  // UsageError if there is no index, or a cache; SystemError if that cannot be determined.
   static StoredIndex open(const std::filesystem::path& folder);
-  // Nothing when there is none.
+  // nullopt if there is no index.
   static std::optional<StoredIndex> find(const std::filesystem::path& folder);
 
   const std::filesystem::path& folder() const noexcept;
@@ -80,51 +82,54 @@ class StoredIndex {
   const std::vector<IndexSource>& sources() const noexcept;
   const std::vector<std::string>& classes() const noexcept;  // by label
   std::uint64_t live_rows() const noexcept;
-  std::uint64_t deleted_rows() const noexcept;  // that a compaction would drop
-  std::uint64_t bytes() const noexcept;         // of its files
+  std::uint64_t deleted_rows() const noexcept;  // rows that a compaction would drop
+  std::uint64_t bytes() const noexcept;         // size of its files
   std::size_t segments() const noexcept;
 
-  // The live rows: what deduplicate() takes. Of codes it has those of kind().hash only.
+  // The live rows, as deduplicate() takes them. The only codes are those of kind().hash.
   ColumnSource columns() const;
-  // Of the live rows; empty where what was added to the index was not all with thumbnails.
+  // Thumbnails of the live rows. Empty if something was added to the index without thumbnails.
   ThumbnailSource thumbnails() const;
-  // The landmarks of some live rows, ascending (verify/known_landmarks.h). They are kept in the
-  // index's folder, each table's beside it, and mapped from there. Those that are missing, damaged
-  // or of another version are made of all pictures of their table, 0.5 ms each, and kept where that
-  // can be: not where the folder cannot be written to, is full, or is being changed. That is no
-  // error. UsageError where thumbnails() has none; StoppedError.
+  // The landmarks of some live rows, ascending (verify/known_landmarks.h).
+  //
+  // Storage  In the index's folder, each table's beside it. They are mapped from there.
+  // Missing, damaged or of another version
+  // - Computed for all pictures of the table, 0.5 ms each.
+  // - Stored if possible. A folder that is read-only, full or being changed is no error.
+  // Errors   UsageError if thumbnails() has none; StoppedError.
   struct Landmarks {
     std::shared_ptr<KnownLandmarks> known;
-    std::uint64_t made = 0;     // pictures whose landmarks were not there
-    std::string not_kept = {};  // why the landmarks that were made are not; empty: they are
+    std::uint64_t made = 0;     // pictures whose landmarks had to be computed
+    std::string not_kept = {};  // why the computed landmarks were not stored; empty: they were
   };
   Landmarks landmarks(std::span<const std::uint32_t> rows, const SearchOptions& search = {}) const;
-  // What the pictures of the live rows say (fitted.h). It is kept in the index's folder, and fitted
-  // anew, in a second or two, where the rows are others; as landmarks are where it cannot be kept.
-  // UsageError where thumbnails() has none; StoppedError.
+  // The verification model of the live rows (fitted.h). Stored in the index's folder if possible,
+  // as landmarks are. Refitted, in a second or two, if the rows have changed.
+  // Errors  UsageError if thumbnails() has none; StoppedError.
   FittedModel fitted(const StopRequested& stop = {}) const;
-  // How many landmarks a picture has, on average: as it is kept there, else of 160 of them.
+  // Average number of landmarks a picture: the stored figure, else measured on 160 pictures.
   double landmarks_a_picture() const;
 
-  // The links between live rows, numbered as in columns(): the result of find_edges, without a
-  // search up to kind().radius, by find_edges beyond. Rows are to ascend and to be of quality
-  // enough. Needs 12 bytes a row. `search`: how, beyond the radius; and whom to tell and ask at
-  // any.
+  // The links between live rows, numbered as in columns(), as find_edges() finds them.
+  // Up to kind().radius they are read without a search; beyond it find_edges() runs. Rows must
+  // ascend and have enough quality. Needs 12 bytes a row.
+  // search  How to search beyond the radius; progress and stop always apply.
   LinkSource links(const SearchOptions& search = {}) const;
-  NameSource names() const;                              // of the live rows
-  std::function<std::string(SampleId)> name_of() const;  // Error for no live row; 16 bytes a row
+  NameSource names() const;  // for the live rows
+  // Error for an id that is not live; 16 bytes a row.
+  std::function<std::string(SampleId)> name_of() const;
 
-  // 32 hex digits that are the same for the same live rows, however they came to be there.
+  // 32 hex digits that depend on the live rows alone, not on how they were added.
   std::string digest() const;
 
-  // The rows of a table that have a duplicate among the live ones, ascending: equal files or
-  // pixels or, where both have quality enough, codes at most `threshold` bits apart.
-  // UsageError for a table without the index's codes, or with codes of another version, and as
-  // check_quality().
+  // The rows of a table that have a duplicate among the live rows, ascending: equal files or pixels
+  // or, if both have enough quality, codes at most `threshold` bits apart.
+  // Errors  UsageError for a table without the index's codes, or with another version of them, and
+  //         as check_quality().
   std::vector<Match> find_matches(const ColumnSource& table, int threshold,
                                   const SearchOptions& search = {},
                                   LeastQuality least_quality = {}) const;
-  // UsageError where images of less quality are to match than the index has links of.
+  // UsageError if images of lower quality shall match than the index has links for.
   void check_quality(LeastQuality least) const;
 
  private:
@@ -132,64 +137,69 @@ class StoredIndex {
   std::shared_ptr<const OpenIndex> index_;
 };
 
-// What is put into an index: rows of some sources, in ascending order of ids that begin with the
-// number of the source in this list.
+// New rows for an index: from some sources, in ascending order of ids. The upper part of an id is
+// the position of its source in this list.
 struct Addition {
   std::vector<IndexSource> sources;
-  std::vector<std::string> classes;  // names of the labels in `columns`; labels beyond have none
+  // Names of the labels in `columns`; further labels have no name.
+  std::vector<std::string> classes;
   ColumnSource columns;
   NameSource names;
-  ThumbnailSource thumbnails = {};  // empty: the index will have none, at least not of these
+  ThumbnailSource thumbnails = {};  // empty: the index will have none for these rows
 };
 
 inline constexpr std::string_view kUsualIndexHash = "phash16";
 
-// Of a new index, or one that nothing was added to; of another that is there, what it must be.
+// Settings of an index that is new or still empty. For any other index they must match it.
 struct IndexOptions {
   std::optional<std::string> hash;  // default: kUsualIndexHash if `columns` has it, else phash
-  // Default: an eighth of what two codes can be apart, or 4 beyond the hash's usual threshold if
+  // Default: an eighth of the largest distance of two codes, or the hash's usual threshold + 4 if
   // that is more.
   std::optional<int> radius;
 };
 
 struct Added {
   std::uint64_t rows = 0;
-  std::vector<std::string> sources;  // names of those that are new
-  std::vector<std::string> known;    // and of those that are in the index already
+  std::vector<std::string> sources;  // names of the new ones
+  std::vector<std::string> known;    // names of those that were in the index already
 };
 
-// Changes. Each happens wholly or not at all, also when it throws or the process dies; where a new
-// index was to be made, an empty one may stay when the process dies. Durable when they return.
-// UsageError while another change goes on. `search.stop` is asked throughout: StoppedError, and
-// what was written is removed again. `search.progress` is told of searches.
+// Changes of an index.
+//
+// Atomic    Each happens completely or not at all, even if it throws or the process dies. If the
+//           process dies while making a new index, an empty one may remain.
+// Durable   When the function returns.
+// Errors    UsageError while another change is running.
+// Stop      `search.stop` is asked throughout: StoppedError, and what was written is removed.
+// Progress  `search.progress` reports searches.
 
-// Adds the rows of sources that are not in the index; makes the index where there is none.
-// Labels are translated by the names of their classes. New classes come last.
-// Searches the new codes among themselves and against those that are there.
-// A source whose rows are all deleted can be added again.
-// UsageError for another hash, version or radius, and for a source that is there with other rows.
+// Adds the rows of sources that are not in the index. Makes the index if there is none.
+// - Labels are translated by class names. New classes come last.
+// - The new codes are searched among themselves and against those already there.
+// - A source whose rows are all deleted can be added again.
+// Errors  UsageError for another hash, version or radius, and for a known source with other rows.
 Added add_to_index(const std::filesystem::path& folder, const Addition& addition,
                    const IndexOptions& options = {}, const SearchOptions& search = {});
 
-// Adds the live rows of another index of the same kind, behind those that are there; searches what
-// is new of it only against what is there.
+// Appends the live rows of another index of the same kind. Only its new rows are searched against
+// those already there.
 Added merge_indexes(const std::filesystem::path& folder, const std::filesystem::path& other,
                     const SearchOptions& search = {});
 
-// Which live rows go: those of these names and ids and, where a source is given, of it. With a
-// source alone, all of it.
+// Which live rows to delete: those with these names or ids, within `source` if given. With a source
+// alone: all of it.
 struct Deletion {
   std::vector<std::string> names;
   std::vector<SampleId> ids;
   std::optional<std::uint32_t> source;
 };
-// Returns how many went. UsageError, and nothing goes, for a name or id that is not there, and for
-// a name that several sources have.
+// Returns the number of deleted rows. UsageError, and nothing is deleted, for an unknown name or
+// id, and for a name that occurs in several sources.
 std::uint64_t delete_from_index(const std::filesystem::path& folder, const Deletion& deletion,
                                 const StopRequested& stop = {});
 
-// Drops deleted rows for good and makes one segment of all. Ids stay. Returns how many were
-// dropped.
+// Drops deleted rows permanently and merges all segments into one. Ids do not change. Returns the
+// number of dropped rows.
 std::uint64_t compact_index(const std::filesystem::path& folder, const StopRequested& stop = {});
 
 }  // namespace winnow::dedup

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kNotInFile = std::numeric_limits<std::uint32_t>::max();
 
-// The digest of the net's weights; empty where no net is known to have made them.
+// The digest of the net's weights; empty if the net is unknown.
 std::string net_of(const FeatureTable& table) {
   const std::optional<Json> source = Json::parse_if_json(table.source);
   if (!source || !source->contains("net") || !source->contains("digest")) return {};
@@ -46,7 +46,7 @@ void check_comparable(const FeatureTable& a, const FeatureTable& b) {
   }
 }
 
-// One without rows, of the kind of `like`.
+// An empty table of the kind of `like`.
 FeatureTable empty_like(const FeatureTable& like) {
   FeatureTable table = empty_features(like.type(), like.dimensions);
   table.name = like.name;
@@ -100,10 +100,10 @@ class NearestKnown {
   std::vector<std::pair<float, std::uint32_t>> best_;
 };
 
-// Vectors of some rows of tables as one table: those of the index first.
+// Vectors of rows of several tables as one table, those of the index first.
 struct Together {
   FeatureTable table;
-  std::vector<std::uint32_t> rows;  // that the vectors are of
+  std::vector<std::uint32_t> rows;  // rows of the vectors
 
   void append(const std::vector<SampleId>& ids, std::span<const std::uint32_t> some,
               const FeatureTable& features) {
@@ -112,7 +112,7 @@ struct Together {
       while (at < features.size() && features.ids[at] < ids[row]) ++at;
       if (at == features.size()) return;
       if (features.ids[at] != ids[row]) continue;
-      copy_row(features, at, table.ids.size(), table);  // an id of nobody
+      copy_row(features, at, table.ids.size(), table);  // a placeholder id
       rows.push_back(row);
     }
   }

@@ -14,7 +14,7 @@ namespace {
 
 LandmarksOf of(const Segment& segment) { return {segment.table.hash, segment.rows}; }
 
-// What each row of the index is called among the live rows, if it is one of those that are wanted.
+// For each row of the index, its number among the live rows; nullopt unless it is wanted.
 std::vector<std::optional<std::uint32_t>> numbers_of(const OpenIndex& index,
                                                      std::span<const std::uint32_t> wanted) {
   std::vector<std::optional<std::uint32_t>> numbers(index.rows());
@@ -47,7 +47,7 @@ StoredIndex::Landmarks StoredIndex::landmarks(std::span<const std::uint32_t> row
                                               const SearchOptions& search) const {
   Landmarks out{.known = std::make_shared<KnownLandmarks>()};
   if (rows.empty()) return out;
-  pictures_of({}, thumbnails());  // throws where there are none
+  pictures_of({}, thumbnails());  // throws if there are no thumbnails
   const std::vector<Segment>& segments = index_->manifest().segments;
   const std::vector<std::optional<std::uint32_t>> numbers = numbers_of(*index_, rows);
   for (std::size_t i = 0; i < segments.size(); ++i) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kFormat = "winnow-index";
 constexpr std::uint64_t kMostIndexRows =
-    std::numeric_limits<std::uint32_t>::max();  // less than that
+    std::numeric_limits<std::uint32_t>::max();  // number of rows (exclusive)
 constexpr std::array<std::string_view, 6> kEndings{".table", ".names",     ".links",
                                                    ".dead",  ".landmarks", ".fitted"};
 constexpr std::size_t kLeastDigits = 5;
@@ -63,7 +63,7 @@ std::vector<std::string> parse_names(const JsonReader& in) {
   return names;
 }
 
-// What a name begins with; at least `end` where that is not below it.
+// The number at the beginning of a name; a value >= `end` if there is none below it.
 std::uint64_t number_before(std::string_view name, std::uint64_t end) {
   std::uint64_t number = 0;
   const auto [at, error] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -73,17 +73,17 @@ std::uint64_t number_before(std::string_view name, std::uint64_t end) {
 SealedFile parse_file(const JsonReader& in, FileRole role, std::uint64_t next_file) {
   SealedFile file{in.at("file").text(), in.at("bytes").number(), parse_hash(in.at("hash"))};
   const std::uint64_t number = number_before(file.name, next_file);
-  // A manifest from elsewhere must not lead out of its folder.
+  // A manifest from elsewhere must not refer to files outside its folder.
   if (file.name != file_name(number, role) || number >= next_file) {
     in.fail("names a file that is none of an index");
   }
   return file;
 }
 
-// Files are opened and hashed by segment, and memory is asked for by their rows: all of that is
-// bounded by the bytes that are there.
+// Files are opened and hashed by segment, and memory is allocated by their rows. Both are bounded
+// by the bytes that are there.
 std::vector<Segment> parse_segments(const JsonReader& in, std::uint64_t next_file) {
-  constexpr std::uint64_t kLeastRowBytes = sizeof(SampleId);  // of a table
+  constexpr std::uint64_t kLeastRowBytes = sizeof(SampleId);  // in a table
   const std::vector<JsonReader> list = in.items();
   if (list.size() > kMostSegments) {
     in.fail("has " + std::to_string(list.size()) + ", over " + std::to_string(kMostSegments));

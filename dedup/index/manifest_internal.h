@@ -15,16 +15,16 @@
 namespace winnow::dedup {
 
 inline constexpr int kIndexVersion = 1;
-inline constexpr std::size_t kMostSegments = 64;  // before an addition makes one of them
+inline constexpr std::size_t kMostSegments = 64;  // an addition beyond this merges all segments
 
-// A file of an index, by what it was when it was written.
+// A file of an index, with its size and hash when written.
 struct SealedFile {
   std::string name;
   std::uint64_t bytes = 0;
   std::string hash;  // XXH3-128
 };
 
-// What one addition put there. Rows of an index are numbered through its segments, dead or alive.
+// The files of one addition. Rows of an index are numbered across its segments, live or deleted.
 struct Segment {
   std::uint64_t rows = 0;
   SealedFile table;
@@ -38,28 +38,28 @@ struct IndexManifest {
   std::vector<IndexSource> sources;
   std::vector<Segment> segments;
   std::uint64_t deleted = 0;
-  std::optional<SealedFile> tombstones;  // where any are deleted
-  std::uint64_t next_file = 0;           // number of no file yet
+  std::optional<SealedFile> tombstones;  // if any are deleted
+  std::uint64_t next_file = 0;           // the next unused file number
 
   std::uint64_t rows() const noexcept;
   std::vector<const SealedFile*> files() const;
-  // Of all that may be there, landmarks and what is fitted too.
+  // Every file that may exist, with landmarks and fitted model.
   std::set<std::string> file_names() const;
 };
 
-// JSON text with a digest line (common/json_text.h). Equal manifests, equal text.
+// JSON text with a digest line (common/json_text.h). Equal manifests give equal text.
 std::string to_json(const IndexManifest& manifest);
-// UsageError for that of a cache; FormatError naming `where` for a newer version, and for anything
-// that to_json cannot have written of a sound index.
+// Errors  UsageError for the manifest of a cache; FormatError naming `where` for a newer version,
+//         and for anything that to_json() cannot have written for a sound index.
 IndexManifest parse_index_manifest(const std::string& text, const std::string& where);
 
-// Landmarks are of the table of the same number, what is fitted of all up to that table. They are
-// made when they are first asked for, and again where they are lost, so no manifest names them.
+// Landmarks belong to the table of the same number; a fitted model to all tables up to that number.
+// They are made on first use, and again if lost, so no manifest lists them.
 enum class FileRole { kTable, kNames, kLinks, kTombstones, kLandmarks, kFitted };
 std::string file_name(std::uint64_t number, FileRole role);
 std::string landmarks_name(const Segment& segment);
 std::string fitted_name(const Segment& last);
-// Whether an index may have made a file of that name, or the beginning of one, with a number below
+// Whether an index may have created a file of that name, complete or partial, with a number below
 // `end`.
 bool is_file_of_index(std::string_view name,
                       std::uint64_t end = std::numeric_limits<std::uint64_t>::max());

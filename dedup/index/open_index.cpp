@@ -20,7 +20,7 @@ namespace {
                     "; restore it from a copy, or make the index again with winnow index add");
 }
 
-// Storage that does not answer is no word about what is there.
+// An I/O error does not mean that nothing is there.
 bool is_there(const fs::path& path) {
   struct stat status {};
   const int error = try_patiently([&] { return ::stat(path.c_str(), &status) == 0 ? 0 : errno; });
@@ -30,12 +30,12 @@ bool is_there(const fs::path& path) {
   throw_errno("cannot look for " + path.string());
 }
 
-// Files that only a manifest can tell the meaning of.
+// Files that only a manifest can explain.
 void refuse_lost_manifest(const fs::path& folder) {
   if (!is_there(folder) || !fs::is_directory(folder)) return;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    // An index may have begun meanwhile.
+    // Another process may just have created an index.
     if (!is_file_of_index(name) || is_there(manifest_path(folder))) continue;
     throw FormatError(folder.string() + " has files of an index, such as " + name +
                       ", but no manifest.json that says what they are; restore that from a copy, "
@@ -192,7 +192,7 @@ std::shared_ptr<const OpenIndex> find_index(const fs::path& folder) {
     try {
       return std::make_shared<const OpenIndex>(folder, parse_index_manifest(text, path.string()));
     } catch (const Error&) {
-      // A change may have removed a file between the manifest and it; then there is a new manifest.
+      // A change may have removed a file after the manifest was read; then there is a new manifest.
       std::string now = read_text(path);
       if (now == text) throw;
       text = std::move(now);

@@ -15,7 +15,7 @@
 
 namespace winnow::dedup {
 
-// The files of one manifest, open. Rows are numbered through all segments, dead or alive.
+// The open files of one manifest. Rows are numbered across all segments, live or deleted.
 class OpenIndex {
  public:
   OpenIndex(std::filesystem::path folder, IndexManifest manifest);
@@ -31,13 +31,13 @@ class OpenIndex {
   Fingerprints columns(const ColumnNames& names) const;
   Fingerprints columns(std::size_t segment, const ColumnNames& names) const;
   Fingerprints live_columns(const ColumnNames& names) const;
-  // What they give may outlive this.
+  // Their results may outlive this object.
   ThumbnailSource thumbnails() const;
   ThumbnailSource thumbnails(std::size_t segment) const;
   ThumbnailSource live_thumbnails() const;
-  // By row: the first one of the same code, or kNoCode.
+  // For each row: the first row with the same code, or kNoCode.
   std::vector<std::uint32_t> read_firsts() const;
-  // The links between first rows of these distances, ascending by distance.
+  // Calls `sink` with the links between first rows at these distances, ascending by distance.
   void for_each_link(int nearest, int furthest, const EdgeSink& sink) const;
   void for_each_name(const std::function<void(std::uint64_t row, std::string_view)>& take) const;
   NamesFile open_names(std::size_t segment) const;
@@ -54,7 +54,7 @@ class OpenIndex {
     File links;
   };
   File open(const SealedFile& sealed) const;
-  // Its bytes are those that were written.
+  // The file, after its hash was checked.
   const std::shared_ptr<const InputFile>& checked(const File& file, const SealedFile& sealed) const;
   LinksFile open_links(std::size_t segment) const;
   [[noreturn]] void refuse_rows(std::size_t segment) const;
@@ -62,39 +62,40 @@ class OpenIndex {
   std::filesystem::path folder_;
   IndexManifest manifest_;
   std::vector<SegmentFiles> segments_;
-  std::vector<std::uint64_t> first_rows_;  // of the segments, and the end
+  std::vector<std::uint64_t> first_rows_;  // one for each segment, and the end
   std::vector<bool> live_;
 };
 
-// Nothing where there is no index. UsageError for a cache, FormatError for files of an index that
-// has lost its manifest.
+// nullptr if there is no index. UsageError for a cache; FormatError for the files of an index
+// without a manifest.
 std::shared_ptr<const OpenIndex> find_index(const std::filesystem::path& folder);
-// UsageError where there is none.
+// UsageError if there is no index.
 std::shared_ptr<const OpenIndex> open_index(const std::filesystem::path& folder);
 
-// Has `write` make a file that can be made again, of what ends with this segment. Returns why it
-// did not, if not. Alone, as a change of the index is: two who write one file at a time spoil it,
-// and of a table that a change removes nothing is to be kept.
+// Lets `write` create a file that can be recomputed, for everything up to this segment. Returns the
+// reason if it was not written, else "".
+// Takes the lock of a change: two writers would spoil the file, and a table that is just being
+// removed must get none.
 std::string keep_beside(const OpenIndex& index, const Segment& segment,
                         const std::function<void()>& write);
 
-// "codes:phash", as a column is asked for.
+// "codes:phash": the column name of the codes.
 std::string codes_name(const IndexKind& kind);
-// The codes of a table that was asked for them. UsageError, naming `what` it is, for codes of
-// another version, or none.
+// The codes of a table that was read with them. UsageError, describing the table as `what`, if they
+// are missing or of another version.
 const CodeColumn& comparable_codes(const Fingerprints& table, const IndexKind& kind,
                                    std::string_view what);
-// UsageError for more bits than two codes can be apart.
+// UsageError for a threshold beyond the largest distance of two codes.
 void check_threshold(const CodeColumn& codes, int threshold);
 
-// By row: the first of `rows` with the same code, as links() of distance 0 tell; kNoCode for a row
-// that is not among them. `rows` ascending.
+// For each row: the first of `rows` (ascending) with the same code, found by the links of distance
+// 0. kNoCode for a row that is not among them.
 std::vector<std::uint32_t> first_rows_of(const CodeColumn& codes,
                                          std::span<const std::uint32_t> rows, std::size_t row_count,
                                          const LinkSource& links);
-// StoppedError where that is asked for.
+// StoppedError if a stop was requested.
 void check_stop(const StopRequested& stop);
-// The rows that are their own first ones.
+// The rows that are the first of their code.
 std::vector<std::uint32_t> own_firsts(std::span<const std::uint32_t> first_of);
 
 }  // namespace winnow::dedup

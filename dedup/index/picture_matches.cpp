@@ -13,11 +13,11 @@
 namespace winnow::dedup {
 namespace {
 
-// A row of the table and one of the index, and how probable it is that they show one picture.
+// A row of the table and one of the index, and the probability that they show one picture.
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 using FoundPairs = std::map<Pair, std::optional<float>>;
 
-// All pairs of equal hashes are of one picture.
+// Adds all pairs of equal hashes.
 void take_equal(const std::vector<Hash128>& asked, const std::vector<Hash128>& known,
                 FoundPairs& found) {
   std::map<Hash128, std::vector<std::uint32_t>> rows_of;
@@ -29,7 +29,7 @@ void take_equal(const std::vector<Hash128>& asked, const std::vector<Hash128>& k
   }
 }
 
-// Pairs of near codes, as PictureQuery takes them.
+// Pairs of near codes, as input of PictureQuery.
 std::vector<Edge> near_pairs(const CodeColumn& known, const EqualPixels& of_known,
                              const CodeColumn& asked, const EqualPixels& of_asked,
                              const PictureMatchOptions& options) {
@@ -44,10 +44,9 @@ std::vector<Edge> near_pairs(const CodeColumn& known, const EqualPixels& of_know
   return near;
 }
 
-// Where pictures of an index and of a table come from; rows of the table are numbered behind those
-// of the index.
+// Pictures of an index and of a table; rows of the table follow those of the index.
 struct BothPictures {
-  std::uint32_t rows;  // of the index
+  std::uint32_t rows;  // number of rows of the index
   PictureSource known, asked;
   CloserSource closer_known, closer_asked;
 };
