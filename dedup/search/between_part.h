@@ -7,8 +7,8 @@
 
 namespace winnow::dedup {
 
-// One part of the edges of find_edges_between(), as find_edges_of_part() gives one of find_edges():
-// the same is asked of those who share it, and the number returned is the same in all parts.
+// One part of the edges of find_edges_between(), as find_edges_of_part() gives for find_edges().
+// The same requirements and the same returned number apply.
 std::uint64_t find_edges_between_part(const CodedRows& a, const CodedRows& b, int radius,
                                       const SearchPart& part, const EdgeSink& sink,
                                       const SearchOptions& options = {});

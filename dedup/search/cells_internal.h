@@ -13,14 +13,14 @@
 #include "dedup/search/plan.h"
 #include "dedup/search/scan.h"
 
-// The cells that a search cuts its codes into, see plan.h.
+// The cells into which a search divides its codes, see plan.h.
 namespace winnow::dedup {
 
-// So many codes of a cell are counted and moved at once, by one thread.
+// Number of codes of a cell that one thread counts and moves at once.
 inline constexpr std::size_t kChunkCodes = 1 << 17;
 
-// Runs body(0..count - 1), in parallel if asked for. A thread that waits here takes no work from
-// outside, which would need memory of its own on top.
+// Runs body(0..count - 1), in parallel on request. A waiting thread takes no outside work, which
+// would need additional memory.
 template <class Body>
 void for_each_index(std::size_t count, bool parallel, const Body& body) {
   if (!parallel) {
@@ -36,7 +36,7 @@ struct Cell {
   const std::uint32_t* names;
 };
 
-// In which of a band's buckets the codes of a cell are.
+// Which of a band's buckets each code of a cell belongs to.
 class Keys {
  public:
   Keys(const Cell& cell, const Band& band, const ScanKernel& kernel)
@@ -71,13 +71,13 @@ class Keys {
   std::size_t codes_;
   std::size_t buckets_;
   std::unique_ptr<std::uint16_t[]> keys_;
-  std::vector<std::uint32_t> counts_;  // of each chunk
+  std::vector<std::uint32_t> counts_;  // for each chunk
 };
 
-// The codes of a cell that are in some of a band's buckets, in their order.
+// The codes of a cell that are in some of a band's buckets, in order.
 class Excerpt {
  public:
-  // `wanted`: by bucket, 1 or 0.
+  // wanted  For each bucket, 1 or 0.
   Excerpt(const Cell& cell, const Keys& keys, const std::vector<std::uint8_t>& wanted)
       : words_per_code_(cell.codes.words_per_code) {
     std::vector<std::size_t> ends(keys.chunks());
@@ -89,7 +89,7 @@ class Excerpt {
     names_ = std::make_unique_for_overwrite<std::uint32_t[]>(count_);
     for_each_index(ends.size(), ends.size() > 1, [&](std::size_t c) {
       std::size_t to = c == 0 ? 0 : ends[c - 1];
-      // What is not wanted is written over.
+      // Branch-free: unwanted entries are overwritten by the next one.
       for (std::size_t j = keys.chunk(c).first; to < ends[c]; ++j) {
         names_[to] = cell.names[j];
         for (std::size_t w = 0; w < words_per_code_; ++w) {
@@ -110,7 +110,7 @@ class Excerpt {
   std::unique_ptr<std::uint32_t[]> names_;
 };
 
-// A cell in the order of one band's bits, cut into buckets.
+// A cell sorted by one band's bits, divided into buckets.
 class Partition {
  public:
   Partition(std::size_t capacity, std::size_t words_per_code)
@@ -121,13 +121,13 @@ class Partition {
         keys_(std::make_unique_for_overwrite<std::uint16_t[]>(capacity)) {}
 
   std::size_t capacity() const noexcept { return capacity_; }
-  // Of the codes, those in a bucket.
+  // The share of the codes that is in a bucket.
   double share_of(std::size_t bucket) const noexcept {
     const double codes = std::max<std::uint32_t>(offsets_.back(), 1);
     return (offsets_[bucket + 1] - offsets_[bucket]) / codes;
   }
 
-  // The cell has capacity() codes at most.
+  // The cell has at most capacity() codes.
   void fill(const Cell& cell, const Band& band, const ScanKernel& kernel) {
     const std::size_t codes = cell.codes.count;
     const std::size_t buckets = std::size_t{1} << band.bits.size();
@@ -164,7 +164,7 @@ class Partition {
   }
 
  private:
-  // Moves codes [first, last) to where their buckets' codes belong, `to`.
+  // Moves codes [first, last) to the next free places of their buckets, `to`.
   void move(const Cell& cell, std::size_t first, std::size_t last, std::uint32_t* to) {
     const std::uint16_t* keys = keys_.get();
     const std::uint64_t* codes = cell.codes.words;
@@ -189,12 +189,12 @@ class Partition {
   std::unique_ptr<std::uint64_t[]> words_;
   std::unique_ptr<std::uint32_t[]> names_;
   std::unique_ptr<std::uint16_t[]> keys_;
-  std::vector<std::uint32_t> starts_;  // of each bucket's codes of each chunk
+  std::vector<std::uint32_t> starts_;  // start of each bucket's codes, for each chunk
   std::vector<std::uint32_t> offsets_;
 };
 
-// Partitions of one thread that nobody uses just now: their memory is not asked of the system, and
-// cleared by it, for every cell again.
+// Unused partitions of one thread, kept to avoid allocating and clearing their memory for every
+// cell.
 class Spares {
  public:
   std::unique_ptr<Partition> take(std::size_t codes, std::size_t words_per_code) {

@@ -21,59 +21,62 @@
 namespace winnow::dedup {
 namespace {
 
-// A plane of a tile (16 KiB) and one of its partner's stay in a core's first-level cache.
+// One plane of a tile (16 KiB) and one of its partner fit into a core's first-level cache.
 constexpr std::size_t kTileWords = 2048;
 constexpr std::size_t kBatchEdges = 16384;
-// Cells from which buckets and tiles are divided among threads.
+// From this size on, buckets and tiles are divided among threads.
 constexpr std::size_t kParallelCodes = 1 << 16;
 constexpr std::size_t kParallelTiles = 64;
-// What a scan must take before a cell is looked at, and what a plan must save to be followed.
+// Minimum cost of a scan before a cell is examined, and minimum saving for a plan.
 constexpr double kSmallScanNs = 2000;
 constexpr double kWorthwhile = 0.8;
-// A cell that gets bands of its own, if those it inherits serve it ill; if they do not.
+// A cell of this size gets new bands if the inherited ones serve it badly; of the second size,
+// always.
 constexpr std::size_t kReplanCodes = 1 << 12;
 constexpr std::size_t kAlwaysReplanCodes = 1 << 17;
 constexpr std::size_t kSample = 256;
 constexpr std::size_t kReplanSample = 1024;
 
-// The bands that a cell was parted by, from it back to the whole.
+// The bands that led to a cell, from it back to the whole.
 struct Past {
   const Band* band;
   const Past* before;
 };
 
-// A cell to be joined, and what was done to it before.
+// A cell to be joined, with its history.
 struct Work {
   Cell left;
-  Cell right;  // not used in a join of one side with itself
+  Cell right;  // unused if one side is joined with itself
   std::span<const Band> bands;
   int budget;
   const Past* past;
   std::span<const std::uint64_t>
-      differ;               // the masks of the bands that pairs differ in: others were found before
-  bool shared = false;      // with the other parts of the search; else all of it is this one's
-  std::uint64_t name = 0;   // of what is shared, the same in all parts
-  std::uint64_t large = 0;  // what costs more is shared again; 0: not known yet
+      // Masks of bands in which pairs must differ: all others were found before.
+      differ;
+  // Shared with the other parts of the search; else it belongs to this part only.
+  bool shared = false;
+  std::uint64_t name = 0;   // identifies shared work, equal in all parts
+  std::uint64_t large = 0;  // more expensive cells are shared again; 0: not known yet
 };
 
-// A number that says what all of these say, in their order.
+// A hash of all these values, in order.
 std::uint64_t digest_of(std::uint64_t name, std::uint64_t number,
                         std::span<const std::byte> more = {}) {
   const std::array<std::uint64_t, 3> all{name, number, xxh3_64(more)};
   return xxh3_64(std::as_bytes(std::span(all)));
 }
 
-// What all cells of a search have in common.
+// Common data of all cells of a search.
 struct Task {
   bool self;  // one side is joined with itself
   std::size_t words;
   int radius;
-  std::size_t compared;  // words, of a code and those it may be near to
+  std::size_t compared;  // leading words that are compared first
   SearchMethod method;
   SearchPart part;
   const ScanKernel& kernel;
   JoinCosts costs;
-  std::size_t replan_codes;  // as kReplanCodes
+  std::size_t replan_codes;  // like kReplanCodes
 
   JoinCase case_of(std::size_t of_left, std::size_t of_right, int budget) const {
     const auto left = static_cast<double>(of_left);
@@ -94,8 +97,8 @@ const ScanKernel& kernel_of(const SearchOptions& options) {
   return best_scan_kernel();
 }
 
-// Differences of pairs spread over two runs, or one, by two additive sequences; those of a code
-// with itself left out.
+// Differences of pairs spread over two runs (or one) by two additive sequences, without pairs of a
+// code with itself.
 std::vector<std::uint64_t> sample(const CodePlanes& a, const CodePlanes& b, bool self,
                                   std::size_t pairs) {
   std::vector<std::uint64_t> differences;
@@ -134,20 +137,20 @@ Task task_of(const JoinSide& left, const std::optional<JoinSide>& right, int rad
             .costs = join_costs(kernel.pair_ns * static_cast<double>(compared), words),
             .replan_codes = kReplanCodes};
   if (options.method == SearchMethod::kJoin) {
-    task.costs.pair = 50;  // so that partitions are cheaper
+    task.costs.pair = 50;  // makes partitions cheaper than scans
     task.replan_codes = 0;
   }
   return task;
 }
 
-// What to do with a cell.
+// The decision about a cell.
 struct Step {
   enum class Kind { kNothing, kScan, kSplit };
   Kind kind = Kind::kNothing;
-  std::vector<Band> bands = {};  // to split by; none: those it inherits
+  std::vector<Band> bands = {};  // bands to split by; empty: the inherited ones
 };
 
-// Decides it by what scans and partitions cost.
+// Chooses the step by the costs of scans and partitions.
 class Planner {
  public:
   explicit Planner(const Task& task) : task_(task) {}
@@ -164,7 +167,7 @@ class Planner {
     JoinChoice inherited;
     if (!work.bands.empty()) {
       inherited = choose_levels(problem, work.bands, task_.costs);
-      if (worthwhile(inherited)) {  // were the codes uniform
+      if (worthwhile(inherited)) {  // for uniform codes
         const auto differences = sample_of(work, kSample);
         problem.differences = differences;
         inherited = choose_levels(problem, work.bands, task_.costs);
@@ -205,7 +208,7 @@ class Planner {
   const Task& task_;
 };
 
-// Tells how far a search is, and ends it when that is asked for. Safe from many threads.
+// Reports progress and checks for stop. Thread-safe.
 class Watch {
  public:
   explicit Watch(const SearchOptions& options) : options_(options) {}
@@ -214,12 +217,12 @@ class Watch {
     if (options_.stop && options_.stop())
       throw StoppedError("stopped before the end of the search");
   }
-  // Of `codes`, a share of all that is to be done is done.
+  // Records that a share of the total work is done for `codes` codes.
   void add(double share, std::size_t codes) {
     if (!options_.progress) return;
     const std::lock_guard lock(mutex_);
     share_ += share;
-    constexpr double kAll = 1 - 1e-9;  // the shares add up to 1, but for rounding
+    constexpr double kAll = 1 - 1e-9;  // shares sum to 1 except for rounding
     const auto done = static_cast<std::uint64_t>(share_ * static_cast<double>(codes));
     options_.progress({share_ < kAll ? done : codes, codes, {}});
   }
@@ -230,7 +233,7 @@ class Watch {
   double share_ = 0;
 };
 
-// Compares the codes of cells that are not split, and hands on what is near.
+// Compares the codes of cells that are not split, and reports near pairs.
 class Scanner {
  public:
   Scanner(const Task& task, const EdgeSink& sink, Watch& watch)
@@ -239,14 +242,15 @@ class Scanner {
   void scan(const Work& work) {
     if (task_.self) {
       scan_tiles(work, work.left, work.left, false);
-    } else if (work.left.codes.count > work.right.codes.count) {  // the longer run is the inner one
+      // Make the longer run the inner one.
+    } else if (work.left.codes.count > work.right.codes.count) {
       scan_tiles(work, work.right, work.left, true);
     } else {
       scan_tiles(work, work.left, work.right, false);
     }
   }
 
-  // What was found last.
+  // Reports the remaining edges.
   void finish() {
     for (Local& local : locals_) flush(local);
   }
@@ -261,14 +265,15 @@ class Scanner {
   };
 
   void scan_tiles(const Work& work, const Cell& queries, const Cell& codes, bool swapped) {
-    // Parts of a search take turns; who begins is told by the name, or small cells would be one's.
+    // Parts take turns. The name decides who begins; otherwise small cells would always go to the
+    // same part.
     const auto parts = static_cast<std::uint64_t>(task_.part.count);
     const auto is_mine = [&](std::uint64_t turn) {
       return !work.shared ||
              (work.name + turn) % parts == static_cast<std::uint64_t>(task_.part.index);
     };
     std::size_t tile = std::max<std::size_t>(kTileWords / task_.words, 64);
-    if (work.shared) {  // so small that there are some for each
+    if (work.shared) {  // small enough for every part to get some
       const std::size_t longer = std::max(queries.codes.count, codes.codes.count);
       tile = std::clamp<std::size_t>(longer / (2 * parts), 64, tile);
     }
@@ -338,13 +343,13 @@ class Scanner {
   tbb::enumerable_thread_specific<Local> locals_;
 };
 
-// Visits a cell and those it is cut into.
+// Visits a cell and the cells it is divided into.
 class Joiner {
  public:
   Joiner(const Task& task, const EdgeSink& sink, const SearchOptions& options)
       : task_(task), planner_(task), watch_(options), scanner_(task, sink, watch_) {}
 
-  // Of the whole; gives the number that tells how work was divided.
+  // Processes the whole; returns the number that identifies how work was divided.
   std::uint64_t run(const Work& whole) {
     visit(whole);
     scanner_.finish();
@@ -404,12 +409,12 @@ class Joiner {
     if (right) spares_.local().give(std::move(right));
   }
 
-  // Of the work of a split, that of band number `i` of budget + 1, behind which fewer are left.
+  // The share of a split's work in band number `i` of budget + 1; later bands have less budget.
   static double share_of(int budget, int i) noexcept {
     return 2.0 * (budget + 1 - i) / ((budget + 1.0) * (budget + 2.0));
   }
 
-  // Cuts a cell into the buckets of a band.
+  // Divides a cell into the buckets of a band.
   void fill(const Cell& cell, const Band& band, std::unique_ptr<Partition>& into) {
     Spares& spares = spares_.local();
     if (into && into->capacity() < cell.codes.count) spares.give(std::move(into));
@@ -417,8 +422,8 @@ class Joiner {
     into->fill(cell, band, task_.kernel);
   }
 
-  // Cuts what is this part's of a cell that the parts share; says who visits each bucket. All parts
-  // decide that alike.
+  // Divides this part's share of a shared cell, and assigns each bucket to a part. All parts decide
+  // the same.
   std::vector<std::uint32_t> fill_shared(Work& work, std::size_t next,
                                          std::vector<std::uint64_t>& loads,
                                          std::unique_ptr<Partition>& left,
@@ -431,12 +436,12 @@ class Joiner {
     for (std::size_t bucket = 0; bucket < costs.size(); ++bucket) {
       const JoinCase problem = task_.case_of(
           left_keys.count(bucket), right_keys ? right_keys->count(bucket) : 0, work.budget);
-      // By a scan: where codes are alike it may come to that, and where they are not, buckets are
-      // of one size.
+      // The cost of a scan. Where codes are alike it may come to a scan; elsewhere buckets are of
+      // equal size, so only the ratio matters.
       const double cost = problem.pairs * task_.costs.pair + problem.codes * task_.costs.move;
       if (problem.pairs >= 1) costs[bucket] = 1 + static_cast<std::uint64_t>(std::llround(cost));
     }
-    if (work.large == 0) {  // the first; there are as many bands as this still to come
+    if (work.large == 0) {  // the first one; as many bands as the budget are still to come
       const std::uint64_t all = std::accumulate(costs.begin(), costs.end(), std::uint64_t{0}) *
                                 (static_cast<std::uint64_t>(work.budget) + 1);
       work.large = all / (8 * loads.size()) + 1;
@@ -447,7 +452,7 @@ class Joiner {
                            std::as_bytes(std::span(std::as_const(owners))));
     std::vector<std::uint8_t> wanted;
     for (std::uint32_t& owner : owners) {
-      // Parts take turns in being the first, or small cells would be one's.
+      // Parts take turns in being first; otherwise small cells would always go to the same part.
       if (owner < loads.size())
         owner = static_cast<std::uint32_t>((work.name + owner) % loads.size());
       wanted.push_back(owner == kAllParts || owner == static_cast<std::uint32_t>(task_.part.index));
@@ -461,7 +466,7 @@ class Joiner {
   const Planner planner_;
   Watch watch_;
   Scanner scanner_;
-  // A sum of digests of what was decided about shared work.
+  // Sum of the hashes of decisions about shared work.
   std::atomic<std::uint64_t> division_ = 0;
   tbb::enumerable_thread_specific<Spares> spares_;
 };

@@ -24,7 +24,7 @@ bool agree(const std::uint64_t* difference, const Band& band) noexcept {
   return bits == 0;
 }
 
-// Per pair of the cell, what its scans cost when `levels` bands agree first; by the sample.
+// Scan cost per pair of the cell if `levels` bands agree first, estimated from the sample.
 std::array<double, kMaxLevels + 1> sampled_scans(const JoinCase& problem,
                                                  std::span<const Band> bands, int levels,
                                                  const JoinCosts& costs) {
@@ -51,7 +51,7 @@ std::array<double, kMaxLevels + 1> sampled_scans(const JoinCase& problem,
   return sums;
 }
 
-// Of every bit, in which of the sampled pairs it agrees.
+// For every bit, the sampled pairs that agree in it.
 class Agreement {
  public:
   Agreement(const JoinCase& problem, std::size_t bits)
@@ -92,7 +92,7 @@ class Agreement {
 
 struct Candidate {
   std::uint16_t bit;
-  std::size_t agreeing;  // pairs
+  std::size_t agreeing;  // agreeing pairs
 };
 
 std::vector<Candidate> useful_bits(const Agreement& agreement,
@@ -102,7 +102,7 @@ std::vector<Candidate> useful_bits(const Agreement& agreement,
   for (std::size_t bit = 0; bit < unused.size() * 64; ++bit) {
     if (((unused[bit / 64] >> (bit % 64)) & 1) == 0) continue;
     const std::size_t agreeing = agreement.left(all, bit);
-    if (agreeing > 0 && agreeing == agreement.pairs()) continue;  // one value everywhere
+    if (agreeing > 0 && agreeing == agreement.pairs()) continue;  // constant bit
     bits.push_back({static_cast<std::uint16_t>(bit), agreeing});
   }
   return bits;
@@ -173,7 +173,7 @@ JoinChoice choose_levels(const JoinCase& problem, std::span<const Band> bands,
   choice.cost_ns = choice.scan_ns;
   double partitions = 0;
   if (most == 0) return choice;
-  double width = 0;  // of all bands up to the level's last
+  double width = 0;  // total width of all bands up to the last one of the level
   for (int b = 0; b < problem.budget; ++b) {
     width += static_cast<double>(bands[static_cast<std::size_t>(b)].bits.size());
   }
@@ -232,7 +232,7 @@ std::vector<std::uint32_t> share_out(std::span<const std::uint64_t> costs, std::
   }
   std::ranges::stable_sort(small, std::ranges::greater{},
                            [&](std::uint32_t cell) { return costs[cell]; });
-  using Load = std::pair<std::uint64_t, std::uint32_t>;  // and the part
+  using Load = std::pair<std::uint64_t, std::uint32_t>;  // with the number of the part
   std::priority_queue<Load, std::vector<Load>, std::greater<>> least;
   for (std::uint32_t part = 0; part < loads.size(); ++part) least.emplace(loads[part], part);
   for (const std::uint32_t cell : small) {

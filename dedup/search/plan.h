@@ -7,86 +7,88 @@
 
 namespace winnow::dedup {
 
-// Which pairs to compare, decided as data.
+// Plans which pairs to compare, as data.
 //
-// Among budget + 1 sets of bits that share none, two codes that differ in at most `budget` bits
-// agree in one whole set: a band. So all pairs of a cell are those that agree in band 0, those
-// that do not but agree in band 1 (they may differ in budget - 1 bits elsewhere), and so on; each
-// pair is in one part only. A cell is partitioned by one band after the other and each bucket is a
-// cell again, with the bands behind and the budget that is left; what is small enough is scanned.
-// With budget + levels bands, `levels` bands agree before a scan: fewer pairs to compare, but
-// choose(budget + levels, levels) cells that each code is in.
+// - Bands: among budget + 1 disjoint sets of bits, two codes that differ in at most `budget` bits
+//   agree in one whole set (a band).
+// - Each pair of a cell belongs to one part: it agrees in band 0, or else in band 1 (and may then
+//   differ in budget - 1 bits elsewhere), and so on.
+// - A cell is partitioned by one band after the other. Each bucket is again a cell, with the
+//   remaining bands and the remaining budget. Small cells are scanned.
+// - With budget + levels bands, `levels` bands agree before a scan. That leaves fewer pairs to
+//   compare, but puts each code into choose(budget + levels, levels) cells.
 
-// Bits of codes, no two bands of one plan sharing any: i is bit i % 64, by value, of word i / 64.
+// Bit positions of codes: i is bit i % 64, by value, of word i / 64. The bands of one plan share no
+// bit.
 struct Band {
   std::vector<std::uint16_t> bits;
-  std::vector<std::uint64_t> mask;  // the same, a word each
+  std::vector<std::uint64_t> mask;  // the same as masks, one a word
 };
 
 inline constexpr std::size_t kMaxBandBits = 12;
 inline constexpr int kMaxLevels = 4;
 
-// What a plan is made for: some codes and, if they could be looked at, some of their pairs.
+// The input of a plan: the size of the problem and, if available, a sample of pairs.
 struct JoinCase {
-  double codes = 0;  // of both sides
-  double pairs = 0;  // to be compared by a scan
+  double codes = 0;  // on both sides
+  double pairs = 0;  // pairs that a scan would compare
   std::size_t words_per_code = 1;
-  int radius = 0;  // two codes may differ in so many bits
-  int budget = 0;  // and in so many of those that no band has had yet
-  // Codes XOR codes of pairs drawn at random, words_per_code each. None: taken for uniform.
+  int radius = 0;  // maximum number of differing bits
+  int budget = 0;  // maximum number among the bits that no band has used yet
+  // Codes XOR codes of random pairs, words_per_code each. Empty: uniform codes are assumed.
   std::span<const std::uint64_t> differences;
 };
 
-// Nanoseconds of one core.
+// Costs in nanoseconds of one core.
 struct JoinCosts {
   double pair = 0;    // compare two codes in a scan
-  double hit = 0;     // look at a pair within the radius
-  double query = 0;   // begin with another code in a scan
-  double move = 0;    // bring a code into its bucket
-  double scan = 0;    // begin a scan
-  double bucket = 0;  // have an empty bucket
+  double hit = 0;     // process a pair within the radius
+  double query = 0;   // start another query code in a scan
+  double move = 0;    // move a code into its bucket
+  double scan = 0;    // start a scan
+  double bucket = 0;  // an empty bucket
 };
-// `pair_ns`: to compare two codes.
+// pair_ns  Time to compare two codes.
 JoinCosts join_costs(double pair_ns, std::size_t words_per_code) noexcept;
 
 struct JoinChoice {
-  int levels = 0;      // bands that agree before a scan; 0: scan at once
-  double cost_ns = 0;  // of that, estimated
-  double scan_ns = 0;  // of scanning at once
+  int levels = 0;      // bands that must agree before a scan; 0: scan at once
+  double cost_ns = 0;  // estimated cost of that choice
+  double scan_ns = 0;  // estimated cost of scanning at once
 };
 
-// Whether no bands can make it cheaper than a scan at once, whatever the codes: of budget + 1 bands
-// or more each moves every code and begins a scan with it.
+// Whether scanning at once is cheapest for any bands and codes: each of at least budget + 1 bands
+// moves every code and starts a scan with it.
 bool is_scan_cheapest(const JoinCase& problem, const JoinCosts& costs) noexcept;
 
-// How far to follow bands that are there, in their order.
+// Chooses how many levels of existing bands to use, in their order.
 JoinChoice choose_levels(const JoinCase& problem, std::span<const Band> bands,
                          const JoinCosts& costs);
 
 struct JoinPlan {
   JoinChoice choice;
-  std::vector<Band> bands;  // budget + levels of them; none to scan at once
+  std::vector<Band> bands;  // budget + levels of them; none: scan at once
 };
 
-// New bands out of the bits in `unused` (words_per_code words). Each takes the bit that parts most
-// of the pairs it has not parted yet, the band with most of those first, so that bits that say the
-// same or nothing do not come together.
+// Makes new bands from the bits in `unused` (words_per_code words). Each band takes the bit that
+// separates most of the pairs it has not separated yet, the band with most of those first.
+// Redundant or constant bits therefore do not end up together.
 JoinPlan plan_join(const JoinCase& problem, std::span<const std::uint64_t> unused,
                    const JoinCosts& costs);
 
-// Who does some cells that several processes share, by what each costs. What costs more than
-// `large` is done by all together, which share it again.
+// Assigns cells to the processes that share them, by cost. Cells that cost more than `large` are
+// processed by all together, which divide them again.
 inline constexpr std::uint32_t kAllParts = ~std::uint32_t{0};
 inline constexpr std::uint32_t kNoPart = kAllParts - 1;  // there is nothing to do
 
-// `loads`, what each part has to do already, one or more of them; comes back with what is added.
+// loads  The present load of each part (at least one); updated by what is assigned.
 std::vector<std::uint32_t> share_out(std::span<const std::uint64_t> costs, std::uint64_t large,
                                      std::vector<std::uint64_t>& loads);
 
-// What a plan has to do at least, were the codes uniform.
+// Minimum work of a plan for uniform codes.
 struct JoinWork {
-  double moves = 0;  // of a code into a bucket
-  double pairs = 0;  // that are compared
+  double moves = 0;  // codes moved into buckets
+  double pairs = 0;  // pairs compared
 };
 JoinWork work_of(const JoinCase& problem, const JoinPlan& plan);
 

@@ -22,7 +22,7 @@ std::size_t words_to_compare(std::size_t words_per_code, std::uint32_t radius,
       static_cast<double>(differences.size()) / static_cast<double>(words_per_code);
   for (const std::size_t words : {1U, 2U, 4U}) {
     if (words >= words_per_code) break;
-    // Random words differ in 32 bits each, give or take four.
+    // Random words differ in 32 bits each, with a deviation of four.
     double mean = 32.0 * static_cast<double>(words);
     double deviation = 4.0 * std::sqrt(static_cast<double>(words));
     if (pairs >= kFewPairs) {

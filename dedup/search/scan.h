@@ -24,43 +24,44 @@ struct CodePlanes {
   }
 };
 
-// Near are codes that differ from `words` in at most `radius` bits, and in some bit of each mask in
-// `differ` (words_per_code words each).
+// A query: codes match that differ from `words` in at most `radius` bits, and in at least one bit
+// of each mask in `differ` (words_per_code words each).
 struct ScanQuery {
   const std::uint64_t* words;
   std::uint32_t radius;
   std::span<const std::uint64_t> differ = {};
 };
 
-// Of how many words, the first ones, the distance already tells nearly all pairs of codes to be
-// further apart than the radius. `differences`: codes XOR codes of pairs drawn at random,
-// words_per_code each; too few to tell: taken for uniform.
+// Number of leading words whose distance already excludes nearly all pairs of codes.
+// differences  Codes XOR codes of random pairs, words_per_code each; if too few, uniform codes are
+//              assumed.
 std::size_t words_to_compare(std::size_t words_per_code, std::uint32_t radius,
                              std::span<const std::uint64_t> differences = {}) noexcept;
 
-// One way to compare codes, for one instruction set. All give the same.
+// Code comparison for one instruction set. All kernels give the same results.
 struct ScanKernel {
   std::string_view name;
-  bool (*runs_here)() noexcept;  // this processor has the instructions
-  double pair_ns;                // of one core, to compare two words among many; for plans only
+  bool (*runs_here)() noexcept;  // whether this processor has the instructions
+  double pair_ns;                // time of one core to compare two words among many; for plans only
   const ScanLoops* loops;
 
-  // Writes to `hits`, ascending, the codes that the query is near to, to `distances` how near, and
-  // returns how many they are. Both have room for codes.count.
+  // Writes the matching codes to `hits`, ascending, and their distances to `distances`. Returns
+  // their number. Both have room for codes.count.
   std::size_t scan(const CodePlanes& codes, const ScanQuery& query, std::uint32_t* hits,
                    std::uint32_t* distances) const noexcept;
-  // Writes to `found`, ascending, some of the queries, all those among them that have a code within
-  // `radius`, and returns how many. With `triangle` queries and codes are the same run, and a query
-  // is compared with those behind it. `found` has room for queries.count. A few words are quickest.
+  // Writes to `found`, ascending, all queries that have a code within `radius`, perhaps with
+  // others, and returns their number.
+  // triangle  Queries and codes are the same; a query is compared with those after it.
+  // `found` has room for queries.count. Fastest with few words.
   std::size_t candidates(const CodePlanes& queries, const CodePlanes& codes, bool triangle,
                          std::uint32_t radius, std::uint32_t* found) const noexcept;
-  // Writes to keys[j] the bits of code j that `bits` names (i: bit i % 64, by value, of word
-  // i / 64), at most 16, the first of them highest.
+  // Writes to keys[j] the bits of code j that `bits` names (i: bit i % 64, by value, of word i /
+  // 64). At most 16 bits, the first one highest.
   void gather_bits(const CodePlanes& codes, std::span<const std::uint16_t> bits,
                    std::uint16_t* keys) const noexcept;
 };
 
-// All that are built, the fastest first; the last one runs on every processor of the architecture.
+// All built kernels, fastest first. The last one runs on every processor of the architecture.
 std::span<const ScanKernel> scan_kernels() noexcept;
 
 // The first that runs on this processor.

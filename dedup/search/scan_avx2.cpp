@@ -1,4 +1,4 @@
-// Counts bits by looking up half bytes, four words at a time; the rest is as with popcnt.
+// Counts bits by table lookup of half bytes, four words at a time; the rest as with popcnt.
 
 #include <immintrin.h>
 
@@ -30,7 +30,8 @@ std::size_t candidates_vectors(const CodeRun& queries, const CodeRun& codes, boo
     const std::size_t members = queries.count - i < kGroup ? queries.count - i : kGroup;
     __m256i query[kGroup][kWords];
     for (std::size_t q = 0; q < kGroup; ++q) {
-      const std::size_t of = i + (q < members ? q : members - 1);  // the last one over again
+      // Missing lanes repeat the last query.
+      const std::size_t of = i + (q < members ? q : members - 1);
       for (std::size_t w = 0; w < kWords; ++w) {
         query[q][w] =
             _mm256_set1_epi64x(static_cast<long long>(queries.words[w * queries.stride + of]));
@@ -53,7 +54,7 @@ std::size_t candidates_vectors(const CodeRun& queries, const CodeRun& codes, boo
       }
     }
     bool near = _mm256_movemask_pd(_mm256_castsi256_pd(any)) != 0;
-    // What is left for each query: the other members, and the last codes.
+    // The remainder for each query: the other members, and the last codes.
     for (std::size_t q = 0; q < members && !near; ++q) {
       std::uint64_t words[kWords];
       for (std::size_t w = 0; w < kWords; ++w) words[w] = queries.words[w * queries.stride + i + q];

@@ -1,5 +1,5 @@
-// Loops of their own, for most runs of codes are short: the rest of a run is a masked vector, and
-// not codes one by one.
+// Separate loops, because most runs of codes are short: the remainder is a masked vector instead of
+// single codes.
 
 #include <immintrin.h>
 
@@ -14,8 +14,8 @@ inline __mmask8 first_lanes(std::size_t count) noexcept {
   return static_cast<__mmask8>(count >= kLanes ? 0xFF : (1U << count) - 1);
 }
 
-// Of kGroup queries, a vector each of word w in query[w * kGroup + q], and eight codes, numbers
-// whose top bits say where `limit` is above the distance.
+// Compares kGroup queries (one vector each for word w in query[w * kGroup + q]) with eight codes.
+// The top bit of each result is set if the distance is below `limit`.
 template <std::size_t kWords, std::size_t kGroup, class Subtract>
 inline __m512i below(const __m512i* query, const __m512i* code, const Subtract& subtract) noexcept {
   __m512i any = _mm512_setzero_si512();
@@ -39,7 +39,8 @@ std::size_t candidates_vectors(const CodeRun& queries, const CodeRun& codes, boo
     const std::size_t members = queries.count - i < kGroup ? queries.count - i : kGroup;
     __m512i query[kWords * kGroup];
     for (std::size_t q = 0; q < kGroup; ++q) {
-      const std::size_t of = i + (q < members ? q : members - 1);  // the last one over again
+      // Missing lanes repeat the last query.
+      const std::size_t of = i + (q < members ? q : members - 1);
       for (std::size_t w = 0; w < kWords; ++w) {
         query[w * kGroup + q] =
             _mm512_set1_epi64(static_cast<long long>(queries.words[w * queries.stride + of]));
@@ -53,7 +54,7 @@ std::size_t candidates_vectors(const CodeRun& queries, const CodeRun& codes, boo
       }
     };
     std::size_t j = 0;
-    if (triangle) {  // only what comes behind each query
+    if (triangle) {  // only codes after each query
       const __mmask8 present = first_lanes(codes.count - i);
       load(i, present);
       any = below<kWords, kGroup>(query, code, [&](std::size_t q, __m512i bits) {
@@ -148,18 +149,18 @@ std::size_t scan_avx512(const CodeRun& codes, const QueryRun& query, std::uint32
   }
 }
 
-// One instruction takes eight bits of each of eight words.
+// One instruction extracts eight bits of each of eight words.
 void gather_bits_avx512(const CodeRun& codes, const std::uint16_t* bits, std::size_t width,
                         std::uint16_t* keys) noexcept {
   constexpr std::size_t kByteBits = 8;
   for (std::size_t j = 0; j < codes.count; j += kLanes) {
     _mm_mask_storeu_epi16(keys + j, first_lanes(codes.count - j), _mm_setzero_si128());
   }
-  // Byte by byte of the keys, the lowest first, and word by word of the codes.
+  // Loops over bytes of the keys, lowest first, and over words of the codes.
   for (std::size_t byte = 0; byte * kByteBits < width; ++byte) {
     for (std::size_t w = 0; w < codes.words_per_code; ++w) {
-      std::uint64_t places = 0;   // for each bit of this byte, where it is in the word
-      std::uint64_t present = 0;  // which of them are in this word
+      std::uint64_t places = 0;   // position in the word of each bit of this byte
+      std::uint64_t present = 0;  // bits of this byte that are in this word
       for (std::size_t b = 0; b < kByteBits && byte * kByteBits + b < width; ++b) {
         const std::uint16_t bit = bits[width - 1 - (byte * kByteBits + b)];
         if (bit / 64 != w) continue;

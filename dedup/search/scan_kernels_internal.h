@@ -5,7 +5,7 @@
 
 namespace winnow::dedup {
 
-// CodePlanes and how many codes they hold, spelt out: scan.h includes standard headers with code.
+// CodePlanes as a plain struct, because scan.h includes standard headers with inline code.
 struct CodeRun {
   const std::uint64_t* words;
   std::size_t stride;
@@ -31,7 +31,7 @@ struct ScanLoops {
                       std::uint16_t* keys) noexcept;
 };
 extern const ScanLoops kPortableLoops;
-extern const ScanLoops kPopcntLoops;  // x86 only, as are those below
+extern const ScanLoops kPopcntLoops;  // x86 only, like those below
 extern const ScanLoops kAvx2Loops;
 extern const ScanLoops kAvx512Loops;
 

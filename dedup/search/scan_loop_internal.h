@@ -1,9 +1,9 @@
 #pragma once
 
-// The loops behind every scan kernel, compiled once per instruction set. Each kernel's file is
-// built with flags of its own, so nothing here or there may be an inline function that another file
-// shares (the linker would keep either copy): everything is in the unnamed namespace, and no
-// standard header with code is included.
+// The loops of all scan kernels, compiled once per instruction set.
+// Each kernel's file has its own compiler flags. An inline function shared with another file could
+// be linked from either, so everything is in the unnamed namespace, and no standard header with
+// code is included.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,8 @@
 namespace winnow::dedup {
 namespace {
 
-// Without an instruction for it, sums in ever wider fields, which the compiler does for as many
-// words as a register holds.
+// Population count. Without an instruction for it, sums fields of growing width, which the compiler
+// vectorises.
 inline std::uint64_t ones(std::uint64_t x) noexcept {
 #if defined(__x86_64__) && !defined(__POPCNT__)
   x -= (x >> 1) & 0x5555555555555555;
@@ -53,8 +53,8 @@ inline bool differs(const CodeRun& codes, std::size_t j, const QueryRun& query) 
   return true;
 }
 
-// Hits are rare, so a chunk is first asked whether it has any, without a branch per code: with
-// distance - (radius + 1) wrapping below zero, the top bit of the OR over the chunk says so.
+// Hits are rare, so each chunk is first tested without branches: distance - (radius + 1) wraps
+// below zero for a hit, which sets the top bit of the OR over the chunk.
 template <std::size_t kWords>
 std::size_t scan_words(const CodeRun& codes, const QueryRun& query, std::uint32_t* hits,
                        std::uint32_t* distances) noexcept {
@@ -86,7 +86,7 @@ std::size_t scan_words(const CodeRun& codes, const QueryRun& query, std::uint32_
   return count;
 }
 
-// Four queries share each load of a code and one question at the end.
+// Four queries share each load of a code, and one test at the end.
 template <std::size_t kWords>
 std::size_t candidates_words(const CodeRun& queries, const CodeRun& codes, bool triangle,
                              std::uint32_t radius, std::uint32_t* found) noexcept {
@@ -97,7 +97,8 @@ std::size_t candidates_words(const CodeRun& queries, const CodeRun& codes, bool 
     const std::size_t lanes = queries.count - i < kGroup ? queries.count - i : kGroup;
     std::uint64_t query[kGroup][kWords];
     for (std::size_t lane = 0; lane < kGroup; ++lane) {
-      const std::size_t of = i + (lane < lanes ? lane : lanes - 1);  // the last one over again
+      // Missing lanes repeat the last query.
+      const std::size_t of = i + (lane < lanes ? lane : lanes - 1);
       for (std::size_t w = 0; w < kWords; ++w) {
         query[lane][w] = queries.words[w * queries.stride + of];
       }
@@ -151,7 +152,7 @@ std::size_t candidates(const CodeRun& queries, const CodeRun& codes, bool triang
       return candidates_words<2>(queries, codes, triangle, radius, found);
     case 4:
       return candidates_words<4>(queries, codes, triangle, radius, found);
-    default:  // widths that no hash has: every query may have a hit
+    default:  // no hash has this width: treat every query as a candidate
       for (std::size_t i = 0; i < queries.count; ++i) found[i] = static_cast<std::uint32_t>(i);
       return queries.count;
   }

@@ -20,7 +20,7 @@
 namespace winnow::dedup {
 namespace {
 
-// Rows in the order of their codes, equal codes by row, and where each distinct code begins.
+// Rows ordered by code, then by row, and the start of each distinct code.
 struct SortedCodes {
   std::vector<std::uint32_t> rows;
   std::vector<std::uint32_t> starts;  // and the end
@@ -61,8 +61,8 @@ SortedCodes sort_codes(const CodeColumn& codes, std::span<const std::uint32_t> r
   return sorted;
 }
 
-// The rows of one side of a search, as they come where the other is so much smaller that sorting
-// would take longest: then each stands for itself, also where codes are equal.
+// One side of a search. Unsorted if the other side is so much smaller that sorting would dominate;
+// then each row is its own code, even where codes are equal.
 SortedCodes sort_unless_many(const CodeColumn& codes, std::span<const std::uint32_t> rows,
                              std::size_t others) {
   constexpr std::size_t kMany = 16;
@@ -72,7 +72,7 @@ SortedCodes sort_unless_many(const CodeColumn& codes, std::span<const std::uint3
   return as_they_are;
 }
 
-// The distinct codes of a column as planes, and what to call each.
+// The distinct codes of a column as planes, with their row numbers.
 struct DistinctCodes {
   std::vector<std::uint64_t> words;  // plane w: words[w * names.size() + j]
   std::vector<std::uint32_t> names;
@@ -83,7 +83,7 @@ struct DistinctCodes {
   }
 };
 
-// The codes of one orientation; those are distinct only all together.
+// The codes of one orientation; only all orientations together are distinct.
 DistinctCodes distinct_codes(const CodeColumn& codes, const SortedCodes& sorted, int orientation) {
   const std::size_t count = sorted.distinct();
   const std::size_t per_code = static_cast<std::size_t>(codes.most_distance()) / 64;
@@ -98,7 +98,7 @@ DistinctCodes distinct_codes(const CodeColumn& codes, const SortedCodes& sorted,
   return out;
 }
 
-// Hands edges on in batches.
+// Passes edges on in batches.
 class Batches {
  public:
   explicit Batches(const EdgeSink& sink) : sink_(sink) {}
@@ -117,12 +117,12 @@ class Batches {
   std::vector<Edge> edges_;
 };
 
-// A way to hold two images beside each other: the one in an orientation, the other as it is.
+// One way to compare two images: one of them in an orientation, the other as it is.
 struct Way {
   int orientation;
-  bool turns_b;  // else a
+  bool turns_b;  // else a is turned
 };
-// The quarter turn that is not here is undone by the other one, of the other image.
+// The missing quarter turn is equivalent to the other one applied to the other image.
 constexpr std::array<Way, 13> kWays{{{0, false},
                                      {1, false},
                                      {1, true},
@@ -143,7 +143,7 @@ constexpr std::size_t ways_of(int orientations) noexcept {
 
 struct Nearest {
   int distance;
-  std::size_t way;  // the first of those that are as near
+  std::size_t way;  // the first one at that distance
 };
 
 Nearest nearest(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
@@ -161,7 +161,7 @@ Nearest nearest(std::span<const std::uint64_t> a, std::span<const std::uint64_t>
   return best;
 }
 
-// The sink for search number `index` of `count`, which `progress` is told of as one.
+// The sink for search number `index` of `count`, reported to `progress` as one search.
 ProgressSink nth_of(const ProgressSink& progress, std::size_t index, std::size_t count) {
   if (!progress) return {};
   return [&progress, index, count](const Progress& part) {
@@ -169,7 +169,7 @@ ProgressSink nth_of(const ProgressSink& progress, std::size_t index, std::size_t
   };
 }
 
-// Of codes of several orientations: each is searched for, and a pair told where it is nearest.
+// Searches each orientation. A pair is reported once, where it is nearest.
 std::uint64_t find_turned_edges(const CodeColumn& codes, const SortedCodes& sorted, int radius,
                                 const SearchPart& part, const EdgeSink& sink,
                                 const SearchOptions& options) {
@@ -179,7 +179,7 @@ std::uint64_t find_turned_edges(const CodeColumn& codes, const SortedCodes& sort
   SearchOptions one_way = options;
   for (std::size_t way = 0; way < ways_of(orientations); ++way) {
     const auto [orientation, turns_b] = kWays[way];
-    if (turns_b) continue;  // a pair comes both ways round
+    if (turns_b) continue;  // a pair is found from both sides
     one_way.progress = nth_of(options.progress, way, ways_of(orientations));
     const EdgeSink nearest_only = [&](std::span<const Edge> edges) {
       Batches out(sink);
@@ -246,7 +246,7 @@ std::uint64_t find_edges_of_part(const CodeColumn& codes, std::span<const std::u
   }
   if (radius == 0) return sorted.distinct();
   const DistinctCodes distinct = distinct_codes(codes, sorted, 0);
-  sorted = {};  // not needed beside what comes now
+  sorted = {};  // free it before the next step
   return join(distinct.side(), std::nullopt, radius, part, options, sink);
 }
 
@@ -257,7 +257,7 @@ std::vector<Edge> edges_within(const CodeColumn& codes, std::span<const std::uin
       codes, rows, radius,
       [&](std::span<const Edge> batch) { edges.insert(edges.end(), batch.begin(), batch.end()); },
       options);
-  // Edges are distinct, so sorting takes away the order in which threads found them.
+  // Edges are distinct, so sorting removes any dependence on threads.
   tbb::parallel_sort(edges.begin(), edges.end());
   return edges;
 }
@@ -288,7 +288,7 @@ std::uint64_t find_edges_between_part(const CodedRows& a, const CodedRows& b, in
       for (const Edge& edge : edges) {
         const auto same_a = sorted_a.rows_of(edge.a);
         const auto same_b = sorted_b.rows_of(edge.b);
-        // Each pair once, where it is nearest.
+        // Reports each pair once, where it is nearest.
         if (nearest(a.codes.code(same_a.front()), b.codes.code(same_b.front()), orientations).way !=
             way) {
           continue;
@@ -320,11 +320,11 @@ SelfCheck check_edges(const CodeColumn& codes, std::span<const std::uint32_t> ro
   SelfCheck check;
   if (rows.empty()) return check;
   CounterRng rng(seed, 0, 0, RandomUse::kTest);
-  std::vector<std::uint32_t> checked;  // the first rows of the codes that were drawn
+  std::vector<std::uint32_t> checked;  // the first rows of the drawn codes
   std::vector<Edge> want;
   for (check.queries = 0; check.queries < queries; ++check.queries) {
     const std::uint32_t drawn = rows[rng.below(static_cast<std::uint32_t>(rows.size()))];
-    // Equal codes stand for their first row.
+    // Equal codes are represented by their first row.
     std::map<std::vector<std::uint64_t>, std::uint32_t> first_rows;
     const auto near = neighbours_of(codes.code(drawn), codes, rows, radius);
     for (const auto& [row, distance] : near) {
@@ -362,7 +362,7 @@ SelfCheck check_edges(const CodeColumn& codes, std::span<const std::uint32_t> ro
 
 std::vector<Edge> equal_edges(std::span<const Hash128> hashes,
                               std::span<const std::uint32_t> rows) {
-  struct Entry {  // some of the hash beside the row: most comparisons need no more
+  struct Entry {  // part of the hash beside the row: most comparisons need no more
     std::uint64_t part;
     std::uint32_t row;
   };
