@@ -14,8 +14,8 @@
 namespace winnow::dedup {
 namespace {
 
-// The rows of a block that are to be dealt out, all to the part of `home` where it has one. Says in
-// `out` which rows are left out and which follow `home` out of their splits.
+// The rows of a block to be distributed, all to the part of `home` if it has one. Records in `out`
+// which rows are left out and which follow `home` out of their splits.
 std::vector<std::uint32_t> rows_to_deal(const Fingerprints& table,
                                         std::span<const std::uint32_t> block, std::uint32_t home,
                                         bool home_has_share, const SplitOptions& options,
@@ -122,7 +122,7 @@ Dealt deal(const Fingerprints& table, const Components& blocks, const SplitOptio
   input.classes = classes.count();
   input.shares = parts.shares;
   const Ragged<std::uint32_t> members = rows_by_component(blocks);
-  Ragged<std::uint32_t> dealt;  // the rows of each block that has any to be dealt out
+  Ragged<std::uint32_t> dealt;  // the rows to distribute of each block that has any
   std::vector<std::uint32_t> labels;
   for (std::uint32_t block = 0; block < blocks.count; ++block) {
     const std::vector<std::uint32_t> here = remaining(members[block], options);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Blocks dealt out to parts: to splits by split.cpp, to folds by folds.cpp.
+// Distribution of blocks to parts: to splits (split.cpp) or folds (folds.cpp).
 
 #include <cstdint>
 #include <optional>
@@ -14,13 +14,13 @@
 
 namespace winnow::dedup {
 
-// Classes of rows, numbered from 0: first those without labels, then labels in their order.
+// Class numbers of rows: 0 for rows without labels, then the labels in order.
 class RowClasses {
  public:
-  explicit RowClasses(const Ragged<std::int32_t>& labels);  // which must live as long
+  explicit RowClasses(const Ragged<std::int32_t>& labels);  // must outlive this
   std::uint32_t count() const { return static_cast<std::uint32_t>(names_.size()) + 1; }
   std::optional<std::int32_t> label(std::uint32_t number) const;
-  // Adds those of a row to `list`, each once.
+  // Adds the classes of a row to `list`, each once.
   void append(std::uint32_t row, std::vector<std::uint32_t>& list) const;
 
  private:
@@ -28,56 +28,59 @@ class RowClasses {
   std::vector<std::int32_t> names_;
 };
 
-// How often each class is in the list, which gets sorted; classes ascend.
+// Counts each class in the list, in ascending order. Sorts the list.
 std::vector<ClassCount> count_classes(std::vector<std::uint32_t>& classes);
 
 inline bool is_fixed(const SplitOptions& options, Split split) noexcept {
   return !options.of[static_cast<std::size_t>(split)];
 }
 
-// The rows of a block but for those that people dropped.
+// The rows of a block without those that reviewers dropped.
 std::vector<std::uint32_t> remaining(std::span<const std::uint32_t> block,
                                      const SplitOptions& options);
 
 inline bool is_used(Split split) noexcept { return split != Split::kNone; }
 
 inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
-// The fixed row that says where a block is at home: the first of the split used last, or kNowhere.
+// The fixed row that decides where a block belongs: the first one of the split used last, or
+// kNowhere.
 std::uint32_t home_of(const Fingerprints& table, std::span<const std::uint32_t> rows,
                       const SplitOptions& options);
 
 OffReason reason_of(bool followed, std::uint64_t largest_block) noexcept;
 
-// What blocks are dealt out to.
+// The parts to which blocks are distributed.
 struct Parts {
-  std::vector<double> shares;  // as StratifyInput has them
-  std::vector<Split> splits;   // that the parts are; none: folds, where no fixed row is at home
+  std::vector<double> shares;  // as in StratifyInput
+  std::vector<Split> splits;   // the split of each part; empty: folds, which have no fixed rows
 
   std::uint8_t of(Split split) const;  // kAnyPart: it is no part
-  // The part that most of these rows are in; kAnyPart: they are in none.
+  // The part with most of these rows; kAnyPart if they are in none.
   std::uint8_t of_most(const Fingerprints& table, std::span<const std::uint32_t> rows) const;
 };
 
 struct Dealt {
-  Splitting rows;                   // `splits` are those of the table still
-  std::vector<std::uint8_t> parts;  // of each row; kAnyPart: it is not dealt out
-  std::size_t blocks = 0;           // that have a row that is
+  Splitting rows;                   // `splits` are still those of the table
+  std::vector<std::uint8_t> parts;  // one for each row; kAnyPart: not distributed
+  std::size_t blocks = 0;           // blocks with a distributed row
 };
-// As split_rows says. Pure.
+// The distribution that split_rows() describes. Pure.
 Dealt deal(const Fingerprints& table, const Components& blocks, const SplitOptions& options,
            const Parts& parts);
 
-// What make_splits deals out: a table with labels and group keys, and its blocks. Throws likewise.
+// The input of make_splits(): a table with labels and group keys, and its blocks. Throws as
+// make_splits().
 struct BlockTable {
   Fingerprints table;
   Components blocks;
-  std::optional<std::uint32_t> hash_version = {};  // of the codes compared; by selection_of
+  // Version of the compared codes; set by selection_of().
+  std::optional<std::uint32_t> hash_version = {};
 };
 BlockTable find_blocks(const ColumnSource& columns, const SplitOptions& options,
                        const LinkSource& links);
 
-// The selection of it but for name, settings and cache_digest, its splits there even where they are
-// those of the table. Moves ids and blocks out of `found`, and says its hash version.
+// The resulting selection, without name, settings and cache_digest. `splits` is filled even if it
+// equals the table's. Moves ids and blocks out of `found`, and sets its hash version.
 Selection selection_of(BlockTable& found, Splitting splitting, const ColumnSource& columns,
                        const SplitOptions& options);
 

@@ -14,25 +14,25 @@ namespace {
 
 static_assert(kMostFolds <= kMostParts && kMostFolds < kLeftOut && kNoFold == kAnyPart);
 
-// What is counted of a class.
+// Counts of one class.
 struct FoldTally {
   std::vector<std::uint64_t> in_fold;
   std::uint64_t samples = 0;
   std::uint64_t largest_block = 0;
 };
 
-// What is counted: of all, and of each class.
+// Counts of all samples and of each class.
 struct FoldCounts {
   FoldsSummary& summary;
   std::vector<FoldTally>& tallies;
 };
 
-// Adds a block, but for rows that are dropped, to what is counted.
+// Adds a block to the counts, without dropped rows.
 void count_block(const Fingerprints& table, std::span<const std::uint32_t> rows,
                  const SplitOptions& options, const Folds& dealt, const RowClasses& classes,
                  const FoldCounts& counts) {
   auto& [summary, tallies] = counts;
-  std::uint8_t fold = kNoFold;  // of all rows of the block that are dealt out
+  std::uint8_t fold = kNoFold;  // shared by all distributed rows of the block
   std::vector<std::uint32_t> labels;
   for (const std::uint32_t row : rows) {
     const Split own = table.splits[row];
@@ -59,7 +59,7 @@ void count_block(const Fingerprints& table, std::span<const std::uint32_t> rows,
   }
 }
 
-// Adds a class that has samples to what is said of the folds.
+// Adds a class with samples to the summary.
 void add_class(const FoldTally& tally, std::optional<std::int32_t> label, FoldsSummary& summary) {
   FoldsSummary::Off furthest;
   for (std::uint32_t fold = 0; fold < summary.folds.size(); ++fold) {
@@ -84,7 +84,7 @@ void add_class(const FoldTally& tally, std::optional<std::int32_t> label, FoldsS
   if (furthest.off.distance() > 1 + 1e-6) summary.off.push_back(furthest);
 }
 
-// The blocks of the rows that are marked, numbered anew.
+// The blocks of the marked rows, renumbered.
 Components blocks_of(const Selection& chosen, const Fingerprints& table,
                      const std::vector<bool>& marked) {
   Components all;

@@ -36,34 +36,34 @@ Parts splits_with_share(const SplitOptions& options) {
   return parts;
 }
 
-// What is counted of a class.
+// Counts of one class.
 struct SplitTally {
   std::array<std::uint64_t, kSplitCount> used{};
   std::array<std::uint64_t, kSplitCount> dealt{};
-  std::uint64_t samples = 0;  // dealt
+  std::uint64_t samples = 0;  // distributed
   std::uint64_t largest_block = 0;
   bool followed = false;
 };
 
-// A block as it was split.
+// A block after splitting.
 struct SplitBlock {
   std::span<const std::uint32_t> rows;
   bool followed;  // a fixed row
 };
 
-// What is counted: of all, and of each class.
+// Counts of all samples and of each class.
 struct SplitCounts {
   SplitSummary& summary;
   std::vector<SplitTally>& tallies;
 };
 
-// Adds a block to what is counted.
+// Adds a block to the counts.
 void count_block(const Fingerprints& table, const SplitBlock& block, const SplitOptions& options,
                  const Splitting& splitting, const RowClasses& classes, const SplitCounts& counts) {
   auto& [summary, tallies] = counts;
   std::array<bool, kSplitCount> reached{};
   std::vector<std::uint32_t> labels;
-  std::vector<std::uint32_t> dealt_labels;  // of all rows
+  std::vector<std::uint32_t> dealt_labels;  // labels of all rows
   for (const std::uint32_t row : block.rows) {
     const Split own = table.splits[row];
     const bool fixed = is_fixed(options, own);
@@ -97,7 +97,7 @@ void count_block(const Fingerprints& table, const SplitBlock& block, const Split
   }
 }
 
-// Where a class is furthest off its share.
+// The greatest deviation of a class from its share.
 ClassOff off_of(const SplitTally& tally, std::optional<std::int32_t> label,
                 const SplitOptions& options) {
   ClassOff off{.label = label,
@@ -114,7 +114,7 @@ ClassOff off_of(const SplitTally& tally, std::optional<std::int32_t> label,
   return off;
 }
 
-// Refuses splits of which one that should have images has none.
+// Throws if a split that should have images has none.
 void check_reached(const SplitOptions& options, const SplitSummary& summary) {
   std::uint64_t dealt = 0;
   std::size_t wanted = 0;

@@ -16,65 +16,67 @@
 namespace winnow::dedup {
 
 struct SplitOptions {
-  std::string hash = "phash";  // what makes duplicates, as dedup::Options has it
+  std::string hash = "phash";  // how duplicates are found, as in dedup::Options
   int threshold = 4;
   ChosenBy chosen_by = {};
-  // What train, val and test get of the samples dealt out, their sum 1; nothing for Split::kNone.
+  // Shares of train, val and test among the distributed samples; they sum to 1. Split::kNone has
+  // none.
   std::array<double, kSplitCount> shares{0, 0.8, 0.1, 0.1};
-  // The samples of these splits are dealt out; others are fixed where they are.
+  // Samples of these splits are distributed; all others stay where they are (fixed).
   std::array<bool, kSplitCount> of{true, true, true, true};
   struct Dealing {
-    bool group_keys = true;  // samples of one group key stay together too
-    bool stay = false;       // leave samples where they are, as far as shares and blocks allow
+    bool group_keys = true;  // keep samples of one group key together
+    bool stay = false;       // leave samples in their splits as far as shares and blocks allow
     std::uint64_t seed = 0;
   };
   Dealing dealing = {};
-  // By people, as dedup::Options has it; what they said stands for a group says nothing here.
-  // Rows that are apart may be in one block all the same, by a group key. What they dropped is
-  // dealt out to no split, and makes no block a home.
+  // Review decisions, as in dedup::Options; choices of what to keep are ignored.
+  // Rows that are apart may still share a block, by a group key. Dropped rows get no split, and do
+  // not make a split the home of a block.
   std::shared_ptr<const Decided> decided = {};
-  Matching matching = {};  // as dedup::Options has it
+  Matching matching = {};  // as in dedup::Options
 };
 
-// Where each row of a table goes.
+// The new split of each row of a table.
 struct Splitting {
-  std::vector<Split> splits;             // in which it is used; its own where it is left out
-  std::vector<std::uint32_t> kept_rows;  // itself, or the fixed row for which it is left out
-  // kKept; kLeak: left out; kReview: dropped; kMoved: followed a fixed row out of its split
+  std::vector<Split> splits;             // the split in which it is used; its own if it is left out
+  std::vector<std::uint32_t> kept_rows;  // itself, or the fixed row because of which it is left out
+  // kKept; kLeak: left out; kReview: dropped; kMoved: moved to the split of a fixed row
   std::vector<Rule> rules;
 };
 
-// Components with all rows of one group key as well; "" is no key. Keys of all sources are of one
-// kind.
+// Components that also unite all rows of one group key. "" is no key. Keys of all sources share one
+// namespace.
 Components unite_keys(const Components& components, const Ragged<char>& keys);
 
-// Stratified splits that cut no block, with each class as near to its shares as blocks allow (see
-// assign_stratified). Samples without labels are a class of their own, and one of several labels
-// counts in each. Pure: depends on table (ids, splits, labels), blocks and options alone.
+// Stratified splits that cut no block. Each class gets its shares as nearly as blocks allow
+// (assign_stratified).
 //
-// A block with a fixed row in train, val or test is at home in the last of these that it has one
-// in. Its other fixed rows in them were leaks already, and are left out. Its rows that are dealt
-// out follow it home, if home is a split that gets a share; else they are left out too, so that a
-// fixed test set neither grows nor leaks. Left out is for the first fixed row at home. What is
-// left out is no part of the shares.
-//
-// UsageError for shares that are negative or do not come to 1.
+// Classes     Samples without labels form a class. A sample with several labels counts in each.
+// Home        A block with fixed rows in train, val or test belongs to the last of these splits
+//             that has one.
+// Fixed rows  Those in an earlier split than the home were leaks already, and are left out.
+// Others      The block's remaining rows follow it home if that split has a share. Otherwise they
+//             are left out, so that a fixed test set neither grows nor leaks.
+// Left out    In favour of the first fixed row at home. Such rows do not count in the shares.
+// Pure        Depends on table (ids, splits, labels), blocks and options only.
+// Errors      UsageError for shares that are negative or do not sum to 1.
 Splitting split_rows(const Fingerprints& table, const Components& blocks,
                      const SplitOptions& options);
 
-// Why a class is off its share by more than one sample. Of several reasons the first.
+// Why a class is off its share by more than one sample. If several apply, the first.
 enum class OffReason {
-  kFixed,   // samples of it had to follow fixed ones
-  kBlock,   // samples of it stay together
-  kLabels,  // samples of it carry other labels too
+  kFixed,   // some of its samples had to follow fixed ones
+  kBlock,   // some of its samples stay together
+  kLabels,  // some of its samples have other labels, too
 };
 
 struct ClassOff {
-  std::optional<std::int32_t> label;  // nothing: without labels
-  std::uint64_t samples = 0;          // of it, dealt out
-  std::uint64_t largest_block = 0;    // most of them that stay together
-  Split split = Split::kTrain;        // where it is furthest off
-  double wanted = 0;                  // samples of it there
+  std::optional<std::int32_t> label;  // nullopt: samples without labels
+  std::uint64_t samples = 0;          // distributed samples of the class
+  std::uint64_t largest_block = 0;    // the most of them that stay together
+  Split split = Split::kTrain;        // the split with the greatest deviation
+  double wanted = 0;                  // its share of samples there
   std::uint64_t got = 0;
   OffReason reason = OffReason::kBlock;
 
@@ -83,31 +85,32 @@ struct ClassOff {
 
 struct SplitSummary {
   struct Part {
-    std::uint64_t samples = 0;  // used in it
-    std::uint64_t dealt = 0;    // of them, dealt out to it
-    std::uint64_t blocks = 0;   // of samples used in it
-    std::uint64_t classes = 0;  // with a sample in it
+    std::uint64_t samples = 0;  // used in this split
+    std::uint64_t dealt = 0;    // used in it and distributed to it
+    std::uint64_t blocks = 0;   // blocks with samples in it
+    std::uint64_t classes = 0;  // classes with samples in it
   };
   std::array<Part, kSplitCount> parts;
   std::uint64_t blocks = 0;
   std::uint64_t largest_block = 0;
-  std::uint64_t moved = 0;     // samples of train, val or test used in another of them
-  std::uint64_t left_out = 0;  // samples to be dealt out that a fixed one has for a duplicate
+  std::uint64_t moved = 0;     // samples of train, val or test that are used in another of them
+  std::uint64_t left_out = 0;  // samples left out because they duplicate a fixed one
   std::uint64_t leaks = 0;     // fixed samples left out
-  double furthest = 0;         // greatest distance of a class from its share, in samples
-  std::vector<ClassOff> off;   // classes off by more than one, furthest first
+  double furthest = 0;         // greatest deviation of a class from its share, in samples
+  std::vector<ClassOff> off;   // classes off by more than one, greatest deviation first
 };
 SplitSummary summarise(const Fingerprints& table, const Components& blocks,
                        const SplitOptions& options, const Splitting& splitting);
 
 struct SplitResult {
-  Selection selection;  // its groups are the blocks; name and cache_digest the caller's to fill in
+  Selection selection;  // its groups are the blocks; the caller fills in name and cache_digest
   SplitSummary summary;
 };
 
-// The whole way from a table. Rows left out or dropped have weight 0. Throws as deduplicate and
-// split_rows do, and UsageError when there is nothing to deal out, or a split would be empty that
-// has a share of one sample at least, or for which there are too few blocks.
+// From a table to splits. Rows left out or dropped get weight 0.
+// Errors  As deduplicate() and split_rows(). UsageError if there is nothing to distribute, or if a
+//         split would be empty although its share is at least one sample or because there are too
+//         few blocks.
 SplitResult make_splits(const ColumnSource& columns, const SplitOptions& options,
                         const LinkSource& links = {});
 

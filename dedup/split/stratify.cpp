@@ -11,19 +11,19 @@
 namespace winnow::dedup {
 namespace {
 
-using Amounts = std::vector<double>;  // of samples, one for each part
+using Amounts = std::vector<double>;  // number of samples for each part
 
-constexpr double kEpsilon = 1e-4;  // above what sums over 2^32 samples lose in rounding
+constexpr double kEpsilon = 1e-4;  // above the rounding error of sums over 2^32 samples
 
 struct Class {
   double samples = 0;
-  double singles = 0;  // of them, alone in their blocks and of this class only
-  Amounts dealt;       // in blocks that are no singles
-  Amounts levelled;    // what each part wants of the singles
+  double singles = 0;  // samples alone in their blocks, of this class only
+  Amounts dealt;       // in other blocks
+  Amounts levelled;    // the singles that each part wants
 };
 
-// Puts into `got` what each part gets of `amount` so that all come as near to their shares of
-// everything as may be, relatively: those that have too much already get nothing.
+// Distributes `amount` over the parts so that all come as near as possible to their total shares,
+// relatively. Parts that already have too much get nothing.
 void level(std::span<const double> shares, const Amounts& have, double amount, Amounts& got) {
   got.assign(shares.size(), 0);
   std::array<bool, kMostParts> full{};
@@ -47,8 +47,8 @@ void level(std::span<const double> shares, const Amounts& have, double amount, A
   }
 }
 
-// The sums that blocks of one class can make in the parts but one, by dynamic programming: of every
-// sum, the block by which it was first reached, and the part that took it.
+// The sums that blocks of one class can make in all parts but one, by dynamic programming. Each sum
+// records the block that first reached it, and the part that took the block.
 class Sums {
  public:
   Sums(const std::array<std::uint32_t, 2>& most, std::span<const std::uint32_t> sizes)
@@ -61,7 +61,7 @@ class Sums {
     return (most[0] + 1.0) * (most[1] + 1.0) * static_cast<double>(blocks);
   }
 
-  // `take(sum, sum)` for all of them.
+  // Calls `take(sum, sum)` for all of them.
   template <class Take>
   void for_each(const Take& take) const {
     for (std::size_t y = 0; y < height_; ++y) {
@@ -70,7 +70,7 @@ class Sums {
       }
     }
   }
-  // Which of the two parts takes each block; 2: neither.
+  // For each block the part (0 or 1) that takes it; 2: neither.
   std::vector<std::uint8_t> blocks_of(std::size_t x, std::size_t y) const {
     std::vector<std::uint8_t> parts(sizes_.size(), 2);
     for (Step step = at(x, y); step.block != kStart; step = at(x, y)) {
@@ -91,7 +91,7 @@ class Sums {
   const Step& at(std::size_t x, std::size_t y) const { return reached_[y * width_ + x]; }
   void add(std::uint32_t block) {
     const std::size_t size = sizes_[block];
-    // Downwards, so that what this block reached is not added to again.
+    // Downwards, so that a block is not added to a sum that it just reached.
     for (std::size_t y = height_; y-- > 0;) {
       for (std::size_t x = width_; x-- > 0;) {
         Step& step = reached_[y * width_ + x];
@@ -111,7 +111,7 @@ class Sums {
   std::vector<Step> reached_;
 };
 
-// The blocks as they are assigned so far, and how far that is from what is wanted.
+// The current assignment of blocks, and its distance from the target.
 class Assignment {
  public:
   explicit Assignment(const StratifyInput& input)
@@ -142,7 +142,7 @@ class Assignment {
     const double quarter = samples_ * std::min(in.shares[part], 1 - in.shares[part]) / 4;
     return wanted_size(part) + std::max(quarter, largest_);
   }
-  // Puts a block into a part, or, -1 times, takes it out.
+  // Adds a block to a part, or removes it with `times` = -1.
   void place(std::uint32_t block, std::size_t part, double times) {
     for (const ClassCount& count : in.blocks[block]) {
       Class& c = classes[count.label];
@@ -155,8 +155,8 @@ class Assignment {
     if (times > 0) parts[block] = static_cast<std::uint8_t>(part);
   }
 
-  // By how much the sum over its classes of (dealt - wanted)^2 / wanted grows with the block in
-  // this part; all samples are one more class.
+  // Increase of the sum over its classes of (dealt - wanted)^2 / wanted if the block goes to this
+  // part. All samples together count as one more class.
   double cost(std::uint32_t block, std::size_t part) const {
     const auto growth = [](double count, double have, double want) {
       return count * (2 * (have - want) + count) / want;
@@ -168,7 +168,7 @@ class Assignment {
     }
     return sum;
   }
-  // How far the class is from its share in the part where it is furthest, in samples.
+  // The greatest deviation of the class from its share over the parts, in samples.
   double distance(const Class& c, const Amounts& dealt, const Amounts& levelled) const {
     double most = 0;
     for (std::size_t part = 0; part < in.shares.size(); ++part) {
@@ -180,9 +180,9 @@ class Assignment {
   bool is_off(const Class& c) const { return distance(c, c.dealt, c.levelled) > 1 + kEpsilon; }
 
   const StratifyInput& in;
-  std::vector<std::uint8_t> parts;  // of each block
+  std::vector<std::uint8_t> parts;  // for each block
   std::vector<Class> classes;
-  Amounts sizes;  // of the parts, singles as they are levelled now
+  Amounts sizes;  // sizes of the parts, with the current distribution of singles
 
  private:
   void add_to_sizes(const Amounts& amounts, double times) {
@@ -191,7 +191,7 @@ class Assignment {
   }
 
   double samples_ = 0;
-  double largest_ = 0;  // block
+  double largest_ = 0;  // size of the largest block
 };
 
 std::uint8_t wish(const Assignment& a, std::uint32_t block) {
@@ -217,10 +217,10 @@ std::size_t best_part(const Assignment& a, std::uint32_t block) {
   return best;
 }
 
-// The blocks that are no singles, the hardest first.
+// Assigns the blocks that are not singles, the hardest first.
 void assign_blocks(Assignment& a) {
   struct Next {
-    double weight;  // largest part of any of its classes that the block is
+    double weight;  // the largest share of one of its classes that the block holds
     std::uint32_t samples;
     std::uint64_t key;
     std::uint32_t block;
@@ -245,17 +245,17 @@ void assign_blocks(Assignment& a) {
   for (const Next& next : order) a.place(next.block, best_part(a, next.block), 1);
 }
 
-// For at most three parts.
+// Requires at most three parts.
 void mend(Assignment& a, Class& c, std::vector<std::uint32_t>& blocks, double& work_left) {
   std::ranges::sort(blocks, {},
                     [&](std::uint32_t block) { return std::pair(a.in.keys[block], block); });
   std::vector<std::uint32_t> sizes;
-  Amounts others = c.dealt;  // of this class in blocks that stay where they are
+  Amounts others = c.dealt;  // this class in blocks that stay where they are
   for (const std::uint32_t block : blocks) {
     sizes.push_back(a.in.samples[block]);
     others[a.parts[block]] -= a.in.samples[block];
   }
-  // The part that takes what the two others do not.
+  // The part that takes the remainder of the other two.
   const auto last =
       static_cast<std::size_t>(std::ranges::max_element(a.in.shares) - a.in.shares.begin());
   const std::array<std::size_t, 2> parts{last == 0 ? 1U : 0U, last == 2 ? 1U : 2U};
@@ -304,10 +304,11 @@ void mend(Assignment& a, Class& c, std::vector<std::uint32_t>& blocks, double& w
   }
 }
 
-// Looks at all sums that the blocks of one class alone can make, where it is off.
+// Repairs classes that are off, by all sums that blocks with this class alone can make.
 void mend_classes(Assignment& a) {
   if (a.in.shares.size() < 2 || a.in.shares.size() > 3) return;
-  std::vector<std::vector<std::uint32_t>> blocks(a.classes.size());  // of classes to be mended
+  // Blocks of the classes to repair.
+  std::vector<std::vector<std::uint32_t>> blocks(a.classes.size());
   for (std::uint32_t block = 0; block < a.in.samples.size(); ++block) {
     if (a.is_single(block) || a.in.parts[block] != kAnyPart || a.in.blocks[block].size() != 1) {
       continue;
@@ -345,7 +346,7 @@ class Exchange {
   }
 
  private:
-  // What is wrong with some classes: mostly that they are off by more than one.
+  // The error of some classes: mainly by how much they are off by more than one.
   double fault(std::span<const ClassCount> counts) const {
     double sum = 0;
     for (const ClassCount& count : counts) {
@@ -362,9 +363,9 @@ class Exchange {
     std::uint32_t block;
     std::size_t to;
   };
-  // Moves blocks if that leaves less fault than there is, and no part too large.
+  // Moves blocks if that reduces the error and makes no part too large.
   bool improve(std::span<const Move> moves) {
-    const auto sum = [&] {  // a class of two of the blocks counts twice, before and after
+    const auto sum = [&] {  // a class of two of the blocks counts twice, both before and after
       double all = 0;
       for (const Move& move : moves) all += fault(a_.in.blocks[move.block]);
       return all;
@@ -389,7 +390,7 @@ class Exchange {
     }
     return false;
   }
-  // Tries the blocks of a class elsewhere, and, if that is of no use, pairs of them changed about.
+  // Moves single blocks of a class; if that does not help, swaps pairs.
   bool improve_class(const std::vector<std::uint32_t>& blocks) {
     bool better = false;
     for (const std::uint32_t block : blocks) {
@@ -411,17 +412,18 @@ class Exchange {
   }
 
   Assignment& a_;
-  double work_left_ = 1e7;  // classes of three parts that may be looked at; seconds
+  double work_left_ = 1e7;  // classes of three parts that may be examined; seconds
   const double work_of_class_ = std::max(1.0, static_cast<double>(a_.in.shares.size()) / 3);
   Amounts sizes_;  // before a move
 };
 
-// What parts get of the singles of a class, rounded up or down to come to `sum`; what that
-// changes is booked in `lacking`.
+// The singles of a class for each part, rounded to sum up to `sum`. Records the effect in
+// `lacking`.
 std::vector<std::size_t> round(const Assignment& a, const Class& c, std::size_t sum,
                                Amounts& lacking) {
   std::vector<std::size_t> counts(a.in.shares.size());
-  std::vector<std::pair<bool, std::size_t>> up;  // parts that may get one more: whether they must
+  // Parts that may be rounded up: whether they must be.
+  std::vector<std::pair<bool, std::size_t>> up;
   for (std::size_t part = 0; part < a.in.shares.size(); ++part) {
     const double exact = c.levelled[part];
     counts[part] = static_cast<std::size_t>(exact + kEpsilon);
@@ -465,8 +467,8 @@ void assign_singles(Assignment& a) {
   std::ranges::sort(of_class, {}, [](std::span<const Single> all) {
     return std::pair(all.front().key, all.front().block);
   });
-  // What each part still lacks to its size. Rounding up where most is lacking, class after class,
-  // diffuses the error of rounding and whatever the blocks have left besides.
+  // The size that each part lacks. Rounding up where most is lacking, class after class, diffuses
+  // the rounding error and any remainder of the blocks.
   Amounts lacking(a.in.shares.size());
   for (std::size_t part = 0; part < a.in.shares.size(); ++part) {
     lacking[part] = a.wanted_size(part) - a.sizes[part];
