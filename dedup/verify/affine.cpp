@@ -38,7 +38,7 @@ Affine map_between(const Place& from, const Place& to, bool is_mirrored) noexcep
   const double sin_from = std::sin(static_cast<double>(from.angle));
   const double cos_to = std::cos(static_cast<double>(to.angle));
   const double sin_to = std::sin(static_cast<double>(to.angle));
-  // Out of the one window's frame, across its mirror, into the other's.
+  // From one window's frame, mirrored if need be, to the other's.
   Affine map{.xx = scale * (cos_to * cos_from + mirror * sin_to * sin_from),
              .xy = scale * (cos_to * sin_from - mirror * sin_to * cos_from),
              .yx = scale * (sin_to * cos_from - mirror * cos_to * sin_from),

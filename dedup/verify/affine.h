@@ -6,7 +6,7 @@
 
 namespace winnow::dedup {
 
-// Maps places of one plane to those of another: x' = xx x + xy y + x0, y' = yx x + yy y + y0.
+// An affine map between two planes: x' = xx x + xy y + x0, y' = yx x + yy y + y0.
 struct Affine {
   double xx = 1;
   double xy = 0;
@@ -21,21 +21,22 @@ struct Affine {
   friend bool operator==(const Affine&, const Affine&) = default;
 };
 
-// Whether so little is left of a picture that its map has no inverse.
+// Whether the map is (nearly) singular, so that it has no inverse.
 inline bool is_flat(const Affine& map) noexcept { return std::fabs(map.determinant()) < 1e-6; }
 
-// The other way round, of one that is not flat.
+// The inverse map; `map` must not be flat.
 Affine inverse(const Affine& map) noexcept;
 Affine after(const Affine& second, const Affine& first) noexcept;  // second(first(p))
 
-// Pixels of the target a pixel of the source is wide: sqrt of |determinant|.
+// Scale factor: width in target pixels of one source pixel, sqrt(|determinant|).
 double zoom_of(const Affine& map) noexcept;
 
-// (a^2 + b^2) / 2ab of its two singular values: 1 for a similarity, 1.08 where one is 3/2 of the
-// other.
+// Anisotropy: (a^2 + b^2) / 2ab of the two singular values. 1 for a similarity, 1.08 if one is 3/2
+// of the other.
 double stretch_of(const Affine& map) noexcept;
 
-// The similarity that brings one landmark's window upon another's, the second seen in a mirror.
+// The similarity that maps one landmark's window to another's. If is_mirrored, the second one is
+// seen in a mirror.
 Affine map_between(const Place& from, const Place& to, bool is_mirrored) noexcept;
 
 }  // namespace winnow::dedup

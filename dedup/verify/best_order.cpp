@@ -20,7 +20,7 @@
 namespace winnow::dedup {
 namespace {
 
-// Pairs that are linked, and whose pictures may tell which is better, the most probable first.
+// The linked pairs that a comparison of pictures may decide, most probable first.
 std::vector<VerifiedPair> pairs_to_compare(const VerifiedLinks& links) {
   std::vector<RowPair> linked;
   for (const Edge& edge : links.edges) linked.emplace_back(edge.a, edge.b);
@@ -35,22 +35,22 @@ std::vector<VerifiedPair> pairs_to_compare(const VerifiedLinks& links) {
   return pairs;
 }
 
-// A picture of a row: in all its pixels, or to be registered more exactly than thumbnails were.
+// The picture of a row: at full size, or for a more exact registration than by thumbnails.
 struct Picture {
   Image gray;
   bool is_whole_size = false;
-  std::optional<Compared> close;  // of kCloserPixels
+  std::optional<Compared> close;  // with about kCloserPixels
 };
 
-// What both show in the middle, in all their pixels, where one of them is too large to be compared
-// whole. Blocks of 8 pixels stay where they are.
+// The common centre of two pictures at full size, if one is too large to be compared as a whole.
+// The positions of 8-pixel blocks are preserved.
 struct Middle {
   Image a;
   Image b;
-  Affine map;  // of shares
+  Affine map;  // in shares
 };
 std::optional<Middle> middle_of_both(const Image& a, const Image& b, const Affine& map) {
-  constexpr double kSide = 1024;  // pixels, of the one that shows less in so many
+  constexpr double kSide = 1024;  // pixels, in the picture that has fewer for this area
   constexpr int kLeast = 64;
   constexpr int kBlock = 8;
   const auto in_pixels_of = [](const Image& image) {
@@ -109,7 +109,7 @@ class ComparingPairs {
     if (!(a.is_whole_size && b.is_whole_size) && !(better && better->is_sure)) {
       if (const auto middle = by_middle(pair, map)) better = middle;
     }
-    // Colours may be those of a frame, or of what was laid on.
+    // Colours may come from a frame or an overlay.
     constexpr double kLaidOn = 0.015;
     const bool is_of_frame = better && better->is_sure &&
                              (better->why == KeptFor::kShowsMore ||
@@ -128,7 +128,8 @@ class ComparingPairs {
   }
 
  private:
-  // Of as many pixels, but others, the larger file is less compressed.
+  // Among pictures with equal pixel counts but different content, the larger file is less
+  // compressed.
   Preference preference_by_bytes(std::uint32_t row, std::uint32_t other) const {
     const Preference by_columns = preference_by_columns(table_, row, other);
     const std::uint64_t here = table_.file_bytes[row];
@@ -155,7 +156,7 @@ class ComparingPairs {
     return out;
   }
 
-  // In all their pixels; what lies beyond the middle tells nothing.
+  // Compares at full size. What lies outside the centre tells nothing.
   std::optional<Better> by_middle(const VerifiedPair& pair, const Affine& map) const {
     const auto a = in_all_pixels(pair.row_a);
     const auto b = in_all_pixels(pair.row_b);
@@ -187,7 +188,7 @@ class ComparingPairs {
   // The pictures that were read last.
   class LastPictures {
    public:
-    // Good for the next call, too.
+    // The result stays valid during the next call.
     const Picture& of(std::uint32_t row, const ComparingPairs& from) {
       const auto known =
           std::ranges::find(pictures_, row, &std::pair<std::uint32_t, Picture>::first);
@@ -201,7 +202,7 @@ class ComparingPairs {
     }
 
    private:
-    static constexpr std::size_t kMost = 6;  // of kMostWholePixels each, at most
+    static constexpr std::size_t kMost = 6;  // at most kMostWholePixels each
     std::list<std::pair<std::uint32_t, Picture>> pictures_;
   };
 

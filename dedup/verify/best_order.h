@@ -10,14 +10,16 @@ namespace winnow::dedup {
 
 inline constexpr std::uint64_t kMostWholePixels = std::uint64_t{1} << 21;
 
-// In which order pictures that are linked are to stay: better ones first.
+// The order in which linked pictures are preferred, better ones first.
 //
-// Pairs     those that compare_for_best asks for are compared pixel by pixel (better_picture), with
-//           pictures of `closer`; the other pairs, and those that tell nothing, by columns
-// Pictures  whole up to kMostWholePixels; larger ones are made smaller, and where nothing is sure
-//           then, their middles are compared in all pixels. Without `closer`: thumbnails
-// Memory    of each thread the 6 pictures it read last, 2 MiB each at most
-// A pure function, for any number of threads. Errors: StoppedError.
+// Pairs     Those that compare_for_best() requests are compared pixel by pixel (better_picture),
+//           with pictures from `closer`. The other pairs, and undecided ones, are decided by
+//           columns.
+// Pictures  At full size up to kMostWholePixels. Larger ones are reduced; if that gives no sure
+//           result, their centres are compared at full size. Without `closer`: thumbnails.
+// Memory    Each thread keeps the last 6 pictures it read, at most 2 MiB each.
+// Errors    StoppedError.
+// A pure function, for any number of threads.
 std::shared_ptr<const PreferredOrder> best_order(const ColumnSource& columns,
                                                  const ThumbnailSource& thumbnails,
                                                  const VerifiedLinks& links,

@@ -13,7 +13,7 @@
 namespace winnow::dedup {
 namespace {
 
-// One row beside another, by the number of their pair.
+// A neighbour of a row, with the number of their pair.
 struct Neighbour {
   std::uint32_t row;
   std::size_t pair;
@@ -37,7 +37,7 @@ class Rounds {
     }
   }
 
-  // Of rows that hang together; other threads may run others.
+  // Processes one component; other threads may process others.
   void run(std::vector<std::uint32_t> rows) {
     std::ranges::sort(rows, {}, [&](std::uint32_t row) { return places_[row]; });
     for (const std::uint32_t row : rows) {
@@ -48,12 +48,12 @@ class Rounds {
   std::vector<std::optional<ToldPair>> told() && { return std::move(told_); }
 
  private:
-  // Comparisons of a row with those that are not done.
+  // Comparisons of a row with those that are not finished.
   struct Record {
     int sure_lost = 0, sure = 0;
     int lost = 0, all = 0;
 
-    // The less, the better.
+    // Smaller is better.
     auto key() const {
       return std::pair(static_cast<double>(sure_lost) / (1 + sure),
                        static_cast<double>(lost) / (1 + all));
@@ -92,7 +92,7 @@ class Rounds {
     return *std::ranges::min_element(tried, {}, [&](std::uint32_t row) { return key_of(row); });
   }
 
-  // Whether it is among these, or one of them is better.
+  // Whether it is one of `tried`, or worse than one of them.
   bool is_worse_than_any(std::uint32_t row, const std::vector<std::uint32_t>& tried) const {
     const auto is_tried = [&](std::uint32_t other) {
       return std::ranges::find(tried, other) != tried.end();
@@ -104,7 +104,7 @@ class Rounds {
            });
   }
 
-  // The best of those that are better than one of these and worse than none.
+  // The best row that is better than one of these and worse than none.
   std::optional<std::uint32_t> better_than(const std::vector<std::uint32_t>& tried) const {
     std::optional<std::uint32_t> best;
     for (const std::uint32_t row : tried) {
@@ -129,14 +129,15 @@ class Rounds {
     ask_others(row);
   }
 
-  // About the pairs of a row that tell nothing surely.
+  // Compares both rows of undecided pairs of a row with a third one.
   void ask_others(std::uint32_t row) {
     constexpr double kAltered = 0.01;
     constexpr std::size_t kMostAsked = 2;
     constexpr std::size_t kMostLookedAt = 64;
     struct Asked {
       Neighbour about;
-      std::vector<std::pair<std::size_t, std::size_t>> pairs;  // of a third: with row, with other
+      // Numbers of the pairs of a third row with `row` and with `other`.
+      std::vector<std::pair<std::size_t, std::size_t>> pairs;
     };
     std::vector<Asked> all;
     std::vector<std::size_t> pairs;
@@ -176,7 +177,7 @@ class Rounds {
     }
   }
 
-  // A thread that waits here for others takes no other group meanwhile.
+  // A thread that waits here must not start another component meanwhile.
   void compare(const std::vector<std::size_t>& pairs) {
     tbb::this_task_arena::isolate([&] {
       tbb::parallel_for(std::size_t{0}, pairs.size(),
@@ -191,11 +192,11 @@ class Rounds {
 
   std::span<const std::uint32_t> places_;
   const ComparePair& compare_;
-  std::vector<std::vector<Neighbour>> neighbours_;  // by row, the most probable first
-  std::map<RowPair, std::size_t> numbers_;          // of pairs, the lower row first
+  std::vector<std::vector<Neighbour>> neighbours_;  // by row, most probable first
+  std::map<RowPair, std::size_t> numbers_;          // number of each pair, lower row first
   std::vector<char> is_done_;                       // by row
   std::vector<std::optional<ToldPair>> told_;       // by pair
-  std::vector<char> is_asked_;                      // by pair: others were
+  std::vector<char> is_asked_;                      // by pair: third rows were asked
 };
 
 }  // namespace

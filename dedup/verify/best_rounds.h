@@ -12,30 +12,31 @@
 
 namespace winnow::dedup {
 
-// What the pictures of a pair told.
+// Result of comparing the pictures of a pair.
 struct ToldPair {
   Preference preference;
-  double altered = 0;  // share of the blocks both show that differ as by something laid on
+  double altered = 0;  // share of the common blocks that differ as if something was overlaid
 };
 
 // The two rows of a pair.
 using RowPair = std::pair<std::uint32_t, std::uint32_t>;
 
-// What comparing the pictures of a pair tells, by the pair's number. Called by several threads.
+// Compares the pictures of pair number `pair`. Called by several threads.
 using ComparePair = std::function<ToldPair(std::size_t pair)>;
 
-// Which pictures are the best of those that show the same, by few comparisons.
+// Finds the best pictures among those that show the same, with few comparisons.
 //
-// pairs    of rows that show the same, the most probable first
-// places   by row its place in an order that guesses who is best: less comes first
-// Returns  by pair what it told; nothing where it was not compared
-// Rounds   of what hangs together the first row by `places` is compared with its most probable
-//          neighbours, and with all of them unless most are better. A row that is better than it is
-//          tried next. The best of those tried and its neighbours are done, and what is left of
-//          them goes on as before. That is about one comparison for each row that is not a best one
-// Others   where a pair tells nothing surely, but one was altered, both are compared with a third
-//          that shows the same: the altered one differs from it in more places
-// A pure function of its arguments, for any number of threads. What `compare` throws is thrown.
+// pairs    Rows that show the same picture, most probable first.
+// places   For each row its rank in a guessed order; the best has the smallest.
+// Returns  For each pair its result; nullopt if it was not compared.
+// Rounds   In each component, the first row by `places` is compared with its most probable
+//          neighbours, and with all of them unless most are better. A better row is tried next. The
+//          best row tried and its neighbours are then finished, and the rest continues likewise.
+//          That is about one comparison for each row that is not a best one.
+// Others   If a pair gives no sure result but one picture was altered, both are compared with a
+//          third one of the same picture: the altered one differs from it in more places.
+// Errors   What `compare` throws.
+// A pure function of its arguments, for any number of threads.
 std::vector<std::optional<ToldPair>> compare_for_best(std::span<const RowPair> pairs,
                                                       std::span<const std::uint32_t> places,
                                                       const ComparePair& compare);

@@ -16,7 +16,7 @@ namespace {
 
 using namespace better;
 
-constexpr double kLaidOn = 0.015;  // of the blocks: more is no compression
+constexpr double kLaidOn = 0.015;  // share of the blocks: more is not caused by compression
 
 constexpr double kShows = 0.3;
 
@@ -25,14 +25,14 @@ bool is_known(const MadeOf& one) {
   constexpr int kFrequencies = 5;
   return one.weight >= kKnown && one.frequencies >= kFrequencies;
 }
-// How far steps show, where there are some.
+// How clearly quantisation steps show, if there are any.
 double shown(const MadeOf& one) {
   constexpr double kLeast = 50;
   constexpr int kFrequencies = 2;
   return one.weight < kLeast || one.frequencies < kFrequencies ? 0 : std::max(0.0, one.shows);
 }
 
-// Whether `a` is what `b` was made of: its steps show.
+// Whether `b` was made from `a`, because its steps show in `b`; nullopt if unknown.
 std::optional<bool> shown_original(const MadeOf& b_of_a, const MadeOf& a_of_b) {
   constexpr double kMore = 0.2;
   const double of_a = std::min(shown(b_of_a), 1.0);
@@ -43,7 +43,7 @@ std::optional<bool> shown_original(const MadeOf& b_of_a, const MadeOf& a_of_b) {
   return is_a;
 }
 
-// The same, for what is left between them fits, and no step of the other shows.
+// The same, because the difference fits its rounding and no step of the other shows.
 std::optional<bool> fitting_original(const MadeOf& b_of_a, const MadeOf& a_of_b) {
   constexpr double kShowsNot = 0.12;
   constexpr double kFits = 0.35;
@@ -63,7 +63,7 @@ std::optional<bool> fitting_original(const MadeOf& b_of_a, const MadeOf& a_of_b)
   return is_a;
 }
 
-// What both show, beside each other, of one scale.
+// The common area of both pictures, aligned, at one scale.
 class SameScale {
  public:
   SameScale(const Plane& a, const Plane& b, const Affine& whole)
@@ -83,18 +83,18 @@ class SameScale {
     a_of_b_ = better::made_of(beside_a, beside_b, are_blocks_alike_);
   }
 
-  // By the steps of the one that the other shows.
+  // Decides by the steps of one picture that show in the other.
   std::optional<Better> shows_steps() const {
     if (are_compressed_alike()) return std::nullopt;
     return less_compressed(shown_original(b_of_a_, a_of_b_), true);
   }
-  // By what the steps of one round away.
+  // Decides by what the steps of one picture round away.
   std::optional<Better> fits_rounding() const {
     if (are_compressed_alike()) return std::nullopt;
     return less_compressed(fitting_original(b_of_a_, a_of_b_), true);
   }
 
-  // By the same steps, so that neither shows that it was made of the other.
+  // Whether both have the same steps, so that neither shows that it was made from the other.
   bool are_compressed_alike() const {
     constexpr double kSameSteps = -0.5;
     constexpr double kSame = 0.5;
@@ -110,13 +110,13 @@ class SameScale {
     return less_compressed(is_earlier(compressed_a_, compressed_b_), false);
   }
 
-  // What was laid upon one has an outline there, of which the other has nothing.
+  // An overlay on one picture has an outline there that the other lacks.
   std::optional<Better> has_no_outlines() const {
     constexpr float kLeast = 20;
     constexpr double kSteeper = 1.25;
     const Plane& toned = toned_a_;
     Plane difference = difference_where_seen(a_, toned);
-    // Where one has lost tones, they lead but one way.
+    // If one has lost tones, they only map in one direction.
     const Tones back(a_, upon_a_);
     for (std::size_t i = 0; i < difference.values.size(); ++i) {
       if (difference.values[i] == kNothing) continue;
@@ -143,14 +143,14 @@ class SameScale {
         look(x, y, x, y + 1);
       }
     }
-    constexpr double kFewest = 0.002;  // of all pixels
+    constexpr double kFewest = 0.002;  // share of all pixels
     if (count < kFewest * static_cast<double>(a_.values.size())) return std::nullopt;
     if (std::fabs(of_a - of_b) < kLeastOutline * count) return std::nullopt;
     if (std::max(of_a, of_b) < kSteeper * std::min(of_a, of_b)) return std::nullopt;
     return Better{of_a < of_b, KeptFor::kNothingAdded, false};
   }
 
-  // Of two the one whose gray values are spread more.
+  // The picture with the wider spread of gray values.
   std::optional<Better> has_more_levels(double least) const {
     const double of_a = entropy(a_, upon_a_);
     const double of_b = entropy(b_, upon_b_);
@@ -158,11 +158,12 @@ class SameScale {
     return Better{of_a > of_b, KeptFor::kDetail, false};
   }
 
-  // Where one has more detail: the other is a blurred copy, if some filter makes just it of the
-  // one; else it was coarsely compressed, or the one was sharpened, or has noise or letters.
+  // Decides if one picture has more detail. If a filter turns it into the other, the other is a
+  // blurred copy. Otherwise the other is strongly compressed, or this one was sharpened, or has
+  // noise or text.
   std::optional<Better> sharper_or_sharpened(const Affine& map, double altered) const {
     constexpr double kSharper = 1.25;
-    constexpr double kVeryBlurred = 2.6;  // more than sharpening does
+    constexpr double kVeryBlurred = 2.6;  // more than sharpening causes
     const auto ratio = more_detail(a_, b_, map);
     if (!ratio || std::max(*ratio, 1 / *ratio) < kSharper) return std::nullopt;
     const bool is_a_sharper = *ratio > 1;
@@ -184,7 +185,7 @@ class SameScale {
     return Better{of_a < of_b, KeptFor::kDetail, false};
   }
 
-  // What differs is the same everywhere: one has noise.
+  // Differences that are equal everywhere mean that one picture has noise.
   std::optional<Better> is_without_noise() const {
     constexpr double kEven = 0.68;
     constexpr double kLeast = 3;    // gray values
@@ -211,7 +212,7 @@ class SameScale {
           }
         }
         constexpr double kPixels = kSide * (kSide - 1);
-        // Near black and white, noise is cut off.
+        // Noise is clipped near black and white.
         if (!is_seen || std::fabs(sum / kPixels - 127.5) > 105) continue;
         offs.push_back(static_cast<float>(std::sqrt(off / kPixels)));
         fine_a += of_a;
@@ -228,7 +229,7 @@ class SameScale {
     return Better{fine_a < fine_b, KeptFor::kNothingAdded, false};
   }
 
-  // Where the blocks of both lie upon each other, with far more or any more steps between them.
+  // Decides by steps between blocks, if the blocks of both coincide: far more of them, or any.
   std::optional<Better> is_less_blocky(double least) const {
     if (!are_blocks_alike_) return std::nullopt;
     const double of_a = blockiness(a_);
@@ -245,7 +246,7 @@ class SameScale {
     return Better{*is_a, KeptFor::kLessCompressed, is_sure};
   }
 
-  // Whether some filter makes just the one of the other.
+  // Whether a filter turns one picture into the other.
   bool is_filtered(bool is_a) const {
     constexpr double kFits = 0.65;
     constexpr double kFitsBetter = 0.69;
@@ -255,7 +256,7 @@ class SameScale {
     const auto left_b = left_by_rounding(BesideUpon(compressed_b_, like_b));
     if (!left_a || !left_b) return false;
     if (std::fabs(is_a ? *left_a : *left_b) > kFits) return false;
-    // In gray values, not in steps.
+    // Compared in gray values, not in steps.
     const double here = *left_a + std::log(usual_step(compressed_a_));
     const double there = *left_b + std::log(usual_step(compressed_b_));
     return (is_a ? there - here : here - there) > kFitsBetter;
@@ -273,14 +274,14 @@ class SameScale {
   Compressed compressed_b_;
   Plane upon_a_;
   Plane upon_b_;
-  Plane toned_a_;  // b upon a, in the tones of a
+  Plane toned_a_;  // b aligned to a, in the tones of a
   Plane toned_b_;
   bool are_blocks_alike_;
   MadeOf b_of_a_;
   MadeOf a_of_b_;
 };
 
-// What lies beyond the edges of two pictures.
+// The areas beyond the edges of two pictures.
 struct Edges {
   Edges(const Plane& plane_a, const Plane& plane_b, const Affine& map, bool whole)
       : least(whole ? 0.008 : 0.02) {
@@ -288,17 +289,17 @@ struct Edges {
     const double margin = whole ? 0.5 / std::max(plane_a.width, plane_a.height) : 0.004;
     a = beyond(plane_a, inverse(exact), margin);
     b = beyond(plane_b, exact, margin);
-    // A part of a picture that was turned; nobody frames pictures aslant.
+    // The other is a part that was rotated; nobody frames pictures at an angle.
     constexpr double kAslant = 0.012;  // radians
     is_aslant = turn_of(map) > kAslant;
     by_edges = by_extent(a, b, least);
   }
 
   std::optional<Better> surely() const {
-    // Real content beyond an edge is plain; a seam may be a line of the picture by chance.
+    // Real content beyond an edge is plain; a seam may be a line in the picture by chance.
     constexpr double kSurelyAdded = 2.5;
-    constexpr double kSteep = 5;    // nor is a part of one so steep
-    constexpr double kOfOne = 0.3;  // of what the other shows beyond this one
+    constexpr double kSteep = 5;    // real parts of a picture have weaker ones
+    constexpr double kOfOne = 0.3;  // relative to what the other shows beyond this one
     if (is_aslant && std::min(a.share, b.share) < kOfOne * std::max(a.share, b.share) &&
         std::max(a.share, b.share) > least && std::max(a.seam, b.seam) < kSteep) {
       return Better{a.share > b.share, KeptFor::kShowsMore, true};
@@ -319,7 +320,7 @@ struct Edges {
   std::optional<Better> by_edges;
 };
 
-// The better of two by what both show.
+// The better of two by their common content.
 std::optional<Better> by_content(const SameScale& both, const Affine& map, double altered,
                                  bool is_compressed_alike) {
   constexpr double kMoreLevels = 0.6;
@@ -345,12 +346,12 @@ std::optional<Better> by_content(const SameScale& both, const Affine& map, doubl
   return altered < kLaidOn ? tones : std::nullopt;
 }
 
-// The better of two that a map of whole pixels lays upon each other.
+// The better of two that a map of whole pixels aligns.
 ComparedPictures by_whole_pixels(const Plane& a, const Plane& b, const Affine& map, double altered,
                                  bool are_cut) {
   const Edges edges(a, b, map, true);
   SameScale both(a, b, map);
-  // What it was made of shows more, or less and then the rest was added.
+  // The original shows more; or it shows less, and the rest was added.
   const auto with_extent = [&](Better better) {
     const double more = edges.a.share - edges.b.share;
     if (!are_cut && std::fabs(more) > edges.least) {

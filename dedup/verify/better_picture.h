@@ -8,13 +8,13 @@
 
 namespace winnow::dedup {
 
-// A picture that is compared with its copy.
+// One side of a comparison.
 struct JudgedPicture {
   const Image* gray = nullptr;  // 1 channel
-  bool is_whole_size = false;   // has all pixels of the image; else it was made smaller
+  bool is_whole_size = false;   // has all pixels of the image; else it was reduced
 };
 
-// That one of two pictures is better.
+// Which of two pictures is better.
 struct Better {
   bool is_first = false;  // else the second
   KeptFor why = KeptFor::kFirst;
@@ -23,28 +23,28 @@ struct Better {
   friend bool operator==(const Better&, const Better&) = default;
 };
 
-// What two pictures tell beside each other.
+// Result of comparing two pictures.
 struct ComparedPictures {
-  std::optional<Better> better;  // nothing: pixels tell nothing
-  double altered = 0;  // share of the blocks both show that differ as by something laid on
-  bool is_compressed_alike = false;  // so that the size of neither file tells more
+  std::optional<Better> better;  // nullopt: pixels show no difference
+  double altered = 0;  // share of the common blocks that differ as if something was overlaid
+  bool is_compressed_alike = false;  // if so, file sizes tell no more
 };
 
-// Which of two gray pictures of one scene is the better, by what their pixels show.
+// Decides which of two gray pictures of one scene is better, by their pixels.
 //
-// map      of the first to the second, in shares of their sides
-// are_cut  parts of pictures, cut out where both show the same: what lies around tells nothing
-// Extent   what lies around the other picture is more of the scene, or was added: then there is a
-//          seam along the other picture's edge
-// Made of  pictures of one scale. The steps that JPEG rounds one picture to are seen in the other,
-//          too; or what is left between both, in the tones of one, is what the steps of that one
-//          round away. Then one was made of the other, whatever was done to it
-// Laid on  where both differ, the one that has an outline there is the copy
-// Detail   power of fine details at the scale of the larger, beside that of coarser ones
-// Rest     even noise, gray values, steps between blocks, and what is cut off at black and white
-// Source   steps of JPEG: Fan and de Queiroz 2003, "Identification of bitmap compression history"
+// map      From the first to the second, in shares of their sides.
+// are_cut  Both are cut-outs of their common area, so that their surroundings tell nothing.
+// Extent   What lies around the other picture is either more of the scene, or was added. If added,
+//          there is a seam along the other picture's edge.
+// Made of  For pictures of one scale. One was made from the other if the JPEG quantisation steps of
+//          one are visible in the other; or if the difference of both, in the tones of one, is what
+//          that one's steps round away.
+// Overlay  Where both differ, the picture that has an outline there is the copy.
+// Detail   Power of fine details at the scale of the larger picture, compared with coarser ones.
+// Rest     Uniform noise, gray levels, blocking artifacts, clipping at black and white.
+// Source   JPEG steps: Fan and de Queiroz 2003, "Identification of bitmap compression history".
 //
-// A pure function; the same from either side, but for rounding.
+// A pure function. Symmetric, except for rounding.
 ComparedPictures better_picture(const JudgedPicture& a, const JudgedPicture& b, const Affine& map,
                                 bool are_cut = false);
 

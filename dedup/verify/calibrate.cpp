@@ -19,9 +19,9 @@ namespace {
 constexpr std::size_t kMostPictures = 160;
 constexpr std::size_t kFewPictures = 20;
 constexpr std::size_t kStrangersOfPicture = 8;
-constexpr int kMostBits = 28;  // between landmarks of strangers that are tried
+constexpr int kMostBits = 28;  // between landmarks of different pictures that are tried
 
-// A picture ready to be laid upon another.
+// A picture prepared for registration.
 struct Sample {
   explicit Sample(const Plane& plane) : landmarks(find_landmarks(plane)), picture(plane) {}
 
@@ -29,7 +29,7 @@ struct Sample {
   Registrable picture;
 };
 
-// What is drawn for an edit.
+// The random numbers of an edit.
 class Draw {
  public:
   Draw(std::uint64_t seed, std::uint64_t row) : rng_(seed, 1, row, RandomUse::kStudy) {}
@@ -42,7 +42,7 @@ class Draw {
   CounterRng rng_;
 };
 
-// What is laid over a picture: a box of one shade.
+// An overlay: a box of one shade.
 struct Cover {
   double left = 0;
   double top = 0;
@@ -63,7 +63,7 @@ Cover draw_cover(const Plane& of, Draw& draw) {
   return {left, top, left + across * of.width, top + down * of.height, draw.between(0, 255)};
 }
 
-// Where a pixel of an edit comes from: a part of the picture, turned and perhaps mirrored.
+// Maps a pixel of an edit to the picture: a part of it, rotated and perhaps mirrored.
 Affine draw_map(const Plane& of, Draw& draw) {
   const double across = draw.between(0.6, 1);
   const double down = draw.between(0.6, 1);
@@ -73,7 +73,8 @@ Affine draw_map(const Plane& of, Draw& draw) {
                     .xy = -down * std::sin(angle),
                     .yx = mirror * across * std::sin(angle),
                     .yy = down * std::cos(angle)};
-  // The middle of the edit lies so that its sides stay within the picture, but for the turn.
+  // Place the centre of the edit so that its sides stay within the picture, apart from the
+  // rotation.
   Affine map = turn;
   const double middle_x = (of.width - 1) / 2.0;
   const double middle_y = (of.height - 1) / 2.0;
@@ -89,7 +90,7 @@ Plane edited(const Plane& picture, std::uint64_t seed, std::uint32_t row) {
   const Affine map = draw_map(picture, draw);
   const Cover cover = draw_cover(picture, draw);
   const double gamma = std::exp(draw.between(-0.5, 0.5));
-  const double coarse = draw.between(1, 6);  // gray values, as a JPEG's quantisation
+  const double coarse = draw.between(1, 6);  // gray values, like a JPEG's quantisation step
   Plane out = picture;
   for (int y = 0; y < out.height; ++y) {
     for (int x = 0; x < out.width; ++x) {
@@ -104,7 +105,7 @@ Plane edited(const Plane& picture, std::uint64_t seed, std::uint32_t row) {
   return out;
 }
 
-// A fifth of a picture, at its top or bottom, gives way to that of another: the bars of screenshots
+// Replaces a fifth of a picture, at top or bottom, by that of another, like the bars of screenshots
 // and the captions of a series, which different pictures share.
 Plane with_strip_of(const Plane& strip, Plane picture, bool is_top) {
   const int rows = picture.height / 5;
@@ -120,7 +121,7 @@ Plane with_strip_of(const Plane& strip, Plane picture, bool is_top) {
   return picture;
 }
 
-// By the nearest landmarks of both, at most so many bits apart.
+// Registers by the nearest landmarks of both, at most this many bits apart.
 std::optional<Registration> lay_upon(const Sample& a, const Sample& b, int most_bits) {
   int nearest = most_bits + 1;
   const Landmark* of_a = nullptr;
@@ -149,7 +150,7 @@ std::vector<std::uint32_t> draw_rows(std::span<const std::uint32_t> rows, std::u
   const std::size_t count = std::min(rows.size(), kMostPictures);
   CounterRng rng(seed, 0, rows.size(), RandomUse::kStudy);
   for (std::size_t i = 0; i < count; ++i) {
-    // One of each stretch, so that none comes twice.
+    // One row of each stretch, so that none is drawn twice.
     const std::size_t begin = i * rows.size() / count;
     const std::size_t end = (i + 1) * rows.size() / count;
     drawn.push_back(rows[begin + (rng.next_u32() * std::uint64_t{end - begin} >> 32)]);
@@ -157,7 +158,7 @@ std::vector<std::uint32_t> draw_rows(std::span<const std::uint32_t> rows, std::u
   return drawn;
 }
 
-// The part of scores that lies highest, as an exponential (Pickands 1975).
+// Fits an exponential to the upper tail of the scores (Pickands 1975).
 void measure_tail(std::vector<double> scores, Calibration& result) {
   constexpr double kShare = 0.1;
   if (scores.size() < 20) return;

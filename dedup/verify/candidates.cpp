@@ -25,15 +25,16 @@ namespace {
 constexpr int kMostRadius = 14;
 constexpr int kMostHitsOfPair = 3;
 constexpr std::size_t kMostHitsOfLandmark = 8;
-constexpr std::size_t kMostOther = 32768;  // landmarks, whose distances tell those of strangers
+// Landmarks sampled for the distances of different pictures.
+constexpr std::size_t kMostOther = 32768;
 
-// Of so many landmarks hits are looked for by so many of each picture.
+// With this many landmarks in all, the number of searched ones per picture.
 std::size_t most_searched(std::size_t landmarks) noexcept {
   constexpr std::size_t kMany = 1'500'000;
   return landmarks > kMany ? 32 : landmarks;
 }
 
-// Two landmarks of two pictures, the one of the lower row first; nothing where both are of one.
+// Two landmarks of two pictures, the lower row first; nullopt if both are of one picture.
 std::optional<Edge> in_order(const LandmarkTable& landmarks, const Edge& edge) {
   const std::uint32_t of_a = landmarks.owner(edge.a);
   const std::uint32_t of_b = landmarks.owner(edge.b);
@@ -46,8 +47,8 @@ Hit hit_of(const LandmarkTable& landmarks, const Edge& in_order, bool is_mirrore
   return {landmarks.owner(a), landmarks.owner(b), distance, a, b, is_mirrored};
 }
 
-// Takes edges between landmarks, and keeps of each landmark the nearest, as they are and as a
-// mirror shows them. What it keeps of what it kept is the same.
+// Collects edges between landmarks, and keeps the nearest of each landmark, both unmirrored and
+// mirrored. Pruning its own result again changes nothing.
 class NearestHits {
  public:
   explicit NearestHits(const LandmarkTable& landmarks)
@@ -59,7 +60,7 @@ class NearestHits {
     const auto ordered = in_order(landmarks_, edge);
     if (ordered) (is_mirrored ? in_mirror_ : as_they_are_).take(std::span(&*ordered, 1));
   }
-  // Once.
+  // Call it once.
   std::vector<Hit> hits() {
     std::vector<Hit> hits;
     for (const Edge& edge : as_they_are_.sorted()) hits.push_back(hit_of(landmarks_, edge, false));
@@ -73,7 +74,7 @@ class NearestHits {
   NearestEdges in_mirror_;
 };
 
-// The three nearest of each pair of pictures, sorted.
+// The three nearest hits of each pair of pictures, sorted.
 std::vector<Hit> nearest_of_pairs(std::vector<Hit> hits) {
   tbb::parallel_sort(hits.begin(), hits.end());
   hits.erase(std::unique(hits.begin(), hits.end()), hits.end());
@@ -89,8 +90,8 @@ std::vector<Hit> nearest_of_pairs(std::vector<Hit> hits) {
   return hits;
 }
 
-// Calls visit(picture, count) for each known picture by whose first `count` landmarks hits are
-// looked for.
+// Calls visit(picture, count) for each known picture of which the first `count` landmarks are
+// searched.
 template <class Visit>
 void for_each_searched(const KnownLandmarks& known, const Visit& visit) {
   const std::size_t most = most_searched(known.size());
@@ -99,8 +100,8 @@ void for_each_searched(const KnownLandmarks& known, const Visit& visit) {
   });
 }
 
-// Takes edges between known landmarks and those that are asked, and keeps what NearestHits would
-// of both in one table.
+// Collects edges between known and queried landmarks, and keeps what NearestHits would keep for
+// both in one table.
 class NearestOfAsked {
  public:
   NearestOfAsked(const KnownLandmarks& known, const LandmarkTable& asked)
@@ -113,7 +114,7 @@ class NearestOfAsked {
     const Edge edge{known, known_.end() + asked, distance};
     (is_mirrored ? in_mirror_ : as_they_are_).take(std::span(&edge, 1));
   }
-  // Once.
+  // Call it once.
   KnownHits hits() {
     const std::vector<Edge> as_they_are = as_they_are_.sorted();
     const std::vector<Edge> in_mirror = in_mirror_.sorted();
@@ -134,10 +135,10 @@ class NearestOfAsked {
   }
 
  private:
-  // Where in a table a known landmark is.
+  // Known landmark to its place in a table.
   using Copied = std::unordered_map<std::uint32_t, std::uint32_t>;
 
-  // Copies the landmarks of known pictures that have edges, in their order.
+  // Copies the landmarks of known pictures that have edges, in order.
   Copied copy(std::initializer_list<std::span<const Edge>> edges, LandmarkTable& to) const {
     std::vector<std::uint32_t> numbers;
     for (const std::span<const Edge> some : edges) {
@@ -168,7 +169,7 @@ class NearestOfAsked {
 struct KnownPart {
   CodeColumn codes = LandmarkTable().codes();
   std::vector<std::uint32_t> places;   // in `codes`: 0, 1, ...
-  std::vector<std::uint32_t> numbers;  // of them, where they are known
+  std::vector<std::uint32_t> numbers;  // their numbers among the known ones
 
   std::size_t size() const noexcept { return numbers.size(); }
   void append(const KnownLandmarks::Picture& picture, std::size_t count) {
@@ -191,7 +192,7 @@ void append_mirrored(const LandmarkCode& code, std::vector<std::uint64_t>& words
   words.insert(words.end(), mirror.begin(), mirror.end());
 }
 
-// How many pairs of the one and the other are of two pictures.
+// The number of pairs of one list and the other that belong to two pictures.
 std::uint64_t pairs_of_strangers(const LandmarkTable& landmarks,
                                  std::span<const std::uint32_t> asked,
                                  std::span<const std::uint32_t> others) {
@@ -205,7 +206,7 @@ std::uint64_t pairs_of_strangers(const LandmarkTable& landmarks,
   return pairs;
 }
 
-// Landmarks that are scanned for near ones.
+// Landmarks prepared for scans.
 class Scanned {
  public:
   Scanned(const LandmarkTable& landmarks, std::span<const std::uint32_t> some)
@@ -216,8 +217,8 @@ class Scanned {
     }
   }
 
-  // Calls visit(distance) for each within a radius of a code that is of another picture than
-  // `owner`. For any number of threads.
+  // Calls visit(distance) for each landmark of another picture than `owner` within the radius of a
+  // code. Thread-safe.
   template <class Visit>
   void for_each_near(const LandmarkCode& code, std::uint32_t owner, std::uint32_t radius,
                      const Visit& visit) {
@@ -243,7 +244,7 @@ class Scanned {
   tbb::enumerable_thread_specific<Found> of_thread_;
 };
 
-// Of these pairs, one seen in a mirror, those within a radius: how many are how far apart.
+// Histogram of the distances within a radius, of pairs with one side mirrored.
 using DistanceCounts = std::array<std::uint64_t, kLandmarkBits + 1>;
 DistanceCounts distances_within(const LandmarkTable& landmarks,
                                 std::span<const std::uint32_t> asked,
@@ -262,7 +263,7 @@ DistanceCounts distances_within(const LandmarkTable& landmarks,
   return counts;
 }
 
-// For each of `asked` how many of `others`, of other pictures, are within a radius.
+// For each of `asked`, the number of `others`, of other pictures, within a radius.
 std::vector<std::uint32_t> near_counts(const LandmarkTable& landmarks,
                                        std::span<const std::uint32_t> asked,
                                        std::span<const std::uint32_t> others, int radius,
@@ -277,7 +278,7 @@ std::vector<std::uint32_t> near_counts(const LandmarkTable& landmarks,
   return counts;
 }
 
-// Of a search of `count` from `at` on, of `all`: tells of the whole.
+// A part of a longer search, [at, at + count) of `all`, for progress.
 struct Part {
   std::uint64_t at = 0;
   std::uint64_t count = 0;
@@ -299,7 +300,7 @@ SearchOptions options_of_part(SearchOptions options, const Part& part) {
 double stranger_distance(const LandmarkTable& landmarks, std::span<const std::uint32_t> some) {
   constexpr std::size_t kMostAsked = 1024;
   constexpr double kShare = 1e-3;
-  constexpr double kLeast = 22;  // where most pictures are copies of few
+  constexpr double kLeast = 22;  // lower limit, for sets where most pictures are copies of few
   constexpr std::uint64_t kFewPairs = 100'000;
   const std::vector<std::uint32_t> asked = evenly(some, kMostAsked);
   const std::vector<std::uint32_t> others = evenly(some, kMostOther);
@@ -322,7 +323,7 @@ double stranger_distance(const LandmarkTable& landmarks, std::span<const std::ui
 double stranger_distance(const KnownLandmarks& known) {
   const std::size_t all = searched_count(known);
   const std::size_t count = std::min(all, kMostOther);
-  LandmarkTable some;  // evenly(), without a list of all
+  LandmarkTable some;  // like evenly(), without a list of all
   std::size_t before = 0;
   for_each_searched(known, [&](const KnownLandmarks::Picture& picture, std::size_t searched) {
     for (std::size_t next;
@@ -371,9 +372,9 @@ std::vector<std::uint32_t> uncommon_landmarks(const LandmarkTable& landmarks,
                                               const StopRequested& stop) {
   constexpr std::size_t kMostAsked = 1024;
   constexpr std::size_t kMostOther = 16384;
-  constexpr double kCommon = 1000;      // near ones of so many are
-  constexpr std::uint32_t kFewest = 4;  // of the sample that is looked at
-  constexpr double kCrowd = 0.01;       // a share of common ones
+  constexpr double kCommon = 1000;      // near landmarks that make one common
+  constexpr std::uint32_t kFewest = 4;  // seen in the sample
+  constexpr double kCrowd = 0.01;       // share of common ones
   const std::vector<std::uint32_t> others = evenly(some, kMostOther);
   const double share = static_cast<double>(others.size()) / static_cast<double>(some.size());
   const auto most = std::max(kFewest, static_cast<std::uint32_t>(kCommon * share));
@@ -432,13 +433,13 @@ HitsOfPart find_hits_of_part(const LandmarkTable& landmarks, std::span<const std
 
 KnownHits find_hits_among(const KnownLandmarks& known, const LandmarkTable& asked, int radius,
                           const SearchOptions& options) {
-  // A search needs more memory than the codes that it is of: a part of them at a time. One that is
-  // many times what is asked need not be sorted, and one that is less is no gain.
+  // A search needs more memory than its codes, so it takes a part of them at a time. A part many
+  // times the queried side need not be sorted, and a smaller one saves nothing.
   constexpr std::size_t kOfAsked = 32;
   constexpr std::size_t kLeastPart = 1 << 16;
   constexpr std::size_t kMostPart = 1 << 20;
   const auto count = static_cast<std::uint32_t>(asked.size());
-  // Asked as they are and as a mirror shows them, in one search.
+  // Searches unmirrored and mirrored codes together.
   CodeColumn both = asked.codes();
   for (std::uint32_t i = 0; i < count; ++i) append_mirrored(asked.code(i), both.words);
   std::vector<std::uint32_t> some = searched_landmarks(asked, 0, count);

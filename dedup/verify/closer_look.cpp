@@ -27,11 +27,11 @@ bool is_doubtful(const VerifiedPair& pair) {
   return pair.probability >= kLeastDoubtful && pair.probability < kMostDoubtful;
 }
 
-// What two pictures of one size show.
+// Result of comparing two pictures at one size.
 struct Look {
-  std::optional<Affine> map = {};  // in shares; nothing where they cannot be laid upon each other
+  std::optional<Affine> map = {};  // in shares; nullopt if they cannot be aligned
   float probability = 0;
-  double agreement = -1;  // Evidence's
+  double agreement = -1;  // as in Evidence
   Differences differences = {};
 };
 
@@ -45,40 +45,41 @@ Look look_at(const Compared& a, const Compared& b, const Affine& map) {
           differences_between(a.picture, b.picture, registration->map)};
 }
 
-// Whether two pictures are one, as far as a look at them tells.
+// Verdict on two pictures, as far as a look at them tells.
 enum class IsOne {
   kNo,
-  kUnlessFewAreAlike,   // unless they are even of a small family
-  kMaybe,               // unless they are of a family
-  kUnlessMostAreAlike,  // a close look shows it, and a fine one does not
+  kUnlessFewAreAlike,   // yes, unless they belong even to a small family
+  kMaybe,               // yes, unless they belong to a family
+  kUnlessMostAreAlike,  // a close look shows it, a fine one does not
   kShown,
 };
 bool is_shown(IsOne is_one) { return is_one >= IsOne::kUnlessMostAreAlike; }
 
-// A pair, and what looks at it told.
+// A pair and its verdict.
 struct Looked {
   VerifiedPair pair;
   IsOne is_one = IsOne::kMaybe;
-  bool is_open = false;     // larger pictures would tell more
-  bool is_settled = false;  // larger pictures were looked at, or are not to be
-  bool has_larger = false;  // both pictures do; known where they were looked at
+  bool is_open = false;     // larger pictures may change the verdict
+  bool is_settled = false;  // larger pictures were compared, or must not be
+  bool has_larger = false;  // both have larger pictures; known after comparing
   bool is_half_plain = false;
-  double outlier = 0;  // of its thumbnails
+  double outlier = 0;  // by thumbnails
 };
 
-// Pictures of one size, of which a thread keeps the last: pairs come sorted by their first rows.
+// Pictures at one size. Each thread keeps the last one, since pairs come sorted by first row.
 class Pictures {
  public:
   explicit Pictures(decltype(CloserSource::gray) source, int pixels)
       : source_(std::move(source)), pixels_(pixels) {}
 
-  // Registers them from the map of the pair. Nothing where one has no such picture.
+  // Registers two pictures, starting from the map of the pair. nullopt if either has no such
+  // picture.
   std::optional<Look> look(const VerifiedPair& pair) {
     return of_both(pair,
                    [&](const Compared& a, const Compared& b) { return look_at(a, b, pair.map); });
   }
 
-  // By the map of the pair, which comes from pictures of this size.
+  // Uses the map of the pair, which must come from pictures of this size.
   std::optional<Differences> differences(const VerifiedPair& pair) {
     return of_both(pair, [&](const Compared& a, const Compared& b) {
       return differences_between(a.picture, b.picture, in_pixels(pair.map, a, b));
@@ -104,10 +105,10 @@ class Pictures {
     return function(*last.picture, Compared(*other));
   }
 
-  // In how many pixels both have one scale: that of which less is shown in fewer.
+  // Numbers of pixels at which both have one scale; the picture that shows less gets fewer.
   std::pair<int, int> pixels_of(const Affine& map) const {
     constexpr double kLeastShare = 0.25;
-    const double zoom2 = std::fabs(map.determinant());  // of shares: pixels of b for one of a
+    const double zoom2 = std::fabs(map.determinant());  // in shares: pixels of b for one of a
     const auto share = [&](double of) {
       return static_cast<int>(std::lround(pixels_ * std::clamp(of, kLeastShare, 1.0)));
     };
@@ -124,12 +125,12 @@ class Pictures {
   tbb::enumerable_thread_specific<Last> last_;
 };
 
-// How well half plain pictures agree in fine details. Where something is laid over one they mostly
-// agree well; where they have but a pattern in common, less. Blurred copies do, too.
+// Agreement of half plain pictures in fine details. It is mostly good if something is overlaid on
+// one of them, and worse if they only share a pattern; but blurred copies agree badly, too.
 constexpr double kGoodFineAgreement = 0.75;
 constexpr double kBadFineAgreement = 0.5;
 
-// By thumbnails that are clearly plain.
+// The thumbnails are clearly plain.
 bool is_settled_by(const Differences& thumbnails) {
   constexpr double kClearlyPlain = 0.3;
   return is_plain(thumbnails) &&
@@ -137,7 +138,7 @@ bool is_settled_by(const Differences& thumbnails) {
          !is_worth_a_closer_look(thumbnails);
 }
 
-// Looks at pairs.
+// Examines pairs.
 class Looking {
  public:
   Looking(const PictureSource& thumbnails, const CloserSource& closer)
@@ -157,7 +158,7 @@ class Looking {
     looked.is_open = is_doubtful(looked.pair) || !(is_rich(small) || is_settled_by(small));
   }
 
-  // Whether there were larger ones.
+  // Returns whether there were larger pictures.
   bool look_at_larger(Looked& looked) {
     VerifiedPair& pair = looked.pair;
     const auto close = close_.look(pair);
@@ -196,8 +197,7 @@ class Looking {
   Pictures fine_;
 };
 
-// Closes all but the best of what is open, by thumbnails: so many of each picture. Adds the others
-// to those that were passed over.
+// Keeps only the best open pairs of each picture, by thumbnails. Adds the others to `passed_over`.
 void keep_best_open(std::vector<Looked>& all, RowPairs& passed_over) {
   constexpr int kMostOfPicture = 8;
   std::vector<std::size_t> open;
@@ -216,7 +216,7 @@ void keep_best_open(std::vector<Looked>& all, RowPairs& passed_over) {
   }
 }
 
-// Those that are alike, so probable or refused; `places`: where they are among all.
+// Pairs that look alike: probable enough, or refused. `places` receives their positions.
 constexpr float kAlike = 0.5F;
 constexpr float kVeryAlike = 0.9F;
 std::vector<AlikePair> alike_pairs(std::span<const Looked> all, std::vector<std::size_t>& places) {
@@ -231,7 +231,7 @@ std::vector<AlikePair> alike_pairs(std::span<const Looked> all, std::vector<std:
   return pairs;
 }
 
-// By pair, whether it is of a family.
+// For each pair, whether it belongs to a family.
 std::vector<char> are_of_families(std::span<const Looked> all) {
   std::vector<std::size_t> places;
   const std::vector<char> of_family = are_of_families(alike_pairs(all, places));
@@ -240,7 +240,7 @@ std::vector<char> are_of_families(std::span<const Looked> all) {
   return all_of_family;
 }
 
-// Whether two pictures show about the same, and not the one a part of the other.
+// Whether two pictures show about the same area, neither being a part of the other.
 bool is_about_whole(const VerifiedPair& pair) {
   constexpr double kMostOfArea = 0.7;
   if (is_flat(pair.map)) return true;
@@ -248,7 +248,7 @@ bool is_about_whole(const VerifiedPair& pair) {
   return std::min(what.shown.area(), what.taken.area()) >= kMostOfArea;
 }
 
-// By row whether it is of a lump of look-alikes.
+// For each row, whether it belongs to a cluster of look-alikes.
 std::vector<char> are_of_lumps(std::span<const Looked> all) {
   std::vector<AlikePair> pairs;
   std::vector<char> refused;
@@ -260,10 +260,10 @@ std::vector<char> are_of_lumps(std::span<const Looked> all) {
   return are_mostly_look_alikes(pairs, refused);
 }
 
-// A picture that was told from others that look like it has a layout. What it has in common with
-// one more is no evidence that both are one, unless they are shown to be. A part of it may have
-// none, as a photo on the screen of a phone. Nor is what pictures have in common that hang together
-// with more look-alikes than copies.
+// Refuses pairs next to look-alikes. A picture that was told apart from similar ones has a common
+// layout, so similarity with one more picture proves nothing unless they are shown to be one. A
+// part of it may have no layout, like a photo on a phone's screen.
+// Likewise for pictures in a cluster with more look-alikes than copies.
 void refuse_beside_look_alikes(std::vector<Looked>& all) {
   constexpr std::uint32_t kFew = 4;
   std::vector<std::size_t> places;
@@ -284,8 +284,8 @@ void refuse_beside_look_alikes(std::vector<Looked>& all) {
   }
 }
 
-// Pages, wares and flags are alike in gray that are not in colour. Where much of a picture is plain
-// its colours are what tells it from others.
+// Refuses pairs with different colours: pages, goods and flags may look alike in gray only. Colours
+// distinguish pictures that are largely plain.
 void refuse_other_colours(std::vector<Looked>& all, const CloserSource& closer,
                           const std::function<void()>& check_stop) {
   if (!closer.colours) return;
@@ -316,8 +316,8 @@ void refuse_other_colours(std::vector<Looked>& all, const CloserSource& closer,
   });
 }
 
-// Pairs of families are no evidence of one picture. Those of pictures without larger ones stay: by
-// thumbnails too few copies are shown to tell a family from many copies.
+// Refuses pairs of families, which prove nothing. Pairs of pictures without larger versions stay,
+// because thumbnails show too few copies to distinguish a family from many copies.
 void refuse_families(std::vector<Looked>& all) {
   std::unordered_set<std::uint32_t> rows;
   for (const Looked& one : all) {
@@ -372,7 +372,8 @@ LookedCloser look_closer(std::vector<VerifiedPair>& pairs, const PictureSource& 
     });
   };
   look_at_open();
-  // Copies of rich pictures are alike, too, and are shown before they are taken for a family.
+  // Copies of rich pictures look alike, too. They must be shown before they are mistaken for a
+  // family.
   const std::vector<char> of_family = are_of_families(std::span<const Looked>(looked));
   for (std::size_t i = 0; i < looked.size(); ++i) {
     Looked& one = looked[i];

@@ -14,14 +14,14 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr double kNearlyAll = 0.85;  // of a picture's area
+constexpr double kNearlyAll = 0.85;  // share of a picture's area
 constexpr double kMostOfCollage = 0.75;
 
 struct Spot {
   double x = 0;
   double y = 0;
 };
-using Corners = std::array<Spot, 4>;  // in shares of a picture's sides, around
+using Corners = std::array<Spot, 4>;  // in shares of a picture's sides, in order around it
 
 Corners corners_within(const Affine& map) noexcept {
   Corners corners{{{0, 0}, {1, 0}, {1, 1}, {0, 1}}};
@@ -49,7 +49,7 @@ struct Extent {
   }
 };
 
-// A picture that lies whole in another, and takes a part of it.
+// A picture that lies completely in another, and covers a part of it.
 struct PlacedPicture {
   std::uint32_t row = 0;
   Corners corners{};
@@ -70,7 +70,7 @@ bool are_nearly_all(const Transformation& what) {
   return what.shown.area() >= kNearlyAll && what.taken.area() >= kNearlyAll;
 }
 
-// The first picture of a pair as a part of the second, or the second of the first.
+// One picture of a pair as a part of the other, if it is.
 std::optional<PlacedPicture> part_of(std::uint32_t row, const SideShares& taken,
                                      const SideShares& shown, const Affine& map) {
   if (taken.area() < kNearlyAll || shown.area() > kMostOfCollage) return std::nullopt;
@@ -93,10 +93,10 @@ std::map<std::uint32_t, std::vector<PlacedPicture>> parts_by_row(
   return parts;
 }
 
-// How much more a picture changes across a line than across lines beside it: 1 where it goes on.
+// How much more a picture changes across a line than across parallel lines next to it; 1: no seam.
 double seam_along(const Plane& plane, const Spot& from, const Spot& to) {
   constexpr int kReach = 7;
-  constexpr int kNear = 2;  // pixels that the map may be wrong by
+  constexpr int kNear = 2;  // uncertainty of the map, in pixels
   const double length = std::hypot(to.x - from.x, to.y - from.y);
   if (length < 2 * kReach) return 1;
   const Spot along{(to.x - from.x) / length, (to.y - from.y) / length};
@@ -127,7 +127,7 @@ double seam_along(const Plane& plane, const Spot& from, const Spot& to) {
   return (highest + kNoise) / (beside[beside.size() / 2] + kNoise);
 }
 
-// Whether a picture ends along each side of a part that is not its own.
+// Whether there is a seam along each side of a part that is not a side of the whole.
 bool has_seams(const Plane& plane, const PlacedPicture& part) {
   constexpr double kBorder = 0.04;
   constexpr double kSeam = 1.6;
@@ -148,7 +148,7 @@ bool has_seams(const Plane& plane, const PlacedPicture& part) {
   return inside > 0;
 }
 
-// Pictures that are nearly wholly shown by each other have one number.
+// Rows whose pictures show each other nearly completely get one number.
 std::vector<std::uint32_t> pictures_of_rows(std::span<const VerifiedPair> pairs) {
   std::uint32_t rows = 0;
   for (const VerifiedPair& pair : pairs) rows = std::max(rows, pair.row_b + 1);

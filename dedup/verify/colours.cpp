@@ -22,7 +22,7 @@ Chroma chroma_of(double red, double green, double blue) {
           0.5 * red - 0.418688 * green - 0.081312 * blue};
 }
 
-// Bilinear, of a place in shares of the sides.
+// Bilinear, at a position in shares of the sides.
 Chroma chroma_at(const Image& image, double x, double y) {
   const auto place = [](double share, int side_px) {
     const double at = std::clamp(share * side_px - 0.5, 0.0, side_px - 1.0);
@@ -48,7 +48,7 @@ Chroma chroma_at(const Image& image, double x, double y) {
   return chroma_of(rgb[0], rgb[1], rgb[2]);
 }
 
-// What lies upon each other, in places of `a` that lie in `b`, too.
+// Corresponding colours, at places of `a` that are also in `b`.
 using Laid = std::vector<std::pair<Chroma, Chroma>>;
 
 Laid lay(const Image& a, const Image& b, const Affine& map) {
@@ -66,7 +66,7 @@ Laid lay(const Image& a, const Image& b, const Affine& map) {
   return laid;
 }
 
-// Brings the first of a pair to the second: a saturation and a cast.
+// Maps the first colour of a pair to the second: a saturation and a cast.
 struct Change {
   double saturation = 1;
   Chroma cast;
@@ -77,7 +77,7 @@ struct Change {
   }
 };
 
-// Least squares over the places that `counts`.
+// Least squares over the places in `counts`.
 Change fit(const Laid& laid, const std::vector<char>& counts) {
   constexpr double kMostSaturation = 2.5;
   double n = 0;
@@ -111,8 +111,8 @@ double quantile(std::vector<double> values, double share) {
   return *at;
 }
 
-// Of what is left in so large a share of the places, by a fit to four fifths of them: what is laid
-// over a picture has colours of its own.
+// The remaining difference that a share of the places does not exceed, after fitting four fifths of
+// them. An overlay has colours of its own, so the worst places do not count.
 double left_unexplained(const Laid& laid, double share) {
   constexpr int kRounds = 4;
   constexpr double kFitted = 0.8;
@@ -131,7 +131,7 @@ double left_unexplained(const Laid& laid, double share) {
 }  // namespace
 
 std::optional<Image> colours_of(ImageView image) {
-  constexpr int kMostOfGray = 8;  // between channels: a gray JPEG may have a little
+  constexpr int kMostOfGray = 8;  // difference between channels: a gray JPEG may have a little
   if (image.channels != 3) return std::nullopt;
   Image small = resize(image, kColourSide, kColourSide, ResampleFilter::kBilinear);
   for (std::size_t i = 0; i < small.pixels.size(); i += 3) {
@@ -149,12 +149,13 @@ double colour_difference(const Image& a, const Image& b, const Affine& map, doub
   Laid back;
   back.reserve(laid.size());
   for (const auto& [of_a, of_b] : laid) back.emplace_back(of_b, of_a);
-  // Where one picture has less of a colour, less is left: so both ways, and the less counts.
+  // The picture with less of a colour leaves less unexplained, so both directions are tried and the
+  // smaller result counts.
   return std::min(left_unexplained(laid, share), left_unexplained(back, share));
 }
 
 bool have_other_colours(const Image& a, const Image& b, const Affine& map, bool is_shown) {
-  constexpr double kMost = 24;  // of copies 18: where brighter ones are cut off at white
+  constexpr double kMost = 24;  // copies reach 18, where highlights are clipped
   constexpr double kOfShown = 0.95;
   constexpr double kUncovered = 0.7;
   return colour_difference(a, b, map, is_shown ? kOfShown : kUncovered) > kMost;

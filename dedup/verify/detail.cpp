@@ -13,7 +13,7 @@
 namespace winnow::dedup::better {
 namespace {
 
-// Power of details between two widths, by blocks, of what both pictures show.
+// Power of details between two widths, by blocks of the common area.
 struct Bands {
   std::vector<float> fine_a, fine_b, coarse_a, coarse_b;
 };
@@ -56,7 +56,7 @@ Bands bands(const Plane& a, const Plane& b, double zoom) {
           sums[3] += coarse_b.values[i] * coarse_b.values[i];
         }
       }
-      // Where `b` ends nearby, its edge would count.
+      // If `b` ends nearby, its edge would count as detail.
       for (const int y : {top - edge, top + side + edge}) {
         for (const int x : {left - edge, left + side + edge}) {
           if (x < 0 || y < 0 || x >= a.width || y >= a.height) continue;
@@ -74,11 +74,11 @@ Bands bands(const Plane& a, const Plane& b, double zoom) {
   return out;
 }
 
-// How much more power of fine details the larger picture has than the smaller one that is enlarged
-// to it, beside that of coarse ones.
+// How much more fine detail the larger picture has than the enlarged smaller one, relative to
+// coarse detail.
 struct Detail {
   double more = 1;
-  double fine = 0;  // power of fine details of the smaller one
+  double fine = 0;  // power of fine details of the smaller picture
 };
 std::optional<Detail> detail_between(const Plane& larger, const Plane& upon, double zoom) {
   const Bands all = bands(larger, upon, zoom);
@@ -211,7 +211,7 @@ double blockiness(const Plane& plane) {
 }
 
 std::optional<double> more_detail(const Plane& a, const Plane& b, const Affine& map) {
-  // Each upon the other, so that what is lost by laying them upon each other is lost by both.
+  // Each is resampled to the other, so that both lose the same by resampling.
   const auto of_a = detail_between(a, laid_upon(a, b, map), 1);
   const auto of_b = detail_between(b, laid_upon(b, a, inverse(map)), 1);
   if (!of_a || !of_b) return std::nullopt;
@@ -235,7 +235,7 @@ std::optional<Better> by_detail(const Plane& a, const Plane& b, const Affine& ma
   const auto detail = is_a_larger ? detail_between(a, laid_upon(a, b, map), ratio)
                                   : detail_between(b, laid_upon(b, a, inverse(map)), ratio);
   if (!detail) return std::nullopt;
-  // A smooth picture has no more detail than its reduced copy: then most pixels.
+  // A smooth picture has no more detail than its reduced copy; then most pixels decide.
   constexpr double kLess = 0.97;
   constexpr double kTells = 13;
   if (detail->more > kLess && detail->more <= kMoreDetail && detail->fine < kTells) {

@@ -6,28 +6,29 @@
 #include "dedup/verify/better_picture.h"
 #include "dedup/verify/plane.h"
 
-// How much two pictures show of one scene: details and tones (better_picture.h).
+// How much detail and how many tones two pictures of one scene show (better_picture.h).
 namespace winnow::dedup::better {
 
-// Of a picture, with what lies upon it: what a filter as blurring and sharpening are, of its own
-// widths and weights, makes of the other.
+// The picture that filters like blurring and sharpening make of `picture` to resemble `upon`,
+// aligned with it. Widths and weights of the filter are fitted.
 Plane filtered_like(const Plane& picture, const Plane& upon);
 
-// Share of pixels that are as dark or as bright as can be where what lies upon them differs.
+// Share of pixels that are clipped to black or white although the aligned other picture varies
+// there.
 double lost_at_ends(const Plane& picture, const Plane& upon);
 
-// Bits of the gray values of a picture, where something lies upon it.
+// Entropy in bits of the gray values of a picture, where the other one overlaps.
 double entropy(const Plane& picture, const Plane& upon);
 
-// How much steeper a picture is between blocks of 8 pixels than inside them.
+// Ratio of the gradient at the borders of 8-pixel blocks to that inside them.
 double blockiness(const Plane& plane);
 
-// How much more detail the first has than the second, both of one scale; nothing where too few
-// blocks of both are seen.
+// How much more detail the first has than the second, both at one scale; nullopt if too few common
+// blocks are visible.
 std::optional<double> more_detail(const Plane& a, const Plane& b, const Affine& map);
 
-// `is_whole_size`: both have all their pixels. For pictures that the map of whole pixels does not
-// lay upon each other.
+// The better picture by detail, for pictures that no map of whole pixels aligns.
+// is_whole_size  Both have all their pixels.
 std::optional<Better> by_detail(const Plane& a, const Plane& b, const Affine& map,
                                 bool is_whole_size);
 

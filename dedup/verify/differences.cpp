@@ -13,32 +13,34 @@ namespace winnow::dedup {
 namespace {
 
 constexpr int kSide = 8;
-constexpr int kEdge = 3;             // pixels along each side: blurring brings what is not there
-constexpr std::size_t kFewest = 16;  // pixels of a block that both pictures have
-constexpr float kDetail = 2;         // contrast from which on a block has details
+// Border pixels that are skipped: blurring brings in what is not there.
+constexpr int kEdge = 3;
+constexpr std::size_t kFewest = 16;  // pixels of a block that both pictures must have
+constexpr float kDetail = 2;         // minimum contrast of a block with details
 constexpr float kNoise = 1.5F;       // variance
 constexpr float kAgrees = 0.5F;      // correlation
-constexpr float kOutlier = 1.6F;     // see Differences
+constexpr float kOutlier = 1.6F;     // see Differences::outlier
 constexpr std::size_t kRanked =
-    3;                           // that block is looked at, from the worst: one letter, not one dot
+    // Rank of the block that counts, from the worst: one letter, not one dot.
+    3;
 constexpr float kFlat = 0.5F;    // gray values between neighbours
-constexpr float kGround = 1.5F;  // gray values about the commonest
+constexpr float kGround = 1.5F;  // gray values around the commonest
 
-// Of a copy's blocks: what is left unexplained of any, and of their contrast at least.
+// Unexplained part of a copy's blocks: for any block, and at least this share of the contrast.
 constexpr float kLeftOfAny = 1.5F;
 constexpr float kLeastShare = 0.12F;
 
-// The value in the middle; `values` is not empty, and comes in another order.
+// The median; `values` must not be empty, and is reordered.
 float middle_of(std::vector<float>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
 }
 
-// A gray value of one picture, and what lies upon it.
+// A gray value of one picture, and the aligned value of the other.
 using Tones = std::vector<std::pair<float, float>>;
 
-// Brings gray values of one picture to those of another: medians of 32 steps, straight between.
+// Maps gray values of one picture to those of another: medians of 32 steps, linear in between.
 class ToneCurve {
  public:
   ToneCurve() = default;
@@ -80,15 +82,15 @@ bool is_within(const Plane& plane, float x, float y) noexcept {
          y <= static_cast<float>(plane.height - 1 - kEdge);
 }
 
-// Weights of the four pixels about a place that lies by `share` after the second: Catmull-Rom. Less
-// sharp ones would blur a letter by where between two pixels it comes to lie.
+// Catmull-Rom weights of the four pixels around a place at `share` after the second. Softer weights
+// would blur a letter depending on where it lies between two pixels.
 std::array<float, 4> cubic_weights(float share) noexcept {
   const float a = share;
   return {0.5F * a * (-1 + a * (2 - a)), 1 + 0.5F * a * a * (3 * a - 5),
           0.5F * a * (1 + a * (4 - 3 * a)), 0.5F * a * a * (a - 1)};
 }
 
-// Between the pixels of a picture; two of them lie beyond the place on each side.
+// A position between pixels; two of them lie beyond it on each side.
 class Between {
  public:
   Between(float x, float y) noexcept
@@ -115,7 +117,7 @@ class Between {
 };
 static_assert(kEdge >= 2);
 
-// What of another picture comes to lie upon the pixels of one.
+// The other picture, resampled to the pixels of one.
 struct LaidPictures {
   LaidPictures(const Plane& onto, const Registrable& other, const Affine& map)
       : picture{onto.width, onto.height, std::vector<float>(onto.values.size(), kNothing)},
@@ -147,16 +149,16 @@ struct Pixel {
   int y = 0;
 };
 
-// What there is of both in a block.
+// Comparison of both pictures in a block.
 struct Block {
-  float contrast = 0;  // of the one that has more
+  float contrast = 0;  // contrast of the picture with more
   float correlation = 0;
   float left = 0;  // unexplained, in gray values
 
   float expected(float share) const noexcept { return kLeftOfAny + share * contrast; }
 };
 
-// Sums of pairs of values.
+// Sums over pairs of values.
 struct Moments {
   float count = 0;
   float a = 0, b = 0, aa = 0, bb = 0, ab = 0;
@@ -177,7 +179,7 @@ struct Moments {
   }
 };
 
-// Compares blocks of `from` with what lies upon them.
+// Compares blocks of `from` with the aligned picture.
 class Blocks {
  public:
   Blocks(const Registrable& from, const Registrable& to, const Affine& map)
@@ -190,7 +192,7 @@ class Blocks {
     back_ = toned(laid_.picture, ToneCurve(values));
   }
 
-  // Those of a block's pixels that are looked at in both pictures.
+  // The pixels of a block that are compared in both pictures.
   std::vector<Pixel> pixels_of(int left, int top) const {
     const Plane& plane = from_.picture;
     std::vector<Pixel> pixels;
@@ -204,7 +206,7 @@ class Blocks {
     return pixels;
   }
 
-  // The best of nine shifts; where the first is good enough, that.
+  // The best of nine shifts; the first if it is good enough.
   Block compared(std::span<const Pixel> pixels) const {
     Block best = shifted(pixels, 0, 0);
     for (int shift = 0; shift < 9 && best.left > best.expected(kLeastShare); ++shift) {
@@ -233,7 +235,7 @@ class Blocks {
     return plane;
   }
 
-  // The pixels are no nearer to a side than kEdge.
+  // All pixels are at least kEdge from the border.
   Block shifted(std::span<const Pixel> pixels, int dx, int dy) const {
     Moments details;
     float there = 0;
@@ -258,14 +260,14 @@ class Blocks {
   }
 
   static constexpr float kLeftOfNothing = 1e9F;
-  static constexpr int kNoShift = 4;  // of nine
+  static constexpr int kNoShift = 4;  // index of no shift among nine
   const Softened from_;
   const LaidPictures laid_;
-  Plane there_;  // the pixels of the one in the tones of the other, and back
+  Plane there_;  // the pixels of one in the tones of the other, and vice versa
   Plane back_;
 };
 
-// The gray value about which most pixels are.
+// The gray value around which most pixels lie.
 float commonest(const Plane& plane) {
   constexpr int kReach = 1;
   std::array<int, 256 + 2 * kReach> counts{};
@@ -283,8 +285,8 @@ float commonest(const Plane& plane) {
   return static_cast<float>(best);
 }
 
-// Where a picture is plain: 1 where a pixel is like its neighbours or has about the commonest gray
-// value, else 0.
+// Mask of plain pixels: 1 if a pixel is like its neighbours or has about the commonest gray value,
+// else 0.
 class Plainness {
  public:
   explicit Plainness(const Plane& plane) : width_(plane.width), is_plain_(plane.values.size()) {
@@ -315,7 +317,7 @@ class Plainness {
 // A block, and how plain both pictures are there.
 struct Seen {
   Block block;
-  double plain = 0;  // share of its pixels, of the picture where fewer are
+  double plain = 0;  // share of plain pixels, in the picture with fewer
 };
 
 double mean_of(std::span<const Seen> seen) {
@@ -348,7 +350,7 @@ std::vector<Seen> blocks_between(const Registrable& from, const Registrable& to,
   return seen;
 }
 
-// `map` does not enlarge.
+// `map` must not enlarge.
 Differences differences_from(const Registrable& from, const Registrable& to, const Affine& map) {
   std::vector<Seen> seen = blocks_between(from, to, map);
   Differences out;
@@ -376,19 +378,20 @@ Differences differences_from(const Registrable& from, const Registrable& to, con
   return out;
 }
 
-// What may differ in a copy.
+// Permitted differences of a copy.
 struct Limits {
   double outlier = 0;
   double unexplained = 0;
 };
 
 bool is_within(const Limits& limits, const Differences& differences) noexcept {
-  constexpr int kFewBlocks = 8;  // tell nothing
+  constexpr int kFewBlocks = 8;  // too few to decide
   return differences.blocks >= kFewBlocks && differences.outlier <= limits.outlier &&
          differences.unexplained <= limits.unexplained;
 }
 
-// Coarse compression of a picture without much contrast leaves half of it, but no block stands out.
+// Strong compression of a low-contrast picture leaves half of it unexplained, but no block stands
+// out.
 bool is_even(const Differences& close) noexcept {
   return is_within({.outlier = 0.8, .unexplained = 0.6}, close);
 }
@@ -426,7 +429,7 @@ bool is_copy_by_close(const Differences& close) noexcept {
 }
 
 bool is_copy_by_both(const Differences& close, const Differences& fine) noexcept {
-  // Where all else agrees well, the edges of sharp letters may be a pixel off in a few blocks.
+  // If all else agrees well, sharp edges of letters may be off by a pixel in a few blocks.
   return (is_within({.outlier = 2.2, .unexplained = 0.4}, close) &&
           is_within({.outlier = 1.8, .unexplained = 0.4}, fine)) ||
          (is_within({.outlier = 1.5, .unexplained = 0.25}, close) &&

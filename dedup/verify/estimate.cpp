@@ -13,15 +13,15 @@ namespace {
 
 constexpr std::size_t kMostSampled = 1000;
 constexpr std::size_t kMostTrials = 150;
-constexpr double kMostTrialsOfPicture = 32;  // of 64, as a pair is of two
-constexpr double kMostLooksOfPicture = 4;    // of 8
-constexpr double kSecondsOfTrial = 5e-4;     // where none tells
-constexpr double kSecondsOfSearch = 3e-4;    // of a picture, among some ten thousands
-constexpr double kBytesOfLandmark = 130;     // with what a search of them keeps
-constexpr double kBytesOfPicture = 1200;     // of one without landmarks
+constexpr double kMostTrialsOfPicture = 32;  // half of 64, as a pair has two pictures
+constexpr double kMostLooksOfPicture = 4;    // half of 8
+constexpr double kSecondsOfTrial = 5e-4;     // if none was measured
+constexpr double kSecondsOfSearch = 3e-4;    // per picture, among some ten thousand
+constexpr double kBytesOfLandmark = 130;     // including what a search keeps
+constexpr double kBytesOfPicture = 1200;     // for one without landmarks
 constexpr double kBytesOfTrial = 200;
 
-// Trials among the sample, and how many there will be of all rows, but for those near by codes.
+// Trials within the sample, and the expected number for all rows, without those near by codes.
 struct Foretold {
   std::vector<Trial> of_sample;
   double all = 0;
@@ -51,8 +51,7 @@ Foretold foretell_trials(const LandmarkTable& landmarks, std::size_t sampled,
   return {trials.trials, std::max(supported, std::min(supported + doubtful, most))};
 }
 
-// What it takes to lay so many pairs upon each other and to look at those that may be one picture,
-// by some of them.
+// Cost of registering pairs and of looking closer at possible matches, measured on some of them.
 class Cost {
  public:
   Cost(const PictureSource& pictures, const MatchModel& model, const VerifyOptions& options,

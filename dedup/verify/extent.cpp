@@ -8,10 +8,10 @@
 namespace winnow::dedup::better {
 namespace {
 
-// Whether what is beyond the edge was added; nothing where that is not to be told.
+// Whether the area beyond the edge was added; nullopt if unknown.
 std::optional<bool> is_added(const Beyond& what) {
   constexpr double kSeam = 1.8;
-  constexpr double kLeastSeam = 1.5;  // of each side
+  constexpr double kLeastSeam = 1.5;  // for each side
   constexpr double kFlat = 0.45;
   constexpr double kSteep = 4;
   constexpr double kLeastSteep = 2.5;
@@ -23,8 +23,8 @@ std::optional<bool> is_added(const Beyond& what) {
   return std::nullopt;
 }
 
-// One that was turned within its frame has filled corners, and the other has corners of its own:
-// about as large.
+// A picture that was rotated within its frame has filled corners, and the other has corners of its
+// own of about that size.
 std::optional<Better> by_corners(const Beyond& a, const Beyond& b) {
   constexpr double kLeast = 0.002;
   constexpr double kAlike = 0.15;
@@ -40,7 +40,7 @@ std::optional<Better> by_corners(const Beyond& a, const Beyond& b) {
   return Better{a.flat < b.flat, KeptFor::kNothingAdded, false};
 }
 
-// How steep it is across an edge, by steps from within to without of about 1/300 of the picture.
+// Gradient across an edge, in steps of about 1/300 of the picture from inside to outside.
 class AcrossEdge {
  public:
   static constexpr int kReach = 10;
@@ -49,7 +49,7 @@ class AcrossEdge {
     for (std::size_t d = 0; d < steep_.size(); ++d) steep_[d] += other.steep_[d];
     points_ += other.points_;
   }
-  // `value`: of the picture so many steps without.
+  // value  Returns the gray value at a number of steps outside.
   template <class Value>
   void add_point(const Value& value) {
     ++points_;
@@ -58,7 +58,7 @@ class AcrossEdge {
     }
   }
   bool tells() const { return points_ >= 12; }
-  // How much steeper it is at the edge than beside it.
+  // How much steeper it is at the edge than next to it.
   double seam() const {
     double most = 0;
     for (int d = -4; d <= 4; ++d) most = std::max(most, at(d));
@@ -77,7 +77,7 @@ class AcrossEdge {
   double points_ = 0;
 };
 
-// Puts what lies beyond the other picture's edge, and how flat it is.
+// Measures the share and flatness of the area beyond the other picture's edge.
 void measure_share(const Plane& plane, const Affine& map, double margin, Beyond& out) {
   const Affine to_other = inverse(map);
   double inside = 0, outside = 0, flat = 0;
@@ -102,7 +102,7 @@ void measure_share(const Plane& plane, const Affine& map, double margin, Beyond&
   out.flat = flat / std::max(1.0, outside);
 }
 
-// One side of the other picture, by its ends in shares.
+// Measures one side of the other picture, given by its ends in shares.
 AcrossEdge across(const Plane& plane, const Affine& map, const std::array<double, 4>& side) {
   AcrossEdge out;
   const double unit = std::max(1.0, std::max(plane.width, plane.height) / 300.0);
@@ -125,7 +125,7 @@ AcrossEdge across(const Plane& plane, const Affine& map, const std::array<double
     const double at = (i + 0.5) / count;
     const double x = from_x + at * along_x - 0.5;
     const double y = from_y + at * along_y - 0.5;
-    // There is something beyond.
+    // Skip places with nothing beyond.
     if (!plane.contains(x + 3.5 * unit * out_x, y + 3.5 * unit * out_y)) continue;
     constexpr int kReach = AcrossEdge::kReach;
     if (!plane.contains(x - kReach * unit * out_x, y - kReach * unit * out_y)) continue;
@@ -181,7 +181,7 @@ bool is_plain_with_seam(const Beyond& what) {
          (what.flat >= 0.8 && what.seam > 1.2);
 }
 
-// A bar of the background's colour with letters in it.
+// A bar in the background's colour with letters in it.
 bool is_plain_with_letters(const Beyond& what) {
   return what.seam < 0.55 && what.flat >= 0.6 && what.flat < 0.98;
 }

@@ -12,14 +12,15 @@
 namespace winnow::dedup {
 namespace {
 
-// Pairs that were laid upon each other and are no copies.
+// Registered pairs that are not copies.
 double strangers_of(const Verification& verification) {
   return static_cast<double>(verification.counts.registered) -
          static_cast<double>(verification.pairs.size());
 }
 
-// How probable pairs must be, at least `least`, for no more than `most_false` strangers to be among
-// them. The more it asks for, the more strangers there are.
+// The probability, at least `least`, at which at most `most_false` different pictures are expected
+// among the pairs. Iterates, because raising it leaves more registered pairs that count as
+// different.
 double enough(const Verification& verification, const Calibration& calibration, double least,
               double most_false) {
   for (;;) {
@@ -33,7 +34,7 @@ double enough(const Verification& verification, const Calibration& calibration, 
   }
 }
 
-// Leaves out what is less probable, or leaves it to the codes.
+// Removes less probable pairs, or leaves them to their codes.
 void keep_probable(const LeastProbability& least, std::span<const Edge> near,
                    Verification& verification) {
   const auto is_too_doubtful = [&](const VerifiedPair& pair) {
@@ -57,7 +58,7 @@ std::vector<double> far_probabilities(const Verification& verification,
   return far;
 }
 
-// Asks for more, and of those that codes do not bring together for more than of the others.
+// Raises the required probabilities, more for pairs that are not near by codes.
 void leave_out_look_alikes(const FalsePairEvidence& evidence, double most_false,
                            Verification& verification, KeptPairs& kept) {
   const std::optional<double>& copies = evidence.calibration.copies;
@@ -118,7 +119,7 @@ bool is_probable(const VerifiedPair& pair, const LeastProbability& least,
 }
 
 std::uint64_t most_false_pairs(double expected) noexcept {
-  constexpr double kMany = 100;  // from where on a normal distribution is as good
+  constexpr double kMany = 100;  // from here on a normal distribution is good enough
   if (expected > kMany)
     return static_cast<std::uint64_t>(expected + 1.645 * std::sqrt(expected)) + 1;
   double share = std::exp(-expected);

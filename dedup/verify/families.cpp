@@ -23,7 +23,7 @@ bool have_in_common(const Numbers& a, const Numbers& b, int few) {
   return few == 0;
 }
 
-// Rows that hang together through such pairs.
+// Connected components of rows through pairs that `are_linked` accepts.
 template <class Pairs>
 Components components_of(std::span<const AlikePair> pairs, const Pairs& are_linked) {
   std::uint32_t rows = 0;
@@ -35,7 +35,7 @@ Components components_of(std::span<const AlikePair> pairs, const Pairs& are_link
   return std::move(linked).components();
 }
 
-// Rows that are shown to be one picture.
+// Rows shown to be one picture.
 Components shown_pictures(std::span<const AlikePair> pairs) {
   return components_of(pairs, [](const AlikePair& pair) { return pair.is_shown; });
 }
@@ -96,8 +96,8 @@ std::vector<char> are_mostly_look_alikes(std::span<const AlikePair> pairs,
   struct Lump {
     std::uint64_t pictures = 0;
     std::uint64_t pairs = 0;
-    std::uint64_t none = 0;  // of these, of two pictures
-    std::uint64_t one = 0;   // and of one
+    std::uint64_t none = 0;  // refused pairs, between different pictures
+    std::uint64_t one = 0;   // pairs within one picture
   };
   std::vector<Lump> lumps(together.count);
   for (const std::uint32_t component : together.of_row) ++lumps[component].pictures;

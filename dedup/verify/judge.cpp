@@ -13,7 +13,7 @@
 namespace winnow::dedup {
 namespace {
 
-// The eight ways to lay one whole picture upon another, the plain one first.
+// The eight ways to lay one whole picture on another, the plain one first.
 std::array<Affine, 8> whole_upon_whole(const Plane& a, const Plane& b) {
   std::array<Affine, 8> maps{};
   for (std::size_t k = 0; k < maps.size(); ++k) {
@@ -48,8 +48,8 @@ struct Best {
   bool is_sure() const { return probability > 0.99; }
 };
 
-// The content upon the content; and where one was cut, the whole picture upon the whole one: a
-// smooth ground may pass for a frame, and in a brighter copy not.
+// Aligns the contents and, if one was cut, also the whole pictures: a smooth background may pass
+// for a frame, and in a brighter copy not.
 void take_whole(const Compared& a, const Compared& b, const MatchModel& model, Best& best) {
   const auto take = [&](const Affine& map) {
     if (!best.is_sure()) best.take(register_pictures(a.picture, b.picture, map, a.middle()), model);
@@ -58,7 +58,7 @@ void take_whole(const Compared& a, const Compared& b, const MatchModel& model, B
   if (a.is_cut() || b.is_cut()) take(in_pixels({.xx = 1, .yy = 1}, a, b));
 }
 
-// Whether there is enough in a picture for a difference to show.
+// Whether a picture has enough detail for a difference to show.
 bool has_details(const Registrable& picture) {
   double squares = 0;
   for (const float value : picture.details().values) {
@@ -68,7 +68,7 @@ bool has_details(const Registrable& picture) {
   return squares / static_cast<double>(picture.details().values.size()) >= kLeastVariance;
 }
 
-// Judges the trials of one thread, and keeps what the last one made of its first picture.
+// Judges trials on one thread, and reuses the prepared first picture of the last trial.
 class Judge {
  public:
   Judge(const PictureSource& pictures, const MatchModel& model)

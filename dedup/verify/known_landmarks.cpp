@@ -61,7 +61,7 @@ KnownLandmarks::Picture KnownLandmarks::picture_of(std::uint32_t landmark) const
 
 void KnownLandmarks::Picture::append_to(LandmarkTable& landmarks) const {
   std::vector<PackedPlace> good(places.begin(), places.end());
-  // None is smaller, and no scale at all would lead astray.
+  // No landmark is smaller, and a scale of 0 would break later steps.
   for (PackedPlace& place : good) place.scale = std::max(place.scale, kLeastScale);
   landmarks.append(row, codes, good);
 }

@@ -11,25 +11,23 @@
 
 namespace winnow::dedup {
 
-// Landmarks of some pictures, those of one next to those of the one before. Codes and places are
-// borrowed from `memory`.
+// Landmarks of some pictures, picture by picture. Codes and places are borrowed from `memory`.
 struct LandmarkPiece {
   std::shared_ptr<const void> memory;
-  std::span<const std::uint64_t> codes;  // in the form of LandmarkTable::codes()
+  std::span<const std::uint64_t> codes;  // as in LandmarkTable::codes()
   std::span<const PackedPlace> places;
   std::vector<std::uint64_t> offsets;  // picture i has the landmarks offsets[i] .. offsets[i+1]
 
   std::size_t pictures() const noexcept { return offsets.size() - 1; }
 };
-// The landmarks of a table as those of the pictures from 0 on, so many. It owns them in ascending
-// order.
+// A table's landmarks as a piece of `pictures` pictures, numbered from 0. Its owners must ascend.
 LandmarkPiece piece_of(LandmarkTable landmarks, std::uint64_t pictures);
 
-// Landmarks of many pictures where they lie: in files that are mapped, or in tables. Who looks for
-// near ones walks over all, and copies those of the pictures that have some.
+// Landmarks of many pictures, left in mapped files or tables. A search walks over all of them, and
+// copies those of pictures with hits.
 //
-// Numbers  from 0 on through all pieces, also of pictures that are left out. Fewer than 2^32
-// Threads  any number may read
+// Numbers  From 0 across all pieces, pictures left out included. Fewer than 2^32.
+// Threads  Any number may read.
 class KnownLandmarks {
  public:
   struct Picture {
@@ -41,19 +39,21 @@ class KnownLandmarks {
     void append_to(LandmarkTable& landmarks) const;
   };
 
-  KnownLandmarks() = default;  // of none
+  KnownLandmarks() = default;  // without pictures
   explicit KnownLandmarks(LandmarkTable landmarks);
 
-  // Those of more pictures. `rows`: what each of them is called; nothing: it is left out. They
-  // ascend, and are above those before. Throws UsageError: too many landmarks for their numbers.
+  // Adds the landmarks of more pictures.
+  // rows    Their row numbers; nullopt: the picture is left out. Ascending, and above those before.
+  // Errors  UsageError: too many landmarks for their numbers.
   void add(LandmarkPiece piece, std::vector<std::optional<std::uint32_t>> rows);
 
-  std::size_t size() const noexcept { return size_; }  // of pictures that are not left out
+  // Landmarks of pictures that are not left out.
+  std::size_t size() const noexcept { return size_; }
   std::uint32_t end() const noexcept { return end_; }  // behind the last number
-  LandmarkTable table() const;                         // a copy of all
-  Picture picture_of(std::uint32_t landmark) const;    // that is not left out
+  LandmarkTable table() const;                         // a copy of all of them
+  Picture picture_of(std::uint32_t landmark) const;    // the picture must not be left out
 
-  // Visits the pictures that are not left out, by rows.
+  // Visits the pictures that are not left out, by ascending rows.
   template <class Visit>
   void for_each(const Visit& visit) const {
     for (const Part& part : parts_) {

@@ -19,7 +19,7 @@ struct Labelled {
   bool differs = false;
 };
 
-// The surest first.
+// Surest first.
 std::vector<Labelled> labelled_pairs(std::span<const VerifiedPair> pairs,
                                      const Ragged<std::int32_t>& labels, double least) {
   std::vector<Labelled> found;
@@ -33,7 +33,7 @@ std::vector<Labelled> labelled_pairs(std::span<const VerifiedPair> pairs,
   return found;
 }
 
-// Pairs that differ, of so many, and how many do by errors of labels alone.
+// A number of pairs, and how many of them differ in label.
 struct Differing {
   double pairs = 0;
   double differ = 0;
@@ -43,7 +43,7 @@ struct Differing {
     differ += pair.differs ? 1 : 0;
   }
   double rate() const { return pairs == 0 ? 0 : differ / pairs; }
-  // Beyond what `rate` makes, and two standard deviations of that.
+  // Differing pairs beyond those that `rate` explains, with two standard deviations.
   double excess(double rate) const { return differ - rate * pairs - 2 * std::sqrt(rate * pairs); }
 };
 

@@ -10,19 +10,19 @@
 namespace winnow::dedup::better {
 namespace {
 
-// The nearest whole number, of places about a picture.
+// Rounds a position in or near a picture.
 int nearest(double place) {
   constexpr int kFar = 1 << 20;
   return static_cast<int>(place + (kFar + 0.5)) - kFar;
 }
 
-// A pixel of a picture, and where a map of whole pixels lays it upon another.
+// A pixel of a picture, and its position in another by a map of whole pixels.
 struct LaidPixel {
   float value;
   int x;
   int y;
 };
-// Every fifth pixel each way.
+// Samples every fifth pixel in both directions.
 std::vector<LaidPixel> laid_pixels(const Plane& onto, const Affine& map) {
   constexpr int kStep = 5;
   std::vector<LaidPixel> pixels;
@@ -34,7 +34,7 @@ std::vector<LaidPixel> laid_pixels(const Plane& onto, const Affine& map) {
   return pixels;
 }
 
-// Of these pixels with those that they lie upon, moved by so much.
+// Correlation of these pixels with the aligned ones, shifted by (dx, dy).
 double correlation(std::span<const LaidPixel> pixels, const Plane& other, int dx = 0, int dy = 0) {
   double n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
   for (const LaidPixel& pixel : pixels) {
@@ -156,7 +156,7 @@ std::optional<Affine> whole_pixel_map(const Plane& a, const Plane& b, const Affi
       !is_near(map.yy, whole.yy) || turn_of(map) > kTurned) {
     return std::nullopt;
   }
-  // About the middle of what both show.
+  // Around the centre of the common area.
   const Affine back = inverse(map);
   const double x = std::clamp(back.x_of(b.width / 2.0, b.height / 2.0), 0.0, a.width - 1.0);
   const double y = std::clamp(back.y_of(b.width / 2.0, b.height / 2.0), 0.0, a.height - 1.0);
@@ -166,7 +166,8 @@ std::optional<Affine> whole_pixel_map(const Plane& a, const Plane& b, const Affi
   whole.y0 = std::round(map.y_of(mid_x, mid_y) - whole.y_of(mid_x, mid_y));
   const std::vector<LaidPixel> pixels = laid_pixels(a, whole);
   std::optional<Affine> best;
-  // Not what fits clearly worse than the map itself, as where one is turned by a degree.
+  // Excludes maps that fit clearly worse than the given one, as when one picture is rotated by a
+  // degree.
   constexpr double kAsGood = 0.003;
   double most = std::max(kAlike, correlation(laid_pixels(a, map), b) - kAsGood);
   for (int dy = -kReach; dy <= kReach; ++dy) {

@@ -8,43 +8,43 @@
 #include "dedup/verify/affine.h"
 #include "dedup/verify/plane.h"
 
-// Pictures that are laid upon each other, to be compared pixel by pixel (better_picture.h).
+// Aligned pictures, for comparison pixel by pixel (better_picture.h).
 namespace winnow::dedup::better {
 
-constexpr float kNothing = -1e9F;  // of a pixel that a picture does not have
+constexpr float kNothing = -1e9F;  // marks pixels that a picture does not cover
 
 Plane as_plane(const Image& gray);
 
-// From shares of the sides to pixels, and back.
+// The map from shares of the sides to pixels.
 Affine to_pixels(const Plane& plane);
 
-// The same map between pixels, and between shares.
+// Converts a map in shares to one in pixels, and back.
 Affine pixel_map(const Affine& shares, const Plane& from, const Plane& to);
 
 Affine share_map(const Affine& pixels, const Plane& from, const Plane& to);
 
-// What comes to lie upon the pixels of a picture: of another one, by the map from the first to it.
-// By Catmull-Rom; kNothing beyond the other.
+// Another picture resampled to the pixels of `onto`, by the map from `onto` to `other`.
+// Catmull-Rom; kNothing outside the other picture.
 Plane laid_upon(const Plane& onto, const Plane& other, const Affine& map);
 
-// The same where both have one scale and the map moves whole pixels.
+// The same for pictures of one scale and a map of whole pixels.
 Plane moved_upon(const Plane& onto, const Plane& other, const Affine& map);
 
-// The map of whole pixels, turned by quarters or mirrored, that lays both upon each other; nothing
-// where they have not one scale.
+// The map of whole pixels, with quarter turns or mirroring, that aligns both; nullopt if their
+// scales differ.
 std::optional<Affine> whole_pixel_map(const Plane& a, const Plane& b, const Affine& map);
 
-// By how much a map turns a picture, beside the nearest quarters, in radians.
+// The rotation of a map in radians, apart from quarter turns.
 double turn_of(const Affine& map);
 
-// `picture` less what lies upon it.
+// `picture` minus the aligned other picture, where both exist.
 Plane difference_where_seen(const Plane& picture, const Plane& upon);
 
-// The value in the middle of some, at least one.
+// The median of the values (at least one).
 double middle_of(std::vector<float> values);
 
-// Brings the gray values of one picture to those of another: of each value the mean of the shortest
-// half of what lies upon it, so that what covers a part of the picture does not pull.
+// Transfers the gray values of one picture to those of another. Each value maps to the mean of the
+// shortest half of the values found there, so that an overlay on part of the picture has no effect.
 class Tones {
  public:
   Tones(const Plane& from, const Plane& to);

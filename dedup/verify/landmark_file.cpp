@@ -48,7 +48,7 @@ std::optional<LandmarkPiece> find_landmarks_in(const std::filesystem::path& path
     return out;
   } catch (const FormatError&) {
     return std::nullopt;
-  } catch (const SystemError&) {  // no file, most often
+  } catch (const SystemError&) {  // usually there is no file
     return std::nullopt;
   }
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr float kTurn = 2 * std::numbers::pi_v<float>;
 constexpr float kPixel = 256;
 constexpr float kScale = 4096;
-constexpr std::size_t kAtOnce = 1024;  // pictures, between two looks at the clock
+constexpr std::size_t kAtOnce = 1024;  // pictures between two checks of progress and stop
 
 std::uint16_t whole(float value) noexcept {
   return static_cast<std::uint16_t>(std::clamp(std::lround(value), 0L, 65535L));

@@ -14,41 +14,42 @@
 
 namespace winnow::dedup {
 
-// Gives the gray thumbnail of a row. For any number of threads.
+// Returns the gray thumbnail of a row. Thread-safe.
 using PictureSource = std::function<Image(std::uint32_t row)>;
 
-// The thumbnails of a table. UsageError where it has none.
+// The thumbnails of a table. UsageError if it has none.
 PictureSource pictures_of(const Fingerprints& sizes, ThumbnailSource thumbnails);
 
-// A place as it is kept.
+// The stored form of a Place.
 struct PackedPlace {
-  std::uint16_t x = 0;      // 1/256 pixel
-  std::uint16_t y = 0;      // 1/256 pixel
-  std::uint16_t scale = 0;  // 1/4096 pixel
-  std::uint16_t angle = 0;  // 1/65536 of a turn
+  std::uint16_t x = 0;      // in 1/256 pixel
+  std::uint16_t y = 0;      // in 1/256 pixel
+  std::uint16_t scale = 0;  // in 1/4096 pixel
+  std::uint16_t angle = 0;  // in 1/65536 of a turn
   friend bool operator==(const PackedPlace&, const PackedPlace&) = default;
 };
 
-// The landmarks of the content (content_of) of many pictures, in the order of `rows`. 28 bytes a
+// The landmarks of many pictures' content (content_of), in the order of `rows`. 28 bytes a
 // landmark.
 class LandmarkTable {
  public:
-  LandmarkTable();  // of none
-  // Of `options` its progress, which counts pictures, and its stop.
+  LandmarkTable();  // empty
+  // Finds the landmarks of these rows. Uses the progress (it counts pictures) and stop of
+  // `options`.
   LandmarkTable(std::span<const std::uint32_t> rows, const PictureSource& pictures,
                 const SearchOptions& options = {});
 
-  // In the form of codes(), places() and owners().
+  // Takes arrays in the form of codes(), places() and owners().
   LandmarkTable(std::vector<std::uint64_t> codes, std::vector<PackedPlace> places,
                 std::vector<std::uint32_t> owners);
 
-  // Those of another picture, in the form of codes() and places().
+  // Appends those of another picture, in the form of codes() and places().
   void append(std::uint32_t owner, std::span<const std::uint64_t> codes,
               std::span<const PackedPlace> places);
-  // Those of the pictures to which `owner_of` gives a number here.
+  // Appends the landmarks of the pictures to which `owner_of` assigns a number here.
   using OwnerOf = std::function<std::optional<std::uint32_t>(std::uint32_t owner)>;
   void append(const LandmarkTable& other, const OwnerOf& owner_of);
-  void reserve(std::size_t landmarks);  // no more memory is taken until there are more
+  void reserve(std::size_t landmarks);  // allocates exactly this capacity
 
   std::size_t size() const noexcept { return owners_.size(); }
   const CodeColumn& codes() const noexcept { return codes_; }
@@ -59,7 +60,7 @@ class LandmarkTable {
   std::span<const PackedPlace> places() const noexcept { return places_; }
   Place place(std::uint32_t landmark) const noexcept;
   std::span<const std::uint32_t> owners() const noexcept { return owners_; }
-  // The row of the table of pictures it is in.
+  // The row of the picture that the landmark belongs to.
   std::uint32_t owner(std::uint32_t landmark) const noexcept { return owners_[landmark]; }
 
  private:

@@ -12,7 +12,7 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr float kLeastPeak = 0.8F;  // of a second angle, of the first
+constexpr float kLeastPeak = 0.8F;  // minimum for the second angle, relative to the first
 constexpr int kMostAngles = 2;
 
 constexpr int kAngleBins = 36;
@@ -22,10 +22,10 @@ float bin_at(const AngleHistogram& bins, int i) {
   return bins[static_cast<std::size_t>((i + kAngleBins) % kAngleBins)];
 }
 
-constexpr int kAngleReach = 8;  // samples to each side of a landmark
+constexpr int kAngleReach = 8;  // samples on each side of a landmark
 constexpr int kAngleSide = 2 * kAngleReach + 1;
 
-// A sample in the circle around a landmark, and what it counts for.
+// A sample in the circle around a landmark, with its weight.
 struct AngleSample {
   std::size_t row = 0;
   std::size_t column = 0;
@@ -49,7 +49,7 @@ const std::vector<AngleSample>& angle_samples() {
   return samples;
 }
 
-// Where a line of samples lies in the pixels of an axis.
+// Positions of a row of samples along an axis of pixels.
 struct AxisSamples {
   AxisSamples(float middle, float step, int size) {
     for (int i = 0; i < kCount; ++i) {
@@ -64,7 +64,7 @@ struct AxisSamples {
 
   static constexpr int kCount = kAngleSide + 2;
   std::array<int, kCount> first{};
-  std::array<float, kCount> share{};  // of the next pixel
+  std::array<float, kCount> share{};  // weight of the next pixel
   int next = 0;
 };
 using AngleGrid = std::array<std::array<float, AxisSamples::kCount>, AxisSamples::kCount>;
@@ -104,7 +104,7 @@ AngleGrid samples_around(const Plane& level, float x, float y, float step) {
   return grid;
 }
 
-// How steep it is in which direction around a place, within 4.5 times its scale.
+// Histogram of gradient directions around a place, within 4.5 times its scale.
 AngleHistogram slopes_around(const ScaleSpace::Level& level, const Place& place) {
   constexpr float kReachOfScale = 4.5F;
   const AngleGrid values = samples_around(level.plane, place.x / level.pixel, place.y / level.pixel,
@@ -141,7 +141,7 @@ AngleHistogram smoothed(AngleHistogram bins) {
   return bins;
 }
 
-// The steepest direction, and another that is nearly as steep.
+// The strongest direction, and a second one of nearly the same strength.
 std::vector<float> angles_of(const AngleHistogram& bins) {
   const float most = *std::ranges::max_element(bins);
   std::vector<std::pair<float, int>> peaks;

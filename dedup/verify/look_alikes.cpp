@@ -7,13 +7,13 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr std::uint64_t kFewLookAlikes = 30;  // in the step of a lump that has most
-constexpr double kMostShare = 0.01;           // of false pairs
+constexpr std::uint64_t kFewLookAlikes = 30;  // minimum number in the fullest step of a cluster
+constexpr double kMostShare = 0.01;           // share of false pairs
 
 double score_of(double probability) noexcept { return std::log(probability / (1 - probability)); }
 double probability_of(double score) noexcept { return 1 / (1 + std::exp(-score)); }
 
-// The first step from below that has most before there are half as many.
+// The position of a cluster: from below, the first maximum that is followed by half as many.
 std::optional<int> lump_of(const ScoreCounts& counts) {
   std::uint64_t most = 0;
   int mode = 0;
@@ -29,7 +29,7 @@ std::optional<int> lump_of(const ScoreCounts& counts) {
   return std::nullopt;
 }
 
-// Where a lump has fallen off: the step with fewest before there are more again.
+// The end of a cluster: the step with fewest before the number rises again.
 int valley_after(const ScoreCounts& counts, int mode) {
   int valley = mode;
   auto fewest = static_cast<double>(counts.at(mode));
@@ -45,8 +45,7 @@ int valley_after(const ScoreCounts& counts, int mode) {
   return valley;
 }
 
-// The scale of an exponential that is cut off at `end`, by its mean. Nothing where it does not
-// fall.
+// The scale of an exponential truncated at `end`, from its mean. nullopt if it does not decline.
 std::optional<double> scale_of(double mean, double end) {
   if (mean >= 0.49 * end) return std::nullopt;
   double least = 0.05;
@@ -59,7 +58,7 @@ std::optional<double> scale_of(double mean, double end) {
   return least;
 }
 
-// The least probability of which few enough are expected to be false, beside those that are left.
+// The smallest probability at which few enough false pairs are expected among the remaining ones.
 template <class Expected, class Left>
 std::optional<double> least_with_few(double least, double most_false, const Expected& expected,
                                      const Left& left) {

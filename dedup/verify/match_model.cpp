@@ -14,7 +14,8 @@ constexpr std::size_t kCount = std::tuple_size_v<MatchFeatures>;
 
 double logistic(double score) noexcept { return 1 / (1 + std::exp(-score)); }
 
-// What fit_model() makes least: minus the log likelihood, and how far weights are from the known.
+// The objective of fit_model(): minus the log likelihood, plus the penalty for deviation from the
+// known weights.
 double loss_of(const MatchModel& model, std::span<const MatchExample> examples, double hold) {
   double loss = 0;
   for (std::size_t i = 0; i < kCount; ++i) {
@@ -57,7 +58,7 @@ MatchFeatures features_of(const Evidence& evidence) noexcept {
   const auto fisher = [](double correlation) {
     return std::atanh(std::clamp(correlation, -0.99, 0.995));
   };
-  // Details are worth what they are at the scale at which they are seen in both.
+  // Detail counts at the scale at which both pictures show it.
   const double seen = evidence.weight * evidence.zoom * evidence.zoom;
   return {fisher(evidence.agreement),
           fisher(evidence.mean),
@@ -90,7 +91,7 @@ MatchModel fit_model(std::span<const MatchExample> examples, double hold) {
   for (int round = 0; round < 50; ++round) {
     const auto change = newton_step(model, examples, hold);
     if (!change) break;
-    // Where classes part cleanly a whole step overshoots.
+    // If the classes are cleanly separable, a full step overshoots.
     double share = 1;
     MatchModel next = model;
     double next_loss = loss;

@@ -8,34 +8,34 @@
 
 namespace winnow::dedup {
 
-// What a registration says of whether two pictures are one: seven numbers, all finite.
-// The last is 1.
+// Features of a registration for deciding whether two pictures are one: seven finite numbers. The
+// last one is 1 (bias).
 using MatchFeatures = std::array<double, 7>;
 MatchFeatures features_of(const Evidence& evidence) noexcept;
 
-// A registration of which it is known whether the pictures are one.
+// A registration with known truth.
 struct MatchExample {
   MatchFeatures features{};
   bool is_same = false;
 };
 
-// The probability that two pictures are one, by logistic regression.
+// Logistic regression for the probability that two pictures are one.
 struct MatchModel {
   MatchFeatures weights{};
 
   double score(const MatchFeatures& features) const noexcept;   // log odds
-  double probability(const Evidence& evidence) const noexcept;  // 0 where too little overlaps
+  double probability(const Evidence& evidence) const noexcept;  // 0 if the overlap is too small
 };
 
-// Fitted on the edits and strangers of tests/bench/edits: what holds where a cache has too few
-// pictures to say for itself.
+// The default model, fitted to the edits and different pictures of tests/bench/edits. Used if a
+// cache has too few pictures.
 const MatchModel& known_model() noexcept;
 
-// Fits the examples of a cache, held to the known model by `hold`, so that few of them change
-// little. By Newton's method. Deterministic.
+// Fits a model to the examples of a cache, regularised towards the known model by `hold`, so that
+// few examples change little. Newton's method. Deterministic.
 MatchModel fit_model(std::span<const MatchExample> examples, double hold = 1);
 
-// Less overlap than this is never taken for one picture.
+// Minimum overlap of a verified pair.
 inline constexpr double kLeastOverlap = 0.25;
 
 }  // namespace winnow::dedup

@@ -14,7 +14,7 @@
 namespace winnow::dedup {
 namespace {
 
-// Of a Gaussian: the middle, and what lies to one side of it.
+// A Gaussian kernel: the centre, and one side of it.
 std::vector<float> gaussian(float sigma) {
   const int reach = std::max(1, static_cast<int>(std::ceil(3 * sigma)));
   std::vector<double> weights;
@@ -63,7 +63,8 @@ template <class Lanes>
   int x = 0;
   for (; x + kAtOnce <= width; x += kAtOnce) weigh_two<Lanes>(x, lines, taps, to);
   if (x == width) return;
-  if (width >= kAtOnce) return weigh_two<Lanes>(width - kAtOnce, lines, taps, to);  // some again
+  // Overlaps the last vectors.
+  if (width >= kAtOnce) return weigh_two<Lanes>(width - kAtOnce, lines, taps, to);
   for (; x < width; ++x) {
     to[x] = taps[0] * lines[0][x];
     for (std::size_t i = 1; i < taps.size(); ++i) {
@@ -113,7 +114,7 @@ struct Line {
   }
 };
 
-// How many lines from the first on have one value, all the same.
+// The number of leading lines that all have one value.
 template <class LineAt>
 int uniform_lines(int count, const LineAt& line_at) {
   constexpr int kSame = 8;
@@ -128,7 +129,7 @@ int uniform_lines(int count, const LineAt& line_at) {
   return count;
 }
 
-// What is left between margins: first and count.
+// First position and count of what remains between margins.
 std::pair<int, int> between(int before, int behind, int side) {
   const auto margin = [](int lines) { return lines > 0 ? lines + 1 : 0; };
   const int left = side - margin(before) - margin(behind);
@@ -144,7 +145,7 @@ Box content_of(ImageView gray) {
   const auto [top, rows] =
       between(uniform_lines(height, row),
               uniform_lines(height, [&](int y) { return row(height - 1 - y); }), height);
-  // Columns of what is left: a frame's columns are of one value only between its bars.
+  // Only the remaining rows count: a frame's columns have one value only between its bars.
   const auto column = [&, top = top, rows = rows](int x) {
     return Line{gray.row(top) + x, gray.row_stride_bytes, rows};
   };

@@ -8,7 +8,7 @@
 
 namespace winnow::dedup {
 
-// Gray values of a picture as numbers, rows packed. Pixel (x, y) has its centre at x, y.
+// Gray values of a picture as floats, rows packed. The centre of pixel (x, y) is at x, y.
 struct Plane {
   int width = 0;
   int height = 0;
@@ -22,21 +22,21 @@ struct Plane {
   }
 };
 
-// Pictures are compared at about so many pixels. Smaller ones are enlarged to it, so that a copy of
-// 32x32 pixels has as many landmarks as one of 500x375.
+// Approximate number of pixels at which pictures are compared. Smaller ones are enlarged to it, so
+// that a copy of 32x32 px has as many landmarks as one of 500x375 px.
 inline constexpr int kComparedPixels = 4032;
 
-// The values of a gray image of 1x1 or more, enlarged (bicubic) where it has fewer than 7/8 of
+// The values of a gray image (at least 1x1 px), enlarged (bicubic) if it has fewer than 7/8 of
 // kComparedPixels.
 Plane plane_of(ImageView gray);
 
-// A gray image without the bars and frames around it: rows and columns of one value, to 8 gray
-// values, from each side inwards, and one more where there are any, which mixes both. At least a
-// quarter of each side is left, and 8 pixels; what would leave less is all content.
+// The area of a gray image without bars and frames: rows and columns of one value, within 8 gray
+// values, are cut off from each side, plus one mixed row or column. At least a quarter of each side
+// and 8 pixels must remain; otherwise the whole image is content.
 Box content_of(ImageView gray);
-Plane content_plane(ImageView gray);  // of that
+Plane content_plane(ImageView gray);  // the plane of that area
 
-// Bilinear. Beyond the border: the nearest value.
+// Bilinear interpolation. Beyond the border: the nearest value.
 inline float sample(const Plane& plane, float x, float y) noexcept {
   x = std::clamp(x, 0.0F, static_cast<float>(plane.width - 1));
   y = std::clamp(y, 0.0F, static_cast<float>(plane.height - 1));
@@ -52,13 +52,13 @@ inline float sample(const Plane& plane, float x, float y) noexcept {
   return upper + below * (lower - upper);
 }
 
-// Convolved with a Gaussian, cut off at 3 sigma; the border repeats.
+// Gaussian blur, cut off at 3 sigma; the border repeats.
 Plane blurred(const Plane& plane, float sigma);
 
-// Central differences; at the border half of one-sided ones.
+// Gradients by central differences; at the border, half of the one-sided difference.
 Plane slope_x(const Plane& plane);
 Plane slope_y(const Plane& plane);
 
-Plane difference(const Plane& a, const Plane& b);  // a - b, of one size
+Plane difference(const Plane& a, const Plane& b);  // a - b, of equal size
 
 }  // namespace winnow::dedup

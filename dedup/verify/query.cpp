@@ -24,7 +24,7 @@ Verification PictureQuery::ask(std::span<const std::uint32_t> rows, const Pictur
   std::vector<Edge> shifted(near.begin(), near.end());
   for (Edge& edge : shifted) edge.b += rows_;
   const LandmarkTable asked(behind, all, options.search);
-  // Each pair is looked at as it is and in a mirror.
+  // Each pair is searched unmirrored and mirrored.
   const double pairs = 2 * static_cast<double>(asked.size()) * static_cast<double>(searched_);
   const HitRadius radius =
       hit_radius(static_cast<std::size_t>(std::ceil(std::sqrt(pairs))),

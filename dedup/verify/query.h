@@ -9,8 +9,8 @@
 
 namespace winnow::dedup {
 
-// What gives something of rows of two sources, those that are asked numbered behind `rows` that are
-// known.
+// Combines the sources of two sets of rows: known rows, followed by queried rows from number `rows`
+// on.
 template <class Source>
 Source of_both(Source known, Source asked, std::uint32_t rows) {
   return
@@ -19,27 +19,27 @@ Source of_both(Source known, Source asked, std::uint32_t rows) {
       };
 }
 
-// Many pictures whose landmarks are known, of which others are asked.
+// A set of pictures with known landmarks that can be queried with others.
 class PictureQuery {
  public:
-  // `known`: landmarks of rows of `pictures`, all below `rows`.
+  // known  Landmarks of rows of `pictures`, all below `rows`.
   PictureQuery(KnownLandmarks known, PictureSource pictures, std::uint32_t rows, MatchModel model);
 
-  // The pairs of a known picture and one asked that show one picture, as verify() says of both
-  // together: the same steps, with as many hits allowed a picture that is asked.
+  // Finds the pairs of a known and a queried picture that show one picture. Same steps as verify()
+  // on both sets together, with the same number of hits allowed for each queried picture.
   //
-  // near     pairs by codes: a row that is known, a row that is asked; sorted
-  // Returns  pairs of the same form: row_a is known, row_b is asked
-  // Counts   landmarks and pictures: of those asked
-  // Throws   StoppedError
+  // near     Pairs by codes: a known row, a queried row; sorted.
+  // Returns  Pairs in the same form: row_a is known, row_b is queried.
+  // Counts   Landmarks and pictures are those queried.
+  // Errors   StoppedError.
   // For one thread at a time; parallel inside.
   Verification ask(std::span<const std::uint32_t> rows, const PictureSource& pictures,
                    std::span<const Edge> near, const VerifyOptions& options = {});
 
  private:
   KnownLandmarks known_;
-  std::size_t searched_;  // landmarks of them
-  double strangers_;      // stranger_distance() of them
+  std::size_t searched_;  // number of searched known landmarks
+  double strangers_;      // their stranger_distance()
   PictureSource pictures_;
   std::uint32_t rows_;
   MatchModel model_;

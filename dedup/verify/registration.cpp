@@ -20,7 +20,7 @@ constexpr int kBlockSide = 8;
 constexpr int kMostSide = 10;
 constexpr std::size_t kMostPixels = (kMostSide * kMostSide + 7) / 8 * 8;
 constexpr double kMostStretch = 1.3;
-constexpr double kLeastZoom = 0.2;  // of what can be compared at all
+constexpr double kLeastZoom = 0.2;  // for pictures that can be compared at all
 
 Registrable::Level level_of(const Plane& picture, float sigma) {
   Registrable::Level level{.values = blurred(picture, sigma), .slopes = {}};
@@ -33,11 +33,11 @@ Registrable::Level level_of(const Plane& picture, float sigma) {
   return level;
 }
 
-// How to walk through the blocks of a plane.
+// How to visit the blocks of a plane.
 struct Grid {
   const Plane& plane;
   int side = kBlockSide;  // at most kMostSide
-  int step = 1;           // between the pixels that are looked at
+  int step = 1;           // between visited pixels
 
   int across() const { return (plane.width + side - 1) / side; }
   int down() const { return (plane.height + side - 1) / side; }
@@ -46,8 +46,8 @@ struct Grid {
   int top_of(int block) const { return block / across() * side; }
 };
 
-// The pixels of a block, and where a map brings them upon another plane. As many as fill vectors of
-// eight; those that lie outside, or are there to fill, have a share of 0.
+// The pixels of a block, and where a map places them in another plane. Padded to vectors of eight;
+// pixels outside and padding have weight 0.
 struct Pixels {
   [[gnu::always_inline]] Pixels(const Grid& grid, int block, const Affine& map, const Plane& to);
 
@@ -60,9 +60,9 @@ struct Pixels {
   using Row = std::array<float, kMostPixels>;
   Row x, y;
   Row share;
-  Row value;  // of the block
+  Row value;  // values of the block
   Row right, below;
-  std::array<int, kMostPixels> at;  // the pixel of the other plane to the left and above
+  std::array<int, kMostPixels> at;  // the pixel of the other plane to the upper left
 };
 
 inline Pixels::Pixels(const Grid& grid, int block, const Affine& map, const Plane& to) {
@@ -113,7 +113,7 @@ inline Pixels::Pixels(const Grid& grid, int block, const Affine& map, const Plan
   seen = static_cast<int>(inside);
 }
 
-// From one corner to the one beside it and to the one below; 0 in a plane of one column or row.
+// Offsets from a pixel to its right and lower neighbour; 0 in a plane of one column or row.
 struct Steps {
   explicit Steps(const Plane& plane)
       : across(plane.width > 1 ? 1 : 0), down(plane.height > 1 ? plane.width : 0) {}
@@ -121,7 +121,7 @@ struct Steps {
   int down;
 };
 
-// The other plane's values there, bilinear.
+// Bilinear samples of the other plane.
 [[gnu::always_inline]] inline void sample_values(const Plane& to, const Pixels& pixels,
                                                  Pixels::Row& values) {
   const Steps steps(to);
@@ -134,7 +134,7 @@ struct Steps {
   }
 }
 
-// And its slopes, all at once.
+// Values and slopes together.
 struct Sloped {
   Pixels::Row value;
   Pixels::Row across;
@@ -163,16 +163,16 @@ struct Sloped {
   }
 }
 
-// One block of a plane beside what a map brings upon it.
+// Comparison of one block of a plane with the aligned plane.
 struct ComparedBlock {
   double mean_a = 0;
   double mean_b = 0;
   double variance_a = 0;
   double variance_b = 0;
-  double correlation = 0;  // less where there is little to see beside `noise`
+  double correlation = 0;  // reduced if there is little contrast compared with `noise`
 };
 
-// Sums of eight lanes each, in their order.
+// Sums in eight lanes each, always in the same order.
 template <std::size_t kSums>
 struct Sums {
   std::array<std::array<float, 8>, kSums> lanes{};
@@ -185,7 +185,7 @@ struct Sums {
 
 [[gnu::always_inline]] inline ComparedBlock compare(const Pixels& pixels, const Pixels::Row& other,
                                                     double noise) {
-  // From values near the means, so that squares are small.
+  // Relative to values near the means, so that squares stay small.
   const float a0 = pixels.value[0];
   const float b0 = other[0];
   Sums<5> sums;
@@ -212,13 +212,14 @@ struct Sums {
   return result;
 }
 
-// The normal equations of six numbers: how much of x, y and 1 goes to x, and to y.
+// The normal equations of six parameters: the coefficients of x, y and 1 for the new x, and for the
+// new y.
 class Normal {
  public:
-  // Of a residual that changes by `across` and `down` with where x and y come to lie.
+  // Adds residuals whose derivatives by the new x and y are `across` and `down`.
   [[gnu::always_inline]] void add(const Pixels& pixels, const Sloped& there,
                                   const ComparedBlock& block, double weight);
-  // A little damped; nothing if singular.
+  // Slightly damped; nullopt if singular.
   std::optional<Vector<6>> solution() const;
 
  private:
@@ -235,7 +236,7 @@ std::optional<Vector<6>> Normal::solution() const {
   return solve(left, right_);
 }
 
-// Blocks near a place count most, by a Gaussian of `sigma` pixels; all alike where it is 0.
+// Weights blocks by a Gaussian of `sigma` pixels around a place; equal weights if it is 0.
 struct Attention {
   double x = 0;
   double y = 0;
@@ -254,7 +255,7 @@ inline void Normal::add(const Pixels& pixels, const Sloped& there, const Compare
   const auto mean_a = static_cast<float>(block.mean_a);
   const auto mean_b = static_cast<float>(block.mean_b);
   const auto of_pixel = static_cast<float>(weight / (block.variance_a + 9));
-  // Squares of slopes by x x, x y, y y, x, y, 1; and slopes times residual by x, y, 1.
+  // Squares of slopes times x x, x y, y y, x, y, 1; and slopes times residual times x, y, 1.
   Sums<18> squares;
   Sums<6> right;
   for (std::size_t i = 0; i < static_cast<std::size_t>(pixels.count); i += 8) {
@@ -278,7 +279,7 @@ inline void Normal::add(const Pixels& pixels, const Sloped& there, const Compare
       }
     }
   }
-  // Which of the sums by place a pair of x, y, 1 is.
+  // Index of the sum for a pair of x, y, 1.
   constexpr std::array<std::array<std::size_t, 3>, 3> kPlace{{{0, 1, 3}, {1, 2, 4}, {3, 4, 5}}};
   for (std::size_t i = 0; i < 6; ++i) {
     right_[i] -= right.of(i);
@@ -288,11 +289,11 @@ inline void Normal::add(const Pixels& pixels, const Sloped& there, const Compare
   }
 }
 
-// One step of Gauss-Newton. False where too little correlates.
+// One Gauss-Newton step. False if too little correlates.
 [[gnu::always_inline]] inline bool improve_by(const Grid& grid, const Registrable::Level& to,
                                               const Attention& attention, Affine& map) {
-  constexpr double kLeast = 0.15;  // correlation that counts at all
-  constexpr double kFull = 0.6;    // that counts whole
+  constexpr double kLeast = 0.15;  // minimum correlation that counts
+  constexpr double kFull = 0.6;    // correlation with full weight
   constexpr double kLeastTotal = 0.3;
   Normal normal;
   Sloped there;
@@ -323,7 +324,7 @@ inline void Normal::add(const Pixels& pixels, const Sloped& there, const Compare
   return true;
 }
 
-// One block of the grid beside what a map brings upon it; nothing where most of it lies outside.
+// Compares one block of the grid with the aligned plane; nullopt if most of it lies outside.
 [[gnu::always_inline]] inline std::optional<ComparedBlock> block_upon_by(
     const Grid& grid, int block, const Affine& map, const Plane& to, double noise) {
   const Pixels pixels(grid, block, map, to);
@@ -333,7 +334,7 @@ inline void Normal::add(const Pixels& pixels, const Sloped& there, const Compare
   return compare(pixels, values, noise);
 }
 
-// Both as wide as the processor has vectors; the same to the bit.
+// Both in the vector width of the processor, with the same bits.
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] bool improve_avx2(const Grid& grid, const Registrable::Level& to,
                                           const Attention& attention, Affine& map) {
@@ -367,7 +368,7 @@ bool is_sound(const Affine& map) {
   return std::fabs(map.determinant()) > kLeastZoom * kLeastZoom && stretch_of(map) < kMostStretch;
 }
 
-// How far the corner that moves most moves.
+// The largest movement of a corner.
 double moved(const Affine& before, const Affine& now, const Plane& plane) {
   const double x = std::fabs(now.xx - before.xx) * plane.width +
                    std::fabs(now.xy - before.xy) * plane.height + std::fabs(now.x0 - before.x0);
@@ -378,9 +379,9 @@ double moved(const Affine& before, const Affine& now, const Plane& plane) {
 
 bool align(const Registrable& from, const Registrable& to, const Place& around, Affine& map) {
   constexpr int kRounds = 5;
-  constexpr int kNearRounds = 2;  // in which only what is near the landmark counts
+  constexpr int kNearRounds = 2;  // rounds in which only the surroundings of the landmark count
   constexpr double kNear = 14;
-  constexpr double kStill = 0.02;  // pixels; more rounds would change nothing
+  constexpr double kStill = 0.02;  // pixels; further rounds would change nothing
   const Grid coarse{.plane = from.coarse().values, .step = 2};
   for (int round = 0; round < kRounds; ++round) {
     const Attention attention{around.x, around.y, round < kNearRounds ? kNear : 0};
@@ -398,9 +399,9 @@ bool align(const Registrable& from, const Registrable& to, const Place& around, 
   return is_sound(map);
 }
 
-// What a block counts: little where its slopes all go one way, as along the edge of a frame or of a
-// trouser leg, which fits upon any other such edge. 1 - coherence^2 of the structure tensor (Bigun
-// and Granlund 1987): 0 of an edge, 1 of a corner or a texture.
+// The weight of a block. It is small if all its slopes point one way, as along the edge of a frame
+// or a trouser leg, which fits any other such edge. 1 - coherence^2 of the structure tensor (Bigun
+// and Granlund 1987): 0 for an edge, 1 for a corner or a texture.
 double two_ways(const Grid& grid, int block) {
   constexpr double kOfAnEdge = 0.02;
   const Plane& plane = grid.plane;
@@ -424,11 +425,11 @@ double two_ways(const Grid& grid, int block) {
   return kOfAnEdge + (1 - kOfAnEdge) * (1 - coherence2);
 }
 
-// `map` does not enlarge.
+// `map` must not enlarge.
 Evidence gather(const Registrable& from, const Registrable& to, const Affine& map) {
   constexpr double kNoise = 1.5;
   constexpr double kSharpest =
-      2;  // contrast beyond which more says no more: a frame is not the picture
+      2;  // contrast beyond which more does not count: a frame is not the picture
   Evidence evidence{.zoom = zoom_of(map), .stretch = stretch_of(map)};
   const bool softens = evidence.zoom < kSoftens;
   const Softened softened = softens ? soften(from, evidence.zoom) : Softened{};
@@ -481,7 +482,7 @@ Softened soften(const Registrable& picture, double zoom) {
 std::optional<Registration> register_pictures(const Registrable& from, const Registrable& to,
                                               const Affine& guess, const Place& around) {
   if (is_flat(guess)) return std::nullopt;
-  // From the one that shows less, in which blocks are small things.
+  // Starts from the picture that shows less, in which blocks cover small things.
   const bool enlarges = std::fabs(guess.determinant()) > 1;
   if (enlarges) {
     const Place there{.x = static_cast<float>(guess.x_of(around.x, around.y)),

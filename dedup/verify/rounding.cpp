@@ -11,7 +11,7 @@
 namespace winnow::dedup::better {
 namespace {
 
-// What the cosine of a frequency is in each pixel of a block, across or down.
+// The cosine of a frequency at each pixel of a block, along one axis.
 using Cosines = std::array<std::array<float, kSide>, kMostOrder + 1>;
 const Cosines& cosines() {
   static const Cosines kTable = [] {
@@ -28,7 +28,7 @@ const Cosines& cosines() {
   return kTable;
 }
 
-// Calls `take` with the number of each block at multiples of 8, row by row, and its corner.
+// Calls `take` with the number and the corner of each block at multiples of 8, row by row.
 template <typename Take>
 void each_block(const Plane& plane, Take&& take) {
   std::size_t number = 0;
@@ -37,13 +37,13 @@ void each_block(const Plane& plane, Take&& take) {
   }
 }
 
-// Of the blocks that `are_wanted`, by their numbers; of all where that is empty.
+// Coefficients of the blocks in `are_wanted` (by number); of all if it is empty.
 Coefficients coefficients(const Plane& plane, const std::vector<char>& are_wanted = {}) {
   const Cosines& table = cosines();
   Coefficients out;
   each_block(plane, [&](std::size_t number, int left, int top) {
     if (!are_wanted.empty() && !are_wanted[number]) return;
-    // Down first, so that the pixels of a row are worked on together.
+    // Columns first, so that the pixels of a row are processed together.
     std::array<std::array<float, kSide>, kMostOrder + 1> down{};
     for (std::size_t y = 0; y < kSide; ++y) {
       const float* const row = plane.row(top + static_cast<int>(y)) + left;
@@ -63,7 +63,7 @@ Coefficients coefficients(const Plane& plane, const std::vector<char>& are_wante
   return out;
 }
 
-// Those of some blocks, of all of a picture.
+// Selects the coefficients of some blocks.
 Coefficients of_blocks(const Coefficients& all, const std::vector<char>& are_wanted) {
   Coefficients out;
   for (std::size_t k = 0; k < kFrequencies; ++k) {
@@ -74,7 +74,7 @@ Coefficients of_blocks(const Coefficients& all, const std::vector<char>& are_wan
   return out;
 }
 
-// The cosine of so many turns, to a ten-thousandth.
+// The cosine of a number of turns, to 1e-4.
 float cosine_of_turns(float turns) {
   const float part = turns - std::nearbyint(turns);
   const float x = part * part;  // up to 1/4; Taylor's series of cos(2 pi part)
@@ -102,7 +102,7 @@ class StepScores {
 
   int step_of(const std::vector<float>& values) const {
     constexpr double kAgrees = 0.8;
-    constexpr double kRounding = 0.16;  // variance of what is left of a coefficient by whole pixels
+    constexpr double kRounding = 0.16;  // variance of a coefficient's error from rounding pixels
     std::vector<float> counts(kBins);
     for (const float value : values) {
       const auto bin = static_cast<std::size_t>(std::fabs(value) / kBin + 0.5);
@@ -137,7 +137,7 @@ Steps steps_of(const Coefficients& of_picture) {
   return steps;
 }
 
-// How well those that are not rounded to 0 agree with a step, and how many they are.
+// How well coefficients that are not rounded to 0 fit a step, and their number.
 struct Agreement {
   double mean = 0;
   double count = 0;
@@ -153,8 +153,7 @@ Agreement agreement(const std::vector<float>& values, int step) {
   return out;
 }
 
-// By block whether two pictures show it both, and differ there no more than compression would have
-// it.
+// For each block, whether both pictures show it and differ no more than compression explains.
 std::vector<char> are_unaltered(const Plane& picture, const Plane& toned) {
   const std::vector<DifferentBlock> blocks =
       different_blocks(picture, difference_where_seen(picture, toned));
@@ -231,7 +230,7 @@ double altered_share(const Plane& a, const Plane& b, const Affine& map) {
                            : kNothing;
     }
   }
-  // By the tones of either: where one has lost some, they lead but one way.
+  // In the tones of either, because lost tones only map in one direction.
   double least = 1;
   for (const auto& [onto, other] : {std::pair(&small, &upon), std::pair(&upon, &small)}) {
     const Plane toned = Tones(*other, *onto).of(*other);
@@ -276,7 +275,7 @@ std::optional<double> left_by_rounding(const BesideUpon& both) {
 }
 
 MadeOf made_of(const BesideUpon& one, const BesideUpon& other, bool are_blocks_alike) {
-  constexpr double kLeast = 10;  // of a frequency
+  constexpr double kLeast = 10;  // minimum for a frequency
   constexpr int kSeen = 3;       // finer steps are lost by the next compression
   MadeOf out;
   double sum = 0;
@@ -284,12 +283,12 @@ MadeOf made_of(const BesideUpon& one, const BesideUpon& other, bool are_blocks_a
     const int step = other.picture.steps[k];
     const int own = one.picture.steps[k];
     if (step < kSeen) continue;
-    // Multiples of its own steps are multiples of the other's, whatever it was made of.
+    // Multiples of its own steps are multiples of the other's in any case.
     if (are_blocks_alike && own > 1 && own != step && (step % own == 0 || own % step == 0))
       continue;
     const Agreement there = agreement(other.upon[k], step);
     if (there.count < kFewBlocks) continue;
-    // The one's own rounding, of a variance of step^2 / 12, blurs the steps of the other.
+    // Its own rounding, with a variance of step^2 / 12, blurs the steps of the other.
     const double ratio = std::numbers::pi * own / step;
     const double expected = other.picture.agrees[k] * std::exp(-ratio * ratio / 6);
     const double weight = there.count * expected * expected;

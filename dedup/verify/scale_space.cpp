@@ -16,9 +16,9 @@ constexpr int kLevels = 10;
 constexpr int kLevelsAnOctave = 3;
 constexpr int kOctaves = 3;
 constexpr float kLeastScale = 1.0F;
-constexpr float kScaleOfPicture = 0.5F;  // sigma that a sampled picture has already
+constexpr float kScaleOfPicture = 0.5F;  // blur that a sampled picture already has
 constexpr float kLeastResponse = 0.5F;   // gray values
-constexpr float kMostEdge = 12.1F;       // (r + 1)^2 / r of Lowe's r = 10
+constexpr float kMostEdge = 12.1F;       // (r + 1)^2 / r for Lowe's r = 10
 constexpr float kMostOutside = 0.4F;
 
 float scale_of(float level) { return kLeastScale * std::exp2(level / kLevelsAnOctave); }
@@ -33,8 +33,8 @@ Plane halved(const Plane& plane) {
   return half;
 }
 
-// What a pixel of a level changes by until the next one; and the most and least of it and of the
-// two pixels beside it.
+// The difference of a level to the next, and the maximum and minimum of each pixel and its two
+// horizontal neighbours.
 struct Difference {
   Difference(const Plane& from, const Plane& to)
       : value(difference(to, from)), most(value), least(value) {
@@ -54,14 +54,14 @@ struct Difference {
   Plane least;
 };
 
-// Three neighbouring differences.
+// Three adjacent differences.
 struct Cube {
   const Difference& below;
   const Difference& here;
   const Difference& above;
 };
 
-// Marks those pixels of a row that are brighter or darker than all 26 around them.
+// Marks the pixels of a row that are brighter or darker than all 26 neighbours.
 [[gnu::always_inline]] inline void mark_by(const Cube& cube, int y, float* marks) {
   const float* const row = cube.here.value.row(y);
   std::array<const float*, 8> most;
@@ -110,7 +110,7 @@ bool is_edge(const Plane& here, int x, int y) {
   return determinant <= 0 || trace * trace > kMostEdge * determinant;
 }
 
-// How much of a window lies outside.
+// The share of a window that lies outside.
 float share_outside(const Plane& picture, const Place& place) {
   const float reach = kWindowReach * place.scale;
   const auto inside = [reach](float at, int size) {
@@ -124,7 +124,7 @@ struct Blob {
   float response = 0;
 };
 
-// The blob at a pixel that is an extreme, in pixels of its octave.
+// The blob at an extreme pixel, in pixels of its octave.
 std::optional<Blob> blob_at(const Cube& cube, int level, int x, int y) {
   const Plane& here = cube.here.value;
   if (is_edge(here, x, y)) return {};
@@ -170,7 +170,7 @@ float vertex(float before, float middle, float after) noexcept {
 }
 
 ScaleSpace::ScaleSpace(const Plane& picture) {
-  constexpr int kLevelsKept = kLevelsAnOctave + 3;  // a blob is compared with those around it
+  constexpr int kLevelsKept = kLevelsAnOctave + 3;  // a blob is compared with the levels around it
   for (int octave = 0; octave < kOctaves; ++octave) {
     std::vector<Plane> levels;
     if (octave == 0) {

@@ -10,10 +10,10 @@
 
 namespace winnow::dedup {
 
-// Which pairs, near by codes, are shown to be one picture: nothing but what scaling, compression,
-// tone and noise do to a copy differs between their thumbnails, laid whole upon whole. An answer
-// for each pair, in some 2 ms. A pure function of each. Parallel. Errors: StoppedError, and what
-// `pictures` throws.
+// Which of these pairs, near by codes, are shown to be one picture: their whole thumbnails,
+// aligned, differ only by scaling, compression, tone and noise. About 2 ms a pair. A pure function
+// of each pair. Parallel.
+// Errors  StoppedError, and what `pictures` throws.
 std::vector<bool> are_shown(std::span<const Edge> pairs, const PictureSource& pictures,
                             const StopRequested& stop = {});
 

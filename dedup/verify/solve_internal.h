@@ -13,7 +13,7 @@ using Vector = std::array<double, N>;
 template <std::size_t N>
 using Matrix = std::array<Vector<N>, N>;
 
-// x of left x = right, by elimination with pivots; nothing where that is singular.
+// Solves left x = right by elimination with pivots; nullopt if singular.
 template <std::size_t N>
 std::optional<Vector<N>> solve(Matrix<N> left, Vector<N> right) {
   for (std::size_t k = 0; k < N; ++k) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMostSupport = 8;
 
-// The landmarks of the picture that this one is of.
+// The landmarks of the same picture.
 std::pair<std::uint32_t, std::uint32_t> range_around(const LandmarkTable& landmarks,
                                                      std::uint32_t landmark) {
   std::uint32_t begin = landmark;
@@ -26,7 +26,7 @@ std::pair<std::uint32_t, std::uint32_t> range_around(const LandmarkTable& landma
   return {begin, end};
 }
 
-// Whether a landmark may be the one that is expected there.
+// Whether a landmark may be the expected one.
 bool is_about(const Place& place, const Place& expected) {
   constexpr float kTurn = 2 * std::numbers::pi_v<float>;
   constexpr float kMostTurn = 0.4F;
@@ -40,8 +40,8 @@ bool is_about(const Place& place, const Place& expected) {
   return std::fabs(apart - std::round(apart)) * kTurn < kMostTurn;
 }
 
-// How many other landmarks of a lie where one of b is that resembles them, once a is laid upon b as
-// a hit says.
+// The number of other landmarks of a that lie near a similar one of b, if a is placed on b as a hit
+// says.
 int supports_of(const LandmarkTable& landmarks, const Hit& hit) {
   constexpr int kMostBits = 32;
   const auto of_a = range_around(landmarks, hit.landmark_a);
@@ -90,7 +90,7 @@ std::vector<std::uint8_t> count_supports(const LandmarkTable& landmarks, std::sp
 }
 
 std::vector<Hit> worth_trying(std::span<const Hit> hits, std::span<const std::uint8_t> supports) {
-  constexpr int kVeryNear = 9;  // bits; few strangers are
+  constexpr int kVeryNear = 9;  // bits; few different things are that near
   std::vector<std::pair<int, Hit>> supported;
   for (std::size_t i = 0; i < hits.size(); ++i) {
     if (supports[i] >= (hits[i].distance <= kVeryNear ? 1 : 2)) {

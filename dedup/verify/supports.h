@@ -8,18 +8,18 @@
 
 namespace winnow::dedup {
 
-// Hits, and how many other landmarks of the two pictures lie where they would if the hit is right.
+// Hits with their support: how many other landmarks of the two pictures lie where the hit predicts.
 struct SupportedHits {
   std::vector<Hit> hits;               // sorted
-  std::vector<std::uint8_t> supports;  // of each; 8 at most
+  std::vector<std::uint8_t> supports;  // for each hit; at most 8
 };
 
-// The supports of hits. A pure function of each. Parallel. Throws StoppedError.
+// The support of each hit. A pure function of each. Parallel.
+// Errors  StoppedError.
 std::vector<std::uint8_t> count_supports(const LandmarkTable& landmarks, std::span<const Hit> hits,
                                          const StopRequested& stop = {});
 
-// Of one pair of pictures, hits with enough support to lay one upon the other by: those with most
-// first.
+// The hits of one pair of pictures with enough support to try a registration, most supported first.
 std::vector<Hit> worth_trying(std::span<const Hit> hits, std::span<const std::uint8_t> supports);
 
 }  // namespace winnow::dedup

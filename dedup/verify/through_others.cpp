@@ -13,14 +13,15 @@ namespace winnow::dedup {
 namespace {
 
 constexpr std::size_t kMostOfRow = 4;
-constexpr std::size_t kFewLinks = 16;   // of a row that others are worth trying for
-constexpr std::size_t kMostOfOne = 16;  // links of one between
+// Maximum for a row for which further pairs are worth trying.
+constexpr std::size_t kFewLinks = 16;
+constexpr std::size_t kMostOfOne = 16;  // links followed from the row between
 constexpr double kLeastShown = 0.25;
 
-// How another row lies upon one.
+// A linked row, and how it lies relative to this one.
 struct Link {
   std::uint32_t other = 0;
-  Affine map;  // of the row to the other
+  Affine map;  // from the row to the other
 };
 
 class LinksBetween {
@@ -41,7 +42,7 @@ class LinksBetween {
   const Link& between(std::uint32_t row, std::uint32_t other) const {
     return *std::ranges::find(of_row_[row], other, &Link::other);
   }
-  // Of each row whom it goes for, itself where it stays.
+  // The representative of each row; itself if it stays.
   std::vector<std::uint32_t> stands_for() const {
     std::vector<std::uint32_t> order(size());
     std::iota(order.begin(), order.end(), std::uint32_t{0});
@@ -61,10 +62,10 @@ bool is_enough_shown(const Affine& map) {
   return std::max(what.shown.area(), what.taken.area()) >= kLeastShown;
 }
 
-// How other rows lie upon one, by one between.
+// Rows reached through one row between, with the composed maps.
 using Maps = std::map<std::uint32_t, Affine>;
 
-// To rows that stay, before whom the row itself goes for.
+// To representatives that come before the row's own.
 Maps to_staying(const LinksBetween& links, std::span<const std::uint32_t> stands_for,
                 std::uint32_t row) {
   Maps maps;
@@ -76,7 +77,7 @@ Maps to_staying(const LinksBetween& links, std::span<const std::uint32_t> stands
   return maps;
 }
 
-// To rows before it that its links are linked to; nothing where it has many.
+// To earlier rows that its links are linked to; empty if it has many links.
 Maps to_next_but_one(const LinksBetween& links, std::uint32_t row) {
   Maps maps;
   if (links.of(row).size() > kFewLinks) return maps;

@@ -12,15 +12,16 @@ namespace winnow::dedup {
 // Pairs of rows, the lower one first.
 using RowPairs = std::set<std::pair<std::uint32_t, std::uint32_t>>;
 
-// Pairs that verified ones suggest: where a row is linked to one that goes for another, which comes
-// before whom the row itself goes for, the two may be one picture, and lie upon each other as both
-// lie upon the one between. Who stays is told by stars in the order of rows (stars.h). Then come
-// others that its links are linked to, where it has few. A row is tried with few rows at a time,
-// the lowest ones, however large the crowd.
+// Suggests new pairs from verified ones, by transitivity.
+// - Row r is linked to a row between that is represented by a row s, and s comes before r's own
+//   representative. Then r and s may be one picture. The map is composed of both maps.
+//   Representatives are those of stars in the order of rows (stars.h).
+// - If r has few links, also the rows that its links are linked to.
+// Each row is tried with few others, the lowest ones, however large the crowd.
 //
-// pairs  sorted by rows, of determinants that are not 0
-// tried  are left out, and what comes back is put to them
-// Returns  sorted by rows; none where a quarter of neither would be shown by the other
+// pairs    Sorted by rows, with determinants that are not 0.
+// tried    Pairs to skip; the returned ones are added.
+// Returns  Sorted by rows. Pairs of which neither would show a quarter of the other are left out.
 std::vector<Trial> trials_through_others(std::span<const VerifiedPair> pairs, RowPairs& tried);
 
 }  // namespace winnow::dedup

@@ -15,7 +15,7 @@ struct Point {
   double y = 0;
 };
 
-// What of a convex outline lies where `depth`, linear in the place, is not below 0.
+// The part of a convex outline where `depth`, linear in the position, is not negative.
 template <typename Depth>
 std::vector<Point> clipped(const std::vector<Point>& outline, const Depth& depth) {
   std::vector<Point> inside;
@@ -32,7 +32,7 @@ std::vector<Point> clipped(const std::vector<Point>& outline, const Depth& depth
   return inside;
 }
 
-// The box around what of the one picture lies within the other.
+// The bounding box of the part of one picture that lies in the other.
 SideShares shares_within(const Affine& map) {
   std::vector<Point> outline;
   for (const Point corner : {Point{0, 0}, Point{1, 0}, Point{1, 1}, Point{0, 1}}) {
@@ -63,10 +63,10 @@ std::string percent_of(const SideShares& shares) {
 }  // namespace
 
 Transformation transformation_of(const Affine& map, PictureSides copy, PictureSides kept) {
-  const Affine edit = inverse(map);  // of the kept picture to its copy
+  const Affine edit = inverse(map);  // from the kept picture to its copy
   Transformation out{.shown = shares_within(map), .taken = shares_within(edit)};
   out.is_mirrored = map.determinant() < 0;
-  // In pixels, where a turn is a turn.
+  // In pixels, where a rotation is a rotation.
   const double xx = edit.xx * copy.width / kept.width * (out.is_mirrored ? -1 : 1);
   const double yx = edit.yx * copy.height / kept.width * (out.is_mirrored ? -1 : 1);
   const double xy = edit.xy * copy.width / kept.height;

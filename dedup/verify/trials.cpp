@@ -12,7 +12,7 @@
 namespace winnow::dedup {
 namespace {
 
-// In what order trials promise most.
+// The order of trials, most promising first.
 std::vector<std::size_t> by_promise(const Trials& all) {
   std::vector<std::size_t> order(all.trials.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -22,16 +22,16 @@ std::vector<std::size_t> by_promise(const Trials& all) {
   return order;
 }
 
-// How many pictures have trials.
+// The number of pictures with trials.
 std::size_t pictures_of(std::span<const Trial> trials) {
   std::unordered_set<std::uint32_t> rows;
   for (const Trial& trial : trials) rows.insert({trial.row_a, trial.row_b});
   return rows.size();
 }
 
-// Of a crowd of pictures that look alike each would be tried with each. Leaves those of which one
-// picture has few trials that promise more, and all that are near by codes. Of those that few
-// landmarks support one in a thousand comes to anything: where there are many trials, a picture has
+// Limits the trials of a crowd, where each picture would be tried with each. Keeps pairs that are
+// among the most promising of one of their pictures, and all that are near by codes.
+// Poorly supported trials succeed once in a thousand; if there are many trials, a picture keeps
 // fewer of these.
 void keep_most_promising(Trials& all) {
   constexpr int kMostOfPicture = 64;

@@ -9,22 +9,23 @@
 
 namespace winnow::dedup {
 
-// The pairs that are worth a trial, of so many that have near landmarks or near codes.
+// The pairs worth registering, among those with near landmarks or near codes.
 struct Trials {
   std::vector<Trial> trials;  // sorted by rows
-  std::vector<int> supports;  // of each, the most that a landmark of it has
+  std::vector<int> supports;  // for each trial, the greatest support of one of its landmarks
   std::uint64_t candidates = 0;
 };
 
-// Trials of pairs with these hits or with near codes (`near`, sorted). Of a crowd of pictures that
-// look alike each would be tried with each: of each picture the 64 are left that promise most, and
-// all that are near by codes. Where there are more than most_trials(), doubtful ones go first.
+// Trials of pairs with these hits or with near codes (`near`, sorted).
+// In a crowd of similar pictures each pair would be tried. Therefore each picture keeps its 64 most
+// promising pairs, and all that are near by codes. Beyond most_trials(), doubtful trials are
+// dropped first.
 Trials trials_of(const LandmarkTable& landmarks, const SupportedHits& found,
                  std::span<const Edge> near);
 
-// How many trials of so many pictures are left before doubtful ones go.
+// Maximum number of trials for this many pictures, before doubtful ones are dropped.
 std::size_t most_trials(std::size_t pictures) noexcept;
-// A trial that fewer landmarks support is doubtful: one in a thousand comes to anything.
+// Trials with less support are doubtful: one in a thousand is confirmed.
 inline constexpr int kDoubtfulSupport = 4;
 
 }  // namespace winnow::dedup

@@ -12,7 +12,7 @@
 namespace winnow::dedup {
 namespace {
 
-// Pairs that are near by codes, of each picture the nearest; sorted.
+// The nearest pairs by codes of each picture; sorted.
 std::vector<Edge> near_by_codes(const ColumnSource& columns, const Options& options,
                                 const LinkSource& links, std::span<const std::uint32_t> rows) {
   constexpr std::size_t kMostOfPicture = 64;
@@ -25,7 +25,7 @@ std::vector<Edge> near_by_codes(const ColumnSource& columns, const Options& opti
 
 auto both_rows(const VerifiedPair& pair) { return std::pair(pair.row_a, pair.row_b); }
 
-// Whether a closer look at two pictures tells more than their thumbnails.
+// Whether a closer look at two pictures shows more than their thumbnails.
 class HaveLarger {
  public:
   HaveLarger(const Fingerprints& sizes, const CloserSource& closer)
@@ -42,7 +42,7 @@ class HaveLarger {
   bool there_are_;
 };
 
-// Links more copies to what stays in their place. They are looked at as all others are.
+// Links further copies to their representatives. The new pairs are examined like all others.
 void add_pairs_through_others(const PictureSource& pictures, std::span<const Edge> near,
                               const RowPairs& passed_over, const VerifyOptions& how,
                               VerifiedLinks& out) {
@@ -71,8 +71,8 @@ void add_pairs_through_others(const PictureSource& pictures, std::span<const Edg
   }
 }
 
-// Look-alikes are also those that were left out as doubtful; none that were linked after all, and
-// none that would not be copies anyway.
+// Look-alikes include the pairs left out as doubtful. Excluded are those that were linked after
+// all, and those that would not be copies anyway.
 void keep_look_alikes(double least_probability, VerifiedLinks& out) {
   std::vector<VerifiedPair>& all = out.look_alikes;
   all.insert(all.end(), out.kept.doubtful.begin(), out.kept.doubtful.end());

@@ -31,7 +31,7 @@ std::uint32_t row_of(SampleId id, std::span<const SampleId> ids) {
   return static_cast<std::uint32_t>(at - ids.begin());
 }
 
-// What a writer cannot have made.
+// Refuses what the writer cannot have made.
 void check(const VerifiedPairs& pairs, const ColumnFileReader& in) {
   const auto is_share = [](double value) { return value >= 0 && value <= 1; };
   if (!is_share(pairs.least_probability)) in.fail("a least probability that is none");
@@ -64,7 +64,7 @@ VerifiedPairs pairs_of(const VerifiedLinks& verified, const Options& options,
                     .threshold = static_cast<std::uint32_t>(options.threshold),
                     .least_probability = verified.kept.least.near};
   if (!verified.kept.least.raised_by_labels) out.expected_false = verified.kept.expected_false;
-  for (const Edge& edge : verified.edges) {  // sorted by rows, and so by ids
+  for (const Edge& edge : verified.edges) {  // sorted by rows, hence by ids
     const VerifiedPair* const told = find_pair(verified, edge.a, edge.b);
     out.first.push_back(ids[edge.a]);
     out.second.push_back(ids[edge.b]);

@@ -14,42 +14,45 @@
 
 namespace winnow::dedup {
 
-// What verification of a cache's images came to, kept so that no picture is compared twice
+// Result of verifying a cache's images, stored so that no picture is compared twice
 // (docs/formats/verified-pairs.md).
 struct VerifiedPairs {
-  std::string cache_digest;      // of the manifest of the cache
-  std::string hash;              // by whose codes pairs were near, within so many bits
+  std::string cache_digest;      // digest of the cache's manifest
+  std::string hash;              // hash that selected near pairs, within `threshold`
   std::uint32_t threshold = 0;   // bits
-  double least_probability = 0;  // that was asked of pairs near by codes
-  // Pairs of different pictures that are expected among those that pictures decided; nothing:
-  // labels showed that scores do not tell.
+  double least_probability = 0;  // required of pairs near by codes
+  // Expected number of pairs of different pictures among those decided by pictures. nullopt: labels
+  // showed that scores are unreliable.
   std::optional<double> expected_false = {};
-  std::vector<SampleId> first{};  // of each pair, below the second; pairs ascend
+  std::vector<SampleId> first{};  // one of each pair, smaller than `second`; pairs ascend
   std::vector<SampleId> second{};
-  std::vector<float> probability{};  // that they show one picture; 0: codes decided
-  // From the first of each to the second; of pairs that codes decided it says nothing. Empty: the
-  // pairs were kept by a winnow before they had them.
+  std::vector<float> probability{};  // probability that they show one picture; 0: decided by codes
+  // From the first to the second of each pair; undefined for pairs decided by codes. Empty: written
+  // by a version without maps.
   std::vector<Affine> map{};
 
-  // The share of the pairs that pictures decided that are expected to be of one picture. Nothing
-  // where there is none, or scores do not tell.
+  // Expected precision of the pairs decided by pictures. nullopt if there are none, or if scores
+  // are unreliable.
   std::optional<double> precision() const noexcept;
   friend bool operator==(const VerifiedPairs&, const VerifiedPairs&) = default;
 };
 
-// `options`: of the verification; `ids`: of the rows. The caller fills in the digest.
+// options  Those of the verification.
+// ids      Those of the rows.
+// The caller fills in the digest.
 VerifiedPairs pairs_of(const VerifiedLinks& verified, const Options& options,
                        std::span<const SampleId> ids);
-// Links of rows with these ids, which ascend, as far as pairs say them: edges, and with maps what
-// pictures told. Throws FormatError: a pair of other ids.
+// The links of rows with these ids (ascending), as far as the pairs contain them: edges and, with
+// maps, the results of comparing pictures. FormatError for a pair of other ids.
 std::shared_ptr<const VerifiedLinks> verified_of(const VerifiedPairs& pairs,
                                                  std::span<const SampleId> ids);
-// What deduplicate() is to be told beside them.
+// The options for deduplicate() that go with these links.
 Options options_of(const VerifiedPairs& pairs);
 
-// Durable; throws SystemError. Equal pairs give equal bytes.
+// Durable. Equal pairs give equal bytes.
+// Errors  SystemError.
 void write_verified_pairs(const std::filesystem::path& path, const VerifiedPairs& pairs);
-// Throws FormatError: the file is damaged, or none; SystemError: it cannot be read.
+// Errors  FormatError: damaged, or not such a file. SystemError: unreadable.
 VerifiedPairs read_verified_pairs(const std::filesystem::path& path);
 
 }  // namespace winnow::dedup

@@ -7,7 +7,7 @@
 namespace winnow::dedup {
 namespace {
 
-// Takes all steps by itself.
+// Runs all steps in this process.
 class OwnSteps final : public VerifySteps {
  public:
   explicit OwnSteps(const SearchOptions& search) : search_(search) {}
@@ -31,7 +31,7 @@ class OwnSteps final : public VerifySteps {
   const SearchOptions& search_;
 };
 
-// Puts what a block of trials came to behind what those before did.
+// Adds the results of a block of trials.
 void add_up(std::span<const Trial> trials, std::span<const VerifiedPair> judged, double least,
             Verification& out) {
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -48,7 +48,7 @@ void add_up(std::span<const Trial> trials, std::span<const VerifiedPair> judged,
 
 Verification judge_all(const Trials& what, const PictureSource& pictures, const MatchModel& model,
                        VerifySteps& steps, const VerifyOptions& options) {
-  constexpr std::size_t kAtOnce = 4096;  // between two looks at the clock
+  constexpr std::size_t kAtOnce = 4096;  // between two checks for progress and stop
   const std::span<const Trial> trials = what.trials;
   Verification out;
   out.counts.candidates = what.candidates;
@@ -82,7 +82,7 @@ Verification verify(std::span<const std::uint32_t> rows, const PictureSource& pi
                  stranger_distance(landmarks, searched))
           .bits;
   const Trials trials = trials_of(landmarks, steps.hits(landmarks, searched, counts.radius), near);
-  landmarks = {};  // not needed beside what comes now
+  landmarks = {};  // free it before the next step
   searched = {};
   Verification out = judge_all(trials, pictures, model, steps, options);
   out.counts.pictures = counts.pictures;

@@ -9,34 +9,35 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr int kWindowSide = 16;  // samples of a window
-constexpr int kCells = 4;        // of the gradient histogram, a side
-constexpr int kDirections = 8;   // of it, a cell
-constexpr int kCosines = 9;      // lowest frequencies, a side
+constexpr int kWindowSide = 16;  // samples per side of a window
+constexpr int kCells = 4;        // cells of the gradient histogram, per side
+constexpr int kDirections = 8;   // directions of the histogram, per cell
+constexpr int kCosines = 9;      // lowest frequencies, per side
 constexpr int kHistogram = kCells * kCells * kDirections;
 
 using Window = std::array<std::array<float, kWindowSide>, kWindowSide>;
 using Histogram = std::array<float, kHistogram>;
 
-// Where a sample counts among cells, and how much for the first of two.
+// The two cells that a sample contributes to, and the weight of the first.
 struct Share {
   int first = 0;
   float of_first = 0;
 };
 
-// What each cosine bit is the sign of, by growing sum of frequencies, and which histogram numbers
+// The frequency of each cosine bit, by growing sum of frequencies, and the histogram entries that
 // are kept.
 struct Layout {
   Layout();
 
   std::array<std::pair<int, int>, 64> frequencies{};  // down, across
-  std::uint64_t odd_down = 0;                         // bits whose sign a mirror changes
-  std::array<int, 64> numbers{};                      // of the histogram
-  std::array<int, 64> mirror{};                       // bit of the second word it becomes
+  std::uint64_t odd_down = 0;                         // bits whose sign changes in a mirror
+  std::array<int, 64> numbers{};                      // kept entries of the histogram
+  // Bit of the second word that each becomes in a mirror.
+  std::array<int, 64> mirror{};
   std::array<std::array<float, kWindowSide>, kCosines> cosines{};
   Window weights{};
   std::array<Share, kWindowSide> shares{};
-  std::array<std::array<float, kWindowSide>, kCells> of_cell{};  // shares, by cell
+  std::array<std::array<float, kWindowSide>, kCells> of_cell{};  // weights, by cell
 };
 
 int number_of(int y, int x, int direction) { return (y * kCells + x) * kDirections + direction; }
@@ -56,7 +57,7 @@ Layout::Layout() {
   for (int y = 0; y < kCells; ++y) {
     for (int x = 0; x < kCells; ++x) {
       for (int direction = 0; direction < kDirections; ++direction) {
-        // Every second one, so that a mirror maps those that are kept to each other.
+        // Keep every second entry, such that a mirror maps kept ones to each other.
         if ((x + std::min(y, kCells - 1 - y) + direction) % 2 != 0) continue;
         bit_of[static_cast<std::size_t>(number_of(y, x, direction))] = static_cast<int>(bit);
         numbers[bit++] = number_of(y, x, direction);
@@ -101,7 +102,7 @@ const Layout& layout() {
   return layout;
 }
 
-// Bilinear, as sample().
+// Bilinear, like sample().
 [[gnu::always_inline]] inline Window window_at(const Plane& level, const Place& place) {
   const float reach = kWindowReach * place.scale;
   const float cosine = std::cos(place.angle) * reach;
@@ -178,7 +179,7 @@ const Layout& layout() {
   return signs;
 }
 
-// How steep the samples of a row are, and in which direction: 0 .. kDirections.
+// Gradient and direction (0 .. kDirections) of the samples of a row.
 struct Slopes {
   std::array<float, kWindowSide> steepness;
   std::array<float, kWindowSide> turn;
@@ -203,11 +204,11 @@ struct Slopes {
   return slopes;
 }
 
-// A sample counts for the two directions next to its own and for the four cells next to it, each as
-// it is near. All cells and directions are added to, by vectors; most by nothing.
+// A sample contributes to the two nearest directions and the four nearest cells, by proximity. All
+// cells and directions are updated, in vectors; most contributions are 0.
 [[gnu::always_inline]] inline Histogram histogram_of(const Window& window, const Layout& layout) {
   using Row = std::array<float, kWindowSide>;
-  std::array<std::array<Row, kDirections>, kCells> bands{};  // of rows of cells
+  std::array<std::array<Row, kDirections>, kCells> bands{};  // one for each row of cells
   for (std::size_t i = 0; i < kWindowSide; ++i) {
     const Slopes slopes = slopes_of(window, layout, i);
     const Share& down = layout.shares[i];
@@ -240,9 +241,10 @@ struct Slopes {
   return histogram;
 }
 
-// The value that half of them, which are not negative, are less than.
+// The median of the values, which are not negative.
 [[gnu::always_inline]] inline float middle_of(const Histogram& histogram) {
-  // As whole numbers their bits have the same order: the greatest number with so few below it.
+  // Interpreted as integers their bits have the same order: find the largest number with few enough
+  // below it.
   std::array<std::uint32_t, kHistogram> values;
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = std::bit_cast<std::uint32_t>(histogram[i]);

@@ -8,11 +8,12 @@
 
 namespace winnow::dedup {
 
-inline constexpr float kWindowReach = 5;  // of a window to each side, in scales of its landmark
+// Size of a window to each side, in units of its landmark's scale.
+inline constexpr float kWindowReach = 5;
 
 LandmarkCode code_of_window(const Plane& level, const Place& place);
 
-// atan2(y, x) to 1e-4, the same bits with every libm.
+// atan2(y, x) to 1e-4, with the same bits on every C library.
 inline float angle_of(float x, float y) noexcept {
   const float wide = std::fabs(x);
   const float high = std::fabs(y);
