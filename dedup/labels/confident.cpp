@@ -14,7 +14,7 @@
 namespace winnow::dedup {
 namespace {
 
-// A mean of equal numbers may be larger than they are by rounding.
+// By rounding, a mean of equal numbers may exceed them.
 constexpr double kRounding = 1e-9;
 
 constexpr std::array kPrunings{
@@ -33,7 +33,7 @@ constexpr std::array kOrders{
     SuspectOrderRow{SuspectOrder::kOwn, "own", "p(given)"},
 };
 
-// Images by their labels: of label i, images[begins[i] .. begins[i + 1]), ascending.
+// Images by label: those of label i are images[begins[i] .. begins[i + 1]), ascending.
 struct ByLabel {
   std::vector<std::uint32_t> begins;
   std::vector<std::uint32_t> images;
@@ -51,7 +51,7 @@ struct ByLabel {
   }
 };
 
-// The class that an image is confidently of; -1: of none.
+// The confident class of an image; -1: none.
 std::int32_t confident_class(std::span<const float> row, const std::vector<double>& thresholds) {
   std::int32_t best = -1;
   for (std::size_t j = 0; j < row.size(); ++j) {
@@ -61,7 +61,7 @@ std::int32_t confident_class(std::span<const float> row, const std::vector<doubl
   return best;
 }
 
-// Marks the `count` images with the smallest keys, of equal ones the first.
+// Marks the `count` images with the smallest keys; ties go to the first.
 template <class Key>
 void mark_smallest(std::span<const std::uint32_t> images, std::uint64_t count, const Key& key,
                    std::vector<bool>& marked) {
@@ -132,7 +132,7 @@ float score_of(float given, float likely, SuspectOrder order) {
   return given;
 }
 
-// The most probable of the classes but that which is given; the given one where there is no other.
+// The most probable class other than the given one; the given one if there is no other.
 std::size_t likely_class(std::span<const float> row, std::size_t given) {
   std::size_t likely = given == 0 && row.size() > 1 ? 1 : 0;
   for (std::size_t j = 0; j < row.size(); ++j) {
@@ -197,7 +197,7 @@ LabelCounts calibrated(const LabelCounts& joint, const JudgedLabels& judged) {
   for (std::size_t i = 0; i < classes; ++i) {
     const auto row = std::span(joint.counts).subspan(i * classes, classes);
     const std::uint64_t sum = std::accumulate(row.begin(), row.end(), std::uint64_t{0});
-    if (sum == 0) {  // nothing is known of these images but their labels
+    if (sum == 0) {  // there are no predictions for these images
       scaled.counts[i * classes + i] = images[i];
       continue;
     }
@@ -211,7 +211,7 @@ LabelCounts calibrated(const LabelCounts& joint, const JudgedLabels& judged) {
       left -= static_cast<std::uint64_t>(whole);
     }
     std::iota(order.rbegin(), order.rend(),
-              std::uint32_t{0});  // of equal ones the last, as cleanlab
+              std::uint32_t{0});  // ties go to the last one, as in cleanlab
     std::ranges::stable_sort(order, std::ranges::greater{},
                              [&](std::uint32_t j) { return remainders[j]; });
     for (std::size_t k = 0; k < left; ++k) ++scaled.counts[i * classes + order[k]];

@@ -8,13 +8,14 @@
 
 namespace winnow::dedup {
 
-// Probable label errors by confident learning: Northcutt, Jiang, Chuang, "Confident Learning:
-// Estimating Uncertainty in Dataset Labels", JAIR 70 (2021). Pure functions.
+// Probable label errors by confident learning. Pure functions.
+// Source  Northcutt, Jiang, Chuang, "Confident Learning: Estimating Uncertainty in Dataset Labels",
+//         JAIR 70 (2021).
 
-// What a model that has not seen an image says of it, and the label that it carries.
+// Predictions of a model for images it was not trained on, and the given labels.
 struct JudgedLabels {
-  std::span<const float> probabilities;  // (n, classes), a row an image; none is NaN
-  std::span<const std::int32_t> labels;  // n given ones, each in [0, classes)
+  std::span<const float> probabilities;  // (n, classes), one row an image; none is NaN
+  std::span<const std::int32_t> labels;  // n given labels, each in [0, classes)
   std::size_t classes = 0;
 
   std::size_t size() const noexcept { return labels.size(); }
@@ -23,13 +24,13 @@ struct JudgedLabels {
   }
 };
 
-// Throws UsageError unless the sizes fit each other, labels are classes and probabilities numbers.
+// Throws UsageError unless the sizes match, labels are classes and probabilities are numbers.
 void check_judged(const JudgedLabels& judged);
 
-// t_j: the mean probability of class j over the images labelled j. Infinity where there is none.
+// t_j: the mean probability of class j over the images labelled j. Infinity if there are none.
 std::vector<double> class_thresholds(const JudgedLabels& judged);
 
-// Counts of images by given label i and class j: [i * classes + j].
+// Image counts by given label i and class j: [i * classes + j].
 struct LabelCounts {
   std::size_t classes = 0;
   std::vector<std::uint64_t> counts;
@@ -39,22 +40,25 @@ struct LabelCounts {
   }
 };
 
-// The confident joint C[i][j]: images labelled i of which j is, of the classes whose probability
-// reaches their threshold, the most probable. An image where none does is not counted.
+// The confident joint C[i][j]: images labelled i whose likely class is j. That is the most probable
+// among the classes whose probability reaches their threshold. Images without such a class are not
+// counted.
 LabelCounts confident_joint(const JudgedLabels& judged);
 
-// The same scaled so that row i adds up to the images labelled i: what the counts would be of all
-// images. Rounded, what was lost going to the largest remainders.
+// The joint scaled so that row i sums to the images labelled i, an estimate for all images. Rounded
+// by largest remainders.
 LabelCounts calibrated(const LabelCounts& joint, const JudgedLabels& judged);
 
-// Which images are listed, as the paper names the ways.
+// How suspects are selected, by the paper's names.
 enum class Prune : std::uint8_t {
-  kConfidentJoint,  // those off the diagonal of the confident joint
-  kClass,           // of each label as many as are off its diagonal when calibrated, those that the
-                    // own label is least probable of
-  kNoiseRate,  // of each pair (i, j) as many as the calibrated joint has, those labelled i with
-               // the largest p_j - p_i
-  kBoth,       // those that kClass and kNoiseRate both list
+  kConfidentJoint,  // off-diagonal entries of the confident joint
+  // For each label, as many as are off the calibrated diagonal: those with the lowest probability
+  // of their own label.
+  kClass,
+  // For each pair (i, j), as many as in the calibrated joint: images labelled i with the largest
+  // p_j - p_i.
+  kNoiseRate,
+  kBoth,  // listed by both kClass and kNoiseRate
 };
 struct PruneRow {
   Prune prune;
@@ -64,9 +68,9 @@ struct PruneRow {
 std::span<const PruneRow> prunings();
 Prune parse_prune(std::string_view name);  // UsageError naming the known ones
 
-// Which suspect comes first, by its score; below 0.5 for all of them.
+// The score that orders suspects; below 0.5 for all of them.
 enum class SuspectOrder : std::uint8_t {
-  kRatio,   // p(given) / (p(given) + p(likely)): its probability if it was one of these two
+  kRatio,   // p(given) / (p(given) + p(likely)): its probability if only these two are possible
   kMargin,  // (1 + p(given) - p(likely)) / 2: the paper's normalised margin
   kOwn,     // p(given): the paper's self-confidence
 };
@@ -84,8 +88,8 @@ struct LabelSuspect {
   float score = 0;          // 0, the worst, to 0.5
 };
 
-// The images whose labels are probably wrong, the smallest score first, of equal ones the first
-// image. None whose own label is the most probable class.
+// Images whose labels are probably wrong, by ascending score, then by image. Never one whose own
+// label is the most probable class.
 std::vector<LabelSuspect> find_label_suspects(const JudgedLabels& judged, Prune prune,
                                               SuspectOrder order = SuspectOrder::kRatio);
 

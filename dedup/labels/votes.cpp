@@ -4,7 +4,8 @@ namespace winnow::dedup {
 
 std::vector<float> neighbour_votes(const NearestRows& nearest, std::span<const std::int32_t> labels,
                                    std::size_t classes) {
-  constexpr float kBeforehand = 0.5F;  // so that shares of 0 among many and among few differ
+  // Prior vote, so that a share of 0 among many and among few neighbours differs.
+  constexpr float kBeforehand = 0.5F;
   std::vector<float> shares(nearest.rows * classes, kBeforehand);
   for (std::size_t row = 0; row < nearest.rows; ++row) {
     const auto of_row = std::span(shares).subspan(row * classes, classes);

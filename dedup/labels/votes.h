@@ -9,12 +9,13 @@
 
 namespace winnow::dedup {
 
-// What the nearest images by features say of an image's label, in place of a net: the share of each
-// class among those that carry one, each class having half a vote beforehand. Pure.
+// Class probabilities of an image from its nearest images by features, without a net: the share of
+// each class among the labelled ones, with half a prior vote for each class. Pure.
 //
-// in   `labels`: of each row a class in [0, classes), or -1: it has none and no vote
-// out  (rows, classes), as JudgedLabels takes it: no share is 0, and all are equal where none votes
-// why  Zhu, Dong and Liu, "Detecting Corrupted Labels Without Training a Model to Predict" (2022)
+// in      `labels`: a class in [0, classes) for each row, or -1: no label and no vote.
+// out     (rows, classes), as for JudgedLabels. No share is 0; all are equal if no neighbour votes.
+// source  Zhu, Dong and Liu, "Detecting Corrupted Labels Without Training a Model to Predict"
+//         (2022)
 std::vector<float> neighbour_votes(const NearestRows& nearest, std::span<const std::int32_t> labels,
                                    std::size_t classes);
 

@@ -22,14 +22,14 @@ namespace {
 using Rows = std::span<const std::uint32_t>;
 using Merits = std::vector<double>;
 
-// Of each row of a group; the greatest is kept.
+// By row of a group; the greatest is kept.
 Merits merits_of(Rows rows, const auto& merit) {
   Merits merits(rows.size());
   std::transform(rows.begin(), rows.end(), merits.begin(), merit);
   return merits;
 }
 
-// By pictures where they were compared, else by columns.
+// By compared pictures, else by columns.
 Merits by_preference(const Fingerprints& table, Rows rows, const Policy& policy) {
   if (policy.preferred) {
     return merits_of(rows, [&](std::uint32_t row) {
@@ -43,7 +43,7 @@ Merits by_preference(const Fingerprints& table, Rows rows, const Policy& policy)
 }
 
 Merits by_area(const Fingerprints& table, Rows rows, const Policy&) {
-  // Products of two 32-bit sides stay exact up to 2^53 pixels.
+  // Products of two 32-bit sides are exact up to 2^53 pixels.
   return merits_of(rows, [&](std::uint32_t row) {
     return static_cast<double>(table.widths_px[row]) * static_cast<double>(table.heights_px[row]);
   });
@@ -53,7 +53,7 @@ Merits by_sharpness(const Fingerprints& table, Rows rows, const Policy&) {
   return merits_of(rows, [&](std::uint32_t row) { return double{table.sharpness[row]}; });
 }
 
-// Members that carry the same labels; none where there are none.
+// Number of members with the same labels; 0 without labels.
 Merits by_votes(const Fingerprints& table, Rows rows, const Policy&) {
   std::map<std::vector<std::int32_t>, double> votes;
   for (const std::uint32_t row : rows) ++votes[label_set(table.labels, row)];
@@ -61,8 +61,8 @@ Merits by_votes(const Fingerprints& table, Rows rows, const Policy&) {
   return merits_of(rows, [&](std::uint32_t row) { return votes.at(label_set(table.labels, row)); });
 }
 
-// The sum of bits between a row and all others, negative: of each bit, those that have the other
-// value. `words`: of a code that are compared.
+// Minus the sum of bits between a row and all others, computed bit by bit from the number of ones.
+// `words` are the compared words of a code.
 Merits by_bit_counts(const CodeColumn& codes, Rows rows, std::size_t words) {
   std::vector<double> ones(64 * words);
   for (const std::uint32_t row : rows) {
@@ -81,8 +81,8 @@ Merits by_bit_counts(const CodeColumn& codes, Rows rows, std::size_t words) {
   });
 }
 
-// All alike where no codes were compared. Of codes of several orientations every pair is looked at,
-// but in large groups the pictures as they are.
+// Equal for all if no codes were compared. For several orientations every pair is compared; in
+// large groups only the pictures as they are.
 Merits by_centrality(const Fingerprints& table, Rows rows, const Policy&) {
   constexpr std::size_t kMostPairwise = 2000;
   if (table.codes.empty()) return Merits(rows.size());
@@ -97,14 +97,14 @@ Merits by_centrality(const Fingerprints& table, Rows rows, const Policy&) {
   });
 }
 
-// In place of the name of a column: that of the codes compared.
+// Stands for the column of the compared codes.
 constexpr std::string_view kCodes = "codes";
 
 struct NamedPolicy {
   std::string_view name;
   KeepPolicy value;
-  std::string_view what;                    // that it keeps
-  std::array<std::string_view, 3> columns;  // that it judges by; kCodes: the codes compared
+  std::string_view what;                    // for help texts: "keeps ..."
+  std::array<std::string_view, 3> columns;  // columns it reads; kCodes: the compared codes
   Merits (*merits)(const Fingerprints& table, Rows rows, const Policy& policy);
 };
 
@@ -146,12 +146,12 @@ constexpr std::array<Named<ConflictAction>, 4> kConflictActions{
      {"weight", ConflictAction::kWeight},
      {"stay", ConflictAction::kStay}}};
 
-// The smaller, the earlier in the order.
+// Smaller means earlier in the order.
 auto place_in(const SplitOrder& order, Split split) noexcept {
   return std::ranges::find(order, split) - order.begin();
 }
 
-// What people want to keep of a group.
+// The user's wishes for a group.
 class Wishes {
  public:
   Wishes(const Policy& policy, std::span<const Split> splits, Rows rows) : policy_(policy) {
@@ -161,9 +161,9 @@ class Wishes {
       }
     }
   }
-  // Whether a member that is protected is there.
+  // Whether the split has a protected member.
   bool protect(Split split) const noexcept { return protected_[static_cast<std::size_t>(split)]; }
-  // The greater, the more wanted: chosen, protected, preferred.
+  // Ranks a row by chosen, protected, preferred; the greatest is wanted most.
   std::tuple<std::uint32_t, bool, bool> of(std::uint32_t row) const {
     if (!policy_.precedence) return {};
     const Precedence& said = *policy_.precedence;
@@ -176,7 +176,7 @@ class Wishes {
   std::array<bool, kSplitCount> protected_{};
 };
 
-// How much it is wanted that a row stands for others: the greater, the more.
+// How much a row is wanted as representative; the greatest is wanted most.
 using Wanted = std::tuple<bool, std::ptrdiff_t, std::tuple<std::uint32_t, bool, bool>, double>;
 std::vector<Wanted> how_wanted(const Fingerprints& table, Rows rows, const Policy& policy) {
   const Merits merits = row_of(policy.keep).merits(table, rows, policy);

@@ -9,7 +9,7 @@
 namespace winnow::dedup {
 namespace {
 
-// Counts the globs that fit a name; whether any does.
+// Counts the globs that match a name. Returns whether any does.
 bool fits_any(std::vector<Precedence::Glob>& globs, std::string_view name) {
   bool any = false;
   for (Precedence::Glob& glob : globs) {

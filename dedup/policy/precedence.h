@@ -11,15 +11,16 @@
 
 namespace winnow::dedup {
 
-// Globs over what people call samples (glob_fits).
+// Globs over the display names of samples (glob_fits).
 struct Globs {
   std::vector<std::string> prefer;
   std::vector<std::string> protect;
 };
 
-// Precedence of the rows of a table, whose ids these are. `names` gives those of all of them, and
-// perhaps of others; it is asked once, and not at all where there are no globs. `chosen`: rows that
-// are to stand for their groups, what was said later behind.
+// The precedence of a table's rows.
+// ids     Those of the rows.
+// names   Gives the names of all of them, perhaps of others too. Asked once; never without globs.
+// chosen  Rows that shall represent their groups; later choices come last.
 Precedence precedence_of(std::span<const SampleId> ids, const NameSource& names, const Globs& globs,
                          const RowSets& chosen);
 

@@ -23,7 +23,7 @@ std::uint64_t pixels_of(const Fingerprints& table, std::uint32_t row) {
   return std::uint64_t{table.widths_px[row]} * table.heights_px[row];
 }
 
-// The less, the better.
+// Smaller is better.
 auto key_by_columns(const Fingerprints& table, std::uint32_t row) {
   return std::tuple(is_gray(table, row), ~pixels_of(table, row), row);
 }
@@ -32,16 +32,16 @@ auto rows_of(const Preference& one) {
   return std::pair(std::min(one.better, one.worse), std::max(one.better, one.worse));
 }
 
-// How much a preference counts, most first.
+// The class of a preference; 0 counts most.
 constexpr std::size_t kWeights = 3;
 std::size_t weight_of(const Preference& one) { return one.is_sure ? 0 : one.is_likely ? 1 : 2; }
 
-// Comparisons of a row with those that are left.
+// Comparisons of a row with the remaining ones.
 struct Record {
   std::array<std::uint32_t, kWeights> lost{};
   std::array<std::uint32_t, kWeights> won{};
 
-  // The less, the better.
+  // Smaller is better.
   auto key() const {
     const auto share = [&](std::size_t i) {
       return static_cast<double>(lost[i]) / (1.0 + lost[i] + won[i]);

@@ -10,9 +10,9 @@
 namespace winnow::dedup {
 namespace {
 
-constexpr std::size_t kUnit = 4;  // bytes, of which all-to-alls move whole ones
+constexpr std::size_t kUnit = 4;  // bytes; all-to-alls move whole units
 
-using Sizes = std::vector<std::uint64_t>;  // of what goes to each rank, or comes from it
+using Sizes = std::vector<std::uint64_t>;  // for each rank, sent or received
 
 void fill_up(Bytes& bytes) { bytes.resize((bytes.size() + kUnit - 1) / kUnit * kUnit); }
 
@@ -31,7 +31,7 @@ Bytes exchange(comm::Communicator& comm, BytesView out, const Sizes& out_sizes,
   return in;
 }
 
-// The share of this rank.
+// Returns the share of this rank.
 Bytes deal(comm::Communicator& comm, const std::function<Bytes(int rank)>& pack) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   Bytes all;
@@ -50,7 +50,7 @@ Bytes deal(comm::Communicator& comm, const std::function<Bytes(int rank)>& pack)
   return exchange(comm, all, comm.rank() == 0 ? sizes : Sizes(ranks), in_sizes);
 }
 
-// The answers of all, on rank 0.
+// Returns all answers on rank 0.
 std::vector<Bytes> collect(comm::Communicator& comm, Bytes answer) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   Sizes out_sizes(ranks);

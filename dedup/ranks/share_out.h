@@ -9,18 +9,18 @@
 
 namespace winnow::dedup {
 
-// One round of work that rank 0 deals out.
+// One round of work that rank 0 distributes. Collective: called by all ranks.
 //
-// Called by all ranks.
-// pack     on rank 0, for each rank in order: what that rank gets
-// work     on each rank: its answer to what it got, behind which up to three zeros follow
-// Returns  on rank 0 the answers, likewise, in the order of ranks; else nothing
-// Memory   on rank 0 what is dealt out, and then all answers
-// Throws   what `pack` or `work` throw, on all ranks (comm::on_all). Neither may communicate
+// pack     On rank 0, for each rank in order: the input of that rank.
+// work     On each rank: turns its input (followed by up to three zeros) into an answer.
+// Returns  On rank 0 the answers (followed by zeros likewise), in the order of ranks; elsewhere
+//          nothing.
+// Memory   On rank 0, first all inputs, then all answers.
+// Errors   What `pack` or `work` throw, on all ranks (comm::on_all). Neither may communicate.
 std::vector<Bytes> share_out(comm::Communicator& comm, const std::function<Bytes(int rank)>& pack,
                              const std::function<Bytes(BytesView share)>& work);
 
-// The range of `count` things that is a rank's share: equal ones, in order.
+// A rank's share of `count` items: equal contiguous ranges, in order.
 struct ShareRange {
   std::size_t begin = 0;
   std::size_t count = 0;

@@ -18,13 +18,13 @@
 namespace winnow::dedup {
 namespace {
 
-// So many links travel at once.
+// Links per transfer.
 constexpr std::size_t kLinksAtOnce = std::size_t{1} << 20;
 
-// What rank 0 asks for.
+// Requests of rank 0.
 enum class Ask : std::uint32_t { kNothing, kLinks, kLandmarks, kHits, kVerdicts };
 
-// Which links it asks for, the codes themselves apart.
+// Parameters of a search for links; the codes follow separately.
 struct Question {
   std::uint64_t codes = 0;
   std::uint32_t bits = 0;
@@ -36,7 +36,7 @@ void broadcast(comm::Communicator& comm, std::span<T> values, int root) {
   comm.broadcast(std::as_writable_bytes(values), root);
 }
 
-// The fastest that runs on every rank.
+// The fastest kernel that runs on every rank.
 std::string_view common_kernel(comm::Communicator& comm) {
   const auto kernels = scan_kernels();
   std::vector<std::uint64_t> best(kernels.size());
@@ -55,7 +55,7 @@ class Searchers final : public VerifySteps {
     if (comm.rank() != 0) options_.search.progress = {};
   }
 
-  // On rank 0.
+  // Called on rank 0.
   void find(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
             const EdgeSink& sink) {
     std::vector<std::uint32_t> sorted(rows.begin(), rows.end());
@@ -102,11 +102,11 @@ class Searchers final : public VerifySteps {
     end();
     return judged;
   }
-  // Whether the others were told by the failure of a step already.
+  // Whether a failed step has already ended the others.
   bool is_broken() const noexcept { return broken_; }
   void dismiss() { ask(Ask::kNothing); }
 
-  // On the others, until they are dismissed.
+  // Called on the other ranks; returns when they are dismissed.
   void serve() {
     for (;;) {
       switch (static_cast<Ask>(comm::broadcast(comm_, std::uint32_t{0}, 0))) {
@@ -130,9 +130,9 @@ class Searchers final : public VerifySteps {
 
  private:
   void ask(Ask what) { comm::broadcast(comm_, static_cast<std::uint32_t>(what), 0); }
-  // What comes between these two is a step that all take together.
+  // Between these two, all ranks take part in one step.
   void begin(Ask what) {
-    broken_ = true;  // unless all goes well
+    broken_ = true;  // until the step has succeeded
     ask(what);
   }
   void end() noexcept { broken_ = false; }
@@ -181,7 +181,7 @@ class Searchers final : public VerifySteps {
     comm::require_agreement(comm_, {{"how the search is divided", winnow::to_hex(division)}});
   }
 
-  // The links of one rank, on all.
+  // Sends the links of one rank to rank 0. Called on all.
   void gather(int rank, std::span<const Edge> links, const EdgeSink& sink) {
     std::uint64_t count = links.size();
     broadcast(comm_, std::span(&count, 1), rank);

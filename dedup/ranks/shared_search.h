@@ -9,31 +9,32 @@
 namespace winnow::dedup {
 
 struct SharedSearchOptions {
-  // Rank 0 is given every link; else only as many as connect what all of them connect, which is
-  // what connected components need.
+  // Rank 0 gets every link. Otherwise only enough links to connect what all of them connect, which
+  // suffices for connected components.
   bool all_links = false;
-  SearchOptions search = {};  // of each rank's part; `progress` is for rank 0
+  SearchOptions search = {};  // for each rank's part; `progress` is used on rank 0
 };
 
-// What rank 0 need not do alone.
+// Work that rank 0 shares with other ranks.
 struct SharedWork {
   LinkSource links;
   VerifySteps* steps = nullptr;  // nullptr: there is one rank
 };
 
-// Runs `decide` on rank 0, with work that all ranks have a share in. In a search each gets the
-// codes and looks through its part of the space of codes (find_edges_of_part), and its links come
-// back to rank 0; pictures are compared as shared_steps.h says. Nothing but codes, rows, numbers
-// and pictures is asked of the others, no files.
+// Runs `decide` on rank 0, with work that all ranks share.
 //
-// Called by all ranks; returns when `decide` has, and throws on all where it does (comm::on_root)
-// or where work fails on any. `decide` must not communicate, and is to let the errors of what it
-// is given through.
+// Search    Each rank gets the codes and searches its part of the code space (find_edges_of_part).
+//           Its links return to rank 0.
+// Pictures  Compared as in shared_steps.h.
+// Ranks     Collective: called by all; returns when `decide` has. Other ranks get only codes, rows,
+//           numbers and pictures, and need no files.
+// Errors    If `decide` throws, or work fails on any rank, it throws on all ranks (comm::on_root).
+//           `decide` must not communicate, and must not catch the errors of the work it was given.
 void with_shared_work(comm::Communicator& comm,
                       const std::function<void(const SharedWork& work)>& decide,
                       const SharedSearchOptions& options = {});
 
-// The same of the search alone.
+// The same for the search only.
 void with_shared_search(comm::Communicator& comm,
                         const std::function<void(const LinkSource& links)>& decide,
                         const SharedSearchOptions& options = {});

@@ -14,9 +14,9 @@
 namespace winnow::dedup {
 namespace {
 
-// So many are dealt out at once, to all ranks together.
-constexpr std::size_t kPicturesAtOnce = 8192;  // of 3 KB
-constexpr std::size_t kTrialsAtOnce = 4096;    // of two pictures
+// Items distributed at once, to all ranks together.
+constexpr std::size_t kPicturesAtOnce = 8192;  // 3 KB each
+constexpr std::size_t kTrialsAtOnce = 4096;    // two pictures each
 constexpr std::size_t kHitsAtOnce = std::size_t{1} << 20;
 
 const char* const kSent = "what a rank sent";
@@ -36,7 +36,7 @@ std::vector<T> take_values(ByteReader& in) {
   return values;
 }
 
-// Rank 0's values, on the others.
+// Copies rank 0's values to the others.
 template <class T>
 void broadcast_values(comm::Communicator& comm, std::span<const T> of_root,
                       std::vector<T>& on_others) {
@@ -65,7 +65,7 @@ void put_pictures(ByteWriter& out, std::span<const std::uint32_t> rows,
   }
 }
 
-// Gray pictures that came from rank 0.
+// Gray pictures received from rank 0.
 struct SentPictures {
   explicit SentPictures(ByteReader& in) : rows(take_values<std::uint32_t>(in)) {
     for (const std::uint32_t row : rows) {
@@ -104,7 +104,7 @@ void append_landmarks(BytesView answer, LandmarkTable& landmarks) {
                    [](std::uint32_t row) { return row; });
 }
 
-// What a rank searches in.
+// The landmarks that a rank searches.
 struct Searched {
   const LandmarkTable& landmarks;
   std::span<const std::uint32_t> some;
@@ -122,7 +122,7 @@ std::vector<Hit> hits_of_rank(comm::Communicator& comm, const Searched& in,
   return std::move(found.hits);
 }
 
-// On rank 0 the hits of all.
+// Returns the hits of all ranks on rank 0.
 std::vector<Hit> gather_hits(comm::Communicator& comm, const LandmarkTable& landmarks,
                              std::vector<Hit> hits) {
   ByteWriter mine;
@@ -138,7 +138,7 @@ std::vector<Hit> gather_hits(comm::Communicator& comm, const LandmarkTable& land
   return merge_hits(landmarks, hits);
 }
 
-// On rank 0 the supports of its hits.
+// Returns the supports of its hits on rank 0.
 std::vector<std::uint8_t> share_supports(comm::Communicator& comm, const LandmarkTable& landmarks,
                                          std::span<const Hit> hits, const StopRequested& stop) {
   const std::uint64_t count = comm::broadcast(comm, std::uint64_t{hits.size()}, 0);
@@ -173,7 +173,7 @@ SupportedHits share_hits_in(comm::Communicator& comm, const Searched& in,
   return found;
 }
 
-// Trials and the pictures that they are of.
+// Trials with their pictures.
 Bytes packed(std::span<const Trial> trials, const PictureSource& pictures,
              const MatchModel& model) {
   std::vector<std::uint32_t> rows;

@@ -9,14 +9,13 @@
 
 namespace winnow::dedup {
 
-// The steps of verify(), of which all ranks take equal shares.
+// The steps of verify(), in equal shares on all ranks. Collective: called by all ranks.
 //
-// Called by all ranks. Arguments but for `comm` and `search` are those of rank 0; so are results
-// Pictures   are read by rank 0, and those that a rank needs for its share are sent there
-// Memory     on rank 0 as alone, and 30 MB for what travels. Others: the landmarks, during
-//            share_hits()
-// search     with a kernel that runs on all ranks; rank 0 alone has `progress`
-// Throws     on all ranks what one of them does (comm::on_all)
+// In, out   Arguments other than `comm` and `search` count on rank 0 only; so do results.
+// Pictures  Rank 0 reads them and sends each rank those that its share needs.
+// Memory    Rank 0: as alone, plus 30 MB for transfers. Others: the landmarks, during share_hits().
+// search    Its kernel must run on all ranks. Only rank 0 has `progress`.
+// Errors    What one rank throws is thrown on all (comm::on_all).
 LandmarkTable share_landmarks(comm::Communicator& comm, std::span<const std::uint32_t> rows,
                               const PictureSource& pictures, const SearchOptions& search);
 SupportedHits share_hits(comm::Communicator& comm, const LandmarkTable& landmarks,

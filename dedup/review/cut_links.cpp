@@ -60,7 +60,7 @@ std::vector<Edge> links_of_all_pairs(const CodeColumn& codes, std::span<const st
     return static_cast<std::uint32_t>(std::ranges::lower_bound(rows, row) - rows.begin());
   };
   UnionFind one_code(rows.size());
-  std::vector<Edge> between;  // codes, by places of rows
+  std::vector<Edge> between;  // between codes, by places of rows
   search(source, codes, rows, threshold, [&](std::span<const Edge> edges) {
     for (const Edge& edge : edges) {
       const Edge of_places{place_of(edge.a), place_of(edge.b), edge.distance};
@@ -72,7 +72,7 @@ std::vector<Edge> links_of_all_pairs(const CodeColumn& codes, std::span<const st
     }
   });
   const Components code_of = std::move(one_code).components();
-  std::vector<RowList> members(code_of.count);  // that are linked one by one
+  std::vector<RowList> members(code_of.count);  // rows that get links of their own
   std::vector<std::optional<std::uint32_t>> first_free(code_of.count);
   std::vector<Edge> links;
   for (std::uint32_t place = 0; place < rows.size(); ++place) {

@@ -14,7 +14,7 @@
 namespace winnow::dedup {
 namespace {
 
-// The rows of each image that was judged.
+// The rows of each judged image.
 class RowsOfImages {
  public:
   RowsOfImages(std::span<const Judgement> judgements, const std::vector<Hash128>& file_hashes) {
@@ -28,7 +28,7 @@ class RowsOfImages {
     }
   }
 
-  // Ascending; none where the table does not have it.
+  // Ascending; empty if the table does not have the image.
   const RowList& operator[](const Hash128& image) const { return rows_.at(image); }
   std::uint64_t unknown() const {
     return static_cast<std::uint64_t>(
@@ -39,7 +39,7 @@ class RowsOfImages {
   std::map<Hash128, RowList> rows_;
 };
 
-// Links of rows that are equal in a column, and so are one picture whatever was said.
+// Links between rows that are equal in a column, and therefore one picture whatever was judged.
 std::vector<Edge> edges_of_equal(const std::vector<Hash128>& hashes) {
   RowList all(hashes.size());
   std::iota(all.begin(), all.end(), std::uint32_t{0});
@@ -57,7 +57,7 @@ void unite_all(const RowList& rows, UnionFind& into) {
   for (std::size_t i = 1; i < rows.size(); ++i) into.unite({rows[i - 1], rows[i], 0});
 }
 
-// Two rows that are one picture by `linked`; nothing where no two are.
+// Two of `rows` that `linked` unites; nullopt if there are none.
 std::optional<std::pair<std::uint32_t, std::uint32_t>> two_linked(const RowList& rows,
                                                                   UnionFind& linked) {
   std::map<std::uint32_t, std::uint32_t> first;  // by root
@@ -68,7 +68,7 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> two_linked(const RowList&
   return std::nullopt;
 }
 
-// What was said, with its rows.
+// A judgement with its rows.
 struct Said {
   const Judgement* judgement;
   RowList rows;
@@ -78,7 +78,7 @@ std::string place_of(const Judgement& judgement, std::span<const Review> reviews
   return reviews[judgement.review].file + ", line " + std::to_string(judgement.line);
 }
 
-// What people call the image of a row.
+// The display name of the image of a row.
 std::string name_of(const Said& said, std::uint32_t row, const std::vector<Hash128>& file_hashes) {
   const std::vector<Hash128>& images = said.judgement->images;
   const auto at =
@@ -87,7 +87,8 @@ std::string name_of(const Said& said, std::uint32_t row, const std::vector<Hash1
   return "'" + (named ? said.judgement->names[at] : to_hex(images[at])) + "'";
 }
 
-// `linked`: what is equal. What else links is gone through again, to say which of it did.
+// Throws the error for a contradiction. Starts from `linked` (what is equal) and repeats the other
+// links, to name the judgement that caused it.
 [[noreturn]] void refuse(const Said& apart, std::pair<std::uint32_t, std::uint32_t> two,
                          const std::vector<Said>& same, UnionFind linked,
                          const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
@@ -104,7 +105,7 @@ std::string name_of(const Said& said, std::uint32_t row, const std::vector<Hash1
                    "both");
 }
 
-// Images that are to stand for their groups and to be dropped.
+// Checks for images that shall both represent their groups and be dropped.
 void check_kept(const std::vector<Said>& kept, const std::map<Hash128, const Judgement*>& dropped,
                 const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
   for (const Said& said : kept) {
@@ -117,7 +118,7 @@ void check_kept(const std::vector<Said>& kept, const std::map<Hash128, const Jud
   }
 }
 
-// Whether a set of rows cannot be what was said of it, in view of what is the same.
+// Checks whether sets of rows judged different contradict what is the same.
 void check(const std::vector<Said>& apart, const std::vector<Said>& same, const UnionFind& equal,
            const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
   UnionFind linked = equal;
@@ -129,15 +130,15 @@ void check(const std::vector<Said>& apart, const std::vector<Said>& same, const 
   }
 }
 
-// Leaves one row of those that are equal. Returns how many go.
+// Keeps one row of those that are equal. Returns the number of removed rows.
 std::size_t drop_equal(UnionFind& equal, RowList& rows) {
   std::set<std::uint32_t> met;
   return std::erase_if(rows,
                        [&](std::uint32_t row) { return !met.insert(equal.root_of(row)).second; });
 }
 
-// The rows that a judgement is about: of kDifferent the first of each image. Empty where the table
-// has too few of its images.
+// The rows of a judgement; for kDifferent the first row of each image. Empty if the table has too
+// few of its images.
 RowList rows_of(const Judgement& judgement, const RowsOfImages& rows) {
   const bool compares =
       judgement.verdict == Verdict::kDuplicate || judgement.verdict == Verdict::kDifferent;

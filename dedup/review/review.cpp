@@ -35,7 +35,7 @@ bool can_be_said(About about, Verdict verdict) noexcept {
   return about == About::kImage ? !compares(verdict) : verdict != Verdict::kDrop;
 }
 
-// Why these are no images of a verdict; empty: they are.
+// Why these images do not fit a verdict; empty: they do.
 std::string fault_of(About about, Verdict verdict, std::vector<Hash128> images) {
   if (compares(verdict) && images.size() < 2) return "has less than two images";
   if ((about == About::kImage || verdict == Verdict::kKeep) && images.size() != 1) {
@@ -131,7 +131,8 @@ void check_header(std::string_view line, const std::string& file) {
     try {
       const auto schema = reader_of(line, file, 1).find("schema");
       return schema && schema->is_text() && schema->text() == kSchema;
-    } catch (const FormatError&) {  // any file may be named, so it is not damaged but another's
+      // The user may have named any file: it is someone else's, not a damaged review.
+    } catch (const FormatError&) {
       return false;
     }
   };

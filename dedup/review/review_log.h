@@ -10,35 +10,35 @@
 
 namespace winnow::dedup {
 
-// A review file that is added to (docs/formats/review.md): what was added is never lost, and no
-// line is there in part. Not for several threads at once.
+// A review file opened for appending (docs/formats/review.md). What was appended is never lost, and
+// no partial line remains. Not thread-safe.
 class ReviewLog {
  public:
-  // Opens the file, or makes it, durably, in a folder that is there, and locks it (flock) for as
-  // long as this lives. A last line that was cut off by a crash is removed. UsageError where
-  // another process has it open, or it is no regular file; FormatError, the file as it was, where
-  // it is no review; SystemError.
+  // Opens or creates the file, durably, in an existing folder, and locks it (flock) while this
+  // object lives. A last line that a crash cut off is removed.
+  // Errors  UsageError: another process has it open, or it is no regular file. FormatError: it is
+  //         no review (the file is not changed). SystemError.
   explicit ReviewLog(std::filesystem::path path);
 
   const std::filesystem::path& path() const noexcept { return path_; }
-  // What it held when it was opened; `cut_off`: a line was removed.
+  // The content when opened. `cut_off`: an incomplete line was removed.
   const Review& review() const noexcept { return review_; }
 
-  // Durable when they return. SystemError: the file is as it was before, or, where even that cannot
-  // be had, takes no more.
+  // Durable when they return. After a SystemError the file is as before; if even that is
+  // impossible, it refuses further appends.
   void append(std::span<const Judgement> judgements);
   void append(const PairSample& sample);
 
  private:
   void append_lines(std::string_view lines);
   void write_at_end(std::string_view lines);
-  bool cut_to_size() noexcept;  // false, and errno, where the system will not
+  bool cut_to_size() noexcept;  // false, with errno, on failure
 
   std::filesystem::path path_;
   Fd fd_;
   Review review_;
-  std::uint64_t size_ = 0;  // of the lines that are durable
-  bool broken_ = false;     // there may be part of a line that could not be removed
+  std::uint64_t size_ = 0;  // bytes of durable lines
+  bool broken_ = false;     // an incomplete line could not be removed
 };
 
 }  // namespace winnow::dedup

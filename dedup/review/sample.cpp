@@ -16,7 +16,7 @@
 namespace winnow::dedup {
 namespace {
 
-// A pair with its place in the order in which pairs are drawn, which is as good as random.
+// A pair with its place in the random order in which pairs are drawn.
 struct Ticket {
   std::uint64_t place;
   Edge pair;
@@ -38,7 +38,7 @@ std::string classes_of(const Fingerprints& table, const Edge& pair) {
 
 using Drawn = std::array<Hash128, 2>;
 
-// The pairs of a stratum, and those of the first `most` places.
+// The pairs of a stratum: their number, and those with the first `most` places.
 class Urn {
  public:
   void add(const Ticket& ticket, std::uint64_t most) {
@@ -68,11 +68,11 @@ class Urn {
 
  private:
   std::uint64_t pairs_ = 0;
-  std::vector<Ticket> first_;  // a heap, the last place in front
+  std::vector<Ticket> first_;  // a heap, the last place on top
 };
 
-// Standard deviation of whether a pair is false. Of equal codes hardly any is, at the threshold,
-// and where classes differ, as many as not.
+// Expected standard deviation of "the pair is false". Hardly any pair of equal codes is; at the
+// threshold, and between different classes, half are.
 double spread_of(int distance, const std::string& classes, int threshold) {
   const double nearness = (distance + 0.5) / (threshold + 0.5);
   const double is_false = classes == "other" ? 0.5 : 0.5 * std::min(1.0, nearness * nearness);
@@ -99,8 +99,8 @@ std::vector<std::uint64_t> allocate(const std::vector<std::uint64_t>& sizes,
       --count;
     }
   }
-  // Webster's method: the next goes to whom it brings nearest to its share from below.
-  using Claim = std::pair<double, std::size_t>;  // greatest first; of equals the later stratum
+  // Webster's method: the next pair goes to the stratum that is furthest below its share.
+  using Claim = std::pair<double, std::size_t>;  // greatest first; ties go to the later stratum
   const auto claim = [&](std::size_t i) {
     return Claim{weights[i] / (static_cast<double>(shares[i]) + 0.5), i};
   };

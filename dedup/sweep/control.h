@@ -10,35 +10,38 @@
 #include "dedup/fingerprints.h"
 #include "dedup/selection.h"
 
-// What a deduplication is to be compared with: as many training samples of each class removed at
-// random. Without it less data and better data are not told apart. Pure functions.
+// Control experiments for a deduplication: remove the same number of training samples of each class
+// at random. Otherwise the effects of less data and of better data cannot be told apart. Pure
+// functions.
 namespace winnow::dedup {
 
-// How many of each set of labels, which ascend.
+// Number of samples for each set of labels (ascending).
 using ClassCounts = std::map<std::vector<std::int32_t>, std::uint64_t>;
 
-// Of the samples used in train those that a selection thins (count_thinned), and of those used in a
-// split those that it leaves with a weight. `table` has splits and labels, of the selection's rows.
+// thinned_by_class: the samples used in train that a selection thins (count_thinned).
+// kept_by_class: the samples used in a split that have a weight.
+// table  Has splits and labels of the selection's rows.
 ClassCounts thinned_by_class(const Selection& selection, const Fingerprints& table);
 ClassCounts kept_by_class(const Selection& selection, const Fingerprints& table,
                           Split split = Split::kTrain);
 
-// Classes that `before` has samples of, and `after` none.
+// Classes with samples in `before` and none in `after`.
 std::vector<std::vector<std::int32_t>> vanished(const ClassCounts& before,
                                                 const ClassCounts& after);
 
-// The share of samples by which two counts differ in their classes, of the larger: 0 equal, 1
-// nothing in common.
+// The share of the larger count by which two class distributions differ: 0 if equal, 1 if nothing
+// is common.
 double counts_apart(const ClassCounts& a, const ClassCounts& b) noexcept;
 
-// Which of several removals share a control: each that of the first before it that is at most
-// `tolerance` apart, its own if there is none. Their places.
+// Which removals share a control. Each uses the control of the first earlier removal that differs
+// by at most `tolerance`, else its own. Returns their indices.
 std::vector<std::size_t> share_controls(std::span<const ClassCounts> removals, double tolerance);
 
-// `base`, which thins nothing, with so many samples of each class fewer in train, drawn by `seed`.
-// Under one seed those of a smaller removal are among those of a larger one.
-// Removed are they by the rule of a review, for no other sample stands for them.
-// Errors: UsageError where there are not so many.
+// `base`, which thins nothing, with these numbers of samples of each class removed from train,
+// drawn by `seed`.
+// With one seed, a smaller removal is a subset of a larger one. The reason is Rule::kReview,
+// because no other sample represents the removed ones.
+// Errors  UsageError if there are not enough samples.
 Selection draw_control(const Selection& base, const Fingerprints& table, const ClassCounts& counts,
                        std::uint64_t seed);
 

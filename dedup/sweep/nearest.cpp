@@ -29,7 +29,7 @@ void NearestLinks::add(std::span<const Edge> links) {
   }
 }
 
-// What the forest of a part leaves out, that of the whole leaves out as well.
+// A link that is not in the forest of a part is not in that of the whole either.
 void NearestLinks::leave_forest() {
   std::ranges::sort(links_);
   UnionFind joined(draws_.size());

@@ -10,20 +10,21 @@
 
 namespace winnow::dedup {
 
-// Of any number of links, in any order, those that join what is not joined by nearer ones: the
-// minimum spanning forest (Kruskal 1956), whose first k links join as much as any k can, the
-// nearest first. So groups grow link by link to any size of all that are thinned together, where
-// one bit more of a threshold may join half of the images at once.
+// Keeps the links that join components, nearest first: a minimum spanning forest (Kruskal 1956).
+// Its first k links join as much as any k links can.
+// Groups therefore grow link by link to any total size, whereas one more bit of threshold may join
+// half of the images at once.
 //
-// Equals  Come in the order of a draw of `seed` and the ids of both, so that no class is first.
-// Memory  24 bytes a row, and 24 bytes a link that is gathered: at most four million, or twice as
-//         many as there are rows.
+// In      Links in any number and order.
+// Ties    Are ordered by a draw from `seed` and both ids, so that no class comes first.
+// Memory  24 bytes a row, and 24 bytes a gathered link: at most four million links, or twice as
+//         many as rows.
 class NearestLinks {
  public:
-  // `ids`: of the rows; borrowed.
+  // ids  Those of the rows; borrowed.
   NearestLinks(std::span<const SampleId> ids, std::uint64_t seed);
   void add(std::span<const Edge> links);
-  std::vector<Edge> finish() &&;  // the nearest first
+  std::vector<Edge> finish() &&;  // nearest first
 
  private:
   struct Link {
@@ -36,7 +37,7 @@ class NearestLinks {
   void leave_forest();
 
   std::vector<std::uint64_t> draws_;  // by row
-  std::size_t most_;                  // links at once
+  std::size_t most_;                  // limit of gathered links
   std::vector<Link> links_;
 };
 

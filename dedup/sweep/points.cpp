@@ -10,14 +10,14 @@
 namespace winnow::dedup {
 namespace {
 
-// Six digits, none of them a zero at the end: "12.5".
+// At most six digits, without trailing zeros: "12.5".
 std::string short_text(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", number);
   return text;
 }
 
-// Ascending, each once.
+// Sorted, without repeats.
 template <class T>
 std::vector<T> sorted_once(std::vector<T> values) {
   std::ranges::sort(values);
@@ -39,7 +39,7 @@ void check_axes(const SweepAxes& axes) {
                      "quarter");
   }
   for (const std::string& hash : axes.hashes) {
-    const int bits = find_hash(hash).row->bits;  // UsageError where there is none
+    const int bits = find_hash(hash).row->bits;  // UsageError for an unknown hash
     for (const int threshold : axes.thresholds) {
       if (threshold >= 0 && threshold <= bits) continue;
       throw UsageError("a threshold of " + std::to_string(threshold) + " is not among the 0 to " +
@@ -48,7 +48,7 @@ void check_axes(const SweepAxes& axes) {
   }
 }
 
-// What becomes of groups, in all ways.
+// All treatments of groups.
 std::vector<SweepPoint> ways_of(const SweepAxes& axes, const std::string& hash) {
   std::vector<SweepPoint> ways;
   for (const SelectionMode mode : axes.modes) {

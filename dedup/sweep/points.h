@@ -10,23 +10,23 @@
 
 namespace winnow::dedup {
 
-// In place of a hash: pairs that show one picture (verify/verified_links.h), all that there are.
+// In place of a hash: all pairs verified by comparing pictures (verify/verified_links.h).
 inline constexpr std::string_view kByPictures = "pictures";
 
-// How hard to thin, in all the ways that are to be compared.
+// The parameters of a sweep, to be combined.
 struct SweepAxes {
-  std::vector<std::string> hashes{"phash"};  // of orientations too, as hash_name.h has them
+  std::vector<std::string> hashes{"phash"};  // with orientations if wanted, as in hash_name.h
   std::vector<int> thresholds{};             // bits
-  std::vector<double> removed{};             // shares of the training samples, in [0, 1)
+  std::vector<double> removed{};             // shares of the training samples to remove, in [0, 1)
   std::vector<KeepPolicy> keeps{KeepPolicy::kFirst};
   std::vector<SelectionMode> modes{SelectionMode::kKeep};
-  bool pictures = false;  // kByPictures as well
+  bool pictures = false;  // also kByPictures
 };
 
-// One of these ways: either a threshold, or the share that is thinned of the training samples; by
-// pictures neither.
+// One setting of a sweep: a threshold, or a share of the training samples to thin; neither with
+// kByPictures.
 struct SweepPoint {
-  std::string hash;  // or kByPictures; empty: nothing is thinned, and all else says nothing
+  std::string hash;  // or kByPictures; empty: nothing is thinned and the other fields are unused
   std::optional<int> threshold = {};
   std::optional<double> removed = {};
   KeepPolicy keep = KeepPolicy::kFirst;
@@ -37,18 +37,17 @@ struct SweepPoint {
   friend bool operator==(const SweepPoint&, const SweepPoint&) = default;
 };
 
-// All points of the axes, each once: first the one that thins nothing, which the others are
-// compared with, then by hash, mode, keep policy, and how hard; those by pictures come last.
+// All settings of the axes, each once. First the baseline that thins nothing; then by hash, mode,
+// keep policy and strength; kByPictures comes last. Pure.
 //
-// Once      A share of 0 is the first point. Under modes in which all of a group go on being seen,
-//           keep policies make no difference: one of them is there.
-// Pure.     Throws UsageError: no hash; neither threshold, share nor pictures; a name that is no
-// hash, bits
-//           that it has not, a share outside [0, 1).
+// Merged  A share of 0 is the baseline. In modes where all images of a group stay in use, keep
+//         policies make no difference, so only one is listed.
+// Errors  UsageError: no hash; neither threshold, share nor pictures; an unknown hash; a threshold
+//         outside its bits; a share outside [0, 1).
 std::vector<SweepPoint> points_of(const SweepAxes& axes);
 
-// "all", "phash-t6-first", "ahash-r25-largest", "phash-r12.5-weight", "pictures-first": names a
-// selection. Different of different points, but for shares that are equal to six digits.
+// Names a selection: "all", "phash-t6-first", "ahash-r25-largest", "phash-r12.5-weight",
+// "pictures-first". Unique, unless shares are equal to six digits.
 std::string name_of(const SweepPoint& point);
 
 }  // namespace winnow::dedup

@@ -8,16 +8,17 @@
 
 namespace winnow::dedup {
 
-// What a selection leaves of what a deduplication is for.
+// The duplicates that a selection leaves.
 struct Remains {
-  std::uint64_t leaks = 0;      // test images that have a duplicate among the samples trained on
-  std::uint64_t conflicts = 0;  // groups of duplicates trained on whose labels differ
+  std::uint64_t leaks = 0;      // test images with a duplicate among the training samples
+  std::uint64_t conflicts = 0;  // groups of duplicate training samples with different labels
   friend bool operator==(const Remains&, const Remains&) = default;
 };
 
-// In   `duplicates`: the number of each row's group of duplicates, below the number of rows;
-//      `table` has splits, by which test is told, and labels
-// Trained on are samples that the selection uses in train with a weight above 0. Pure.
+// Counts what a selection leaves. Training samples are those used in train with a weight above 0.
+// Pure.
+// duplicates  For each row the number of its group of duplicates, below the number of rows.
+// table       Has splits (which define test) and labels.
 Remains remains_of(const Selection& selection, const Fingerprints& table,
                    std::span<const std::uint32_t> duplicates);
 

@@ -14,7 +14,7 @@ bool is_thinned(const Selection& selection, std::size_t row) noexcept {
   return selection.rules[row] == Rule::kDuplicate;
 }
 
-// Of modes in which samples share a weight of 1 with those that one of them stands for.
+// Sets weights in modes where samples share a weight of 1 with the others of their representative.
 void share_weights(Selection& selection) {
   std::unordered_map<SampleId, float> sharers;
   for (std::size_t row = 0; row < selection.size(); ++row) {

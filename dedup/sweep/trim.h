@@ -6,14 +6,15 @@
 
 namespace winnow::dedup {
 
-// The samples that another stands for: removed, or, by mode, sharing its weight or its turns.
+// The number of samples that another one represents: removed, or sharing its weight or its turns,
+// depending on mode.
 std::uint64_t count_thinned(const Selection& selection) noexcept;
 
-// The same selection with `count` of them thinned, or all if there are fewer. Those furthest from
-// the one that stands for them are given back first, as if they had no duplicate; of equals by a
-// draw of `seed`. Weights and turns of the others are those of what is left of their groups.
-// So a share can be removed that no threshold removes. Less is thinned of what more would thin.
-// Pure.
+// The same selection with only `count` samples thinned (or all, if there are fewer). This allows
+// shares that no threshold reaches. Pure.
+// Restored first are samples furthest from their representative; ties by a draw of `seed`. They are
+// treated as if they had no duplicate. Weights and turns follow from what remains of each group.
+// A smaller count thins a subset of what a larger one thins.
 Selection trim(const Selection& selection, std::uint64_t count, std::uint64_t seed);
 
 }  // namespace winnow::dedup

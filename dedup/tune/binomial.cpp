@@ -5,7 +5,7 @@
 namespace winnow::dedup {
 namespace {
 
-// Where `falls`, a function that falls from 1 to 0 between 0 and 1, is `level`.
+// Solves falls(x) = level in [0, 1]; `falls` decreases from 1 to 0.
 double where_it_is(double level, const auto& falls) {
   double low = 0;
   double high = 1;

@@ -13,15 +13,16 @@ namespace winnow::dedup {
 namespace {
 
 constexpr std::uint64_t kFewestToCount = 1000;
-// Strangers of real photos are near more often than the fit to most of them says: of 500 photos'
-// pairs 1.4 to 2.6 times as many within the 16 bits of pHash and the 100 of the longer ones.
+// Different real photos are near more often than the fit says: for pairs of 500 photos 1.4 to 2.6
+// times as often, within 16 bits of pHash and 100 of the longer codes.
 constexpr double kHeavierTail = 3;
-// A search goes on so far beyond the threshold, to see whether chance is all that makes pairs.
+// Chance pairs expected at the end of a search beyond the threshold, to see whether chance explains
+// all pairs.
 constexpr double kChancePairsToSee = 20;
-// Beyond, a search of all pairs of longer codes takes too long to be begun unasked: of two million,
-// four minutes of one core.
+// With more images, a search of all pairs of longer codes takes too long to start unasked: two
+// million take four minutes on one core.
 constexpr std::uint64_t kMostImagesOfLongCodes = 2'000'000;
-// That one hash finds so many pairs more than another may be chance.
+// A difference in pairs between two hashes that may be chance.
 constexpr double kFewPairs = 5;
 
 double pairs_by_chance(const CurvePoint& point, std::uint64_t images) {
@@ -40,7 +41,7 @@ double counted_by_chance(const Curve& curve, const CurvePoint& point) {
   return kHeavierTail * pairs_by_chance(point, std::max(curve.images, kFewestToCount));
 }
 
-// `allowed`: the largest threshold that chance alone allows.
+// `allowed`: the largest threshold by chance alone.
 std::optional<Alike> find_alike(const Curve& curve, const CurvePoint& allowed,
                                 const Demand& demand) {
   constexpr double kFewFalse = 5;
@@ -77,14 +78,15 @@ HashAndThreshold choice_at(const Curve& curve, int threshold, ThresholdReason re
   return choice;
 }
 
-// Expected false pairs of pictures that are alike and have no labels.
+// Expected false pairs among similar pictures without labels.
 double false_if_alike(const Curve& curve, const Alike& alike, const CurvePoint& point) {
   const CurvePoint& beyond = curve.points[static_cast<std::size_t>(alike.beyond)];
   const double rarer = std::sqrt(point.chance_probability / beyond.chance_probability);
   return std::min(1.0, rarer) * static_cast<double>(beyond.pairs);
 }
 
-// The largest threshold up to which there are fewer false pairs, as `expected` has them.
+// The largest threshold such that it and all lower ones have less than `risk` false pairs by
+// `expected`.
 const CurvePoint* largest_below(const Curve& curve, double risk, const auto& expected) {
   const CurvePoint* chosen = nullptr;
   for (const CurvePoint& point : curve.points) {
@@ -130,7 +132,7 @@ std::optional<HashAndThreshold> choose_by_precision(const Curve& curve, double p
   return out;
 }
 
-// What searches found, one of each hash.
+// The results of a search by one hash.
 struct SearchRecord {
   std::string hash;
   int radius = 0;
@@ -148,7 +150,7 @@ void search_with(const LinkSource& search, const CodeColumn& codes,
   }
 }
 
-// The same search, which keeps what it finds, as long as that is not much more than the images.
+// The same search, recording its links as long as they are not many more than the images.
 LinkSource recorded(const LinkSource& search, SearchRecord& record) {
   return [&search, &record](const CodeColumn& codes, std::span<const std::uint32_t> rows,
                             int radius, const EdgeSink& sink) {
@@ -168,7 +170,7 @@ LinkSource recorded(const LinkSource& search, SearchRecord& record) {
   };
 }
 
-// Gives what was found once more where the same is asked for, and else searches.
+// Replays the recorded links for the same question; otherwise searches.
 LinkSource replayed(SearchRecord of, LinkSource search) {
   const auto record = std::make_shared<const SearchRecord>(std::move(of));
   return [record, search = std::move(search)](const CodeColumn& codes,
@@ -211,7 +213,7 @@ std::optional<HashAndThreshold> choose(std::span<const Curve> curves, const Dema
   if (choices.empty()) return std::nullopt;
   const double most = true_pairs(std::ranges::max(choices, {}, true_pairs));
   std::erase_if(choices, [&](const auto& choice) { return true_pairs(choice) < most - kFewPairs; });
-  return *std::ranges::max_element(choices, {}, &HashAndThreshold::bits);  // the first of equals
+  return *std::ranges::max_element(choices, {}, &HashAndThreshold::bits);  // ties go to the first
 }
 
 std::vector<std::string> worth_comparing(std::span<const std::string> hashes,

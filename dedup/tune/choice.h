@@ -10,83 +10,89 @@
 
 namespace winnow::dedup {
 
-// Of fewer images with enough in them no threshold is measured: it is the usual one.
+// With fewer images of enough quality, the usual threshold is taken instead of measuring one.
 inline constexpr std::uint64_t kFewestToFit = 100;
 
-// What is asked of a hash and a threshold.
+// Requirements for hash and threshold.
 struct Demand {
-  double risk = 0.5;                // fewer false pairs than this are expected
-  std::optional<double> precision;  // instead: this share of the pairs is expected to be right
-  LeastQuality least_quality = {};  // of images, not of the choice
+  double risk = 0.5;  // maximum expected number of false pairs (exclusive)
+  // Used instead if given: minimum expected precision of the pairs.
+  std::optional<double> precision;
+  LeastQuality least_quality = {};  // for images
 
   friend bool operator==(const Demand&, const Demand&) = default;
 };
 
-// Pictures that are nearer to each other than chance has it, though no copies: digits, portraits,
+// Different pictures that are nearer to each other than chance explains: digits, portraits,
 // products on white.
 struct Alike {
   int allowed = 0;  // the largest threshold by chance alone
-  int beyond = 0;   // a larger one; by class, the same
-  // Within `allowed` by class; else between both.
+  int beyond = 0;   // a larger threshold; equal to `allowed` if by_class
+  // Pairs within `allowed` if by_class, else between both thresholds.
   std::uint64_t pairs = 0;
-  double expected = 0;  // of them: false by their labels, or else by chance
+  double expected = 0;  // false ones among them, by their labels or else by chance
   bool by_class = false;
 };
 
-// What to compare images by, and what that comes to.
+// The chosen hash and threshold, with their expected result.
 struct HashAndThreshold {
   std::string hash;
   int threshold = 0;
-  int bits = 0;  // that codes have
+  int bits = 0;  // length of the codes
   ThresholdReason reason = ThresholdReason::kRisk;
   std::uint64_t images = 0;
-  std::uint64_t pairs = 0;     // within it
-  double false_pairs = 0;      // of them, expected
-  std::optional<Alike> alike;  // codes alone are unsafe beyond the threshold
+  std::uint64_t pairs = 0;     // within the threshold
+  double false_pairs = 0;      // expected among these
+  std::optional<Alike> alike;  // set if codes alone are unsafe beyond the threshold
 };
 
-// The false pairs within a point's threshold: three times as many as chance makes by the fit, for
-// real photos are that much nearer at most, or as the labels of half of the pairs or more say,
-// whichever is more. Fewer than 1000 images count as 1000.
+// Expected false pairs within a point's threshold. The larger of:
+// - three times what chance makes by the fit, because real photos are at most that much nearer
+// - what labels show, if at least half of the pairs are labelled
+//
+// Fewer than 1000 images count as 1000.
 double expected_false_pairs(const Curve& curve, const CurvePoint& point);
 
-// By risk: the largest threshold with fewer expected false pairs there and below. Of fewer than 100
-// images the usual threshold, for a fit to them says little. It needs the curve of such
-// chance_pairs or more.
-// Where pictures without labels are alike, all pairs within Alike::beyond are taken for false, and
-// to become rarer downwards as the square root of what chance makes: of CIFAR-10 and Fashion-MNIST
-// that gives 60 and 25 bits of phash16, and their labels 63 and 25.
-// By precision: as choose_threshold().
-// Nothing if not even 0 bits will do. Pure.
+// Chooses the largest threshold that meets the demand. nullopt if not even 0 bits do. Pure.
+//
+// By risk       The largest threshold with fewer expected false pairs there and at all lower ones.
+//               Needs a curve with at least chance_pairs_for(). With fewer than 100 images the
+//               usual threshold, because a fit means little.
+// Alike         If unlabelled pictures look alike, all pairs within Alike::beyond count as false,
+//               and are assumed to decline as the square root of what chance makes. For CIFAR-10
+//               and Fashion-MNIST this gives 60 and 25 bits of phash16; their labels give 63 and
+//               25.
+// By precision  As choose_threshold().
 std::optional<HashAndThreshold> choose(const Curve& curve, const Demand& demand);
 double chance_pairs_for(const Demand& demand) noexcept;
 
-// Of stored hashes those that are looked at unasked: of very many images none of more than 64 bits,
-// where there are others.
+// The stored hashes that are compared by default: for very many images none of more than 64 bits,
+// if there are others.
 std::vector<std::string> worth_comparing(std::span<const std::string> hashes, std::uint64_t images);
 
-// Of the curves of several hashes the choice with the most expected true pairs. Of those that
-// differ by five or fewer, which may be chance, the one with the longest codes, for it finds more
-// edits at the same risk; then the first.
+// The best choice among the curves of several hashes: the most expected true pairs. If they differ
+// by five or fewer, which may be chance, the longest codes win, which find more edits at the same
+// risk; then the first.
 std::optional<HashAndThreshold> choose(std::span<const Curve> curves, const Demand& demand);
 
-// A choice, and a search that has what was found for it: the deduplication after it need not search
-// again.
+// A choice, and a search that returns the links already found, so that the following deduplication
+// need not search again.
 struct Chosen {
   HashAndThreshold choice;
   LinkSource links;
 };
 
-// Measures and chooses among `hashes`, each only as far as the demand makes it necessary. `search`:
-// as of deduplicate(); it is asked for all links. `shown`: as CurveOptions has it. Throws as
-// measure_curve() does.
+// Measures and chooses among `hashes`, each only as far as the demand requires.
+// search  As for deduplicate(); all links are requested.
+// shown   As in CurveOptions.
+// Errors  As measure_curve().
 std::optional<Chosen> measure_and_choose(const ColumnSource& columns,
                                          std::span<const std::string> hashes, const Demand& demand,
                                          const LinkSource& search = {},
                                          const ShownPairs& shown = {});
 
-// For images that are looked for among those of a table: by risk and by chance alone, without a
-// search. The risk is that of all pairs of the table.
+// A choice for images that are looked up in a table: by risk and chance alone, without a search.
+// The risk refers to all pairs of the table.
 std::optional<HashAndThreshold> choose_by_chance(const ColumnSource& columns,
                                                  const std::string& hash, const Demand& demand);
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t kNoClass = ~std::uint32_t{0};
 
-// Numbers of sets of labels, in any order; kNoClass where there are none.
+// Numbers for the sets of labels, in any order; kNoClass without labels.
 std::vector<std::uint32_t> classes_of(const Ragged<std::int32_t>& labels,
                                       std::span<const std::uint32_t> rows) {
   std::map<std::vector<std::int32_t>, std::uint32_t> numbers;
@@ -36,7 +36,7 @@ std::vector<std::uint32_t> classes_of(const Ragged<std::int32_t>& labels,
   return classes;
 }
 
-// That two images drawn at random have other labels.
+// The probability that two random images have different labels.
 double chance_of_other_class(std::vector<std::uint32_t> classes) {
   std::erase(classes, kNoClass);
   if (classes.empty()) return 0;
@@ -65,11 +65,11 @@ struct PairCount {
   }
 };
 
-// The images of each distinct code, by class: pairs between two codes are counted without being
-// looked at one by one.
+// The images of each distinct code, by class, so that pairs between two codes can be counted
+// without visiting each.
 class Nodes {
  public:
-  // `rows` and `classes` go together.
+  // `rows` and `classes` are parallel.
   Nodes(const CodeColumn& codes, std::span<const std::uint32_t> rows,
         std::span<const std::uint32_t> classes, std::size_t table_rows)
       : node_of_row_(table_rows, 0) {
@@ -125,7 +125,7 @@ class Nodes {
 
  private:
   struct Count {
-    std::uint32_t label;  // kNoClass comes last
+    std::uint32_t label;  // kNoClass sorts last
     std::uint64_t images;
   };
   struct Sums {
@@ -145,7 +145,7 @@ class Nodes {
     return sums;
   }
 
-  std::vector<std::uint32_t> begins_;  // of each node's counts, and their end
+  std::vector<std::uint32_t> begins_;  // start of each node's counts, and the end
   std::vector<Count> counts_;
   std::vector<std::uint32_t> node_of_row_;
 };
@@ -155,7 +155,7 @@ struct Distances {
   double independent_bits = 0;
 };
 
-// Those of a histogram from `first` bits on.
+// The statistics of a histogram from `first` bits on.
 Distances distances_of(std::span<const std::uint32_t> pairs_at, std::size_t first, int bits) {
   double pairs = 0;
   double sum = 0;
@@ -174,8 +174,8 @@ Distances distances_of(std::span<const std::uint32_t> pairs_at, std::size_t firs
   return {mean, share * (1 - share) / (variance / bits / bits)};
 }
 
-// Where pairs of strangers begin, from above: so far below the median, for copies lie below it
-// alone. Distributions are skewed, so half as much again is allowed.
+// The distance at which unrelated pairs begin: this many deviations below the median, because
+// copies only lie below it. Distributions are skewed, so half as much again is allowed.
 std::size_t begin_of_strangers(std::span<const std::uint32_t> pairs_at, double deviations) {
   std::uint64_t pairs = 0;
   for (const std::uint32_t count : pairs_at) pairs += count;
@@ -193,9 +193,9 @@ std::size_t begin_of_strangers(std::span<const std::uint32_t> pairs_at, double d
   return static_cast<std::size_t>(std::max(0.0, std::ceil(least)));
 }
 
-// Of random pairs of images, as they are. Where a set has many copies, so have the pairs that are
-// drawn, and few of them make the distribution much wider. They stand alone below it, and are left
-// out.
+// Distances of random pairs of images, as they are. If a set has many copies, so have the random
+// pairs, and a few would widen the distribution considerably. They lie separately below it, and are
+// left out.
 Distances random_distances(const CodeColumn& codes, std::span<const std::uint32_t> rows,
                            std::uint64_t seed) {
   constexpr int kPairs = 200'000;
@@ -226,7 +226,7 @@ Distances random_distances(const CodeColumn& codes, std::span<const std::uint32_
   }
 }
 
-// Pairs of equal pixels that are labelled on both sides, and not alike.
+// Pairs of equal pixels with different labels on both sides.
 std::uint64_t equal_pixels_of_other_class(const std::vector<Hash128>& pixels,
                                           std::span<const std::uint32_t> rows,
                                           std::span<const std::uint32_t> classes) {
@@ -249,8 +249,8 @@ std::uint64_t equal_pixels_of_other_class(const std::vector<Hash128>& pixels,
          pairs_of([](const auto& a, const auto& b) { return a == b; });
 }
 
-// The mean of a Poisson distribution of which this many or fewer are seen in one of twenty cases
-// (Wilson and Hilferty's approximation).
+// Upper bound of a Poisson mean, given `seen` events: that many or fewer occur in one of twenty
+// cases (Wilson and Hilferty's approximation).
 double upper_mean(double seen) {
   constexpr double kNormal = 1.6449;
   const double k = seen + 1;
@@ -271,7 +271,7 @@ void estimate_by_class(Curve& curve) {
   }
 }
 
-// That two images whose distances are so distributed are at most `threshold` bits apart in any of
+// Probability that two images with such distances are at most `threshold` bits apart in any of
 // `orientations`.
 double chance_probability(const Distances& random, int bits, int orientations, int threshold) {
   if (!(random.independent_bits > 0)) return 1;
@@ -280,9 +280,9 @@ double chance_probability(const Distances& random, int bits, int orientations, i
   return orientations == 1 ? once : -std::expm1(orientations * std::log1p(-once));
 }
 
-// How far pairs are searched for unless that is said: as far as chance alone makes no more of them
-// than there are images. Most of them are false there, so no good threshold is missed, and what is
-// found fits into memory. At least an eighth of the bits.
+// The default search radius: as far as chance makes no more pairs than there are images. Most pairs
+// are false there, so no good threshold is missed, and the result fits into memory. At least an
+// eighth of the bits.
 int search_limit(const Distances& random, const CodeColumn& codes, std::size_t images,
                  const std::optional<double>& chance_pairs) {
   const int bits = codes.most_distance();
@@ -297,14 +297,13 @@ int search_limit(const Distances& random, const CodeColumn& codes, std::size_t i
   return limit;
 }
 
-// `cut_short`: chance says little within the largest threshold, so the fit stands for what is
-// beyond.
+// cut_short  The search ended before chance is visible, so the fit estimates what lies beyond.
 void estimate_by_distance(Curve& curve, bool cut_short) {
-  // Some hashes give even distances alone: only thresholds that find more than the one below count.
+  // Some hashes only give even distances: only thresholds that find more than the one below count.
   const auto finds_more = [&](std::size_t i) {
     return i == 0 || curve.points[i].pairs > curve.points[i - 1].pairs;
   };
-  // Pairs at this threshold or any larger one, as a share of what the distribution has there.
+  // Pairs at this threshold or any larger one, relative to the distribution.
   const auto images = static_cast<double>(curve.images);
   double ratio = cut_short ? images * (images - 1) / 2 : -1;
   for (std::size_t i = curve.points.size(); i-- > 0;) {
@@ -327,8 +326,8 @@ void estimate_by_distance(Curve& curve, bool cut_short) {
   }
 }
 
-// Links that connect at each threshold what all links connect there: a minimum spanning forest
-// (Kruskal 1956), of links that come in any order. Holds some 60 bytes a node, however many come.
+// Links that connect at each threshold what all links connect: a minimum spanning forest (Kruskal
+// 1956). Links may come in any order and number. Holds about 60 bytes a node.
 class SpanningForest {
  public:
   explicit SpanningForest(std::size_t nodes) : nodes_(nodes) {}
@@ -337,7 +336,7 @@ class SpanningForest {
     edges_.push_back(edge);
     if (edges_.size() > 4 * nodes_ + kFew) reduce();
   }
-  // By distance.
+  // Sorted by distance.
   std::vector<Edge> edges() && {
     reduce();
     return std::move(edges_);
@@ -355,7 +354,7 @@ class SpanningForest {
   std::vector<Edge> edges_;
 };
 
-// Of the groups that the links of each threshold make.
+// Counts the groups that the links of each threshold make.
 void count_groups(const std::vector<Edge>& forest, const Nodes& nodes, Curve& curve) {
   std::uint64_t grouped = 0;
   std::uint64_t removable = 0;
@@ -380,7 +379,7 @@ void count_groups(const std::vector<Edge>& forest, const Nodes& nodes, Curve& cu
   }
 }
 
-// The nearest pairs that are labelled on both sides, in whatever order they come.
+// The nearest pairs with labels on both sides; they may come in any order.
 class NearestLabelled {
  public:
   NearestLabelled(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> classes,
@@ -395,7 +394,8 @@ class NearestLabelled {
     if (pairs_.size() >= 2 * kMostShown) leave_nearest();
   }
 
-  // How often labels differ where pictures show one. Where no labels differ, none is looked at.
+  // The share of different labels among pairs whose pictures show one. If no labels differ, none is
+  // compared.
   double label_errors(const ShownPairs& shown) {
     leave_nearest();
     const auto begin_alike = std::ranges::partition(pairs_, [&](const Edge& edge) {
@@ -423,7 +423,7 @@ class NearestLabelled {
   std::vector<Edge> pairs_;
 };
 
-// Pairs at each distance, and what hangs together.
+// Pairs at each distance, and the spanning forest.
 struct FoundAt {
   std::vector<PairCount> at;
   std::vector<Edge> forest;
@@ -455,7 +455,7 @@ FoundAt find_pairs(const CodeColumn& codes, std::span<const std::uint32_t> rows,
 
 void estimate(Curve& curve, bool cut_short) {
   const CurvePoint& last = curve.points.back();
-  // Where no labels disagree they say nothing: pairs may be few, or all of one class.
+  // Labels without any disagreement prove nothing: there may be few pairs, or only one class.
   const bool by_class = curve.do_labels_tell() && 2 * last.labelled >= last.pairs &&
                         curve.unequal_of_other_class(last) > 0;
   curve.by = by_class ? FalsePairs::kByClass : FalsePairs::kByDistance;
@@ -466,7 +466,7 @@ void estimate(Curve& curve, bool cut_short) {
   }
 }
 
-// A curve without pairs, and whether it ends before chance is seen.
+// A curve without pairs, and whether it ends before chance is visible.
 struct Fit {
   Curve curve;
   bool cut_short = false;
@@ -538,12 +538,12 @@ Curve measure_curve(const ColumnSource& columns, const CurveOptions& options) {
 
 std::optional<ThresholdChoice> choose_threshold(const Curve& curve, double precision) {
   std::optional<ThresholdChoice> choice;
-  std::uint64_t pairs = 0;  // within the choice
-  int good = -1;            // the largest threshold up to which all are
+  std::uint64_t pairs = 0;  // within the chosen threshold
+  int good = -1;            // the largest threshold up to which all are precise
   for (const CurvePoint& point : curve.points) {
     if (point.precision && *point.precision < precision) break;
     good = point.threshold;
-    // Of those that find the same, the smallest: distances may all be even.
+    // Among thresholds that find the same, take the smallest: distances may all be even.
     if (choice && point.pairs == pairs) continue;
     choice = {point.threshold, ThresholdReason::kPrecision};
     pairs = point.pairs;

@@ -14,11 +14,11 @@ namespace {
 constexpr std::array<std::string_view, 4> kMeasured{"phash", "dhash", "phash16", "pdq"};
 constexpr int kNever = 1 << 16;
 
-// The bits within which nine of ten of 200 photos are after an edit, by hash (winnow tune --images
-// 200 --most 120 of tests/bench/dedup/recall's photos).
+// For each hash, the bits within which nine of ten of 200 photos are after an edit (winnow tune
+// --images 200 --most 120 on the photos of tests/bench/dedup/recall).
 struct EditBits {
   std::string_view what;
-  std::string_view much;  // of edits of one kind, which come one after the other: how much of it
+  std::string_view much;  // strength, for consecutive edits of one kind
   std::array<int, kMeasured.size()> bits;
 };
 constexpr std::array kEdits{
@@ -61,7 +61,7 @@ std::string finds_in_words(std::string_view hash, int threshold) {
     std::string_view& last = is_found ? last_found : last_missed;
     const std::string word =
         std::string(edit.what) + (edit.much.empty() ? "" : " ") + std::string(edit.much);
-    // Of one kind: the most that is found, and the least that is not.
+    // For each kind: the strongest edit that is found, and the weakest that is not.
     if (last != edit.what) {
       words.push_back(word);
     } else if (is_found) {

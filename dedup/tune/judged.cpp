@@ -12,9 +12,9 @@
 namespace winnow::dedup {
 namespace {
 
-using ImagePair = std::array<Hash128, 2>;  // the smaller first
+using ImagePair = std::array<Hash128, 2>;  // smaller hash first
 
-// What was said last of each pair: whether it is a duplicate.
+// The latest judgement of each pair: whether it is a duplicate.
 std::map<ImagePair, bool> judged_pairs(std::span<const Review> reviews) {
   constexpr std::size_t kMostImages = 1000;
   std::map<ImagePair, bool> pairs;
@@ -32,21 +32,21 @@ std::map<ImagePair, bool> judged_pairs(std::span<const Review> reviews) {
   return pairs;
 }
 
-// Pairs of one distance, drawn alike.
+// Pairs of one distance, drawn with equal probability.
 struct Stratum {
   int distance = 0;
-  double pairs = 0;  // that it stands for
+  double pairs = 0;  // pairs that it represents
   std::uint64_t judged = 0;
   std::uint64_t duplicates = 0;
 };
 
-// What all strata within a threshold say.
+// The estimate from all strata within a threshold.
 JudgedPoint point_of(int threshold, double certain, std::span<const Stratum> strata) {
   JudgedPoint point{.threshold = threshold, .precision = {}, .interval = {}, .found = {}};
-  double pairs = 0;    // of strata that were judged
-  double unknown = 0;  // of others
+  double pairs = 0;    // in judged strata
+  double unknown = 0;  // in strata without judged pairs
   double hits = 0;
-  double squares = 0;  // of the weights of judged pairs
+  double squares = 0;  // sum of squared weights of judged pairs
   for (const Stratum& stratum : strata) {
     if (stratum.distance > threshold) continue;
     point.judged += stratum.judged;
@@ -72,7 +72,7 @@ JudgedPoint point_of(int threshold, double certain, std::span<const Stratum> str
   return point;
 }
 
-// Recall, by how many pairs each threshold finds.
+// Fills in relative recall, from the number of pairs that each threshold finds.
 void add_found(JudgedCurve& curve, const auto& pairs_within) {
   if (curve.points.empty()) return;
   const auto duplicates = [&](const JudgedPoint& point) {
@@ -101,7 +101,7 @@ JudgedCurve by_sample(const PairSample& sample, const std::map<ImagePair, bool>&
   }
   if (std::ranges::all_of(strata, [](const Stratum& s) { return s.judged == 0; })) return out;
   const auto certain = static_cast<double>(sample.certain);
-  int last = 0;  // nothing is further apart, whatever the threshold
+  int last = 0;  // no pair is further apart, whatever the threshold
   for (const Stratum& stratum : strata) last = std::max(last, stratum.distance);
   for (int t = 0; t <= std::min(last, sample.threshold); ++t) {
     out.points.push_back(point_of(t, certain, strata));
@@ -116,7 +116,7 @@ JudgedCurve by_sample(const PairSample& sample, const std::map<ImagePair, bool>&
   return out;
 }
 
-// The first row of each image that was judged.
+// The first row of each judged image.
 std::map<Hash128, std::uint32_t> rows_of_images(const std::map<ImagePair, bool>& judged,
                                                 const std::vector<Hash128>& file_hashes) {
   std::map<Hash128, std::uint32_t> rows;
@@ -132,7 +132,7 @@ std::map<Hash128, std::uint32_t> rows_of_images(const std::map<ImagePair, bool>&
   return rows;
 }
 
-// Judged pairs of a table by distance; each stands for itself alone.
+// Judged pairs of a table by distance; each represents itself only.
 std::vector<Stratum> judged_distances(const Curve& curve, const ColumnSource& columns,
                                       const std::map<ImagePair, bool>& judged) {
   const auto rows = rows_of_images(judged, columns({"file_hashes"}).file_hashes);
@@ -176,7 +176,7 @@ JudgedCurve judge_curve(const Curve& curve, const ColumnSource& columns,
   if (strata.empty() || curve.points.empty()) return out;
   const int last = std::min(strata.back().distance, curve.points.back().threshold);
   for (int t = 0; t <= last; ++t) {
-    // All pairs within a threshold are taken as one stratum.
+    // All pairs within a threshold form one stratum.
     Stratum within;
     for (const Stratum& stratum : strata) {
       if (stratum.distance > t) break;
