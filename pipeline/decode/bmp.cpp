@@ -25,7 +25,7 @@ struct Layout {
   std::array<std::uint32_t, 4> masks{};  // B, G, R, A
 };
 
-// Of 16 and of 32 bits, where there are none of its own.
+// Defaults for 16 and 32 bits.
 constexpr std::array<std::uint32_t, 4> kMasks16{0x1F, 0x3E0, 0x7C00, 0};
 constexpr std::array<std::uint32_t, 4> kMasks32{0xFF, 0xFF00, 0xFF0000, 0};
 
@@ -86,7 +86,7 @@ std::uint8_t masked(std::uint32_t pixel, std::uint32_t mask) {
   return static_cast<std::uint8_t>(most == 255 ? value : (value * 255 + most / 2) / most);
 }
 
-// Of any bits but 24.
+// For any number of bits except 24.
 Colour colour_at(const Layout& layout, const Fields& line, std::uint64_t x) {
   const std::uint32_t bits = layout.bits;
   if (bits <= 8) {
@@ -113,7 +113,7 @@ void read_lines(const Layout& layout, const Fields& f, cv::Mat& to, const StopRe
     const std::uint64_t at = layout.pixels_at + line_bytes * static_cast<std::uint64_t>(line);
     const Fields pixels(f.bytes(at, line_bytes), false);
     const int y = row_of(layout, line, to);
-    if (layout.bits == 24) {  // as they are to be
+    if (layout.bits == 24) {  // B, G, R are copied as they are
       std::memcpy(to.ptr(y), f.bytes(at, line_bytes).data(), 3 * width);
       continue;
     }
@@ -123,17 +123,17 @@ void read_lines(const Layout& layout, const Fields& f, cv::Mat& to, const StopRe
   }
 }
 
-// Pairs of bytes: a count and the indices to repeat; or 0 and the end of a line (0), of the picture
-// (1), a step right and up (2), or how many indices follow as they are, padded to 16 bits. Some
-// writers leave out the end of a line that is full. What is passed over keeps the palette's first
-// colour.
+// Run-length encoding in pairs of bytes: a count and the index to repeat; or 0 followed by end of
+// line (0), end of picture (1), a step right and up (2), or the number of literal indices that
+// follow, padded to 16 bits. Some writers omit the end of a full line. Skipped pixels get the
+// palette's first colour.
 std::optional<DecodeError> read_runs(const Layout& layout, const Fields& f, cv::Mat& to,
                                      const StopRequested& stop) {
   for (int y = 0; y < to.rows; ++y) {
     for (int x = 0; x < to.cols; ++x) put(to, x, y, layout.palette[0]);
   }
   const bool by_halves = layout.compression == kRuns4;
-  // Index `i` of those from byte `at`.
+  // Index number `i` in the bytes from `at` on.
   const auto index = [&](std::uint64_t at, std::uint32_t i) {
     if (!by_halves) return f.u8(at + i);
     return f.u8(at + i / 2) >> (i % 2 == 0 ? 4 : 0) & 0xFU;

@@ -8,11 +8,12 @@
 
 namespace winnow::pipeline {
 
-// Samples of 8 bits of a BMP that read_header accepted: gray; B, G, R; or B, G, R, A where
-// `header` has alpha. With a palette (1, 4, 8 bits, run-length encoded or not), with masks (16, 32
-// bits) or plain (16, 24, 32 bits); other kinds are unsupported. Follows Microsoft's "Bitmap
-// Storage". Throws StoppedError where `stop`, which is asked at every row, says so. Safe from many
-// threads.
+// The 8-bit samples of a BMP that read_header() accepted: gray; B, G, R; or B, G, R, A if `header`
+// has alpha.
+// Supported  Palettes (1, 4, 8 bits, also run-length encoded), masks (16, 32 bits), plain (16, 24,
+//            32 bits). Others are unsupported.
+// Errors     StoppedError; `stop` is asked at every row. Thread-safe.
+// Source     Microsoft, "Bitmap Storage".
 Expected<cv::Mat, DecodeError> read_bmp(BytesView encoded, const Header& header,
                                         const StopRequested& stop);
 

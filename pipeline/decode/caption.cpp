@@ -13,7 +13,7 @@ std::string plain(std::string_view text) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xC0) == 0x80) continue;  // goes on a character of UTF-8
+    if ((byte & 0xC0) == 0x80) continue;  // continuation byte of UTF-8
     out += byte >= 0x20 && byte < 0x7F ? c : '?';
   }
   return out;

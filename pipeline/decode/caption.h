@@ -6,13 +6,13 @@
 
 namespace winnow::pipeline {
 
-inline constexpr int kCaptionHeightPx = 12;  // of a line of text
+inline constexpr int kCaptionHeightPx = 12;  // height of a line of text
 
-// How many pixels a line takes in width.
+// The width of a line in pixels.
 int caption_width_px(std::string_view text);
 
-// Writes a line of text into an image of 3 channels, its upper left corner at (x, y), black, cut
-// where the image ends. Characters beyond ASCII are written as '?'.
+// Draws a line of black text into an image of 3 channels, with its upper left corner at (x, y), cut
+// off at the border. Characters beyond ASCII become '?'.
 void write_caption(Image& image, int x, int y, std::string_view text);
 
 }  // namespace winnow::pipeline

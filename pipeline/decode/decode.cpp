@@ -25,7 +25,7 @@ bool has_at(BytesView bytes, std::size_t at, std::string_view magic) {
   return bytes.size() >= at + magic.size() && as_text(bytes.subspan(at, magic.size())) == magic;
 }
 
-// An ISO media file whose main brand is one of `brands`.
+// Whether it is an ISO media file with one of these main brands.
 bool has_brand(BytesView bytes, std::span<const std::string_view> brands) {
   return has_at(bytes, 4, "ftyp") && std::any_of(brands.begin(), brands.end(), [&](auto brand) {
            return has_at(bytes, 8, brand);
@@ -43,9 +43,9 @@ bool is_heic(BytesView bytes) {
   return has_brand(bytes, kBrands);
 }
 
-// Formats that are known by sight but not read, and what helps.
+// Formats that are recognised but cannot be decoded, with advice.
 struct Unread {
-  std::string_view format;  // as sniff() calls it
+  std::string_view format;  // as named by sniff()
   std::string_view what;
   std::string_view advice;
 };
@@ -66,7 +66,7 @@ bool is_pnm(BytesView bytes) {
          std::string_view(" \t\r\n#").find(text[2]) != std::string_view::npos;
 }
 
-// That decoding takes, and then cutting, shrinking or turning.
+// Maximum memory of decoding, followed by cutting, shrinking or turning.
 std::uint64_t most_bytes(const Header& header, const DecodeSettings& settings,
                          const StoredPart& part, bool keep_alpha) {
   const bool is_gray = header.gray || header.channels == 1;
@@ -84,7 +84,7 @@ std::uint64_t most_bytes(const Header& header, const DecodeSettings& settings,
   return std::max(decoding_bytes(header, channels), whole + copied) + alpha;
 }
 
-// Why a picture of that header is not decoded.
+// The reason to refuse a picture with this header, if any.
 std::optional<DecodeError> refuse_pixels(const Header& header, const DecodeSettings& settings) {
   const std::uint64_t width = header.width_px;
   const std::uint64_t height = header.height_px;
@@ -96,7 +96,7 @@ std::optional<DecodeError> refuse_pixels(const Header& header, const DecodeSetti
   if (header.tile_pixels > settings.max_pixels) {
     return too_large("has tiles of " + std::to_string(header.tile_pixels) + " pixels");
   }
-  // All that lies beyond the border is decoded, too.
+  // Everything beyond the border is decoded, too.
   if (header.all_tiles_pixels / 2 > settings.max_pixels) {
     return too_large("has tiles of " + std::to_string(header.all_tiles_pixels) +
                      " pixels together");
@@ -125,7 +125,7 @@ Expected<DecodedImage, DecodeError> decode_other(std::string_view format, BytesV
   return DecodedImage(*std::move(image));
 }
 
-// The part that `choose` asks for.
+// Decodes the part that `choose` returns.
 Expected<DecodedImage, DecodeError> decode_stored(std::string_view format, BytesView encoded,
                                                   const DecodeSettings& settings,
                                                   const DecodeHooks& hooks, Image buffer,
@@ -158,7 +158,7 @@ Expected<DecodedImage, DecodeError> decode_stored(std::string_view format, Bytes
   return image;
 }
 
-// The format of what may be decoded, by its first bytes.
+// The format of a decodable image, by its first bytes.
 Expected<std::string_view, DecodeError> format_of(BytesView encoded) {
   if (encoded.empty()) return truncated("has no bytes");
   const std::string_view format = sniff(encoded);
@@ -183,7 +183,7 @@ Expected<std::string_view, DecodeError> readable_format(BytesView encoded) {
   return format_of(encoded);
 }
 
-// Which part of a stored picture to decode so that it may be turned.
+// Chooses the part of a stored picture, given its orientation.
 using ChooseTurned = std::function<StoredPart(Size stored, int orientation)>;
 
 Expected<DecodedImage, DecodeError> decode_part(BytesView encoded, const DecodeSettings& settings,
@@ -219,12 +219,12 @@ void check_box(const Box& box, Size whole) {
               "; ask for one that lies in it");
 }
 
-// What decoding took too much of; thrown before it is allocated.
+// Thrown before allocation if decoding would take too much.
 struct TooMuchMemory {
   std::uint64_t bytes;
 };
 
-// A picture that is held whole, and turned.
+// A picture that is held completely, already turned.
 class WholeRows final : public PictureRows {
  public:
   explicit WholeRows(DecodedImage image) : image_(std::move(image)) {}
@@ -281,7 +281,7 @@ Expected<std::unique_ptr<PictureRows>, DecodeError> open_whole(const EncodedByte
   }
 }
 
-// The beginning of a JPEG, up to its pixels, where what says how it is to be held stands.
+// The beginning of a JPEG before its pixels, which has the orientation.
 Bytes before_pixels(const EncodedBytes& encoded) {
   Bytes begin;
   for (std::uint64_t bytes = 1u << 16; begin.size() < encoded.size(); bytes *= 4) {
@@ -292,9 +292,8 @@ Bytes before_pixels(const EncodedBytes& encoded) {
   return begin;
 }
 
-// Of one axis of a picture at 1/scale: the pixels that a range of full pixels touches, and where in
-// them it begins. In a picture that was turned the first pixel may be the one that stands for fewer
-// full ones.
+// For one axis of a picture at 1/scale: the pixels that a range of full pixels touches, and where
+// the range begins in them. In a turned picture, the first pixel may represent fewer full ones.
 struct Touched {
   int first;
   int count;
@@ -308,7 +307,7 @@ Touched touched(int first, int count, int side, int scale, bool is_mirrored) noe
           static_cast<double>(begin - at * scale) / scale};
 }
 
-// Null: it can be decoded only as a whole.
+// Null: it can only be decoded as a whole.
 Expected<std::unique_ptr<PictureRows>, DecodeError> open_in_parts(const EncodedBytes& encoded,
                                                                   const DecodeSettings& settings,
                                                                   const RowLimits& limits) {

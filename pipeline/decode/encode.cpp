@@ -19,13 +19,13 @@ namespace winnow::pipeline {
 
 namespace {
 
-// One compression. Every call into libjpeg that may fail is made inside compress(), which calls
-// setjmp and holds nothing with a destructor.
+// One compression. All calls into libjpeg that may fail are inside compress(), which calls setjmp
+// and holds nothing with a destructor.
 struct Job {
   jpeg_compress_struct codec;
   jpeg_error_mgr errors;
   std::jmp_buf stop;
-  unsigned char* out;  // libjpeg's own where the buffer it was given is too small
+  unsigned char* out;  // allocated by libjpeg if its buffer was too small
   unsigned long out_bytes;
 };
 
@@ -54,7 +54,7 @@ bool compress(Job& job, const ImageView& image, int quality) {
   jpeg_set_quality(&codec, quality, TRUE);
   codec.dct_method = JDCT_ISLOW;
   jpeg_start_compress(&codec, TRUE);
-  constexpr int kRows = 16;  // of a row of blocks
+  constexpr int kRows = 16;  // rows of blocks at once
   while (codec.next_scanline < codec.image_height) {
     JSAMPROW rows[kRows];
     const int first = static_cast<int>(codec.next_scanline);
@@ -78,7 +78,7 @@ Bytes encode_jpeg(const ImageView& image, int quality) {
     throw Error("an image of " + std::to_string(image.width_px) + " x " +
                 std::to_string(image.height_px) + " px cannot be encoded as JPEG");
   }
-  // As TurboJPEG sizes its buffers: three bytes a pixel of whole blocks always suffice.
+  // As TurboJPEG: three bytes a pixel of whole blocks always suffice.
   const auto blocks = [](int side) { return (static_cast<std::size_t>(side) + 15) / 16 * 16; };
   Bytes buffer(blocks(image.height_px) * blocks(image.width_px) * 3 + 2048);
   auto* const begin = reinterpret_cast<unsigned char*>(buffer.data());

@@ -9,7 +9,7 @@
 
 namespace winnow::pipeline {
 
-// Why a picture is refused, by kind.
+// Makers of errors, by kind.
 
 inline DecodeError truncated(std::string detail) {
   return {DecodeError::Kind::kTruncated, std::move(detail)};
@@ -24,7 +24,7 @@ inline DecodeError too_large(std::string detail) {
   return {DecodeError::Kind::kTooLarge, std::move(detail)};
 }
 
-// Throws StoppedError where `stop` says so.
+// Throws StoppedError if a stop was requested.
 inline void end_if_stopped(const StopRequested& stop) {
   if (stop && stop()) throw StoppedError("stopped within an image");
 }

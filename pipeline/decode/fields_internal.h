@@ -7,8 +7,8 @@
 
 namespace winnow::pipeline {
 
-// Unsigned numbers anywhere in a file, of either byte order; 0 beyond its end. What must be there
-// is asked for with has().
+// Reads unsigned integers anywhere in a file, in either byte order; 0 beyond its end. Use has() to
+// check for required bytes.
 class Fields {
  public:
   Fields(BytesView bytes, bool big_endian) : bytes_(bytes), big_endian_(big_endian) {}

@@ -29,7 +29,7 @@ Result png_header(BytesView encoded) {
   header.gray = colour_type == 0 || colour_type == 4;
   if (colour_type >= 4) header.alpha = Alpha::kStraight;
   header.sample_bytes = f.u8(24) == 16 ? 2 : 1;
-  header.work_bytes = 24 * header.width_px;  // three rows of the deepest pixels
+  header.work_bytes = 24 * header.width_px;  // three rows of the largest pixels
   bool has_pixels = false;
   for (std::uint64_t at = 8; f.has(at, 12);) {
     const std::uint64_t length = f.u32(at);
@@ -60,7 +60,7 @@ Result png_header(BytesView encoded) {
   return truncated("the PNG ends before its IEND chunk");
 }
 
-// Whether a BMP's palette, from `at`, has grays only. `step`: bytes of a colour.
+// Whether a BMP's palette at `at` has only grays. `step` is the size of a colour in bytes.
 bool is_gray_palette(const Fields& f, std::uint64_t at, std::uint64_t colours, std::uint64_t step) {
   for (std::uint64_t i = 0; i < colours; ++i, at += step) {
     if (f.u8(at) != f.u8(at + 1) || f.u8(at) != f.u8(at + 2)) return false;
@@ -92,7 +92,7 @@ Result bmp_header(BytesView encoded) {
       header.channels = 1;
     }
   }
-  // Version 3 of the header has masks, of which the fourth may be alpha's.
+  // Header version 3 has masks, the fourth of which may be for alpha.
   if (bits == 32 && compression == 3 && header_bytes >= 56 && f.u32(66) != 0) {
     header.alpha = Alpha::kStraight;
     header.channels = 4;
@@ -107,8 +107,8 @@ Result bmp_header(BytesView encoded) {
   return header;
 }
 
-// What libwebp makes, of each pixel, besides its samples: those of a lossless WebP in four bytes
-// each; an alpha so, too, and what it becomes. The most where the chunks do not tell.
+// Bytes per pixel that libwebp allocates besides its samples: four for those of a lossless WebP;
+// alpha likewise, plus its result. The maximum if the chunks do not tell.
 std::uint64_t made_bytes(const Fields& f) {
   constexpr std::uint64_t kMost = 5;
   std::uint64_t size = 0;
@@ -122,7 +122,8 @@ std::uint64_t made_bytes(const Fields& f) {
   return kMost;
 }
 
-// Google, "WebP Container Specification"; RFC 6386 section 9.1; the VP8L bitstream's section 3.
+// Source: Google, "WebP Container Specification"; RFC 6386 section 9.1; the VP8L bitstream, section
+// 3.
 Result webp_header(BytesView encoded) {
   const Fields f(encoded, false);
   if (!f.has(0, 30)) return truncated("the WebP ends within its header");
@@ -153,7 +154,7 @@ Result webp_header(BytesView encoded) {
   return header;
 }
 
-// netpbm(1): "P" and a digit, then numbers between white space and comments.
+// netpbm(1): "P" and a digit, then numbers separated by white space and comments.
 Result pnm_header(BytesView encoded) {
   const std::string_view text = as_text(encoded);
   std::size_t at = 2;
@@ -193,10 +194,10 @@ Result pnm_header(BytesView encoded) {
   header.gray = kind != '3' && kind != '6';
   header.channels = 0;
   header.max_value = static_cast<std::uint32_t>(*max_value);
-  header.pixels_at = std::min(at + 1, text.size());  // after one white space
+  header.pixels_at = std::min(at + 1, text.size());  // after one white-space character
   const std::uint64_t samples = *width * (header.gray ? 1 : 3);
   const std::uint64_t line = kind == '4' ? (*width + 7) / 8 : samples * (*max_value > 255 ? 2 : 1);
-  // In the text forms every sample is a digit at least, and all but bitmaps have a space between.
+  // In text forms every sample has at least one digit and, except in bitmaps, a separator.
   const std::uint64_t least = kind >= '4' ? line : bitmap ? samples : 2 * samples - 1;
   const std::uint64_t rest = text.size() - header.pixels_at;
   if (samples > 0 && *height > 0 && least > rest / *height) {

@@ -8,40 +8,41 @@
 
 namespace winnow::pipeline {
 
-// kMultiplied: colours are stored times their alpha.
+// kMultiplied: colours are premultiplied by alpha.
 enum class Alpha { kNone, kStraight, kMultiplied };
 
-// What the first bytes of a file say, read before a codec sees it.
+// The information in a file's header, read before a codec sees the file.
 struct Header {
   std::uint64_t width_px = 0;
   std::uint64_t height_px = 0;
   bool gray = false;  // one channel, with or without alpha
-  // Of the samples that the codec gives for a pixel; 0: they are the pixels.
+  // Samples per pixel from the codec, and their size; channels 0: the samples are the pixels.
   std::uint32_t channels = 3;
   std::uint32_t sample_bytes = 1;
-  // What the codec holds at most besides these samples and the encoded bytes, while it works.
+  // Maximum working memory of the codec, besides these samples and the encoded bytes.
   std::uint64_t work_bytes = 0;
-  Alpha alpha = Alpha::kNone;  // that the pixels or the palette have
-  // PNG: the gray value that is transparent, of 8 bits or, where pixels have 16, of 16.
+  Alpha alpha = Alpha::kNone;  // alpha in the pixels or the palette
+  // PNG: the gray value that is transparent, in 8 bits, or in 16 if pixels have 16.
   std::optional<std::uint32_t> transparent_gray;
-  std::uint32_t max_value = 0;  // PNM: the value that means white
-  std::uint64_t pixels_at = 0;  // PNM: where the pixels begin
-  // TIFF: the pixels of a tile, or of a strip.
+  std::uint32_t max_value = 0;  // PNM: the value of white
+  std::uint64_t pixels_at = 0;  // PNM: offset of the pixels
+  // TIFF: pixels of a tile or strip.
   std::uint64_t tile_pixels = 0;
-  // TIFF: the pixels of all tiles together, those beyond the picture's border too.
+  // TIFF: pixels of all tiles together, including those beyond the border.
   std::uint64_t all_tiles_pixels = 0;
-  int orientation = 1;  // TIFF: its own, 1 to 8, which is always applied
+  int orientation = 1;  // TIFF: its own orientation, 1 to 8, always applied
 };
 
-// Bytes that decoding takes at most besides the encoded ones: the codec's samples, and beside them
-// what it works with or, later, the pixels of 8 bits, of `channels`; what it works with and the
-// pixels where these are the samples. Pure; of sizes below 2^60.
+// Maximum memory of decoding in bytes, besides the encoded ones: the codec's samples, plus the
+// larger of its working memory and the final 8-bit pixels of `channels`. If the samples are the
+// pixels: working memory plus pixels. Pure; sizes must be below 2^60.
 std::uint64_t decoding_bytes(const Header& header, int channels) noexcept;
 
-// Reads size and structure of "png", "bmp", "webp", "tiff" or "pnm" (sniff's names). An error where
-// the file ends before what its structure promises, or a PNG chunk's CRC is wrong: codecs would
-// make half an image of some of these, or print. So are TIFFs that a codec might take for others
-// than they are read as here (tiff_internal.h). The compressed data itself is not looked at.
+// Reads size and structure of a "png", "bmp", "webp", "tiff" or "pnm" file (names as in sniff()).
+// Does not examine the compressed data.
+// Errors  The file ends before its structure does, or a PNG chunk has a wrong CRC: codecs would
+//         make half an image of some of these, or print. TIFFs that a codec might read differently
+//         (tiff_internal.h).
 Expected<Header, DecodeError> read_header(std::string_view format, BytesView encoded);
 
 }  // namespace winnow::pipeline

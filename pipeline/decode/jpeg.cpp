@@ -28,9 +28,9 @@
 namespace winnow::pipeline {
 namespace {
 
-// One decompression. libjpeg's callbacks find it through client_data. Every call into libjpeg that
-// may fail is made inside the functions below that call setjmp; they and what they call hold
-// nothing with a destructor.
+// One decompression. libjpeg's callbacks find it through client_data. All calls into libjpeg that
+// may fail are inside the functions below that call setjmp; they, and what they call, hold nothing
+// with a destructor.
 struct Job {
   jpeg_decompress_struct codec;
   jpeg_error_mgr errors;
@@ -38,10 +38,10 @@ struct Job {
   std::jmp_buf stop;
   int max_scans;
   const StopRequested* stop_requested;
-  int code;  // libjpeg's number of what ended it
+  int code;  // libjpeg's number of the fatal message
   bool too_many_scans;
   bool stopped;
-  char message[JMSG_LENGTH_MAX];  // of what ended it, or the first warning
+  char message[JMSG_LENGTH_MAX];  // the fatal message, or the first warning
 };
 
 struct DestroyJob {
@@ -61,8 +61,8 @@ Job& job_of(j_common_ptr codec) { return *static_cast<Job*>(codec->client_data);
   std::longjmp(job.stop, 1);
 }
 
-// Negative levels are warnings, after which libjpeg goes on. Where it would fill what it lacks with
-// gray, we do not.
+// Negative levels are warnings, after which libjpeg continues. Warnings about missing data, which
+// it would fill with gray, become errors.
 void on_message(j_common_ptr codec, int level) {
   if (level >= 0) return;
   jpeg_error_mgr& errors = *codec->err;
@@ -92,19 +92,19 @@ JobPtr make_job(int max_scans, const StopRequested& stop_requested) {
   return job;
 }
 
-// Gives libjpeg the bytes of a picture as it asks for them. Behind the last one it is given an end,
-// with the warning that jpeg_mem_src() gives, too.
+// Supplies the encoded bytes to libjpeg on request. After the last one it supplies an end marker
+// with a warning, as jpeg_mem_src() does.
 struct Feed {
   jpeg_source_mgr manager;
   const EncodedBytes* encoded;
   std::uint64_t at;
   std::vector<std::byte> some;
-  std::exception_ptr failure;  // of reading
+  std::exception_ptr failure;  // exception while reading
 };
 
 Feed& feed_of(j_decompress_ptr codec) { return *reinterpret_cast<Feed*>(codec->src); }
 
-// False where they cannot be read. No exception goes through libjpeg.
+// False on read errors. No exception may pass through libjpeg.
 bool read_more(Feed& feed) noexcept {
   try {
     const std::uint64_t left = feed.encoded->size() - feed.at;
@@ -169,7 +169,7 @@ inline unsigned char times_255th(int a, int b) {
   return static_cast<unsigned char>((product + (product >> 8)) >> 8);
 }
 
-// Four inks as Adobe stores them, inverted, to R, G, B: Pillow's conversion.
+// Converts inverted CMYK, as Adobe stores it, to R, G, B, as Pillow does.
 void inks_to_rgb(const unsigned char* inks, int count, unsigned char* rgb) {
   for (int x = 0; x < count; ++x, inks += 4, rgb += 3) {
     const int light = inks[3];
@@ -179,27 +179,27 @@ void inks_to_rgb(const unsigned char* inks, int count, unsigned char* rgb) {
   }
 }
 
-// `part` lies in the picture as it comes. `line` has room for one row of that and is used for four
-// inks and for parts alone.
+// `part` lies in the decoded picture. `line` is a buffer for one of its rows, used for CMYK and for
+// parts.
 void read_part(jpeg_decompress_struct& codec, const Box& part, unsigned char* pixels,
                unsigned char* line) {
   jpeg_start_decompress(&codec);
   const auto left = static_cast<JDIMENSION>(part.left);
   const auto width = static_cast<JDIMENSION>(part.width_px);
-  JDIMENSION first = 0;  // column that comes
+  JDIMENSION first = 0;  // first decoded column
   if (width < codec.output_width) {
-    // What is beside a picture's border is made up where colours are interpolated. The border of
-    // the columns that come must not be seen, so there are some more.
+    // Interpolation of colours invents values beyond a border, so a few more columns are decoded
+    // than needed.
     constexpr JDIMENSION kMore = 2;
     first = left < kMore ? 0 : left - kMore;
     const JDIMENSION end = left + width + kMore;
     JDIMENSION count = (end < codec.output_width ? end : codec.output_width) - first;
-    jpeg_crop_scanline(&codec, &first, &count);  // moves it to the left
+    jpeg_crop_scanline(&codec, &first, &count);  // may move `first` to the left
   }
   if (part.top > 0) jpeg_skip_scanlines(&codec, static_cast<JDIMENSION>(part.top));
   const std::size_t depth = codec.output_components == 1 ? 1 : 3;
   const std::size_t step = width * depth;
-  const std::size_t before = depth * (left - first);  // of a row that comes, what is not the part's
+  const std::size_t before = depth * (left - first);  // bytes of a decoded row before the part
   const std::size_t comes = depth * codec.output_width;
   const std::size_t size = step * static_cast<std::size_t>(part.height_px);
   for (std::size_t at = 0; at < size; at += step) {
@@ -207,8 +207,8 @@ void read_part(jpeg_decompress_struct& codec, const Box& part, unsigned char* pi
       jpeg_read_scanlines(&codec, &line, 1);
       inks_to_rgb(line + 4 * (left - first), part.width_px, pixels + at);
     } else if (at >= before && at - before + comes <= size) {
-      // Straight to its place, over the end of the row above, which is put back; what comes behind
-      // the part is the place of the row below.
+      // Decode directly into place. The excess on the left overwrites the end of the row above,
+      // which is restored; the excess on the right lies in the place of the row below.
       unsigned char* row = pixels + (at - before);
       std::copy_n(row, before, line);
       jpeg_read_scanlines(&codec, &row, 1);
@@ -242,7 +242,7 @@ DecodeError error_of(const Job& job) {
     case JERR_INPUT_EOF:
     case JERR_INPUT_EMPTY:
       return {Kind::kTruncated, job.message};
-    case JWRN_HIT_MARKER:  // the file goes on: what is missing or wrong lies before
+    case JWRN_HIT_MARKER:  // the file continues, so something before is missing or wrong
       return {Kind::kCorrupt, std::string(job.message) + ": the file is damaged within its pixels"};
     case JERR_ARITH_NOTIMPL:
     case JERR_BAD_PRECISION:
@@ -254,21 +254,21 @@ DecodeError error_of(const Job& job) {
   }
 }
 
-// Whether a scaled DCT is relied on. Libjpeg-turbo 2.1.5 is wrong about parts of scaled pictures of
-// subsampling such as 4:1:0 and 4x2; whole ones of these, and arithmetic coding, are too rare to
-// find out about.
+// Whether a scaled DCT is used. libjpeg-turbo 2.1.5 decodes parts of scaled pictures wrongly for
+// subsampling such as 4:1:0 and 4x2. Whole pictures of these, and arithmetic coding, are too rare
+// to be tested.
 bool has_usual_sampling(const jpeg_decompress_struct& codec) {
   if (codec.arith_code) return false;
   for (int i = 0; i < codec.num_components; ++i) {
     const jpeg_component_info& component = codec.comp_info[i];
     const int most = i == 0 && codec.num_components == 3 ? 2 : 1;
-    const bool gray = codec.num_components == 1;  // its factors say nothing
+    const bool gray = codec.num_components == 1;  // sampling factors of gray images have no effect
     if (!gray && (component.h_samp_factor > most || component.v_samp_factor > most)) return false;
   }
   return true;
 }
 
-// Why a file whose header was read is refused.
+// The reason to refuse a file whose header was read, if any.
 std::optional<DecodeError> refusal(jpeg_decompress_struct& codec, BytesView encoded,
                                    const DecodeSettings& settings) {
   const std::uint64_t pixels = std::uint64_t{codec.image_width} * codec.image_height;
@@ -292,12 +292,12 @@ void set_up(jpeg_decompress_struct& codec) {
                                                       : JCS_CMYK;
   codec.dct_method = JDCT_ISLOW;
   codec.do_fancy_upsampling = TRUE;
-  // Coefficients of a progressive file take two bytes for each of up to four components.
+  // Coefficients of a progressive file take two bytes each, for up to four components.
   const std::uint64_t pixels = std::uint64_t{codec.image_width} * codec.image_height;
   codec.mem->max_memory_to_use = static_cast<long>((std::uint64_t{64} << 20) + 16 * pixels);
 }
 
-// Bytes that libjpeg holds besides the pixels: the coefficients of a file of several scans, and
+// Memory that libjpeg needs besides the pixels: all coefficients if there are several scans, and
 // some rows.
 std::uint64_t work_bytes(jpeg_decompress_struct& codec) {
   const auto rounded_up = [](std::uint64_t n, int to) {
@@ -311,7 +311,7 @@ std::uint64_t work_bytes(jpeg_decompress_struct& codec) {
     const std::uint64_t across = rounded_up(component.width_in_blocks, component.h_samp_factor);
     const std::uint64_t down = rounded_up(component.height_in_blocks, component.v_samp_factor);
     if (keeps_all) bytes += across * down * sizeof(JBLOCK);
-    // A row of blocks and what is around it, and the component at full size.
+    // A row of blocks with its surroundings, and the component at full size.
     bytes += across * DCTSIZE * static_cast<std::uint64_t>(component.v_samp_factor) * 10 +
              std::uint64_t{codec.image_width} * static_cast<std::uint64_t>(codec.max_v_samp_factor);
   }
@@ -329,7 +329,7 @@ bool begin_rows(Job& job) {
   return true;
 }
 
-// The next rows to `to`; `line` has room for one of four inks.
+// Reads the next rows to `to`; `line` is a buffer for a CMYK row.
 bool read_rows(Job& job, int rows, unsigned char* to, unsigned char* line) {
   if (setjmp(job.stop) != 0) return false;
   jpeg_decompress_struct& codec = job.codec;
@@ -358,7 +358,7 @@ class JpegRows final : public PictureRows {
     feed_.at = 0;
   }
 
-  // Whether it can be read so.
+  // Returns whether it can be read by rows.
   Expected<bool, DecodeError> open(const DecodeSettings& settings) {
     if (!read_header(*job_, feed_)) return error();
     jpeg_decompress_struct& codec = job_->codec;
@@ -381,7 +381,7 @@ class JpegRows final : public PictureRows {
     return error();
   }
 
-  // A row's pixels depend on those above it: none is left out.
+  // A row's pixels depend on those above it: all are decoded.
   std::optional<DecodeError> skip(int rows) override {
     std::vector<std::uint8_t> row(static_cast<std::size_t>(size().width_px) *
                                   static_cast<std::size_t>(channels()));
@@ -409,7 +409,7 @@ class JpegRows final : public PictureRows {
   StopRequested stop_;
   int orientation_;
   Feed feed_{};
-  JobPtr job_;  // goes before the feed
+  JobPtr job_;  // must be destroyed before the feed
   std::vector<unsigned char> line_;
 };
 
@@ -434,7 +434,7 @@ int count_scans(BytesView encoded, int most) {
     if (next == nullptr) break;
     at = static_cast<std::uint64_t>(static_cast<const std::byte*>(next) - encoded.data());
     const std::uint32_t marker = f.u8(at + 1);
-    if (marker == 0xFF) {  // filling
+    if (marker == 0xFF) {  // fill byte
       ++at;
       continue;
     }
@@ -460,7 +460,7 @@ Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeS
   const int channels = codec.num_components == 1 ? 1 : 3;
   const Size stored{static_cast<int>(codec.image_height), static_cast<int>(codec.image_width)};
   StoredPart part = choose(stored);
-  // Made of the pixels that are decoded; none where these are as they are wanted.
+  // Size of a copy of the decoded pixels; 0 if they are used directly.
   std::uint64_t copied_bytes = part.is_turned ? bytes_of(part.box, channels) : 0;
   if (part.scale > 1 && !has_usual_sampling(codec)) {
     copied_bytes = bytes_of(part.box, channels);
@@ -470,7 +470,7 @@ Expected<DecodedImage, DecodeError> decode_jpeg(BytesView encoded, const DecodeS
   codec.scale_denom = static_cast<unsigned>(part.scale);
   const Size size = scaled_size(stored, part.scale);
   const Box whole{0, 0, size.height_px, size.width_px};
-  // Of several scans, all coefficients are decoded anyway.
+  // With several scans all coefficients are decoded anyway.
   const bool in_parts = has_usual_sampling(codec) && !jpeg_has_multiple_scans(&codec);
   const Box& read = in_parts ? part.box : whole;
   if (read != part.box) copied_bytes = bytes_of(part.box, channels);

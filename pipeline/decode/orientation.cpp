@@ -20,13 +20,13 @@ using namespace std::string_view_literals;
 
 constexpr int kUpright = 1;
 
-// Metadata that may say how a picture is to be held.
+// Metadata that may contain the orientation.
 struct Metadata {
-  Bytes exif;  // a TIFF, perhaps behind "Exif\0\0"; empty: none
+  Bytes exif;  // a TIFF, perhaps after "Exif\0\0"; empty: none
   std::string xmp;
 };
 
-// Bytes of one value of a TIFF's type; 0: it is none.
+// Bytes per value of a TIFF type; 0: unknown.
 std::uint64_t bytes_of_type(std::uint32_t type) {
   constexpr std::array<std::uint8_t, 17> kBytes{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8};
   return type < kBytes.size() ? kBytes[type] : 0;
@@ -37,7 +37,7 @@ double signed_of(std::uint32_t value, int bits) {
   return static_cast<double>((static_cast<std::int64_t>(value) ^ sign) - sign);
 }
 
-// The first value of an entry, of any type that is of numbers, as Pillow compares it with 1 to 8.
+// The first value of an entry of any numeric type, as Pillow compares it with 1 to 8.
 double value_at(const Fields& f, std::uint32_t type, std::uint64_t at, bool big_endian) {
   const std::uint64_t upper = f.u32(at + (big_endian ? 0 : 4));
   const std::uint64_t wide = upper << 32 | f.u32(at + (big_endian ? 4 : 0));
@@ -68,11 +68,11 @@ double value_at(const Fields& f, std::uint32_t type, std::uint64_t at, bool big_
   }
 }
 
-// EXIF 2.32 section 4.6: a TIFF's directory. The first entry of the kind that has a value, which is
-// 1 to 8 or else upright; nothing where there is none.
+// The orientation in a TIFF directory (EXIF 2.32 section 4.6): the first such entry with a value.
+// Values other than 1 to 8 mean upright; nullopt if there is no entry.
 std::optional<int> orientation_in(BytesView exif) {
   const std::string_view head = as_text(exif).substr(0, 4);
-  if (head != "II\x2A\0"sv && head != "MM\0\x2A"sv) return kUpright;  // where Pillow gives up
+  if (head != "II\x2A\0"sv && head != "MM\0\x2A"sv) return kUpright;  // Pillow stops here, too
   const bool big_endian = head[0] == 'M';
   const Fields f(exif, big_endian);
   const std::uint64_t directory = f.u32(4);
@@ -94,7 +94,7 @@ std::optional<int> orientation_in(BytesView exif) {
   return std::nullopt;
 }
 
-// tiff:Orientation="6", or <tiff:Orientation>6<.
+// Finds tiff:Orientation="6", or <tiff:Orientation>6<.
 int orientation_in_xmp(std::string_view xmp) {
   constexpr std::string_view kName = "tiff:Orientation";
   for (std::size_t at = xmp.find(kName); at != xmp.npos; at = xmp.find(kName, at)) {
@@ -121,7 +121,7 @@ Metadata metadata_of_jpeg(BytesView encoded) {
   for (std::uint64_t at = 2; f.has(at, 4);) {
     if (f.u8(at) != 0xFF) break;
     const std::uint32_t marker = f.u8(at + 1);
-    if (marker == 0xFF) {  // filling
+    if (marker == 0xFF) {  // fill byte
       ++at;
       continue;
     }
@@ -139,7 +139,7 @@ Metadata metadata_of_jpeg(BytesView encoded) {
   return found;
 }
 
-// Inflates, to a megabyte at most; what there is before damage.
+// Inflates at most a megabyte; returns what precedes any damage.
 std::string inflated(std::string_view packed) {
   constexpr std::size_t kMost = 1 << 20;
   std::string text;
@@ -161,22 +161,22 @@ std::string inflated(std::string_view packed) {
   return text;
 }
 
-// The text of a "tEXt", "zTXt" or "iTXt" chunk behind its key and the zero after that.
+// The text of a "tEXt", "zTXt" or "iTXt" chunk, after its keyword and the zero byte.
 std::string text_of_chunk(std::string_view kind, std::string_view rest) {
   if (kind == "tEXt") return std::string(rest);
   if (kind == "zTXt") return rest.empty() ? "" : inflated(rest.substr(1));
   if (rest.size() < 2) return "";
   const bool is_packed = rest[0] != 0;
   rest.remove_prefix(2);
-  for (int part = 0; part < 2; ++part) {  // the language, and the key in it
+  for (int part = 0; part < 2; ++part) {  // language, and translated keyword
     const std::size_t end = rest.find('\0');
     rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
   }
   return is_packed ? inflated(rest) : std::string(rest);
 }
 
-// ImageMagick's way: a blank line, a name, a number of bytes and these in hexadecimal digits.
-// Nothing where they are none.
+// Decodes ImageMagick's form: a blank line, a name, a number of bytes, and these as hexadecimal
+// digits. Empty if it is malformed.
 Bytes bytes_of_profile(std::string_view text) {
   for (int line = 0; line < 3; ++line) {
     const std::size_t end = text.find('\n');
@@ -202,7 +202,7 @@ Bytes bytes_of_profile(std::string_view text) {
 
 Metadata metadata_of_png(BytesView encoded) {
   Metadata found;
-  // The last chunk of each name counts: only that is unpacked.
+  // The last chunk of each name counts: only that one is decompressed.
   struct Text {
     std::string_view kind;
     std::string_view rest;
@@ -271,14 +271,14 @@ void copy_turned(const Image& in, int orientation, Image& out) {
   const bool from_right = is_from_right(orientation);
   const std::ptrdiff_t column_step = kChannels;
   const std::ptrdiff_t row_step = std::ptrdiff_t{in.width_px} * kChannels;
-  // Where the output's first pixel comes from, and what a step along its axes means there.
+  // The source of the output's first pixel, and the source steps for the output's axes.
   const std::uint8_t* first = in.pixels.data() + (from_below ? (in.height_px - 1) * row_step : 0) +
                               (from_right ? (in.width_px - 1) * column_step : 0);
   const std::ptrdiff_t down = from_below ? -row_step : row_step;
   const std::ptrdiff_t right = from_right ? -column_step : column_step;
   const std::ptrdiff_t step_x = transposed ? down : right;
   const std::ptrdiff_t step_y = transposed ? right : down;
-  constexpr int kTile = 32;  // so that lines stay in the cache while they are turned
+  constexpr int kTile = 32;  // so that cache lines are reused while turning
   for (int top = 0; top < out.height_px; top += kTile) {
     for (int left = 0; left < out.width_px; left += kTile) {
       const int bottom = std::min(top + kTile, out.height_px);

@@ -8,30 +8,29 @@
 
 namespace winnow::pipeline {
 
-// The orientation that Pillow's exif_transpose holds a "jpeg", "png" or "webp" (sniff's names) by,
-// 1 to 8; 1 where the file says none or is damaged.
+// The orientation, 1 to 8, that Pillow's exif_transpose uses for a "jpeg", "png" or "webp" (names
+// as in sniff()); 1 if the file has none or is damaged.
 //
-//   EXIF  JPEG's APP1 segments, one behind the other; the last eXIf chunk of a PNG, else what
-//         ImageMagick writes in its place ("Raw profile type exif"); the EXIF chunk of a WebP that
-//         its header announces. The value is of any type that is of numbers.
-//   XMP   Asked where EXIF says none: the last packet of a JPEG or PNG, the chunk of a WebP.
-//
-// Throws std::bad_alloc.
+// EXIF    The APP1 segments of a JPEG, concatenated; the last eXIf chunk of a PNG, else
+//         ImageMagick's "Raw profile type exif"; the EXIF chunk of a WebP, if its header announces
+//         one. Any numeric type is accepted.
+// XMP     Used if EXIF has none: the last packet of a JPEG or PNG, the chunk of a WebP.
+// Errors  std::bad_alloc.
 int exif_orientation(std::string_view format, BytesView encoded);
 
-// Whether height and width change places.
+// Whether width and height are exchanged.
 constexpr bool swaps_sides(int orientation) noexcept { return orientation >= 5; }
 
-// The part of a stored image that becomes `box` of it when it is turned. Pure.
+// The part of a stored image that becomes `box` after turning. Pure.
 Box before_turn(const Box& box, int orientation, int stored_height_px,
                 int stored_width_px) noexcept;
 
-// Whether rows are counted from the other end when they are turned, and columns. Pure.
+// Whether turning reverses the order of rows, or of columns. Pure.
 bool mirrors_rows(int orientation) noexcept;
 bool mirrors_columns(int orientation) noexcept;
 
-// Turns an image the way it is to be held, for an orientation of 1 to 8: Pillow's exif_transpose.
-// Leaves an image without pixels alone.
+// Turns an image upright for an orientation of 1 to 8, as Pillow's exif_transpose. Does nothing
+// without pixels.
 void turn(Image& image, int orientation);
 
 }  // namespace winnow::pipeline

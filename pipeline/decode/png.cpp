@@ -17,17 +17,17 @@
 namespace winnow::pipeline {
 namespace {
 
-// One decompression. Every call into libpng that may fail is made inside the functions below that
-// call setjmp, which hold nothing with a destructor.
+// One decompression. All calls into libpng that may fail are inside the functions below that call
+// setjmp, which hold nothing with a destructor.
 struct Job {
   png_structp png = nullptr;
   png_infop info = nullptr;
-  BytesView rest;  // to be read
+  BytesView rest;  // unread
   const StopRequested* stop_requested = nullptr;
   bool stopped = false;
   int passes = 1;
   int warnings = 0;
-  char message[256] = {};  // of what ended it, or the first warning
+  char message[256] = {};  // the error, or the first warning
 };
 
 struct DestroyJob {
@@ -70,7 +70,7 @@ JobPtr make_job(BytesView encoded, const StopRequested& stop_requested) {
   return job;
 }
 
-// Channels to be read.
+// Number of channels to read.
 int channels_of(Job& job) {
   const int colour_type = png_get_color_type(job.png, job.info);
   if (colour_type == PNG_COLOR_TYPE_GRAY) return 1;
@@ -78,7 +78,7 @@ int channels_of(Job& job) {
   return png_get_valid(job.png, job.info, PNG_INFO_tRNS) != 0 ? 4 : 3;
 }
 
-// As libpng wants them: four letters and a zero each.
+// Chunk names in libpng's form: four letters and a zero byte each.
 constexpr png_byte kTexts[] = "tEXt\0zTXt\0iTXt";
 
 bool read_info(Job& job) {
@@ -146,12 +146,12 @@ Expected<PngSamples, DecodeError> read_png(BytesView encoded, const StopRequeste
 
 namespace {
 
-// One compression, as Job is one decompression.
+// The counterpart of Job for compression.
 struct WriteJob {
   png_structp png = nullptr;
   png_infop info = nullptr;
   Bytes out{};
-  bool is_full = false;  // memory is
+  bool is_full = false;  // out of memory
 };
 
 struct DestroyWriteJob {
@@ -184,7 +184,7 @@ bool write(WriteJob& job, const ImageView& image) {
   if (setjmp(png_jmpbuf(job.png)) != 0) return false;
   png_set_write_fn(job.png, &job, write_some, no_flush);
   png_set_user_limits(job.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-  // Fast rather than small.
+  // Fast, at the cost of size.
   png_set_filter(job.png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
   png_set_compression_level(job.png, Z_BEST_SPEED);
   png_set_compression_strategy(job.png, Z_RLE);

@@ -7,17 +7,18 @@
 
 namespace winnow::pipeline {
 
-// Samples of a PNG as cv::imdecode(IMREAD_UNCHANGED) has them: gray; B, G, R; or B, G, R, A, where
-// there is alpha that is not of gray alone; of 8 or 16 bits.
+// The samples of a PNG, as from cv::imdecode(IMREAD_UNCHANGED): gray; B, G, R; or B, G, R, A for
+// alpha that is not of gray alone; 8 or 16 bits.
 struct PngSamples {
   cv::Mat samples;
   std::string first_warning;
   int warnings = 0;
 };
 
-// By libpng itself, since OpenCV lets it print what it warns of, without a name. What read_header
-// accepted. Texts are passed over: a thousand of 8 MB would fit a file of 8 MB. Throws StoppedError
-// where `stop`, which is asked at every row, says so. Safe from many threads; prints nothing.
+// Decodes a PNG that read_header() accepted, by libpng. (OpenCV would print libpng's warnings,
+// without the file's name.) Text chunks are skipped: a thousand of 8 MB would fit into a file of 8
+// MB. Thread-safe; prints nothing.
+// Errors  StoppedError; `stop` is asked at every row.
 Expected<PngSamples, DecodeError> read_png(BytesView encoded, const StopRequested& stop);
 
 }  // namespace winnow::pipeline

@@ -10,7 +10,7 @@
 namespace winnow::pipeline {
 namespace {
 
-// The samples of a text form, in order: digits of bitmaps may stand together.
+// Reads the samples of a text form, in order. Digits of bitmaps need no separator.
 class TextSamples {
  public:
   TextSamples(std::string_view text, bool single_digits)
@@ -48,13 +48,13 @@ class TextSamples {
   std::size_t at_ = 0;
 };
 
-// White is max_value; files of 16 bits are reduced as those of other formats are.
+// Scales to 8 bits; max_value is white. 16 bits are reduced as in other formats.
 std::uint8_t to_8_bits(std::uint32_t value, std::uint32_t max_value) {
   if (max_value == 65535) return static_cast<std::uint8_t>(value >> 8);
   return static_cast<std::uint8_t>((std::min(value, max_value) * 255 + max_value / 2) / max_value);
 }
 
-// Calls `read` with the borders of pieces of `count` samples, in order, until it gives an error.
+// Calls `read` for consecutive pieces of `count` samples until it returns an error.
 std::optional<DecodeError> in_pieces(std::size_t count, const StopRequested& stop,
                                      const auto& read) {
   constexpr std::size_t kSamples = 1u << 18;
@@ -65,7 +65,7 @@ std::optional<DecodeError> in_pieces(std::size_t count, const StopRequested& sto
   return std::nullopt;
 }
 
-// 1 is black in a bitmap.
+// In a bitmap, 1 is black.
 std::optional<DecodeError> read_text(TextSamples& text, const Header& header, bool bitmap,
                                      std::span<std::uint8_t> pixels) {
   for (std::uint8_t& p : pixels) {

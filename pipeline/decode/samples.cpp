@@ -17,7 +17,7 @@ namespace {
 std::uint8_t to_8_bits(std::uint8_t sample) { return sample; }
 std::uint8_t to_8_bits(std::uint16_t sample) { return static_cast<std::uint8_t>(sample >> 8); }
 
-// OpenCV's order is gray; B, G, R; or B, G, R, A.
+// OpenCV's order: gray; B, G, R; or B, G, R, A.
 template <class Sample>
 Image to_image(const cv::Mat& mat, const Header& header) {
   const int from_channels = mat.channels();
@@ -38,7 +38,7 @@ Image to_image(const cv::Mat& mat, const Header& header) {
   return image;
 }
 
-// Of a pixel of a picture that has alpha.
+// The alpha of a pixel.
 template <class Sample>
 std::uint8_t alpha_at(const Sample* pixel, int channels, const Header& header) {
   if (channels == 4) return to_8_bits(pixel[3]);

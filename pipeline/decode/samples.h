@@ -5,24 +5,24 @@
 
 namespace winnow::pipeline {
 
-// All decode what read_header accepted as `header`. Palettes become colours, 16 bits become 8,
-// alpha is dropped without a matte, or kept beside the pixels where the hooks say so; the first
-// page or frame where there are several.
+// Decoders for files that read_header() accepted as `header`. Palettes become colours and 16 bits
+// become 8. Alpha is composed with a matte, kept separately if the hooks say so, or dropped. Of
+// several pages or frames, the first.
 
-// Gives a picture its alpha, of one channel, unless all of it is 255.
+// Attaches an alpha channel, unless it is 255 everywhere.
 void keep_unless_opaque(DecodedImage& image, Image alpha, const Header& header);
 
-// BMP, by our own reader.
+// BMP, by own code.
 Expected<DecodedImage, DecodeError> decode_bmp(BytesView encoded, const Header& header,
                                                const std::optional<Matte>& matte,
                                                const DecodeHooks& hooks);
 
-// By libpng; what that warns of is in the image.
+// PNG, by libpng; the result records its warnings.
 Expected<DecodedImage, DecodeError> decode_png(BytesView encoded, const Header& header,
                                                const std::optional<Matte>& matte,
                                                const DecodeHooks& hooks);
 
-// By libwebp.
+// WebP, by libwebp.
 Expected<DecodedImage, DecodeError> decode_webp(BytesView encoded, const Header& header,
                                                 const std::optional<Matte>& matte,
                                                 const DecodeHooks& hooks);

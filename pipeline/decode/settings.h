@@ -7,11 +7,11 @@
 
 namespace winnow::pipeline {
 
-// What a file's metadata says of how its picture is to be held: left alone, as torchvision does, or
-// applied, as ImageOps.exif_transpose of Pillow does.
+// Handling of the orientation in a file's metadata: ignored, as by torchvision; or applied, as by
+// Pillow's ImageOps.exif_transpose.
 enum class Orientation { kIgnore, kApply };
 
-// What transparent pixels are laid upon.
+// The background for transparent pixels.
 struct Matte {
   std::uint8_t red = 0;
   std::uint8_t green = 0;
@@ -21,33 +21,32 @@ struct Matte {
   friend bool operator==(const Matte&, const Matte&) = default;
 };
 
-// What decides, with the bytes of a file, which pixels it has, or that it has none: part of the
-// content of a cache. Whoever decodes what a cache stores takes them from its manifest
-// (pipeline/store/settings.h), and so gets the pixels that were fingerprinted.
+// Everything besides its bytes that decides which pixels a file has, or that it has none: part of a
+// cache's content. Code that decodes a cache's images must use the settings in its manifest
+// (pipeline/store/settings.h), to get the fingerprinted pixels.
 struct DecodeSettings {
   std::uint64_t max_pixels = 178'956'970;  // Pillow's limit
-  int max_scans = 500;                     // of a JPEG: a small file could otherwise cost minutes
+  int max_scans = 500;                     // for a JPEG: otherwise a small file could take minutes
   Orientation orientation = Orientation::kIgnore;
-  std::optional<Matte> matte{};  // none: alpha is dropped
+  std::optional<Matte> matte{};  // nullopt: alpha is dropped
 
   friend bool operator==(const DecodeSettings&, const DecodeSettings&) = default;
 };
 
-// What is stored of large images: images whose shorter side is longer than `short_side_px` are made
-// smaller (shrink.h), and those that were encoded are encoded again, as JPEG. 0: all stay as they
-// are.
+// Reduction of large images for storage. An image whose shorter side exceeds `short_side_px` is
+// reduced (shrink.h); if it was encoded, it is encoded again as JPEG. 0: images stay as they are.
 struct ResizeSettings {
   int short_side_px = 0;
-  int quality = 90;  // of JPEGs, 1 to 100
+  int quality = 90;  // JPEG quality, 1 to 100
 
   friend bool operator==(const ResizeSettings&, const ResizeSettings&) = default;
 };
 
-// "ignore" or "apply"; nothing for another text.
+// Parses "ignore" or "apply"; nullopt for other texts.
 std::optional<Orientation> parse_orientation(std::string_view text) noexcept;
 std::string_view orientation_name(Orientation orientation) noexcept;
 
-// "white", "black" or "#rrggbb"; nothing for another text.
+// Parses "white", "black" or "#rrggbb"; nullopt for other texts.
 std::optional<Matte> parse_matte(std::string_view text) noexcept;
 std::string to_text(const Matte& matte);  // "#rrggbb"
 

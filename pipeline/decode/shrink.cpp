@@ -42,7 +42,7 @@ Size scaled_size(Size whole, int scale) noexcept {
 Image box_average(ImageView image, int scale) {
   const Size size = scaled_size({image.height_px, image.width_px}, scale);
   Image out(size.height_px, size.width_px, image.channels);
-  std::vector<std::uint32_t> sums;  // of a row of blocks
+  std::vector<std::uint32_t> sums;  // sums of a row of blocks
   std::size_t at = 0;
   for (int y = 0; y < image.height_px; y += scale) {
     const int height = std::min(scale, image.height_px - y);

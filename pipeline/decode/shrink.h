@@ -13,22 +13,22 @@ struct Size {
   friend bool operator==(const Size&, const Size&) = default;
 };
 
-// What shrink() makes of a size; nothing where it makes nothing. Pure.
+// The size of shrink()'s result; nullopt if it does not shrink. Pure.
 std::optional<Size> shrunk(Size size, int short_side_px) noexcept;
 
-// An image whose shorter side is longer than `short_side_px`, made so long: as
-// Resize(short_side_px) of torchvision does with images of Pillow's (bilinear with antialias, the
-// longer side truncated). Nothing for other images, and for a side of 0. Pure.
+// Reduces an image whose shorter side exceeds `short_side_px` to that length, as torchvision's
+// Resize(short_side_px) on PIL images (bilinear with antialias, the longer side truncated). nullopt
+// for smaller images, and for 0. Pure.
 std::optional<Image> shrink(ImageView image, int short_side_px);
 
-// The pixels of a box that lies in the image. Pure.
+// Copies the pixels of a box in the image. Pure.
 Image cut(ImageView image, const Box& box);
 
-// The size of a picture at 1/scale of both its sides, rounded up. Pure.
+// The size of a picture at 1/scale of both sides, rounded up. Pure.
 Size scaled_size(Size whole, int scale) noexcept;
 
-// An image at 1/scale of both its sides, rounded up: the averages, rounded, of blocks of scale x
-// scale pixels from the top left, of those pixels that there are. Pure.
+// An image at 1/scale of both sides, rounded up: rounded averages of blocks of scale x scale pixels
+// from the top left, of those pixels that exist. Pure.
 Image box_average(ImageView image, int scale);
 
 }  // namespace winnow::pipeline

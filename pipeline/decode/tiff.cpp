@@ -15,16 +15,16 @@ namespace {
 
 using namespace tiff;
 
-// With CCITT's, LZW, Deflate by both numbers, PackBits and ThunderScan. Not CCITT's in words,
-// 32771: libtiff 4.5 takes some rows of them from odd bytes.
+// Includes CCITT, LZW, Deflate (both numbers), PackBits and ThunderScan. Not word-aligned CCITT
+// (32771): libtiff 4.5 reads some of its rows at odd bytes.
 constexpr std::array<std::uint64_t, 14> kCompressions{
     kPlain, 2, 3, 4, 5, kOldJpeg, kJpeg, 8, 32773, 32809, 32946, kLzma, kZstd, kWebp};
 
 // The compressed data of all blocks.
 struct Data {
   std::uint64_t blocks = 0;
-  std::uint64_t most_bytes = 0;  // of one
-  int scans = 1;                 // of a JPEG, the most
+  std::uint64_t most_bytes = 0;  // largest block
+  int scans = 1;                 // maximum, for JPEG
 };
 
 std::optional<DecodeError> check_sides(const TiffBlocks& blocks) {
@@ -32,7 +32,7 @@ std::optional<DecodeError> check_sides(const TiffBlocks& blocks) {
     if (blocks.tiled) return corrupt("the TIFF's tiles have no pixels");
     if (blocks.width_px > 0 && blocks.height_px > 0)
       return corrupt("the TIFF's strips have no rows");
-    return std::nullopt;  // nor has the picture pixels
+    return std::nullopt;  // the picture has no pixels either
   }
   constexpr std::uint64_t kMostSide = 1u << 20;
   const std::uint64_t side =
@@ -69,7 +69,7 @@ std::optional<DecodeError> check_samples(const TiffDirectory& directory) {
   for (std::uint64_t i = 0; i < depths.count; ++i) {
     bits = std::max(bits, directory.number(depths, i));
   }
-  constexpr std::uint64_t kLogLuv = 32845;  // becomes floats
+  constexpr std::uint64_t kLogLuv = 32845;  // decoded to floats
   if (bits > 16 || directory.first(kPhotometric, 2) == kLogLuv) {
     return unsupported("has samples that are not of 8 or 16 bits; convert it to 8 bits");
   }
@@ -83,12 +83,12 @@ std::optional<DecodeError> check_samples(const TiffDirectory& directory) {
 
 std::optional<DecodeError> read_block(const TiffDirectory& directory, std::uint64_t at,
                                       std::uint64_t length, std::uint64_t all, Data& data) {
-  constexpr int kScans = 4;  // one for each colour; libtiff would take a hundred
+  constexpr int kScans = 4;  // one a colour; libtiff would accept a hundred
   if (!directory.fields().has(at, length)) return truncated("the TIFF ends within its pixels");
   data.most_bytes = std::max(data.most_bytes, length);
   if (directory.first(kCompression, kPlain) != kJpeg) return std::nullopt;
   if (all > directory.fields().size()) {
-    return corrupt("the TIFF's JPEGs overlap");  // each would be looked through
+    return corrupt("the TIFF's JPEGs overlap");  // libtiff would scan each of them
   }
   const int scans = count_scans(directory.fields().bytes(at, length), kScans + 1);
   if (scans > kScans) {
@@ -98,7 +98,7 @@ std::optional<DecodeError> read_block(const TiffDirectory& directory, std::uint6
   return std::nullopt;
 }
 
-// Of some colours libtiff makes tables anew for each file, and looks through all blocks.
+// For some colour spaces libtiff builds tables for each file, and scans all blocks.
 Expected<Data, DecodeError> read_data(const TiffDirectory& directory, const TiffBlocks& blocks,
                                       std::uint64_t most_blocks) {
   const bool are_tiles = directory.find(kTileOffsets).count > 0;
@@ -116,7 +116,7 @@ Expected<Data, DecodeError> read_data(const TiffDirectory& directory, const Tiff
   }
   std::uint64_t all = 0;
   for (std::uint64_t i = 0; i < data.blocks; ++i) {
-    // Where it is not said how long they are, libtiff takes the rest of the file.
+    // If lengths are missing, libtiff uses the rest of the file.
     const std::uint64_t at = directory.number(offsets, i);
     std::uint64_t length = i < lengths.count ? directory.number(lengths, i) : 0;
     if (length == 0) length = directory.fields().size() - std::min(at, directory.fields().size());
@@ -126,26 +126,26 @@ Expected<Data, DecodeError> read_data(const TiffDirectory& directory, const Tiff
   return data;
 }
 
-// What libtiff and decode_tiff hold, besides the pixels.
+// Memory of libtiff and decode_tiff(), besides the pixels.
 std::uint64_t held_bytes(const TiffDirectory& directory, const TiffBlocks& blocks,
                          const Data& data) {
   const std::uint64_t compression = directory.first(kCompression, kPlain);
   const TiffNumbers depths = directory.find(kBits);
   const std::uint64_t sample_bytes = depths.count > 0 && directory.number(depths, 0) > 8 ? 2 : 1;
   const bool is_jpeg = compression == kJpeg || compression == kOldJpeg;
-  // Old JPEGs need not say.
+  // Old-style JPEGs need not state it.
   const std::uint64_t samples =
       std::max<std::uint64_t>(directory.first(kSamples, 1), is_jpeg ? 3 : 1);
   const std::uint64_t stored = samples * sample_bytes;
   const std::uint64_t block = blocks.block_width_px * blocks.block_height_px;
   const std::uint64_t image = blocks.width_px * blocks.height_px;
   const std::uint64_t piece = piece_rows(directory, blocks) * blocks.block_width_px;
-  // Samples and, beside them, R, G, B, A; tables of where blocks are.
+  // Samples and R, G, B, A beside them; tables of the blocks' places.
   std::uint64_t bytes = piece * (stored + 4) + 32 * data.blocks;
-  // A copy of a block of each plane. Of one strip without compression libtiff makes many.
+  // A copy of a block of each plane. libtiff divides a single uncompressed strip into many.
   const bool is_chopped = compression == kPlain && data.blocks == 1 && !blocks.tiled;
   if (!is_chopped) bytes += data.most_bytes * (directory.first(kPlanes, 1) == 2 ? samples : 1);
-  // A dictionary that grows with what it unpacks; what libwebp makes; all coefficients.
+  // A dictionary that grows with the unpacked data; libwebp's output; all coefficients.
   if (compression == kLzma || compression == kZstd) bytes += block * stored;
   if (compression == kWebp) bytes += block * 5;
   if (compression == kOldJpeg) bytes += image * 2 * samples;
@@ -155,11 +155,11 @@ std::uint64_t held_bytes(const TiffDirectory& directory, const TiffBlocks& block
 
 std::optional<DecodeError> check_blocks(const TiffDirectory& directory, const TiffBlocks& blocks,
                                         const Data& data) {
-  constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max();  // a TIFF has
+  constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max();  // limit of a TIFF
   if (blocks.stack_height_px() > kMostRows) {
     return too_large("has tiles of " + std::to_string(blocks.stack_height_px()) + " rows together");
   }
-  constexpr std::uint64_t kMostAtOnce = 1u << 25;  // 1 s at most
+  constexpr std::uint64_t kMostAtOnce = 1u << 25;  // at most 1 s
   const bool is_old = directory.first(kCompression, kPlain) == kOldJpeg;
   if (is_old && blocks.tiled) {
     return unsupported("is a TIFF of tiles by an old kind of JPEG; save it anew to have it read");

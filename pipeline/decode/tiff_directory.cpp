@@ -11,24 +11,24 @@ namespace {
 
 using namespace tiff;
 
-// Those that have one value.
+// Tags with a single value.
 constexpr std::array kSingle{kWidth,   kHeight,    kCompression, kPhotometric, kOrientation,
                              kSamples, kStripRows, kPlanes,      kTileWidth,   kTileHeight};
 constexpr std::array kSeveral{kBits,        kStripOffsets, kStripBytes,
                               kTileOffsets, kTileBytes,    kExtraSamples};
 
-// What else pixels depend on: bit order, CCITT's options, predictor, white point, palette, inks,
-// sample format, JPEG's tables by both of its kinds, and what Y, Cb and Cr mean.
+// Other tags that affect pixels: bit order, CCITT options, predictor, white point, palette, inks,
+// sample format, JPEG tables of both kinds, and the meaning of Y, Cb and Cr.
 constexpr std::array<std::uint32_t, 21> kOthers{266, 292, 293, 317, 318, 320, 332,
                                                 339, 347, 512, 513, 514, 515, 517,
                                                 518, 519, 520, 521, 529, 530, 532};
 
 constexpr std::uint32_t kShort = 3;
 constexpr std::uint32_t kLong = 4;
-constexpr std::uint32_t kLong8 = 16;  // of BigTIFFs
+constexpr std::uint32_t kLong8 = 16;  // in BigTIFFs
 constexpr std::uint64_t kPageBytes = 1u << 16;
 
-// Bytes of a number of that type; 0: it is not one of those that are read.
+// Size of an integer of this type; 0: not supported.
 std::uint32_t bytes_of_type(std::uint32_t type, bool is_big) {
   if (type == kShort) return 2;
   if (type == kLong) return 4;
@@ -76,7 +76,7 @@ std::uint64_t TiffFields::number(std::uint64_t at, std::uint32_t bytes) const {
   } else {
     if (at < at_ || at + bytes > at_ + page_.size()) {
       at_ = at / kPageBytes * kPageBytes;
-      // Some more, so that no number lies across its end.
+      // With an overlap, so that no number crosses its end.
       page_.resize(std::min<std::uint64_t>(kPageBytes + 8, size() - at_));
       encoded_.read_at(at_, page_);
     }
@@ -212,7 +212,7 @@ Bytes stacked_directory(const TiffDirectory& directory, const TiffBlocks& blocks
   const std::map<std::uint32_t, std::uint64_t> sizes{{kWidth, blocks.block_width_px},
                                                      {kHeight, blocks.stack_height_px()},
                                                      {kStripRows, blocks.block_height_px}};
-  // In the order of what they become. Tiles may be where strips are said to be.
+  // In the order of the resulting tags. Tiles may be stored in tags of strips.
   std::multimap<std::uint32_t, Bytes> copied;
   for (const auto& [tag, at] : directory.entries()) {
     const bool is_size = sizes.contains(tag) || tag == kTileWidth || tag == kTileHeight;
@@ -241,7 +241,7 @@ Bytes stacked_directory(const TiffDirectory& directory, const TiffBlocks& blocks
     out.bytes(BytesView(entry).subspan(2));
   }
   while (size != sizes.end()) put_size();
-  out.number(0, offset_bytes);  // no other directory
+  out.number(0, offset_bytes);  // no further directory
   return out.take();
 }
 

@@ -26,7 +26,7 @@
 namespace winnow::pipeline {
 namespace {
 
-// The file as libtiff is to see it: with another directory behind it.
+// The file as libtiff sees it: followed by another directory.
 struct StackedFile {
   Bytes head;
   Bytes directory;
@@ -46,21 +46,21 @@ struct StackedFile {
   }
 };
 
-// What libtiff reads from, and what it says.
+// The input of libtiff, and its messages.
 struct Source {
-  BytesView head;  // of the file, then what follows that, then the directory
+  BytesView head;  // beginning of the file; the rest of it and then the directory follow
   const EncodedBytes* encoded = nullptr;
   BytesView directory;
   std::uint64_t at = 0;
-  std::exception_ptr failure{};  // of reading
-  bool gives_pixels = false;     // what is said before is of the file's directory
-  char error[256] = {};          // the first
-  DecodeError::Kind kind = DecodeError::Kind::kCorrupt;  // of the error
-  char warning[256] = {};                                // the first
+  std::exception_ptr failure{};  // exception while reading
+  bool gives_pixels = false;     // earlier messages concern the file's directory
+  char error[256] = {};          // the first one
+  DecodeError::Kind kind = DecodeError::Kind::kCorrupt;  // kind of the error
+  char warning[256] = {};                                // the first one
   int warnings = 0;
 
   std::uint64_t size() const { return encoded->size() + directory.size(); }
-  // As many bytes as there are in one of the three.
+  // Reads as many bytes as one of the three areas has.
   std::size_t read(std::span<std::byte> to) const {
     const auto copy = [&](BytesView from, std::uint64_t begin) {
       const std::size_t some = std::min<std::size_t>(to.size(), from.size() - begin);
@@ -75,8 +75,8 @@ struct Source {
   }
 };
 
-// No exception goes through libtiff. What cannot be read is no byte: libtiff 4.5 adds -1, which is
-// for failures, to what it has, and writes in front of its buffer.
+// No exception may pass through libtiff. On failure returns 0, not -1: libtiff 4.5 adds -1 to its
+// count and writes in front of its buffer.
 tmsize_t read_some(thandle_t handle, void* to, tmsize_t count) noexcept {
   auto& source = *static_cast<Source*>(handle);
   std::span<std::byte> rest(static_cast<std::byte*>(to), static_cast<std::size_t>(count));
@@ -113,14 +113,15 @@ int on_error(TIFF*, void* handle, const char*, const char* format, va_list value
   return 1;
 }
 
-// Those of decoders of pixels. The others are of how a file was written, and many sound ones have
-// them: old kinds of JPEG and LZW, strips that are not ended.
+// Whether a message is from a decoder of pixels. Others concern how a file was written, and are
+// common in sound files: old kinds of JPEG and LZW, unterminated strips.
 bool is_of_pixels(std::string_view module) {
   constexpr std::array<std::string_view, 4> kDecoders{"JPEG", "LibJpeg", "Fax", "PackBits"};
   return std::ranges::any_of(kDecoders, [&](auto name) { return module.starts_with(name); });
 }
 
-// Of a warning after which libtiff goes on without a part of the picture; none of the others.
+// The kind of a warning after which libtiff continues without a part of the picture; nullopt for
+// other warnings.
 std::optional<DecodeError::Kind> kind_of_loss(std::string_view warning) {
   using Kind = DecodeError::Kind;
   constexpr std::array<std::pair<std::string_view, Kind>, 5> kLosses{
@@ -156,10 +157,10 @@ struct FreeOptions {
   void operator()(TIFFOpenOptions* options) const noexcept { TIFFOpenOptionsFree(options); }
 };
 
-// One reading of the file, which must outlive it.
+// An open libtiff handle of the file, which must outlive it.
 class Reading {
  public:
-  // `mode`: libtiff's.
+  // mode  As for libtiff.
   Reading(const EncodedBytes& encoded, const StackedFile& file, const char* mode,
           std::uint64_t most_bytes)
       : source_(std::make_unique<Source>()) {
@@ -175,20 +176,20 @@ class Reading {
                                   close_none, size_of, nullptr, nullptr, options.get()));
   }
 
-  TIFF* get() const noexcept { return tiff_.get(); }  // nothing where it cannot be opened
-  // Throws what reading the file threw.
+  TIFF* get() const noexcept { return tiff_.get(); }  // null if it cannot be opened
+  // Rethrows an exception of reading the file.
   DecodeError error() const {
     if (source_->failure) std::rethrow_exception(source_->failure);
     const char* said = source_->error[0] == '\0' ? "cannot decode it" : source_->error;
     return {source_->kind, std::string("libtiff: ") + said};
   }
 
-  // From now on what is said is said of pixels.
+  // From now on messages concern pixels.
   void begin_pixels() {
     source_->gives_pixels = true;
     source_->error[0] = '\0';
   }
-  // Whether what was read since then may lack a part, whatever libtiff returned.
+  // Whether data read since then may be incomplete, whatever libtiff returned.
   bool has_failed() const noexcept { return source_->error[0] != '\0' || source_->failure; }
   std::string first_warning() const { return source_->warning; }
   int warnings() const noexcept { return source_->warnings; }
@@ -204,30 +205,30 @@ class Reading {
   std::unique_ptr<TIFF, CloseTiff> tiff_;
 };
 
-// What samples become: R, G, B, A in the bytes of a number, from its lowest. `width` pixels of a
-// row, which are all that were stored.
+// Converts samples to R, G, B, A in the bytes of an integer, from its lowest. `width` is the number
+// of pixels in a row as stored.
 class Colours {
  public:
   virtual ~Colours() = default;
-  virtual std::size_t planes() const = 0;  // that samples come in
-  // `planes` lie in `samples` one behind the other, `plane_bytes` each.
+  virtual std::size_t planes() const = 0;  // number of planes of the samples
+  // The planes in `samples` follow each other, `plane_bytes` each.
   virtual void convert(std::uint8_t* samples, std::size_t plane_bytes, std::uint32_t width,
                        std::uint32_t rows, std::uint32_t* to) = 0;
 };
 
-// As OpenCV makes gray of colours, of 16 bits at most.
+// OpenCV's conversion of colours to gray, for up to 16 bits.
 std::uint32_t gray_of(std::uint32_t red, std::uint32_t green, std::uint32_t blue) {
   return (4899 * red + 9617 * green + 1868 * blue + (1U << 13)) >> 14;
 }
 
-// As libtiff has them, of 8 bits.
+// Conversion by libtiff, for 8 bits.
 class LibtiffColours : public Colours {
  public:
   ~LibtiffColours() override {
     if (begun_) TIFFRGBAImageEnd(&image_);
   }
 
-  // Before anything else, once; an error where libtiff has no way for such samples.
+  // Must be called first. An error if libtiff does not support these samples.
   std::optional<DecodeError> begin(TIFF* tiff) {
     constexpr int kStopOnError = 1;
     char message[1024] = {};
@@ -265,7 +266,7 @@ class LibtiffColours : public Colours {
   bool begun_ = false;
 };
 
-// Of 10, 12, 14 or 16 bits each, as they are stored: what white is in a gray TIFF is not asked.
+// Samples of 10, 12, 14 or 16 bits each, as stored. The value of white in a gray TIFF is ignored.
 class DeepColours : public Colours {
  public:
   DeepColours(int bits, std::size_t samples, bool separate, bool gray)
@@ -291,10 +292,10 @@ class DeepColours : public Colours {
   }
 
  private:
-  // Of 16 bits.
+  // Scaled to 16 bits.
   std::uint32_t value(const std::uint8_t* row, std::size_t i) const {
     if (bits_ == 16) {
-      std::uint16_t sample = 0;  // of this machine's byte order
+      std::uint16_t sample = 0;  // in native byte order
       std::memcpy(&sample, row + 2 * i, 2);
       return sample;
     }
@@ -313,7 +314,7 @@ class DeepColours : public Colours {
     std::array<std::uint32_t, 3> rgb{values[0], values[1], values[2]};
     if (samples_ < 3) rgb = {values[0], values[0], values[0]};
     if (samples_ >= 3 && gray_) {
-      // As OpenCV: what beside gray there is counts as other colours.
+      // As OpenCV: additional samples of gray count as colours.
       rgb.fill(gray_of(rgb[0], rgb[1], rgb[2]));
     }
     const std::uint32_t alpha = samples_ == 4 ? values[3] >> 8 : kOpaque;
@@ -326,7 +327,7 @@ class DeepColours : public Colours {
   bool gray_;
 };
 
-// What libtiff says of the samples.
+// The sample format, as reported by libtiff.
 struct Format {
   explicit Format(const Reading& reading)
       : bits(reading.number(TIFFTAG_BITSPERSAMPLE)),
@@ -337,7 +338,7 @@ struct Format {
 
   bool is_gray() const { return photometric <= PHOTOMETRIC_MINISBLACK; }
   bool is_deep() const { return bits > 8 && photometric <= PHOTOMETRIC_RGB && samples != 2; }
-  // Of the picture; palettes of two colours become gray.
+  // Channels of the picture; palettes of two colours become gray.
   int channels() const {
     if (photometric == PHOTOMETRIC_PALETTE && bits == 8) return 3;
     return is_gray() || samples == 1 ? 1 : 3;
@@ -366,7 +367,7 @@ std::optional<DecodeError> check(const Reading& reading, const Format& format) {
   return std::nullopt;
 }
 
-// Told that alpha is multiplied in, libtiff leaves the colours as they are.
+// Declares alpha as premultiplied, so that libtiff leaves the colours unchanged.
 void keep_straight_alpha(TIFF* tiff) {
   std::uint16_t count = 0;
   std::uint16_t* kinds = nullptr;
@@ -387,19 +388,19 @@ Expected<std::unique_ptr<Colours>, DecodeError> make_colours(const Reading& read
   return std::unique_ptr<Colours>(std::move(colours));
 }
 
-// The samples of some rows, each plane of a reading of its own, so that each goes on where it was.
+// Reads samples of consecutive rows. Each plane has its own handle, which continues where it was.
 class Samples {
  public:
   Samples(const std::vector<Reading>& planes, bool at_once) : planes_(planes), at_once_(at_once) {}
 
-  // The bytes of a plane of `rows` rows.
+  // Size of a plane of `rows` rows in bytes.
   std::size_t plane_bytes(std::uint32_t rows) const {
     TIFF* first = planes_[0].get();
     return static_cast<std::size_t>(at_once_ ? TIFFVStripSize(first, rows)
                                              : TIFFScanlineSize(first) * rows);
   }
 
-  // Rows of the stack, of one block; from its first if at once.
+  // Reads rows of the stack within one block; from the block's first row if at once.
   std::optional<DecodeError> read(std::uint32_t row, std::uint32_t rows) {
     const std::size_t size = plane_bytes(rows);
     samples_.resize(size * planes_.size());
@@ -432,7 +433,7 @@ class Samples {
   std::vector<std::uint8_t> samples_;
 };
 
-// One row of R, G, B, A to that of an image.
+// Copies one row of R, G, B, A to an image.
 void put_row(const std::uint32_t* from, std::size_t width, int channels, std::uint8_t* to) {
   for (const std::uint32_t* end = from + width; from < end; ++from) {
     const std::uint32_t red = TIFFGetR(*from);
@@ -461,10 +462,10 @@ void put_row_upon(const Matte& matte, bool multiplied, const std::uint32_t* from
   }
 }
 
-// From samples to the pixels of a picture, or of a band of its rows.
+// Converts samples to the pixels of a picture, or of a band of its rows.
 class Picture {
  public:
-  // `keep_alpha`: of samples that have some.
+  // keep_alpha  If the samples have alpha.
   Picture(const TiffBlocks& blocks, const Header& header, int channels,
           const std::optional<Matte>& matte, bool keep_alpha, std::uint32_t band_rows)
       : blocks_(blocks),
@@ -474,8 +475,8 @@ class Picture {
     if (keep_alpha) alpha_ = Image(image_.height_px, image_.width_px, 1);
   }
 
-  // Rows [from, to), which become the first of the image, a piece at a time. They begin and end
-  // with blocks where those are tiles or read at once.
+  // Reads rows [from, to) to the beginning of the image, piece by piece. They must begin and end
+  // with blocks if these are tiles or read at once.
   std::optional<DecodeError> read(Samples& samples, Colours& colours, std::uint32_t piece_rows,
                                   const StopRequested& stop, std::uint32_t from, std::uint32_t to) {
     first_row_ = from;
@@ -503,7 +504,7 @@ class Picture {
 
   const Image& image() const noexcept { return image_; }
   Image take() { return std::move(image_); }
-  Image take_alpha() { return std::move(alpha_); }  // empty where it was not kept
+  Image take_alpha() { return std::move(alpha_); }  // empty if it was not kept
 
  private:
   void put(const std::uint32_t* from, std::size_t y, std::size_t left) {
@@ -548,18 +549,18 @@ DecodedImage turned(Picture& picture, const Header& header) {
   return out;
 }
 
-// A TIFF whose samples can be read.
+// A TIFF that is ready to be read.
 class OpenTiff {
  public:
   explicit OpenTiff(EncodedBytes encoded) : directory_(std::move(encoded)) {}
 
-  // First. An error where libtiff has no way for such a file.
+  // Must be called first. An error if libtiff does not support the file.
   std::optional<DecodeError> open(const Header& header) {
     if (auto error = directory_.read()) return error;
     blocks_ = blocks_of(directory_);
     file_.emplace(directory_, blocks_);
     const bool at_once = is_block_read_at_once(directory_, blocks_);
-    const char* mode = at_once ? "rc" : "r";  // c: no strip is made into several
+    const char* mode = at_once ? "rc" : "r";  // c: do not divide a single strip
     constexpr std::uint64_t kTables = 16u << 20;
     const auto open_one = [&] {
       readings_.emplace_back(directory_.fields().encoded(), *file_, mode,
@@ -596,13 +597,13 @@ class OpenTiff {
 
   const TiffBlocks& blocks() const noexcept { return blocks_; }
   int channels() const { return format_->channels(); }
-  // Of rows that are read one after another: those of a row of blocks, or of a piece of one.
+  // Number of rows that are read together: a row of blocks, or a piece of one.
   std::uint64_t band_rows() const {
     const bool whole_blocks = blocks_.tiled || is_block_read_at_once(directory_, blocks_);
     return std::min(whole_blocks ? blocks_.block_height_px : piece_rows(directory_, blocks_),
                     blocks_.height_px);
   }
-  // What libtiff said so far.
+  // Records libtiff's messages so far.
   void note(DecodedImage& image) const {
     std::string first;
     int warnings = 0;
@@ -663,7 +664,7 @@ class TiffRows final : public PictureRows {
     return std::nullopt;
   }
 
-  // Many codecs reach a row only by those before it in its strip.
+  // Many codecs can only decode a row after those before it in its strip.
   std::optional<DecodeError> skip(int rows) override {
     next_ += static_cast<std::uint32_t>(rows);
     const auto high = static_cast<std::uint32_t>(rows_to_reach());

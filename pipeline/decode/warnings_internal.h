@@ -6,7 +6,7 @@
 
 namespace winnow::pipeline {
 
-// Books a decoder's warnings, if there are any, with the picture.
+// Records a decoder's warnings, if there are any.
 inline void note_warnings(DecodedImage& image, std::string first, int count) {
   if (count == 0) return;
   image.damage = Damage::kWarning;

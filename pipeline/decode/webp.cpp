@@ -47,7 +47,7 @@ std::optional<DecodeError> read_webp(BytesView encoded, const WebpTarget& to,
   if (features.width != to.width_px || features.height != to.height_px) {
     return corrupt("its size is not what its header says");
   }
-  // libwebp decodes what it has been given so far.
+  // libwebp decodes what it has received so far.
   constexpr std::size_t kPixels = 1u << 21;
   const std::size_t pixels =
       static_cast<std::size_t>(to.height_px) * static_cast<std::size_t>(to.width_px);
@@ -56,7 +56,7 @@ std::optional<DecodeError> read_webp(BytesView encoded, const WebpTarget& to,
   VP8StatusCode status = VP8_STATUS_SUSPENDED;
   for (std::size_t given = 0; status == VP8_STATUS_SUSPENDED && given < encoded.size();) {
     end_if_stopped(stop);
-    // What comes before the rows it begins anew each time.
+    // It decodes everything before the rows again each time.
     given += std::max(piece, rows_of(*decoder) == 0 ? given / 8 : 0);
     status = WebPIUpdate(decoder.get(), data, std::min(given, encoded.size()));
   }

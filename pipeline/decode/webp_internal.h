@@ -9,7 +9,7 @@ namespace winnow::pipeline {
 
 enum class WebpOrder { kRgb, kBgra };
 
-// Where the samples of a WebP go, row upon row without gaps.
+// Destination of a WebP's samples, rows without padding.
 struct WebpTarget {
   int height_px;
   int width_px;
@@ -17,9 +17,9 @@ struct WebpTarget {
   std::uint8_t* samples;
 };
 
-// By libwebp itself, since OpenCV is not to be stopped before it ends. What read_header accepted.
-// An error where the size is another. Asks `stop` about once for each two million pixels, and
-// throws StoppedError where it says so. Safe from many threads; prints nothing.
+// Decodes a WebP that read_header() accepted, by libwebp, because OpenCV cannot be stopped. An
+// error if the size is another one. Thread-safe; prints nothing.
+// Errors  StoppedError; `stop` is asked about every two million pixels.
 std::optional<DecodeError> read_webp(BytesView encoded, const WebpTarget& to,
                                      const StopRequested& stop);
 
