@@ -37,7 +37,7 @@ class LedgerFile {
   Xxh3Stream hash_;
 };
 
-// Where both are written that come to lie beside those of a cache.
+// Temporary files that are to lie beside those of a cache.
 struct Beside {
   explicit Beside(const CachePaths& paths)
       : table(paths.fingerprints().parent_path() / "table.next"),
@@ -52,16 +52,16 @@ struct Beside {
   fs::path ledger;
 };
 
-// The columns that statistics are of.
+// The columns for statistics.
 dedup::ColumnNames counted() { return {"labels", "widths_px", "heights_px", "file_bytes"}; }
 
-// The rows of ledgers of parts, one after another; those of one part are held.
+// Reads the ledger rows of parts in order. Holds those of one part.
 class PartRows {
  public:
   PartRows(const std::vector<NamedPart>& parts, const CachePaths& paths)
       : parts_(parts), paths_(paths) {}
 
-  // The row of `id`, which is asked for in ascending order; null where there is none.
+  // The row of `id`; null if there is none. Ids must be requested in ascending order.
   const LedgerRow* find(SampleId id) {
     while (next_ == rows_.size() || rows_[next_].id < id) {
       if (next_ < rows_.size()) {
@@ -91,13 +91,13 @@ class PartRows {
   std::size_t next_ = 0;
 };
 
-// The thumbnails of parts, in the order of their ids; those of one part are held.
+// Reads the thumbnails of parts in id order. Holds those of one part.
 class PartThumbnails {
  public:
   PartThumbnails(const std::vector<NamedPart>& parts, const CachePaths& paths)
       : parts_(parts), paths_(paths) {}
 
-  // Of `id`, which has one and is asked for in ascending order.
+  // The thumbnail of `id`, which must exist. Ids must be requested in ascending order.
   std::span<const dedup::ThumbnailBlock> find(SampleId id) {
     while (next_ < rows_.size() && rows_.ids[next_] < id) ++next_;
     while (next_ == rows_.size()) {
@@ -119,8 +119,8 @@ class PartThumbnails {
   std::size_t next_ = 0;
 };
 
-// Those of a cache and of what is to come between them, whose ids are `ids`; asked for from the
-// first row on.
+// Merges the thumbnails of a cache and of parts; the result has the ids `ids`. Must be read from
+// the first row on.
 dedup::ThumbnailSource with_parts(const dedup::ThumbnailSource& old, std::vector<SampleId> old_ids,
                                   std::vector<SampleId> ids, PartThumbnails& fresh) {
   if (!old) return {};

@@ -14,22 +14,25 @@ struct NamedPart {
   Part part;
 };
 
-// Puts parts, in order of their ids, together into the ledger and the table of fingerprints, behind
-// those of `base` where that is not null, and fills in what of `manifest` follows from them. Each
-// becomes durable: in its place; with a base, beside those that are there, under a name of its hash
-// (CachePaths), where a reader of the new manifest finds it. `no_rows` has the columns of codes.
+// Merges parts, in order of their ids, into the ledger and the table of fingerprints, after those
+// of `base` unless it is null. Fills in the fields of `manifest` that follow from them.
+// Durable. Without a base, the files get their final names. With a base, they are written beside
+// the existing ones under names with their hash (CachePaths), where a reader of the new manifest
+// finds them.
+// no_rows  Has the columns of codes.
 void assemble(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no_rows,
               const Cache* base, const CachePaths& paths, Manifest& manifest);
 
-// The same where inputs of `base` were asked for again, whose rows in the parts take the place of
-// those it has. The manifest is its own but for what was asked: the shards of which parts say the
-// file are made again and take that of `base`, or are new. All inputs are remarked on.
+// The same after inputs of `base` were retried; their rows in the parts replace the old ones. The
+// manifest is that of `base` except for what was retried: shards whose parts name a file were
+// rewritten and replace that of `base`, or are new.
+// Returns remarks on all inputs.
 Remarks assemble_again(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no_rows,
                        const Cache& base, const CachePaths& paths, Manifest& manifest);
 
-// Moves what assemble() put beside, and shards that were made again, into their places; what
-// `manifest` does not name is left alone. A cache whose manifest was replaced is whole before and
-// after, and at every step between.
+// Moves the files that assemble() wrote beside the existing ones, and rewritten shards, to their
+// final names. Files that `manifest` does not name are left alone.
+// A cache with the new manifest is valid before, after, and at every step between.
 void settle(const CachePaths& paths, const Manifest& manifest);
 
 }  // namespace winnow::pipeline

@@ -44,7 +44,7 @@ ByteGate::Credit ByteGate::acquire(std::uint64_t bytes) {
     ++serving_;
     take(bytes);
   }
-  changed_.notify_all();  // the next in line may fit as well
+  changed_.notify_all();  // the next one may fit as well
   return {this, bytes};
 }
 

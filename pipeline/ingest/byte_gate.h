@@ -8,7 +8,7 @@
 
 namespace winnow::pipeline {
 
-// Bytes held now and the most ever held, over several gates. Safe from many threads.
+// Bytes held now, and the maximum so far, over several gates. Thread-safe.
 class ByteMeter {
  public:
   void add(std::uint64_t bytes) noexcept;
@@ -20,14 +20,13 @@ class ByteMeter {
   std::atomic<std::uint64_t> peak_{0};
 };
 
-// Lets through who wants to hold bytes while they fit a budget, in the order they came, so that a
-// large request is not passed by small ones for ever. One larger than the whole budget goes through
-// alone. Safe from many threads.
+// A budget of bytes in flight. Requests are granted in order of arrival, so that a large one is not
+// overtaken for ever. One larger than the whole budget is granted alone. Thread-safe.
 class ByteGate {
  public:
   ByteGate(std::uint64_t budget_bytes, ByteMeter& meter) : budget_(budget_bytes), meter_(&meter) {}
 
-  // Bytes let through; given back when it ends. Must not outlive its gate.
+  // Granted bytes, returned on destruction. Must not outlive its gate.
   class Credit {
    public:
     Credit() noexcept = default;
@@ -40,10 +39,10 @@ class ByteGate {
     }
     ~Credit() { shrink_to(0); }
 
-    void shrink_to(std::uint64_t bytes) noexcept;  // no effect when it holds less
-    // Both do nothing when it holds more, and neither waits.
-    void grow_to(std::uint64_t bytes) noexcept;      // past the budget if need be
-    bool try_grow_to(std::uint64_t bytes) noexcept;  // false, unchanged, where it does not fit
+    void shrink_to(std::uint64_t bytes) noexcept;  // no effect if it holds less
+    // Both do nothing if it holds more, and neither waits.
+    void grow_to(std::uint64_t bytes) noexcept;      // may exceed the budget
+    bool try_grow_to(std::uint64_t bytes) noexcept;  // false, without a change, if it does not fit
     std::uint64_t bytes() const noexcept { return bytes_; }
 
    private:
@@ -54,11 +53,11 @@ class ByteGate {
     std::uint64_t bytes_ = 0;
   };
 
-  // Waits. Nobody may wait here while holding a credit of this gate, nor while holding one of a
-  // gate whose waiters hold credits of this one: then whoever holds always gets on and gives back.
+  // Blocks until granted. To avoid deadlock, a thread must not wait here while it holds a credit of
+  // this gate, nor of a gate whose waiters hold credits of this one.
   Credit acquire(std::uint64_t bytes);
-  Credit none() noexcept { return {this, 0}; }  // to grow
-  std::uint64_t waiting();                      // in acquire(), now
+  Credit none() noexcept { return {this, 0}; }  // an empty credit, to be grown
+  std::uint64_t waiting();                      // number of threads in acquire()
 
  private:
   bool fits(std::uint64_t bytes) const noexcept {

@@ -13,14 +13,14 @@
 namespace winnow::pipeline {
 namespace {
 
-// Of what is in memory already: counted, without waiting.
+// Counts bytes that are already in memory, without waiting.
 ByteGate::Credit count_only(ByteGate& gate, std::uint64_t bytes) {
   ByteGate::Credit credit = gate.none();
   credit.grow_to(bytes);
   return credit;
 }
 
-// The training labels of an input.
+// Appends the training labels of an input.
 void append_labels(dedup::Ragged<std::int32_t>& to, const Place& place) {
   const PlacedSource& in = place.in;
   const std::span<const std::int32_t> labels = place.entries().labels(place.position);
@@ -35,7 +35,7 @@ void append_labels(dedup::Ragged<std::int32_t>& to, const Place& place) {
   to.push_back(mapped);
 }
 
-// The row of an input that is left out, as in the ledger.
+// The ledger row of an input that is left out.
 LedgerRow booked(LedgerRow row, const LeftOut& what, std::span<const PlacedSource> sources) {
   const dedup::Selection& decisions = what.decisions;
   const auto at = std::ranges::lower_bound(decisions.ids, row.id) - decisions.ids.begin();
@@ -113,7 +113,7 @@ void ChunkMaker::append_fingerprints(Chunk& chunk, const Place& place, const Rea
   const std::uint64_t position = place.position;
   const int scale = loader_.scale();
   dedup::Fingerprints& table = chunk.fingerprints;
-  std::optional<Image> scaled;  // of bare pixels, which are stored whole
+  std::optional<Image> scaled;  // for raw pixels, which are stored at full size
   if (scale > 1 && input.encoded.empty()) scaled = box_average(input.image.view(), scale);
   const Image& image = scaled ? *scaled : input.image;
   const auto width_px = static_cast<std::uint32_t>(input.width_px);
@@ -122,7 +122,8 @@ void ChunkMaker::append_fingerprints(Chunk& chunk, const Place& place, const Rea
       prints_of(image, hashes_, memory,
                 thumbnails_ ? dedup::thumbnail_size(width_px, height_px) : dedup::ThumbnailSize{},
                 input.alpha, input.is_multiplied);
-  // Pictures that agree at a scale may differ: their pixels count as equal where their bytes are.
+  // Pictures that agree at a reduced scale may differ: their pixels only count as equal if their
+  // bytes are.
   const bool by_pixels = scale == 1 && input.encoded.empty();
   const Hash128 of_file = by_pixels ? prints.pixel_hash : file_hash(input);
   table.ids.push_back(place.id());

@@ -24,35 +24,35 @@
 
 namespace winnow::pipeline {
 
-// All that comes of one ChunkPlan; of records of a base, nothing but the packs.
+// The result of one ChunkPlan; for records of a base, only the packs.
 struct Chunk {
   ChunkPlan plan;
   std::vector<LedgerRow> ledger;
   dedup::Fingerprints fingerprints;
   Tally tally;
-  std::uint64_t oriented = 0;     // inputs of an EXIF orientation other than upright
+  std::uint64_t oriented = 0;     // inputs with an EXIF orientation other than upright
   std::uint64_t transparent = 0;  // inputs whose alpha was dropped
   std::vector<Pack> packs;
-  StageTimes times;          // decoding, fingerprinting and packing it
-  std::exception_ptr error;  // what making it threw
+  StageTimes times;          // for decoding, fingerprinting and packing
+  std::exception_ptr error;  // thrown while it was made
 };
 
-// The parallel part of an ingest: decodes, fingerprints and packs. Safe from many threads.
+// The parallel part of an ingest: decodes, fingerprints and packs. Thread-safe.
 class ChunkMaker {
  public:
-  // Throws UsageError for hashes that are unknown or named twice. `sources` and `gates` must
-  // outlive it.
+  // UsageError for hashes that are unknown or repeated. `sources` and `gates` must outlive it.
   ChunkMaker(std::span<const PlacedSource> sources, const IngestOptions& options, Gates& gates);
 
-  // `read` is what reading `plan` gave. `check` is called before each input; what it throws ends
-  // the chunk. Error where one that is left out has no stand-in that can be read.
+  // Makes a chunk from `read`, the result of reading `plan`. `check` is called before each input;
+  // its exception ends the chunk.
+  // Errors  Error if an input that was left out has no readable representative.
   Chunk make(const ChunkPlan& plan, ReadChunk read, const std::function<void()>& check = {}) const;
-  // Fills a pack that was not kept, from the source again; waits for no gate, which may go over
-  // their budgets by it. Throws Error if an input has changed.
+  // Refills a pack that was not kept, from the source. Waits for no gate, so it may exceed their
+  // budgets. Error if an input has changed.
   void make_again(const Chunk& chunk, Pack& pack) const;
 
   dedup::Fingerprints empty_fingerprints() const;
-  // Of one input, 0 where it cannot be read.
+  // Size of one input's pixels; 0 if it cannot be read.
   struct PixelSize {
     std::uint64_t bytes = 0;
     int channels = 0;
@@ -60,13 +60,13 @@ class ChunkMaker {
   PixelSize pixel_size(std::size_t source, std::uint64_t position) const;
 
  private:
-  // Fingerprints an input and packs it.
+  // Fingerprints and packs an input.
   void take_in(Chunk& chunk, const Place& place, Readable& input, ScratchPool::Scratch& scratch,
                Packer& packer, Stopwatch& watch) const;
-  // Gives it to the tally too.
+  // Also updates the tally.
   void append_fingerprints(Chunk& chunk, const Place& place, const Readable& input,
                            dedup::HashMemory& memory) const;
-  // Of an input that cannot be used.
+  // Records an input that cannot be used.
   void book(LedgerRow& row, const Place& place, Refused refused) const;
 
   std::span<const PlacedSource> sources_;
@@ -75,7 +75,7 @@ class ChunkMaker {
   StoredForm form_;
   const LeftOut* left_out_;
   bool thumbnails_;
-  std::vector<SampleId> stand_ins_;  // for those left out; ascending
+  std::vector<SampleId> stand_ins_;  // representatives of those left out; ascending
   std::vector<dedup::HashKind> hashes_;
   Gates& gates_;
   mutable ScratchPool scratch_;

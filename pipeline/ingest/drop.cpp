@@ -29,7 +29,7 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-// What a removal that was cut short left counts too.
+// Also removes what an interrupted removal left.
 void remove_first(const fs::path& first) {
   std::error_code ignored;
   if (is_there(first) && fs::is_empty(first, ignored)) {
@@ -59,14 +59,14 @@ LeftOut left_out_by(const dedup::Selection& all, const Cache& first) {
   return out;
 }
 
-// Of rank 0, on all.
+// Runs the decision on rank 0, and returns it on all ranks.
 dedup::Selection decide_once(const Cache& first, const Decide& decide, comm::Communicator& comm) {
   dedup::Selection selection;
   dedup::with_shared_work(comm,
                           [&](const dedup::SharedWork& work) {
                             selection = decide({first.open_fingerprints(), work, &first});
                           },
-                          {.all_links = true});  // what groups are made of is for `decide` to say
+                          {.all_links = true});  // `decide` may form groups in any way
   if (comm.size() == 1) return selection;
   Bytes bytes = comm.rank() == 0 ? serialize(selection) : Bytes();
   std::uint64_t size = bytes.size();
@@ -77,10 +77,10 @@ dedup::Selection decide_once(const Cache& first, const Decide& decide, comm::Com
   return selection;
 }
 
-// What earlier runs got done.
+// How far earlier runs got.
 enum class Done { kNothing, kFirstPass, kAll };
 
-// Whether `out` is what these options make, whatever hash and threshold its images chose.
+// Whether `out` was made with these options, whatever hash and threshold its images chose.
 bool is_made_by(const Manifest& out, std::span<const IngestSource> sources,
                 const IngestOptions& options) {
   LeftOut decided;

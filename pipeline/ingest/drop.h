@@ -16,28 +16,31 @@ namespace winnow::pipeline {
 
 class Cache;
 
-// What there is to decide by: the fingerprints of all, and work that the ranks share.
+// The basis of a decision: all fingerprints, and work shared by the ranks.
 struct Fingerprinted {
   dedup::ColumnSource columns;
-  dedup::SharedWork work = {};   // its search may be empty
-  const Cache* cache = nullptr;  // that holds them, without images; nullptr: there are no rows
+  dedup::SharedWork work = {};  // its search may be empty
+  // The cache that holds them, without images; nullptr: there are no rows.
+  const Cache* cache = nullptr;
 };
-// Which samples stay, those of weight above 0. Asked on rank 0. It is asked once of a table without
-// rows on every rank, before anything is read: what it cannot do it says then (by throwing), and
-// its settings do not depend on the rows, but for what they choose (same_but_for_choice()).
+// Decides which samples stay (weight above 0). Called on rank 0.
+// First, before anything is read, it is called on every rank with a table without rows, to throw
+// for what it cannot do. Its settings must not depend on the rows, except for what it chooses from
+// them (same_but_for_choice()).
 using Decide = std::function<dedup::Selection(const Fingerprinted&)>;
 
 enum class DropPass { kFingerprint, kStore };
 
-// Ingests without what `decide` removes: fingerprints of all inputs first, in a folder OUT.first
-// beside `out`, then the decision, then a cache of what is left, in which the rest is in the ledger
-// alone, as duplicates (ingest() with left_out). So what is left out is never stored; what is kept
-// is read twice. The content depends on sources, options and decisions alone, as that of ingest(),
-// and is that of a cache of all that was compacted, but for where its packs end. A run that was
-// stopped is gone on with, whichever pass it was in; OUT.first is there until `out` is finished.
+// Ingests without the samples that `decide` removes.
 //
-// Throws as ingest() does; also UsageError with `into`, what `decide` throws, and Error where an
-// input that stands for others cannot be read the second time.
+// Steps   Fingerprints all inputs into the folder OUT.first beside `out`; decides; then makes a
+//         cache of the remaining ones. Removed inputs are only in the ledger, as duplicates
+//         (ingest() with left_out), and never stored. Kept inputs are read twice.
+// Out     Depends on sources, options and decisions only, as for ingest(). Equals a compacted cache
+//         of everything, except for where its packs end.
+// Resume  A stopped run continues, in either pass. OUT.first exists until `out` is finished.
+// Errors  As ingest(); also UsageError with `into`, what `decide` throws, and Error if the
+//         representative of others cannot be read the second time.
 IngestResult ingest_dropping(std::span<const IngestSource> sources,
                              const std::filesystem::path& out, const IngestOptions& options,
                              const Decide& decide,

@@ -16,10 +16,10 @@ namespace winnow::pipeline {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr double kSampleSeconds = 6;  // of the larger run
+constexpr double kSampleSeconds = 6;  // target time of the larger run
 constexpr std::size_t kFewestChunks = 8;
-// Weighs what was sampled against the whole where the two differ in the size of their inputs;
-// seconds of a core, nearly enough.
+// Weights for scaling the sample to the whole, if their inputs differ in size; roughly core
+// seconds.
 constexpr double kWorkOfInput = 2e-5;
 constexpr double kWorkOfByte = 6e-9;
 
@@ -41,7 +41,7 @@ Amount amount_of(std::span<const ChunkPlan> chunks) {
   return sum;
 }
 
-// A cache that goes when this goes.
+// A cache that is removed with this object.
 class Temporary {
  public:
   explicit Temporary(fs::path root) : root_(std::move(root)) { remove(); }
@@ -55,7 +55,7 @@ class Temporary {
     if (!fs::exists(root_, ignored)) return;
     try {
       remove_cache(root_);
-    } catch (const std::exception&) {  // not ours: ingest() says so
+    } catch (const std::exception&) {  // not ours: ingest() reports it
       return;
     }
   }
@@ -66,12 +66,12 @@ class Temporary {
 struct Sample {
   Amount amount;
   double seconds = 0;
-  std::uint64_t shard_bytes = 0;  // of what was made
-  std::uint64_t row_bytes = 0;    // likewise: fingerprints and ledger
+  std::uint64_t shard_bytes = 0;  // size of finished shards
+  std::uint64_t row_bytes = 0;    // size of fingerprints and ledger
   StageTimes times;
 };
 
-// The planned work, and where samples of it are made.
+// The planned work, and where its samples are made.
 struct Plan {
   std::span<const IngestSource> sources;
   IngestOptions options;
@@ -80,8 +80,8 @@ struct Plan {
   std::size_t shards = 0;
 };
 
-// Beside `out`, or in the nearest folder above it that is there. Nobody gives a cache to keep such
-// a name: whatever an estimate left there is removed.
+// Beside `out`, or in its nearest existing parent folder. The name is reserved: remains of an
+// earlier estimate are removed.
 fs::path sample_folder(const fs::path& out) {
   fs::path path = fs::absolute(out).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
@@ -109,8 +109,8 @@ Plan plan_of(std::span<const IngestSource> sources, const fs::path& out,
   return plan;
 }
 
-// As many shards as lets the last one, whose sealing nothing goes on beside, be the part of the
-// sample that it is of the whole.
+// A shard size such that the last shard, whose sealing overlaps with nothing, has the same share as
+// in the whole.
 std::uint64_t shard_bytes_of(const Plan& plan, std::size_t chunks, std::uint64_t bytes) {
   constexpr std::size_t kMostShards = 8;
   constexpr std::size_t kChunksOfShard = 4;
@@ -157,7 +157,7 @@ Estimate scaled(const Plan& plan, const Sample& sample, double seconds) {
   out.inputs = whole.inputs;
   out.input_bytes = whole.bytes;
   out.seconds = seconds;
-  const double of_shards = plan.options.variants.copies > 0  // all of one size
+  const double of_shards = plan.options.variants.copies > 0  // all have one size
                                ? ratio(whole.inputs, sample.amount.inputs)
                                : ratio(whole.bytes, sample.amount.bytes);
   out.cache_bytes = static_cast<std::uint64_t>(static_cast<double>(sample.shard_bytes) * of_shards +
@@ -176,7 +176,7 @@ SampleSource::SampleSource(const datasets::Source& whole, std::vector<std::uint6
 }
 
 std::vector<std::size_t> spread_order(std::size_t count) {
-  // Numbers with their binary digits turned round: each next one falls into the widest gap.
+  // Bit-reversed numbers: each one falls into the widest gap.
   std::vector<std::size_t> order;
   order.reserve(count);
   int digits = 0;
@@ -194,7 +194,7 @@ double extrapolate(const TimedWork& small, const TimedWork& large, double work) 
   if (large.work <= small.work) return in_proportion;
   const double slope = (large.seconds - small.seconds) / (large.work - small.work);
   const double fixed = small.seconds - slope * small.work;
-  // Otherwise the clock said little: a run cannot take less than nothing before it begins.
+  // Otherwise the measurement is too noisy: the fixed cost cannot be negative.
   return slope > 0 && fixed > 0 ? fixed + slope * work : in_proportion;
 }
 
@@ -218,14 +218,14 @@ Estimate estimate_ingest(std::span<const IngestSource> sources, const fs::path& 
   while (!small) {
     try {
       small = run(plan, some(0, few));
-    } catch (const RefusedError&) {  // none of these could be read; others may be
+    } catch (const RefusedError&) {  // none of these was readable; others may be
       if (few == plan.chunks.size()) throw;
       few = std::min(plan.chunks.size(), 4 * few);
     }
   }
   if (few == plan.chunks.size()) return as_whole(*small, small->seconds);
-  // The larger run takes others than the ones before it, which are in the system's memory now. What
-  // a small one took may be mostly its beginning and end: then there is another, larger still.
+  // The larger run uses inputs that are not in the page cache yet. A small run may be dominated by
+  // its fixed cost; then a larger one follows.
   double took = small->seconds;
   std::size_t used = few;
   std::size_t count = few;

@@ -14,26 +14,26 @@ namespace winnow::pipeline {
 struct Estimate {
   std::uint64_t inputs = 0;
   std::uint64_t input_bytes = 0;  // as listed
-  double seconds = 0;             // that ingest() will take
-  std::uint64_t cache_bytes = 0;  // of its shards, fingerprints and ledger
-  StageTimes times;               // of the sample
+  double seconds = 0;             // estimated time of ingest()
+  std::uint64_t cache_bytes = 0;  // size of shards, fingerprints and ledger
+  StageTimes times;               // measured on the sample
   std::uint64_t sampled_inputs = 0;
-  double sampled_seconds = 0;  // that the sample took
+  double sampled_seconds = 0;  // time that the sample took
 };
 
-// Predicts what ingest() of `sources` into `out` with `options` would take, from what it takes for
-// some of the inputs, in pieces spread evenly over all: two runs, so that what any run takes
-// whatever its size is known apart. They go into a cache of their own beside `out`, which is
-// removed again. The source is taken to answer as it did for the sample, whether from memory or
-// from a disk, and the cache's disk to go on as fast as it began. Throws what ingest() does, but
-// takes no notice of what is at `out`.
+// Predicts the cost of ingest() of `sources` into `out` with `options`, from ingests of some
+// inputs, in pieces spread evenly over all. Two runs separate the fixed cost from the cost per
+// input. They use a cache of their own beside `out`, which is removed.
+// Assumes that the source answers as for the sample, whether from memory or disk, and that the
+// cache's disk keeps its initial speed.
+// Errors  As ingest(), but what exists at `out` is ignored.
 Estimate estimate_ingest(std::span<const IngestSource> sources, const std::filesystem::path& out,
                          const IngestOptions& options);
 
-// Some inputs of a source, as a source of their own.
+// A subset of the inputs of a source, as a source.
 class SampleSource final : public datasets::Source {
  public:
-  // Positions ascend. `whole` must outlive it.
+  // Positions must ascend. `whole` must outlive it.
   SampleSource(const datasets::Source& whole, std::vector<std::uint64_t> positions);
 
   std::string_view format() const noexcept override { return whole_.format(); }
@@ -52,11 +52,11 @@ class SampleSource final : public datasets::Source {
   datasets::Listing entries_;
 };
 
-// 0 .. count - 1 in an order whose every run of consecutive ones lies evenly spread. Pure.
+// 0 .. count - 1 in an order of which every run of consecutive elements is evenly spread. Pure.
 std::vector<std::size_t> spread_order(std::size_t count);
 
-// What two runs of different size say of a third: seconds in proportion to `work`, and a part that
-// any run takes. Pure.
+// Extrapolates the time of a run from two runs of different size: seconds are a constant plus a
+// part proportional to `work`. Pure.
 struct TimedWork {
   double work = 0;
   double seconds = 0;

@@ -6,9 +6,10 @@
 
 namespace winnow::pipeline {
 
-// The bound on bytes in flight, shared out. Readers wait for `encoded`, makers, who hold some of
-// it, for `pixels`; so whoever holds bytes gets on (ByteGate). Nobody ever waits for `kept`: its
-// bytes are given back by the writer, which may have to wait for a maker.
+// The limits of bytes in flight. Readers wait for `encoded`; makers, which hold some of it, for
+// `pixels`. A holder therefore always makes progress (ByteGate).
+// Nobody ever waits for `kept`: its bytes are returned by the writer, which may have to wait for a
+// maker.
 struct Gates {
   explicit Gates(std::uint64_t bytes)
       : scratch_bytes(bytes / 8 * 3),
@@ -16,13 +17,13 @@ struct Gates {
         pixels(bytes / 8 * 3, meter),
         kept(bytes / 4, meter) {}
 
-  // Of memory that is kept for later images, besides.
+  // Limit of memory kept for later images, in addition.
   const std::uint64_t scratch_bytes;
 
   ByteMeter meter;
-  ByteGate encoded;  // inputs being worked on, as read
-  ByteGate pixels;   // decoded
-  ByteGate kept;     // packs, and what is to become one, until written
+  ByteGate encoded;  // encoded inputs in progress
+  ByteGate pixels;   // decoded pixels
+  ByteGate kept;     // packs, finished or being made, until they are written
 };
 
 }  // namespace winnow::pipeline

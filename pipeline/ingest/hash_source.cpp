@@ -22,7 +22,7 @@
 namespace winnow::pipeline {
 namespace {
 
-constexpr std::uint64_t kInputsAPiece = 16;  // small sets are to keep many threads busy, too
+constexpr std::uint64_t kInputsAPiece = 16;  // so that small sets keep many threads busy, too
 constexpr std::uint64_t kBytesAPiece = 1u << 20;
 constexpr std::uint64_t kBytesAThread = 32u << 20;
 
@@ -69,8 +69,8 @@ HashedInput hashed(std::uint64_t position, ReadResult read, std::span<const dedu
   return input;
 }
 
-// What is between reading and giving away. No filter throws: a pipeline that is cancelled does not
-// end the tokens it holds. Tokens end in order, so that a place is free when its turn comes again.
+// An item between reading and output. No filter may throw, because a cancelled pipeline does not
+// finish its tokens. Tokens end in order, so a slot is free when its turn comes again.
 struct Slot {
   ReadChunk read;
   std::vector<HashedInput> inputs;

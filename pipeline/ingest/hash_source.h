@@ -13,27 +13,28 @@
 
 namespace winnow::pipeline {
 
-// The hashes of one input, or why there are none.
+// The hashes of one input, or the reason why there are none.
 struct HashedInput {
   std::uint64_t position = 0;  // in the listing
-  int height_px = 0;           // of the whole picture
+  int height_px = 0;           // size of the full picture
   int width_px = 0;
-  std::vector<dedup::HashCode> codes;  // one a hash; none where there is a problem
+  std::vector<dedup::HashCode> codes;  // one for each hash; empty if there is a problem
   std::string problem;
 };
 
 struct HashSourceOptions {
   DecodeSettings decode{};
-  int scale = 1;         // of the pictures that are hashed, as of decode()
-  int threads = 0;       // TBB workers; 0: what TBB has
-  int readers = 64;      // threads that read, at most; as many as are needed
+  int scale = 1;         // at which pictures are decoded, as for decode()
+  int threads = 0;       // TBB workers; 0: TBB's default
+  int readers = 64;      // maximum number of reading threads; as many as needed
   StopRequested stop{};  // asked before each input
 };
 
-// Reads every input by threads of their own, decodes and hashes them by TBB workers, and gives them
-// to `take` in the order of the listing, one at a time, from any of these. Holds one image and some
-// 32 MiB as read a thread, and the codes of a few hundred.
-// Throws what reading the source, `take` and a stop (StoppedError) throw.
+// Reads every input with threads of its own, decodes and hashes them with TBB workers, and passes
+// results to `take` in the order of the listing, one at a time, on any of these threads.
+// Memory  One image and about 32 MiB of encoded data a thread, and the codes of a few hundred
+//         inputs.
+// Errors  What reading the source and `take` throw; StoppedError.
 void hash_source(const datasets::Source& source, std::span<const dedup::HashKind> hashes,
                  const HashSourceOptions& options,
                  const std::function<void(const HashedInput&)>& take);

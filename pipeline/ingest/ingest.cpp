@@ -36,10 +36,10 @@ using datasets::Source;
 
 using Clock = std::chrono::steady_clock;
 
-// What inputs spread evenly over the listings say of all.
+// Estimates from inputs spread evenly over the listings.
 struct Sampled {
-  double pixels_per_byte = 1;  // bytes of pixels that a byte of input holds
-  int channels = 1;            // the most that one has
+  double pixels_per_byte = 1;  // bytes of pixels for each byte of input
+  int channels = 1;            // maximum
 };
 Sampled sample(const ChunkMaker& maker, std::span<const PlacedSource> sources) {
   constexpr std::size_t kSamples = 48;
@@ -60,12 +60,12 @@ Sampled sample(const ChunkMaker& maker, std::span<const PlacedSource> sources) {
   return out;
 }
 
-// Upper estimate of the size of the shards that hold `chunks`.
+// Upper estimate of the size of the shards with `chunks`.
 std::uint64_t estimate_bytes(const ChunkMaker& maker, std::span<const PlacedSource> sources,
                              std::span<const ChunkPlan> chunks, const IngestOptions& options) {
   const VariantSettings& variants = options.variants;
   const Sampled sampled = options.store == Store::kRaw ? sample(maker, sources) : Sampled{};
-  // Of an input, in what is stored for it.
+  // The stored size of an input.
   const auto payload_of = [&](const Listing& entries, std::uint64_t i) {
     if (variants.copies == 0) {
       return sampled.pixels_per_byte * static_cast<double>(entries.input_bytes(i));
@@ -80,7 +80,7 @@ std::uint64_t estimate_bytes(const ChunkMaker& maker, std::span<const PlacedSour
     for (std::uint64_t i = chunk.begin; i < chunk.end; ++i) {
       if (sources[chunk.source].is_left_out(i)) continue;
       const double payload = payload_of(entries, i);
-      const double page_rest = std::min(4096.0, payload / 50);  // a value ends inside a page
+      const double page_rest = std::min(4096.0, payload / 50);  // rest of the last page of a value
       bytes += payload + page_rest + 64 + 4.0 * static_cast<double>(entries.labels(i).size()) +
                static_cast<double>(entries.group(i).size());
     }
@@ -97,19 +97,19 @@ void check_memory(std::uint64_t need) {
                    "less");
 }
 
-// What all ranks know alike before anything is read.
+// Known to all ranks alike before anything is read.
 struct Job {
-  std::unique_ptr<const Cache> base;  // that is added to; null: none
-  Manifest manifest;                  // as it will be, but for what comes of the inputs
+  std::unique_ptr<const Cache> base;  // the cache being extended; null: none
+  Manifest manifest;                  // final, except for what depends on the inputs
   std::vector<PlacedSource> sources;
   std::vector<ShardPlan> shards;
   std::uint64_t sources_there = 0;
-  std::optional<RetryPlan> retry;  // sources and shards are its own
-  std::string key;                 // stands for listings and options
-  std::string marker;              // of the workspace
+  std::optional<RetryPlan> retry;  // determines sources and shards
+  std::string key;                 // identifies listings and options
+  std::string marker;              // marker of the workspace
 };
 
-// Removes those that `base` has.
+// Removes sources that `base` already has.
 void remove_those_there(std::vector<DescribedSource>& sources, const Manifest& base,
                         const fs::path& out) {
   std::erase_if(sources, [&](const DescribedSource& source) {
@@ -138,7 +138,7 @@ void check_base(const Manifest& base, const CacheSettings& settings, const fs::p
   }
 }
 
-// Stands for what is decided of which inputs.
+// A hash that identifies the decisions about inputs.
 std::string key_of(const dedup::Selection& decisions) {
   Xxh3Stream stream;
   stream.update(std::as_bytes(std::span(decisions.ids)));
@@ -148,15 +148,15 @@ std::string key_of(const dedup::Selection& decisions) {
   return to_hex(stream.digest());
 }
 
-// Those of the ids, which ascend, that are of the source.
+// The part of the ids (ascending) that belongs to the source.
 std::span<const SampleId> ids_in(std::span<const SampleId> ids, const PlacedSource& source) {
   const auto begin = std::ranges::lower_bound(ids, source.id_of(0));
   const auto end = std::lower_bound(begin, ids.end(), source.id_of(source.info.inputs));
   return {begin, end};
 }
 
-// The settings that a cache must have to be asked again with these: limits may have been raised
-// since, which changes nothing of what could be read.
+// The settings that a cache must have for a retry with these: limits may have been raised since,
+// which does not affect inputs that were readable.
 CacheSettings settings_before(const IngestOptions& options, const dedup::Fingerprints& columns,
                               const Manifest& base) {
   const DecodeSettings old = options_of(base).decode;
@@ -166,7 +166,7 @@ CacheSettings settings_before(const IngestOptions& options, const dedup::Fingerp
   return settings_of(before, columns);
 }
 
-// Takes from a finished cache what is not asked for again.
+// Takes everything that is not retried from a finished cache.
 void plan_retry_of(Job& job, std::vector<DescribedSource> sources, const fs::path& out,
                    const IngestOptions& options, const dedup::Fingerprints& no_rows) {
   job.base = std::make_unique<const Cache>(Cache::open(out));
@@ -209,7 +209,8 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
     content += key_of(decisions);
   }
   job.manifest.store = store_name(options.store);
-  if (!job.base) job.manifest.settings = settings;  // the base's may say what was left out of it
+  // The base's settings may record what was left out.
+  if (!job.base) job.manifest.settings = settings;
   job.manifest.tables.hashes = hash_names(no_rows);
   for (const PlacedSource& source : job.sources) {
     content += source.info.name + '\0' + source.info.listing_hash;
@@ -224,16 +225,16 @@ Job plan_job(std::span<const IngestSource> sources, const fs::path& out,
   return job;
 }
 
-// What one rank has to do.
+// The work of one rank.
 struct Share {
-  std::map<std::size_t, Part> parts;  // of its shards, those that earlier runs finished
-  std::vector<ChunkPlan> chunks;      // of the others
+  std::map<std::size_t, Part> parts;  // parts of its shards that earlier runs finished
+  std::vector<ChunkPlan> chunks;      // for its other shards
   Progress so_far;
 };
 
-// Whether a part says that nothing is left to do for a shard. Of a retry, one without a file was
-// only looked at: that is all where nothing could be read. What the system would not give is asked
-// for again by each run, unless it `asked` already.
+// Whether a part shows that a shard is finished. In a retry, a part without a file means that the
+// shard was only probed, which suffices if nothing became readable. Inputs that the system could
+// not deliver are tried again by each run, unless this one already has (`asked`).
 bool is_done(const Part& part, const Job& job, std::size_t shard, bool asked) {
   if (part.unreadable() > 0 && !asked) return false;
   const bool is_looked_at =
@@ -241,9 +242,8 @@ bool is_done(const Part& part, const Job& job, std::size_t shard, bool asked) {
   return !is_looked_at || (part.size.rows == 0 && !job.retry->made_anew[shard]);
 }
 
-// Every rank takes whole shards. It looks for parts of its own only: a network file system may go
-// on for a while to say that there is none where it has said so once. Those that cannot be used are
-// removed.
+// Assigns whole shards to ranks. Each rank only looks for its own parts, because a network file
+// system may go on reporting a file as missing once it has. Unusable parts are removed.
 Share take_share(const CachePaths& paths, const Job& job, std::span<const ChunkPlan> chunks,
                  const comm::Communicator& comm, bool asked = false) {
   Share share;
@@ -268,7 +268,7 @@ Share take_share(const CachePaths& paths, const Job& job, std::span<const ChunkP
   return share;
 }
 
-// Of a rank that is not rank 0: that it sees the workspace rank 0 made.
+// Checks that a rank other than 0 sees the workspace that rank 0 made.
 void check_workspace(const CachePaths& paths, const Job& job, int rank) {
   std::error_code ignored;
   if (fs::exists(paths.unfinished(), ignored) && read_text(paths.unfinished()) == job.marker) {
@@ -294,7 +294,7 @@ std::vector<NamedPart> all_parts(const CachePaths& paths, const Job& job) {
   return parts;
 }
 
-// A cache without images serves nobody, and its cause is one the user wants to hear of.
+// A cache without images is useless, and the user needs to know why.
 void require_an_image(const CachePaths& paths, const std::vector<NamedPart>& parts) {
   std::uint64_t inputs = 0;
   for (const NamedPart& named : parts) {
@@ -316,7 +316,7 @@ bool is_nothing_to_do(const Job& job) {
   return job.shards.empty() && to_json(job.manifest) == to_json(job.base->manifest());
 }
 
-// Room for what rank 0, if it is alone, or else all of them have to do.
+// Checks space for the work of rank 0 if it is alone, or else of all ranks.
 void make_folders(Workspace& workspace, const Job& job, const ChunkMaker& maker,
                   std::span<const ChunkPlan> to_do, const IngestOptions& options,
                   const comm::Communicator& comm) {
@@ -343,7 +343,7 @@ std::uint64_t inputs_of(std::span<const ChunkPlan> chunks) {
   return inputs;
 }
 
-// The last act: puts what all ranks made together, and the manifest over it.
+// The last step: assembles what all ranks made, then writes the manifest.
 void finish(Job& job, Workspace& workspace, const dedup::Fingerprints& no_rows,
             IngestResult& result) {
   const CachePaths& paths = workspace.paths();
@@ -375,7 +375,7 @@ void finish(Job& job, Workspace& workspace, const dedup::Fingerprints& no_rows,
   result.digest = digest(result.manifest);
 }
 
-// What rank 0 knows, on all of them.
+// Copies rank 0's result to all ranks.
 void tell_all(IngestResult& result, comm::Communicator& comm) {
   const std::string text =
       comm::broadcast_text(comm, comm.rank() == 0 ? to_json(result.manifest) : "");
@@ -407,7 +407,7 @@ bool is_of(const Manifest& manifest, std::span<const IngestSource> sources,
 
 namespace {
 
-// One ingest, as one rank sees it.
+// One ingest on one rank.
 class Ingest {
  public:
   Ingest(const fs::path& out, const IngestOptions& options, const ProgressSink& progress,
@@ -473,8 +473,7 @@ class Ingest {
     });
   }
 
-  // Of a retry: asks for the inputs of shards that are only made anew if one of them can be read
-  // now.
+  // In a retry: reads the inputs of shards that are only rewritten if one of them is readable now.
   void look() {
     result_.retried = job_.retry->ids.size();
     comm::on_root(comm_, [&] { make_directories(parts_folder(paths_)); });
@@ -534,7 +533,7 @@ class Ingest {
     }
   }
 
-  // A shard is written from an empty file to its end, or it would not have the same bytes.
+  // A shard is always rewritten from the beginning; otherwise its bytes would differ.
   std::string what_is_kept(std::size_t finished) const {
     const auto ranks = static_cast<std::size_t>(comm_.size());
     const std::size_t shards =
@@ -558,8 +557,8 @@ class Ingest {
   Job job_;
   std::optional<Gates> gates_;
   std::optional<ChunkMaker> maker_;
-  std::optional<Workspace> workspace_;  // of rank 0
-  std::vector<ChunkPlan> chunks_;       // of all ranks
+  std::optional<Workspace> workspace_;  // on rank 0
+  std::vector<ChunkPlan> chunks_;       // for all ranks
   Share mine_;
   IngestResult result_;
 };

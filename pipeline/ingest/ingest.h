@@ -17,70 +17,73 @@ namespace winnow::pipeline {
 
 class Cache;
 
-// A source that is open, and what it is called.
+// An open source with its path.
 struct IngestSource {
   const datasets::Source* source = nullptr;
-  std::filesystem::path path;  // its last part is the name
+  std::filesystem::path path;  // its last part is the source's name
 };
 
 struct IngestResult {
   Manifest manifest;
   std::string digest;
   Remarks remarks;                  // on all inputs
-  std::uint64_t inputs_done = 0;    // by this run; the others by those before
-  std::uint64_t sources_there = 0;  // were in the cache already and are not read again
-  std::uint64_t retried = 0;        // inputs asked for again, and those of them that could be read
+  std::uint64_t inputs_done = 0;    // by this run, without those of earlier runs
+  std::uint64_t sources_there = 0;  // already in the cache, not read again
+  // Inputs that were retried, and those of them that are readable now.
+  std::uint64_t retried = 0;
   std::uint64_t recovered = 0;
-  StageTimes times;  // of this rank
+  StageTimes times;  // on this rank
   double seconds = 0;
   std::uint64_t peak_in_flight_bytes = 0;
 };
 
-// Reads, decodes, fingerprints and stores every input of `sources` into a new cache at `out`, or
-// adds them behind what the cache there holds (`options.target.into`): which is the same as if all
-// had been ingested at once, byte for byte. The manifest is written last: a cache that was not
-// finished is never taken for one, and one that is added to stays what it was until then, its
-// shards for ever. Sources it has already are left out; one of the same name that has changed is
-// refused (UsageError), as are settings other than the cache's (options_of). What an unfinished run
-// left at `out` is gone on with after its finished shards, where listings and options are the same
-// (shards with unreadable inputs are done again), and cleared otherwise. A finished cache there is
-// refused without `target.into` (UsageError), as is anything that is not ours, or another run at
-// work. The content depends on the sources and options alone: same bytes for any number of threads
-// and ranks, with or without interruptions. Unreadable inputs go to the ledger.
+// Reads, decodes, fingerprints and stores every input of `sources`.
 //
-// With `options.target.retry` the finished cache at `out` is asked again for the inputs it could
-// not read, and nothing else is read, for other reasons than limits that were raised since: the
-// result is what ingesting all anew would give, byte for byte. Shards in which an input can be read
-// now, and those that end elsewhere because a repaired file has another size, are made anew, of the
-// records there are and the inputs that are new; the cache stays what it was until all are there.
-// Sources are some of the cache's, as they were but for inputs that could not be read; others are
-// refused (UsageError), and so is a cache that duplicates were left out of.
+// Out       A new cache at `out`. With options.target.into: the inputs are appended to the cache
+//           there, with the same bytes as if everything had been ingested at once.
+// Complete  The manifest is written last. Without it, a cache is unfinished and never used. A cache
+//           that is extended stays valid as it was until then; its shards never change.
+// Same bytes for any number of threads and ranks, and after any interruption: the content depends
+// on sources and options only.
+// Into      Sources already in the cache are skipped.
+// Resume    An unfinished run continues after its finished shards if listings and options are the
+//           same; shards with unreadable inputs are redone. Otherwise it is cleared.
+// Refused   (UsageError) A finished cache without `into`; a known source that changed; other
+//           settings than the cache's (options_of); a folder that is not ours; another run at work.
+// Inputs    Unreadable ones go to the ledger.
 //
-// On several ranks, which must see the same sources and the same `out`, each takes whole shards;
-// all return the same manifest, digest and counts, rank 0 the remarks.
+// Retry     With options.target.retry, only the inputs that the finished cache at `out` could not
+//           read are read again. Settings must be the cache's, except that decode limits may have
+//           been raised. The result has the same bytes as a fresh ingest of everything.
+// - Shards in which an input is now readable, or whose end moves because a repaired file has
+//   another size, are rewritten from existing records and new inputs. The cache stays as it was
+//   until all are done.
+// - `sources` must be some of the cache's, unchanged except for unreadable inputs. Others are
+//   refused (UsageError), as is a cache from which duplicates were left out.
 //
-// Throws SystemError when the disk or tmpfs is full, UsageError when shards cannot fit in memory
-// before any is written, RefusedError (and leaves what was there before) when no input at all could
-// be read, StoppedError when it was asked to stop, saying what is kept, and what a source and
-// `progress` throw.
+// Ranks     All must see the same sources and the same `out`. Each makes whole shards. All return
+//           the same manifest, digest and counts; only rank 0 returns remarks.
+// Errors    SystemError: disk or tmpfs full. UsageError: shards cannot fit in memory (before any is
+//           written). RefusedError: no input was readable; what was there before remains.
+//           StoppedError: asked to stop; says what is kept. What a source and `progress` throw.
 IngestResult ingest(std::span<const IngestSource> sources, const std::filesystem::path& out,
                     const IngestOptions& options, const ProgressSink& progress,
                     comm::Communicator& comm);
-// What it returns of a cache that was finished before, without a time.
+// The result for a cache that was finished before, without times.
 IngestResult result_of(const Cache& cache);
-// Of one source, alone.
+// Ingests a single source on one rank.
 IngestResult ingest(const datasets::Source& source, const std::filesystem::path& source_path,
                     const std::filesystem::path& out, const IngestOptions& options,
                     const ProgressSink& progress);
 
-// Whether a cache is of just these sources and made with these options; of what is left out of it,
-// only what decided that counts.
+// Whether a cache consists of exactly these sources and was made with these options. For inputs
+// left out, only the settings of the decision are compared.
 bool is_of(const Manifest& manifest, std::span<const IngestSource> sources,
            const IngestOptions& options);
 
-// Removes a cache, finished or not, and, where its shards are on tmpfs, those. Other files in the
-// directory stay, and the directory with them. UsageError if it is none, an ingest is at work there
-// or somebody has it open.
+// Removes a cache, finished or not, and its shards on tmpfs. Other files in the folder stay, and so
+// does the folder.
+// Errors  UsageError if it is no cache, an ingest is running there, or someone has it open.
 void remove_cache(const std::filesystem::path& root);
 
 }  // namespace winnow::pipeline

@@ -18,7 +18,7 @@
 
 namespace winnow::pipeline {
 
-// An input's place in the listing of its source.
+// An input's position in the listing of its source.
 struct Place {
   const PlacedSource& in;
   std::uint64_t position;
@@ -28,18 +28,18 @@ struct Place {
 };
 std::string in_words(const Place& place);  // "input 'cat/1.jpg'"
 
-// An input that can be read, in memory.
+// A readable input in memory.
 struct Readable {
-  Bytes encoded;      // empty where the source holds bare pixels
-  Image image;        // of what was encoded, at the scale of the hashes
-  int height_px = 0;  // of all of it
+  Bytes encoded;      // empty if the source holds raw pixels
+  Image image;        // decoded, at the scale of the hashes
+  int height_px = 0;  // full size
   int width_px = 0;
-  std::optional<Image> smaller;  // what is stored instead; without pixels where it is `encoded`
-  int variants = 1;              // that it is of, one below the other
-  std::string warning;           // of the decoder's; empty where it had none
-  int orientation = 1;           // that its EXIF says
-  Image alpha = {};              // at the scale of the image; empty: it is opaque
-  bool is_multiplied = false;    // DecodedImage's
+  std::optional<Image> smaller;  // the image stored in its place; without pixels if it is `encoded`
+  int variants = 1;              // number of variants stacked in it
+  std::string warning;           // from the decoder; empty: none
+  int orientation = 1;           // from EXIF
+  Image alpha = {};              // at the image's scale; empty: opaque
+  bool is_multiplied = false;    // as in DecodedImage
   ByteGate::Credit pixel_credit;
 };
 
@@ -49,14 +49,14 @@ struct Refused {
   std::string reason;
 };
 
-Refused refused(const DecodeError& error);  // the class of the ledger that it is in
+Refused refused(const DecodeError& error);  // with its ledger class
 
-Hash128 file_hash(const Readable& input);  // of its bytes, or of bare pixels
+Hash128 file_hash(const Readable& input);  // hash of its bytes, or of raw pixels
 
-// How the bytes of pixels that an input comes to are accounted for.
+// Accounts for the memory of an input's pixels.
 using TakePixels = std::function<ByteGate::Credit(std::uint64_t bytes)>;
 
-// Turns what was read into pictures, or says why there is none. Safe from many threads.
+// Decodes inputs, or says why that is impossible. Thread-safe.
 class InputLoader {
  public:
   explicit InputLoader(const IngestOptions& options);
@@ -64,7 +64,7 @@ class InputLoader {
   // `buffer` as in decode(). Throws Error for pixels that do not fit their size, and StoppedError.
   Expected<Readable, Refused> load(const Place& place, ReadResult read, const TakePixels& take,
                                    Image buffer = {}) const;
-  int scale() const noexcept { return scale_; }  // of the pictures of what is encoded
+  int scale() const noexcept { return scale_; }  // at which encoded inputs are decoded
 
  private:
   Expected<Readable, Refused> load_pixels(const Place& place, Image image,
@@ -76,8 +76,8 @@ class InputLoader {
   StopRequested stop_;
   int scale_;
   bool with_variants_;
-  // Bytes, besides an image's own, that its variants and what they are made of take: waited for
-  // with it, since many variants may be more than any image.
+  // Bytes that variants and their making take, besides the image itself. Waited for together with
+  // the image, because many variants may take more than any image.
   std::uint64_t variants_room_;
 };
 

@@ -15,57 +15,58 @@
 
 namespace winnow::pipeline {
 
-enum class Store { kOriginal, kRaw, kNone };  // the user's bytes, decoded pixels, fingerprints only
+enum class Store { kOriginal, kRaw, kNone };  // the user's bytes; decoded pixels; fingerprints only
 std::string_view store_name(Store store) noexcept;
 
-// Inputs that a new cache is to be without: others stand for them, as was decided of fingerprints.
+// Inputs to leave out of a new cache, because others represent them.
 struct LeftOut {
-  dedup::Selection decisions;                // the rows of these inputs alone
-  std::map<SampleId, std::string> warnings;  // what the decoder said of some of them
+  dedup::Selection decisions;                // only the rows of these inputs
+  std::map<SampleId, std::string> warnings;  // decoder warnings about some of them
 };
 
-// What an ingest makes, or goes on with.
+// The result that an ingest makes.
 struct IngestTarget {
-  bool thumbnails = true;             // beside the fingerprints (dedup/hash/thumbnail.h)
-  bool memory = false;                // shards on tmpfs, the cache holds a link to them
-  bool into = false;                  // add to the cache that is there
-  bool retry = false;                 // ask again for what the cache that is there could not read
-  const LeftOut* left_out = nullptr;  // not read and booked as duplicates; outlives the ingest
+  bool thumbnails = true;  // store them beside the fingerprints (dedup/hash/thumbnail.h)
+  bool memory = false;     // shards on tmpfs; the cache has a link to them
+  bool into = false;       // append to the existing cache
+  bool retry = false;      // retry the unreadable inputs of the existing cache
+  // Inputs to skip and record as duplicates; must outlive the ingest.
+  const LeftOut* left_out = nullptr;
 };
 
-// How it is done; the content does not depend on it.
+// How the work is done; does not affect the content.
 struct IngestWork {
-  int threads = 0;                 // TBB workers; 0: what TBB has
-  int readers = 64;                // threads that read, at most; as many as are needed
-  std::uint64_t memory_bytes = 0;  // bound on bytes in flight; 0: 128 MiB, and as much a thread
+  int threads = 0;                 // TBB workers; 0: TBB's default
+  int readers = 64;                // maximum number of reading threads; as many as needed
+  std::uint64_t memory_bytes = 0;  // limit of bytes in flight; 0: 128 MiB, plus 128 MiB a thread
   StopRequested stop;              // asked before each input
 };
 
 struct IngestOptions {
   Store store = Store::kOriginal;
-  // All of one scale (find_hash). With one, what is encoded is not decoded whole: sharpness,
-  // quality and sums of pixels are of the scale too, and pixel hashes those of the bytes.
+  // All must have one scale (find_hash). With a scale, encoded images are not decoded fully:
+  // sharpness, quality and sums of pixels are those of the scaled image, and pixel hashes those of
+  // the encoded bytes.
   std::vector<std::string> hashes{"phash", "phash16"};
-  std::uint64_t shard_bytes = 256u << 20;  // input bytes a shard is cut at
-  DecodeSettings decode;                   // images it refuses are booked as too large
-  ResizeSettings resize;                   // of what is stored; fingerprints are of all pixels
-  VariantSettings variants;                // likewise; with Store::kRaw and without a resize
+  std::uint64_t shard_bytes = 256u << 20;  // input bytes of a shard
+  DecodeSettings decode;                   // images that it refuses get the class "too large"
+  ResizeSettings resize;                   // for the stored image; fingerprints use all pixels
+  VariantSettings variants;                // likewise; requires Store::kRaw and no resize
   IngestTarget target;
   IngestWork work;
 };
 
-// Throws UsageError for options that ingest() refuses of any sources.
+// Throws UsageError for options that ingest() refuses for any sources.
 void check_options(const IngestOptions& options);
 
-// Those that shape the content of a cache, as JSON for its manifest; `columns` has the hashes.
+// The options that affect a cache's content, for its manifest. `columns` has the hashes.
 CacheSettings settings_of(const IngestOptions& options, const dedup::Fingerprints& columns);
-// The options that shape the content of a cache, as it was made with them; FormatError where they
-// are not there.
+// The content options with which a cache was made; FormatError if the manifest lacks them.
 IngestOptions options_of(const Manifest& manifest);
 // "phash:1", "dhash:1"
 std::vector<std::string> hash_names(const dedup::Fingerprints& columns);
 
-std::uint64_t bytes_in_flight(const IngestWork& work);  // the bound, as a number
+std::uint64_t bytes_in_flight(const IngestWork& work);  // the effective limit
 std::string in_mebibytes(std::uint64_t bytes);          // "12 MiB", rounded up
 
 }  // namespace winnow::pipeline

@@ -14,7 +14,7 @@ void Packer::add(const RecordView& record, Pack::Item item) {
   if (cutter_.ends_before(record.payload.size())) close();
   items_.push_back(item);
   if (record.payload.size() > kPackBytes) {
-    // Straight from the input's own memory, which is counted elsewhere until it goes.
+    // Directly from the input's memory, which is counted elsewhere until it is released.
     kept_all_ = credit_.try_grow_to(pack_bytes(record));
     if (kept_all_) close_with(std::span(&record, 1));
     close();
@@ -31,7 +31,7 @@ void Packer::close() {
   close_with(records_);
 }
 
-// A copy now, and later the pack beside all copies.
+// Twice: a copy now, and later the pack beside all copies.
 void Packer::keep(const RecordView& record) {
   kept_all_ = credit_.try_grow_to(credit_.bytes() + 2 * pack_bytes(record));
   if (!kept_all_) {

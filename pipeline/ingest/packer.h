@@ -11,29 +11,29 @@
 
 namespace winnow::pipeline {
 
-// One value of a shard. Where there was no room to keep the bytes until they are written, `pack` is
+// One value of a shard. If there was no room to keep its bytes until they are written, `pack` is
 // empty and the writer makes it again from the source.
 struct Pack {
   struct Item {
     std::uint64_t position = 0;
-    std::size_t row = 0;  // in the chunk's fingerprints, of what is not of a base
+    std::size_t row = 0;  // in the chunk's fingerprints; not for records of a base
   };
   std::vector<Item> items;
   Bytes pack;
   ByteGate::Credit credit;
 };
 
-// Room for a record in a pack of its own: header, directory, padding.
+// Size of a record in a pack of its own: header, directory, padding.
 std::uint64_t pack_bytes(const RecordView& record);
 
-// Gathers consecutive small records into packs; large ones are alone.
+// Gathers consecutive small records into packs; each large one gets its own.
 class Packer {
  public:
-  // Bytes that do not fit `kept` are not kept. Both must outlive it.
+  // Packs that do not fit `kept` are not kept. Both must outlive it.
   Packer(std::vector<Pack>& out, ByteGate& kept) : out_(out), kept_(kept), credit_(kept.none()) {}
 
-  void add(const RecordView& record, Pack::Item item);  // the record may go afterwards
-  void close();                                         // ends the pack that is open
+  void add(const RecordView& record, Pack::Item item);  // `record` is not needed afterwards
+  void close();                                         // ends the current pack
 
  private:
   void keep(const RecordView& record);
@@ -44,8 +44,8 @@ class Packer {
   ByteGate& kept_;
   ByteGate::Credit credit_;
   std::vector<Pack::Item> items_;
-  std::vector<RecordView> records_;  // of items_, while all are kept
-  std::vector<Bytes> payloads_;      // what their views are of, as the inputs go
+  std::vector<RecordView> records_;  // records of items_, while all are kept
+  std::vector<Bytes> payloads_;      // owned data of these views, because inputs are released
   std::vector<std::vector<std::int32_t>> labels_;
   PackCutter cutter_;
   bool kept_all_ = true;

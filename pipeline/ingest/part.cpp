@@ -13,8 +13,8 @@ namespace winnow::pipeline {
 namespace fs = std::filesystem;
 namespace {
 
-// Parts live only from one run to the next of the same program: the version is raised when anything
-// below changes, and what it does not know is done again.
+// Parts are only used by later runs of the same program. Raise the version on any change below;
+// parts of other versions are redone.
 constexpr std::string_view kMagic = "winnow part 9\n";
 static_assert(std::is_trivially_copyable_v<Tally> &&
               sizeof(Tally) == 8 * (kSplitCount + 2 + 4 * 7));  // no padding
@@ -30,7 +30,7 @@ void put_text(ByteWriter& out, std::string_view text) {
 
 std::string get_text(ByteReader& in) { return in.get_text(in.get<std::uint64_t>()); }
 
-// What comes first in the file.
+// The beginning of the file.
 Bytes head_of(const std::string& key) {
   ByteWriter out;
   out.put_text(kMagic);
@@ -38,7 +38,7 @@ Bytes head_of(const std::string& key) {
   return std::move(out).take();
 }
 
-// What comes after the rows. Its length, 8 bytes, and XXH3-64 of everything before follow it.
+// The data after the rows. Its length (8 bytes) and the XXH3-64 of everything before follow.
 Bytes foot_of(const Part& part) {
   ByteWriter out;
   put_text(out, part.info.file);
@@ -112,7 +112,7 @@ std::uint64_t number_at(const InputFile& file, std::uint64_t offset) {
   return ByteReader(bytes_at(file, offset, 8), file.path().string()).get<std::uint64_t>();
 }
 
-// Where the foot begins.
+// Offset of the foot.
 std::uint64_t foot_at(const InputFile& file) {
   const std::uint64_t tail = std::max(file.size(), kTailBytes) - kTailBytes;
   return tail - std::min(tail, number_at(file, tail));
@@ -171,7 +171,7 @@ std::optional<Part> read_part(const CachePaths& paths, const std::string& shard,
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
   const InputFile file(path);
-  // Cut short or older: the shard is simply done again.
+  // Truncated or older parts: the shard is redone.
   if (!is_sound(file, key)) return std::nullopt;
   const std::uint64_t foot = foot_at(file);
   Part part = parse_foot(bytes_at(file, foot, file.size() - kTailBytes - foot), path.string());

@@ -15,18 +15,19 @@
 
 namespace winnow::pipeline {
 
-// What is known of one finished shard. While a cache is being made its parts lie in the folder
-// `parts`, each with the ledger and the fingerprints of its inputs: so an ingest that was stopped
-// goes on after its finished shards, and holds no rows of any shard.
+// The state of one finished shard. While a cache is being made, the folder `parts` has one file a
+// shard, with the ledger rows and fingerprints of its inputs. An interrupted ingest therefore
+// continues after its finished shards, and needs no rows of shards in memory.
 struct Part {
-  ShardInfo info;  // file empty where nothing is stored
+  ShardInfo info;  // `file` is empty if nothing is stored
   Tally tally;
   FateCounts fates{};
   Remarks remarks{};
-  dedup::FingerprintWriter::Size size;  // of its fingerprints
+  dedup::FingerprintWriter::Size size;  // size of its fingerprints
 
   std::uint64_t inputs() const noexcept;
-  // Inputs that the system would not give. It may now: a part with some is made again.
+  // Inputs that the system could not deliver. Because it may now, a part with such inputs is made
+  // again.
   std::uint64_t unreadable() const noexcept {
     return fates[static_cast<std::size_t>(Fate::kUnreadable)];
   }
@@ -34,11 +35,11 @@ struct Part {
 
 std::filesystem::path parts_folder(const CachePaths& paths);
 
-// Makes a part's file. `key` stands for the source's listing and the options.
+// Writes a part's file. `key` identifies the source's listing and the options.
 class PartWriter {
  public:
   PartWriter(const CachePaths& paths, const std::string& shard, const std::string& key);
-  // Inputs that follow those before, and the fingerprints of those that could be read.
+  // Appends the next inputs, and the fingerprints of the readable ones.
   void append(const std::vector<LedgerRow>& ledger, const dedup::Fingerprints& fingerprints);
   void finish(const Part& part);  // durable
 
@@ -50,18 +51,18 @@ class PartWriter {
   std::uint64_t bytes_ = 0;
 };
 
-// Empty unless the part is there, sound and of the same key, and its shard is in place. `shard`,
-// here and below: its shard_name().
+// Reads a part. nullopt unless it exists, is sound, has this key, and its shard is in place. Here
+// and below, `shard` is its shard_name().
 std::optional<Part> read_part(const CachePaths& paths, const std::string& shard,
                               const std::string& key);
 
-// The rows of a part that is finished, in the pieces in which they were appended: lines of the
-// ledger, fingerprints.
+// Passes on the rows of a finished part, in the pieces in which they were appended: ledger lines,
+// fingerprints.
 using TakeRows = std::function<void(const std::string&, const dedup::Fingerprints&)>;
 void for_each_piece(const CachePaths& paths, const std::string& shard, const TakeRows& take);
 
-// Durable; none there is fine. Before a shard is written that a part was not believed of: the file
-// being written could come to look like the one it speaks of.
+// Durable; the part need not exist. Call it before writing a shard whose part was rejected:
+// otherwise the new file could come to match the old part.
 void remove_part(const CachePaths& paths, const std::string& shard);
 
 }  // namespace winnow::pipeline

@@ -21,7 +21,7 @@ struct Range {
   std::uint64_t bytes;
 };
 
-// Cuts [begin, end) into runs of at most `bytes` and `count`, at least one entry each.
+// Divides [begin, end) into runs of at most `bytes` and `count`, at least one entry each.
 std::vector<Range> cut(const PlacedSource& source, std::uint64_t first, std::uint64_t last,
                        std::uint64_t bytes, std::uint64_t count) {
   std::vector<Range> runs;
@@ -41,7 +41,7 @@ std::vector<Range> cut(const PlacedSource& source, std::uint64_t first, std::uin
   return runs;
 }
 
-// The last part of the path, whatever way it was written; never an absolute path.
+// The last part of the path, however it was written; never an absolute path.
 std::string source_name(const fs::path& path) {
   fs::path whole = fs::absolute(path).lexically_normal();
   if (!whole.has_filename()) whole = whole.parent_path();

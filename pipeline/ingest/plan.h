@@ -17,17 +17,17 @@ namespace winnow::pipeline {
 
 class Cache;
 
-// Bytes of inputs, by their positions, that are to count instead of those listed.
+// Sizes of inputs, by position, that replace the listed ones.
 using OtherBytes = std::map<std::uint64_t, std::uint64_t>;
 
-// A source and its place in a cache.
+// A source with its place in a cache.
 struct PlacedSource {
   const datasets::Source* source = nullptr;
   std::uint32_t ordinal = 0;
   SourceInfo info;
-  std::vector<std::int32_t> training_labels;  // of its classes; empty: as they are
+  std::vector<std::int32_t> training_labels;  // for its classes; empty: unchanged
   std::span<const SampleId> left_out{};       // ids of its inputs that are not read, ascending
-  // Of which the records are taken, but for those of the ids `again`, ascending; null: none.
+  // The cache whose records are reused, except for the ids `again` (ascending); null: none.
   const Cache* base = nullptr;
   std::span<const SampleId> again{};
   const OtherBytes* other_bytes = nullptr;
@@ -53,60 +53,63 @@ struct PlacedSource {
   }
 };
 
-// A source and all that the manifest says of it, which takes reading its whole listing.
+// A source with its manifest entry, which requires reading the whole listing.
 struct DescribedSource {
   const datasets::Source* source = nullptr;
   SourceInfo info;
 };
 DescribedSource describe(const IngestSource& source);
-// Of the same name, format and listing.
+// Whether name, format and listing are equal.
 bool is_same(const SourceInfo& a, const SourceInfo& b) noexcept;
 
-// As SourceInfo says it, of the listing with those other bytes.
+// The listing hash of SourceInfo, computed with these other sizes.
 std::string listing_hash(const datasets::Source& source, const OtherBytes& other_bytes = {});
 
-// Where each of `names` is in `classes`, which grows by those it has not; empty where that is where
-// they are already.
+// The index in `classes` of each of `names`. Missing classes are appended. Empty if no index
+// changes.
 std::vector<std::int32_t> map_classes(std::span<const std::string> names,
                                       std::vector<std::string>& classes);
 
-// Gives sources the ordinals that follow those of `manifest`, and adds them, their inputs and their
-// classes to it: a class it has by name keeps its training label, others get the next ones, so that
-// labels of before never change. UsageError for more sources than ids have room for.
+// Assigns to sources the next ordinals of `manifest`, and adds them, their inputs and their classes
+// to it. A class with a known name keeps its training label; others get the next labels, so
+// existing labels never change.
+// Errors  UsageError for more sources than ids allow.
 std::vector<PlacedSource> place_sources(std::vector<DescribedSource> sources, Manifest& manifest);
 std::vector<PlacedSource> place_sources(std::span<const IngestSource> sources, Manifest& manifest);
 
-// A shard's part of the inputs: positions [begin, end) of one source.
+// The inputs of a shard: positions [begin, end) of one source.
 struct ShardPlan {
-  std::size_t source = 0;  // among those placed
-  std::size_t number = 0;  // among the shards of its source
+  std::size_t source = 0;  // index among the placed sources
+  std::size_t number = 0;  // index among the shards of its source
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
 
-// "00007" of the first source of a cache, "2-00007" of the third: files and parts are named so.
+// The name of files and parts: "00007" for the first source of a cache, "2-00007" for the third.
 std::string shard_name(const PlacedSource& source, const ShardPlan& shard);
 
-// Cuts the sources into shards by input bytes, before anything is opened. Pure.
+// Divides the sources into shards by input bytes, before anything is opened. Pure.
 std::vector<ShardPlan> plan_shards(std::span<const PlacedSource> sources,
                                    std::uint64_t shard_bytes);
 
-// What one task reads, decodes and packs: positions [begin, end) of one source, all in one shard.
-// The borders, and with them those of packs and of transactions, depend on the listing, `store` and
-// the variants alone.
+// The inputs of one task, which reads, decodes and packs them: positions [begin, end) of one
+// source, within one shard.
+// The boundaries, and with them those of packs and transactions, depend on the listing, `store` and
+// the variants only.
 struct ChunkPlan {
-  std::size_t shard = 0;  // among those planned
+  std::size_t shard = 0;  // index among the planned shards
   std::size_t source = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t input_bytes = 0;  // as listed, of those that are read
+  std::uint64_t input_bytes = 0;  // as listed, without inputs that are not read
   bool ends_shard = false;
 };
 
 inline constexpr std::uint64_t kChunkEntries = 256;
-inline constexpr std::uint64_t kChunkVariantBytes = 4u << 20;  // of as many inputs, if all train
+// Limit for these inputs, if all were training images.
+inline constexpr std::uint64_t kChunkVariantBytes = 4u << 20;
 
-// Input bytes a chunk is cut at; pixels are several times larger than what they were decoded from.
+// Input bytes of a chunk. Decoded pixels are several times larger.
 constexpr std::uint64_t chunk_bytes(Store store) noexcept {
   return store == Store::kRaw ? 1u << 20 : 2u << 20;
 }

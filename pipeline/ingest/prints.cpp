@@ -37,7 +37,7 @@ void copy_rows(ImageView rows, Image& to) {
   std::memcpy(to.pixels.data(), rows.data, to.pixels.size());
 }
 
-// Gray rows as they come, with the two before them on top.
+// Gray rows as they arrive, preceded by the last two rows.
 class GrayRows {
  public:
   GrayRows(Image& memory, int most_rows, int width_px) : image_(memory) {

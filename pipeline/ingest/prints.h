@@ -13,25 +13,27 @@
 
 namespace winnow::pipeline {
 
-// XXH3-128 of height, width, channels and pixels, and the alpha behind them of an image that is not
+// XXH3-128 of height, width, channels and pixels, followed by the alpha of an image that is not
 // opaque.
 Hash128 hash_pixels(const Image& image, const Image& alpha = {});
 
-// What is computed from the pixels of an image.
+// Everything computed from an image's pixels.
 struct Prints {
   Hash128 pixel_hash;
   ChannelSums sums;
   float sharpness = 0;
   float quality = 0;
-  dedup::Measures measures;          // of an orientation that is not said
-  std::vector<std::uint64_t> codes;  // of the hashes, one after the other
-  Image thumbnail;                   // where one was asked for
+  dedup::Measures measures;          // without the orientation
+  std::vector<std::uint64_t> codes;  // codes of the hashes, one after the other
+  Image thumbnail;                   // if requested
 };
 
-// In one pass: everything is made of some rows before the next are looked at, since a large picture
-// takes longer to read from memory than most of this to compute. `thumbnail`: its size, or 0 x 0.
-// `alpha`: of one channel, as large as the image; empty where all is opaque. It is part of the
-// pixel hash, and all else but the sums is of the picture upon gray (lay_upon_gray).
+// Computes all in one pass over the rows, because reading a large picture from memory takes longer
+// than most computations.
+// thumbnail  Its size, or 0 x 0.
+// alpha      One channel of the image's size; empty: opaque. It is part of the pixel hash.
+//            Everything else, except the sums, is computed from the picture on gray
+//            (lay_upon_gray).
 Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
                  dedup::HashMemory& memory, dedup::ThumbnailSize thumbnail = {},
                  const Image& alpha = {}, bool is_multiplied = false);

@@ -9,7 +9,7 @@
 namespace winnow::pipeline {
 namespace {
 
-// Longer than storage that is in memory takes for a chunk.
+// Longer than in-memory storage takes for a chunk.
 constexpr std::chrono::milliseconds kPatience{5};
 
 std::uint64_t bytes_of(const datasets::Payload& payload) {
@@ -46,7 +46,7 @@ ReadChunk read_chunk(const ChunkPlan& plan, std::span<const PlacedSource> source
   } catch (...) {
     chunk.error = std::current_exception();
   }
-  chunk.credit.grow_to(bytes);  // the listing may have been wrong
+  chunk.credit.grow_to(bytes);  // the listed size may be wrong
   return chunk;
 }
 
@@ -64,7 +64,7 @@ ChunkReaders::~ChunkReaders() {
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
-    ready_.clear();  // with their credits: a thread may be waiting for some
+    ready_.clear();  // with their credits, for which a thread may be waiting
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
@@ -72,7 +72,7 @@ ChunkReaders::~ChunkReaders() {
 
 ReadChunk ChunkReaders::take(std::size_t number) {
   std::unique_lock lock(mutex_);
-  // Whoever takes has to wait: reading does not keep up. Half as many more, again and again, where
+  // The consumer has to wait: reading is too slow. Adds half as many threads, repeatedly, while
   // there is more to read.
   while (!changed_.wait_for(lock, kPatience, [&] { return ready_.contains(number); })) {
     const std::size_t want = std::min({most_, threads_.size() + (threads_.size() + 1) / 2,

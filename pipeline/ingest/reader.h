@@ -17,29 +17,30 @@
 
 namespace winnow::pipeline {
 
-// LMDB cannot write a value of 2 GiB: larger inputs are not even read.
+// LMDB cannot store a value of 2 GiB: larger inputs are not even read.
 inline constexpr std::uint64_t kMaxInputBytes = (std::uint64_t{1} << 31) - (4u << 20);
 
-// One input as read. An I/O error may pass, as on a network file system that is busy: what stays
-// after three tries, within a twentieth of a second, is the result.
+// Reads one input. Because an I/O error may be temporary, as on a busy network file system, tries
+// three times within a twentieth of a second.
 using ReadResult = Expected<datasets::Payload, datasets::ReadError>;
 ReadResult read_patiently(const datasets::Source& source, std::uint64_t position);
 
-// The inputs of one ChunkPlan, in order; empty where one is not to be read or is larger than
-// kMaxInputBytes.
+// The inputs of one ChunkPlan, in order. An input that is not to be read, or is larger than
+// kMaxInputBytes, is empty.
 struct ReadChunk {
   std::vector<ReadResult> inputs;
   ByteGate::Credit credit;   // for all of them
-  std::exception_ptr error;  // what reading them threw; they are not all there then
+  std::exception_ptr error;  // thrown while reading; then some inputs are missing
 };
 
 ReadChunk read_chunk(const ChunkPlan& plan, std::span<const PlacedSource> sources,
                      ByteGate::Credit credit);
 
-// Threads that read chunks ahead of who takes them: waiting for storage is no work for a pool that
-// has a thread a core. There is one as long as it keeps up, and up to `most` while it does not, so
-// that storage with latency is asked for many things at once. Bytes read and not yet given back are
-// bounded by `gate`. take() is for one thread at a time.
+// Threads that read chunks ahead of their consumer. Waiting for storage must not occupy the workers
+// of a pool with one thread a core.
+// Threads  One while it keeps up, otherwise up to `most`, so that storage with latency gets many
+//          requests at once. take() is for one thread at a time.
+// Memory   Bytes that were read and not yet returned are limited by `gate`.
 class ChunkReaders {
  public:
   ChunkReaders(std::span<const ChunkPlan> chunks, std::span<const PlacedSource> sources,
@@ -48,11 +49,11 @@ class ChunkReaders {
   ChunkReaders(const ChunkReaders&) = delete;
   ChunkReaders& operator=(const ChunkReaders&) = delete;
 
-  // Number `number` of the chunks, each once, ascending from 0. Waits for it.
+  // Waits for chunk `number`. Each must be taken once, ascending from 0.
   ReadChunk take(std::size_t number);
 
-  int threads() const;          // that were needed
-  double busy_seconds() const;  // of all of them
+  int threads() const;          // number of threads so far
+  double busy_seconds() const;  // sum over all threads
 
  private:
   void start_thread();
@@ -63,12 +64,12 @@ class ChunkReaders {
   const std::span<const PlacedSource> sources_;
   ByteGate& gate_;
   const std::size_t most_;
-  std::mutex turn_;  // numbers and credits are given out in one order, or they would wait in a ring
+  std::mutex turn_;  // numbers and credits are assigned in one order, to avoid a deadlock
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::size_t, ReadChunk> ready_;
-  std::size_t next_ = 0;   // to be read
-  std::size_t taken_ = 0;  // all before it
+  std::size_t next_ = 0;   // next chunk to read
+  std::size_t taken_ = 0;  // all before it were taken
   double busy_seconds_ = 0;
   bool stopped_ = false;
   std::vector<std::thread> threads_;

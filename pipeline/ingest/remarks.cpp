@@ -39,7 +39,7 @@ Gate::Limit parse_max_bad(const std::string& text) {
 std::string refusal(const Gate& gate, const std::map<std::string, std::uint64_t>& classes,
                     std::uint64_t warned) {
   std::uint64_t inputs = 0;
-  std::uint64_t left_out = 0;  // these could be read
+  std::uint64_t left_out = 0;  // these were readable
   std::string list;
   for (const auto& [name, count] : classes) {
     inputs += count;

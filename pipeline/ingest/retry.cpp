@@ -15,8 +15,8 @@ namespace {
 // The inputs that a cache could not read.
 struct Booked {
   std::vector<SampleId> ids;         // ascending
-  std::vector<SampleId> unreadable;  // those of them that storage would not give
-  std::vector<OtherBytes> bytes;     // by source: as they were listed
+  std::vector<SampleId> unreadable;  // the ones that storage could not deliver
+  std::vector<OtherBytes> bytes;     // listed sizes, by source
 };
 
 Booked booked_in(const Cache& base) {
@@ -92,7 +92,8 @@ bool any_within(std::span<const SampleId> ids, SampleId first, SampleId last) {
   return at != ids.end() && *at <= last;
 }
 
-// Where the chunks of each shard of one source end: with that, what is in it says every byte.
+// Where the chunks of each shard of one source end. Together with its content, that determines
+// every byte.
 std::vector<std::vector<std::uint64_t>> ends_of_chunks(const PlacedSource& source,
                                                        std::span<const ShardPlan> shards,
                                                        const IngestOptions& options) {
@@ -104,8 +105,8 @@ std::vector<std::vector<std::uint64_t>> ends_of_chunks(const PlacedSource& sourc
   return ends;
 }
 
-// Of the shards of one source: which it is that `base` has, byte for byte, if no input of it can be
-// read now that could not be then.
+// For each shard of one source: whether `base` has it, byte for byte, if none of its unreadable
+// inputs is readable now.
 std::vector<bool> those_there(const PlacedSource& source, std::span<const ShardPlan> shards,
                               const OtherBytes& bytes, const IngestOptions& options) {
   PlacedSource before = source;
@@ -150,7 +151,8 @@ RetryPlan plan_retry(const Cache& base, std::vector<DescribedSource> sources,
       const SampleId first = source.id_of(shard.begin);
       const SampleId last = source.id_of(shard.end - 1);
       plan.files.insert(shard_file(shard_name(source, shard)));
-      // What storage would not give it probably gives now: there is no need to look first.
+      // Inputs that storage could not deliver are probably readable now, so probing first is
+      // pointless.
       const bool made_anew = options.store != Store::kNone &&
                              (!there[i] || any_within(booked.unreadable, first, last));
       if (!made_anew && !any_within(plan.ids, first, last)) continue;

@@ -11,22 +11,24 @@
 
 namespace winnow::pipeline {
 
-// What is to be done to ask again for the inputs that a finished cache could not read, with the
-// result that ingesting all anew would have.
+// Plan for retrying the unreadable inputs of a finished cache, with the same result as a fresh
+// ingest of everything.
 struct RetryPlan {
-  std::vector<SampleId> ids;          // of these inputs, ascending
-  std::vector<PlacedSource> sources;  // those given, where they are in the cache
-  // That one of these inputs is of, or that end elsewhere now: a repaired file has another size.
+  std::vector<SampleId> ids;          // ids of these inputs, ascending
+  std::vector<PlacedSource> sources;  // the given sources, with their places in the cache
+  // Shards that contain such an input, or that now end elsewhere because a repaired file has
+  // another size.
   std::vector<ShardPlan> shards;
-  // One entry each: it is made anew, whatever is read. The others are if something can be read.
+  // For each shard, whether it is rewritten in any case. The others are only rewritten if an input
+  // has become readable.
   std::vector<bool> made_anew;
-  // Of the shards that the sources given will have.
+  // All shard files that the given sources will have.
   std::set<std::string> files;
 };
 
-// `sources` must be some of `base`, each as it was but for the bytes of inputs that could not be
-// read; then `manifest`, the one of `base`, is brought to say so. UsageError where one is not, and
-// where samples were left out of `base` as duplicates.
+// Plans a retry and updates `manifest` (that of `base`) to the sources. Each must be one of
+// `base`'s, unchanged except for the bytes of unreadable inputs.
+// Errors  UsageError if one is not, and if duplicates were left out of `base`.
 RetryPlan plan_retry(const Cache& base, std::vector<DescribedSource> sources,
                      const IngestOptions& options, Manifest& manifest);
 

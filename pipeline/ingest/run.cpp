@@ -18,7 +18,7 @@
 namespace winnow::pipeline {
 namespace {
 
-// The serial part: takes chunks in order and puts what they hold into shards and parts.
+// The serial part: takes chunks in order and writes their content to shards and parts.
 class Collector {
  public:
   Collector(const RunPlan& plan, const ChunkMaker& maker, ShardSink& sink, Progress progress,
@@ -52,8 +52,8 @@ class Collector {
 
  private:
   void store_packs(const PlacedSource& source, const std::string& shard, Chunk& chunk) {
-    // A transaction ends with its chunk, or before the pack that would make it too large: rules of
-    // the content alone. Its packs stay in memory until then, as LMDB's copies of them do.
+    // A transaction ends with its chunk, or before the pack that would make it too large: rules
+    // that only depend on content. Its packs stay in memory until then, as do LMDB's copies.
     std::vector<lmdb::Writer::Entry> transaction;
     std::vector<ByteGate::Credit> credits;
     std::uint64_t held = 0;
@@ -79,15 +79,15 @@ class Collector {
   ShardSink& sink_;
   Progress progress_;
   const ProgressSink& report_;
-  Part part_;  // of the shard being written
+  Part part_;  // for the current shard
   StageTimes times_;
 };
 
-// A thread that gives chunks to a collector in order, whatever order they come in.
+// A thread that passes chunks to a collector in order, in whatever order they arrive.
 class WriterThread {
  public:
   // At most `room` chunks are between wait_for_room() and the collector. `check` is called before
-  // each; what it throws is a failure.
+  // each; its exception counts as a failure.
   WriterThread(Collector& collector, std::size_t chunks, std::size_t room,
                const std::function<void()>& check)
       : collector_(collector), chunks_(chunks), room_(room), check_(check), thread_([this] {
@@ -100,7 +100,7 @@ class WriterThread {
   WriterThread(const WriterThread&) = delete;
   WriterThread& operator=(const WriterThread&) = delete;
 
-  // False: it came to an end by an error, and no more is wanted.
+  // False after an error: nothing more is needed.
   bool wait_for_room(std::size_t number) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ended_ || number < written_ + room_; });
@@ -114,7 +114,7 @@ class WriterThread {
     }
     changed_.notify_all();
   }
-  // After the last chunk, or the first failure: waits, and throws what went wrong.
+  // Call it after the last chunk or the first failure. Waits, and rethrows the error.
   double finish() {
     thread_.join();
     if (error_) std::rethrow_exception(error_);
@@ -152,7 +152,7 @@ class WriterThread {
       const std::lock_guard lock(mutex_);
       ended_ = true;
       error_ = std::move(error);
-      ready_.clear();  // with their credits: somebody may be waiting for some
+      ready_.clear();  // with their credits, for which a thread may be waiting
     }
     changed_.notify_all();
   }
@@ -171,7 +171,7 @@ class WriterThread {
   std::thread thread_;
 };
 
-// Filters never throw and tokens are mere numbers: a pipeline that is cancelled does not release
+// Filters never throw and tokens are plain numbers, because a cancelled pipeline does not release
 // the tokens it holds.
 void run_pipeline(std::span<const ChunkPlan> chunks, const ChunkMaker& maker, ChunkReaders& readers,
                   WriterThread& writer, std::size_t tokens, const std::function<void()>& check) {
@@ -185,7 +185,7 @@ void run_pipeline(std::span<const ChunkPlan> chunks, const ChunkMaker& maker, Ch
       flow.stop();
       return {};
     }
-    // Handed on by pointer, as tokens are copied; make() below takes it back, always.
+    // As a raw pointer, because tokens are copied; make() below always takes ownership.
     auto read = std::make_unique<ReadChunk>(readers.take(next));
     return {next++, read.release()};
   };
@@ -222,7 +222,7 @@ StageTimes run_chunks(const RunPlan& plan, const ChunkMaker& maker, Gates& gates
   Stopwatch wall;
   Collector collector(plan, maker, sink, progress.so_far, progress.sink);
   run_on_threads(plan.threads, [&](int threads) {
-    // Finished chunks wait for the one before them: more than threads in flight keep all busy.
+    // Finished chunks wait for earlier ones: more chunks than threads keep all threads busy.
     const auto tokens = static_cast<std::size_t>(3 * threads);
     ChunkReaders readers(plan.chunks, plan.sources, gates.encoded, plan.readers);
     WriterThread writer(collector, plan.chunks.size(), tokens, check);

@@ -16,23 +16,24 @@ namespace winnow::pipeline {
 struct RunPlan {
   std::span<const PlacedSource> sources;
   std::span<const ShardPlan> shards;
-  std::span<const ChunkPlan> chunks;  // those to do, in order; whole shards
+  std::span<const ChunkPlan> chunks;  // to process, in order; whole shards
   Store store = Store::kOriginal;
-  int threads = 0;  // TBB workers; 0: what TBB has
-  int readers = 1;  // at most
+  int threads = 0;  // TBB workers; 0: TBB's default
+  int readers = 1;  // maximum
 };
 
-// Where progress goes, and what is done by then.
+// Destination of progress, and what is already done.
 struct ProgressFrom {
   Progress so_far;
   const ProgressSink& sink;
 };
 
-// Reads the chunks by threads of their own, makes what is to be stored by TBB workers, and writes
-// it, in order, by one more thread: storage that is slow keeps no worker from its work. What is
-// between reading and writing is bounded by `gates` and by a number of chunks. What any of it
-// throws first, in the order of chunks, is thrown here, as is what `check` throws, which is called
-// before each input; progress begins with `so_far`.
+// Runs an ingest: threads of their own read chunks, TBB workers process them, and one more thread
+// writes, in order, so that slow storage blocks no worker.
+// Memory    Data between reading and writing is limited by `gates` and by a number of chunks.
+// check     Called before each input; may throw.
+// Progress  Starts at `so_far`.
+// Errors    The first exception, in the order of chunks.
 StageTimes run_chunks(const RunPlan& plan, const ChunkMaker& maker, Gates& gates, ShardSink& sink,
                       const ProgressFrom& progress, const std::function<void()>& check);
 

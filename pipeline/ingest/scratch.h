@@ -11,9 +11,8 @@
 
 namespace winnow::pipeline {
 
-// Images that are done with and lent again for their memory, since fresh pages cost more than what
-// is written to them. What is kept and what is lent of it takes at most a number of bytes. Safe
-// from many threads.
+// Reuses the memory of images that are no longer needed, because fresh pages cost more than filling
+// them. The total of kept and lent memory is limited. Thread-safe.
 class ScratchPool {
  public:
   struct Scratch {
@@ -24,12 +23,12 @@ class ScratchPool {
     }
   };
 
-  // For one thread, no longer than its pool.
+  // For one thread; must not outlive its pool.
   class Loan : public Scratch {
    public:
     explicit Loan(ScratchPool& pool) : Scratch(pool.take()), pool_(pool), counted_(bytes()) {}
     ~Loan() { pool_.give(std::move(*this), counted_); }
-    // Between two images: what has become larger than there is room for goes.
+    // Call it between two images: releases memory beyond the limit.
     void settle() { counted_ = pool_.recount(*this, counted_); }
     Loan(const Loan&) = delete;
     Loan& operator=(const Loan&) = delete;
@@ -49,7 +48,7 @@ class ScratchPool {
     kept_.pop_back();
     return scratch;
   }
-  // What is counted of it from now on.
+  // Returns the bytes that now count.
   std::uint64_t recount(Scratch& scratch, std::uint64_t counted) noexcept {
     const std::lock_guard lock(mutex_);
     bytes_ -= counted;
@@ -62,7 +61,7 @@ class ScratchPool {
     const std::lock_guard lock(mutex_);
     try {
       if (bytes > 0) kept_.push_back(std::move(scratch));
-    } catch (const std::bad_alloc&) {  // then it goes
+    } catch (const std::bad_alloc&) {  // then it is freed
       bytes_ -= bytes;
     }
   }

@@ -10,7 +10,7 @@ std::string file_to_write(const std::string& shard, bool beside) {
   return shard_file(beside ? shard + ".next" : shard);
 }
 
-// What was written of a shard, sealed; where it is from now on.
+// Seals a written shard and moves it to its final place.
 void measure(const CachePaths& paths, const std::string& shard, bool beside, ShardInfo& info) {
   info.file = file_to_write(shard, beside);
   measure_shard(paths, info);
@@ -23,7 +23,7 @@ void measure(const CachePaths& paths, const std::string& shard, bool beside, Sha
 }  // namespace
 
 ShardSink::~ShardSink() {
-  if (sealing_.valid()) sealing_.wait();  // it works in this cache's files
+  if (sealing_.valid()) sealing_.wait();  // it accesses this cache's files
 }
 
 void ShardSink::put(const std::string& shard, const std::vector<lmdb::Writer::Entry>& packs) {

@@ -14,29 +14,32 @@
 
 namespace winnow::pipeline {
 
-// Writes shards and their parts one after another. Sealing one (sync, hashes of its blocks, part)
-// goes on beside the next being written. Not for several threads at once, but for any thread.
-// `shard`: its shard_name().
+// Writes shards and their parts one after the other. Sealing a shard (sync, block hashes, part)
+// overlaps with writing the next one. Not thread-safe, but may be called from any thread. `shard`
+// is its shard_name().
 class ShardSink {
  public:
-  // `beside`: under the names of shards that are made again (shard_file.h), which their parts say.
+  // beside  Write under the names of rewritten shards (shard_file.h); their parts record these
+  //         names.
   ShardSink(CachePaths paths, std::string key, bool beside = false)
       : paths_(std::move(paths)), key_(std::move(key)), beside_(beside) {}
   ~ShardSink();
   ShardSink(const ShardSink&) = delete;
   ShardSink& operator=(const ShardSink&) = delete;
 
-  // One transaction of packs, keys ascending, begun by the first call that names the shard. Where
-  // transactions end shows in the file: the caller cuts them by a fixed rule.
+  // Writes packs, with ascending keys, in one transaction. The first call with a new name begins
+  // the shard. Because transactions affect the file's bytes, the caller must divide them by a fixed
+  // rule.
   void put(const std::string& shard, const std::vector<lmdb::Writer::Entry>& packs);
-  // Likewise, the rows of its inputs; every shard has some.
+  // Likewise appends the rows of its inputs. Every shard has some.
   void add(const std::string& shard, const std::vector<LedgerRow>& ledger,
            const dedup::Fingerprints& fingerprints);
-  // No more comes for it. `part` is complete but for the shard's file, bytes and block_hashes,
-  // which stay empty where nothing was put.
+  // Ends the shard. `part` is complete except for the shard's file, bytes and block_hashes, which
+  // stay empty if nothing was put.
   void end_shard(const std::string& shard, Part part);
-  void finish();                                               // waits for what is being sealed
-  std::size_t finished() const noexcept { return finished_; }  // shards sealed, as finish() knows
+  void finish();  // waits until all shards are sealed
+  // Sealed shards; valid after finish().
+  std::size_t finished() const noexcept { return finished_; }
 
  private:
   CachePaths paths_;

@@ -9,14 +9,14 @@
 
 namespace winnow::pipeline {
 
-// What an ingest does, in the order an input goes through it. Decoding, fingerprinting and packing
-// share the TBB workers; reading and writing have threads of their own.
+// The stages of an ingest, in the order of an input. Decoding, fingerprinting and packing share the
+// TBB workers; reading and writing have their own threads.
 enum class Stage { kRead, kDecode, kFingerprint, kPack, kWrite };
 inline constexpr std::size_t kStageCount = 5;
 
 struct StageTimes {
   struct One {
-    double busy_seconds = 0;  // of all its threads together
+    double busy_seconds = 0;  // sum over its threads
     int threads = 0;
   };
   std::array<One, kStageCount> stages{};  // by Stage
@@ -31,15 +31,15 @@ struct StageTimes {
 
 std::string_view stage_name(Stage stage) noexcept;  // "read", "decode", ...
 
-// Which part of the wall time its threads worked on it, 0 to 1. Pure, as are those below.
+// The share of the wall time in which its threads worked, 0 to 1. Pure, like the functions below.
 double busy_share(const StageTimes& times, Stage stage) noexcept;
-// The stage that the others waited for: of readers, workers and writer those who were busy the
-// largest part of the time, and of what the workers do that which took them longest.
+// The limiting stage: the busiest of readers, workers and writer; among the workers' stages, the
+// longest.
 Stage slowest(const StageTimes& times) noexcept;
-// In a sentence, with the numbers and what would help.
+// One sentence about it, with numbers and advice.
 std::string bottleneck(const StageTimes& times);
 
-// Seconds since it was made, or since the last lap.
+// Seconds since its construction, or since the last lap.
 class Stopwatch {
  public:
   double lap() noexcept {

@@ -21,7 +21,7 @@ void StoredForm::resize(Readable& input) const {
   if (!size) return;
   const bool encoded = store_ == Store::kOriginal && !input.encoded.empty();
   if (encoded && std::max(size->height_px, size->width_px) > kMaxJpegSide) return;
-  // What is made besides: rows of the new width, the new pixels, and room for a JPEG.
+  // Additional memory: rows of the new width, the new pixels, and the JPEG.
   const auto bytes_of = [](int height, int width) {
     return static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width) * 3;
   };

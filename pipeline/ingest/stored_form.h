@@ -8,16 +8,16 @@
 
 namespace winnow::pipeline {
 
-// What a shard holds of an input: its bytes, its pixels, or what is made of these. Safe from many
-// threads.
+// The form in which a shard stores an input: its bytes, its pixels, or something made from these.
+// Thread-safe.
 class StoredForm {
  public:
   explicit StoredForm(const IngestOptions& options)
       : store_(options.store), resize_(options.resize), variants_(options.variants) {}
 
-  // Makes what is stored instead of it, where something is, once it is fingerprinted.
+  // Makes the stored form, if it differs from the input. Call it after fingerprinting.
   void make(const Place& place, Readable& input) const;
-  // `input`, of which it was made, and `labels` must outlive the record.
+  // `input` (after make()) and `labels` must outlive the record.
   RecordView record_of(const Place& place, const Readable& input,
                        std::span<const std::int32_t> labels) const;
 

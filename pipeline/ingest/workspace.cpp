@@ -37,8 +37,8 @@ void remove_shards(const CachePaths& paths) {
   }
 }
 
-// Removes what winnow puts into a cache, and nothing else; the manifest first, and for good, so
-// that no half of a cache is ever taken for one.
+// Removes only what winnow puts into a cache: durably the manifest first, so that a partial cache
+// is never taken for a complete one.
 void remove_files(const CachePaths& paths) {
   remove_file(paths.manifest());
   fsync_directory(paths.root);
@@ -64,7 +64,7 @@ bool same_file(const Fd& fd, const fs::path& path) {
          opened.st_ino == there.st_ino && opened.st_dev == there.st_dev;
 }
 
-// The marker, locked; makes it where there is none.
+// The locked marker file; creates it if there is none.
 Fd lock_marker(const CachePaths& paths) {
   for (;;) {
     if (fault_before("file.create", paths.unfinished())) {
@@ -78,7 +78,7 @@ Fd lock_marker(const CachePaths& paths) {
       throw UsageError("another winnow is at work in " + paths.root.string() +
                        "; wait for it or choose another --out");
     }
-    // Whoever held it may have finished and removed it between the two calls.
+    // Its holder may have finished and removed it between the two calls.
     if (same_file(fd, paths.unfinished())) return fd;
   }
 }
@@ -115,7 +115,7 @@ Workspace Workspace::claim(const fs::path& out, const std::string& marker) {
   const std::string found = read_text(paths.unfinished());
   const bool complete = path_exists(paths.manifest());
   if (complete && found != marker) {
-    // Empty: made by the line above, since the other one finished while we waited for our turn.
+    // Empty: created by the line above, because the other run finished while this one waited.
     if (found.empty()) remove_file(paths.unfinished());
     refuse_finished(out);
   }
@@ -123,7 +123,7 @@ Workspace Workspace::claim(const fs::path& out, const std::string& marker) {
     remove_files(paths);
     write_marker(lock, paths.unfinished(), marker);
   }
-  fsync_file(paths.unfinished());  // whoever wrote it may have died before
+  fsync_file(paths.unfinished());  // its writer may have died before syncing
   fsync_directory(out);
   return {paths, std::move(lock), made, complete};
 }
@@ -166,7 +166,7 @@ void Workspace::make_shards_folder_in_memory(const std::string& content) {
       is_our_memory(folder)) {
     return;
   }
-  // The name is this cache's alone and the marker is locked: what is there, a dead run left.
+  // Only this cache uses the name, and the marker is locked: anything there is from a dead run.
   if (is_our_memory(folder)) remove_tree(folder);
   if (fault_before("dir.create", folder) || ::mkdir(folder.c_str(), 0700) != 0) {
     throw_errno("cannot make the folder " + folder.string());
@@ -197,7 +197,7 @@ void Workspace::abandon() noexcept {
     remove_files(paths_);
     remove_file(paths_.unfinished());
     if (made_folder_ && fs::is_empty(paths_.root)) fs::remove(paths_.root);
-  } catch (const std::exception&) {  // whoever comes next finds the marker and clears
+  } catch (const std::exception&) {  // the next run finds the marker and cleans up
     return;
   }
 }
@@ -212,14 +212,13 @@ void remove_cache(const fs::path& root) {
     throw UsageError("nothing of " + root.string() + " was removed: " +
                      in_words(users_of(paths.shards())) + "; wait for it, or end it");
   }
-  // With the marker there, a removal that is cut short leaves an unfinished cache, not a broken
-  // one.
+  // With the marker in place, an interrupted removal leaves an unfinished cache, not a broken one.
   const Fd lock = lock_marker(paths);
   fsync_directory(root);
   remove_files(paths);
   remove_file(paths.unfinished());
   std::error_code ignored;
-  fs::remove(root, ignored);  // stays where the user keeps other files in it
+  fs::remove(root, ignored);  // fails, as it should, if the user has other files there
 }
 
 }  // namespace winnow::pipeline

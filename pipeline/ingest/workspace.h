@@ -9,39 +9,39 @@
 
 namespace winnow::pipeline {
 
-// A cache directory that is being made. It carries a file `unfinished`, locked while somebody works
-// there, from before the first byte until after the manifest; what a run that died left behind is
-// known by it.
+// A cache folder being made. It has a file `unfinished`, locked by the running process, from before
+// the first byte until after the manifest. The file identifies the remains of a dead run.
 class Workspace {
  public:
-  // Makes `out`, or takes over what an unfinished run left there: kept where its marker is the
-  // same, cleared otherwise. Throws UsageError when it holds a finished cache, something else, or
-  // another run is at work. `marker` is written into the file.
+  // Creates `out`, or takes over an unfinished run: its content is kept if its marker is equal,
+  // else cleared. `marker` is written into the file.
+  // Errors  UsageError if it holds a finished cache or anything else, or another run is at work.
   static Workspace claim(const std::filesystem::path& out, const std::string& marker);
 
-  // Throws what claim() would where a mere look tells, and changes nothing.
+  // Throws what claim() would, as far as that is visible without changing anything.
   static void check_is_free(const std::filesystem::path& out);
 
-  // Opens a finished cache for more shards. It stays what it is until its manifest is replaced:
-  // readers see nothing of what is going on. What an earlier one left is kept where its marker is
-  // the same, else removed; where that had replaced the manifest, its end is caught up on.
-  // UsageError when another run is at work.
+  // Opens a finished cache for more shards. It remains valid until its manifest is replaced;
+  // readers notice nothing.
+  // The remains of an earlier run are kept if its marker is equal, else removed. If that run had
+  // replaced the manifest, its last steps are completed.
+  // Errors  UsageError if another run is at work.
   static Workspace reopen(const std::filesystem::path& out, const Manifest& manifest,
                           const std::string& marker);
 
   const CachePaths& paths() const noexcept { return paths_; }
-  // The run that died had put the manifest in place: only finish() is left to do.
+  // The dead run had already written the manifest: only finish() is left.
   bool complete() const noexcept { return complete_; }
 
-  // Makes the folder of the shards, in the cache, or on tmpfs and a link to it, unless it was kept.
-  // Its name there is made of the user, the cache's path and `content`.
+  // Creates the folder of the shards, in the cache or on tmpfs with a link, unless it exists. Its
+  // name on tmpfs is made from the user, the cache's path and `content`.
   void make_shards_folder();
   void make_shards_folder_in_memory(const std::string& content);
 
-  // The manifest that replaced that of a cache which was reopened has these shards and no others.
+  // Removes shards that the new manifest of a reopened cache does not name.
   void keep_only(const Manifest& manifest);
-  void finish();            // the manifest is in place
-  void abandon() noexcept;  // removes everything again, but what was there when it was reopened
+  void finish();            // call it once the manifest is in place
+  void abandon() noexcept;  // removes everything except what was there when it was reopened
 
  private:
   Workspace(CachePaths paths, Fd lock, bool made_folder, bool complete)
@@ -56,7 +56,7 @@ class Workspace {
   bool made_folder_;
   bool complete_;
   bool reopened_ = false;
-  std::set<std::string> sealed_;  // files of shards that were there when it was reopened
+  std::set<std::string> sealed_;  // shard files that existed when it was reopened
 };
 
 }  // namespace winnow::pipeline
