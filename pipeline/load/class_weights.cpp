@@ -12,7 +12,7 @@
 namespace winnow::pipeline {
 namespace {
 
-// Of one label; -1 of none or several.
+// The only label; -1 for none or several.
 std::int32_t only_label(const SampleLabels& labels, std::size_t row) {
   const auto own = labels[row];
   return own.size() == 1 ? own.front() : -1;
@@ -94,7 +94,7 @@ std::vector<double> class_factors(const ClassWeights& weights, const SampleLabel
 
 SampleSet weigh_classes(const SampleSet& samples, const SampleLabels& labels,
                         const std::vector<double>& factors) {
-  // Samples that take turns go on doing so: each place is named by its first sample.
+  // Samples that take turns continue to do so: each place is identified by its first sample.
   std::vector<SampleId> place_of(samples.ids);
   for (std::size_t place = 0; place + 1 < samples.turn_offsets.size(); ++place) {
     for (std::uint32_t i = samples.turn_offsets[place]; i < samples.turn_offsets[place + 1]; ++i) {

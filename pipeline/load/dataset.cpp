@@ -20,7 +20,7 @@ namespace winnow::pipeline {
 
 DatasetInfo describe(const Cache& cache) {
   const Manifest& m = cache.manifest();
-  const Size size{m.images.height_px, m.images.width_px};  // before a resize
+  const Size size{m.images.height_px, m.images.width_px};  // before resizing
   const VariantSettings variants = variant_settings(m.settings.variants);
   const Size stored = variants.copies > 0
                           ? Size{variants.height_px, variants.width_px}
@@ -72,7 +72,7 @@ std::string digest_by_names(const Cache& cache) {
   const Manifest& manifest = cache.manifest();
   std::vector<std::string> classes = manifest.classes;
   std::ranges::sort(classes);
-  std::vector<std::int32_t> by_name(classes.size());  // number of each label in that order
+  std::vector<std::int32_t> by_name(classes.size());  // number of each label when sorted by name
   for (std::size_t label = 0; label < classes.size(); ++label) {
     const auto place = std::ranges::lower_bound(classes, manifest.classes[label]);
     by_name[label] = static_cast<std::int32_t>(place - classes.begin());
@@ -115,13 +115,13 @@ std::string selection_digest(const Cache& cache, const std::string& selection,
 EvaluationSamples evaluation_samples(const Cache& cache, Split split,
                                      const std::string& selection) {
   check_holds_images(cache);
-  const dedup::Fingerprints table = cache.open_fingerprints()({});  // ids and splits
+  const dedup::Fingerprints table = cache.open_fingerprints()({});  // only ids and splits
   std::optional<dedup::Selection> chosen;
   if (!selection.empty()) chosen = cache.read_selection(selection);
   const auto rows_of = [&](Split wanted) {
     return choose(table, wanted, chosen ? &*chosen : nullptr, /*removed_too=*/true).rows;
   };
-  std::vector<bool> has_training_sample;  // by group; they are numbered from 0
+  std::vector<bool> has_training_sample;  // by group, numbered from 0
   if (chosen) {
     has_training_sample.resize(chosen->size());
     for (const std::size_t row : rows_of(Split::kTrain)) {
@@ -142,12 +142,13 @@ EvaluationSamples evaluation_samples(const Cache& cache, Split split,
 
 HeldOut hold_out(const Cache& cache, const SampleSet& samples, const std::string& selection,
                  double share) {
-  // Of each sample, the first of its group, and the one that stands for it.
+  // For each sample, the first of its group, and its representative.
   std::vector<SampleId> first = samples.ids;
   std::vector<SampleId> stands_for = samples.ids;
   if (!selection.empty()) {
     const dedup::Selection chosen = cache.read_selection(selection);
-    std::vector<SampleId> first_of_group;  // groups are numbered by their first sample, ids ascend
+    // Groups are numbered by their first sample, and ids ascend.
+    std::vector<SampleId> first_of_group;
     std::size_t next = 0;
     for (std::size_t row = 0; row < chosen.size(); ++row) {
       if (chosen.components[row] == first_of_group.size())

@@ -55,13 +55,13 @@ RecordSizes gather_sizes(const Cache& cache, comm::Communicator& comm, const Hol
   return sizes;
 }
 
-// Memory for what is sent and got of a segment.
+// Memory for sending and receiving a segment.
 class Room {
  public:
   void fit(std::size_t sent, std::size_t received) {
     const std::size_t bytes = sent + received;
     if (bytes > room_) {
-      memory_.reset();  // before there is more
+      memory_.reset();  // release before allocating more
       memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
       room_ = bytes;
     }
@@ -93,8 +93,8 @@ class Local final : public Planner {
   RequestsOf requests_of_;
 };
 
-// What the thread and the planner share. The thread keeps it alive: where others have failed it may
-// be left waiting for them.
+// State shared by the thread and the planner. The thread keeps it alive, because after a failure
+// elsewhere it may stay waiting for other ranks.
 struct Traffic {
   Traffic(std::shared_ptr<const Spread> over, RequestsOf requests, std::uint64_t load_seed)
       : spread(std::move(over)), requests_of(std::move(requests)), seed(load_seed) {}
@@ -103,15 +103,15 @@ struct Traffic {
   const RequestsOf requests_of;
   const std::uint64_t seed;
 
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the fields below
   std::condition_variable changed;
-  std::uint64_t wanted = 1;  // segments that may be begun
-  Room free;                 // of the one that was loaded last
+  std::uint64_t wanted = 1;  // number of segments that may be started
+  Room free;                 // memory of the last loaded segment
   std::optional<Arrival> arrived;
   std::exception_ptr failure;
-  bool working = false;  // on cache and communicator
-  bool idle = false;     // all that may be begun has arrived
-  bool ended = false;    // the thread
+  bool working = false;  // uses cache and communicator
+  bool idle = false;     // everything started has arrived
+  bool ended = false;    // the thread has ended
   bool stopping = false;
 
   void run() noexcept;
@@ -122,7 +122,7 @@ struct Traffic {
 
 // A segment with what this rank sends.
 Arrival Traffic::begin(std::uint64_t number, std::uint64_t first, Room room) const {
-  // The first step shall not wait for more than it needs, nor the second for much more.
+  // The first step should not wait for more than it needs, nor the second for much more.
   const SegmentLimits limits{.bytes = spread->segment_bytes,
                              .batches = std::uint64_t{1} << std::min<std::uint64_t>(number, 20)};
   Arrival next{.segment = plan_segment(spread->comm.rank(), first, limits, requests_of,
@@ -224,7 +224,7 @@ class Exchange final : public Planner {
   }
 
  private:
-  // Waits for the next segment, and gives back the memory of this one; false at the end.
+  // Waits for the next segment, and returns the memory of the current one; false at the end.
   bool take_next() {
     {
       Traffic& t = *traffic_;
@@ -253,7 +253,7 @@ class Exchange final : public Planner {
 
   std::shared_ptr<Traffic> traffic_;
   Arrival current_;
-  std::vector<std::vector<BytesView>> packs_;  // of each batch of the segment
+  std::vector<std::vector<BytesView>> packs_;  // by batch of the segment
   std::atomic<std::uint64_t> received_bytes_{0};
   std::atomic<std::uint64_t> sent_bytes_{0};
   std::thread thread_;

@@ -9,7 +9,7 @@
 namespace winnow::pipeline {
 namespace {
 
-// A record that is not on the machine of the rank that loads it.
+// A record that the loading rank's machine lacks.
 struct Move {
   int from = 0;
   int to = 0;
@@ -37,7 +37,7 @@ std::vector<Move> moves_of(std::uint64_t batch, const std::vector<std::vector<Re
   return moves;
 }
 
-// Puts the parcels in the order of their ranks, each after the one before it.
+// Places the parcels in the order of ranks, without gaps.
 std::vector<Parcel> lay_out(std::vector<std::pair<int, Parcel>> parcels, int ranks,
                             std::vector<std::size_t>& offsets) {
   std::ranges::stable_sort(parcels, {}, &std::pair<int, Parcel>::first);
@@ -78,7 +78,7 @@ Holders::Holders(std::span<const ShardInfo> shards, const Placement& placement)
 void Holders::find_partitions(const std::vector<Partitions>& partitions) {
   nodes_of_partition_.resize(static_cast<std::size_t>(partitions.at(0).of));
   for (std::size_t node = 0; node < ranks_.size(); ++node) {
-    if (ranks_[node].empty()) continue;  // nobody there could give anything
+    if (ranks_[node].empty()) continue;  // no rank there can send
     const Partitions& has = partitions.at(node);
     for (int number = has.begin; number < has.end; ++number) {
       nodes_of_partition_[static_cast<std::size_t>(number)].push_back(static_cast<int>(node));
@@ -127,7 +127,7 @@ int Holders::holder(SampleId id, int rank) const {
   const int node = nodes_[static_cast<std::size_t>(rank)];
   const int from = node_for(id, node);
   if (from == node) return rank;
-  // Ranks of one machine ask different ranks of another, and each asks all of them.
+  // The ranks of one machine ask different ranks of another, and each asks all of them in turn.
   const std::vector<int>& givers = ranks_[static_cast<std::size_t>(from)];
   const std::vector<int>& asking = ranks_[static_cast<std::size_t>(node)];
   const auto place =
@@ -164,7 +164,7 @@ Segment plan_segment(int rank, std::uint64_t first, const SegmentLimits& limits,
     std::vector<std::vector<Request>> requests;
     for (int r = 0; r < holders.ranks(); ++r) requests.push_back(requests_of(r, segment.end));
     std::vector<Request>& mine = requests[static_cast<std::size_t>(rank)];
-    if (mine.empty()) break;  // and everybody's
+    if (mine.empty()) break;  // all ranks run out of batches at once
     const std::vector<Move> moves = moves_of(segment.end, requests, holders, sizes);
     std::vector<std::size_t> more = load;
     for (const Move& move : moves) {

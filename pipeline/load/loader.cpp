@@ -32,7 +32,7 @@ std::string shard_of(const Manifest& manifest, SampleId id) {
   return shard == manifest.shards.end() ? "an unknown shard" : shard->file;
 }
 
-// With what its source calls it, where the ledger can be read.
+// With its name in the source, if the ledger is readable.
 std::string describe(const Cache& cache, SampleId id) {
   const std::string sample = "sample " + std::to_string(id);
   try {
@@ -49,7 +49,7 @@ template <class Thrown>
                "; check the cache with winnow verify and make it again with winnow ingest");
 }
 
-// `work`, for which a record that is damaged says which sample it is.
+// Wraps `work` so that the error for a damaged record names the sample.
 template <class Work>
 auto naming(const Cache& cache, const std::vector<Request>& requests, Work work) {
   return [&cache, &requests, work](std::size_t i) {
@@ -87,8 +87,8 @@ RecordView received_record(BytesView pack, SampleId id) {
   return found.record;
 }
 
-// Writes the pixels of one sample and returns its record, whose views live as long as the cache and
-// `pack`, where there is one.
+// Writes the pixels of one sample and returns its record. The record's views live as long as the
+// cache and `pack` (if there is one).
 RecordView load_sample(const Cache& cache, DecodeSettings settings, const Request& request,
                        BytesView pack, const LoadOptions& options, std::span<std::uint8_t> out) {
   if (failpoint::enabled && fault_before("load.record", std::to_string(request.id))) {
@@ -105,7 +105,7 @@ RecordView load_sample(const Cache& cache, DecodeSettings settings, const Reques
             options.recipe, options.geometry, key, out, options.data.levels);
     return record;
   }
-  // A larger picture than the record says is not the one that was stored.
+  // A picture larger than recorded is not the one that was stored.
   settings.max_pixels =
       static_cast<std::uint64_t>(record.height_px) * static_cast<std::uint64_t>(record.width_px);
   if (crop_of(options.recipe, record.height_px, record.width_px, key)) {
@@ -122,14 +122,14 @@ RecordView load_sample(const Cache& cache, DecodeSettings settings, const Reques
   return record;
 }
 
-// Mixes all samples with those before them. The pixels of a partner, if there is one, lie behind
-// those of the batch. False when `team` was stopped meanwhile.
+// Mixes each sample with the one before it. The pixels of the partner, if any, follow those of the
+// batch. False if `team` was stopped meanwhile.
 bool mix_samples(Batch& batch, const Mix& how, Team& team) {
   const PixelSpan first{batch.pixels.data(), batch.height_px, batch.width_px, batch.channels};
   const std::size_t bytes = batch.size() * first.size();
   const std::uint8_t* const before =
       bytes < batch.pixels.size() ? batch.pixels.data() + bytes : nullptr;
-  // A few pages at a time: short runs from picture to picture are slow.
+  // A few pages at a time, because short accesses from picture to picture are slow.
   constexpr std::size_t kRunBytes = 16 << 10;
   const auto rows = std::min(batch.height_px, 1 + static_cast<int>(kRunBytes / first.row_bytes()));
   const int runs = (batch.height_px + rows - 1) / rows;
@@ -145,7 +145,7 @@ void check_mixing(const std::vector<Request>& requests) {
   }
 }
 
-// Of so many samples, and room for the pixels of `loaded`; nothing is in it yet.
+// Resizes the batch to `count` samples, with space for the pixels of `loaded`.
 void reset(Batch& batch, const Geometry& geometry, std::size_t count, std::size_t loaded) {
   batch.height_px = geometry.height_px;
   batch.width_px = geometry.width_px;
@@ -160,10 +160,9 @@ void reset(Batch& batch, const Geometry& geometry, std::size_t count, std::size_
   batch.others.clear();
 }
 
-using Labels = std::vector<std::span<const std::int32_t>>;  // of each request
+using Labels = std::vector<std::span<const std::int32_t>>;  // by request
 
-// Of a sample's loss: its weight, and what part of that is its own labels'; the rest is the
-// other's.
+// The weight of a mixed sample, and the share of its own labels; the rest belongs to its partner's.
 struct MixedWeight {
   float weight;
   double own;
@@ -175,8 +174,7 @@ MixedWeight mixed_weight(double own, float mine, float others) {
   return {static_cast<float>(sum), own * double{mine} / sum};
 }
 
-// Labels with their parts, weights, and who a sample is mixed with. `label_of` as LoadOptions has
-// it.
+// Fills in labels with their weights, sample weights, and partners. `label_of` as in LoadOptions.
 void put_labels(Batch& batch, const std::vector<Request>& requests, const Labels& labels,
                 const std::vector<std::int32_t>& label_of) {
   batch.partners = batch.ids;
@@ -205,7 +203,7 @@ void put_labels(Batch& batch, const std::vector<Request>& requests, const Labels
   for (std::int32_t& label : batch.labels) label = label_of.at(static_cast<std::size_t>(label));
 }
 
-// The batch that is planned, of that number; nothing when `team` was stopped meanwhile.
+// Prepares the planned batch; nullopt if `team` was stopped meanwhile.
 std::optional<Batch> prepare(const Cache& cache, const Planned& planned, const LoadOptions& options,
                              std::uint64_t number, Team& team, Batch batch = {}) {
   const std::vector<Request>& requests = planned.requests;
@@ -230,7 +228,7 @@ std::optional<Batch> prepare(const Cache& cache, const Planned& planned, const L
     const BytesView pack = planned.packs.empty() ? BytesView() : planned.packs[i];
     const RecordView record = load_sample(cache, settings, request, pack, options, pixels);
     labels[i] = record.labels;
-    if (i == count) return;  // the partner
+    if (i == count) return;  // i == count is the partner
     batch.ids[i] = request.id;
     batch.weights[i] = request.weight;
     batch.groups[i] = record.group.empty() ? 0 : xxh3_64(as_bytes(record.group));
@@ -243,7 +241,7 @@ std::optional<Batch> prepare(const Cache& cache, const Planned& planned, const L
   return batch;
 }
 
-// Plans by a function.
+// A planner that calls a function.
 class FunctionPlanner final : public Planner {
  public:
   using Plan = std::function<std::vector<Request>(std::uint64_t)>;
@@ -300,7 +298,7 @@ struct Loader::State {
     return batch;
   }
 
-  // False when the loader is being destroyed.
+  // False if the loader is being destroyed.
   bool wait_for_room() {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return stopping || !full(); });
@@ -314,10 +312,10 @@ struct Loader::State {
   const std::shared_ptr<Planner> planner;
   Team team;
 
-  mutable std::mutex mutex;  // guards what follows
+  mutable std::mutex mutex;  // guards the fields below
   std::condition_variable changed;
   std::deque<Batch> ready;
-  std::vector<Batch> used;  // as many as are ever ahead, at most
+  std::vector<Batch> used;  // at most as many as batches ahead
   std::exception_ptr failure;
   bool ended = false;
   bool stopping = false;
@@ -342,7 +340,7 @@ Loader::~Loader() {
     state_->stopping = true;
   }
   state_->changed.notify_all();
-  state_->team.stop();  // so that no sample is begun once the planner has heard of it
+  state_->team.stop();  // so that no sample is started after the planner has been stopped
   state_->planner->stop();
   state_->thread.join();
 }

@@ -15,9 +15,8 @@ namespace {
 
 constexpr std::uint32_t kRounds = 10;
 
-// A network over 16 values is far from uniform however many rounds it has (chi-square over the
-// orders of 5 samples, 20 deviations); over 64 nothing is seen any more. Small sets walk further
-// instead.
+// A network over 16 values is far from uniform for any number of rounds (chi-square over the orders
+// of 5 samples: 20 deviations); over 64 no deviation is visible. Small sets walk further instead.
 constexpr int kLeastHalfBits = 4;
 
 int half_bits_for(std::uint64_t n) noexcept {
@@ -33,7 +32,7 @@ EpochOrder::EpochOrder(std::uint64_t n, std::uint64_t seed, std::uint32_t epoch,
   if (n == 0) throw UsageError("there is no order of zero samples; select at least one");
 }
 
-// The words of CounterRng(seed, epoch, right half, kOrder), block `round`: a stream of its own.
+// The words of CounterRng(seed, epoch, right half, kOrder), block `round`: a separate stream.
 std::uint64_t EpochOrder::mixed(std::uint32_t round, std::uint64_t half) const noexcept {
   const std::array<std::uint32_t, 2> key{static_cast<std::uint32_t>(seed_),
                                          static_cast<std::uint32_t>(seed_ >> 32)};
@@ -91,7 +90,7 @@ int turn_at(std::uint64_t seed, std::uint64_t turn, SampleId id, int count, Rand
   if (count <= 1) return 0;
   const auto things = static_cast<std::uint32_t>(count);
   const auto wanted = static_cast<std::uint32_t>(turn % things);
-  // Fisher and Yates from the front, as far as is wanted.
+  // Fisher-Yates shuffle from the front, as far as needed.
   CounterRng rng(seed, static_cast<std::uint32_t>(turn / things), id, use);
   std::vector<int> order(things);
   std::iota(order.begin(), order.end(), 0);
@@ -109,7 +108,7 @@ std::pair<std::int64_t, std::int64_t> share(std::int64_t parts, int rank, int ra
                      " has no share of " + std::to_string(parts) +
                      " parts; ranks count from 0 and parts are not negative");
   }
-  // floor(r * parts / ranks) without the product, which may overflow.
+  // floor(r * parts / ranks) without the product, which could overflow.
   const auto border = [&](std::int64_t r) { return parts / ranks * r + parts % ranks * r / ranks; };
   return {border(rank), border(rank + 1)};
 }

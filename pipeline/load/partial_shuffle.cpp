@@ -12,7 +12,7 @@
 namespace winnow::pipeline {
 namespace {
 
-// Of runs that begin at `begins`, the last entry being the end of all, the one that has `index`.
+// The run that contains `index`; runs begin at `begins`, whose last entry is the end.
 std::uint64_t run_with(const std::vector<std::uint64_t>& begins, std::uint64_t index) {
   return static_cast<std::uint64_t>(std::ranges::upper_bound(begins, index) - begins.begin()) - 1;
 }
@@ -111,7 +111,7 @@ std::uint64_t PartialShuffle::Epoch::operator[](std::uint64_t offset) const {
   const std::uint64_t lane = shuffle_.lanes_.lane_of(position);
   const std::uint64_t k =
       shuffle_.lanes_.before(lane, position) - shuffle_.lanes_.before(lane, first_);
-  // Slots of a lane are, before they are put in order, those that stay and then the free ones.
+  // Before a lane is permuted, its slots are those that stay, followed by the free ones.
   const std::uint64_t slot = order_of_lane(lane)[k];
   std::uint64_t home = lane;
   std::uint64_t drawn = slot;

@@ -38,7 +38,7 @@ std::string sizes_of(const Parts& parts, std::span<const ShardInfo> shards) {
   return "about " + in_mebibytes(least) + " to " + in_mebibytes(most) + " each";
 }
 
-// What divide_shards() says of a job, and in words.
+// Applies divide_shards() to a job, and reports it.
 Placement divide(const Manifest& manifest, const PlaceOptions& options, comm::Communicator& comm) {
   const std::vector<int>& node_of = comm.placement().node_of;
   Placement placement = divide_shards(manifest, options.machines, node_of);
@@ -62,7 +62,7 @@ Manifest manifest_of(const fs::path& cache) {
   return Cache::open(cache, OpenOptions::without_shards()).manifest();
 }
 
-// To copy what the machine of a rank is to hold.
+// Options for copying what a rank's machine must hold.
 CopyOptions copy_of(CopyOptions options, const Placement& placement, int rank) {
   if (placement.held.empty()) return options;
   const auto node = static_cast<std::size_t>(placement.nodes[static_cast<std::size_t>(rank)]);
@@ -72,11 +72,11 @@ CopyOptions copy_of(CopyOptions options, const Placement& placement, int rank) {
   return options;
 }
 
-// Whether a cache that is there is to be read from a copy.
+// Whether an existing cache should be read from a copy.
 bool wants_copy(const fs::path& cache, const PlaceOptions& options) {
   const fs::path shards = CachePaths{cache}.shards();
   std::error_code ignored;
-  if (!fs::is_directory(shards, ignored)) return false;  // whoever opens it says what is wrong
+  if (!fs::is_directory(shards, ignored)) return false;  // opening it reports the problem
   const Storage storage = storage_at(shards);
   if (options.when == CopyWhen::kNeeded) {
     if (storage != Storage::kNetwork) return false;
@@ -91,7 +91,7 @@ bool wants_copy(const fs::path& cache, const PlaceOptions& options) {
   return false;
 }
 
-// Where each rank has the cache and wants a copy.
+// For the case that each rank has the cache and wants a copy.
 PlacedShards copy_shards(const fs::path& cache, const PlaceOptions& options,
                          comm::Communicator& comm) {
   PlacedShards placed;
@@ -103,7 +103,8 @@ PlacedShards copy_shards(const fs::path& cache, const PlaceOptions& options,
   return placed;
 }
 
-// Where ranks differ: some have the cache, or none but copies of it, or some read it in its place.
+// For the case that ranks differ: some have the cache, others only copies; or some read it in
+// place.
 PlacedShards share_shards(const fs::path& cache, const PlaceOptions& options, bool wants,
                           const std::vector<bool>& has, comm::Communicator& comm) {
   PlacedShards placed;
@@ -169,7 +170,7 @@ PlacedShards place_shards(const fs::path& cache, const PlaceOptions& options,
   PlacedShards placed;
   const std::vector<bool> has = find_cache(cache, comm);
   const auto first = std::ranges::find(has, true);
-  // Nobody has it nor may look for it elsewhere: whoever opens it says so.
+  // No rank has it, or may look for it elsewhere: opening it reports the problem.
   const bool may_copy = options.when != CopyWhen::kNeeded;
   if (first == has.end() && !may_copy) return placed;
   std::array<std::uint64_t, 1> wanting{};

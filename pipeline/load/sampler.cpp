@@ -34,11 +34,11 @@ std::span<const std::int32_t> labels_at(const SampleSet& samples, const SampleLa
   return labels[first_row(samples, place)];
 }
 
-// The k-th in an endless row of shuffles of [0, count), each a function of (seed, its number,
-// part).
+// Element k of an infinite sequence of shuffles of [0, count), each a function of (seed, its
+// number, part).
 std::uint64_t shuffled(std::uint64_t seed, std::uint64_t k, std::uint32_t part,
                        std::uint64_t count) {
-  // Below this an EpochOrder walks long.
+  // With fewer elements an EpochOrder needs long walks.
   constexpr std::uint64_t kFew = 64;
   if (count < kFew) {
     return static_cast<std::uint64_t>(
@@ -49,11 +49,11 @@ std::uint64_t shuffled(std::uint64_t seed, std::uint64_t k, std::uint32_t part,
   return order[k % count];
 }
 
-constexpr int kOffsetBits = 32;  // of a position; epochs and lines are cut so finely
+constexpr int kOffsetBits = 32;  // resolution of a position in epochs and lines
 
-// Where an epoch's comb begins, in [0, 1) of the distance of its teeth. Steps of the golden ratio
-// come near every place soon and again and again, so that what is due half the time comes about
-// every other epoch.
+// The offset of an epoch's comb, in [0, 1) of the distance between teeth. Steps of the golden ratio
+// return near every place soon and regularly, so what is due half the time occurs about every other
+// epoch.
 std::uint64_t comb_offset(std::uint64_t seed, std::uint32_t epoch) {
   constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
   const std::uint64_t first = CounterRng(seed, 0, 0, RandomUse::kSampling).next_u64();
@@ -170,7 +170,7 @@ void Sampler::group_by_class(const SampleLabels& labels) {
   }
 }
 
-// In proportion to `due`, in steps of 2^-31 of the largest; none gets nothing.
+// Proportional to `due`, in steps of 2^-31 of the largest; at least one step each.
 void Sampler::set_shares(const std::vector<double>& due) {
   constexpr double kLargest = 0x1p31;
   const double unit = kLargest / *std::ranges::max_element(due);
@@ -185,14 +185,14 @@ void Sampler::set_shares(const std::vector<double>& due) {
   }
 }
 
-// An epoch has n / C of each of C classes and the n % C left over of as many classes, which take
-// turns. So of class c there were exactly that many before the epoch, whatever the epoch, and its
-// draws are numbered through from epoch to epoch.
+// An epoch has n / C of each of C classes, and one more of n % C classes, in turns. The number of
+// draws of class c before an epoch is therefore known exactly, and draws are numbered across
+// epochs.
 Sampler::Drawn Sampler::balanced_at(std::uint32_t epoch, std::uint64_t index) const {
   const std::uint64_t classes = class_begins_.size() - 1;
   const std::uint64_t each = epoch_size_ / classes;
   const std::uint64_t left_over = epoch_size_ % classes;
-  const std::uint64_t given_out = epoch * left_over;  // of those left over, in epochs before
+  const std::uint64_t given_out = epoch * left_over;  // additional draws in earlier epochs
   const bool extra = index >= each * classes;
   const std::uint64_t c = extra ? (given_out + index - each * classes) % classes : index / each;
   const std::uint64_t before = epoch * each + (given_out + classes - 1 - c) / classes;
@@ -203,9 +203,9 @@ Sampler::Drawn Sampler::balanced_at(std::uint32_t epoch, std::uint64_t index) co
   return {class_places_[begin + which], k / count};
 }
 
-// Systematic sampling: the shares lie side by side on a line, and a comb of epoch_size() teeth of
-// equal distance, moved by the epoch's offset, is laid on it. A share of w distances is hit
-// floor(w) or ceil(w) times. All in integers, so that it is the same on every machine.
+// Systematic sampling: the shares lie side by side on a line, and a comb of epoch_size()
+// equidistant teeth, shifted by the epoch's offset, is laid on it. A share of w distances is hit
+// floor(w) or ceil(w) times. In integers, so that it is the same on every machine.
 Sampler::Drawn Sampler::weighted_at(std::uint32_t epoch, std::uint64_t index) const {
   const std::uint64_t length = ends_.back();
   const std::uint64_t offset = comb_offset(seed_, epoch);
@@ -214,7 +214,7 @@ Sampler::Drawn Sampler::weighted_at(std::uint32_t epoch, std::uint64_t index) co
   const auto at = static_cast<std::uint64_t>(tooth * length / teeth);
   const auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends_, at) - ends_.begin());
   const std::uint64_t begin = i == 0 ? 0 : ends_[i - 1];
-  // The first tooth that hits this share, and the most that ever do.
+  // The first tooth that hits this share, and the maximum number of hits.
   const Wide reached = (Wide{begin} * teeth + length - 1) / length;
   const Wide step = Wide{1} << kOffsetBits;
   const auto first = reached <= offset

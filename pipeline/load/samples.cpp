@@ -20,7 +20,7 @@ void check_holds_images(const Cache& cache) {
 
 SampleSet select_samples(const Cache& cache, Split split, const std::string& selection) {
   check_holds_images(cache);
-  const dedup::Fingerprints table = cache.open_fingerprints()({});  // ids and splits
+  const dedup::Fingerprints table = cache.open_fingerprints()({});  // only ids and splits
   std::optional<dedup::Selection> chosen;
   if (!selection.empty()) chosen = cache.read_selection(selection);
   SampleSet set;

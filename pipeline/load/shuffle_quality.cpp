@@ -15,8 +15,8 @@ namespace {
 
 using Epoch = PartialShuffle::Epoch;
 
-// The rows of lanes of batches, cut into windows of some batches from the first of an epoch on. A
-// cell is what one lane has of one window.
+// Divides the lanes of batches into windows of some batches, from the beginning of an epoch. A cell
+// is what one lane has of one window.
 class Cells {
  public:
   Cells(const PartialShuffle& shuffle, std::uint64_t epoch, std::uint64_t window)
@@ -35,7 +35,7 @@ class Cells {
     return (position / lanes_.batch - first_batch_) / window_ * lanes_.count +
            lanes_.lane_of(position);
   }
-  // Numbers, among those of its lane, of the positions that a cell has: [first, second).
+  // The range [first, second) of positions in a cell, numbered within its lane.
   std::pair<std::uint64_t, std::uint64_t> run_of(std::uint64_t cell) const {
     const std::uint64_t lane = lane_of(cell);
     const std::uint64_t batch = first_batch_ + cell / lanes_.count * window_;
@@ -45,7 +45,7 @@ class Cells {
     return {before(batch * lanes_.batch), before((batch + window_) * lanes_.batch)};
   }
   std::uint64_t lane_of(std::uint64_t cell) const { return cell % lanes_.count; }
-  // The chance that two different positions of the epoch, drawn at random, share a cell.
+  // Probability that two different random positions of the epoch share a cell.
   double chance() const {
     double pairs = 0;
     for (std::uint64_t cell = 0; cell < count(); ++cell) {
@@ -65,7 +65,7 @@ class Cells {
   std::uint64_t window_;
 };
 
-// Pairs of equal values; sorts them.
+// Number of pairs of equal values; sorts them.
 double equal_pairs(std::vector<std::uint64_t>& values) {
   std::ranges::sort(values);
   double pairs = 0;
@@ -84,14 +84,14 @@ double entropy(const std::map<std::int32_t, double>& counts) {
   return bits;
 }
 
-// Rows of a lane of a batch: the positions in it that are [first, end) of those of the lane.
+// Rows of a lane of a batch: its positions [first, end), numbered within the lane.
 struct Rows {
   std::uint64_t lane;
   std::uint64_t first;
   std::uint64_t end;
 };
 
-// Lanes of batches of an epoch at random, until there are so many samples.
+// Random lanes of batches of an epoch, until there are enough samples.
 std::vector<Rows> drawn_rows(const PartialShuffle& shuffle, std::uint32_t epoch,
                              std::uint64_t samples) {
   constexpr std::uint64_t kMostRows = 4096;
@@ -115,7 +115,7 @@ double pairs_in(const std::vector<Rows>& drawn) {
   return pairs;
 }
 
-// Batches to take for one, so that of `pairs` pairs `meetings` are expected to meet by chance.
+// Number of batches to combine so that `meetings` of `pairs` pairs are expected to meet by chance.
 std::uint64_t window_for(const PartialShuffle& shuffle, double pairs, double meetings) {
   const double due = pairs * Cells(shuffle, 1, 1).chance();
   const double batches =
@@ -124,7 +124,7 @@ std::uint64_t window_for(const PartialShuffle& shuffle, double pairs, double mee
   return static_cast<std::uint64_t>(std::max(1.0, std::ceil(std::min(meetings / due, batches))));
 }
 
-// Over what was looked at.
+// Sums over the measured samples.
 struct Sums {
   double samples = 0;
   double away = 0;

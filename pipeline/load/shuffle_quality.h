@@ -9,41 +9,42 @@
 
 namespace winnow::pipeline {
 
-// How well a shuffle mixes, beside a global one.
+// How well a shuffle mixes, compared with a global one.
 struct ShuffleQuality {
-  // Of the samples used, the share in a lane that is not their home: the most that travels where
-  // machines hold the samples of their lanes. About Q (1 - 1/G); of a global shuffle 1 - 1/G.
+  // Share of used samples in a lane other than their home: an upper bound of what travels if
+  // machines hold the samples of their lanes. About Q (1 - 1/G); 1 - 1/G for a global shuffle.
   double away = 0;
-  // How far apart a sample's offsets in an epoch and the next are: mean, as a share of the epoch.
-  // Of a global shuffle 1/3.
+  // Mean distance between a sample's offsets in consecutive epochs, as a share of the epoch. 1/3
+  // for a global shuffle.
   double displacement = 0;
-  // How often two samples that share a lane of a batch share one again in the next epoch, as a
-  // multiple of how often they would by a global shuffle. None where lanes have one row of a batch.
+  // How often two samples that share a lane of a batch share one again in the next epoch, relative
+  // to a global shuffle. nullopt if lanes have one row of a batch.
   std::optional<double> meetings;
-  // Batches of the next epoch that were taken for one to count these: more than one where so few
-  // meet in one that chance would decide.
+  // Number of the next epoch's batches counted as one for `meetings`: more than one if so few meet
+  // that chance would dominate.
   std::uint64_t window = 1;
-  // Entropy of the labels in a lane of a batch, mean, as a multiple of that in the same rows of a
-  // global shuffle. None where those have no label, or all the same.
+  // Mean entropy of the labels in a lane of a batch, relative to the same rows of a global shuffle.
+  // nullopt without labels, or if all are equal.
   std::optional<double> class_entropy;
 };
 
 struct ShuffleStudy {
-  std::uint32_t epochs = 4;         // each beside the next; 1 at least
-  std::uint64_t samples = 1 << 16;  // to look at, of all epochs together; whole lanes of batches
-  double meetings = 1000;           // to expect of a global shuffle, or the window has more batches
+  std::uint32_t epochs = 4;         // epochs to compare with the next; at least 1
+  std::uint64_t samples = 1 << 16;  // samples to examine in all; whole lanes of batches
+  // Minimum number expected with a global shuffle; else the window grows.
+  double meetings = 1000;
 };
 
-// Looks at lanes of batches drawn at random, of each all rows up to a few thousand: time does not
-// grow with the samples (but for the cells of a window). `labels` are of each place; none at all:
-// unlabelled. Pure.
+// Measures randomly drawn lanes of batches, up to a few thousand rows each, so the time does not
+// grow with the samples (except for the cells of a window). Pure.
+// labels  One list a place; none at all: unlabelled.
 ShuffleQuality measure_shuffle(const PartialShuffle& shuffle, const SampleLabels& labels = {},
                                const ShuffleStudy& study = {});
 
-// The labels of the places of a set, each those of its first sample.
+// The labels of the places of a set: those of each place's first sample.
 SampleLabels read_place_labels(const Cache& cache, const SampleSet& samples);
 
-// "10.0 % of each of 8 partitions is exchanged an epoch: ...", for people.
+// One sentence for the user: "10.0 % of each of 8 partitions is exchanged an epoch: ...".
 std::string in_words(const PartialShuffle& shuffle, const ShuffleQuality& quality);
 
 }  // namespace winnow::pipeline

@@ -16,10 +16,10 @@
 namespace winnow::pipeline {
 namespace {
 
-// More than a core's cache holds, so that pixels come from memory as they do for a loader.
+// More than a core's cache holds, so that pixels come from memory, as in a loader.
 constexpr std::size_t kImagesHeld = 256;
 
-// Written by turns, as a loader does: one is being used while another is filled.
+// Written alternately, as in a loader: one is used while another is filled.
 constexpr std::size_t kBatches = 2;
 
 Image pixels_of(const Cache& cache, const RecordView& record) {
@@ -110,7 +110,7 @@ void LoadStages::copy() {
 std::string bottleneck(double rate, const StageRates& alone) {
   struct Part {
     std::string_view name;
-    double seconds;  // of an image
+    double seconds;  // per image
   };
   const auto seconds_of = [](double per_second) { return per_second > 0 ? 1 / per_second : 0; };
   std::array<Part, 4> parts{{{"reading", seconds_of(alone.read)},

@@ -14,8 +14,8 @@
 namespace winnow::pipeline {
 namespace {
 
-// Of so many indices that are left those taken at once: a run that keeps threads off each other's
-// cache lines, and fewer towards the end, so that all end together.
+// How many of the remaining indices to take at once: enough to keep threads off each other's cache
+// lines, and fewer towards the end, so that all finish together.
 std::size_t chunk_for(std::size_t left, std::size_t threads) noexcept {
   return std::clamp<std::size_t>(left / (threads * 4), 1, 16);
 }
@@ -23,8 +23,8 @@ std::size_t chunk_for(std::size_t left, std::size_t threads) noexcept {
 }  // namespace
 
 struct Team::State {
-  // Chunks are taken in ascending order and those taken are worked up to their first exception, so
-  // the lowest index that throws is always reached.
+  // Chunks are taken in ascending order, and each is processed up to its first exception, so the
+  // lowest index that throws is always reached.
   void take_chunks() {
     std::size_t finished = 0;
     while (!failed.load(std::memory_order_relaxed)) {
@@ -80,19 +80,19 @@ struct Team::State {
     for (std::thread& worker : workers) worker.join();
   }
 
-  // Of the loop under way; written while no worker is inside.
+  // The current loop; only written while no worker is inside.
   const std::function<void(std::size_t)>* work = nullptr;
   std::size_t count = 0;
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
   std::atomic<bool> stopped{false};
 
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the fields below
   std::condition_variable wake;
   std::condition_variable left;
-  std::uint64_t job = 0;  // number of the loop
+  std::uint64_t job = 0;  // number of the current loop
   bool open = false;      // workers may still join it
-  int inside = 0;         // workers at it
+  int inside = 0;         // number of workers in it
   std::size_t done = 0;
   std::size_t failed_at = 0;
   std::exception_ptr failure;
@@ -130,7 +130,7 @@ bool Team::run(std::size_t count, const std::function<void(std::size_t)>& work) 
   state.wake.notify_all();
   state.take_chunks();
   std::unique_lock lock(state.mutex);
-  state.open = false;  // who has not woken by now finds nothing to do
+  state.open = false;  // workers that wake up later find nothing to do
   state.left.wait(lock, [&] { return state.inside == 0; });
   if (state.failure) std::rethrow_exception(state.failure);
   return state.done == count;

@@ -6,23 +6,23 @@
 
 namespace winnow::pipeline {
 
-// A few threads that share loops. They block in page faults when a shard is not in memory yet,
-// which workers of a task scheduler must not, and each batch gets exactly as many as were asked
-// for.
+// A few threads that share loops. They may block in page faults for shards that are not in memory
+// yet, which workers of a task scheduler must not. Each batch gets exactly the requested number.
 class Team {
  public:
-  explicit Team(int threads);  // counting the one that calls run(); >= 1
+  explicit Team(int threads);  // including the one that calls run(); >= 1
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  // Calls work(i) for every i below `count`, from any of the threads, and returns when all is done.
-  // When calls throw, no more are begun, and the exception of the lowest index is rethrown: the
-  // same one however many threads there are. False when stop() left some undone. One run() at a
-  // time.
+  // Calls work(i) for every i below `count`, on any of the threads; returns when all are done. One
+  // run() at a time.
+  // Returns  False if stop() left some undone.
+  // Errors   After an exception no further calls begin. The exception of the lowest index is
+  //          rethrown, the same for any number of threads.
   bool run(std::size_t count, const std::function<void(std::size_t)>& work);
 
-  // From any thread: makes this run() and all later ones return as soon as the calls under way end.
+  // From any thread: makes this run() and all later ones return once the current calls end.
   void stop() noexcept;
 
  private:

@@ -7,16 +7,16 @@
 
 namespace winnow::pipeline {
 
-// One way to show an image: its part of the same size that begins at (top_px, left_px), outside the
-// image its reflection (2 1 0 1 2 ...), and then mirrored left to right or not.
+// A view of an image: the part of the same size at (top_px, left_px), with reflection outside the
+// image (2 1 0 1 2 ...), then mirrored left to right if requested.
 struct View {
   int top_px = 0;
   int left_px = 0;
   bool mirrored = false;
 };
 
-// Assigns `pixels`, of the size of batch.pixels and not overlapping it: the view of each image.
-// Pure. Throws Error for another size.
+// Writes the view of each image to `pixels`, which has the size of batch.pixels and must not
+// overlap it. Pure. Throws Error for another size.
 void show(const Batch& batch, const View& view, std::span<std::uint8_t> pixels);
 
 }  // namespace winnow::pipeline
