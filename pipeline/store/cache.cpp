@@ -24,7 +24,7 @@ namespace {
   throw FormatError(file.string() + " " + what + "; ingest again");
 }
 
-// At `added` (see CachePaths), or in its place.
+// Opens the file at `added` (see CachePaths), or at its final place.
 InputFile open_file(const fs::path& added, const fs::path& path) {
   std::error_code ignored;
   const bool is_added = fs::exists(added, ignored);
@@ -32,7 +32,7 @@ InputFile open_file(const fs::path& added, const fs::path& path) {
   return InputFile(is_added ? added : path);
 }
 
-// Likewise, of this hash by `hash_of`.
+// Likewise, verified against this hash by `hash_of`.
 InputFile open_checked(const fs::path& added, const fs::path& path, const std::string& hash,
                        Hash128 (*hash_of)(const InputFile&)) {
   InputFile file = open_file(added, path);
@@ -93,7 +93,7 @@ void check_shards_folder(const CachePaths& paths) {
 
 BadBlocks find_bad_blocks(const fs::path& file, const ShardInfo& shard,
                           const std::function<void(std::uint64_t bytes)>& done) {
-  // Read, not mapped: mapped pages would count as memory of this process.
+  // Reads instead of mapping: mapped pages would count as memory of this process.
   const InputFile input(file);
   Bytes buffer(std::min(kBlockBytes, shard.bytes));
   BadBlocks bad;
@@ -135,7 +135,7 @@ lmdb::Reader open_shard(const fs::path& file, const ShardInfo& shard, Verify ver
 
 namespace {
 
-// For a record that is not where it should be: refuses a shard that damage has hidden it in.
+// For a missing record: checks whether damage has hidden it in its shard.
 void check_packs(const lmdb::Reader& reader, const ShardInfo& shard, const fs::path& file,
                  bool lacks_some) {
   std::uint64_t records = 0;
@@ -202,7 +202,7 @@ void for_each_ledger_row(const CachePaths& paths, const Manifest& manifest,
     good = good && is_input(manifest, row.id);
     take(row);
   });
-  // The fates of a manifest add up to its inputs.
+  // The counts by fate in a manifest sum to its inputs.
   if (!good || by_name(fates) != manifest.inputs.by_fate) {
     fail(file, "is of another cache: its lines are not the manifest's inputs");
   }
@@ -216,7 +216,7 @@ std::string list_of(const std::vector<std::string>& selections) {
   return text.empty() ? "it has none, make one with winnow dedup" : "it has " + text;
 }
 
-// Durably; where `from` is not there, `to` is not there either in the end.
+// Copies durably; if `from` does not exist, `to` is removed.
 void copy_or_remove(const fs::path& from, const fs::path& to) {
   std::error_code ignored;
   if (!fs::exists(from, ignored)) return remove_file(to);
@@ -279,15 +279,15 @@ struct Cache::State {
   CachePaths paths;
   Manifest manifest;
   std::string digest;
-  std::vector<std::optional<lmdb::Reader>> shards;     // as manifest.shards; none: not held
-  std::vector<std::unique_ptr<CheckedBytes>> checked;  // likewise; none: nothing is remembered
-  Fd in_use;                                           // lock of the folder they are in
-  CopyContents there;                                  // the records they have
+  std::vector<std::optional<lmdb::Reader>> shards;     // as manifest.shards; nullopt: not held
+  std::vector<std::unique_ptr<CheckedBytes>> checked;  // likewise; null: nothing is remembered
+  Fd in_use;                                           // lock of the shards' folder
+  CopyContents there;                                  // the records in them
 
-  std::vector<std::string> files;  // of the shards, with the path, for messages
-  std::uint64_t most_mapped = 0;   // ~0: all of them
+  std::vector<std::string> files;  // paths of the shards, for messages
+  std::uint64_t most_mapped = 0;   // ~0: no limit
 
-  // The number of the shard whose run of ids has `id`; of none: how many there are.
+  // The number of the shard whose ids include `id`; the number of shards if there is none.
   std::size_t shard_of(SampleId id) const noexcept {
     const auto found =
         std::ranges::lower_bound(manifest.shards, id, std::less<>(), &ShardInfo::last_id);
@@ -296,8 +296,8 @@ struct Cache::State {
                   : manifest.shards.size();
   }
 
-  // The system maps what lies around a page that is read, too: over an epoch whole shards would
-  // stay in this process's memory. What is dropped is still in the system's, if there is room.
+  // The system also maps the surroundings of a page, so over an epoch whole shards would stay in
+  // this process's memory. Dropped pages stay in the page cache if there is room.
   void count_mapped(std::size_t bytes) const {
     if (mapped.fetch_add(bytes, std::memory_order_relaxed) < most_mapped) return;
     mapped.store(0, std::memory_order_relaxed);
@@ -305,7 +305,7 @@ struct Cache::State {
       if (shard) shard->drop_pages();
     }
   }
-  mutable std::atomic<std::uint64_t> mapped{0};  // bytes since pages were dropped, about
+  mutable std::atomic<std::uint64_t> mapped{0};  // approximate bytes since pages were last dropped
 };
 
 Cache Cache::open(const fs::path& root, const OpenOptions& options) {
@@ -335,14 +335,14 @@ Cache Cache::open(const fs::path& root, const OpenOptions& options) {
     s.checked.emplace_back();
     if (!is_held(i)) continue;
     const fs::path file = elsewhere ? fs::path(s.files.back()) : path_of(s.paths, shard);
-    // The hashes are of whole shards.
+    // Block hashes are those of whole shards.
     const bool whole = s.there.whole();
     s.shards.back().emplace(open_shard(file, shard, whole ? options.verify : Verify::kSizes));
     if (options.verify == Verify::kBlocks && !whole) {
       check_packs(*s.shards.back(), shard, file, /*lacks_some=*/true);
     }
-    // Nothing changes what was right once in the machine's memory. What is on a disk may come from
-    // it again, and be other bytes by then.
+    // Data in memory does not change after it was verified once. Data on a disk may be read again,
+    // and differ by then.
     if (storage_at(s.files.back()) == Storage::kMemory) {
       s.checked.back() = std::make_unique<CheckedBytes>(s.shards.back()->values());
     }
@@ -381,7 +381,7 @@ RecordView Cache::record(SampleId id, const PickVariant& pick) const {
       const FoundRecord found = find_record(pack, id, where, pick, s.checked[shard].get());
       if (found.found) {
         check_labels(found.record.labels, s.manifest, where);
-        // Beside the payload the directory and a few headers, each with what lies around it.
+        // Besides the payload: the directory and a few headers, each with its surroundings.
         constexpr std::size_t kAround = 256 << 10;
         s.count_mapped(found.record.payload.size() + std::min<std::size_t>(pack.size(), kAround));
         return found.record;
@@ -403,8 +403,8 @@ void Cache::for_each_packed_size(std::size_t shard,
   }
 }
 
-// Both files are the manifest's by their hash; that they speak of the same inputs as it does, and
-// so of the same as each other, only a cache that was put together by somebody lacks.
+// Both files have the hashes in the manifest. Whether all three describe the same inputs is only
+// doubtful for a cache assembled by hand.
 dedup::Fingerprints Cache::read_fingerprints() const {
   const Manifest& m = state_->manifest;
   return read_columns(open_table(state_->paths, state_->manifest), m, nullptr);
@@ -460,7 +460,7 @@ void Cache::write_selection(const dedup::Selection& selection,
   }
   const fs::path file = state_->paths.selection(selection.name);
   make_directories(file.parent_path());
-  // First the groups: they are of this selection alone, so until it is there they are of none.
+  // Groups first: they belong to this selection only, so before it is written they belong to none.
   const fs::path beside = state_->paths.groups(selection.name);
   if (groups != nullptr) dedup::write_groups(beside, *groups, selection);
   dedup::write_selection(file, selection);

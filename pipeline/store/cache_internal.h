@@ -14,20 +14,19 @@
 
 namespace winnow::pipeline {
 
-// The parts a Cache is read by, each of which says by itself what is wrong with it. They throw as
-// Cache does.
+// The parts of reading a cache. Each describes its own errors, and throws as Cache.
 
-// With the digest it has: fields that only a newer winnow knows are in that, too.
+// The manifest with its digest, which includes fields that only a newer winnow knows.
 struct ReadManifest {
   Manifest manifest;
   std::string digest;
 };
 ReadManifest read_manifest(const CachePaths& paths);
 void check_shards_folder(const CachePaths& paths);
-// `file` is where its bytes are, see path_of().
+// `file` has its bytes, see path_of().
 lmdb::Reader open_shard(const std::filesystem::path& file, const ShardInfo& shard, Verify verify);
-// Bytes [first, last] of the first block of a shard that is not what was written, and how many such
-// blocks there are.
+// The number of blocks of a shard that are not what was written, and the bytes [first, last] of the
+// first one.
 struct BadBlocks {
   std::uint64_t count = 0;
   std::uint64_t first = 0;
@@ -35,7 +34,7 @@ struct BadBlocks {
 };
 BadBlocks find_bad_blocks(const std::filesystem::path& file, const ShardInfo& shard,
                           const std::function<void(std::uint64_t bytes)>& done);
-// Both found to have the hashes that the manifest has of them.
+// Both are checked against the hashes in the manifest.
 InputFile open_table(const CachePaths& paths, const Manifest& manifest);
 InputFile open_ledger(const CachePaths& paths, const Manifest& manifest);
 dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest,
@@ -43,10 +42,10 @@ dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest
 void check_columns(const dedup::ColumnSource& columns, const Manifest& manifest);
 void check_thumbnails(const dedup::ThumbnailSource& thumbnails, std::size_t rows);
 std::vector<std::string> list_selections(const CachePaths& paths);
-// Throws FormatError naming `where` for a label of no class.
+// Throws FormatError naming `where` for a label without a class.
 void check_labels(std::span<const std::int32_t> labels, const Manifest& manifest,
                   const std::string& where);
-// UsageError unless it is there and made for the cache of that digest.
+// UsageError unless it exists and was made for the cache with that digest.
 dedup::Selection read_selection_for(const CachePaths& paths, const std::string& digest,
                                     const std::string& name);
 void for_each_ledger_row(const CachePaths& paths, const Manifest& manifest,

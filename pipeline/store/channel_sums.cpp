@@ -15,7 +15,7 @@ namespace {
 
 using Byte = std::uint8_t;
 
-// Adds the sums of blocks of bytes: a byte belongs to channel (place % channels), and blocks hold
+// Adds the sums of blocks of bytes. A byte belongs to channel (position % channels); blocks hold
 // whole pixels of 1 and of 3 channels.
 struct Kernel {
   std::size_t block_bytes;
@@ -31,13 +31,13 @@ void add_base(const Byte* bytes, std::size_t blocks, std::size_t channels, Chann
 }
 
 #if defined(__x86_64__)
-// The bytes of two periods, made 16 bits and brought side by side by their places, are multiplied
-// and added in one step.
+// The bytes of two periods are widened to 16 bits, paired by position, multiplied and added in one
+// step.
 [[gnu::target("avx2")]] void add_avx2(const Byte* bytes, std::size_t blocks, std::size_t channels,
                                       ChannelSums& sums) {
   constexpr std::size_t kPeriod = 48;
-  constexpr std::size_t kVectors = 6;           // of eight places
-  constexpr std::size_t kBlocksAtOnce = 32768;  // 32 bits hold so many times two squares
+  constexpr std::size_t kVectors = 6;           // vectors of eight positions
+  constexpr std::size_t kBlocksAtOnce = 32768;  // 32 bits hold this many sums of two squares
   const __m256i one = _mm256_set1_epi16(1);
   while (blocks > 0) {
     __m256i sum[kVectors] = {};
@@ -62,13 +62,13 @@ void add_base(const Byte* bytes, std::size_t blocks, std::size_t channels, Chann
   }
 }
 
-// Likewise four bytes of each place, x times x - 128, to which 128 times the sum is added.
+// Likewise four bytes of each position, as x times (x - 128), to which 128 times the sum is added.
 [[gnu::target("avx512f,avx512bw,avx512vnni")]] void add_vnni(const Byte* bytes, std::size_t blocks,
                                                              std::size_t channels,
                                                              ChannelSums& sums) {
   constexpr std::size_t kPeriod = 192;
-  constexpr std::size_t kVectors = 3;           // of 64 places
-  constexpr std::size_t kBlocksAtOnce = 16384;  // 31 bits hold so many times four products
+  constexpr std::size_t kVectors = 3;           // vectors of 64 positions
+  constexpr std::size_t kBlocksAtOnce = 16384;  // 31 bits hold this many sums of four products
   const __m512i one = _mm512_set1_epi8(1);
   const __m512i top_bit = _mm512_set1_epi8(-128);
   while (blocks > 0) {
@@ -101,7 +101,7 @@ void add_base(const Byte* bytes, std::size_t blocks, std::size_t channels, Chann
     std::memcpy(by_lane.data(), sum, sizeof(sum));
     std::memcpy(products.data(), product, sizeof(product));
     for (std::size_t i = 0; i < kPeriod; ++i) {
-      // Vectors were taken apart by 128 bits.
+      // Vectors were unpacked in 128-bit lanes.
       const std::size_t place = i / 64 * 64 + i % 16 / 4 * 16 + i / 16 % 4 * 4 + i % 4;
       const std::int64_t squares = products[i] + std::int64_t{128} * by_lane[i];
       sums.sum[place % channels] += static_cast<std::uint64_t>(by_lane[i]);
@@ -130,7 +130,7 @@ ChannelSums sum_channels(ImageView image) {
   const Kernel kernel = best_kernel();
   const auto channels = static_cast<std::size_t>(image.channels);
   const std::size_t row_bytes = static_cast<std::size_t>(image.width_px) * channels;
-  // Rows that follow one another are one long row.
+  // Contiguous rows are treated as one long row.
   const bool one_row = image.row_stride_bytes == static_cast<std::ptrdiff_t>(row_bytes);
   const std::size_t line = row_bytes * static_cast<std::size_t>(one_row ? image.height_px : 1);
   const int lines = one_row ? 1 : image.height_px;

@@ -8,7 +8,7 @@
 
 namespace winnow::pipeline {
 
-// Over all pixels, by channel; a gray image has only the first.
+// Sums over all pixels, by channel; a gray image only has the first.
 struct ChannelSums {
   std::array<std::uint64_t, 3> sum{};
   std::array<std::uint64_t, 3> sum_of_squares{};
@@ -23,7 +23,7 @@ struct ChannelSums {
   friend bool operator==(const ChannelSums&, const ChannelSums&) = default;
 };
 
-// Exact. Of an image of 1 or 3 channels.
+// Exact sums of an image with 1 or 3 channels.
 ChannelSums sum_channels(ImageView image);
 
 }  // namespace winnow::pipeline

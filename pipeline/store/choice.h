@@ -9,24 +9,23 @@
 
 namespace winnow::pipeline {
 
-// Samples of a cache.
+// Some samples of a cache.
 struct Choice {
-  std::vector<std::size_t> rows;  // of the table, ascending
-  // Of each of these rows, its row in the selection; empty without one.
+  std::vector<std::size_t> rows;  // ascending rows of the table
+  // The selection row of each of these rows; empty without a selection.
   std::vector<std::size_t> decisions;
 };
 
-// Throws FormatError unless the selection is of just the samples of the table, which has ids: what
-// a selection says by row is said of the table's rows only then. Pure.
+// Throws FormatError unless the selection has exactly the samples of the table (which has ids):
+// only then do its rows apply to the table's. Pure.
 void check_is_of(const dedup::Selection& selection, const dedup::Fingerprints& table);
 
-// The samples that are used in `split`, or all, as `selection`, if there is one, has them: those it
-// removed, of weight 0, only with `removed_too`. `table` has ids and splits. Throws as
-// check_is_of(). Pure.
+// The samples used in `split`, or all, according to `selection` if there is one. Removed samples
+// (weight 0) only with `removed_too`. `table` has ids and splits. Throws as check_is_of(). Pure.
 Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
               const dedup::Selection* selection, bool removed_too);
 
-// Puts the splits of a table to those in which the selection uses its samples. Throws likewise.
+// Sets the splits of a table to those of the selection. Throws likewise.
 void obey_splits(const dedup::Selection& selection, dedup::Fingerprints& table);
 
 }  // namespace winnow::pipeline

@@ -15,30 +15,30 @@
 #include "pipeline/store/cache_internal.h"
 #include "pipeline/store/shard_copy.h"
 
-// What copies of shards are made by, be the bytes read here or given by other machines.
+// Common steps of copying shards, whether bytes are read here or come from other machines.
 namespace winnow::pipeline {
 
-// Where in the folder of a copy the files beside the shards are, as in the root of a cache, on a
-// machine that has no such root.
+// Subfolder of a copy for the files beside the shards, as in the root of a cache, on machines
+// without the cache.
 inline constexpr const char* kFilesFolder = "cache";
 
-// Block `number` of a shard of a cache, read into `out` (resized) and found to be what was written.
-// FormatError where it is not, or the file has another size than it had.
+// Reads block `number` of a shard into `out` (resized) and verifies it. FormatError if it is not
+// what was written, or the file has another size.
 void read_block(const InputFile& from, const ShardInfo& shard, std::size_t number,
                 std::span<std::byte> out);
 bool is_block(const ShardInfo& shard, std::size_t number, BytesView bytes);
 std::size_t block_size(const ShardInfo& shard, std::size_t number);
 
-// What a folder and its description take beside the files in it.
+// Size of a folder and its description, besides the files in it.
 inline constexpr std::uint64_t kRoomBeside = 64 << 10;
-// UsageError where there is less room than `what` ("the shards of ...") need.
+// UsageError if there is not enough space for `what` ("the shards of ...").
 void check_room(const std::string& what, std::uint64_t bytes, const std::filesystem::path& memory);
 
-// Runs `act`, which writes to a copy; its SystemError says what to do.
+// Runs `act`, which writes to a copy, and adds advice to its SystemError.
 void writing(const std::function<void()>& act);
 
-// A copy that this process is making, and nobody else: its folder is locked exclusively, and empty
-// to begin with. Removed with this unless it is finished.
+// A copy that this process alone is making. Its folder is locked exclusively, and empty at first.
+// Removed with this object unless finished.
 class CopyInMaking {
  public:
   CopyInMaking(std::filesystem::path folder, Fd lock, const Partitions& partitions)
@@ -47,13 +47,14 @@ class CopyInMaking {
   ~CopyInMaking();
 
   const std::filesystem::path& folder() const noexcept { return folder_; }
-  // Where the bytes of a shard are to be put; then, when all are there, to be placed: of the
-  // records those of the copy's partitions. From any thread, of several shards at once.
+  // fetched(): the path to which the bytes of a shard are written. place(): moves it into place
+  // when complete, with the records of the copy's partitions. From any thread, for several shards
+  // at once.
   std::filesystem::path fetched(const ShardInfo& shard) const;
   void place(const ShardInfo& shard) const;
-  // Whole with this: anybody may join it.
+  // Completes the copy; others may join it from now on.
   void finish(const std::string& description);
-  double seconds() const;  // since it was begun
+  double seconds() const;  // since its beginning
 
  private:
   std::filesystem::path folder_;
@@ -65,8 +66,9 @@ class CopyInMaking {
 // Finds, joins and makes copies of one cache.
 class Copies {
  public:
-  // `cache` is its path, for messages and the description; `beside`: bytes that are to lie in the
-  // folder beside the shards. Throws as ShardCopy::get does.
+  // cache   Path, for messages and the description.
+  // beside  Bytes that will lie in the folder beside the shards.
+  // Errors  As ShardCopy::get().
   Copies(std::filesystem::path cache, ReadManifest read, const CopyOptions& options,
          std::uint64_t beside = 0);
 
@@ -74,18 +76,17 @@ class Copies {
   const Manifest& manifest() const noexcept { return read_.manifest; }
   const std::vector<std::uint32_t>& wanted() const noexcept { return wanted_; }  // shards
 
-  // Joins the copy there is, or begins one, with room made for it. Does not wait: neither where
-  // another process is making it, or was in the way just now, or where there is none and `may_make`
-  // is false.
+  // Joins an existing copy, or begins one after making room. Never waits: returns `busy` if another
+  // process is making it or was in the way, or if there is none and `may_make` is false.
   struct Attempt {
     std::optional<ShardCopy> joined = std::nullopt;
     std::optional<CopyInMaking> making = std::nullopt;
-    bool busy = false;  // neither, and worth another attempt
+    bool busy = false;  // neither, but worth another attempt
   };
   Attempt attempt(bool may_make = true);
-  void finish(CopyInMaking& made);  // with all its files in place; to be joined then
-  // Waits a little before another one, after having done so `before` times. StoppedError when asked
-  // to stop.
+  void finish(CopyInMaking& made);  // call it when all files are in place; others may then join
+  // Waits a little before the next attempt, after `before` waits. StoppedError if a stop was
+  // requested.
   void wait(int before) const;
 
  private:
@@ -101,7 +102,7 @@ class Copies {
   const CopyOptions& options_;
   std::vector<std::uint32_t> wanted_;
   std::uint64_t room_ = 0;
-  std::optional<double> seconds_;  // that it took to make it; nobody here did
+  std::optional<double> seconds_;  // time it took to make it; nullopt: made by another process
 };
 
 }  // namespace winnow::pipeline

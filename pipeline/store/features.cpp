@@ -56,7 +56,7 @@ dedup::FeatureTable read_features(const Cache& cache, const std::string& name) {
     throw FormatError(file.string() + " is damaged: its name is none of features; make it again " +
                       "with winnow embed");
   }
-  table.name = name;  // who has renamed the file calls them so
+  table.name = name;  // the name of a renamed file counts
   return table;
 }
 

@@ -9,16 +9,17 @@
 
 namespace winnow::pipeline {
 
-// Feature tables of a cache, beside its selections: features/NAME.features. Names are as those of
-// selections.
+// Feature tables of a cache, stored beside its selections: features/NAME.features. Names follow the
+// rules of selections.
 
 std::filesystem::path features_path(const CachePaths& cache, const std::string& name);
-// UsageError where it cannot name one.
+// UsageError for an invalid name.
 void check_features_name(const std::string& name);
-std::vector<std::string> list_features(const CachePaths& cache);  // in order
+std::vector<std::string> list_features(const CachePaths& cache);  // sorted
 
-// UsageError when there is none of that name (naming those there are), or it is for another cache.
-// FormatError when it is damaged, or has rows that the cache has not. Its name is that of the file.
+// The table has the name of the file.
+// Errors  UsageError if there is none of that name (lists the existing ones), or it is for another
+//         cache. FormatError if it is damaged, or has rows that the cache lacks.
 dedup::FeatureTable read_features(const Cache& cache, const std::string& name);
 // Durable; replaces. UsageError for a table of another cache.
 void write_features(const Cache& cache, const dedup::FeatureTable& table);

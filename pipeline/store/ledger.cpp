@@ -30,7 +30,7 @@ Split parse_exact_split(const std::string& name, const std::string& where) {
   throw FormatError(where + " has an unknown split '" + name + "'");
 }
 
-// Parses one line after another.
+// Parses ledger lines one after the other.
 class Parser {
  public:
   explicit Parser(std::string where) : where_(std::move(where)) {}
@@ -62,10 +62,10 @@ class Parser {
   SampleId last_id_ = 0;
 };
 
-// Calls `take` with each line and where it begins.
+// Calls `take` with each line and its offset.
 template <class Take>
 void for_each_line(const InputFile& file, const Parser& parser, const Take& take) {
-  std::string rest;  // of a line that goes on in the next piece
+  std::string rest;  // beginning of a line that continues in the next piece
   std::uint64_t begin = 0;
   for_each_piece(file, 0, file.size(), [&](BytesView piece) {
     std::string_view text = as_text(piece);
@@ -141,7 +141,8 @@ void for_each_row(const InputFile& ledger, const std::function<void(const Ledger
 }
 
 void for_each_remark(const InputFile& ledger, const std::function<void(const LedgerRow&)>& take) {
-  // How to_json_lines ends such a line. No text in one could: its quotes would be escaped.
+  // The end of such a line as written by to_json_lines(). No text can contain it, because its
+  // quotes would be escaped.
   constexpr std::string_view kNothingToSay = R"(,"class":"ok"})";
   Parser parser(ledger.path().string());
   for_each_line(ledger, parser, [&](std::uint64_t, std::string_view line) {
@@ -180,7 +181,7 @@ std::string LedgerNames::operator()(SampleId id) const {
     const std::uint64_t end = after == blocks_.end() ? ledger_.size() : after->begin;
     std::string text(end - begin, '\0');
     ledger_.read_at(begin, std::as_writable_bytes(std::span(text)));
-    // The line is found by its beginning, as to_json_lines writes it, so that one is parsed.
+    // Finds the line by its beginning, as written by to_json_lines(), so that only one is parsed.
     const std::string start = "{\"id\":" + std::to_string(id) + ",";
     std::size_t at = text.starts_with(start) ? 0 : text.find("\n" + start);
     if (at != std::string::npos) {

@@ -113,7 +113,8 @@ SourceInfo parse_source(const JsonReader& in) {
           .class_names = parse_names(in.at("class_names"))};
 }
 
-// A name inside the shards folder: a manifest from elsewhere must not lead out of its cache.
+// A name inside the shards folder: a manifest from elsewhere must not refer to files outside its
+// cache.
 bool is_shard_file(std::string_view file) {
   if (!file.starts_with(kShardFolder)) return false;
   file.remove_prefix(kShardFolder.size());
@@ -152,7 +153,7 @@ Tally::Part parse_part(const JsonReader& in) {
   return {.gray = parse_sums(in.at("gray")), .rgb = parse_sums(in.at("rgb"))};
 }
 
-// After the fields that follow from it.
+// Called after the fields derived from it.
 Tally parse_tally(const JsonReader& in, const ImageSummary& images) {
   Tally tally;
   tally.images = images.split_counts;
@@ -169,7 +170,7 @@ Tally parse_tally(const JsonReader& in, const ImageSummary& images) {
   return tally;
 }
 
-// Sums that a damaged file could make wrap round are compared by subtraction.
+// Compares by subtraction, because sums from a damaged file could overflow.
 bool adds_up(const auto& counts, std::uint64_t total) {
   for (const std::uint64_t count : counts) {
     if (count > total) return false;
@@ -206,8 +207,8 @@ void check_images(const Manifest& m, const JsonReader& in) {
   if (images.statistics && !images.statistics->agrees_with(images.split_counts)) {
     in.at("statistics").fail("does not add up to 'split_counts'");
   }
-  // Memory for batches is asked for by the side of the images. Sums may be of a scale of an image,
-  // and images may be stored larger than they came: so much more they are never.
+  // Memory for batches is allocated by the size of the images. Sums may come from scaled images,
+  // and images may be stored larger than they came, but never by more than this factor.
   constexpr int kMostMore = 10;  // a power of two
   const auto area =
       static_cast<std::uint64_t>(images.height_px) * static_cast<std::uint64_t>(images.width_px);
@@ -308,7 +309,7 @@ std::array<double, 3> ImageSummary::mean() const {
 std::array<double, 3> ImageSummary::deviation() const {
   std::array<double, 3> out{};
   if (pixel_sums.pixels == 0) return out;
-  // n * sum(x^2) - sum(x)^2 in 128 bits: exact, where the difference of two doubles would not be.
+  // n * sum(x^2) - sum(x)^2 in 128 bits: exact, unlike a difference of doubles.
   __extension__ using Wide = unsigned __int128;
   const Wide n = pixel_sums.pixels;
   for (std::size_t c = 0; c < 3; ++c) {

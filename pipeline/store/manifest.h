@@ -20,43 +20,44 @@ inline constexpr std::uint64_t kBlockBytes = 4u << 20;
 
 struct ShardInfo {
   std::string file;       // relative to the cache, "shards/00000.mdb"
-  SampleId first_id = 0;  // ids of the run [first_id, last_id], readable or not
+  SampleId first_id = 0;  // its ids are [first_id, last_id], readable or not
   SampleId last_id = 0;
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
-  std::vector<std::string> block_hashes;  // XXH3-64 of each 4 MiB, hex
+  std::vector<std::string> block_hashes;  // XXH3-64 of each 4 MiB block, hex
 };
 
 struct SourceInfo {
-  std::string name;  // last part of the path it was read from; never an absolute path
+  std::string name;  // last part of the path that was read; never an absolute path
   std::string format;
   std::uint64_t inputs = 0;
   std::string listing_hash;              // XXH3-128 of the canonical listing
-  std::vector<std::string> class_names;  // as the source has them; manifest.classes maps them
+  std::vector<std::string> class_names;  // as in the source; manifest.classes maps them
 };
 
 struct InputCounts {
   std::uint64_t total = 0;
-  std::map<std::string, std::uint64_t> by_fate;  // class of the ledger -> count; adds up to total
+  std::map<std::string, std::uint64_t> by_fate;  // number of inputs by ledger class; sums to total
 };
 
-// Of the readable images.
+// Summary of the readable images.
 struct ImageSummary {
   std::array<std::uint64_t, kSplitCount> split_counts{};
   int channels = 0;   // 1 if all are gray, else 3
-  int height_px = 0;  // of all, 0 where they differ
+  int height_px = 0;  // size of all images; 0 if they differ
   int width_px = 0;
-  PixelSums pixel_sums;        // of training images (Tally::pixel_sums)
-  std::optional<Tally> tally;  // what a source that is added later goes on from; not in older ones
-  std::optional<Statistics> statistics;  // not in caches of before there were any
+  PixelSums pixel_sums;  // sums over the training images (Tally::pixel_sums)
+  // The basis for sources that are added later; missing in older caches.
+  std::optional<Tally> tally;
+  std::optional<Statistics> statistics;  // missing in older caches
 
-  // Mean and standard deviation per channel on the scale [0, 1].
+  // Mean and standard deviation by channel, scaled to [0, 1].
   std::array<double, 3> mean() const;
   std::array<double, 3> deviation() const;
 };
 ImageSummary summary_of(const Tally& tally, std::optional<Statistics> statistics = {});
 
-// Of the files beside the shards.
+// The files beside the shards.
 struct TableInfo {
   std::vector<std::string> hashes;  // columns of codes: "phash:1", "dhash:1"
   std::string fingerprints_hash;    // XXH3-128 of fingerprints/table
@@ -65,7 +66,7 @@ struct TableInfo {
 
 struct Manifest {
   std::vector<SourceInfo> sources;
-  std::vector<std::string> classes;  // training label -> name
+  std::vector<std::string> classes;  // name of each training label
   std::vector<ShardInfo> shards;     // empty with --store none
   TableInfo tables;
   InputCounts inputs;
@@ -74,11 +75,12 @@ struct Manifest {
   CacheSettings settings;
 };
 
-// JSON text; the digest is XXH3-128 of it without the digest line. Equal manifests, equal text.
-// Class and source names may be any bytes (docs/formats/manifest.md says how they are written).
+// JSON text. The digest is its XXH3-128 without the digest line. Equal manifests give equal text.
+// Class and source names may be any bytes (docs/formats/manifest.md describes their encoding).
 std::string to_json(const Manifest& manifest);
-// UsageError for that of an index (dedup/index); FormatError naming `where` for a newer version, a
-// digest that does not match, and anything that to_json cannot have written of a sound cache.
+// Errors  UsageError for the manifest of an index (dedup/index). FormatError naming `where` for a
+//         newer version, a wrong digest, and anything that to_json() cannot have written for a
+//         sound cache.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 std::string digest(const Manifest& manifest);  // 32 hex digits
 

@@ -34,7 +34,7 @@ std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) 
 }  // namespace
 
 Storage storage_of(std::uint64_t magic) noexcept {
-  // As in linux/magic.h, or in the file system's own sources where that has none.
+  // From linux/magic.h, or the file system's own sources.
   constexpr std::array<std::uint64_t, 2> kMemory{0x01021994, 0x858458f6};  // tmpfs, ramfs
   constexpr std::array<std::uint64_t, 16> kNetwork{
       0x6969,      // NFS
@@ -52,7 +52,7 @@ Storage storage_of(std::uint64_t magic) noexcept {
       0x6b414653,  // kAFS
       0x73757245,  // Coda
       0x01021997,  // 9p
-      0x786f4256,  // folders that VirtualBox shares
+      0x786f4256,  // VirtualBox shared folders
   };
   if (std::ranges::find(kMemory, magic) != kMemory.end()) return Storage::kMemory;
   return std::ranges::find(kNetwork, magic) != kNetwork.end() ? Storage::kNetwork : Storage::kDisk;
@@ -62,7 +62,7 @@ Storage storage_at(const fs::path& path) {
   if (fault_before("fs.type", path)) return Storage::kNetwork;
   struct statfs info {};
   if (::statfs(path.c_str(), &info) != 0) throw_errno("cannot look at " + path.string());
-  // Wider than the field of some architectures, where it is signed.
+  // The field is signed and wider on some architectures.
   return storage_of(static_cast<std::uint64_t>(info.f_type) & 0xffffffff);
 }
 
@@ -134,7 +134,7 @@ std::vector<int> users_of(const fs::path& folder) {
   std::ifstream in("/proc/locks");
   std::string line;
   while (std::getline(in, line)) {
-    // 3: FLOCK  ADVISORY  READ  4711 00:19:1234 0 EOF
+    // Line format: 3: FLOCK  ADVISORY  READ  4711 00:19:1234 0 EOF
     std::istringstream fields(line);
     std::string number, kind, advisory, mode, place;
     int process = 0;

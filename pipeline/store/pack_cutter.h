@@ -5,15 +5,16 @@
 
 namespace winnow::pipeline {
 
-// The rules of docs/formats/shard.md by which records, taken one after another, become packs and
-// packs transactions: by their sizes alone, never by time or threads.
+// The rules of docs/formats/shard.md that divide a sequence of records into packs, and packs into
+// transactions. They depend on sizes only, never on time or threads.
 inline constexpr std::size_t kPackRecords = 64;
-inline constexpr std::uint64_t kPackBytes = 256u << 10;       // of payloads; one larger is alone
-inline constexpr std::uint64_t kTransactionBytes = 4u << 20;  // of packs
+// Payload bytes; a larger record gets its own pack.
+inline constexpr std::uint64_t kPackBytes = 256u << 10;
+inline constexpr std::uint64_t kTransactionBytes = 4u << 20;  // bytes of packs
 
 class PackCutter {
  public:
-  // Whether a pack ends before a record with that payload, which then begins the next.
+  // Whether a pack ends before a record with this payload, which then begins the next one.
   bool ends_before(std::uint64_t payload_bytes) noexcept {
     const bool ends =
         records_ > 0 && (records_ == kPackRecords || bytes_ + payload_bytes > kPackBytes);
@@ -24,7 +25,7 @@ class PackCutter {
   }
 
  private:
-  std::size_t records_ = 0;  // of the pack that is open
+  std::size_t records_ = 0;  // in the current pack
   std::uint64_t bytes_ = 0;
 };
 

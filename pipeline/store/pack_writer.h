@@ -11,20 +11,19 @@
 
 namespace winnow::pipeline {
 
-// Writes a shard that records were left out of: those there are, taken one after another, as packs
-// and transactions by the rules of docs/formats/shard.md. By one thread. Throws as pack_records()
-// and lmdb::Writer do.
+// Writes a shard from which records were left out: packs the remaining ones into transactions by
+// the rules of docs/formats/shard.md. Not thread-safe. Throws as pack_records() and lmdb::Writer.
 class PackWriter {
  public:
   explicit PackWriter(const std::filesystem::path& shard) : writer_(shard) {}
 
-  // Ids ascend. What the record views must stay until finish().
+  // Ids must ascend. The data of the record's views must live until finish().
   void put(const RecordView& record) {
     if (cutter_.ends_before(record.payload.size())) close_pack();
     pack_.push_back(record);
   }
 
-  // Nothing else may be called after. The folder is the caller's to sync.
+  // Must be the last call. The caller syncs the folder.
   void finish() {
     if (!pack_.empty()) close_pack();
     commit();
@@ -48,9 +47,9 @@ class PackWriter {
 
   lmdb::Writer writer_;
   PackCutter cutter_;
-  std::vector<RecordView> pack_;  // that is open
+  std::vector<RecordView> pack_;  // the current one
   std::vector<lmdb::Writer::Entry> transaction_;
-  std::uint64_t bytes_ = 0;  // of the transaction
+  std::uint64_t bytes_ = 0;  // size of the current transaction
 };
 
 }  // namespace winnow::pipeline

@@ -13,7 +13,7 @@ int partition_of(SampleId id, int partitions) noexcept {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] = static_cast<std::byte>(id >> (8 * i));
   }
-  // The high half, as a fraction of 2^32, times how many there are.
+  // The high half as a fraction of 2^32, times the number of partitions.
   const std::uint64_t hash = xxh3_64(bytes) >> 32;
   return static_cast<int>((hash * static_cast<std::uint64_t>(partitions)) >> 32);
 }

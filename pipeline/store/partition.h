@@ -4,12 +4,13 @@
 
 namespace winnow::pipeline {
 
-// Which of `partitions` equal parts of all ids a sample is in, from 0: by a hash of its id, so that
-// no part is like the order of ingest. Pure; fixes what a seed means, so it never changes. Those of
-// twice as many partitions are halves of these. `partitions` is 1 to 2^31 - 1.
+// Which of `partitions` equal parts a sample belongs to, from 0. Uses a hash of its id, so that
+// parts do not resemble the order of ingest. `partitions` is 1 to 2^31 - 1.
+// Pure, and never changes, because it defines what a seed means. The partitions of 2 n are halves
+// of those of n.
 int partition_of(SampleId id, int partitions) noexcept;
 
-// Partitions [begin, end) of `of`, or the ids that are in them. As it is: all.
+// Partitions [begin, end) of `of`, or the ids in them. By default all.
 struct Partitions {
   int begin = 0;
   int end = 1;

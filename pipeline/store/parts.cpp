@@ -26,8 +26,8 @@ std::uint64_t bytes_of(std::span<const ShardInfo> shards, const Blocks& blocks, 
   return estimate_bytes(shards[blocks.shard_of(block)], ids_in(blocks.ids(block)));
 }
 
-// Each block in turn to whom has least so far. So nobody is ever ahead of another by more than the
-// block that was given last.
+// Gives each block to the machine that has least so far, so that machines never differ by more than
+// the last block.
 std::vector<std::uint32_t> deal(std::span<const ShardInfo> shards, const Blocks& blocks, int first,
                                 int count) {
   std::vector<std::uint64_t> load(static_cast<std::size_t>(count), 0);
@@ -69,8 +69,8 @@ std::uint64_t estimate_bytes(const ShardInfo& shard, std::uint64_t ids) noexcept
 Blocks::Blocks(std::span<const ShardInfo> shards, std::uint64_t most_bytes) {
   std::size_t end = 0;
   for (const ShardInfo& shard : shards) {
-    const std::uint64_t more = shard.last_id - shard.first_id;  // ids, and one
-    // As many as fit, then as few to a block as no more blocks take.
+    const std::uint64_t more = shard.last_id - shard.first_id;  // number of ids, minus one
+    // As many ids as fit, then as few per block as gives the same number of blocks.
     const Wide fit = Wide{most_bytes} * (Wide{more} + 1) / std::max<std::uint64_t>(shard.bytes, 1);
     const Wide count = more / std::max<Wide>(fit, 1) + 1;
     OfShard of{.ids = {shard.first_id, shard.last_id}};
@@ -172,7 +172,7 @@ std::vector<std::uint32_t> holders_of(const Parts& parts, IdRun ids) {
 
 std::vector<Partitions> hold_partitions(int partitions, int nodes, int replicas) {
   check_replicas(nodes, replicas);
-  // Machines of a group lie `replicas` apart, and so the parts of neighbours in one part.
+  // The machines of a group are `replicas` apart, so that neighbours hold the same part.
   std::vector<Partitions> held;
   for (std::int64_t node = 0; node < nodes; ++node) {
     const std::int64_t of_group = (nodes - 1 - node % replicas) / replicas + 1;

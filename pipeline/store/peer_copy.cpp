@@ -40,7 +40,7 @@ using File = SharedCache::File;
 constexpr const char* kTable = "fingerprints/table";
 constexpr const char* kLedger = "ledger.jsonl";
 
-// A file beside the shards, with the hash that the manifest has of it where it has any.
+// A file beside the shards, with the manifest's hash of it if there is one.
 InputFile open_file(const CachePaths& paths, const Manifest& manifest, const std::string& name) {
   if (name == kTable) return open_table(paths, manifest);
   if (name == kLedger) return open_ledger(paths, manifest);
@@ -60,8 +60,8 @@ std::vector<File> list_files(const CachePaths& paths, const Manifest& manifest) 
   return files;
 }
 
-// What the numbers of files in a plan stand for: shards, of each as many as there are machines
-// where these hold parts of them; then the files beside the shards.
+// Meaning of file numbers in a plan: shards (one number for each machine, if machines hold parts of
+// them), then the files beside the shards.
 struct FileNumbers {
   std::uint32_t shards = 0;
   std::uint32_t machines = 1;
@@ -86,7 +86,7 @@ FileNumbers numbers_of(const SharedCache& shared, const Parts* parts) {
   return {.shards = static_cast<std::uint32_t>(shards), .machines = machines};
 }
 
-// Bytes of the stream of packs that each machine gets of each shard, by their numbers.
+// Sizes of the pack streams that each machine gets of each shard, by file number.
 std::vector<std::uint64_t> measure_streams(const CachePaths& paths, const SharedCache& shared,
                                            const Parts& parts) {
   const FileNumbers numbers = numbers_of(shared, &parts);
@@ -132,7 +132,7 @@ class Giver {
     PackStream stream;
   };
 
-  // A taker gets its files one after another.
+  // A taker gets its files one after the other.
   void give_part(const GivenBlock& block, const ShardInfo& shard, std::span<std::byte> out) {
     auto found = parts_given_.find(block.taker);
     if (found == parts_given_.end() || found->second.file != block.file) {
@@ -158,10 +158,10 @@ class Giver {
   const FileNumbers numbers_;
   std::map<std::uint32_t, InputFile> files_;
   std::map<int, Part> parts_given_;                   // by taker
-  std::map<std::uint32_t, std::vector<IdRun>> runs_;  // of machines that were given to
+  std::map<std::uint32_t, std::vector<IdRun>> runs_;  // by receiving machine
 };
 
-// What a rank gets: a copy to begin with, or of one that is there the files beside the shards.
+// Receives files for a rank: first a copy or, if it exists, the files beside its shards.
 class Taker {
  public:
   Taker(fs::path cache, const SharedCache& shared, const ShareOptions& options, bool has_cache)
@@ -175,7 +175,7 @@ class Taker {
 
   bool done() const noexcept { return copy_ && has_files_; }
 
-  // Takes the next thing in hand, where nobody else on the machine has; which files are to come.
+  // Starts the next item, unless another process on the machine has. Returns the files to receive.
   Numbers begin() {
     if (!copy_) {
       Copies::Attempt now = copies_.attempt(/*may_make=*/!shared_.givers.empty());
@@ -198,7 +198,7 @@ class Taker {
     return begin_files();
   }
 
-  // Of a file of `size` bytes in all.
+  // Writes a block of a file with `size` bytes in all.
   void put(const GivenBlock& block, std::uint64_t size, BytesView bytes) {
     const bool ends = block.begin + block.bytes == size;
     if (!numbers_.is_shard(block.file)) return put_beside(block, ends, bytes);
@@ -209,7 +209,7 @@ class Taker {
     if (ends) making_->place(shard);
   }
 
-  // All that begin() named was put.
+  // Completes what begin() started, after everything was put.
   void finish() {
     if (making_ || files_lock_) {
       write([&] {
@@ -273,10 +273,10 @@ class Taker {
 
   void write(const std::function<void()>& act) const {
     if (making_) return writing(act);
-    act();  // to a copy that stays
+    act();  // an existing copy stays
   }
 
-  // Of the files beside the shards.
+  // Root of the files beside the shards.
   fs::path root() const { return (making_ ? making_->folder() : copy_->folder()) / kFilesFolder; }
 
   fs::path path_of(std::uint32_t file) const {
@@ -310,7 +310,7 @@ class Taker {
                                [&](const File& file) { return is_there(root, file); });
   }
 
-  // Others may have the copy in use: to them it is as if a selection were made anew.
+  // Others may be using the copy: to them it looks as if a selection were rewritten.
   Numbers begin_files() {
     const fs::path at = root();
     make_directories(at);
@@ -347,7 +347,7 @@ class Taker {
   }
 
   const SharedCache& shared_;
-  const std::optional<std::vector<IdRun>> runs_;  // of the ids that are taken
+  const std::optional<std::vector<IdRun>> runs_;  // ids to receive
   const std::uint32_t machine_;
   const FileNumbers numbers_;
   const bool has_cache_;
@@ -355,12 +355,12 @@ class Taker {
   std::optional<ShardCopy> copy_;
   bool has_files_ = false;
   std::optional<CopyInMaking> making_;
-  Fd files_lock_;                        // of root(), exclusive
-  std::optional<DurableFile> file_;      // that is being written
+  Fd files_lock_;                        // exclusive lock of root()
+  std::optional<DurableFile> file_;      // currently being written
   std::optional<ShardPartWriter> part_;  // likewise
 };
 
-// Goes through a plan. A round travels while the one before it is written and the one after it is
+// Executes a plan. A round is transferred while the one before it is written and the next one is
 // read.
 class Giving {
  public:
@@ -378,10 +378,10 @@ class Giving {
     }
     GivingRounds rounds(std::move(plan));
     std::uint64_t between_ranks = 0;
-    std::array<Bytes, 2> out, in;  // of even rounds and of odd ones
+    std::array<Bytes, 2> out, in;  // for even and odd rounds
     GivenParts arrived, travelling;
-    comm::Pending pending;  // ends before what travels does
-    // What was given last has been written two rounds later.
+    comm::Pending pending;  // must end before the buffers in transfer
+    // The last transfer is written two rounds later.
     int empty = 0;
     for (std::size_t number = 0; empty < 2; ++number) {
       const std::vector<GivenBlock> blocks = rounds.next();
@@ -433,7 +433,7 @@ class Giving {
   Giver giver_;
   std::optional<Taker>& taker_;
   comm::Communicator& comm_;
-  std::vector<std::uint64_t> bytes_;  // of each file
+  std::vector<std::uint64_t> bytes_;  // by file
   Progress progress_;
 };
 
@@ -478,7 +478,7 @@ SharedCache share_cache(const fs::path& cache, const fs::path& memory, const std
     if (!knows) return;
     CachePaths paths{cache};
     if (!has[me]) paths.root = find_copied_files(cache, memory);
-    if (paths.root.empty()) paths.root = cache;  // to say that it is not there
+    if (paths.root.empty()) paths.root = cache;  // to report that it is missing
     const ReadManifest read = read_manifest(paths);
     if (has[me] && !read.manifest.shards.empty()) check_shards_folder(paths);
     if (has[me] && comm.rank() == first) files = to_json(list_files(paths, read.manifest));
@@ -507,14 +507,15 @@ SharedCache share_cache(const fs::path& cache, const fs::path& memory, const std
 
 namespace {
 
-// Which files each rank takes next, as all tell each other; `any_waits`: whether one is under way.
+// The files that each rank takes next, exchanged by all; `any_waits`: another process is making
+// one.
 struct Taking {
   std::vector<Numbers> takes;
   bool any_takes = false;
   bool any_waits = false;
 };
 Taking begin_taking(std::optional<Taker>& taker, std::size_t files, comm::Communicator& comm) {
-  // Of each rank a bit for each file it takes, and one for being under way.
+  // For each rank, a bit for each file it takes, and one for waiting.
   std::vector<std::uint64_t> row(files / 64 + 1);
   const auto set = [&](std::size_t bit) { row[bit / 64] |= std::uint64_t{1} << (bit % 64); };
   comm::on_all(comm, [&] {
@@ -538,7 +539,7 @@ Taking begin_taking(std::optional<Taker>& taker, std::size_t files, comm::Commun
   return taking;
 }
 
-// Bytes of each file of a plan, by their numbers. Collective.
+// Size of each file of a plan, by number. Collective.
 std::vector<std::uint64_t> measure(const fs::path& cache, const SharedCache& shared,
                                    const Parts* parts, comm::Communicator& comm) {
   std::vector<std::uint64_t> bytes;
@@ -570,7 +571,7 @@ SharedCopy share_copies(const fs::path& cache, const SharedCache& shared,
   const std::uint32_t beside = numbers_of(shared, options.parts.get()).of_first_beside();
   GivingPlan plan{.givers = shared.givers,
                   .of_first = beside,
-                  // A round that is read or written, and one that travels, both ways.
+                  // Two rounds, one read or written and one in transfer, in both directions.
                   .most_bytes = options.segment_bytes / 4};
   Giving giving(cache, shared, options, taker, comm);
   std::uint64_t given = 0;

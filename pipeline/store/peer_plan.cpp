@@ -40,7 +40,7 @@ std::vector<GivenBlock> GivingRounds::next() {
   const auto fits = [&](std::uint64_t so_far, std::uint64_t bytes) {
     return so_far == 0 || so_far + bytes <= plan_.most_bytes;
   };
-  // A block to each in turn, as long as anybody can be given one.
+  // One block for each taker in turn, while any giver has capacity.
   for (bool any = true; any;) {
     any = false;
     for (std::size_t taker = 0; taker < places_.size(); ++taker) {
@@ -82,7 +82,7 @@ GivenParts lay_out(const std::vector<GivenBlock>& round, int rank, int ranks) {
   };
   place(&GivenBlock::giver, &GivenBlock::taker, parts.sent, parts.sent_offsets);
   place(&GivenBlock::taker, &GivenBlock::giver, parts.received, parts.received_offsets);
-  // A taker writes its files one after the other, whoever they are from.
+  // A taker writes its files one after the other, whoever sends them.
   std::ranges::stable_sort(parts.received, std::less<>(), [](const GivenParts::Piece& piece) {
     return std::pair(piece.block.file, piece.block.begin);
   });

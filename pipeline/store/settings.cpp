@@ -85,7 +85,8 @@ Json to_json(const CacheSettings& settings) {
                       {"seed", variants.seed}};
   }
   Json::Object& members = out.members();
-  for (const auto& [name, value] : settings.rest) {  // many: out[name] would look through all
+  // There may be many, and out[name] would search all of them.
+  for (const auto& [name, value] : settings.rest) {
     members.emplace_back(name, parse_opaque(value, "the setting '" + name + "' of a cache"));
   }
   for (const std::string& decision : settings.dropped) {
@@ -117,11 +118,11 @@ CacheSettings parse_settings(const JsonReader& in) {
 
 CacheSettings with_dropped(CacheSettings settings, const std::string& decided_by,
                            const std::string& where) {
-  constexpr int kLevelsAbove = 3;  // of a manifest: itself, its settings, what was dropped
+  constexpr int kLevelsAbove = 3;  // in a manifest: itself, its settings, `dropped`
   const std::string text = decided_by.empty() ? "{}" : decided_by;
   const JsonReader decision(
       text, {where, "make the selection again with winnow dedup", kJsonLevels - kLevelsAbove});
-  decision.members();  // it is an object
+  decision.members();  // throws unless it is an object
   settings.dropped.push_back(decision.dump());
   return settings;
 }

@@ -11,41 +11,41 @@
 
 namespace winnow::pipeline {
 
-// What is known of each image beside what is stored of it.
+// The data stored about each image besides the image itself.
 struct FingerprintSettings {
   std::vector<std::string> hashes;  // "phash:1"
-  bool thumbnails = false;          // caches of before there were any have none
+  bool thumbnails = false;          // false for caches from before thumbnails
 
   friend bool operator==(const FingerprintSettings&, const FingerprintSettings&) = default;
 };
 
-// The options that shape the content of a cache. Whoever decodes what it stores does so by these.
-// As made: of a cache that does not say how it was made.
+// The options that determine a cache's content. Images must be decoded with these settings.
+// Default-constructed: for a cache that does not say how it was made.
 struct CacheSettings {
   std::string store;  // "original", "raw" or "none"
   FingerprintSettings fingerprints;
-  std::uint64_t shard_bytes = 0;            // of input, that a shard is cut at
-  DecodeSettings decode;                    // of all images
-  ResizeSettings resize;                    // of what is stored
+  std::uint64_t shard_bytes = 0;            // input bytes of a shard
+  DecodeSettings decode;                    // for all images
+  ResizeSettings resize;                    // for the stored images
   StoredVariants variants;                  // likewise
-  std::map<std::string, std::string> rest;  // what a newer winnow has beside: name -> JSON
-  // Of each decision to leave samples out, in order, the settings of the selection: JSON objects.
+  std::map<std::string, std::string> rest;  // fields of a newer version: name -> JSON
+  // The settings of each selection by which samples were left out, in order: JSON objects.
   std::vector<std::string> dropped;
 
   friend bool operator==(const CacheSettings&, const CacheSettings&) = default;
 };
 
-// Settings of a cache from which samples were left out, too, as a selection with the settings
-// `decided_by` says, or none. Throws FormatError naming `where` unless they are a JSON object that
-// a manifest can hold.
+// Settings of a cache from which further samples were left out, by a selection with the settings
+// `decided_by` (may be empty). Throws FormatError naming `where` unless these are a JSON object
+// that a manifest can hold.
 CacheSettings with_dropped(CacheSettings settings, const std::string& decided_by,
                            const std::string& where);
-// As they were when it was ingested.
+// The settings as they were when it was ingested.
 CacheSettings without_dropped(CacheSettings settings);
 
-// JSON without spaces, as in manifests. Equal settings, equal text.
+// JSON without spaces, as in manifests. Equal settings give equal text.
 std::string to_text(const CacheSettings& settings);
-// Its entries, each value as text, to show them.
+// Its entries with their values as text, for display.
 std::vector<std::pair<std::string, std::string>> entries(const CacheSettings& settings);
 
 }  // namespace winnow::pipeline

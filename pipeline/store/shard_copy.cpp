@@ -40,7 +40,7 @@ constexpr const char* kDescription = "copy.json";  // written last
 constexpr const char* kPin = "pinned";             // empty
 constexpr std::uint64_t kMostCopied = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMostPartitions = std::numeric_limits<int>::max();
-constexpr std::size_t kThreads = 4;  // that copy
+constexpr std::size_t kThreads = 4;  // copying threads
 
 std::string copy_prefix() { return memory_prefix() + "copy-"; }
 
@@ -54,9 +54,9 @@ struct Description {
   Numbers shards;
   std::uint64_t of = 0;  // shards of the cache
   Partitions partitions = {};
-  std::vector<std::uint64_t> shard_bytes = {};  // of each file
+  std::vector<std::uint64_t> shard_bytes = {};  // by file
   std::optional<std::vector<IdRun>> runs = std::nullopt;
-  std::uint64_t of_ids = 0;  // ids of the cache; with runs alone
+  std::uint64_t of_ids = 0;  // number of ids of the cache; only with runs
 
   std::uint64_t bytes() const {
     return std::accumulate(shard_bytes.begin(), shard_bytes.end(), std::uint64_t{0});
@@ -91,7 +91,7 @@ std::vector<IdRun> read_runs(const JsonReader& in) {
   return runs;
 }
 
-// None where it is not there or damaged: then there is no telling what the folder holds.
+// nullopt if it is missing or damaged: then the folder's content is unknown.
 std::optional<Description> read_description(const fs::path& folder) {
   const fs::path file = folder / kDescription;
   std::error_code ignored;
@@ -134,7 +134,7 @@ bool is_pinned(const fs::path& folder) {
   return fs::exists(folder / kPin, ignored);
 }
 
-// By a file of its own, so that several may do so at once.
+// A separate file, so that several processes may pin at once.
 void pin(const fs::path& folder) {
   if (is_pinned(folder)) return;
   const fs::path file = folder / kPin;
@@ -151,13 +151,13 @@ bool is_at(const Fd& fd, const fs::path& path) {
          opened.st_ino == there.st_ino && opened.st_dev == there.st_dev;
 }
 
-// So that a removal which is cut short leaves a half-made copy, never one that seems whole.
+// An interrupted removal then leaves an incomplete copy, never one that seems complete.
 void remove_copy(const fs::path& folder) {
   remove_file(folder / kDescription);
   remove_tree(folder);
 }
 
-// Null where it is not there (any more).
+// Null if it does not exist (any more).
 Fd open_copy(const fs::path& folder) {
   Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat info {};
@@ -175,7 +175,7 @@ bool is_copy(const fs::path& folder) {
   return folder.filename().string().starts_with(copy_prefix());
 }
 
-// Those that another version of winnow made are left alone.
+// Copies made by another version of winnow are left alone.
 bool is_of_this_version(const fs::path& folder) {
   try {
     read_description(folder);
@@ -214,7 +214,7 @@ fs::path place_in(const fs::path& folder, const ShardInfo& shard) {
   return folder / fs::path(shard.file).filename();
 }
 
-// False where somebody else has it.
+// False if another process holds it.
 bool try_lock(const Fd& fd, int operation, const fs::path& folder) {
   if (::flock(fd.get(), operation | LOCK_NB) == 0) return true;
   if (errno != EWOULDBLOCK) throw_errno("cannot lock " + folder.string());
@@ -231,7 +231,7 @@ void clear(const fs::path& folder) {
   }
 }
 
-// Bytes that the wanted records of a shard have, about.
+// Approximate size of the wanted records of a shard.
 std::uint64_t wanted_bytes(const ShardInfo& shard, const CopyOptions& options) {
   if (!options.runs) return shard.bytes;
   std::uint64_t ids = 0;
@@ -243,8 +243,8 @@ std::uint64_t wanted_bytes(const ShardInfo& shard, const CopyOptions& options) {
   return estimate_bytes(shard, ids);
 }
 
-// Copies shards, or those of their records that are in some partitions or have some ids, comparing
-// what is read with its hashes.
+// Copies shards, or only their records in some partitions or with some ids, verifying the hashes of
+// what is read.
 class Copier {
  public:
   Copier(const CachePaths& paths, const Copies& copies, const CopyInMaking& to,
@@ -259,8 +259,8 @@ class Copier {
     }
   }
 
-  // By a few threads: storage that is far away answers several at once, and one hashes as others
-  // wait.
+  // With a few threads: remote storage serves several requests at once, and one thread hashes while
+  // others wait.
   void run() {
     std::vector<std::thread> threads;
     for (std::size_t i = 1; i < std::min(kThreads, shards_.size()); ++i) {
@@ -287,7 +287,7 @@ class Copier {
     }
   }
 
-  // Cut short where another thread failed.
+  // Ends early if another thread failed.
   void copy(const ShardInfo& shard) {
     const InputFile from(path_of(paths_, shard));
     if (options_.runs) return copy_part(from, shard, *options_.runs);
@@ -322,7 +322,7 @@ class Copier {
     writing([&] { to->finish(where); });
   }
 
-  // Of what is to be copied, where it is known better.
+  // Corrects the total by a better estimate.
   void expect(std::uint64_t bytes, std::uint64_t instead_of) {
     const std::lock_guard lock(mutex_);
     progress_.total += bytes - instead_of;
@@ -346,7 +346,7 @@ class Copier {
   const CopyOptions& options_;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> failed_{false};
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the fields below
   Progress progress_;
   std::size_t failed_at_ = std::numeric_limits<std::size_t>::max();
   std::exception_ptr error_;
@@ -400,7 +400,7 @@ CopyInMaking::~CopyInMaking() {
   try {
     remove_copy(folder_);
   } catch (const std::exception&) {
-    // What is left is half-made, and the next to load anything removes it.
+    // The remains are incomplete; the next process that loads anything removes them.
   }
 }
 
@@ -409,8 +409,8 @@ fs::path CopyInMaking::fetched(const ShardInfo& shard) const {
   return partitions_.all() ? file : fs::path(file.string() + ".whole");
 }
 
-// By way of a whole copy, since what LMDB reads is mapped, and the shard may be on storage that
-// nothing is mapped from.
+// By way of a whole copy, because LMDB maps what it reads, and the shard may be on storage that
+// must not be mapped.
 void CopyInMaking::place(const ShardInfo& shard) const {
   if (partitions_.all()) return;
   const fs::path whole = fetched(shard);
@@ -458,7 +458,7 @@ Copies::Copies(fs::path cache, ReadManifest read, const CopyOptions& options, st
   }
 }
 
-// Of all shards, or of those that are wanted.
+// `all`: all shards, else the wanted ones.
 fs::path Copies::folder_of(bool all) const {
   std::string name = copy_prefix() + read_.digest;
   if (!all) {
@@ -505,7 +505,7 @@ void Copies::finish(CopyInMaking& made) {
 Copies::Attempt Copies::attempt(bool may_make) {
   const bool wants_all =
       wanted_.size() == read_.manifest.shards.size() && options_.partitions.all() && !options_.runs;
-  if (!wants_all) {  // which has any part
+  if (!wants_all) {  // its records in any partition
     Attempt whole = join(folder_of(/*all=*/true));
     if (whole.joined || whole.busy) return whole;
   }
@@ -536,7 +536,7 @@ void check(const fs::path& folder, const Description& found, const Copies& copie
 
 }  // namespace
 
-// With its lock, where it is there and whole.
+// With its lock, if it exists and is complete.
 Copies::Attempt Copies::join(const fs::path& folder) const {
   Fd fd = open_copy(folder);
   if (!fd) return {};
@@ -546,7 +546,7 @@ Copies::Attempt Copies::join(const fs::path& folder) const {
   if (!found) return {};
   check(folder, *found, *this);
   if (options_.pinned) pin(folder);
-  ::utimensat(AT_FDCWD, (folder / kDescription).c_str(), nullptr, 0);  // it was used just now
+  ::utimensat(AT_FDCWD, (folder / kDescription).c_str(), nullptr, 0);  // mark it as just used
   return {.joined = ShardCopy({.folder = folder,
                                .cache_digest = read_.digest,
                                .bytes = found->bytes(),
@@ -563,7 +563,7 @@ Copies::Attempt Copies::make(const fs::path& folder) {
   }
   fault_after("dir.create", folder);
   Fd fd = open_copy(folder);
-  // Who is in the way may have made it by now, and go on using it.
+  // The process in the way may have finished it by now, and still be using it.
   if (!fd || !try_lock(fd, LOCK_EX, folder)) return {.busy = true};
   if (!is_at(fd, folder) || read_description(folder)) return {.busy = true};
   CopyInMaking making(folder, std::move(fd), options_.partitions);
@@ -576,7 +576,7 @@ void Copies::wait(int before) const {
   if (options_.stop && options_.stop()) {
     throw StoppedError("stopped as asked while another process was loading the shards");
   }
-  if (before == 1) {  // not for what was in the way for a moment
+  if (before == 1) {  // not for a momentary obstacle
     note("waiting for another process that is loading " + cache_.string() + " into " +
          options_.memory.string());
   }
@@ -587,7 +587,7 @@ void Copies::note(const std::string& sentence) const {
   if (options_.note) options_.note(sentence);
 }
 
-// About as many bytes as it takes at most to make it.
+// Maximum number of bytes that making the copy takes, approximately.
 std::uint64_t Copies::room_for_copy() const {
   std::uint64_t bytes = 0;
   std::uint64_t largest = 0;
@@ -596,7 +596,7 @@ std::uint64_t Copies::room_for_copy() const {
     largest = std::max(largest, read_.manifest.shards[shard].bytes);
   }
   if (options_.runs) {
-    constexpr std::uint64_t kBesidePacks = 32 << 10;  // of a small file: pages of the tree
+    constexpr std::uint64_t kBesidePacks = 32 << 10;  // tree pages of a small file
     std::uint64_t part = 0;
     for (const std::uint32_t shard : wanted_) {
       part += wanted_bytes(read_.manifest.shards[shard], options_) + kBesidePacks;
@@ -605,14 +605,13 @@ std::uint64_t Copies::room_for_copy() const {
   }
   const Partitions& some = options_.partitions;
   if (some.all()) return bytes;
-  // Of any records a share is about as large, and some shards are there whole for a while.
+  // The share is about the same for any records, and some shards are temporarily complete.
   const double share = static_cast<double>(some.end - some.begin) / some.of;
   return static_cast<std::uint64_t>(1.05 * share * static_cast<double>(bytes)) +
          std::min(kThreads, wanted_.size()) * largest;
 }
 
-// Of other copies, removes those that nobody can use, and as many as need be of those that nobody
-// does.
+// Removes other copies: all unusable ones, and as many unused ones as necessary.
 void Copies::make_room() const {
   struct Unused {
     fs::path folder;
@@ -624,7 +623,7 @@ void Copies::make_room() const {
   for (const fs::path& folder : our_folders(options_.memory)) {
     if (!is_copy(folder)) continue;
     std::optional<Fd> lock = lock_unused(folder);
-    if (!lock || !*lock || !is_at(*lock, folder)) continue;  // used, or gone just now
+    if (!lock || !*lock || !is_at(*lock, folder)) continue;  // in use, or just removed
     const std::optional<Description> found = read_description(folder);
     if (!found) {
       note("removed " + folder.string() + " (" + in_mebibytes(bytes_in(folder)) +

@@ -16,7 +16,8 @@ constexpr std::size_t kDirectoryBytes = 8;  // count and zero, before the offset
 constexpr std::uint16_t kPlainVersion = 1;
 constexpr std::uint16_t kVariantsVersion = 2;
 
-// The header of a record as it lies in memory on the little-endian machines winnow runs on.
+// The header of a record as laid out in memory on little-endian machines, the only ones winnow runs
+// on.
 struct RecordHeader {
   std::uint64_t checksum;
   std::uint16_t version;
@@ -28,7 +29,7 @@ struct RecordHeader {
   std::uint32_t height_px;
   std::uint32_t width_px;
   std::uint16_t channels;
-  std::uint16_t variants;  // 0 where there is one
+  std::uint16_t variants;  // 0 if there is one
   std::uint32_t payload_bytes;
 };
 static_assert(sizeof(RecordHeader) == kRecordHeaderBytes);
@@ -55,11 +56,11 @@ std::uint64_t raw_bytes(std::uint64_t height, std::uint64_t width,
 }
 
 struct Layout {
-  std::size_t sums_at;  // of the variants
+  std::size_t sums_at;  // offset of the variants' checksums
   std::size_t payload_at;
-  std::size_t end;      // of the payload
-  std::size_t summed;   // end of what the record's own checksum is of
-  std::size_t aligned;  // where the next record begins
+  std::size_t end;      // end of the payload
+  std::size_t summed;   // end of what the record's own checksum covers
+  std::size_t aligned;  // offset of the next record
 };
 Layout layout_of(std::size_t labels, std::size_t group_bytes, std::size_t variants,
                  std::size_t payload_bytes) noexcept {
@@ -74,7 +75,7 @@ Layout layout_of(const RecordView& record) noexcept {
                    record.payload.size());
 }
 
-// Of the payload of a record of `variants`.
+// One variant in the payload of a record.
 BytesView variant_in(BytesView payload, std::size_t variants, std::size_t which) noexcept {
   const std::size_t bytes = payload.size() / variants;
   return payload.subspan(which * bytes, bytes);
@@ -130,7 +131,7 @@ void write_record(const RecordView& record, std::byte* out) {
   std::memcpy(out, &header.checksum, kChecksumBytes);
 }
 
-// What can be said about a pack without trusting anything in it.
+// Access to a pack without trusting its content.
 class Pack {
  public:
   Pack(BytesView bytes, const std::string& where, CheckedBytes* checked = nullptr)
@@ -155,8 +156,8 @@ class Pack {
     return static_cast<std::size_t>(at);
   }
 
-  // Fetches the header of a record, if it is there, before it is asked for: each lies in lines of
-  // its own, and waiting for them takes longer than all else that is done with headers alone.
+  // Prefetches the header of a record. Each lies in cache lines of its own, and waiting for them
+  // dominates when only headers are read.
   void fetch_header(std::size_t i) const noexcept {
     if (i >= count_) return;
     std::uint64_t at = 0;
@@ -231,7 +232,7 @@ class Pack {
     return true;
   }
 
-  // All of them, or the one that is picked, as far as their checksums match.
+  // All variants, or the chosen one, if their checksums match.
   BytesView checked_variants(BytesView record, const Layout& layout, BytesView payload,
                              std::size_t variants, const PickVariant& pick) const {
     const auto check = [&](std::size_t k) {
@@ -305,7 +306,7 @@ void pack_record(const RecordView& record, std::span<std::byte> out) {
   std::memcpy(out.data() + kDirectoryBytes, &kAt, sizeof(kAt));
   const std::span<std::byte> place = out.subspan(kAt);
   const Layout layout = layout_of(record);
-  std::ranges::fill(place.first(layout.payload_at), std::byte{0});  // what lies between fields
+  std::ranges::fill(place.first(layout.payload_at), std::byte{0});  // padding between fields
   std::ranges::fill(place.subspan(layout.end), std::byte{0});
   write_record(record, place.data());
 }
@@ -336,8 +337,8 @@ void for_each_labels(
 FoundRecord find_record(BytesView pack, SampleId id, const std::string& where,
                         const PickVariant& pick, CheckedBytes* checked) {
   const Pack in(pack, where, checked);
-  // Where no input was left out, which is nearly everywhere, its id says where it is; every header
-  // that is looked at lies in another page.
+  // If no input was left out, which is usual, the id gives the position. Every header examined lies
+  // in another page.
   const SampleId first = in.header(0).id;
   if (id >= first && id - first < in.count()) {
     const auto guess = static_cast<std::size_t>(id - first);

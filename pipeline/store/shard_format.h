@@ -38,16 +38,16 @@ namespace winnow::pipeline {
 //        -   8*V  with variants, at the next multiple of 8: XXH3-64 of each
 //        -     P  payload, at the next multiple of 8; zero bytes follow it to a multiple of 8
 //
-// The payload of a record with variants is their raw pixels, one after another, and the checksum at
-// its beginning is then of [8, begin of the payload): who reads one reads no other.
+// The payload of a record with variants is their raw pixels, one after another. The checksum at its
+// beginning then covers [8, begin of the payload), so that reading one variant needs no other.
 //
-// docs/formats/shard.md says the same to people without this source.
-inline constexpr std::uint16_t kRecordVersion = 2;  // the newest that is read
+// docs/formats/shard.md describes the same format for people without this source.
+inline constexpr std::uint16_t kRecordVersion = 2;  // the newest one that can be read
 inline constexpr std::size_t kRecordHeaderBytes = 40;
 
-enum class Coding : std::uint8_t { kRaw = 0, kEncoded = 1 };  // on disk: never renumber
+enum class Coding : std::uint8_t { kRaw = 0, kEncoded = 1 };  // stored on disk: never renumber
 
-// A record as written (views into what the writer holds) or as read (views into the shard).
+// A record to be written (views of the writer's data) or being read (views of the shard).
 struct RecordView {
   SampleId id = 0;
   Split split = Split::kNone;
@@ -55,29 +55,28 @@ struct RecordView {
   int height_px = 0;
   int width_px = 0;
   int channels = 0;
-  std::span<const std::int32_t> labels;  // indices of the manifest's classes
+  std::span<const std::int32_t> labels;  // indices into the manifest's classes
   std::string_view group;
-  BytesView payload;  // raw: HWC pixels, of all variants; encoded: the user's bytes
-  int variants = 1;   // in the payload; more than one are raw
+  BytesView payload;  // raw: HWC pixels of all variants; encoded: the user's bytes
+  int variants = 1;   // number in the payload; several are always raw
 };
 
-// Which variant is wanted of a record, 0 up to and not including their number, which it is given.
+// Chooses a variant of a record: 0 to variants - 1.
 using PickVariant = std::function<int(int variants)>;
 inline constexpr auto first_variant = [](int /*variants*/) { return 0; };
 
-// Packs records, one or more with ascending ids, into one value, a multiple of 8 bytes. Throws
-// Error when a field does not fit its width or a raw payload is not variants * height * width *
-// channels bytes.
+// Packs one or more records with ascending ids into one value, a multiple of 8 bytes. Throws Error
+// if a field does not fit its width, or a raw payload has not variants * height * width * channels
+// bytes.
 Bytes pack_records(std::span<const RecordView> records);
 
-// One record alone as a pack: its bytes, and the pack, written to as many. Throws as
+// A single record as a pack: its size, and the pack written to a span of that size. Throws as
 // pack_records().
 std::size_t packed_bytes(const RecordView& record);
 void pack_record(const RecordView& record, std::span<std::byte> out);
 
-// Calls `take` with each id of a pack and packed_bytes() of its record, or, of one with variants,
-// of any variant of it. Headers alone are read, nothing but the directory is checked; throws
-// FormatError naming `where`.
+// Calls `take` with each id of a pack and packed_bytes() of its record (with variants: for any one
+// of them). Only reads headers, and only checks the directory; throws FormatError naming `where`.
 void for_each_packed_size(BytesView pack, const std::string& where,
                           const std::function<void(SampleId id, std::size_t bytes)>& take);
 
@@ -86,11 +85,13 @@ void for_each_labels(
     BytesView pack, const std::string& where,
     const std::function<void(SampleId id, std::span<const std::int32_t> labels)>& take);
 
-// The record `id` of a pack, checked against its checksum. Throws FormatError naming `where` when
-// what is read is damaged or newer; `found` is false when the pack has no such id. `pack` must be
-// 8-byte aligned. With `pick`, which is asked where there are several variants, only the one it
-// names is read and checked, and the record is of that one. What `checked`, of bytes with the pack
-// among them, remembers is not compared with its checksum again.
+// Finds record `id` in a pack, and verifies its checksum. `found` is false if the pack has no such
+// id.
+// pack     Must be 8-byte aligned.
+// pick     Called if there are several variants: only the chosen one is read, verified and
+//          returned.
+// checked  Of bytes that include the pack: parts it remembers are not verified again.
+// Errors   FormatError naming `where` if what is read is damaged or too new.
 struct FoundRecord {
   bool found = false;
   RecordView record;
@@ -98,7 +99,7 @@ struct FoundRecord {
 FoundRecord find_record(BytesView pack, SampleId id, const std::string& where,
                         const PickVariant& pick = {}, CheckedBytes* checked = nullptr);
 
-// All records of a pack, each checked, and the pack's directory.
+// All records of a pack, each verified, as is the directory.
 std::vector<RecordView> unpack_records(BytesView pack, const std::string& where);
 
 }  // namespace winnow::pipeline

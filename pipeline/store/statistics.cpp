@@ -11,8 +11,8 @@
 namespace winnow::pipeline {
 namespace {
 
-// floor(8 * log2(more / less)) of more >= less > 0: the leading binary digits of a logarithm are
-// those that squaring brings out.
+// floor(8 * log2(more / less)), more >= less > 0: repeated squaring yields the binary digits of the
+// logarithm.
 int eighths_of_octave(std::uint32_t more, std::uint32_t less) noexcept {
   __extension__ using Wide = unsigned __int128;
   constexpr int kPoint = 63;  // mantissa in [1, 2) with that many binary places
@@ -33,7 +33,7 @@ int eighths_of_octave(std::uint32_t more, std::uint32_t less) noexcept {
   return log;
 }
 
-// Positions of `labels` that name a class, each class once.
+// Counts the labels that name a class, each class once.
 void count_labels(std::span<const std::int32_t> labels, Statistics::OfSplit& split) {
   bool any = false;
   for (auto label = labels.begin(); label != labels.end(); ++label) {
@@ -45,7 +45,7 @@ void count_labels(std::span<const std::int32_t> labels, Statistics::OfSplit& spl
   split.unlabelled += any ? 0 : 1;
 }
 
-// Counts from a file may be any numbers: what would wrap round is compared by subtraction.
+// Counts from a file may be any numbers: compares by subtraction to avoid overflow.
 bool sums_to(const std::vector<std::uint64_t>& counts, std::uint64_t total) noexcept {
   for (const std::uint64_t count : counts) {
     if (count > total) return false;
@@ -54,7 +54,7 @@ bool sums_to(const std::vector<std::uint64_t>& counts, std::uint64_t total) noex
   return total == 0;
 }
 
-// Each labelled image is in one class or more, and in none twice.
+// Each labelled image is in at least one class, and in none twice.
 bool is_of(const Statistics::OfSplit& split, std::uint64_t images) noexcept {
   if (split.unlabelled > images) return false;
   std::uint64_t to_find = images - split.unlabelled;

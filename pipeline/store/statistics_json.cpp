@@ -6,7 +6,7 @@
 namespace winnow::pipeline {
 namespace {
 
-constexpr int kMostBucket = 2 * kSquare;  // of any histogram
+constexpr int kMostBucket = 2 * kSquare;  // in any histogram
 
 Json to_json(const Histogram& histogram) {
   return {{"first", histogram.first}, {"counts", histogram.counts}};

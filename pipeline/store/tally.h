@@ -9,7 +9,7 @@
 
 namespace winnow::pipeline {
 
-// Exact sums over 8-bit values.
+// Exact sums of 8-bit values.
 struct PixelSums {
   std::uint64_t pixels = 0;  // per channel
   std::array<std::uint64_t, 3> sum{};
@@ -19,8 +19,8 @@ struct PixelSums {
   friend bool operator==(const PixelSums&, const PixelSums&) = default;
 };
 
-// Counts and exact sums over readable images. Whole numbers throughout: the result depends on no
-// order of adding.
+// Counts and exact sums over readable images. Integers throughout: the result does not depend on
+// the order of adding.
 struct Tally {
   struct Part {
     PixelSums gray;  // in channel 0
@@ -31,22 +31,22 @@ struct Tally {
 
   std::array<std::uint64_t, kSplitCount> images{};  // by split
   std::uint64_t rgb_images = 0;
-  int height_px = 0;  // of all images; 0: none yet, -1: they differ
+  int height_px = 0;  // size of all images; 0: none yet, -1: they differ
   int width_px = 0;
   Part train;
   Part rest;
 
   void add(ImageView image, Split split);
-  // Of an image whose sums are known, of so many pixels: fewer than it has where they are of a
-  // scale of it.
+  // Adds an image whose sums are known. `pixels` is smaller than its size if the sums are those of
+  // a scaled image.
   void add(int height, int width, int channel_count, const ChannelSums& sums, std::uint64_t pixels,
            Split split);
   void add(const Tally& other);
 
   std::uint64_t total() const noexcept;
-  int channels() const noexcept;  // 0: no images, 1: all are gray, else 3
-  // Over the training images, all of them where there is no train split; gray images count in every
-  // channel of a mixed set.
+  int channels() const noexcept;  // 0: no images, 1: all gray, else 3
+  // Sums over the training images; over all images if there is no train split. In a mixed set, gray
+  // images count in every channel.
   PixelSums pixel_sums() const noexcept;
 
   friend bool operator==(const Tally&, const Tally&) = default;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kFew = 3;
 
-// Without the advice, which is given once.
+// Removes the advice, which is given only once.
 std::string without_advice(std::string what) {
   for (const std::string_view advice : {"; ingest again", "; make it again"}) {
     if (what.ends_with(advice)) what.resize(what.size() - advice.size());
@@ -83,7 +83,7 @@ class Verifier {
   }
 
  private:
-  // Whether it could be done; what it throws of damage is noted.
+  // Returns whether it succeeded; exceptions about damage are recorded.
   template <class Work>
   bool attempt(const Work& work) {
     try {
@@ -149,11 +149,11 @@ class Verifier {
     } else if (ids) {
       check_records(shard, within(*ids, shard), reader, [] {});
     } else {
-      out_.affected += shard.records;  // who they are, nobody knows any more
+      out_.affected += shard.records;  // their ids are unknown
     }
   }
 
-  // Of a shard that is as it was written.
+  // Checks a shard whose blocks are unchanged.
   void check_labels_in(const lmdb::Reader& reader, const std::string& file) {
     std::size_t wrong = 0;
     for (const auto& [key, pack] : reader.all()) {
@@ -171,7 +171,7 @@ class Verifier {
     reader.drop_pages();
   }
 
-  // Notes those that cannot be read: all, where there is no reader. What is wrong with the first.
+  // Records unreadable samples (all, without a reader). Returns the problem of the first.
   std::string check_records(const ShardInfo& shard, std::span<const SampleId> ids,
                             const std::optional<lmdb::Reader>& reader, const auto& each) {
     const std::string file = path_of(paths_, shard).string();
@@ -209,7 +209,7 @@ class Verifier {
     out_.first_few.push_back(names_ ? (*names_)(id) : "id " + std::to_string(id));
   }
 
-  // Those made for an older state of the cache too.
+  // Also checks those made for an older state of the cache.
   void check_selections() {
     out_.selections = list_selections(paths_);
     for (const std::string& name : out_.selections) {

@@ -9,32 +9,33 @@
 
 namespace winnow::pipeline {
 
-// What is wrong with a cache.
+// Result of verifying a cache.
 struct Verified {
-  std::vector<std::string> damage;     // each names a file and says what is wrong with it
-  std::uint64_t samples = 0;           // whose records were to be there
-  std::uint64_t affected = 0;          // of them, those that cannot be read
-  std::vector<std::string> first_few;  // of these, by name, or by id where the ledger is damaged
-  std::uint64_t shards = 0;            // of the cache
-  std::uint64_t records = 0;           // in them, as the manifest says
-  std::uint64_t bytes = 0;             // of them
+  std::vector<std::string> damage;     // each names a file and its problem
+  std::uint64_t samples = 0;           // samples whose records should exist
+  std::uint64_t affected = 0;          // unreadable ones among them
+  std::vector<std::string> first_few;  // names of some of these, or ids if the ledger is damaged
+  std::uint64_t shards = 0;            // number of shards
+  std::uint64_t records = 0;           // number of records by the manifest
+  std::uint64_t bytes = 0;             // their size
   std::vector<std::string> selections;
   std::string digest;
 
   bool whole() const noexcept { return damage.empty() && affected == 0; }
 };
 
-// Reads a cache and goes on where something is damaged, to say how much is. Without a selection:
-// every byte of the shards, by the hashes of their blocks, and where those do not match every
-// record; the labels of all records; the fingerprints, the ledger, all selections. With one: only
-// the records of the samples it keeps, each by its checksum. Throws as Cache::open and
-// read_selection do where there is no cache, no manifest to go by, or no such selection; UsageError
-// for a selection of a cache without images. Progress counts bytes of shards, with a selection
-// records.
+// Reads a cache completely, continuing after damage, to report its extent.
+// Without selection  Every byte of the shards, by block hashes; where these do not match, every
+//                    record. The labels of all records; fingerprints, ledger, all selections.
+// With a selection   Only the records of the samples it keeps, each by its checksum.
+// Progress           Counts bytes of shards; with a selection, records.
+// Errors             As Cache::open() and read_selection() if there is no cache, no usable
+//                    manifest, or no such selection. UsageError for a selection of a cache without
+//                    images.
 Verified verify_cache(const std::filesystem::path& root, const std::string& selection,
                       const ProgressSink& progress = {});
 
-// "CACHE is damaged: ...; 12 of 60,000 samples cannot be read, ..."; empty when it is whole.
+// "CACHE is damaged: ...; 12 of 60,000 samples cannot be read, ..."; empty if there is no damage.
 std::string sentence_of(const Verified& verified, const std::filesystem::path& root);
 
 }  // namespace winnow::pipeline
