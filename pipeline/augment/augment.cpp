@@ -17,11 +17,11 @@
 namespace winnow::pipeline {
 namespace {
 
-// A strip is cut to this many times the target's length before it is enlarged: a picture 1 pixel
-// high and 100,000 wide would otherwise ask for gigabytes to show its middle.
+// A strip is cut to this many times the target's length before it is enlarged. Otherwise a picture
+// of 100,000 x 1 px would take gigabytes to show its middle.
 constexpr std::int64_t kLongest = 16;
 
-// Python's round(excess / 2.0), which torchvision's CenterCrop uses: halves go to the even number.
+// Python's round(excess / 2.0), as in torchvision's CenterCrop: rounds half to even.
 int centre_offset(int excess) noexcept {
   const int low = excess / 2;
   return excess % 2 == 0 || low % 2 == 0 ? low : low + 1;
@@ -39,8 +39,8 @@ ImageView cut_centre(ImageView image, int height_px, int width_px) noexcept {
                      centre_offset(image.width_px - width_px), height_px, width_px});
 }
 
-// The smallest size of the image's shape that covers the target; as torchvision's Resize, the
-// longer side is truncated.
+// The smallest size of the image's shape that covers the target; the longer side is truncated, as
+// in torchvision's Resize.
 struct Size {
   int height_px;
   int width_px;
@@ -65,21 +65,21 @@ ImageView cut_strip(ImageView image, const Geometry& target) noexcept {
                     static_cast<int>(std::min(w, longest_w)));
 }
 
-// out(y, x) = image(y + top, x' + left), zero outside the image, where x' counts from the other end
-// when flipped. One channel becomes three by repetition.
+// out(y, x) = image(y + top, x' + left), zero outside the image. With `flip`, x' counts from the
+// other end. One channel is repeated for three.
 void place(const ImageView& image, int top, int left, bool flip, PixelSpan target) noexcept {
   const int height = target.height_px;
   const int width = target.width_px;
   const auto channels = static_cast<std::size_t>(target.channels);
   const std::size_t row_bytes = target.row_bytes();
   std::uint8_t* out = target.data;
-  // Columns [first, last) of the unflipped output that lie in the image.
+  // Columns [first, last) of the unflipped output that are inside the image.
   const int first = std::clamp(-left, 0, width);
   const int last = std::clamp(image.width_px - left, first, width);
   const bool whole_rows = !flip && image.channels == target.channels && left == 0 &&
                           image.width_px == width && top >= 0 && top + height <= image.height_px;
   if (whole_rows && image.row_stride_bytes == static_cast<std::ptrdiff_t>(row_bytes)) {
-    // At once: the C library then writes what it does not read first.
+    // As one block: then the C library need not read the destination first.
     std::memcpy(out, image.row(top), static_cast<std::size_t>(height) * row_bytes);
     return;
   }
@@ -91,7 +91,7 @@ void place(const ImageView& image, int top, int left, bool flip, PixelSpan targe
     }
     const auto count = static_cast<std::size_t>(last - first);
     const std::uint8_t* from = image.row(from_y) + std::ptrdiff_t{first + left} * image.channels;
-    const int begin = flip ? width - last : first;  // of the columns written
+    const int begin = flip ? width - last : first;  // first of the written columns
     std::uint8_t* to = out + static_cast<std::size_t>(begin) * channels;
     std::fill(out, to, std::uint8_t{0});
     if (image.channels == target.channels) {
@@ -113,7 +113,7 @@ void place(const ImageView& image, int top, int left, bool flip, PixelSpan targe
   }
 }
 
-// Of steps that draw nothing in their place.
+// Placeholder for steps that draw no numbers here.
 class NoDraws final : public Draws {
  public:
   std::uint32_t below(std::uint32_t) override { fail(); }
@@ -123,7 +123,7 @@ class NoDraws final : public Draws {
   [[noreturn]] static void fail() { throw Error("a step draws that has no random numbers"); }
 };
 
-// The random numbers of a sample, a stream for each kind of step. Every kind has to say which, or
+// The random numbers of a sample, one stream for each kind of step. Every kind must be listed, or
 // std::visit() does not compile.
 struct Streams {
   explicit Streams(const AugmentKey& key) noexcept
@@ -144,7 +144,7 @@ struct Streams {
   }
 
   CounterDraws crop, flip, translate, jitter, policy, erase;
-  CounterDraws turns;  // of flips that alternate
+  CounterDraws turns;  // for alternating flips
   NoDraws none;
 
  private:
@@ -164,12 +164,12 @@ struct Streams {
   Draws& of_kind(const CutmixStep&) { return none; }
 };
 
-// Whether a sample is flipped. The numbers that are high, so that one half is the first bit.
+// Whether a sample is flipped: if the number is high, so that with 1/2 the first bit decides.
 bool flips(const FlipStep& step, Draws& draws) {
   return draws.uniform() >= static_cast<float>(1 - step.probability);
 }
 
-// Numbers of mean 0 and deviation 1 that are normally distributed (Box and Muller, 1958).
+// Standard normal random numbers (Box and Muller, 1958).
 class NormalDraws {
  public:
   explicit NormalDraws(Draws& draws) noexcept : draws_(draws) {}
@@ -202,7 +202,7 @@ void erase_with_noise(PixelSpan pixels, const Box& box, const Levels& levels, Dr
   }
 }
 
-// Changes `pixels`, where it has to by way of `scratch`.
+// Applies operations to `pixels`, using `scratch` where needed.
 class Changer {
  public:
   explicit Changer(PixelSpan pixels) noexcept : pixels_(pixels) {}
@@ -267,7 +267,7 @@ class Changer {
   std::vector<std::uint8_t> scratch_;
 };
 
-// Where a crop of a padded picture begins in it without the padding.
+// The start of a crop in a padded picture, relative to the picture without padding.
 struct Offset {
   int top = 0;
   int left = 0;
@@ -279,7 +279,7 @@ Offset offset_of(const CropStep& step, int height_px, int width_px, Draws& draws
   return {box.top - padding, box.left - padding};
 }
 
-// Does one step to pixels that have the sample's size.
+// Applies one step to pixels of the sample's size.
 struct DoStep {
   Changer& changer;
   std::uint32_t epoch;
@@ -289,7 +289,7 @@ struct DoStep {
   int height() const noexcept { return changer.pixels().height_px; }
   int width() const noexcept { return changer.pixels().width_px; }
 
-  void operator()(const ResizedCropStep&) {}  // both done before
+  void operator()(const ResizedCropStep&) {}  // both applied before
   void operator()(const CentreCropStep&) {}
   void operator()(const CropStep& step) {
     const Offset at = offset_of(step, height(), width(), draws);
@@ -327,23 +327,23 @@ struct DoStep {
     const Box box = cutout(step.side_px, height(), width(), draws);
     erase(changer.pixels(), box, step.value);
   }
-  void operator()(const MixupStep&) {}  // both done to the batch
+  void operator()(const MixupStep&) {}  // both applied to the batch
   void operator()(const CutmixStep&) {}
 };
 
-// The step of a number, if there is one and it is of that kind.
+// Step `i` if it exists and has that kind, else null.
 template <class Kind>
 const Kind* step_of(const Recipe& recipe, std::size_t i) noexcept {
   return i < recipe.size ? std::get_if<Kind>(&recipe.steps[i]) : nullptr;
 }
 
-// How a sample is written, from the steps that come first: a crop, of a picture of the sample's
-// size, and a flip.
+// The leading crop (of a picture that already has the sample's size) and flip, which are applied
+// while copying.
 struct Placing {
   std::optional<Offset> crop;
   Padding mode = Padding::kZero;
   bool flip = false;
-  std::size_t next = 0;  // step that is yet to be done
+  std::size_t next = 0;  // next step to apply
 };
 Placing placing_of(const Recipe& recipe, bool is_sized, const Geometry& target, std::uint32_t epoch,
                    Streams& streams) {
@@ -374,14 +374,14 @@ void do_steps(std::size_t first, const Recipe& recipe, std::uint32_t epoch, Stre
   }
 }
 
-// Writes a picture of the sample's size, or the part of another from `at`.
+// Copies a picture of the sample's size, or the part of a larger one from `at`.
 void put(const ImageView& image, Offset at, const Placing& how, PixelSpan pixels) {
   const Offset from = how.crop.value_or(at);
   (how.mode == Padding::kReflect ? place_reflected : place)(image, from.top, from.left, how.flip,
                                                             pixels);
 }
 
-// What is made of a picture: by the recipe, of the target's size.
+// The recipe, target size and random key of one augmentation.
 struct Augmenting {
   const Recipe& recipe;
   const Geometry& target;
@@ -389,7 +389,7 @@ struct Augmenting {
   const Levels& levels;
 };
 
-// Writes it and does the steps but those that brought it to size.
+// Copies the picture and applies all steps except those that brought it to size.
 void finish(const ImageView& image, Offset at, const Augmenting& how_to, std::uint8_t* out) {
   const auto& [recipe, target, key, levels] = how_to;
   Streams streams(key);
@@ -400,7 +400,8 @@ void finish(const ImageView& image, Offset at, const Augmenting& how_to, std::ui
   do_steps(how.next, recipe, key.epoch, streams, levels, pixels);
 }
 
-// finish() of a part that is resized to the sample's size, straight into it where it can be.
+// finish() for a part that is first resized to the sample's size, directly into the output if
+// possible.
 void finish_resized(ImageView part, const Augmenting& how_to, std::uint8_t* out) {
   const auto& [recipe, target, key, levels] = how_to;
   constexpr ResampleFilter kFilter = ResampleFilter::kBilinear;
@@ -437,15 +438,15 @@ void check(const ImageView& image, const Geometry& geometry, std::span<const std
   }
 }
 
-// Luma where one channel is asked for, before the resize, as who opens an image with Pillow's
-// convert("L") has it. `gray` holds it.
+// Converts to luma before the resize if one channel is required, as with Pillow's convert("L"). The
+// result may be stored in `gray`.
 ImageView in_channels(ImageView image, int channels, Image& gray) {
   if (image.channels == channels || channels == 3) return image;
   gray = to_gray(image);
   return gray.view();
 }
 
-// Of a picture whose shorter side is to be `short_px`.
+// The size with the shorter side equal to `short_px`.
 Size short_side_size(const ImageView& image, int short_px) noexcept {
   const std::int64_t h = image.height_px;
   const std::int64_t w = image.width_px;
@@ -453,7 +454,7 @@ Size short_side_size(const ImageView& image, int short_px) noexcept {
   return {short_px, static_cast<int>(w * short_px / h)};
 }
 
-// CenterCrop, which pads what is smaller with zeros, a row or column less before it than behind.
+// CenterCrop: pads smaller images with zeros, with the smaller half first.
 int crop_offset(int size, int target) noexcept {
   return size < target ? -((target - size) / 2) : centre_offset(size - target);
 }

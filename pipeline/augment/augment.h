@@ -17,61 +17,60 @@ struct Geometry {
   int channels = 0;
 };
 
-// What identifies the randomness of one sample's augmentation; nothing else enters it.
+// Identifies the random numbers of one sample's augmentation. They depend on nothing else.
 struct AugmentKey {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
   SampleId id = 0;
 };
 
-// Of a data set, by channel, in levels: what a net normalises with. ImageNet's, if nothing is said.
+// Mean and standard deviation by channel, as a net normalises with. Default: ImageNet's.
 struct Levels {
   std::array<double, 3> mean{123.675, 116.28, 103.53};
   std::array<double, 3> deviation{58.395, 57.12, 57.375};
 };
 
-// Writes height*width*channels bytes to `out`.
+// Augments an image; writes height*width*channels bytes to `out`.
 //
-// The image is first brought to size. Where the recipe begins with a crop of its own, that does it:
-// resized_crop cuts the part that crop_of() names and resizes it (bilinear with antialias, as
-// Pillow); centre_crop resizes so that the shorter side is what it says and cuts the centre, with
-// zeros around where that is smaller. Otherwise the image is kept where it has the size, or else
-// resized to the smallest size of its shape that covers the target, the longer side truncated as
-// torchvision's Resize does, and cut at the centre as its CenterCrop does; an image of the target's
-// shape is only resized. Gray is repeated for three channels; colour becomes luma for one, before
-// the resize. Of a strip whose shape is more than 16 times the target's only the middle 16 are
-// resized, so memory stays bounded whatever the image.
-//
-// The other steps of the recipe then follow in order, with what they draw (sampling.h) from streams
-// of random numbers of their kinds: several steps of one kind draw one after the other. `levels` is
-// for erasing with noise, which is clamped to 0..255: of ImageNet's, 3 to 4 % of the numbers.
-//
-// Steps that mix samples with each other are not done here, see mix_of().
-//
-// Pure; safe from many threads; allocates nothing where the size is kept, colour is not reduced and
-// no step but crops and flips follows. Throws UsageError for a geometry that is not at least 1x1
-// with 1 or 3 channels, Error for such an image or an `out` of another size.
+// Size
+// - A crop at the beginning of the recipe brings the image to size. resized_crop cuts the part that
+//   crop_of() names and resizes it (bilinear with antialias, as Pillow). centre_crop resizes the
+//   shorter side to its length and cuts the centre, padded with zeros if that is smaller.
+// - Otherwise an image of the target's size is kept. Any other is resized to the smallest size of
+//   its shape that covers the target (the longer side truncated as in torchvision's Resize) and cut
+//   at the centre as by CenterCrop. An image of the target's shape is only resized.
+// - If the shape is more than 16 times the target's, only the middle 16 are resized, so that memory
+//   stays bounded.
+// Channels  Gray is repeated for three channels. Colour becomes luma for one, before the resize.
+// Steps     The other steps follow in order. Random numbers (sampling.h) come from one stream for
+//           each kind of step; several steps of one kind draw from it in turn. Steps that mix
+//           samples are not done here, see mix_of().
+// levels    For erasing with noise, which is clamped to 0..255 (with ImageNet's levels, 3 to 4 % of
+//           the values are clamped).
+// Pure; thread-safe. Allocates nothing if the size is kept, colour is not reduced, and only crops
+// and flips follow.
+// Errors    UsageError unless the geometry is at least 1x1 with 1 or 3 channels. Error for such an
+//           image, or an `out` of another size.
 void augment(ImageView image, const Recipe& recipe, const Geometry& geometry, const AugmentKey& key,
              std::span<std::uint8_t> out, const Levels& levels = {});
 
-// One of the other steps, on pixels of the sample's size, with what it draws from `draws`; of an
-// alternating_flip these are the draws of epoch 0.
+// Applies one of the other steps to pixels of the sample's size, with random numbers from `draws`.
+// For alternating_flip, these must be the draws of epoch 0.
 void do_step(const Step& step, PixelSpan pixels, std::uint32_t epoch, Draws& draws,
              const Levels& levels = {});
 
-// The part of an image of that size that a recipe which begins with resized_crop uses: nothing else
-// need be decoded. Nothing for other recipes. Pure.
+// The part of an image of this size that a recipe with a leading resized_crop uses, so that only it
+// needs to be decoded. nullopt for other recipes. Pure.
 std::optional<Box> crop_of(const Recipe& recipe, int height_px, int width_px,
                            const AugmentKey& key);
 
-// The rest of augment() for such a recipe, given that part, maybe at another scale: what both give
-// is the same where the part is cut out of all the image's pixels.
+// The rest of augment() for such a recipe, given that part, perhaps at another scale. If the part
+// was cut from the full-scale image, the result is that of augment().
 void augment_crop(ImageView part, const Recipe& recipe, const Geometry& geometry,
                   const AugmentKey& key, std::span<std::uint8_t> out, const Levels& levels = {});
 
-// How the samples of a batch are mixed after augment(), where that is what the recipe says and the
-// batch happens to be: drawn for the batch of that number, so that it depends on nobody's part of
-// it. Pure.
+// How the samples of a batch are mixed after augment(); nullopt: not at all. Drawn by the number of
+// the batch, so the result does not depend on how the batch is distributed. Pure.
 std::optional<Mix> mix_of(const Recipe& recipe, const Geometry& geometry, std::uint64_t seed,
                           std::uint64_t batch);
 

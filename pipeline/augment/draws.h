@@ -6,13 +6,14 @@
 
 namespace winnow::pipeline {
 
-// Where samplings take their random numbers from, in the order and kinds in which torchvision asks
-// torch for them, so that a test can hand both the same.
+// Source of random numbers for sampling. Numbers are requested in the order and of the kinds that
+// torchvision requests from torch, so that a test can give both the same numbers.
 class Draws {
  public:
   virtual ~Draws() = default;
-  virtual std::uint32_t below(std::uint32_t bound) = 0;  // uniform in [0, bound); torch.randint
-  virtual float uniform() = 0;  // in [0, 1), a multiple of 2^-24; torch.rand
+  // Uniform in [0, bound), like torch.randint.
+  virtual std::uint32_t below(std::uint32_t bound) = 0;
+  virtual float uniform() = 0;  // uniform in [0, 1), a multiple of 2^-24, like torch.rand
 };
 
 class CounterDraws final : public Draws {

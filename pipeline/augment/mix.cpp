@@ -13,8 +13,9 @@ namespace {
 
 constexpr double kParts = 65536;
 
-// Beta(alpha, alpha) of two uniform numbers: a Student's t of 2 alpha degrees by Bailey's polar
-// method ("Polar generation of random variates with the t-distribution", 1994), brought to (0, 1).
+// Draws from Beta(alpha, alpha) with two uniform numbers: a Student's t of 2 alpha degrees by
+// Bailey's polar method ("Polar generation of random variates with the t-distribution", 1994),
+// mapped to (0, 1).
 double symmetric_beta(double alpha, Draws& draws) {
   const double u = double{draws.uniform()} + 0x1.0p-25;  // never 0
   const double cosine = std::cos(2 * std::numbers::pi * (double{draws.uniform()} + 0x1.0p-25));
@@ -36,7 +37,7 @@ double symmetric_beta(double alpha, Draws& draws) {
 }
 #endif
 
-// Integers, so the same on every machine.
+// In integers, for the same result on every machine.
 void blend(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes, std::uint32_t own) {
 #if defined(__x86_64__)
   if (widest_simd() >= Simd::kAvx2) return blend_avx2(to, from, bytes, own);
@@ -82,7 +83,7 @@ void mix_rows(PixelSpan first, std::size_t pictures, const std::uint8_t* before,
   const auto channels = static_cast<std::size_t>(first.channels);
   const std::size_t offset = static_cast<std::size_t>(box.top) * first.row_bytes() +
                              static_cast<std::size_t>(box.left) * channels;
-  // All rows as one where they are whole.
+  // Without a box, treat all rows as one.
   const bool whole = !how.box;
   const auto lines = static_cast<std::size_t>(whole ? 1 : box.height_px);
   const std::size_t bytes = whole ? static_cast<std::size_t>(box.height_px) * first.row_bytes()
@@ -101,7 +102,7 @@ void mix_rows(PixelSpan first, std::size_t pictures, const std::uint8_t* before,
   const auto rows = [&](std::size_t picture) {
     return first.data + picture * first.size() + offset;
   };
-  // From the last on, so that the one before is still as it was.
+  // From last to first, so that each predecessor is still unmixed.
   std::vector<std::uint8_t> of_last;
   const std::uint8_t* of_before = before == nullptr ? nullptr : before + offset;
   if (of_before == nullptr) {

@@ -1,7 +1,7 @@
 #include "pipeline/augment/policies.h"
 
-// Cubuk et al., "AutoAugment: Learning augmentation strategies from data" (CVPR 2019), with the
-// order and rounding of torchvision.
+// Source: Cubuk et al., "AutoAugment: Learning augmentation strategies from data" (CVPR 2019), with
+// the order and rounding of torchvision.
 
 namespace winnow::pipeline {
 namespace {

@@ -29,7 +29,7 @@ constexpr std::string_view name_of(const CutoutStep&) { return "cutout"; }
 constexpr std::string_view name_of(const MixupStep&) { return "mixup"; }
 constexpr std::string_view name_of(const CutmixStep&) { return "cutmix"; }
 
-// Tells `field` each parameter: its name, itself, and the least and most it may be.
+// Calls `field` with the name, value and limits of each parameter.
 template <class S, class Field>
 void for_each_field(S& step, Field&& field) {
   using T = std::remove_const_t<S>;
@@ -100,7 +100,7 @@ bool read_number(std::string_view text, Number& value, Number least, Number most
          value <= most;
 }
 
-// Whether `text` is such a value; it is in `value` then.
+// Parses a value within limits into `value`. Returns whether it is valid.
 bool read(std::string_view text, int& value, int least, int most) {
   return read_number(text, value, least, most);
 }
@@ -157,7 +157,7 @@ requires std::is_enum_v<Enum> std::string text_of(Enum value) {
   return std::string(split(names_of(value), " ")[static_cast<std::size_t>(value)]);
 }
 
-// What may stand for a value.
+// Describes the allowed values.
 template <class Value, class Bound>
 std::string allowed(const Value& value, Bound least, Bound most) {
   if constexpr (std::is_enum_v<Value>) {
@@ -261,7 +261,7 @@ bool comes_last(const Step& step) noexcept {
   return std::holds_alternative<MixupStep>(step) || std::holds_alternative<CutmixStep>(step);
 }
 
-// Whether a step can follow the others of a recipe.
+// Checks whether a step may follow the others of a recipe.
 void check_place(const Recipe& recipe, const Step& step) {
   if (recipe.size == Recipe::kMostSteps) {
     throw UsageError("an augmentation has at most " + std::to_string(Recipe::kMostSteps) +

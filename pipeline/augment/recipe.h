@@ -11,35 +11,37 @@
 
 namespace winnow::pipeline {
 
-// The steps of a recipe with their parameters; in a text each has the name given here.
+// The steps of a recipe with their parameters. The quoted name is used in recipe texts.
 
-// "resized_crop": a part of random area and shape, resized to the sample's size. First of a recipe.
+// "resized_crop": a part of random area and shape, resized to the sample's size. Only first in a
+// recipe.
 struct ResizedCropStep {
   CropRange range;
   friend bool operator==(const ResizedCropStep&, const ResizedCropStep&) = default;
 };
-// "centre_crop": resized so that the shorter side has so many pixels, and cut at the centre. First.
+// "centre_crop": resizes the shorter side to this length, then cuts the centre. Only first in a
+// recipe.
 struct CentreCropStep {
   int resize_px = 256;
   friend bool operator==(const CentreCropStep&, const CentreCropStep&) = default;
 };
 enum class Padding { kZero, kReflect };
-// "crop": padded and cut at random.
+// "crop": pads, then cuts at a random position.
 struct CropStep {
   int padding_px = 4;
   Padding mode = Padding::kZero;
   friend bool operator==(const CropStep&, const CropStep&) = default;
 };
-// "flip": horizontally, with that probability.
+// "flip": mirrors horizontally with this probability.
 struct FlipStep {
   double probability = 0.5;
   friend bool operator==(const FlipStep&, const FlipStep&) = default;
 };
-// "alternating_flip": at random in the first epoch, from then on every other time.
+// "alternating_flip": random in the first epoch, then every other time.
 struct AlternatingFlipStep {
   friend bool operator==(const AlternatingFlipStep&, const AlternatingFlipStep&) = default;
 };
-// "translate": by up to these shares of width and height, zeros moving in.
+// "translate": shifts by up to these shares of width and height, filling with zeros.
 struct TranslateStep {
   double x = 0.1;
   double y = 0.1;
@@ -66,11 +68,11 @@ struct AutoAugmentStep {
   Interpolation interpolation = Interpolation::kNearest;
   friend bool operator==(const AutoAugmentStep&, const AutoAugmentStep&) = default;
 };
-// The mean of ImageNet, which is what torchvision's recipes erase with: 0 after normalisation.
+// ImageNet's mean, with which torchvision's recipes erase: 0 after normalisation.
 using Colour = std::array<std::uint8_t, 3>;
 inline constexpr Colour kMeanColour{124, 116, 104};
-// What is erased becomes one colour, or noise: of each pixel and channel a number that is normally
-// distributed as those of the data set are, see Levels.
+// The content of an erased area: one colour, or noise. Noise is normally distributed by pixel and
+// channel with the data set's Levels.
 struct Fill {
   Colour colour = kMeanColour;
   bool random = false;
@@ -82,14 +84,15 @@ struct EraseStep {
   Fill value;
   friend bool operator==(const EraseStep&, const EraseStep&) = default;
 };
-// "cutout": a square about any pixel.
+// "cutout": erases a square around any pixel.
 struct CutoutStep {
   int side_px = 16;
   Colour value = kMeanColour;
   friend bool operator==(const CutoutStep&, const CutoutStep&) = default;
 };
 
-// "mixup" and "cutmix", of the samples of a batch; last of a recipe. With both a batch has one.
+// "mixup" and "cutmix": mix the samples of a batch. Only last in a recipe; with both, a batch gets
+// one of them.
 struct MixupStep {
   Mixing::Kind kind{.alpha = 0.2};
   friend bool operator==(const MixupStep&, const MixupStep&) = default;
@@ -103,11 +106,11 @@ using Step = std::variant<ResizedCropStep, CentreCropStep, CropStep, FlipStep, A
                           TranslateStep, JitterStep, RandAugmentStep, TrivialAugmentStep,
                           AutoAugmentStep, EraseStep, CutoutStep, MixupStep, CutmixStep>;
 
-// A list of steps, done in order.
+// A list of steps, applied in order.
 struct Recipe {
   static constexpr std::size_t kMostSteps = 12;
   std::array<Step, kMostSteps> steps{};
-  std::size_t size = 0;  // of the steps those that are done; the others are as made
+  std::size_t size = 0;  // number of steps in use; the others are default-constructed
 
   static const Recipe kNone;
   static const Recipe kCifar;     // crop, flip
@@ -119,24 +122,25 @@ inline constexpr Recipe Recipe::kNone{};
 inline constexpr Recipe Recipe::kCifar{{CropStep{}, FlipStep{}}, 2};
 inline constexpr Recipe Recipe::kImageNet{{ResizedCropStep{}, FlipStep{}}, 2};
 
-// Whether its first step takes the whole image rather than one of the sample's size.
+// Whether its first step takes the whole image instead of one of the sample's size.
 bool brings_to_size(const Recipe& recipe) noexcept;
 
-// How it mixes the samples of a batch with each other.
+// The mixing steps of a recipe.
 Mixing mixing_of(const Recipe& recipe) noexcept;
 bool mixes(const Recipe& recipe) noexcept;
 
-// A name ("none", "cifar", "imagenet") or a list such as
+// Parses a name ("none", "cifar", "imagenet") or a list of steps:
 //
 //   resized_crop:area=0.2..1,ratio=0.75..1.25+flip+rand_augment:magnitude=7+erase:p=0.1
 //
-// What is not said has torchvision's defaults. UsageError says what is wrong and what there is.
+// Missing parameters have torchvision's defaults. UsageError says what is wrong and what is
+// allowed.
 Recipe parse_recipe(std::string_view text);
 
-// Its name, or the shortest such list: parse_recipe() of it gives the recipe.
+// The name of a recipe, or the shortest list that parse_recipe() turns into it.
 std::string recipe_name(const Recipe& recipe);
 
-// The names of the steps with their parameters and defaults, a line each, for help.
+// Names, parameters and defaults of the steps, one a line, for help texts.
 std::string recipe_help();
 
 }  // namespace winnow::pipeline

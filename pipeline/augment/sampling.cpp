@@ -14,12 +14,12 @@ constexpr int kTries = 10;
 
 float to_float(double value) noexcept { return static_cast<float>(value); }
 
-// Tensor.uniform_(low, high), in single precision and rounded once, as torch's kernels have it.
+// Tensor.uniform_(low, high) in single precision, rounded once, as in torch's kernels.
 float uniform_in(float low, float high, Draws& draws) {
   return std::fma(draws.uniform(), high - low, low);
 }
 
-// Python's round: halves go to the even number.
+// Python's round(): rounds half to even.
 int rounded(double value) noexcept { return static_cast<int>(std::nearbyint(value)); }
 
 int below(int bound, Draws& draws) {
@@ -27,8 +27,8 @@ int below(int bound, Draws& draws) {
 }
 
 struct Sides {
-  double wide;  // the root of area * ratio
-  double high;  // of area / ratio
+  double wide;  // sqrt(area * ratio)
+  double high;  // sqrt(area / ratio)
 };
 Sides random_sides(double pixels, const Interval& area, const Interval& ratio, Draws& draws) {
   const double target = pixels * uniform_in(to_float(area.low), to_float(area.high), draws);
@@ -38,9 +38,10 @@ Sides random_sides(double pixels, const Interval& area, const Interval& ratio, D
   return {std::sqrt(target * aspect), std::sqrt(target / aspect)};
 }
 
-// torch.linspace: from both ends. Sixteen values at a time are made as two runs of eight, each from
-// its first one, and what is left over one by one, with a single rounding. The last bit matters:
-// one of 31 translations up to 32 pixels is 16, which by another formula is 15.999999 and so 15.
+// torch.linspace, computed from both ends. Sixteen values at a time are two runs of eight, each
+// from its first value; the remainder is computed one by one, with a single rounding.
+// The last bit matters: one of 31 translations up to 32 pixels is 16; another formula gives
+// 15.999999, that is 15.
 std::vector<double> linspace(double from, double to, int bins) {
   const float first = to_float(from);
   const float last = to_float(to);
@@ -62,13 +63,13 @@ std::vector<double> posterize_bits(int bins, int fewest) {
   const double bins_per_bit = static_cast<double>(bins - 1) / (8 - fewest);
   std::vector<double> values;
   for (int i = 0; i < bins; ++i) {
-    // A quotient of two tensors of one element is one of single precision.
+    // The quotient of two one-element tensors has single precision.
     values.push_back(8 - rounded(static_cast<float>(i) / to_float(bins_per_bit)));
   }
   return values;
 }
 
-// The argument of the function that torchvision calls with that magnitude.
+// The operation with the argument that torchvision passes for this magnitude.
 Change change_of(Op op, double magnitude) noexcept {
   switch (op) {
     case Op::kBrightness:
@@ -164,7 +165,7 @@ Changes colour_jitter(const Jitter& jitter, Draws& draws) {
 
 Magnitudes magnitudes(Op op, Space space, int bins, int height_px, int width_px) {
   const bool wide = space == Space::kWide;
-  constexpr double kFarthest = 150.0 / 331.0;  // translation, as a share
+  constexpr double kFarthest = 150.0 / 331.0;  // largest translation, as a share
   switch (op) {
     case Op::kShearX:
     case Op::kShearY:
@@ -237,7 +238,7 @@ std::optional<Box> random_erasing(const Erasing& options, int height_px, int wid
   const double pixels = static_cast<double>(height_px) * width_px;
   for (int i = 0; i < kTries; ++i) {
     const Sides sides = random_sides(pixels, options.area, options.ratio, draws);
-    const int height = rounded(sides.wide);  // the ratio is that of height to width here
+    const int height = rounded(sides.wide);  // here the ratio is height / width
     const int width = rounded(sides.high);
     if (height >= height_px || width >= width_px) continue;
     const int top = below(height_px - height + 1, draws);

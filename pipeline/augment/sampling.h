@@ -10,8 +10,9 @@
 
 namespace winnow::pipeline {
 
-// What torchvision's random transforms draw, as data: given the same random numbers, the same
-// parameters to the last bit, so with any good ones the same distribution. Pure but for `draws`.
+// The random parameters of torchvision's transforms, as data. With the same random numbers the
+// parameters are equal to the last bit, so with good ones the distribution is the same. Pure except
+// for `draws`.
 
 struct Interval {
   double low = 0;
@@ -19,23 +20,23 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-// Area as a share of the picture's, and width / height.
+// Area as a share of the picture's, and aspect ratio width / height.
 struct CropRange {
   Interval area{0.08, 1.0};
   Interval ratio{3.0 / 4.0, 4.0 / 3.0};
   friend bool operator==(const CropRange&, const CropRange&) = default;
 };
-// RandomResizedCrop: what is cut out, to be resized. Inside the picture and never empty.
+// RandomResizedCrop: the box to cut and resize. Always inside the picture and not empty.
 Box random_resized_crop(int height_px, int width_px, const CropRange& range, Draws& draws);
 
-// RandomCrop from a padded picture that is at least as large.
+// RandomCrop from a padded picture, which must be at least as large.
 Box random_crop(int height_px, int width_px, int to_height_px, int to_width_px, Draws& draws);
 
 bool happens(double probability, Draws& draws);
-// Flipped at random in the first epoch, from then on every other time. `draws` of epoch 0.
+// Random in the first epoch, then every other time. `draws` must be those of epoch 0.
 bool alternating_flip(std::uint32_t epoch, Draws& draws);
 
-// A change of pixels, with what the function takes as its argument.
+// An operation on pixels; the comment is the unit of its argument.
 enum class Op {
   kIdentity,
   kShearX,
@@ -54,7 +55,7 @@ enum class Op {
   kInvert,
   kHue,  // share of the circle
 };
-std::string_view op_name(Op op) noexcept;  // torchvision's: "ShearX"
+std::string_view op_name(Op op) noexcept;  // torchvision's name: "ShearX"
 struct Change {
   Op op = Op::kIdentity;
   double value = 0;
@@ -62,8 +63,8 @@ struct Change {
 };
 using Changes = std::vector<Change>;
 
-// ColorJitter: factors in [max(0, 1 - x), 1 + x], turns of the hue in [-x, x], in random order;
-// what is 0 is left out.
+// ColorJitter: factors in [max(0, 1 - x), 1 + x], hue shifts in [-x, x], in random order. 0 means
+// that a change is left out.
 struct Jitter {
   double brightness = 0;
   double contrast = 0;
@@ -73,8 +74,8 @@ struct Jitter {
 };
 Changes colour_jitter(const Jitter& jitter, Draws& draws);
 
-// Magnitudes of an operation by bin. Those of translations depend on the size of the picture.
-enum class Space { kUsual, kWide };  // of AutoAugment and RandAugment; of TrivialAugmentWide
+// Magnitudes of an operation, by bin. Those of translations depend on the size of the picture.
+enum class Space { kUsual, kWide };  // as in AutoAugment and RandAugment; as in TrivialAugmentWide
 struct Magnitudes {
   std::vector<double> values;  // empty: the operation takes none
   bool has_sign = false;
@@ -93,7 +94,7 @@ Changes trivial_augment_wide(int bins, int height_px, int width_px, Draws& draws
 enum class Policy { kImageNet, kCifar10, kSvhn };
 Changes auto_augment(Policy policy, int height_px, int width_px, Draws& draws);
 
-// RandomErasing: area as a share, and height / width. Nothing: the picture stays.
+// RandomErasing: area as a share, and aspect ratio height / width. nullopt: nothing is erased.
 struct Erasing {
   double probability = 0.5;
   Interval area{0.02, 0.33};
@@ -103,7 +104,7 @@ struct Erasing {
 std::optional<Box> random_erasing(const Erasing& options, int height_px, int width_px,
                                   Draws& draws);
 
-// DeVries and Taylor's: a square about any pixel, which may reach over the border.
+// DeVries and Taylor's cutout: a square around any pixel, which may extend beyond the border.
 Box cutout(int side_px, int height_px, int width_px, Draws& draws);
 
 // RandomAffine(0, translate): whole pixels, up to a share of the picture's width and height.

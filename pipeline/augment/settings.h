@@ -5,10 +5,10 @@
 
 namespace winnow::pipeline {
 
-// What a manifest records of the variants that a cache stores (variants.h): the recipe is text, for
-// those that only hand it on.
+// A manifest's record of the stored variants (variants.h). The recipe is a text, so that code that
+// only passes it on need not parse it.
 struct StoredVariants {
-  int copies = 0;  // 0: there are none
+  int copies = 0;  // 0: no variants
   std::string recipe = "none";
   int height_px = 0;
   int width_px = 0;

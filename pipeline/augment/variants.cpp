@@ -48,7 +48,7 @@ Image make_variants(ImageView image, const VariantSettings& settings, Split spli
     return sized;
   };
   if (split != Split::kTrain) return sized_pixels();
-  // Sized once, where a recipe takes nothing but the sized pixels.
+  // Resize once if the recipe only uses the resized pixels.
   Image sized;
   if (!brings_to_size(settings.recipe)) {
     sized = sized_pixels();

@@ -9,31 +9,35 @@
 
 namespace winnow::pipeline {
 
-// Augmentation that is done once, before training: what a cache stores of an image is then pixels
-// of one size, and of a training image as many variants of them as an epoch chooses from.
+// Augmentation before training. A cache stores images as pixels of one size, and each training
+// image as several variants, one of which each epoch uses.
 struct VariantSettings {
-  int copies = 0;  // variants of a training image, others have one; 0: images stay as they are
-  Recipe recipe = Recipe::kNone;  // of training images
-  int height_px = 0;              // of all
+  // Variants of a training image; others have one; 0: images are stored as they are.
+  int copies = 0;
+  Recipe recipe = Recipe::kNone;  // for training images
+  int height_px = 0;              // size of all variants
   int width_px = 0;
   std::uint64_t seed = 0;
 
   friend bool operator==(const VariantSettings&, const VariantSettings&) = default;
 };
 
-// As a manifest records them, and back. FormatError for a recipe that this winnow does not know.
+// Converts to and from the manifest's record. FormatError for a recipe that this version does not
+// know.
 StoredVariants stored_variants(const VariantSettings& settings);
 VariantSettings variant_settings(const StoredVariants& stored);
 
-// How many variants an image of that split has. Settings with copies, here and below. Pure.
+// Number of variants of an image in this split. Here and below, settings.copies must not be 0.
+// Pure.
 int variant_count(const VariantSettings& settings, Split split) noexcept;
 
-// Bytes of all variants of an image, the most that one takes.
+// Maximum size in bytes of all variants of an image.
 std::uint64_t variant_bytes(const VariantSettings& settings) noexcept;
 
-// All variants of an image, one below the other in one image with its channels. Variant k of a
-// training image is what augment() makes of it with the recipe and AugmentKey{seed, k, id}; the one
-// of others is without a recipe. Pure. Throws as augment() does.
+// All variants of an image, stacked vertically in one image with its channels.
+// Variant k of a training image is augment() with the recipe and AugmentKey{seed, k, id}. Other
+// images have one variant, without recipe.
+// Pure. Throws as augment().
 Image make_variants(ImageView image, const VariantSettings& settings, Split split, SampleId id);
 
 }  // namespace winnow::pipeline

@@ -40,11 +40,11 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
-// What is kept of the cache.
+// The kept part of the cache.
 struct Kept {
   dedup::Selection selection;
   std::vector<SampleId> ids;
-  std::vector<bool> rows;  // of the table, one entry each
+  std::vector<bool> rows;  // one entry for each row of the table
 };
 
 Kept choose_kept(const Cache& cache, const CompactOptions& options, const fs::path& out) {
@@ -85,7 +85,7 @@ Kept choose_kept(const Cache& cache, const CompactOptions& options, const fs::pa
   return kept;
 }
 
-// Counts one after another for the sink, whoever calls.
+// Serialises progress reports from any thread.
 class Counter {
  public:
   Counter(const ProgressSink& sink, Progress from) : sink_(sink), progress_(std::move(from)) {}
@@ -101,7 +101,7 @@ class Counter {
   Progress progress_;
 };
 
-// What the sums of the cache's pixels are of.
+// The scale at which the cache's pixel sums were computed.
 int scale_of_hashes(const Manifest& manifest) {
   std::vector<std::string> names;
   for (const std::string& hash : manifest.tables.hashes)
@@ -145,7 +145,7 @@ class ShardCopier {
   }
 
  private:
-  // Enough records from `begin` on to share among threads; where they end.
+  // Reads enough records from `begin` on to keep threads busy. Returns where they end.
   std::size_t read_some(std::size_t begin, const auto& check) {
     constexpr std::uint64_t kBytes = 4u << 20;
     constexpr std::size_t kRecords = 512;
@@ -177,7 +177,7 @@ class ShardCopier {
       return a;
     };
     Tally tally;
-    // Waiting, this thread takes no part of another shard upon itself.
+    // While waiting, this thread must not take work of another shard.
     tbb::this_task_arena::isolate([&] {
       tally = tbb::parallel_reduce(tbb::blocked_range<std::size_t>(0, records.size()), Tally{}, add,
                                    join);
@@ -201,7 +201,7 @@ class ShardCopier {
   const CachePaths& to_;
   const std::string& key_;
   const std::span<const SampleId> ids_;
-  const ShardInfo& shard_;  // of the cache that is copied
+  const ShardInfo& shard_;  // the shard in the source cache
   const DecodeSettings settings_;
   const int scale_;
   std::vector<RecordView> read_;  // views live as long as the cache
@@ -214,11 +214,11 @@ void check_stop(const StopRequested& stop, const fs::path& out) {
 }
 
 struct Copied {
-  std::vector<Part> parts;      // of all runs, in their order
-  std::uint64_t kept_here = 0;  // samples that no earlier run had finished
+  std::vector<Part> parts;      // for all runs, in order
+  std::uint64_t kept_here = 0;  // samples not finished by an earlier run
 };
 
-// Parts that earlier runs finished are taken as they are.
+// Finished parts of earlier runs are used as they are.
 Copied copy_shards(const Cache& cache, const Kept& kept, const Workspace& workspace,
                    const std::string& key, const CompactOptions& options,
                    const ProgressSink& progress) {
@@ -252,7 +252,8 @@ Copied copy_shards(const Cache& cache, const Kept& kept, const Workspace& worksp
   return all;
 }
 
-// The ledger, with what is removed booked as such; sets the manifest's hash and counts of it.
+// Writes the ledger, with removed samples recorded as such; sets the manifest's hash and counts of
+// it.
 void write_ledger(const Cache& cache, const dedup::Selection& selection, const CachePaths& to,
                   Manifest& manifest) {
   constexpr std::size_t kRows = 256;

@@ -10,15 +10,14 @@
 
 namespace winnow::pipeline {
 
-// What of a shard stays: the rows [begin, end) of those that are kept. Pure functions all.
+// The rows [begin, end) of the kept ids that are in one shard. The functions are pure.
 struct KeptRun {
-  std::size_t shard = 0;  // its place in the manifest
+  std::size_t shard = 0;  // index in the manifest
   std::size_t begin = 0;
   std::size_t end = 0;
 };
 
-// Runs of the ids that are kept, ascending, by the shards they lie in; shards of which nothing is
-// kept are left out.
+// Divides the kept ids (ascending) by shard. Shards without kept ids are left out.
 std::vector<KeptRun> plan_runs(std::span<const ShardInfo> shards, std::span<const SampleId> kept);
 
 }  // namespace winnow::pipeline

@@ -32,7 +32,7 @@ SelectionCounts count(const Manifest& manifest, const dedup::Fingerprints& table
     const auto labels = table.labels[row];
     if (labels.empty()) add(counts.unlabelled);
     for (const std::int32_t label : labels) {
-      class_name(manifest, label);  // there is one
+      class_name(manifest, label);  // throws if there is none
       add(counts.labels[static_cast<std::size_t>(label)]);
     }
   }
@@ -55,7 +55,7 @@ FolderPlan plan_folders(const Manifest& manifest, const dedup::Fingerprints& tab
   std::size_t several = 0;
   bool labelled = false;
   bool unlabelled = false;
-  bool like_a_split = false;  // one of the classes
+  bool like_a_split = false;  // a class is named like a split
   for (const std::size_t row : rows) {
     splits[static_cast<std::size_t>(table.splits[row])] = true;
     const auto labels = table.labels[row];

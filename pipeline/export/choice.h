@@ -14,12 +14,12 @@
 
 namespace winnow::pipeline {
 
-// The rows of `split`, or of all, that `selection` removed, ascending. Throws as choose().
+// The rows (of `split`, or of all) that `selection` removed, ascending. Throws as choose().
 std::vector<std::size_t> removed_rows(const dedup::Fingerprints& table, std::optional<Split> split,
                                       const dedup::Selection& selection);
 
-// How many samples a selection keeps and removes, by split, and by split and label: one of several
-// labels counts with each of them.
+// Number of samples that a selection keeps and removes, by split and by label. A sample with
+// several labels counts for each.
 struct SelectionCounts {
   using BySplit = std::array<std::uint64_t, kSplitCount>;
   struct Counts {
@@ -27,23 +27,23 @@ struct SelectionCounts {
     BySplit removed{};
   };
   Counts all;
-  std::vector<Counts> labels;  // as manifest.classes
+  std::vector<Counts> labels;  // in the order of manifest.classes
   Counts unlabelled;
 };
-// `table` has its labels; splits are those of the table. FormatError where the selection says
-// nothing of a row, or a label is of no class.
+// `table` has labels; splits are those of the table. FormatError if the selection lacks a row, or a
+// label has no class.
 SelectionCounts count(const Manifest& manifest, const dedup::Fingerprints& table,
                       const dedup::Selection& selection);
 
-// The name of a class. FormatError when there is no such label.
+// The name of a class. FormatError for an unknown label.
 const std::string& class_name(const Manifest& manifest, std::int32_t label);
 
-// Where samples lie in an image folder.
+// The layout of an exported image folder.
 struct FolderPlan {
   bool split_folders = false;
   std::vector<std::string> class_folders;  // by label
 };
-// UsageError when one of the rows has more than one label.
+// UsageError if a row has more than one label.
 FolderPlan plan_folders(const Manifest& manifest, const dedup::Fingerprints& table,
                         const std::vector<std::size_t>& rows);
 

@@ -22,16 +22,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What all ways of exporting look at.
+// Common data of all kinds of export.
 struct Job {
   const Cache& cache;
   const fs::path to;
   const ExportOptions& options;
   const ProgressSink& progress;
-  const dedup::Fingerprints table;  // with labels
+  const dedup::Fingerprints table;  // including labels
   const std::optional<dedup::Selection> selection;
   const Choice choice;
-  const std::vector<std::size_t> removed;  // rows of what the selection removes
+  const std::vector<std::size_t> removed;  // rows that the selection removes
 
   void report(std::uint64_t done) const {
     const std::size_t beside = options.removed_to.empty() ? 0 : removed.size();
@@ -39,7 +39,7 @@ struct Job {
   }
 };
 
-// How many of `rows` are prepared at once, from the first on: what is made for them is held.
+// How many of `rows` to prepare at once; the results are held in memory.
 std::size_t batch_of(const Job& job, std::span<const std::size_t> rows) {
   constexpr std::size_t kSamples = 256;
   constexpr std::uint64_t kPixels = 16u << 20;
@@ -113,7 +113,7 @@ void write_samples(const Job& job, ExportResult& result) {
   };
   if (beside) fill(*beside, job.removed);
   fill(bench, job.choice.rows);
-  if (beside) beside->finish();  // both are whole before one is put in place
+  if (beside) beside->finish();  // both must be complete before one is put in place
   bench.finish();
   result.samples = job.choice.rows.size();
 }
@@ -157,7 +157,7 @@ void write_list(const Job& job, ExportResult& result) {
   result.files = 1;
 }
 
-// What cannot be, seen before anything is read.
+// Refuses impossible options before anything is read.
 void check_options(const Cache& cache, const ExportOptions& options) {
   const std::string from = cache.paths().root.string();
   const std::string& store = cache.manifest().store;

@@ -16,65 +16,63 @@ namespace winnow::pipeline {
 
 enum class ExportAs { kImageFolder, kTree, kWebDataset, kList };
 
-// The files that were ingested, where they still have the same bytes.
+// The original files, where they still have the same bytes.
 struct FromSource {
-  std::vector<std::filesystem::path> folders;  // one for each source of the cache, or none
-  Link link = Link::kNone;                     // links to these files instead of copies
+  std::vector<std::filesystem::path> folders;  // one for each source of the cache, or empty
+  Link link = Link::kNone;                     // make links to these files instead of copies
 };
 
 struct ExportOptions {
   ExportAs as = ExportAs::kImageFolder;
-  std::string selection;       // only what it keeps; empty: everything
-  std::optional<Split> split;  // only this one
+  std::string selection;       // export only what it keeps; empty: everything
+  std::optional<Split> split;  // export only this one
   std::uint64_t shard_bytes = std::uint64_t{256}
-                              << 20;  // of a tar shard, unless one sample is more
+                              << 20;  // size of a tar shard, unless a single sample is larger
   FromSource source;
   std::filesystem::path removed_to;  // a tree of what the selection removes; empty: none
-  int threads = 0;                   // 0: what TBB has
+  int threads = 0;                   // 0: TBB's default
   StopRequested stop;
 };
 
 struct ExportResult {
-  std::uint64_t samples = 0;   // written, or listed
-  std::uint64_t left_out = 0;  // removed by the selection; with kList they are listed all the same
-  std::uint64_t files = 0;     // of all that was made, links among them
-  std::uint64_t bytes = 0;     // of these files; links take none
+  std::uint64_t samples = 0;   // written or listed
+  std::uint64_t left_out = 0;  // removed by the selection; kList lists them all the same
+  std::uint64_t files = 0;     // all that were made, including links
+  std::uint64_t bytes = 0;     // size of these files; links count 0
   std::uint64_t linked = 0;
-  // With links: what is a copy all the same, since its file is not there any more or has other
-  // bytes. The first few by name.
+  // With links: samples copied instead, because their file is missing or has other bytes. Names of
+  // the first few.
   std::uint64_t copied = 0;
   std::vector<std::string> first_copied;
   double seconds = 0;
 };
 
-// UsageError unless an export may be put at `to` and `options.removed_to`: seen before anything is
-// read.
+// UsageError unless an export may be placed at `to` and `options.removed_to`. Checked before
+// anything is read.
 void check_destinations(const std::filesystem::path& to, const ExportOptions& options);
 
-// Writes what a cache holds where other programs read it, in id order, the same bytes every time.
-// Of a sample that is stored in variants, the first.
+// Exports a cache for other programs, in id order, with the same bytes every time. Of a sample with
+// variants, the first.
 //
-//   kImageFolder  TO/SPLIT/CLASS/NAME: encoded images as they are stored, pixels as PNG. NAME is
-//                 the last part of the sample's own name (names.h). Unlabelled samples lie in
-//                 TO/SPLIT. Where there is one split only, SPLIT is left out, unless that would be
-//                 read differently: labelled and unlabelled samples, a class called as a split.
-//   kTree         TO/PATH: the files that were ingested, byte for byte, under the paths they have
-//   in
-//                 their source (names.h); TO/SOURCE/PATH where there are several sources. Bytes
-//                 come from the source, checked against the hash of what was ingested, or from
-//                 the cache where it keeps files. At `removed_to` likewise what the selection
-//                 removes; it is put in place before TO is.
-//   kWebDataset   TO/SPLIT-000000.tar ...: ID.jpg (.png ...), ID.cls where there is one label, and
-//                 ID.json with "id", "name", "label" and "class"; TO/classnames.txt.
-//   kList         TO is a CSV of id, name, split, class, kept, why, kept_name; no images.
+// kImageFolder  TO/SPLIT/CLASS/NAME: encoded images as stored, pixels as PNG. NAME is the last part
+//               of the sample's name (names.h). Unlabelled samples are in TO/SPLIT. If there is
+//               only one split, SPLIT is left out, unless that would be read differently: labelled
+//               and unlabelled samples, or a class named like a split.
+// kTree         TO/PATH: the original files, byte for byte, under their paths in the source
+//               (names.h); TO/SOURCE/PATH with several sources. Bytes come from the source, checked
+//               against the ingested hash, or from a cache that keeps files. What the selection
+//               removes goes to `removed_to` likewise, which is put in place before TO.
+// kWebDataset   TO/SPLIT-000000.tar ...: ID.jpg (.png ...), ID.cls if there is one label, and
+//               ID.json with "id", "name", "label" and "class"; TO/classnames.txt.
+// kList         TO is a CSV of id, name, split, class, kept, why, kept_name; no images.
 //
-// All is made beside `to` and renamed there at the end, durably: whatever ends it before leaves
-// nothing at `to`. What a killed one left beside it is removed by the next. Sources are only read.
-// Throws UsageError when something is at `to` (an empty folder will do), the cache has no images or
-// none are left, samples with several labels meet kImageFolder, a tree wants a file that is gone or
-// changed and that the cache does not keep, or links cannot be made (a cache of pixels, sources
-// that are no files, another file system); FormatError naming the sample whose record is damaged;
-// StoppedError.
+// Atomic   Everything is made beside `to` and renamed at the end, durably. An interrupted export
+//          leaves nothing at `to`; the next one removes its remains. Sources are only read.
+// Errors   UsageError: something exists at `to` (an empty folder is allowed); the cache has no
+//          images, or none are left; kImageFolder with several labels; kTree with a file that is
+//          gone or changed and not kept in the cache; links are impossible (a cache of pixels,
+//          sources that are no files, another file system). FormatError names the sample with a
+//          damaged record. StoppedError.
 ExportResult export_cache(const Cache& cache, const std::filesystem::path& to,
                           const ExportOptions& options, const ProgressSink& progress = {});
 

@@ -10,9 +10,9 @@
 namespace winnow::pipeline {
 namespace {
 
-constexpr std::size_t kPartBytes = 255;  // of one part, on the usual file systems
+constexpr std::size_t kPartBytes = 255;  // limit of a path component on usual file systems
 
-// "a.tar.png" is {"a.tar", ".png"}; nothing but an image's ending counts as one.
+// The parts of a file name: "a.tar.png" is {"a.tar", ".png"}. Only an image's ending counts.
 struct Stem {
   std::string_view stem;
   std::string_view ending;
@@ -24,7 +24,7 @@ Stem split_name_of(std::string_view name) {
   return {name.substr(0, dot), name.substr(dot)};
 }
 
-// stem + more, the stem cut where that is too long.
+// stem + more, with the stem shortened if that is too long.
 std::string fitted(std::string_view stem, const std::string& more) {
   return std::string(stem.substr(0, kPartBytes - std::min(kPartBytes, more.size()))) + more;
 }
@@ -40,7 +40,8 @@ std::string safe_part(std::string_view text) {
     if (c1_control) out[i + 1] = '_';
     if (byte < 0x20 || byte == 0x7F || byte == '/' || byte == '\\' || c1_control) out[i] = '_';
   }
-  if (out.empty() || datasets::is_passed_over(out)) out.insert(0, 1, '_');  // "." and ".." too
+  // Including "." and "..".
+  if (out.empty() || datasets::is_passed_over(out)) out.insert(0, 1, '_');
   return fitted(out, "");
 }
 

@@ -10,37 +10,36 @@
 
 namespace winnow::pipeline {
 
-// Names for files and folders that are made from names that may have come from anywhere.
+// Safe names for files and folders, made from names of any origin.
 
-// `text` as one part of a path that stays where it is put and that a reader of image folders does
-// not pass over: no slashes, backslashes or control characters ('_' stands for them), no "..", not
-// hidden, not empty, at most 255 bytes.
+// `text` as a single safe part of a path, which readers of image folders do not skip: '_' replaces
+// slashes, backslashes and control characters; no "..", not hidden, not empty, at most 255 bytes.
 std::string safe_part(std::string_view text);
 
-// The name of a sample's file: the last part of what its source calls it, made safe, ending in
-// `ending` (".png") where it does not end as an image does, or `replace` is set.
+// The file name of a sample: the last part of its name, made safe. `ending` (".png") is added if it
+// has no image ending, or if `replace` is set.
 std::string file_name(std::string_view sample, std::string_view ending, bool replace);
 
-// The path of what its source calls `sample`, to be put below a folder: its parts as they are, also
-// hidden ones. It stays below that folder: ".." becomes "_..", empty parts and "." are left out, a
-// part is cut at 255 bytes.
+// The relative path of a sample's name, to be placed below a folder: its parts as they are, hidden
+// ones too. It cannot leave that folder: ".." becomes "_..", empty parts and "." are dropped, and
+// parts are cut at 255 bytes.
 struct TreePath {
   std::string folder;  // "a/b", or ""
   std::string name;
 };
 TreePath tree_path(std::string_view sample);
 
-// safe_part of each, different for each: one that is taken gets "-2", "-3" ... at its end.
+// safe_part() of each, made unique: repeated names get the suffix "-2", "-3" ...
 std::vector<std::string> folder_names(const std::vector<std::string>& names);
 
-// Hands out paths no two of which are the same: one that is taken gets "-ID" before its ending.
-// What is handed out depends on the order of the calls alone. Some bytes a path are held.
+// Makes paths unique: a repeated path gets "-ID" before its ending. Results depend on the order of
+// the calls only. Holds some bytes a path.
 class UniquePaths {
  public:
   std::string claim(const std::string& folder, const std::string& name, SampleId id);
 
  private:
-  std::unordered_set<std::uint64_t> taken_;  // hashes: two that are equal cost a suffix, no more
+  std::unordered_set<std::uint64_t> taken_;  // hashes: a collision only costs a needless suffix
 };
 
 }  // namespace winnow::pipeline

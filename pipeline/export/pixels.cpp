@@ -19,7 +19,7 @@ Expected<DecodedImage, DecodeError> decoded(const RecordView& record, DecodeSett
     std::memcpy(image.pixels.data(), record.payload.data(), image.pixels.size());
     return DecodedImage(scale > 1 ? box_average(image.view(), scale) : std::move(image));
   }
-  // A larger picture than the record says is not the one that was stored.
+  // A picture larger than recorded is not the one that was stored.
   settings.max_pixels =
       static_cast<std::uint64_t>(record.height_px) * static_cast<std::uint64_t>(record.width_px);
   return decode(record.payload, settings, {.keep_alpha = keep_alpha}, {}, scale);

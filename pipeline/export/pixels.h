@@ -9,19 +9,18 @@
 
 namespace winnow::pipeline {
 
-// The pixels of a record (of several variants, the first), decoded as its cache's `settings` say,
-// or why there are none. Safe from many threads.
-// At `scale` as decode() does it, bare pixels too.
+// The pixels of a record (of several variants, the first), decoded with its cache's `settings`, or
+// the reason why there are none. Thread-safe.
+// scale  As for decode(); applies to raw pixels, too.
 Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings settings,
                                        int scale = 1);
 
-// The same as people and comparisons see it (upon_gray.h). Bare pixels, and smaller ones that were
-// stored, have lost their alpha.
+// The same as people and comparisons see it (upon_gray.h). Raw pixels, and images stored at reduced
+// size, have no alpha.
 Expected<Image, DecodeError> seen_pixels_of(const RecordView& record, DecodeSettings settings,
                                             int scale);
 
-// The image made smaller so that its longer side is `side_px`; nothing where it fits as it is.
-// Pure.
+// The image reduced so that its longer side is `side_px`; nullopt if it already fits. Pure.
 std::optional<Image> shrunk_to(ImageView image, int side_px);
 
 }  // namespace winnow::pipeline

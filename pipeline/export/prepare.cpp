@@ -13,7 +13,7 @@ namespace {
 RecordView record_of(const Cache& cache, SampleId id, const std::string& name) {
   try {
     const RecordView record = cache.record(id, first_variant);
-    // Both say it; a cache that somebody put together may say two things.
+    // Record and table have labels; they may differ in a cache that was assembled by hand.
     for (const std::int32_t label : record.labels) class_name(cache.manifest(), label);
     return record;
   } catch (const FormatError& error) {
@@ -68,13 +68,13 @@ void Preparer::prepare_one(std::size_t row, ReadySample& sample) const {
   sample.record = record_of(cache_, id, sample.name);
   sample.record.split = table_.splits[row];
   sample.file = image_file(sample.record, sample.made);
-  // What is stored may be another form of the file.
+  // The stored form may differ from the file.
   if (files_ && xxh3_128(sample.file.bytes) == hashes_[row]) {
     sample.same_file = files_->find(id, sample.name, hashes_[row]);
   }
 }
 
-// The file that was ingested: a link to it or its bytes, from the source or else from the cache.
+// Finds the original file: a link to it, or its bytes, from the source or else from the cache.
 void Preparer::find_original(std::size_t row, ReadySample& sample) const {
   const SampleId id = table_.ids[row];
   if (files_ && options_.source.link != Link::kNone) {

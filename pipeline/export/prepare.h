@@ -15,17 +15,17 @@
 
 namespace winnow::pipeline {
 
-// Makes samples ready to be written: reads, checks and encodes several at once, on TBB's threads.
+// Prepares samples for writing: reads, checks and encodes several at once, on TBB's threads.
 class Preparer {
  public:
-  // All must outlive it. `table` has the splits in which samples are exported. UsageError as
-  // SourceFiles.
+  // All arguments must outlive it. `table` has the splits in which samples are exported. UsageError
+  // as SourceFiles.
   Preparer(const Cache& cache, const dedup::Fingerprints& table, const LedgerNames& names,
            const ExportOptions& options);
 
-  // Those of these rows of the table, in their order. Throws what is wrong with the first of them:
-  // FormatError for a damaged record, UsageError where a tree wants a file whose bytes are nowhere,
-  // StoppedError.
+  // The samples of these rows of the table, in order. Throws the error of the first faulty one:
+  // FormatError for a damaged record, UsageError if a tree needs a file whose bytes are not
+  // available, StoppedError.
   std::vector<ReadySample> prepare(std::span<const std::size_t> rows) const;
 
  private:
@@ -37,10 +37,10 @@ class Preparer {
   const LedgerNames& names_;
   const ExportOptions& options_;
   std::optional<SourceFiles> files_;
-  std::vector<Hash128> hashes_;  // by row: of the file that was ingested
+  std::vector<Hash128> hashes_;  // by row: hash of the original file
 };
 
-// StoppedError where that is asked for.
+// StoppedError if a stop was requested.
 void check_stop(const StopRequested& stop);
 
 }  // namespace winnow::pipeline

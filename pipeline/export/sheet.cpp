@@ -31,7 +31,7 @@ Image filled(int height_px, int width_px, std::uint8_t value) {
   return image;
 }
 
-// Puts a picture of 1 or 3 channels into one of 3, every pixel `factor` times in both directions.
+// Copies a picture of 1 or 3 channels into one of 3, enlarged by an integer factor.
 void put(ImageView from, int factor, Image& to, int x, int y) {
   const auto at = [&to](int px, int py) {
     return to.pixels.data() + 3 * (static_cast<std::ptrdiff_t>(py) * to.width_px + px);
@@ -59,7 +59,7 @@ Image crossed_out() {
   return image;
 }
 
-// As much of the end of a name as fits.
+// The end of a name, as much as fits.
 std::string fitting(std::string text) {
   if (caption_width_px(text) <= kThumbnailPx) return text;
   while (!text.empty() && caption_width_px(".." + text) > kThumbnailPx) text.erase(0, 1);
@@ -74,7 +74,7 @@ std::string last_part(const std::string& name) {
 struct Cell {
   Image image;
   std::string problem{};  // why there is no picture
-  std::string mixed{};    // how, where it is
+  std::string mixed{};    // how it was mixed, if it was
 };
 
 std::string words_of(const Mix& mix) {
@@ -82,7 +82,7 @@ std::string words_of(const Mix& mix) {
   return (mix.box ? "cutmix " : "mixup ") + std::to_string(percent) + " %";
 }
 
-// What an epoch sees of a sample, and of the one it is mixed with.
+// A sample as an epoch sees it, with the sample it is mixed with.
 Cell seen_of(ImageView image, SampleId id, const Image* before, SampleId id_before,
              const SheetRecipe& how, std::uint32_t epoch) {
   const int channels =
@@ -103,7 +103,7 @@ Cell seen_of(ImageView image, SampleId id, const Image* before, SampleId id_befo
   return {thumbnail(seen.view()), "", words_of(*mix)};
 }
 
-// A sample's pictures: `count` of them.
+// `count` pictures of a sample.
 std::vector<Cell> cells_of(const Cache& cache, const DecodeSettings& settings, SampleId id,
                            SampleId id_before, const SheetOptions& options, std::size_t count) {
   try {
@@ -178,7 +178,7 @@ using Colour = std::array<std::uint8_t, 3>;
 constexpr Colour kStays{31, 138, 91};
 constexpr Colour kGoes{180, 85, 45};
 
-// A place of a sheet: a picture, what is written below it, and a line above it.
+// A cell of a sheet: a picture, texts below it, and a line above it.
 struct Place {
   const Image* image = nullptr;  // nullptr: white
   std::string first{};
@@ -210,13 +210,13 @@ Image lay_out(const std::vector<Place>& places, std::size_t columns) {
   return sheet;
 }
 
-// As much of its begin as fits.
+// The beginning of a text, as much as fits.
 std::string cut_to_fit(std::string text) {
   while (text.size() > 1 && caption_width_px(text) > kThumbnailPx) text.pop_back();
   return text;
 }
 
-// What becomes of a member of a group.
+// Describes the decision about a member of a group.
 std::string fate_of(const dedup::Selection& selection, std::size_t row, Split own) {
   if (selection.weights[row] > 0) {
     const Split used = selection.split_of(row, own);
@@ -229,7 +229,7 @@ std::string fate_of(const dedup::Selection& selection, std::size_t row, Split ow
   return words;
 }
 
-// The groups of two rows or more with such a member, each as it is shown.
+// The groups of two or more rows with such a member, in display order.
 std::vector<std::vector<std::uint32_t>> groups_for(const Cache& cache,
                                                    const dedup::Selection& selection,
                                                    const dedup::Fingerprints& table,
@@ -270,7 +270,7 @@ std::vector<std::size_t> pick(std::size_t rows, std::size_t count,
     for (std::size_t i = 0; i < count; ++i) places.push_back(i * rows / count);
     return places;
   }
-  // The first of a random order: the places of the smallest of `rows` random numbers.
+  // A random subset: the positions of the smallest of `rows` random numbers.
   std::vector<std::pair<std::uint64_t, std::size_t>> drawn(rows);
   for (std::size_t i = 0; i < rows; ++i) {
     drawn[i] = {CounterRng(*seed, 0, i, RandomUse::kOrder).next_u64(), i};
@@ -296,7 +296,7 @@ Sheet make_sheet(const Cache& cache, const SheetOptions& options) {
   check_pictures(cache);
   dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
   const std::vector<std::size_t> rows = rows_for(cache, table, options);
-  // Of each sample the pictures of one line, or one.
+  // Pictures per sample: those of one line, or one.
   const std::size_t each = options.augment ? std::max<std::size_t>(2, options.columns) : 1;
   const std::vector<std::size_t> places =
       pick(rows.size(), std::max<std::size_t>(1, options.count / each), options.seed);
@@ -344,7 +344,7 @@ Sheet make_group_sheet(const Cache& cache, const SheetOptions& options) {
   const std::size_t columns = std::max<std::size_t>(2, options.columns);
   const std::vector<std::size_t> chosen =
       pick(groups.size(), std::max<std::size_t>(1, options.count / columns), options.seed);
-  // A place each; of a group that does not fit the last says how many more there are.
+  // One cell a row; the last cell of a group that does not fit shows the number of the others.
   std::vector<Place> places(chosen.size() * columns);
   std::vector<Cell> cells(places.size());
   const auto rows_in = [&](std::size_t line) {

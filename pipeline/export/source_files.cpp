@@ -45,7 +45,8 @@ SourceFiles::SourceFiles(const Manifest& manifest, std::vector<fs::path> folders
           "--store original, and leave out --source and --link");
     }
     std::error_code error;
-    if (fs::is_regular_file(folders_[i], error)) {  // a table, a list or an image: files lie beside
+    // A table, a list or an image: its files are in the same folder.
+    if (fs::is_regular_file(folders_[i], error)) {
       folders_[i] = fs::absolute(folders_[i]).parent_path();
     }
     if (!fs::is_directory(folders_[i], error)) {
@@ -70,7 +71,7 @@ std::optional<fs::path> SourceFiles::find(SampleId id, const std::string& name,
   std::optional<fs::path> file = file_of(id, name);
   try {
     if (file && xxh3_128(InputFile(*file)) == hash) return file;
-  } catch (const SystemError&) {  // not to be read: as good as not there
+  } catch (const SystemError&) {  // unreadable: treated as missing
   }
   return std::nullopt;
 }

@@ -14,15 +14,16 @@ namespace winnow::pipeline {
 
 enum class Link { kNone, kHard, kSymbolic };
 
-// Where the user's own files are that a cache was made from. Safe from many threads.
+// Finds the original files of a cache. Thread-safe.
 class SourceFiles {
  public:
-  // A folder for each source, in their order; a file stands for the folder it lies in, as of a
-  // table. UsageError when there are more or fewer, one is neither, or a source is no set of files.
+  // `folders` has one for each source, in order; a file stands for its folder, as for a table.
+  // UsageError for a wrong number, for one that is neither, or for a source that is no set of
+  // files.
   SourceFiles(const Manifest& manifest, std::vector<std::filesystem::path> folders);
 
-  // The file that `name` of the sample's source names, if it is a regular one below its folder and
-  // its bytes have this hash; an absolute path.
+  // The absolute path of the original file of a sample, by its name in the source. nullopt unless
+  // it is a regular file below the source's folder and its bytes have this hash.
   std::optional<std::filesystem::path> find(SampleId id, const std::string& name,
                                             const Hash128& hash) const;
   // The bytes of that file.
@@ -34,8 +35,9 @@ class SourceFiles {
   std::vector<std::filesystem::path> folders_;
 };
 
-// A hard link is to the file itself, also where `target` is a symbolic link. UsageError where the
-// file system makes no such link, or it cannot reach from one to the other; else SystemError.
+// Makes a link. A hard link refers to the file itself even if `target` is a symbolic link.
+// Errors  UsageError: the file system does not support it, or they are on different ones. Otherwise
+//         SystemError.
 void make_link(const std::filesystem::path& target, const std::filesystem::path& at, Link kind);
 
 }  // namespace winnow::pipeline

@@ -15,9 +15,9 @@
 namespace winnow::pipeline {
 namespace {
 
-constexpr std::size_t kSampled = 64;  // pictures that the size is chosen by
+constexpr std::size_t kSampled = 64;  // size of the sample by which the size is chosen
 
-// The scale to decode a picture at that is to be `side_px` long.
+// The scale for decoding a picture that will be reduced to `side_px`.
 int scale_for(Size size, int side_px) noexcept {
   int scale = 8;
   while (scale > 1 && std::max(size.height_px, size.width_px) / scale < 2 * side_px) scale /= 2;
@@ -38,7 +38,7 @@ std::optional<Image> picture_of_input(const datasets::Source& source, DecodeSett
   return as_seen(*std::move(image), scale);
 }
 
-// Calls take(i, picture), in parallel, for each ids[places[i]] that has a picture.
+// Calls take(i, picture), in parallel, for each ids[places[i]] with a picture.
 template <class Take>
 void for_each_picture(const PictureOf& picture_of, std::span<const SampleId> ids,
                       std::span<const std::size_t> places, const StopRequested& stop,
@@ -51,7 +51,7 @@ void for_each_picture(const PictureOf& picture_of, std::span<const SampleId> ids
   });
 }
 
-// Of `count` places: up to kSampled of them, evenly, and the others.
+// Divides `count` positions: up to kSampled evenly spaced ones, and the others.
 struct Places {
   std::vector<std::size_t> some, others;
 };
@@ -66,10 +66,10 @@ Places sample(std::size_t count) {
   return made;
 }
 
-// A picture's JPEG in each of kThumbnailSizes; empty where there is no picture.
+// The JPEGs of a picture in each of kThumbnailSizes; empty without a picture.
 using InEachSize = std::array<Bytes, kThumbnailSizes.size()>;
 
-// The place in kThumbnailSizes of the size for `pictures`, of which `sampled` are some.
+// The index in kThumbnailSizes for `pictures` pictures, of which `sampled` is a sample.
 std::size_t choose_size(std::span<const InEachSize> sampled, std::size_t pictures,
                         std::uint64_t most_bytes) {
   for (std::size_t k = 0; k < kThumbnailSizes.size(); ++k) {

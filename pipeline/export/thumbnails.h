@@ -15,43 +15,43 @@
 #include "pipeline/decode/settings.h"
 #include "pipeline/store/cache.h"
 
-// Small JPEGs of samples, for pages.
+// Small JPEGs of samples, for HTML pages.
 namespace winnow::pipeline {
 
 struct ThumbnailSize {
-  int side_px = 160;  // of the longer side, at most
-  int quality = 80;   // as of encode_jpeg()
+  int side_px = 160;  // maximum of the longer side
+  int quality = 80;   // as for encode_jpeg()
 
   friend bool operator==(const ThumbnailSize&, const ThumbnailSize&) = default;
 };
-// Each takes less than the one before: some 7 KB a photo at first, 1 KB at last.
+// In order of falling size: about 7 KB a photo for the first, 1 KB for the last.
 inline constexpr std::array<ThumbnailSize, 7> kThumbnailSizes{
     {{160, 80}, {160, 60}, {128, 60}, {112, 50}, {96, 50}, {80, 40}, {64, 40}}};
 
-// The picture as a JPEG, made smaller to fit; one that fits keeps its size. Safe from many threads.
+// The picture as a JPEG, reduced to fit; a smaller one keeps its size. Thread-safe.
 Bytes jpeg_thumbnail(ImageView image, ThumbnailSize size);
 
-// Gives the picture of a sample, maybe smaller, but not below twice `side_px` in its longer side
-// for that; nothing where it cannot be read. Safe from many threads.
+// Returns the picture of a sample, perhaps reduced, but not below 2 `side_px` in its longer side;
+// nullopt if it cannot be read. Thread-safe.
 using PictureOf = std::function<std::optional<Image>(SampleId id, int side_px)>;
-// Of a cache, which must outlive it; empty where it keeps no images.
+// For a cache, which must outlive the result; empty if it keeps no images.
 PictureOf pictures_of(const Cache& cache);
-// Of a data set, which must outlive it: the inputs at the positions of ids.
+// For a data set, which must outlive the result: ids are positions of inputs.
 PictureOf pictures_of(const datasets::Source& source, DecodeSettings settings);
 
 struct ThumbnailOptions {
-  std::uint64_t most_bytes = 0;  // of all together
-  int threads = 0;               // 0: what TBB has
+  std::uint64_t most_bytes = 0;  // for all together
+  int threads = 0;               // 0: TBB's default
   StopRequested stop = {};
 };
 
 struct Thumbnails {
   ThumbnailSize size;
-  std::vector<Bytes> jpegs;  // one for each id; empty where there is no picture
+  std::vector<Bytes> jpegs;  // one for each id; empty if there is no picture
 };
 
-// One size for all: the first of kThumbnailSizes at which some of the pictures, taken evenly, say
-// that all will fit; the last where none does. Throws StoppedError.
+// Makes thumbnails of one common size: the first of kThumbnailSizes at which, by an evenly spaced
+// sample, all will fit; else the last one. Throws StoppedError.
 Thumbnails make_thumbnails(const PictureOf& picture_of, std::span<const SampleId> ids,
                            const ThumbnailOptions& options);
 

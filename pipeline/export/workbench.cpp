@@ -54,7 +54,7 @@ Workbench::Workbench(fs::path to) : to_(std::move(to)), root_(to_.string() + ".e
   }
 }
 
-// The lock is given back after all is gone.
+// The lock is released after everything is removed.
 Workbench::~Workbench() {
   std::error_code ignored;
   fs::remove_all(root_, ignored);
@@ -64,7 +64,7 @@ void Workbench::finish() {
   sync_file_system(content());
   check_is_free(to_, true);
   std::error_code error;
-  fs::remove(to_, error);  // an empty folder
+  fs::remove(to_, error);  // it is an empty folder
   rename_directory(content(), to_);
 }
 

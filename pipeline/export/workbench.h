@@ -6,28 +6,28 @@
 
 namespace winnow::pipeline {
 
-// Where a name can be put beside: "out/" is "out", "." the folder it is.
+// A path to which a suffix can be appended: "out/" becomes "out", "." the name of the folder.
 std::filesystem::path with_a_name(const std::filesystem::path& path);
 
-// UsageError unless there is nothing at `to`, or, where a folder is to be, an empty one.
+// UsageError unless nothing exists at `to`, or an empty folder if a folder will be made.
 void check_is_free(const std::filesystem::path& to, bool folder);
 
-// UsageError where one of two folders to be made would be the other, or lie in it.
+// UsageError if two folders to be made are equal, or one lies in the other.
 void check_are_apart(const std::filesystem::path& one, const std::filesystem::path& other);
 
-// The folder TO.export beside `to` in which an export is made: a file `unfinished`, locked as long
-// as somebody works there, and the folder that will be at `to`. Gone when this is. What a killed
-// export left there is removed first; UsageError where something else is there, or another export
-// is at work.
+// The folder TO.export beside `to` in which an export is made. Contains a file `unfinished`, locked
+// while the export runs, and the folder that will be moved to `to`. Removed with this object.
+// The remains of a killed export are removed first. UsageError if something else is there, or
+// another export is running.
 class Workbench {
  public:
-  explicit Workbench(std::filesystem::path to);  // with_a_name()
+  explicit Workbench(std::filesystem::path to);  // in the form of with_a_name()
   Workbench(const Workbench&) = delete;
   Workbench& operator=(const Workbench&) = delete;
   ~Workbench();
 
   std::filesystem::path content() const { return root_ / "content"; }
-  // Puts content() at `to`, durably; check_is_free() first.
+  // Moves content() to `to`, durably; check_is_free() first.
   void finish();
 
  private:

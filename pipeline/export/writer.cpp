@@ -36,7 +36,7 @@ std::string ending_of(BytesView encoded) {
   for (const auto& [name, ending] : kEndings) {
     if (name == format) return std::string(ending);
   }
-  return ".jpg";  // readers go by an image's bytes
+  return ".jpg";  // readers detect the format by its bytes
 }
 
 std::uint64_t bytes_of(const ReadySample& sample) {
@@ -60,7 +60,7 @@ class FolderWriter final : public SampleWriter {
   FolderWriter(fs::path root, FolderPlan plan, Link link)
       : root_(std::move(root)), plan_(std::move(plan)), link_(link) {}
 
-  // Names are given in order, files made in any.
+  // Names are assigned in order; files are written in parallel.
   void put(std::span<const ReadySample> samples) override {
     std::vector<fs::path> paths;
     for (const ReadySample& sample : samples) {
@@ -89,7 +89,7 @@ class FolderWriter final : public SampleWriter {
   std::unordered_set<std::string> made_;
 };
 
-// The tree of each source, in a folder of its own where there are several.
+// Writes the tree of each source, in a folder of its own if there are several.
 class TreeWriter final : public SampleWriter {
  public:
   TreeWriter(fs::path root, const Manifest& manifest, Link link)
@@ -114,7 +114,7 @@ class TreeWriter final : public SampleWriter {
   }
 
  private:
-  // Not synced: there may be very many, and all is synced at the end.
+  // Not synced: there may be many, and everything is synced at the end.
   static void make_folder(const fs::path& path) {
     std::error_code error;
     fs::create_directories(path, error);
@@ -133,7 +133,7 @@ class TreeWriter final : public SampleWriter {
   std::unordered_set<std::string> made_;
 };
 
-// One tar in the making.
+// A tar file being written.
 class Shard {
  public:
   explicit Shard(const fs::path& path)
@@ -148,7 +148,7 @@ class Shard {
     tar_.add(name, bytes);
     planned_ += datasets::TarFileWriter::member_bytes(bytes.size());
   }
-  std::uint64_t planned_bytes() const noexcept { return planned_; }  // of the members
+  std::uint64_t planned_bytes() const noexcept { return planned_; }  // size of the members
   std::uint64_t finish() {
     tar_.finish();
     file_.finish();
@@ -208,7 +208,7 @@ class WebDatasetWriter final : public SampleWriter {
     return {text.data(), static_cast<std::size_t>(size)};
   }
 
-  // A class name as a line of its own.
+  // A class name as a single line.
   static std::string line_of(std::string name) {
     for (char& c : name) {
       if (c == '\n' || c == '\r') c = '_';

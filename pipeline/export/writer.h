@@ -15,27 +15,27 @@
 
 namespace winnow::pipeline {
 
-// The bytes of a record as a file, and the ending of its name, ".jpg". The bytes are those of the
-// record, or of `made`, which is filled where they have to be made.
+// The content of a record as a file, and the ending of its name, ".jpg". The bytes are those of the
+// record, or of `made`, which is filled if they must be encoded.
 struct ImageFile {
   BytesView bytes;
   std::string ending;
 };
 ImageFile image_file(const RecordView& record, Bytes& made);
 
-// A sample as it is to be written.
+// A sample ready to be written.
 struct ReadySample {
-  RecordView record;  // for a tree: its id alone
-  std::string name;   // what the source calls it
+  RecordView record;  // for a tree: only its id
+  std::string name;   // its name in the source
   Bytes made;
   ImageFile file;
-  std::optional<std::filesystem::path> same_file;  // that holds these bytes: link to it
+  std::optional<std::filesystem::path> same_file;  // a file with these bytes, to link to
 };
 
-// Tars are written by libarchive (datasets/tar_file_writer.h), PNGs by libpng (decode/encode.h).
-//
-// Writes samples into a folder, in the order they come. Not for several threads at once; some use
-// all of TBB's.
+// Writes samples into a folder, in the order in which they come. Not thread-safe; some writers use
+// TBB's threads.
+// Tar files are written by libarchive (datasets/tar_file_writer.h), PNGs by libpng
+// (decode/encode.h).
 class SampleWriter {
  public:
   virtual ~SampleWriter() = default;
@@ -56,7 +56,7 @@ class SampleWriter {
   std::uint64_t bytes_ = 0;
 };
 
-// export.h says what they write. `manifest` must outlive them.
+// Formats: see export.h. `manifest` must outlive the writers.
 std::unique_ptr<SampleWriter> make_folder_writer(std::filesystem::path root, FolderPlan plan,
                                                  Link link);
 std::unique_ptr<SampleWriter> make_tree_writer(std::filesystem::path root, const Manifest& manifest,

@@ -4,8 +4,8 @@
 
 namespace winnow::pipeline {
 
-// As long as it lives, TBB runs at most so many threads of this process, the calling one counted;
-// 0: as many as it has. Where several live, the smallest holds.
+// While it lives, TBB uses at most this many threads of the process, including the calling one; 0:
+// no limit. If several live, the smallest applies.
 class WorkerLimit {
  public:
   explicit WorkerLimit(int threads);

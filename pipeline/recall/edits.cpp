@@ -15,7 +15,8 @@
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/encode.h"
 
-// Not by OpenCV, whose warps round by its version: what recall counts is to stay the same.
+// Not by OpenCV, whose warps round differently in different versions: results of recall must not
+// change.
 namespace winnow::pipeline {
 namespace {
 
@@ -23,7 +24,7 @@ std::uint8_t to_byte(double value) {
   return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L));
 }
 
-// out(y, x, c) for every byte of an image of this size.
+// Fills an image of this size with pixel(y, x, c).
 template <class Pixel>
 Image made(int height_px, int width_px, int channels, const Pixel& pixel) {
   Image image(height_px, width_px, channels);
@@ -40,7 +41,7 @@ std::uint8_t at(ImageView image, int y, int x, int c) {
   return image.row(y)[std::ptrdiff_t{x} * image.channels + c];
 }
 
-// Each byte by its value alone.
+// Maps each byte by its value.
 template <class Value>
 Image mapped(ImageView image, const Value& value) {
   return made(image.height_px, image.width_px, image.channels,
@@ -79,7 +80,7 @@ Image blurred(ImageView image, double sigma_px) {
   const auto step = static_cast<std::size_t>(image.channels);
   const std::size_t row_bytes = static_cast<std::size_t>(image.width_px) * step;
   std::vector<double> sums(row_bytes);
-  // A row of means of the runs that `tap` gives for -reach..reach.
+  // A row of means over the positions that `tap` gives for -reach..reach.
   const auto mean = [&](const auto& tap, std::uint8_t* to) {
     std::ranges::fill(sums, 0.0);
     for (int i = -reach; i <= reach; ++i) {
@@ -110,7 +111,7 @@ Image blurred(ImageView image, double sigma_px) {
   return out;
 }
 
-// A tenth of the height, across the lower third, half as bright again.
+// Brightens a stripe of a tenth of the height, in the lower third, by half.
 Image watermarked(ImageView image) {
   const int top = image.height_px * 7 / 10;
   const int bottom = std::max(top + 1, image.height_px * 8 / 10);
@@ -132,7 +133,7 @@ Image bordered(ImageView image, double share, std::uint8_t value) {
               });
 }
 
-// So much of each side goes, three quarters of it at the top and left.
+// Crops a share of each side, three quarters of it at the top and left.
 Image cropped(ImageView image, double share) {
   const int less_y = std::min(image.height_px - 1, scaled(image.height_px, share));
   const int less_x = std::min(image.width_px - 1, scaled(image.width_px, share));
@@ -140,7 +141,7 @@ Image cropped(ImageView image, double share) {
                  image.width_px - less_x);
 }
 
-// About the centre, bilinear, black where there is no picture.
+// Around the centre, bilinear, black outside the picture.
 Image rotated(ImageView image, double degrees) {
   const double angle = degrees * std::numbers::pi / 180;
   const double cosine = std::cos(angle);
@@ -169,8 +170,8 @@ Image gray_as_colour(ImageView image) {
               [&](int y, int x, int) { return at(gray.view(), y, x, 0); });
 }
 
-// As a copy that was found again has been: cut a little, scaled, made lighter or darker, and
-// encoded, by amounts drawn for each copy of each picture.
+// A copy as found on the web: slightly cropped, scaled, made lighter or darker, and encoded, with
+// random amounts for each copy and picture.
 Image copied(ImageView image, std::uint32_t copy, std::uint64_t picture) {
   CounterRng rng(0, copy, picture, RandomUse::kStudy);
   const auto between = [&rng](double least, double most) {
@@ -193,7 +194,7 @@ Image copied(ImageView image, std::uint32_t copy, std::uint64_t picture) {
   return as_jpeg(toned.view(), static_cast<int>(between(50, 96)));
 }
 
-// Edits in the order in which they are added; those that draw nothing at random by what they do.
+// Collects edits in order. add() takes edits without random choices.
 class EditList {
  public:
   template <class Apply>
@@ -212,7 +213,7 @@ class EditList {
   std::vector<Edit> edits_;
 };
 
-// "1.25" of 125; "0.5" of 5.
+// hundredths_text(125) is "1.25"; tenths_text(5) is "0.5".
 std::string hundredths_text(int n) {
   return std::to_string(n / 100) + "." + std::to_string(n % 100 / 10) + std::to_string(n % 10);
 }

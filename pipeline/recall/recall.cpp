@@ -19,7 +19,7 @@
 namespace winnow::pipeline {
 namespace {
 
-// By edit and hash; none of a picture that cannot be decoded.
+// By edit and hash; nullopt if the picture cannot be decoded.
 using Distances = std::vector<std::vector<int>>;
 
 std::optional<Distances> distances_of(const Cache& cache, SampleId id,

@@ -11,14 +11,14 @@ namespace {
 
 using Byte = std::uint8_t;
 using Table = std::array<Byte, 256>;
-using Tables = std::array<Table, 3>;  // of each channel
+using Tables = std::array<Table, 3>;  // one for each channel
 using Histogram = std::array<std::uint32_t, 256>;
 
 int luma_of(const Byte* rgb) noexcept {
   return (19595 * rgb[0] + 38470 * rgb[1] + 7471 * rgb[2] + 32768) >> 16;
 }
 
-// Pillow's blend in single precision: truncated, and cut to what a byte holds.
+// Pillow's blend in single precision: truncated, and clamped to a byte.
 Byte blended(int from, int to, float factor) noexcept {
   float value = static_cast<float>(from) + factor * static_cast<float>(to - from);
   value = value < 0.0F ? 0.0F : value;
@@ -114,7 +114,7 @@ Table equalized(const Histogram& counts) noexcept {
 }
 
 struct Hsv {
-  int hue;  // 256 to the circle
+  int hue;  // 256 for a full circle
   int saturation;
   int value;
 };
@@ -143,7 +143,7 @@ Hsv hsv_of(const Byte* rgb) noexcept {
           std::clamp(static_cast<int>(range / static_cast<float>(high) * 255.0), 0, 255), high};
 }
 
-// Halves go away from zero; no value here is negative.
+// Rounds half away from zero; values are never negative.
 int to_nearest(double value) noexcept { return static_cast<int>(value + 0.5); }
 
 void set_rgb(const Hsv& hsv, Byte* rgb) noexcept {
@@ -204,14 +204,14 @@ void adjust_saturation(PixelSpan pixels, double factor, std::vector<std::uint8_t
   }
 }
 
-// The smoothed picture is the mean of 3x3 pixels, the middle one five times, to the nearest of
-// thirteenths; pixels of the border are as they were.
+// The smoothed picture is the mean of 3x3 pixels with the middle one counted five times, rounded to
+// the nearest thirteenth. Border pixels are unchanged.
 void adjust_sharpness(PixelSpan pixels, double factor, std::vector<std::uint8_t>& scratch) {
   if (pixels.height_px < 3 || pixels.width_px < 3) return;
   const std::size_t bytes = pixels.row_bytes();
   const auto step = static_cast<std::size_t>(pixels.channels);
   scratch.resize(3 * bytes);
-  Byte* above = scratch.data();  // rows as they were
+  Byte* above = scratch.data();  // original rows
   Byte* middle = above + bytes;
   Byte* const smooth = middle + bytes;
   std::copy_n(pixels.row(0), bytes, above);
@@ -223,7 +223,7 @@ void adjust_sharpness(PixelSpan pixels, double factor, std::vector<std::uint8_t>
       const int sum = above[i - step] + above[i] + above[i + step] + middle[i - step] +
                       5 * middle[i] + middle[i + step] + below[i - step] + below[i] +
                       below[i + step];
-      constexpr int kThirteenth = 5042;  // of 2^16; exact for sums of 13 bytes
+      constexpr int kThirteenth = 5042;  // in units of 2^-16; exact for sums of 13 bytes
       smooth[i] = static_cast<Byte>(((sum + 6) * kThirteenth) >> 16);
     }
     blend_row(smooth + step, row + step, bytes - 2 * step, static_cast<float>(factor));

@@ -10,8 +10,8 @@ namespace {
 
 using Byte = std::uint8_t;
 
-// Python's round(value, 15). It also hides what the C library's sine and cosine of one machine have
-// in their last bits from that of another.
+// Python's round(value, 15). It also hides differences between machines in the last bits of sine
+// and cosine.
 double to_15_places(double value) noexcept {
   std::array<char, 32> text{};
   const auto [end, error] =
@@ -21,7 +21,7 @@ double to_15_places(double value) noexcept {
   return rounded;
 }
 
-// Where a reflected axis of `size` has what lies at `at`: 2 1 0 1 2 ... as NumPy's pad.
+// The source position for `at` on a reflected axis: 2 1 0 1 2 ..., as in NumPy's pad.
 int reflected(int at, int size) noexcept {
   if (at >= 0 && at < size) return at;
   if (size == 1) return 0;
@@ -54,7 +54,7 @@ void move(ImageView in, std::int64_t right, std::int64_t down, PixelSpan out) no
   }
 }
 
-// Fixed point of 16 bits.
+// Fixed point with 16 fractional bits.
 std::int64_t fixed(double value) noexcept {
   return static_cast<std::int64_t>(std::floor(value * 65536.0 + 0.5));
 }
@@ -126,7 +126,7 @@ void transform_bilinear(ImageView in, const Affine& m, PixelSpan out) noexcept {
   }
 }
 
-// By quarters of a turn, counter-clockwise: 1, 3 of squares, 2 of all.
+// Turns by quarters, counter-clockwise: 1 and 3 only for squares.
 template <int kChannels>
 void turn(ImageView in, int quarters, PixelSpan out) noexcept {
   const int bottom = in.height_px - 1;

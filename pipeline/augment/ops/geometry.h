@@ -9,38 +9,36 @@ namespace winnow::pipeline {
 
 enum class Interpolation { kNearest, kBilinear };
 
-// Where a pixel of the output comes from: input (a x + b y + c, d x + e y + f), as Pillow's
-// Image.transform takes it.
+// Maps an output pixel (x, y) to the input (a x + b y + c, d x + e y + f), as in Pillow's
+// Image.transform.
 struct Affine {
   double a = 1, b = 0, c = 0;
   double d = 0, e = 1, f = 0;
 };
 
-// As torchvision's TrivialAugment and its kin have them. A shear moves a pixel by so many pixels
-// for each one it is from the corner; its coefficient is the shear itself, where torchvision's is
-// tan(atan(shear)), which differs in the last bit. Degrees count counter-clockwise about the
-// middle.
+// Transforms as in torchvision's TrivialAugment and relatives. A shear moves a pixel by `shear` for
+// each pixel of distance from the corner; torchvision computes tan(atan(shear)), which differs in
+// the last bit. Angles are in degrees, counter-clockwise around the centre.
 Affine shear_x(double shear) noexcept;
 Affine shear_y(double shear) noexcept;
 Affine translation(int right_px, int down_px) noexcept;
 Affine rotation(double degrees, int height_px, int width_px) noexcept;
 
-// Pixels that Pillow's Image.transform gives, 0 where they come from outside. `out` has the size
-// and channels of `in` and does not overlap it. Pure; safe from many threads.
+// Resamples as Pillow's Image.transform; 0 for pixels from outside. `out` has the size and channels
+// of `in` and must not overlap it. Pure; thread-safe.
 void transform(ImageView in, const Affine& affine, Interpolation interpolation,
                PixelSpan out) noexcept;
 
-// Image.rotate: turns of 180 degrees and, of squares, of 90 move whole pixels.
+// Pillow's Image.rotate: 180 degrees, and 90 for squares, move whole pixels.
 void rotate(ImageView in, double degrees, Interpolation interpolation, PixelSpan out) noexcept;
 
 void flip_horizontally(PixelSpan pixels) noexcept;
 
-// out(y, x) = image(y + top, x' + left), the image's reflection (2 1 0 1 2 ...) outside it, where
-// x' counts from the other end when flipped. One channel becomes three by repetition. They do not
-// overlap.
+// out(y, x) = image(y + top, x' + left), with reflection (2 1 0 1 2 ...) outside the image. With
+// `flip`, x' counts from the other end. One channel is repeated for three. They must not overlap.
 void place_reflected(const ImageView& image, int top, int left, bool flip, PixelSpan out) noexcept;
 
-// Fills what of the box lies in the picture; a gray picture takes the first value.
+// Fills the part of the box that is inside the picture. A gray picture uses the first value.
 void erase(PixelSpan pixels, const Box& box, const std::array<std::uint8_t, 3>& value) noexcept;
 
 }  // namespace winnow::pipeline

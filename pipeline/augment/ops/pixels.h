@@ -7,7 +7,7 @@
 
 namespace winnow::pipeline {
 
-// Borrowed 8-bit pixels that an operation changes: HWC, rows without padding, 1 or 3 channels.
+// Borrowed mutable 8-bit pixels: HWC, rows without padding, 1 or 3 channels.
 struct PixelSpan {
   std::uint8_t* data = nullptr;
   int height_px = 0;
