@@ -8,7 +8,8 @@
 namespace winnow::comm {
 namespace {
 
-// Every rank learns who failed. The failed say why, but where rank 0 failed too it speaks for all.
+// Tells every rank who failed. The failed ranks report their errors, unless rank 0 failed too and
+// reports for all.
 void agree(Communicator& comm, const std::string& failure, int code) {
   std::vector<double> codes(static_cast<std::size_t>(comm.size()), 0.0);
   codes[static_cast<std::size_t>(comm.rank())] = code;

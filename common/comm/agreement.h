@@ -9,7 +9,7 @@
 
 namespace winnow::comm {
 
-// A failure that every rank knows of: all of them stop on their own, nobody has to be torn down.
+// A failure known to every rank: all stop by themselves, and none needs to be killed.
 class AgreedError : public Error {
  public:
   AgreedError(const std::string& message, int exit_code) : Error(message), exit_code_(exit_code) {}
@@ -19,31 +19,31 @@ class AgreedError : public Error {
   int exit_code_;
 };
 
-// The same on a rank that has nothing to say: another one tells why.
+// The same on a rank that did not fail: another one reports the reason.
 class PeerError : public AgreedError {
  public:
   explicit PeerError(int exit_code) : AgreedError("another rank failed", exit_code) {}
 };
 
-// Exit code of the exception now being handled: 2 for UsageError, 3 for RefusedError, 75 for
-// StoppedError, else 1.
+// Exit code of the current exception: 2 for UsageError, 3 for RefusedError, 75 for StoppedError,
+// else 1.
 int exit_code_of_current_exception() noexcept;
 
-// Runs `work` on rank 0. When it throws there, every rank throws, as on_all does.
+// Runs `work` on rank 0. If it throws, every rank throws, as in on_all().
 void on_root(Communicator& comm, const std::function<void()>& work);
 
-// Runs `work` on every rank. When it throws on one, every rank throws.
+// Runs `work` on every rank. If it throws on one, every rank throws. Collective.
 //
-// In      `work` must not communicate
-// Throws  rank 0 its own error. Where rank 0 is well, the failed ranks theirs. All others
-// PeerError:
-//         a failure common to all is told once. A rank alone throws what `work` did
+// In      `work` must not communicate.
+// Errors  Rank 0 throws its own error. If rank 0 succeeds, the failed ranks throw theirs. All
+//         others throw PeerError, so that a common failure is reported once. A single rank throws
+//         what `work` threw.
 void on_all(Communicator& comm, const std::function<void()>& work);
 
 // Compares what must be equal on all ranks (build, instruction set, configuration, digests of cache
-// and selection) with rank 0's.
+// and selection) with rank 0's. Collective.
 //
-// Throws  Error on the ranks that differ, naming rank and keys
+// Errors  Error on the ranks that differ, naming rank and keys.
 void require_agreement(Communicator& comm, const std::map<std::string, std::string>& facts);
 
 }  // namespace winnow::comm

@@ -28,7 +28,7 @@ class SingleCommunicator final : public Communicator {
                            std::span<std::byte> in, std::span<const std::size_t> in_offsets,
                            const ScheduleOptions& options) override {
     const Exchange exchange{out, out_offsets, in, in_offsets};
-    plan_exchange(0, 1, exchange, options);  // for its checks; there is no transfer
+    plan_exchange(0, 1, exchange, options);  // only for its checks; there is no transfer
     copy_part_kept(0, exchange);
     return {};
   }
@@ -73,7 +73,7 @@ Pending::~Pending() {
   try {
     wait();
   } catch (...) {
-    // Whoever wanted to know would have called wait(); the buffer is free either way.
+    // Errors are only reported by wait(); the buffer is free either way.
   }
 }
 
@@ -93,7 +93,7 @@ std::vector<std::uint64_t> all_gather(Communicator& comm, std::span<const std::u
   std::vector<std::uint64_t> all(row.size() * static_cast<std::size_t>(comm.size()));
   const std::size_t mine = row.size() * static_cast<std::size_t>(comm.rank());
   std::ranges::copy(row, all.begin() + static_cast<std::ptrdiff_t>(mine));
-  comm.all_reduce(all);  // the others have zeros here
+  comm.all_reduce(all);  // the other ranks have zeros here
   return all;
 }
 

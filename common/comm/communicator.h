@@ -20,14 +20,14 @@
 
 namespace winnow::comm {
 
-// An operation in flight. wait() rethrows what the operation threw.
+// A running operation. wait() rethrows its exception.
 //
-// Buffers  belong to the communicator until wait() returns; nothing reads or writes them after that
-//          but messages that a failed engine could not get rid of: those only read
-// End      destruction waits too
+// Buffers  Belong to the communicator until wait() returns. After a failure, pending messages may
+//          still read them, but not write.
+// End      The destructor waits, too.
 class [[nodiscard]] Pending {
  public:
-  Pending() = default;  // already done
+  Pending() = default;  // already finished
   explicit Pending(std::function<void()> wait) : wait_(std::move(wait)) {}
   Pending(Pending&& other) noexcept : wait_(std::exchange(other.wait_, nullptr)) {}
   Pending& operator=(Pending&& other) {
@@ -46,7 +46,7 @@ class [[nodiscard]] Pending {
   std::function<void()> wait_;
 };
 
-// What start() works on, and how.
+// Arguments of start().
 struct Collective {
   Elements buffer;
   Reduction reduction = Reduction::kSum;
@@ -54,15 +54,15 @@ struct Collective {
   Task task = Task::kAllReduce;
 };
 
-// Throws Error where the sizes of a collective's two buffers differ.
+// Throws Error if the sizes of a collective's two buffers differ.
 void require_equal_sizes(std::size_t in, std::size_t out);
 
-// P processes that act together; one progress engine inside moves the data.
+// P processes that work together, with a progress engine that moves the data.
 //
-// Ranks    every collective is called by all ranks in the same order, with equal counts
-// Threads  one at a time; all-to-alls are a class of their own: another thread may begin them, and
-//          their order counts only among themselves
-// Throws   SystemError
+// Ranks    Every collective is called by all ranks in the same order, with equal counts.
+// Threads  One at a time. All-to-alls are a separate class: another thread may start them, and
+//          their order only matters among themselves.
+// Errors   SystemError.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -70,23 +70,23 @@ class Communicator {
   virtual int size() const noexcept = 0;        // P
   virtual int local_rank() const noexcept = 0;  // among the ranks of this machine
   virtual int local_size() const noexcept = 0;
-  virtual const Placement& placement() const noexcept = 0;  // of all ranks on machines
+  virtual const Placement& placement() const noexcept = 0;  // machine of each rank
 
-  // Carries out transfers, of a Schedule or half of a ShareSchedule.
+  // Executes the transfers of a Schedule, or of half of a ShareSchedule.
   //
-  // All-reduce  the buffer becomes its sum over ranks, elementwise, the same bits on every rank.
-  //             Sums of integers wrap. Those of bf16 and f16 are those of f32 with the wire of
-  //             that type: a copy in f32 is kept meanwhile
-  // Shares      a reduce-scatter and an all-gather do as ShareSchedule says
-  // In          `transfers`: for this placement() and buffer.size() elements; they stay until
-  //             wait() returns, and may serve any number of collectives
-  // Order       of additions: that of the transfers, never one of timing; integers have the same
-  //             bits in any order
-  // NaN         and infinities travel
-  // Throws      Error at once: a transfer that is not of this buffer; the largest of floats; a wire
-  //             of other elements than f32. wait(): SystemError. Ranks that ask for different
-  //             things (size, type, reduction, wire, messages) are named with both sides' numbers,
-  //             before data of one get into a result of the other
+  // All-reduce  The buffer becomes its elementwise sum over ranks, with the same bits on every
+  //             rank. Integer sums wrap. bf16 and f16 are summed as f32 with a wire of their type,
+  //             with a temporary f32 copy.
+  // Shares      A reduce-scatter and an all-gather work as ShareSchedule says.
+  // In          `transfers` must be for this placement() and buffer.size() elements. They must live
+  //             until wait() returns, and may be reused.
+  // Order       Additions follow the order of the transfers, never timing. Integers have the same
+  //             bits in any order.
+  // NaN         NaN and infinities are passed on.
+  // Errors      Error at once: a transfer outside the buffer; the maximum of floats; a wire for
+  //             elements other than f32. wait(): SystemError. If ranks request different things
+  //             (size, type, reduction, wire, messages), the error names them with both sides'
+  //             numbers, before any data are mixed.
   virtual Pending start(const Collective& what, std::span<const Transfer> transfers) = 0;
 
   Pending start_all_reduce(const Elements& buffer, std::span<const Transfer> transfers,
@@ -116,12 +116,13 @@ class Communicator {
     return start_all_reduce(out, transfers, wire);
   }
 
-  // The same by hierarchical_parts(): inside machines not by messages but by memory that ranks
-  // share, which the first call makes.
+  // The same by hierarchical_parts(): within machines through shared memory instead of messages.
+  // The first call creates that memory.
   //
-  // In      `parts`: for this placement() and buffer.size() elements; they stay until wait() ends
-  // Wire    that of messages between machines
-  // Throws  SystemError at once, on all ranks: there is no such memory
+  // In      `parts` must be for this placement() and buffer.size() elements, and live until wait()
+  //         returns.
+  // Wire    For messages between machines.
+  // Errors  SystemError at once, on all ranks, if there is no such memory.
   virtual Pending start(std::span<float> buffer, const HierarchicalParts& parts, Wire wire) = 0;
 
   Pending start_all_reduce(std::span<float> buffer, const HierarchicalParts& parts,
@@ -129,70 +130,71 @@ class Communicator {
     return start(buffer, parts, wire);
   }
 
-  // Whether that has the memory it needs, which this makes. The same on all ranks.
+  // Creates the shared memory that this needs. Returns whether it exists, the same on all ranks.
   virtual bool can_share_memory() = 0;
 
-  // Personal exchange: part r of `out` goes to rank r, part r of `in` comes from it.
+  // Personal exchange (all-to-all): part r of `out` goes to rank r; part r of `in` comes from it.
   //
-  // In         size()+1 ascending offsets in bytes, multiples of 4; parts may be empty; the two
-  //            buffers do not overlap
-  // Own part   is copied before this returns
-  // Messages   of options.segment_elements of 4 bytes (at most 1 GiB), several at once;
-  //            kExchangeOptions of schedule/all_to_all.h is a good choice
-  // In flight  any number
-  // Yields     to all-reduces: while one is under way on this rank and moves, no further message is
-  //            begun here. An all-reduce that only waits for a rank that has not begun it holds
-  //            nothing up: that rank may be waiting for this exchange
-  // Throws     Error at once: arguments that make no sense. SystemError from wait(), before
-  //            anything is sent: ranks that do not agree on the size of a part or on segments.
-  //            This and any other failure of a message ends all that is in flight
+  // In          size()+1 ascending offsets in bytes, multiples of 4. Parts may be empty. The
+  //             buffers must not overlap.
+  // Own part    Is copied before this returns.
+  // Messages    Of options.segment_elements of 4 bytes (at most 1 GiB), several at once;
+  //             kExchangeOptions of schedule/all_to_all.h is a good choice.
+  // Concurrent  Any number may be running.
+  // Priority    All-reduces come first: while one is running on this rank and progressing, no
+  //             further message starts here. An all-reduce that only waits for a rank that has not
+  //             started it blocks nothing, because that rank may be waiting for this exchange.
+  // Errors      Error at once: invalid arguments. SystemError from wait(), before anything is sent:
+  //             ranks disagree on the size of a part or on segments. This, and any other failure of
+  //             a message, ends all running operations.
   virtual Pending start_all_to_all(std::span<const std::byte> out,
                                    std::span<const std::size_t> out_offsets,
                                    std::span<std::byte> in, std::span<const std::size_t> in_offsets,
                                    const ScheduleOptions& options) = 0;
 
-  // From the next operation on a checksum goes with each message of start() and start_all_to_all():
-  // where one arrives damaged, wait() throws SystemError, which names its two ranks. All ranks the
-  // same; at first none has.
+  // From the next operation on, messages of start() and start_all_to_all() carry a checksum: if one
+  // arrives damaged, wait() throws SystemError naming its two ranks. The same on all ranks; off by
+  // default.
   virtual void use_checksums(bool use) = 0;
 
-  // Small control traffic; not for gradients. Blocking.
+  // Small control traffic, not for gradients. Blocking.
   virtual void all_reduce(std::span<double> buffer) = 0;         // sum
   virtual void all_reduce(std::span<std::uint64_t> buffer) = 0;  // sum modulo 2^64
   virtual void broadcast(std::span<std::byte> buffer, int root) = 0;
   virtual void barrier() = 0;
-  // As start_all_reduce and start_all_to_all do, but by the MPI library's own algorithms, and of
-  // less than 2^31 elements or bytes: what those are tested and measured against. The all-reduce
-  // blocks the engine: nothing else may be in flight.
-  virtual void library_all_reduce(const Elements& buffer) = 0;  // sum; Error: bf16 or f16
+  // Like start_all_reduce and start_all_to_all, but with the MPI library's own algorithms, for less
+  // than 2^31 elements or bytes: a reference for tests and measurements. The all-reduce blocks the
+  // engine: nothing else may be running.
+  virtual void library_all_reduce(const Elements& buffer) = 0;  // sum; Error for bf16 or f16
   virtual void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                           std::span<std::byte> in, std::span<const std::size_t> in_offsets) = 0;
 
-  // A barrier that does not block. Ready when every rank has come to it, with the time at which
-  // this one heard so.
+  // A non-blocking barrier. Ready when every rank has reached it; the value is the time at which
+  // this rank learned it.
   using Arrival = std::shared_future<std::chrono::steady_clock::time_point>;
   virtual Arrival start_barrier() = 0;
-  virtual double adding_seconds() const noexcept = 0;  // on additions of all-reduces so far
+  // Time spent on additions of all-reduces so far.
+  virtual double adding_seconds() const noexcept = 0;
 
-  // Stops all ranks, now; used by main after an error on one of them.
+  // Stops all ranks at once; used by main after an error on one of them.
   [[noreturn]] virtual void abort(int exit_code) noexcept = 0;
 };
 
 // Rank 0 of 1.
 std::unique_ptr<Communicator> make_single();
 
-// The number or text of rank `root`, on every rank; those of the other ranks are ignored.
+// Returns the number or text of rank `root` on every rank; those of other ranks are ignored.
 template <std::integral T>
 T broadcast(Communicator& comm, T value, int root) {
   comm.broadcast(std::as_writable_bytes(std::span(&value, 1)), root);
   return value;
 }
 std::string broadcast(Communicator& comm, std::string text, int root);
-std::string broadcast_text(Communicator& comm, const std::string& text);  // of rank 0
+std::string broadcast_text(Communicator& comm, const std::string& text);  // from rank 0
 
-// The rows of all ranks, in their order, on every rank. Rows are of equal length.
+// Returns the rows of all ranks, in order, on every rank. Rows must have equal lengths.
 std::vector<std::uint64_t> all_gather(Communicator& comm, std::span<const std::uint64_t> row);
-// The texts likewise; of any lengths. They all take as much memory as the longest.
+// The same for texts of any lengths. Each takes as much memory as the longest.
 std::vector<std::string> all_gather(Communicator& comm, const std::string& text);
 
 }  // namespace winnow::comm

@@ -15,12 +15,12 @@ enum class ElementType : std::uint8_t { kF32, kF64, kBF16, kF16, kI32, kI64 };
 // A row of the table in elements.cpp.
 struct ElementTypeInfo {
   std::string_view name;  // "f32"
-  std::string_view many;  // as messages name them: "1000 floats"
-  std::size_t bytes;      // of an element
+  std::string_view many;  // in messages: "1000 floats"
+  std::size_t bytes;      // size of an element
 };
 const ElementTypeInfo& info(ElementType type) noexcept;
 std::span<const ElementTypeInfo> element_types();      // in the order of ElementType
-ElementType find_element_type(std::string_view name);  // UsageError naming the known ones
+ElementType find_element_type(std::string_view name);  // UsageError lists the known types
 
 constexpr ElementType element_type(float) { return ElementType::kF32; }
 constexpr ElementType element_type(double) { return ElementType::kF64; }
@@ -29,7 +29,7 @@ constexpr ElementType element_type(F16) { return ElementType::kF16; }
 constexpr ElementType element_type(std::int32_t) { return ElementType::kI32; }
 constexpr ElementType element_type(std::int64_t) { return ElementType::kI64; }
 
-// A buffer of one of these types, made of a span or vector of it. Does not own.
+// A borrowed buffer of one of these types, made from a span or vector.
 struct Elements {
   template <std::ranges::contiguous_range Range>
   Elements(Range&& range)  // NOLINT: implicit, for calls
@@ -67,14 +67,14 @@ decltype(auto) visit(const Elements& elements, const Work& work) {
   return as(float{});
 }
 
-// What transfers come to. Ranks that mean different things are told so.
+// The result of transfers. Ranks with different tasks get an error.
 enum class Task : std::uint8_t { kAllReduce, kReduceScatter, kAllGather };
 
-enum class Reduction : std::uint8_t { kSum, kMax };  // kMax: of integers
+enum class Reduction : std::uint8_t { kSum, kMax };  // kMax: for integers
 
-// What messages hold of f32: themselves, or half as many bytes. Terms and partial sums are then
-// rounded to nearest even at each hop and added in f32; the result of several ranks has values of
-// the wire's type. What f16 cannot hold becomes infinite.
+// The form of f32 in messages: unchanged, or 16 bits. Then terms and partial sums are rounded to
+// nearest even at each hop and added in f32, and the result of several ranks has values of the
+// wire's type. Values too large for f16 become infinite.
 enum class Wire : std::uint8_t { kF32, kBF16, kF16 };
 
 }  // namespace winnow::comm

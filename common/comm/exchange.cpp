@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kElementBytes = 4;
 
-// Whether `offsets` are those of `ranks` parts, ascending, of a buffer.
+// Checks that `offsets` are ascending and belong to `ranks` parts of a buffer.
 void check_offsets(std::string_view which, int ranks, std::span<const std::size_t> offsets,
                    std::size_t bytes) {
   const std::string what = "an all-to-all of " + std::to_string(ranks) + " ranks was given ";
@@ -44,7 +44,7 @@ std::vector<std::size_t> in_elements(std::span<const std::size_t> bytes) {
 void check_exchange(int ranks, const Exchange& exchange) {
   check_offsets("goes out", ranks, exchange.out_offsets, exchange.out.size());
   check_offsets("comes in", ranks, exchange.in_offsets, exchange.in.size());
-  const std::less<const std::byte*> before;  // of any two pointers
+  const std::less<const std::byte*> before;  // compares unrelated pointers
   if (before(exchange.out.data(), exchange.in.data() + exchange.in.size()) &&
       before(exchange.in.data(), exchange.out.data() + exchange.out.size())) {
     throw Error("the two buffers of an all-to-all overlap");
@@ -62,7 +62,7 @@ std::vector<Transfer> plan_exchange(int rank, int ranks, const Exchange& exchang
 void copy_part_kept(int rank, const Exchange& exchange) {
   const auto me = static_cast<std::size_t>(rank);
   const std::size_t bytes = exchange.out_offsets[me + 1] - exchange.out_offsets[me];
-  if (bytes == 0) return;  // where there may be no buffer
+  if (bytes == 0) return;  // there may be no buffer
   std::memcpy(exchange.in.data() + exchange.in_offsets[me],
               exchange.out.data() + exchange.out_offsets[me], bytes);
 }

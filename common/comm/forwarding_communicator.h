@@ -6,8 +6,8 @@
 
 namespace winnow::comm {
 
-// A communicator that does all by another one, which outlives it and what it begins. Who adds
-// something to some operations derives from it and overrides these.
+// Forwards everything to another communicator, which must outlive it and its operations. Derive
+// from it to change some operations.
 class ForwardingCommunicator : public Communicator {
  public:
   int rank() const noexcept override { return of_.rank(); }
@@ -43,7 +43,7 @@ class ForwardingCommunicator : public Communicator {
   double adding_seconds() const noexcept override { return of_.adding_seconds(); }
   [[noreturn]] void abort(int exit_code) noexcept override {
     of_.abort(exit_code);
-    std::terminate();  // never
+    std::terminate();  // unreachable
   }
 
  protected:

@@ -79,11 +79,11 @@ bool HierarchicalExecutor::take_submissions() {
   return !running_.empty();
 }
 
-// True: something moved.
+// Returns whether something moved.
 bool HierarchicalExecutor::step() {
   const auto begin = std::chrono::steady_clock::now();
   const NodeProgress progress = group_->advance();
-  if (progress.moved) {  // before anyone hears that something is done
+  if (progress.moved) {  // before an operation is reported as finished
     working_ = working_.load() + (std::chrono::steady_clock::now() - begin);
   }
   bool moved = progress.moved;
@@ -107,7 +107,7 @@ bool HierarchicalExecutor::step() {
   return moved;
 }
 
-// As far as kSummed.
+// Advances up to kSummed.
 void HierarchicalExecutor::move_on(Operation& operation, std::uint64_t number,
                                    const NodeProgress& progress) {
   if (operation.phase == Phase::kReduceScatter && number < progress.reduce_scatters) {

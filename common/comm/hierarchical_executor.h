@@ -19,19 +19,19 @@
 
 namespace winnow::comm {
 
-// All-reduces in three phases: reduce-scatter inside the machine, each rank's share between the
-// machines, all-gather inside the machine. A thread of its own drives them; any number are in
-// flight, and each phase of one overlaps the others of others.
+// All-reduces in three phases: reduce-scatter within the machine; each rank's share between
+// machines; all-gather within the machine. A thread of its own drives any number of them; the
+// phases of different operations overlap.
 //
-// No deadlock  reduce-scatters begin in the order of submission, all-gathers too, and neither waits
-//              for the other; what goes between machines waits for nothing here. So of all
-//              unfinished phases the first in that order always goes on
-// Same bits    each phase adds in an order that timing does not change, and each element's sum is
-//              made by one rank of a machine
-// Failure      of a phase: this rank leaves the group, every operation in flight and every later
-//              one throws. Those that are between machines are waited for first: they have the
-//              buffer
-// Threads      submit() from any, in the same order on every rank of every machine
+// No deadlock  Reduce-scatters start in order of submission, and so do all-gathers; neither waits
+//              for the other. Transfers between machines wait for nothing here. So the first
+//              unfinished phase in that order can always proceed.
+// Same bits    Each phase adds in an order independent of timing, and each element is summed by one
+//              rank of a machine.
+// Failure      If a phase fails, this rank leaves the group, and every running and later operation
+//              throws. Transfers between machines are waited for first, because they use the
+//              buffer.
+// Threads      submit() from any thread, in the same order on every rank of every machine.
 class HierarchicalExecutor {
  public:
   // Sums this rank's share over the machines.
@@ -39,18 +39,18 @@ class HierarchicalExecutor {
       std::span<float> share, std::span<const Transfer> between, Wire wire)>;
 
   HierarchicalExecutor(std::unique_ptr<NodeGroup> group, StartBetween between);
-  ~HierarchicalExecutor();  // finishes what is in flight
+  ~HierarchicalExecutor();  // finishes running operations
   HierarchicalExecutor(const HierarchicalExecutor&) = delete;
   HierarchicalExecutor& operator=(const HierarchicalExecutor&) = delete;
 
-  // `buffer` and `parts` stay until the future is ready.
+  // `buffer` and `parts` must live until the future is ready.
   std::shared_future<void> submit(std::span<float> buffer, const HierarchicalParts& parts,
                                   Wire wire);
 
-  // What adding and moving data inside the machine has taken so far. From any thread.
+  // Time spent so far on adding and moving data within the machine. From any thread.
   std::chrono::nanoseconds working() const noexcept { return working_; }
 
-  // True once a phase has failed; other ranks may wait for this one then.
+  // True once a phase has failed; other ranks may then be waiting for this one.
   bool broken() const noexcept { return broken_; }
 
  private:
@@ -81,12 +81,12 @@ class HierarchicalExecutor {
   std::atomic<bool> broken_ = false;
   std::atomic<std::chrono::nanoseconds> working_{};
 
-  // The thread's only.
+  // Only used by the thread.
   std::deque<Operation> running_;
-  std::uint64_t finished_ = 0;  // operations before the first of running_
+  std::uint64_t finished_ = 0;  // number of operations before the first of running_
   std::exception_ptr failure_;
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last, because it uses the members above
 };
 
 }  // namespace winnow::comm

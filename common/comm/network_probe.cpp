@@ -12,7 +12,7 @@ namespace winnow::comm {
 
 namespace {
 
-constexpr int kTurns = 5;  // the median counts
+constexpr int kTurns = 5;  // the median is used
 constexpr int kRounds = 50;
 constexpr int kMessages = 64;
 constexpr std::size_t kSmallElements = 1 << 10;
@@ -20,7 +20,7 @@ constexpr std::size_t kLargeElements = 1 << 15;
 constexpr int kLongMessages = 2;
 constexpr std::size_t kLongElements = 1 << 19;
 constexpr std::size_t kSafeMessage = 1 << 19;  // bytes
-constexpr double kLongTakesAtMost = 1.25;      // times what a byte takes otherwise
+constexpr double kLongTakesAtMost = 1.25;      // relative to a byte of shorter messages
 
 double seconds_of(const auto& work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -35,7 +35,7 @@ double median_of_turns(const auto& measure) {
   return seconds[kTurns / 2];
 }
 
-// Whom a rank sends to and receives from: itself, if nobody.
+// The ranks that a rank sends to and receives from; itself if none.
 struct Neighbours {
   int to;
   int from;
@@ -75,14 +75,14 @@ struct Messages {
   std::size_t elements;
 };
 
-// The mean over the ranks that have neighbours; 0 where none has.
+// The mean over ranks with neighbours; 0 if there are none.
 double seconds_of_messages(Communicator& comm, const Neighbours& peers, const Messages& sent) {
   const bool takes_part = peers.to != comm.rank();
   const std::size_t count = takes_part ? sent.elements : 0;
   std::vector<float> buffer(static_cast<std::size_t>(1 + sent.chains) * count);
   std::vector<Transfer> transfers;
   for (int chain = 0; chain < sent.chains; ++chain) {
-    // A rank that is left out has its part in each chain, as every all-reduce demands.
+    // A rank without neighbours still takes part in each chain, as every all-reduce requires.
     const std::size_t into = static_cast<std::size_t>(1 + chain) * count;
     for (int round = 0; round < (takes_part ? sent.rounds : 1); ++round) {
       transfers.push_back({Transfer::Kind::kReceiveCopy, peers.from, chain, round, into, count});
@@ -111,14 +111,15 @@ LinkCost probe(Communicator& comm, const Neighbours& peers) {
   return cost;
 }
 
-// Of two cables Open MPI takes one for a long message, and both for several shorter ones.
+// With two cables, Open MPI sends a long message through one, and several shorter ones through
+// both.
 std::size_t longest_message(Communicator& comm, const Neighbours& peers, const LinkCost& link) {
   const double seconds = seconds_of_messages(comm, peers, {kLongMessages, 1, kLongElements});
   constexpr double kBytes = kLongMessages * kLongElements * sizeof(float);
   return seconds <= kLongTakesAtMost * kBytes * link.seconds_per_byte ? 0 : kSafeMessage;
 }
 
-// Of segments that a cache holds, as messages leave them.
+// Measured on segments that fit into a cache, like received messages.
 double add_seconds_per_byte() {
   std::vector<float> sums(kLargeElements), terms(kLargeElements, 1.0F);
   const double seconds = median_of_turns([&] {
@@ -131,7 +132,7 @@ double add_seconds_per_byte() {
   return seconds / static_cast<double>(kMessages * kLargeElements * sizeof(float));
 }
 
-// Rank 0's: sums of MPI's own need not have the same bits everywhere.
+// Copies rank 0's result: MPI's own sums need not have the same bits everywhere.
 NetworkModel broadcast(Communicator& comm, NetworkModel network) {
   static_assert(std::is_trivially_copyable_v<NetworkModel>);
   comm.broadcast(std::as_writable_bytes(std::span(&network, 1)), 0);

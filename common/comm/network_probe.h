@@ -5,14 +5,15 @@
 
 namespace winnow::comm {
 
-// What the network of this job costs, by a short exchange; the same on all ranks.
+// Measures the network of this job with a short exchange. The same result on all ranks. Collective;
+// at least 2 ranks.
 //
-// Inside   machines all ranks send at once, each to the next one; with one rank each as between
-// Between  machines one rank of each sends, to the next machine; with one machine as inside
-// Cards    one a machine
-// Longest  message: 512 KiB where those of 2 MiB take 1.25 times as long a byte, else any
-// Takes    65 MB each way and port, and 250 latencies
-// Ranks    collective; at least 2. Throws SystemError
+// Inside   All ranks of a machine send to the next one at once. With one rank each: as between.
+// Between  One rank of each machine sends to the next machine. With one machine: as inside.
+// Cards    Assumes one a machine.
+// Longest  Message: 512 KiB if messages of 2 MiB take 1.25 times as long per byte; else any.
+// Cost     65 MB in each direction and port, and 250 latencies.
+// Errors   SystemError.
 NetworkModel probe_network(Communicator& comm);
 
 }  // namespace winnow::comm

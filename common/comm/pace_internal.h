@@ -4,23 +4,24 @@
 
 namespace winnow::comm {
 
-// How a thread that polls shares its cores with threads that compute. After many polls that find
-// nothing it sleeps between them, longer and longer up to a limit: a message that is about to come
-// is found soon, and waiting for a late rank takes about a tenth of a core.
+// How a polling thread shares its cores with computing threads. After many empty polls it sleeps
+// between them, increasingly longer up to a limit: an imminent message is found soon, and waiting
+// for a late rank takes about a tenth of a core.
 class Pace {
  public:
-  // A poll has found something.
+  // Call it after a successful poll.
   void found() noexcept;
 
-  // A poll has found nothing: sleeps if it is time to. Returns how long.
+  // Call it after an empty poll: sleeps if it is time to. Returns the duration.
   std::chrono::microseconds rest();
 
  private:
-  int empty_polls_ = 0;  // since something was last found
+  int empty_polls_ = 0;  // since the last success
   std::chrono::microseconds nap_{};
 };
 
-// The calling thread's sleeps end within a microsecond or so. The usual 50 would drown short naps.
+// Makes the calling thread's sleeps precise to about a microsecond, because the usual slack of 50
+// would dominate short ones.
 void nap_precisely() noexcept;
 
 }  // namespace winnow::comm

@@ -10,18 +10,19 @@ namespace winnow::comm {
 
 bool nccl_built() noexcept;
 
-// The cards of the ranks of `comm` on this rank's machine, by NCCL. Called by all ranks of `comm`,
-// each with its card as the current device of this thread; it talks to them until it returns.
+// The GPUs of the ranks of `comm` on this rank's machine, by NCCL. Collective: called by all ranks
+// of `comm`, each with its GPU as the current device of this thread.
 //
-// Buffers     in the card's memory, written before an operation is started
-// Streams     two of its own, one for each kind of operation, and a communicator of NCCL for each
-// Order       of additions: NCCL's, which stays the same for the same cards, shares and settings
-// Shares      equal ones by ncclReduceScatter and ncclAllGather; others by a group of an ncclReduce
-//             or an ncclBroadcast for each share, for those calls know no other
-// Failure     an error of NCCL, or an operation that is not over after `patience`: both
-//             communicators are aborted, and advance() throws
-// Throws      SystemError. Error: this build has no NCCL
-// Unproved    it was compiled and never run
+// Buffers     In GPU memory, written before an operation starts.
+// Streams     Two of its own, one for each kind of operation, with one NCCL communicator each.
+// Order       Additions follow NCCL's order, which is constant for the same GPUs, shares and
+//             settings.
+// Shares      Equal ones use ncclReduceScatter and ncclAllGather. Others use a group of ncclReduce
+//             or ncclBroadcast, one a share.
+// Failure     An error of NCCL, or an operation that takes longer than `patience`: both
+//             communicators are aborted, and advance() throws.
+// Errors      SystemError. Error: this build has no NCCL.
+// Untested    It compiles, but was never run.
 std::unique_ptr<NodeGroup> make_nccl_group(
     Communicator& comm, std::chrono::seconds patience = std::chrono::minutes(10));
 

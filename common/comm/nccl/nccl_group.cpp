@@ -34,8 +34,8 @@ void check(ncclResult_t rc, const char* call, ncclComm_t comm) {
   throw SystemError(message);
 }
 
-// Every call on a communicator that does not block may go on behind it; another one may follow only
-// when that is over.
+// A call on a non-blocking communicator may continue in the background; the next call must wait for
+// it.
 void settle(ncclComm_t comm, const char* call, std::chrono::seconds patience) {
   const auto begin = Clock::now();
   for (;;) {
@@ -52,14 +52,14 @@ void settle(ncclComm_t comm, const char* call, std::chrono::seconds patience) {
   }
 }
 
-// One kind of operation: a communicator, a stream, and what is under way on it.
+// One kind of operation: a communicator, a stream, and its running operations.
 //
-// Threads  one at a time, with the same current device
+// Threads  One at a time, with the same current device.
 class Lane {
  public:
   Lane(int ranks, int rank, const ncclUniqueId& id, std::chrono::seconds patience)
       : patience_(patience) {
-    // Both kinds may be under way at once, in another order on other cards: they must fit on a card
+    // Both kinds may run at once, in different orders on different GPUs: they must fit on a GPU
     // together.
     constexpr int kMostBlocks = 16;
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -80,7 +80,7 @@ class Lane {
   Lane& operator=(const Lane&) = delete;
   ~Lane() { release(); }
 
-  // `enqueue` makes calls of NCCL on the communicator and the stream, which become one operation.
+  // `enqueue` makes NCCL calls on the communicator and the stream, which form one operation.
   void start(const std::function<void(ncclComm_t, cudaStream_t)>& enqueue) {
     if (comm_ == nullptr) throw SystemError("this rank's NCCL communicator has ended");
     check(ncclGroupStart(), "ncclGroupStart", comm_);
@@ -99,7 +99,7 @@ class Lane {
     if (under_way_.size() == 1) since_ = Clock::now();
   }
 
-  // How many operations are over since the last call. Throws SystemError.
+  // Number of operations finished since the last call. Throws SystemError.
   std::uint64_t finished() {
     if (comm_ == nullptr || under_way_.empty()) return 0;
     ncclResult_t state = ncclSuccess;
@@ -123,7 +123,7 @@ class Lane {
     return count;
   }
 
-  // Ends what is under way, in any state.
+  // Cancels running operations, in any state.
   void abort() noexcept {
     if (comm_ != nullptr) ncclCommAbort(std::exchange(comm_, nullptr));
   }
@@ -148,8 +148,8 @@ class Lane {
   const std::chrono::seconds patience_;
   ncclComm_t comm_ = nullptr;
   cudaStream_t stream_ = nullptr;
-  std::deque<cudaEvent_t> under_way_;  // of each operation, after its end
-  Clock::time_point since_;            // the first of them is the first
+  std::deque<cudaEvent_t> under_way_;  // one for each operation, recorded after it
+  Clock::time_point since_;            // when the first of them became the first
 };
 
 bool are_equal(std::span<const std::size_t> shares) {

@@ -6,44 +6,45 @@
 
 namespace winnow::comm {
 
-// What a rank of a NodeGroup has finished since the group was made.
+// Operations that a rank of a NodeGroup has finished since the group was made.
 struct NodeProgress {
   std::uint64_t reduce_scatters = 0;
   std::uint64_t all_gathers = 0;
-  bool moved = false;  // the last advance() did something
+  bool moved = false;  // whether the last advance() did something
 };
 
-// The ranks of one machine that reduce among themselves, without messages: processes over memory
-// that they share, threads, or cards.
+// The ranks of one machine, which reduce among themselves without messages: processes with shared
+// memory, threads, or GPUs.
 //
-// Shares    offsets in elements, ascending, one more than there are ranks: part r of a buffer is
-//           [shares[r], shares[r + 1]) and belongs to rank r. Parts may be unequal or empty
-// Order     every rank starts the same operations of a kind, with the same shares, in the same
-//           order; the two kinds do not wait for each other. Those of a kind are finished in order
-// Buffers   belong to the group until the operation is finished, or this rank has left. Only this
-//           rank's calls touch them
-// Same bits the order of additions does not depend on timing: in memory a part is its own rank's
-//           term plus those of the other ranks in ascending order
-// Threads   one at a time
+// Shares     Offsets in elements, ascending, one more than there are ranks. Part r of a buffer is
+//            [shares[r], shares[r + 1]) and belongs to rank r. Parts may be unequal or empty.
+// Order      Every rank starts the same operations of a kind, with the same shares, in the same
+//            order. The two kinds do not wait for each other. Operations of a kind finish in order.
+// Buffers    Belong to the group until the operation finishes or this rank has left. Only this
+//            rank's calls access them.
+// Same bits  The order of additions does not depend on timing. In memory, a part is its own rank's
+//            term plus those of the other ranks in ascending order.
+// Threads    One at a time.
 class NodeGroup {
  public:
-  virtual ~NodeGroup() = default;  // tells nobody: a process that ends is the launcher's to tell
+  virtual ~NodeGroup() = default;  // notifies nobody: the launcher handles a process that ends
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
 
-  // This rank's part of the buffer = its sum over ranks; the other parts are not defined then.
+  // This rank's part of the buffer becomes its sum over ranks; the other parts become undefined.
   virtual void start_reduce_scatter(std::span<float> buffer,
                                     std::span<const std::size_t> shares) = 0;
 
-  // Every other rank's part of the buffer = what that rank has in it.
+  // Every other rank's part of the buffer becomes that rank's data.
   virtual void start_all_gather(std::span<float> buffer, std::span<const std::size_t> shares) = 0;
 
-  // Moves data as far as that goes without waiting for another rank.
+  // Moves data as far as possible without waiting for another rank.
   //
-  // Throws  SystemError: a rank that is waited for has left, or has another buffer
+  // Errors  SystemError: a required rank has left, or has another buffer.
   virtual NodeProgress advance() = 0;
 
-  // This rank does nothing any more; those that wait for it throw. What is unfinished is forgotten.
+  // Ends this rank's participation; ranks that wait for it throw. Unfinished operations are
+  // dropped.
   virtual void leave() noexcept = 0;
 };
 

@@ -69,7 +69,7 @@ RingGroup::Operation RingGroup::make_operation(std::span<float> buffer,
   return {buffer, {shares.begin(), shares.end()}, std::vector<std::size_t>(ranks)};
 }
 
-// What comes next of a part; empty at its end.
+// The next piece of a part; empty at its end.
 std::span<float> RingGroup::next_piece(Operation& operation, int part) const {
   const auto at = static_cast<std::size_t>(part);
   const std::size_t begin = operation.shares[at] + operation.done[at];
@@ -152,14 +152,14 @@ bool RingGroup::all_gather(Operation& operation) {
   return moved;
 }
 
-// Throws SystemError: rank `to` has left with the ring full for it.
+// Throws SystemError if rank `to` has left while its ring is full.
 void RingGroup::expect_reader(const Ring& ring, std::size_t reader, int to) const {
   const bool left = memory_.left(to).load(std::memory_order_acquire) != 0;
   if (left && !ring.has_room(reader)) throw_left(to);
 }
 
-// The next message of `count` elements; empty: not yet here. Throws SystemError: it will not come,
-// or is another.
+// The next message, of `count` elements; empty: not here yet. Throws SystemError if it will never
+// come, or has another size.
 std::span<const float> RingGroup::expect(const Ring& ring, std::size_t reader, int from,
                                          std::size_t count) const {
   if (!ring.has_message(reader)) {

@@ -11,15 +11,15 @@
 
 namespace winnow::comm {
 
-// A NodeGroup over memory that its ranks share. Buffers go through rings: of a reduce-scatter, each
-// rank writes the parts of others into its rings to them; of an all-gather, its own part into its
-// ring to all. Each rank adds up its own part.
+// A NodeGroup over shared memory. Data passes through ring buffers. Reduce-scatter: each rank
+// writes the others' parts into its rings to them, and sums its own part. All-gather: each rank
+// writes its part into its ring to all.
 //
-// No deadlock  every rank works on the oldest unfinished operation of each kind and never waits
-//              inside it: it reads whatever is there, so rings that are full become empty
+// No deadlock  Every rank works on the oldest unfinished operation of each kind and never waits
+//              inside it. It reads whatever is there, so full rings are emptied.
 class RingGroup final : public NodeGroup {
  public:
-  // `memory` is RingMemory of `shape`, mapped by all ranks.
+  // memory  A RingMemory of `shape`, mapped by all ranks.
   RingGroup(int rank, const RingShape& shape, std::shared_ptr<std::byte> memory);
   RingGroup(const RingGroup&) = delete;
   RingGroup& operator=(const RingGroup&) = delete;
@@ -35,7 +35,7 @@ class RingGroup final : public NodeGroup {
   struct Operation {
     std::span<float> buffer;
     std::vector<std::size_t> shares;
-    std::vector<std::size_t> done;  // of each part, the elements that were written or read
+    std::vector<std::size_t> done;  // for each part, the number of elements written or read
   };
 
   Operation make_operation(std::span<float> buffer, std::span<const std::size_t> shares) const;

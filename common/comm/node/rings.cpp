@@ -7,10 +7,10 @@ namespace winnow::comm {
 namespace {
 
 constexpr std::size_t kSlots = 4;
-constexpr std::size_t kMostSlotElements = 16'384;  // 64 KiB: a few of them stay in a cache
+constexpr std::size_t kMostSlotElements = 16'384;  // 64 KiB: a few fit into a cache
 constexpr std::size_t kLeastSlotElements = 256;
 constexpr std::size_t kMostElements = std::size_t{8}
-                                      << 20;  // of all slots, but for hundreds of ranks
+                                      << 20;  // for all slots; exceeded with hundreds of ranks
 
 struct Counts {
   explicit Counts(const RingShape& shape)
@@ -22,7 +22,7 @@ struct Counts {
   std::size_t peers;
   std::size_t ranks;
   std::size_t rings;     // one for each pair, then one for each rank
-  std::size_t counters;  // token, left; written and read of pairs; written, then read of ranks
+  std::size_t counters;  // token, left; written and read for pairs; written, then read for ranks
   std::size_t counts;
 };
 
@@ -35,7 +35,7 @@ std::size_t in_lines(std::size_t bytes) {
 RingShape RingShape::of(int ranks) {
   RingShape shape{.ranks = ranks, .slots = kSlots, .slot_elements = kMostSlotElements};
   const std::size_t slots = Counts(shape).counts;
-  // Whole cache lines.
+  // Multiples of cache lines.
   shape.slot_elements =
       std::clamp(kMostElements / slots / 16 * 16, kLeastSlotElements, kMostSlotElements);
   return shape;

@@ -28,7 +28,7 @@ namespace {
 Fd make_memory(std::size_t bytes) {
   Fd file(memfd_create("winnow", MFD_CLOEXEC));
   if (!file) fail("memfd_create", errno);
-  // Now, with an error, rather than when a page is first touched, with a signal.
+  // Allocate now, with an error, not when a page is first accessed, with a signal.
   const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));
   if (error != 0) fail(std::to_string(bytes >> 10) + " KiB", error);
   return file;
@@ -47,11 +47,11 @@ std::shared_ptr<std::byte> map_memory(const Fd& file, std::size_t bytes) {
   return {static_cast<std::byte*>(at), [bytes](std::byte* p) { munmap(p, bytes); }};
 }
 
-// Where others find a rank's memory; all zero: it has none.
+// How others find a rank's memory; all zero: it has none.
 struct Whereabouts {
   std::uint64_t process = 0;
   std::uint64_t file = 0;
-  std::uint64_t token = 0;  // the memory begins with it
+  std::uint64_t token = 0;  // also at the beginning of the memory
 };
 
 std::uint64_t random_token() {
@@ -83,7 +83,7 @@ std::unique_ptr<NodeGroup> make_shared_memory_group(Communicator& comm) {
     if (first) return;
     const std::size_t at = static_cast<std::size_t>(ranks.front()) * row.size();
     file = open_memory(rows[at], rows[at + 1]);
-    // The file of another process, where this one has other process numbers.
+    // In another process namespace it may be an unrelated file.
     if (lseek(file.get(), 0, SEEK_END) != static_cast<off_t>(shape.bytes())) fail("sizes", ESTALE);
     memory = map_memory(file, shape.bytes());
     if (RingMemory(shape, memory.get()).token() != rows[at + 2]) fail("tokens", ESTALE);

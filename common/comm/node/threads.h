@@ -7,8 +7,8 @@
 
 namespace winnow::comm {
 
-// A group whose ranks are threads of this process; element r is rank r's. Each may be destroyed by
-// itself.
+// A group whose ranks are threads of this process; element r is for rank r. Each may be destroyed
+// separately.
 std::vector<std::unique_ptr<NodeGroup>> make_thread_group(int ranks);
 
 }  // namespace winnow::comm

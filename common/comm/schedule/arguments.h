@@ -8,10 +8,10 @@ namespace winnow::comm {
 
 constexpr std::size_t divide_up(std::size_t value, std::size_t by) { return (value + by - 1) / by; }
 
-// What every generator requires of its arguments; throws Error or UsageError.
+// Checks the arguments common to all generators; throws Error or UsageError.
 void check_arguments(int rank, int ranks, const ScheduleOptions& options);
 
-// `count` chains as Transfer numbers them; throws UsageError when an int cannot hold so many.
+// The number of chains for Transfer; UsageError if it does not fit into an int.
 int checked_chains(std::size_t count);
 
 }  // namespace winnow::comm

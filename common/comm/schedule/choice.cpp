@@ -13,10 +13,10 @@ namespace {
 
 constexpr int kColors[] = {2, 4, 8};
 constexpr std::size_t kLeastSegment = 8'192;
-constexpr std::size_t kSegmentSteps = 4;      // from one size to the next
-constexpr std::size_t kMostSegments = 1'024;  // more are not worth the clock's time
+constexpr std::size_t kSegmentSteps = 4;      // factor from one size to the next
+constexpr std::size_t kMostSegments = 1'024;  // more would make the simulation too slow
 
-// Sizes of segments worth trying, ascending, in elements.
+// Segment sizes to try, ascending, in elements.
 std::vector<std::size_t> segments_for(const AllReduceShape& shape, const NetworkModel& network) {
   std::vector<std::size_t> all{kLeastSegment};
   while (all.back() < shape.count) {
@@ -72,7 +72,7 @@ ScheduleChoice choose_schedule(const AllReduceShape& shape, const NetworkModel& 
       for (const int colors : kColors) {
         const ScheduleOptions options{.colors = colors, .segment_elements = segment};
         auto transfers = transfers_of_all(schedule, options, shape);
-        // Not every schedule obeys every option.
+        // Not every schedule uses every option.
         if (std::ranges::find(tried, transfers) != tried.end()) continue;
         const double seconds = seconds_of(transfers, shape, network);
         tried.push_back(std::move(transfers));

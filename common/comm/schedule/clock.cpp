@@ -14,19 +14,19 @@ namespace winnow::comm {
 
 namespace {
 
-// A chain of a rank under way: transfers [begin, end) of the rank's list are its round.
+// A running chain of a rank: transfers [begin, end) of the rank's list are its current round.
 struct Running {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::size_t last = 0;     // one past the chain
-  std::size_t waiting = 0;  // messages of the round not yet through
+  std::size_t waiting = 0;  // unfinished messages of the round
   std::size_t to_add = 0;   // elements
 };
 
 struct Event {
   enum class Kind : std::uint8_t { kArrives, kReceived, kSent, kRoundDone };
   double at;
-  std::uint64_t order;  // of events of the same time, for the same result each run
+  std::uint64_t order;  // order of simultaneous events, for reproducible results
   Kind kind;
   int rank;
   int chain;
@@ -139,7 +139,7 @@ class Clock {
         --early;
         ++here_already;
       } else {
-        --early;  // one more is waited for
+        --early;  // one more receive is waiting
       }
     }
     for (; here_already > 0; --here_already) message_done(rank, chain, now);
@@ -156,7 +156,7 @@ class Clock {
                rank, bytes});
   }
 
-  // The first byte is at the receiver's port.
+  // The first byte reaches the receiver's port.
   void arrive(const Event& event) {
     const LinkCost& link = cost(event.peer, event.rank);
     double& free = in_free_[port(event.rank, event.peer)];
@@ -193,12 +193,12 @@ class Clock {
   const std::span<const int> node_of_;
   const std::size_t element_bytes_;
   const NetworkModel& network_;
-  std::vector<int> port_;          // of each rank: its card
-  std::vector<std::size_t> next_;  // of each rank: the first transfer of its next chain
-  std::vector<std::map<int, Running>> running_;  // of each rank, by chain
-  std::vector<double> adder_free_;               // of each rank
-  // Of each rank, by peer and chain: messages here that no receive waits for, or the receives that
-  // wait, as a negative number.
+  std::vector<int> port_;                        // by rank: its card
+  std::vector<std::size_t> next_;                // by rank: the first transfer of its next chain
+  std::vector<std::map<int, Running>> running_;  // by rank, then by chain
+  std::vector<double> adder_free_;               // by rank
+  // By rank, then by peer and chain: number of messages that arrived before their receive; or,
+  // negative, of waiting receives.
   std::vector<std::map<std::pair<int, int>, int>> early_;
   std::map<Port, double> out_free_;
   std::map<Port, double> in_free_;

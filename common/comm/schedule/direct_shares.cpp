@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMessagesAtOnce = 8;
 
-// The receiver's part goes, or the sender's.
+// Sends the receiver's part, or the sender's.
 enum class Whose { kReceivers, kSenders };
 
 std::vector<Transfer> to_each(const Placement& placement, const ShareChains& parts, Whose whose,

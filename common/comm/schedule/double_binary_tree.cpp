@@ -8,8 +8,8 @@ namespace winnow::comm {
 
 namespace {
 
-// Labels 1 .. ranks-1 in the in-order numbering of a binary tree, below label 0: a label's height
-// is that of its lowest bit, so that all odd ones are leaves.
+// Labels 1 .. ranks-1 in the in-order numbering of a binary tree, below label 0. A label's height
+// is that of its lowest set bit, so all odd ones are leaves.
 int parent_of(int label, int ranks) {
   if (label == 0) return -1;
   const int bit = label & -label;
@@ -26,7 +26,7 @@ std::vector<int> children_of(int label, int ranks) {
   int step = (label & -label) >> 1;
   if (step == 0) return children;
   children.push_back(label - step);
-  // Where the tree ends on this side, the highest subtree that is left hangs here.
+  // If the tree ends on this side, the highest remaining subtree is attached here.
   while (step > 0 && label + step >= ranks) step >>= 1;
   if (step > 0) children.push_back(label + step);
   return children;
@@ -34,8 +34,8 @@ std::vector<int> children_of(int label, int ranks) {
 
 }  // namespace
 
-// The second tree is the first mirrored, or for an odd number of ranks moved on by one: its leaves
-// are the other ranks.
+// The second tree is the first one mirrored or, for an odd number of ranks, shifted by one: its
+// leaves are the other ranks.
 TreePlace double_binary_tree_place(int rank, int ranks, int tree) {
   const bool mirrored = ranks % 2 == 0;
   const auto moved = [&](int from, int by) {

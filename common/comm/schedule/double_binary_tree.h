@@ -8,8 +8,9 @@
 
 namespace winnow::comm {
 
-// Two binary trees, each for half of the buffer; a rank is inside of at most one of them, but for
-// rank 0 of an odd number. What NCCL takes between machines: the rival of multi-colour.
+// Two binary trees, each for half of the buffer. Every rank is an inner node of at most one of
+// them, except rank 0 for odd numbers. NCCL's choice between machines: an alternative to
+// multi-colour.
 //
 // Hops    2 ceil(log2(p))
 // Source  Sanders, Speck, Träff 2009: Two-tree algorithms for full bandwidth broadcast, reduction
@@ -17,7 +18,7 @@ namespace winnow::comm {
 std::vector<Transfer> double_binary_tree_all_reduce(const Placement& placement, std::size_t count,
                                                     const ScheduleOptions& options);
 
-// Where `rank` is in tree 0 or 1.
+// The position of `rank` in tree 0 or 1.
 TreePlace double_binary_tree_place(int rank, int ranks, int tree);
 
 }  // namespace winnow::comm

@@ -10,7 +10,7 @@ namespace winnow::comm {
 
 namespace {
 
-constexpr std::size_t kShareGrain = 16;  // elements: shares begin on cache lines of floats
+constexpr std::size_t kShareGrain = 16;  // in elements: shares begin at cache lines
 
 using Machines = std::vector<std::vector<int>>;  // [m]: the ranks of machine m, ascending
 
@@ -25,12 +25,12 @@ Machines machines_of(const Placement& placement) {
   return machines;
 }
 
-// The rank of a machine that is its head in `share`.
+// The rank of a machine that is responsible for `share` (its head).
 int head_of(const std::vector<int>& ranks, std::size_t share) {
   return ranks[share % ranks.size()];
 }
 
-// Where the head of `machine` is in the tree of a colour over the heads of all machines.
+// The position of `machine`'s head in the tree of a colour over the heads of all machines.
 TreePlace place_between(int machine, const Machines& machines, int color, std::size_t share,
                         const ScheduleOptions& options) {
   const auto head = [&](int m) { return head_of(machines[static_cast<std::size_t>(m)], share); };

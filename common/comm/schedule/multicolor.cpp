@@ -12,8 +12,8 @@ namespace winnow::comm {
 namespace {
 
 // Labels 0 .. interior-1 have children, attached breadth-first, so that trees are shallow. Label 0,
-// the root, has no parent; with children that follow from the colours it takes one child more,
-// which evens out the load.
+// the root, has no parent; if the number of children follows from the colours, it takes one more,
+// which balances the load.
 struct Shape {
   Shape(int ranks, int colors, int most)
       : interior(most > 0 ? std::max(1, divide(ranks - 1, most))
@@ -39,7 +39,7 @@ struct Shape {
 }  // namespace
 
 // Label l of a colour is rank l + shift. While colors * interior <= ranks, the shifts keep the
-// colours' interiors apart; otherwise they spread them evenly.
+// inner nodes of the colours disjoint; otherwise they spread them evenly.
 TreePlace multicolor_place(int rank, int ranks, int color, const ScheduleOptions& options) {
   const int colors = std::min(options.colors, ranks);
   if (colors < 1 || color < 0 || color >= colors || rank < 0 || rank >= ranks ||

@@ -8,20 +8,20 @@
 
 namespace winnow::comm {
 
-// Multi-colour all-reduce: the buffer is cut into `colors` parts, and part c is summed up and
-// handed down its own tree, so that no rank or link carries everything. Segments of a colour are
-// pipelined.
+// Multi-colour all-reduce: the buffer is divided into `colors` parts. Part c is summed and
+// distributed along its own tree, so that no rank or link carries everything. Segments of a colour
+// are pipelined.
 //
-// Children  0: as few as leave the trees' interior ranks disjoint. With ranks mod colors in
-//           {0, 1, 2} no rank then sends or receives more than twice the buffer
+// Children  0: the smallest number with which the trees' inner ranks are disjoint. If ranks mod
+//           colors is in {0, 1, 2}, no rank then sends or receives more than twice the buffer.
 // Source    Sreedhar et al. 2017, arXiv:1711.00705
 std::vector<Transfer> multicolor_all_reduce(const Placement& placement, std::size_t count,
                                             const ScheduleOptions& options);
 
-// Where `rank` is in the tree of one colour.
+// The position of `rank` in the tree of one colour.
 //
 // In      0 <= color < min(options.colors, ranks), 0 <= rank < ranks
-// Throws  Error: there is no such tree or rank
+// Errors  Error: no such tree or rank.
 TreePlace multicolor_place(int rank, int ranks, int color, const ScheduleOptions& options);
 
 }  // namespace winnow::comm

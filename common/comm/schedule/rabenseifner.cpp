@@ -41,7 +41,7 @@ class Chain {
  private:
   using Kind = Transfer::Kind;
 
-  // Each of the pair adds one half; then the first gets the other's.
+  // Each of the pair adds one half; then the first one receives the other's half.
   void add_up_in_pair(HalvedRange range, bool first) {
     const int other = rank_ ^ 1;
     const auto [low, high] = halves(range);
@@ -59,7 +59,8 @@ class Chain {
     }
   }
 
-  // Half of what is left goes to ever nearer ranks, and comes back summed from ever farther ones.
+  // Half of the remaining range goes to ever nearer ranks, and sums come back from ever farther
+  // ones.
   void halve_and_double(HalvedRange range) {
     const int place = rank_ < 2 * pairs_ ? rank_ / 2 : rank_ - pairs_;  // among power_ ranks
     std::vector<std::pair<int, HalvedRange>> given;
@@ -92,7 +93,7 @@ class Chain {
 
   const int rank_;
   const int power_;  // ranks that halve and double
-  const int pairs_;  // ranks more than these
+  const int pairs_;  // additional ranks
   const int chain_;
   int round_ = 0;
   std::vector<Transfer>& transfers_;

@@ -11,8 +11,8 @@ namespace {
 
 using Kind = Transfer::Kind;
 
-// What a rank does with every segment, in order. The two of a pair add up the same two numbers,
-// each its own first: floating-point addition commutes, so both have the same bits.
+// The steps of a rank for every segment, in order. Both ranks of a pair add the same two numbers,
+// each its own first. Floating-point addition is commutative, so both have the same bits.
 struct Step {
   Kind kind;
   int peer;

@@ -7,11 +7,12 @@
 
 namespace winnow::comm {
 
-// Recursive doubling: pairs of ranks ever farther apart exchange all they have and add it up. The
-// fewest hops, log2(p), and log2(p) times the buffer each way: for small buffers.
+// Recursive doubling: pairs of increasingly distant ranks exchange and add everything. The fewest
+// hops, log2(p), with log2(p) times the buffer in each direction: for small buffers.
 //
-// Other numbers  of ranks than powers of two: the first 2(p-p') ranks, p' the power of two below p,
-//                add up in pairs; one of each pair stands for both, and in the end tells the other
+// Other numbers  Numbers of ranks that are no powers of two: the first 2(p-p') ranks, with p' the
+//                power of two below p, add up in pairs; one of each pair then represents both, and
+//                finally informs the other.
 // Source         Thakur, Rabenseifner, Gropp 2005: Optimization of Collective Communication
 //                Operations in MPICH
 std::vector<Transfer> recursive_doubling_all_reduce(const Placement& placement, std::size_t count,

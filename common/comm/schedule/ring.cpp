@@ -6,10 +6,10 @@
 
 namespace winnow::comm {
 
-// The buffer is cut into chains of at most ranks * segment_elements, each its own trip round the
-// ring, so that the additions of one chain hide behind the messages of others. A chain has one
-// block per rank. After ranks - 1 rounds of adding, rank r holds the finished block r + 1; as many
-// rounds of copying carry the finished blocks round.
+// The buffer is divided into chains of at most ranks * segment_elements, each with its own trip
+// around the ring, so that the additions of one chain overlap with the messages of others. A chain
+// has one block per rank. After ranks - 1 rounds of adding, rank r has the finished block r + 1; as
+// many rounds of copying distribute the finished blocks.
 std::vector<Transfer> ring_all_reduce(const Placement& placement, std::size_t count,
                                       const ScheduleOptions& options) {
   const int rank = placement.rank;

@@ -7,7 +7,7 @@
 
 namespace winnow::comm {
 
-// Ring all-reduce: reduce-scatter and all-gather round the ring. Least traffic, 2(p-1) hops.
+// Ring all-reduce: reduce-scatter and all-gather around the ring. Minimal traffic, 2(p-1) hops.
 std::vector<Transfer> ring_all_reduce(const Placement& placement, std::size_t count,
                                       const ScheduleOptions& options);
 

@@ -6,7 +6,8 @@ namespace winnow::comm {
 
 namespace {
 
-// In its first turn rank r sends the part of rank r - `first`, then always what it got before.
+// In its first round rank r sends the part of rank r - `first`, then always what it received
+// before.
 std::vector<Transfer> round_the_ring(const Placement& placement, const ShareChains& parts,
                                      int first, Transfer::Kind receive) {
   const int rank = placement.rank;

@@ -17,17 +17,16 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-// The share of a rank in a buffer of `count` elements that all ranks divide: in the order of ranks,
-// without gaps, as equal as can be. The first count mod ranks are one element longer.
+// The share of a rank in a buffer of `count` elements: in order of ranks, without gaps, as equal as
+// possible. The first count mod ranks shares are one element longer.
 Share share_of(int rank, int ranks, std::size_t count) noexcept;
 
-// The halves of an all-reduce by shares, each for itself. A row of the table in shares.cpp.
+// The two halves of an all-reduce by shares. A row of the table in shares.cpp.
 //
-// reduce_scatter  each rank ends with the sum of its own share; what its other shares hold then is
-//                 not defined
-// all_gather      each rank begins with its own share and ends with those of all
-// Transfers       as Schedule::all_reduce's: this rank's, for a buffer of `count` elements, ordered
-//                 by chain, then round; every rank is in every chain. Throws what that throws
+// reduce_scatter  Each rank ends with the sum of its own share; its other shares become undefined.
+// all_gather      Each rank starts with its own share and ends with all of them.
+// Transfers       As for Schedule::all_reduce: this rank's, for a buffer of `count` elements,
+//                 ordered by chain, then round; every rank is in every chain. Same errors.
 struct ShareSchedule {
   std::string_view name;
   std::string_view what;
@@ -39,21 +38,22 @@ struct ShareSchedule {
 
 std::span<const ShareSchedule> share_schedules();
 
-// All shares cut into as many chains: chain c has part c of each. No part is longer than a segment.
+// Divides all shares into equally many chains: chain c has part c of each. No part is longer than a
+// segment.
 class ShareChains {
  public:
-  // Throws as check_arguments and checked_chains do.
+  // Throws as check_arguments() and checked_chains().
   ShareChains(const Placement& placement, std::size_t count, const ScheduleOptions& options);
 
-  int chains() const noexcept { return chains_; }  // 0: nothing is to be done
-  // Elements of the share of `rank`, which counts modulo ranks, in a chain.
+  int chains() const noexcept { return chains_; }  // 0: nothing to do
+  // The elements of the share of `rank` (modulo the number of ranks) in a chain.
   Share part(int rank, int chain) const noexcept;
 
  private:
   int ranks_;
   std::size_t count_;
   int chains_ = 0;
-  std::size_t span_ = 0;  // of a part, at most
+  std::size_t span_ = 0;  // maximum length of a part
 };
 
 }  // namespace winnow::comm

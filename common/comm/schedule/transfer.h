@@ -7,19 +7,20 @@
 
 namespace winnow::comm {
 
-// One move of a collective as one rank sees it: elements [begin, begin + count) of a buffer go to
+// One move of a collective as seen by one rank: elements [begin, begin + count) of a buffer go to
 // `peer` or come from it.
 //
-// Buffer    an all-reduce has one; an all-to-all sends from one and receives into another
-// Chains    independent of each other; they touch disjoint ranges
-// Rounds    transfers of one chain run by ascending round; those of one round run together, and its
-//           additions after all of its messages, in list order
-// Matching  a message belongs to (sender, receiver, chain), and within these to its place in order
+// Buffer    An all-reduce has one; an all-to-all sends from one and receives into another.
+// Chains    Are independent and access disjoint ranges.
+// Rounds    Transfers of one chain run by ascending round. Those of one round run concurrently; its
+//           additions run after all its messages, in list order.
+// Matching  A message is identified by (sender, receiver, chain), and among equal ones by its
+//           position in order.
 struct Transfer {
   enum class Kind : std::uint8_t {
-    kSend,         // the range to peer
-    kReceiveAdd,   // peer's range is added to ours
-    kReceiveCopy,  // peer's range replaces ours
+    kSend,         // sends the range to peer
+    kReceiveAdd,   // adds peer's range to ours
+    kReceiveCopy,  // replaces our range by peer's
   };
   Kind kind;
   int peer;
@@ -31,21 +32,21 @@ struct Transfer {
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
-// Chains of an all-reduce that a rank has under way at once: enough to fill a tree of depth 4 up
+// Number of an all-reduce's chains that a rank runs at once: enough to fill a tree of depth 4 up
 // and down for four colours, few enough that the receive buffers (at most a segment per child) stay
 // in a cache.
 inline constexpr std::size_t kChainsAtOnce = 32;
 
-// Where the ranks are. A schedule may keep traffic inside machines by it.
+// The machines of the ranks. A schedule can use it to keep traffic within machines.
 struct Placement {
-  int rank = 0;              // this one
+  int rank = 0;              // this rank
   std::vector<int> node_of;  // [r]: machine of rank r, numbered from 0 in order of lowest ranks
 
   int ranks() const noexcept { return static_cast<int>(node_of.size()); }
   int machines() const noexcept {
     return node_of.empty() ? 0 : *std::max_element(node_of.begin(), node_of.end()) + 1;
   }
-  std::vector<int> ranks_of_machine() const {  // of this one; ascending
+  std::vector<int> ranks_of_machine() const {  // ranks of this rank's machine; ascending
     std::vector<int> out;
     for (int r = 0; r < ranks(); ++r) {
       const auto at = static_cast<std::size_t>(r);

@@ -8,9 +8,9 @@ namespace winnow::comm {
 
 namespace {
 
-constexpr std::size_t kPartGrain = 16;  // elements: parts begin on cache lines of floats
+constexpr std::size_t kPartGrain = 16;  // in elements: parts begin at cache lines
 
-// Sum up, then hand down. The children's sums arrive together and are added in the tree's order.
+// Sums up, then distributes. The children's sums arrive together and are added in the tree's order.
 void append_chain(const TreePlace& place, int chain, std::size_t begin, std::size_t count,
                   std::vector<Transfer>& transfers) {
   int round = 0;
