@@ -5,10 +5,10 @@
 namespace winnow::health {
 namespace {
 
-// A step that was held up is not typical: it counts as four.
+// An unusually slow step is limited to this multiple of a typical one.
 constexpr double kMost = 4;
 
-// A typical step follows those of the last three seconds, the last three at least.
+// The typical step averages over the last three seconds, but at least three steps.
 double weight_of(double step_s, double typical_s) {
   return std::clamp(std::min(step_s, kMost * typical_s) / 3, 0.01, 0.3);
 }
@@ -20,8 +20,8 @@ void follow(std::atomic<float>& mean, double now, double weight) noexcept {
   mean.store(static_cast<float>(next), std::memory_order_relaxed);
 }
 
-// Of the last three steps the one between the two others, of two the faster one: what is slow once
-// is not typical. `steps`: a ring; where fewer have been counted, the others are zeros.
+// The median of the last three steps, or the faster of two, so that a single slow step does not
+// count. `steps` is a ring; missing ones are zero.
 StepSeconds middle_of(std::array<StepSeconds, 3> steps, int counted) noexcept {
   std::ranges::sort(steps, {}, &StepSeconds::step);
   const int zeros = std::max(0, 3 - counted);
@@ -52,7 +52,7 @@ void Board::end_step(double batch_wait_s) noexcept {
   const auto since = [](const std::atomic<std::int64_t>& now, std::int64_t before) {
     return static_cast<double>(now.load(kRelaxed) - before) * 1e-9;
   };
-  const bool goes_on = batch_wait_s >= under_way_.batch_wait_s;  // or another loader has begun
+  const bool goes_on = batch_wait_s >= under_way_.batch_wait_s;  // or else another loader has begun
   const double batch = batch_wait_s - (goes_on ? under_way_.batch_wait_s : 0);
   const double exchange = std::min(batch, since(exchange_ns_, under_way_.exchange_ns));
   under_way_.batch_wait_s = batch_wait_s;

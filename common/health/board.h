@@ -11,11 +11,12 @@
 
 namespace winnow::health {
 
-// Where a rank's threads mark what they do, for the thread that tells the others.
+// Records what a rank's threads are doing, for the thread that reports it to other ranks.
 //
-// Threads  marks from any; begin_step() and end_step() from one. All are stores, none waits
-// Time     by a clock that is given, which any of these threads may read: that of the system, but
-//          in tests
+// Threads  mark() from any thread; begin_step() and end_step() from one. All are atomic stores;
+//          none waits.
+// Time     From the given clock, which any of these threads may call: the system's, except in
+//          tests.
 class Board {
  public:
   using Clock = std::chrono::steady_clock;
@@ -23,33 +24,33 @@ class Board {
 
   void mark(Stage stage, std::size_t bucket = 0) noexcept;
 
-  // Step `step`, counted from 1: the rank waits for its batch. `batch_wait_s`: waited for batches
-  // so far, in all steps.
+  // Step `step`, counted from 1, begins: the rank waits for its batch. `batch_wait_s`: total wait
+  // for batches so far.
   void begin_step(std::int64_t step) noexcept;
   void end_step(double batch_wait_s) noexcept;
 
-  // A collective begins; one is waited for, until it is over. `data`: an exchange of data.
+  // Counts started collectives, and started exchanges of data.
   void begin_collective() noexcept { collectives_.fetch_add(1, kRelaxed); }
   void begin_exchange() noexcept { exchanges_.fetch_add(1, kRelaxed); }
   class Waiting;
 
-  // Checkpoint `step` is durable; the run may go on from it.
+  // Checkpoint `step` is durable; the run can resume from it.
   void set_saved(std::int64_t step) noexcept { saved_.store(step, kRelaxed); }
   std::int64_t saved() const noexcept { return saved_.load(kRelaxed); }
 
-  // All that is marked here. Not one moment's, as threads go on meanwhile.
+  // Everything recorded. Not an atomic snapshot, because threads continue meanwhile.
   Status read() const noexcept;
 
  private:
   static constexpr auto kRelaxed = std::memory_order_relaxed;
 
-  // Seconds and counts up to the step under way; its thread's only.
+  // Times and counts of the current step; only used by the thread that calls begin_step().
   struct Step {
     Clock::time_point begin{};
     std::int64_t waited_ns = 0;
     std::int64_t exchange_ns = 0;
     double batch_wait_s = 0;
-    int done = 0;  // steps
+    int done = 0;  // finished steps
   };
 
   const std::function<Clock::time_point()> now_;
@@ -61,18 +62,19 @@ class Board {
   std::atomic<bool> awaits_data_ = false;
   std::atomic<std::uint64_t> collectives_ = 0;
   std::atomic<std::uint64_t> exchanges_ = 0;
-  std::atomic<std::int64_t> waited_ns_ = 0;    // for collectives
-  std::atomic<std::int64_t> exchange_ns_ = 0;  // for data
+  std::atomic<std::int64_t> waited_ns_ = 0;    // waiting for collectives
+  std::atomic<std::int64_t> exchange_ns_ = 0;  // waiting for data
   std::atomic<std::int64_t> saved_ = 0;
   std::atomic<float> step_s_ = 0;
   std::atomic<float> work_s_ = 0;
   std::atomic<float> batch_s_ = 0;
   std::atomic<float> exchange_s_ = 0;
   Step under_way_;
-  std::array<StepSeconds, 3> recent_{};  // a ring of steps that are over, but for the first
+  // Ring buffer of finished steps, without the first (warm-up) step.
+  std::array<StepSeconds, 3> recent_{};
 };
 
-// While it lives the rank waits for a collective, or for an exchange of data.
+// While it lives, the rank waits for a collective or an exchange of data.
 class Board::Waiting {
  public:
   Waiting(Board& board, Wait wait) noexcept;  // kNone: for data

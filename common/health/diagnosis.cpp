@@ -13,25 +13,25 @@ namespace {
 
 // Three heartbeats.
 constexpr double kMissedSeconds = 3;
-// A disk that is waited for leaves most of a core idle.
+// Waiting for a disk leaves most of a core idle.
 constexpr float kDecodingCores = 0.3F;
-// Heartbeats alone are held up, where a rank that takes part says nothing for so long: a machine
-// may have no core for a thread for a while.
+// After this silence of an active rank, only its heartbeats can be delayed: a machine may have no
+// core for a thread for a while.
 constexpr double kUnheardSeconds = 15;
-// What it sent before it was frozen lets the others do fewer steps without it.
+// The messages a frozen rank sent before allow the others fewer steps than this.
 constexpr std::int64_t kStepsWithout = 3;
-// What a process needs of a core that waits for its disk.
+// Cores that a process uses while it waits for its disk.
 constexpr float kIdleCores = 0.02F;
-// A machine that leaves so many questions without an answer is out of reach.
+// A machine with this many unanswered questions is unreachable.
 constexpr int kUnanswered = 5;
-// In which those are asked and may be answered, at the least.
+// Minimum time for asking and answering them.
 constexpr double kEvidenceSeconds = 5;
-// All ranks compute as much for a step: one that takes more time of its cores has slow ones.
+// All ranks compute equally much in a step: one that uses this much more core time has slow cores.
 constexpr double kMoreCpu = 1.3;
-// A step of one that is badly slow takes so many times as long.
+// A badly slow rank takes this many times as long for a step.
 constexpr double kSeveral = 3;
-// Cores are taken from one whose threads wait for so many more than others'; and it holds up steps
-// where that makes them so many times as slow.
+// A rank whose threads wait for this many more cores than the others' is deprived of cores; it
+// delays steps if that makes them this many times as slow.
 constexpr double kTakenCores = 0.3;
 constexpr double kStarved = 4;
 
@@ -39,18 +39,18 @@ const Seen& at(std::span<const Seen> seen, int rank) {
   return seen[static_cast<std::size_t>(rank)];
 }
 
-// What a step takes a rank without what it waits for others.
+// Duration of a rank's step without waiting for others.
 double own_seconds(const Status& s) {
   return double{s.seconds.work} + s.seconds.batch - s.seconds.exchange;
 }
 
-// How many times as long its threads take as they would if cores were free.
+// Slow-down of its threads by waiting for cores.
 double stretched_by(const Status& s) { return 1 + s.delayed / std::max(double{s.cpu}, 0.01); }
 
 bool is_over(const Seen& s) { return s.heard && s.last.stage == Stage::kLeaving; }
 bool is_alive(const Seen& s) { return s.heard && !is_over(s) && s.silent_s < kSilentSeconds; }
 
-// It may be about to fall silent: what it told last may be so no more.
+// It may be about to fall silent, so its last status may be outdated.
 bool is_in_doubt(int, const Seen& s) {
   return s.heard && !is_over(s) && s.silent_s >= kMissedSeconds;
 }
@@ -63,7 +63,7 @@ std::vector<int> ranks_where(std::span<const Seen> seen, const auto& condition) 
   return ranks;
 }
 
-// One look at all ranks.
+// An evaluation of all ranks.
 class Look {
  public:
   Look(int me, std::span<const Seen> seen, const std::vector<Member>& members, double stall_s)
@@ -80,7 +80,7 @@ class Look {
  private:
   int machine_of(int rank) const { return members_[static_cast<std::size_t>(rank)].machine; }
 
-  // Of ranks that are alive, and wait for others since `seconds`.
+  // Live ranks that have waited for others for `seconds`.
   std::vector<int> blocked_for(double seconds) const {
     return ranks_where(seen_, [&](int, const Seen& s) {
       return is_alive(s) && is_blocked(s.last) && s.idle_s >= seconds;
@@ -100,7 +100,7 @@ class Look {
 
   double own_idle() const { return at(seen_, me_).idle_s; }
 
-  // A typical step takes so long; to wait in a step for longer than the second is no part of it.
+  // Duration of a typical step; longer waiting within a step is not normal.
   double typical_s() const {
     double typical = 0;
     for (const Seen& s : seen_) {
@@ -110,7 +110,7 @@ class Look {
   }
   double in_step_s() const { return std::max(stall_s_, 3 * typical_s()); }
 
-  // Since it told anything last: no step is done without it.
+  // Whether it has taken part since its last message: no step finishes without it.
   bool has_taken_part(const Seen& s) const {
     const Status& own = at(seen_, me_).last;
     return s.steps_since > 1 || (!own.is_first_step && own.step > s.last.step + 1);
@@ -157,8 +157,8 @@ class Look {
     return is_lost(machine) ? trouble_of_lost(machine) : Trouble::kSilent;
   }
 
-  // Of a machine that is lost, or of all of them: the link of this one is down where no other
-  // machine is in reach. While it is not known which, neither is told.
+  // The trouble of a lost machine. If no other machine is reachable, it is the link of this one.
+  // While that is undecided, neither is reported.
   Trouble trouble_of_lost(int machine) const {
     bool several = false;
     bool all_lost = true;
@@ -180,7 +180,7 @@ class Look {
             }).empty();
   }
 
-  // One of its ranks was heard so lately, or it has answered a question.
+  // One of its ranks was heard recently, or it has answered a question.
   bool answers(int machine, double within_s) const {
     return any_of_machine(machine, [&](const Seen& s) {
       return (is_alive(s) && s.silent_s < within_s) || s.machine_answers;
@@ -191,7 +191,8 @@ class Look {
     return any_of_machine(machine, [](const Seen& s) { return s.unanswered >= kUnanswered; });
   }
 
-  // What it told last may be old: nobody does a second step before all have done the first.
+  // Its last status may be outdated: no rank begins a second step before all have finished the
+  // first.
   bool is_starting(const Seen& s) const {
     return s.last.stage == Stage::kStarting && ranks_where(seen_, [](int, const Seen& other) {
                                                  return other.last.step > 0 &&
@@ -211,7 +212,7 @@ class Look {
       return all_wait(blocked, waited);
     }
     const Seen& s = at(seen_, last_of(working));
-    // Nobody waits for a rank that is further: what those behind told is not so any more.
+    // Nobody waits for a rank that is further ahead: the status of those behind it is outdated.
     std::erase_if(blocked, [&](int r) { return at(seen_, r).last.step < s.last.step; });
     double waited = longest_idle(blocked);
     if (is_in_step(s.last.stage) && !s.last.is_first_step) {
@@ -232,12 +233,12 @@ class Look {
     return longest;
   }
 
-  // Those that have left among them: who waits then waits for an end.
+  // Includes ranks that have left: who waits then waits for an end.
   std::size_t heard() const {
     return ranks_where(seen_, [](int, const Seen& s) { return s.heard; }).size();
   }
 
-  // The one that is least far, of equals the first.
+  // The rank that is furthest behind; ties go to the first.
   int last_of(const std::vector<int>& ranks) const {
     return *std::ranges::min_element(ranks, {}, [&](int r) {
       const Status& s = at(seen_, r).last;
@@ -257,20 +258,20 @@ class Look {
     return same;
   }
 
-  // Of a rank that waits for no other.
+  // The trouble of a rank that waits for no other.
   static Trouble trouble_of(const Seen& seen) {
     const Status& s = seen.last;
     if (s.stage == Stage::kReading) {
       return s.cpu > kDecodingCores ? Trouble::kDecoding : Trouble::kDisk;
     }
-    // Of a busy machine it has few cores.
+    // On a busy machine it gets few cores.
     if (s.stage == Stage::kStarting && seen.most_cpu > kIdleCores) return Trouble::kCompute;
-    // Weights take no while; what is written at the end of a step may.
+    // Updating weights is quick; what is written at the end of a step may not be.
     if (s.stage == Stage::kUpdating && s.cpu <= kDecodingCores) return Trouble::kStuck;
     return is_in_step(s.stage) ? Trouble::kCompute : Trouble::kStuck;
   }
 
-  // A rank that waits for data of others holds up those that wait for its gradients.
+  // A rank that waits for data from others delays those that wait for its gradients.
   Finding all_wait(const std::vector<int>& blocked, double waited) const {
     const int last = last_of(blocked);
     const Status& s = at(seen_, last).last;
@@ -322,7 +323,7 @@ std::string place_of(const std::vector<int>& ranks, std::string_view what,
          (first.step > 0 ? "in " : "") + in_words(first);
 }
 
-// Three digits, for people.
+// Three significant digits.
 std::string seconds_in_words(double seconds) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.3g", seconds < 1 ? seconds * 1000 : seconds);
@@ -368,7 +369,7 @@ std::vector<Straggler> find_stragglers(std::span<const Seen> seen, double share)
   const auto median_of = [&](const auto& value) {
     std::vector<double> values;
     for (const int r : ranks) values.push_back(value(at(seen, r).last));
-    return median(std::move(values), Middle::kLower);  // of two ranks one may be slow
+    return median(std::move(values), Middle::kLower);  // with two ranks, one may be slow
   };
   const double own_s = median_of(own_seconds);
   const double work_s = median_of([](const Status& s) { return double{s.seconds.work}; });

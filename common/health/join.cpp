@@ -13,7 +13,7 @@
 namespace winnow::health {
 namespace {
 
-constexpr std::size_t kHostWords = 8;  // of 8 letters
+constexpr std::size_t kHostWords = 8;  // 8 characters each
 constexpr std::size_t kAddressWords = kMostAddresses / 2;
 constexpr std::size_t kRow = 1 + kAddressWords + kHostWords;
 constexpr std::uint32_t kLoopback = 0x7F000001;
@@ -25,7 +25,7 @@ JobSecret draw_secret() {
   return secret;
 }
 
-// What a rank tells of itself.
+// The data that a rank shares about itself.
 std::array<std::uint64_t, kRow> row_of(const Endpoint& endpoint) {
   std::array<std::uint64_t, kRow> row{};
   row[0] = endpoint.port | std::uint64_t{endpoint.probe_port} << 16;
@@ -51,7 +51,7 @@ Endpoint endpoint_in(std::span<const std::uint64_t> row) {
   return endpoint;
 }
 
-// Up to the first dot, as people call machines.
+// Up to the first dot, the usual short name.
 std::string host_in(std::span<const std::uint64_t> row) {
   std::array<char, kHostWords * 8 + 1> host{};
   std::memcpy(host.data(), &row[1 + kAddressWords], kHostWords * 8);

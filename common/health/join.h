@@ -14,12 +14,12 @@ namespace winnow::health {
 struct Circle {
   std::vector<Member> members;
   JobSecret secret{};
-  std::unique_ptr<Transport> transport;  // null: one rank, or this one has no socket
-  std::string why_not;                   // rank 0: why not, where ranks have none
+  std::unique_ptr<Transport> transport;  // null: one rank, or this rank has no socket
+  std::string why_not;                   // on rank 0: why ranks have no socket
 };
 
-// Opens this rank's ports, and tells the others over `comm` where it hears them. Collective. A rank
-// that cannot open ports is heard by nobody, and fails nobody.
+// Opens this rank's ports, and exchanges addresses over `comm`. Collective. A rank that cannot open
+// ports is not heard, but causes no failure.
 Circle join(comm::Communicator& comm);
 
 }  // namespace winnow::health

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kMagic = "WNH1";
 
-// The one list of what a message holds, for writing and for reading.
+// The single list of a message's fields, for writing and reading.
 template <class Fields, class Visit>
 void visit_numbers(Fields& s, const Visit& visit) {
   visit(s.rank);

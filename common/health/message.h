@@ -9,8 +9,8 @@
 
 namespace winnow::health {
 
-// What messages of one job are known by. It keeps jobs apart that meet on one port; it travels in
-// the clear, so whoever can read the network can know it.
+// Identifies messages of one job, to separate jobs that share a port. It is sent unencrypted, so
+// anyone who can read the network can know it.
 using JobSecret = std::array<std::byte, 16>;
 
 inline constexpr std::size_t kMessageBytes = 104;
@@ -19,8 +19,8 @@ inline constexpr std::size_t kMessageBytes = 104;
 // all that.
 Bytes encode(const Status& status, const JobSecret& secret);
 
-// The status in a datagram from anywhere. None: another length, job or version, damage, a rank that
-// is not one of `ranks`, or a value that no status has.
+// Parses a datagram of any origin. nullopt: another length, job or version, damage, a rank outside
+// `ranks`, or an invalid value.
 std::optional<Status> decode(BytesView message, const JobSecret& secret, int ranks);
 
 }  // namespace winnow::health

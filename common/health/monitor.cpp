@@ -22,7 +22,7 @@ namespace {
 
 using Clock = Board::Clock;
 constexpr auto kBeat = std::chrono::milliseconds(1000);
-constexpr auto kLook = std::chrono::milliseconds(200);  // whether the process is asked to stop
+constexpr auto kLook = std::chrono::milliseconds(200);  // interval for checking stop requests
 constexpr auto kLastWords = std::chrono::seconds(2);
 
 double seconds_of(Clock::duration duration) {
@@ -35,12 +35,12 @@ double cpu_seconds() {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
-// That threads waited for a core, so far. 0 where the system does not say.
+// Total time that threads have waited for a core; 0 if unknown.
 double delayed_seconds() {
   double waited_ns = 0;
   std::error_code error;
   std::filesystem::directory_iterator thread("/proc/self/task", error);
-  for (; !error && thread != end(thread); thread.increment(error)) {  // ++ would throw
+  for (; !error && thread != end(thread); thread.increment(error)) {  // ++ could throw
     std::ifstream in(thread->path() / "schedstat");
     double ran = 0;
     double waited = 0;
@@ -49,7 +49,7 @@ double delayed_seconds() {
   return waited_ns * 1e-9;
 }
 
-// Of all calls and of mapped files. 0 where the system does not say.
+// Including all system calls and mapped files; 0 if unknown.
 std::uint64_t io_kib() {
   std::ifstream in("/proc/self/io");
   std::uint64_t bytes = 0;
@@ -61,7 +61,7 @@ std::uint64_t io_kib() {
   return bytes >> 10;
 }
 
-// Signals are for the threads that know what to do with them.
+// The thread must not receive signals meant for others.
 std::thread start_thread(std::function<void()> work) {
   sigset_t all;
   sigset_t before;
@@ -72,7 +72,7 @@ std::thread start_thread(std::function<void()> work) {
   return thread;
 }
 
-// Says sentences one after the other, on a thread of its own.
+// Delivers messages one after the other, on a thread of its own.
 class Speaker {
  public:
   explicit Speaker(std::function<void(const Sentence&)> say)
@@ -85,7 +85,7 @@ class Speaker {
     shared_->changed.notify_all();
   }
 
-  // Returns when all is said, or after so long.
+  // Returns when everything is delivered, or after `patience`.
   void flush(Clock::duration patience) {
     std::unique_lock lock(shared_->mutex);
     shared_->ending = true;
@@ -100,7 +100,7 @@ class Speaker {
     lock.unlock();
     if (ended) {
       thread_.join();
-    } else {  // a terminal or a disk takes nothing; it would hold up the process's end
+    } else {  // a blocked terminal or disk must not delay the end of the process
       thread_.detach();
     }
   }
@@ -128,7 +128,7 @@ class Speaker {
     }
 
     const std::function<void(const Sentence&)> say;
-    std::mutex mutex;  // guards what follows
+    std::mutex mutex;  // guards the fields below
     std::condition_variable changed;
     std::deque<Sentence> sentences;
     bool ending = false;
@@ -169,17 +169,18 @@ struct Monitor::State {
     while (!is_stopping()) {
       const auto time = clock();
       if (!stop_seen && sinks.stop && sinks.stop()) {
-        stop_seen = true;  // if a launcher asks as a rank is gone, there is a second to say so
+        // If a launcher stops the job because a rank is gone, there is a second to report it.
+        stop_seen = true;
         next = time;
       }
       if (time < next) {
         listen(std::min(kLook, std::chrono::ceil<std::chrono::milliseconds>(next - time)));
         continue;
       }
-      // All that came: a busy machine may have kept it waiting.
+      // Take everything that has arrived: on a busy machine this thread may be late.
       listen(std::chrono::milliseconds(0));
       do_beat();
-      next = std::max(next + kBeat, clock() + kBeat / 2);  // in which answers come
+      next = std::max(next + kBeat, clock() + kBeat / 2);  // time for answers to arrive
     }
     tell_all(pulse.farewell(0), true);
   }
@@ -265,12 +266,12 @@ struct Monitor::State {
   const Board& board;
   const MonitorSinks sinks;
   Speaker speaker;
-  Speaker log;  // apart, as the disk may be what hangs
+  Speaker log;  // separate, because the disk may be what hangs
   std::mutex mutex;
   std::condition_variable changed;
   bool stopping = false;
-  bool stop_seen = false;  // of the thread
-  std::thread thread;      // last: it uses all of the above
+  bool stop_seen = false;  // only used by the thread
+  std::thread thread;      // last, because it uses the members above
 };
 
 Monitor::Monitor(Pulse pulse, std::unique_ptr<Transport> transport, const Board& board,

@@ -11,25 +11,25 @@
 
 namespace winnow::health {
 
-// What a monitor does besides sending heartbeats.
+// Callbacks of a monitor.
 struct MonitorSinks {
-  std::function<double()> adding_seconds;  // of all-reduces, so far; may be empty
-  // What is for people and what is for a log, on a thread of their own each: it may block.
+  std::function<double()> adding_seconds;  // total time of all-reduce additions; may be empty
+  // Receives messages for the user and for the log, on a separate thread for each: it may block.
   std::function<void(const Sentence&)> say;
-  StopRequested stop{};                            // of the process; may be empty
-  std::function<void(int exit_code)> end_process;  // does not return, but in tests
+  StopRequested stop{};                            // stop request of the process; may be empty
+  std::function<void(int exit_code)> end_process;  // does not return, except in tests
 };
 
-// Tells the other ranks once a second what this one does, and hears what they do, on a thread of
-// its own. No disk, no collective and no other thread can hold it up.
+// Sends this rank's status to the other ranks once a second, and receives theirs, on a thread of
+// its own. It cannot be delayed by disks, collectives or other threads.
 //
-// Time   by a clock that is given, which its thread asks five times a second: that of the system,
-//        but in tests. How long a sink is waited for goes by the system's
-// Ends   with what is to be said said, but for a sink that blocks longer than two seconds when the
-//        process ends; the others learn that this rank leaves
+// Time   From the given clock, which its thread calls five times a second: the system's, except in
+//        tests. Waiting for a sink uses the system's clock.
+// End    Pending messages are delivered, unless a sink blocks for more than two seconds when the
+//        process ends. The others learn that this rank leaves.
 class Monitor {
  public:
-  // `transport` may be null where there is one rank. `board` outlives it.
+  // `transport` may be null for a single rank. `board` must outlive it.
   Monitor(Pulse pulse, std::unique_ptr<Transport> transport, const Board& board, MonitorSinks sinks,
           std::function<Board::Clock::time_point()> now = &Board::Clock::now);
   ~Monitor();

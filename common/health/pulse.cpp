@@ -6,16 +6,16 @@
 namespace winnow::health {
 namespace {
 
-constexpr double kLongestBeat = 2;       // between two beats of a process that runs
-constexpr double kMissedAfter = 2;       // a heartbeat was due
-constexpr double kProbeAfter = 3;        // of silence
-constexpr double kAnswerHolds = 10;      // a machine that answered is there
-constexpr int kInDoubt = 2;              // unless it left so many questions since
-constexpr double kUnheardAfter = 20;     // a rank that takes part is known to be out of reach
-constexpr double kNotBegunAfter = 60;    // one that may not have begun to speak
-constexpr double kClearFor = 2;          // a trouble is over
-constexpr double kBetweenSentences = 5;  // about one trouble that changes
-constexpr double kBeforeAnother = 2;     // sentence that names a rank more
+constexpr double kLongestBeat = 2;       // maximum between two beats of a running process
+constexpr double kMissedAfter = 2;       // time after which a heartbeat is overdue
+constexpr double kProbeAfter = 3;        // time of silence before probing
+constexpr double kAnswerHolds = 10;      // how long an answer proves that a machine is alive
+constexpr int kInDoubt = 2;              // unless it left this many questions unanswered since
+constexpr double kUnheardAfter = 20;     // time after which an active rank is unreachable
+constexpr double kNotBegunAfter = 60;    // the same for a rank that may not have started sending
+constexpr double kClearFor = 2;          // time after which a trouble is over
+constexpr double kBetweenSentences = 5;  // minimum between messages about one changing trouble
+constexpr double kBeforeAnother = 2;     // delay of a message that names one more rank
 constexpr int kRestartMe = 75;           // EX_TEMPFAIL
 
 bool are_same(const std::vector<Finding>& a, const std::vector<Finding>& b) {
@@ -24,7 +24,7 @@ bool are_same(const std::vector<Finding>& a, const std::vector<Finding>& b) {
   });
 }
 
-// The longest of waits that may last; 0: of none.
+// The longest wait that may not end by itself; 0: none.
 double waited_of(const std::vector<Finding>& findings) {
   double waited = 0;
   for (const Finding& f : findings) {
@@ -145,8 +145,8 @@ void Pulse::say(Beat& beat, const std::vector<Seen>& seen, std::string text) con
   if (to_people || to_log) beat.sentences.push_back({std::move(text), to_people, to_log});
 }
 
-// A trouble is told when it is found, when it becomes another one, and again each time it has
-// lasted twice as long; then that it is over.
+// A trouble is reported when found, when it changes into another one, each time its duration has
+// doubled, and when it is over.
 void Pulse::tell_findings(Beat& beat, const std::vector<Seen>& seen, double at) {
   if (findings_.empty()) {
     if (told_.empty()) return;
@@ -197,7 +197,7 @@ void Pulse::tell_stragglers(Beat& beat, const std::vector<Seen>& seen, double at
 }
 
 void Pulse::decide_end(Beat& beat, const std::vector<Seen>& seen, std::int64_t saved, double at) {
-  if (leaving_) {  // the others have had a second to say it
+  if (leaving_) {  // the others have had a second to report it
     beat.exit_code = leaving_;
     return;
   }

@@ -12,54 +12,56 @@
 
 namespace winnow::health {
 
-// When a rank speaks, and when it gives up. In seconds.
+// Time limits in seconds: when to report, and when to give up.
 struct Limits {
-  double stall_s = 10;     // somebody has waited, or was silent, for so long: people are told
-  double hang_s = 1800;    // nobody has got on for so long: the job ends; 0: it never does
-  double dead_s = 60;      // a process is gone: the job ends, unless hang_s is 0
-  double straggler = 0.2;  // share of a step that a rank holds up all others
+  double stall_s = 10;   // waiting or silence before the user is informed
+  double hang_s = 1800;  // time without progress of any rank before the job ends; 0: never
+  // Time after the loss of a process before the job ends; unused if hang_s is 0.
+  double dead_s = 60;
+  double straggler = 0.2;  // share of a step by which a rank must delay all others to be reported
 };
 
-// A sentence for people, and which ranks say it.
+// A message with the ranks that report it.
 struct Sentence {
   std::string text;
-  bool to_people = false;  // by the lowest rank that lives
-  bool to_log = false;     // by the lowest one of each machine
+  bool to_people = false;  // by the lowest live rank
+  bool to_log = false;     // by the lowest rank of each machine
 };
 
-// What is to be done once a second.
+// Actions of one beat, once a second.
 struct Beat {
-  Bytes message;                      // for all others
-  std::vector<int> far{};             // ranks that it should reach by any of their addresses
-  std::vector<int> probes{};          // ranks whose machines are to be asked: one of each machine
-  std::vector<Sentence> sentences{};  // to say
-  std::optional<int> exit_code{};     // the process ends
+  Bytes message;                      // to send to all others
+  std::vector<int> far{};             // ranks to be sent to at all of their addresses
+  std::vector<int> probes{};          // ranks whose machines to query: one for each machine
+  std::vector<Sentence> sentences{};  // to report
+  std::optional<int> exit_code{};     // the process must end with it
 };
 
-// What a rank knows of all ranks, and what follows. It has no clock and sends nothing: whoever has
-// both calls it.
+// The state of all ranks as known to one rank, and the resulting actions. It has no clock and sends
+// nothing; its owner does both.
 //
-// Time   in seconds, of any clock that goes on while the process is stopped. A rank that was
-//        stopped itself, as by a batch system that suspends jobs, accuses nobody of the silence
+// Time   In seconds of any clock that keeps running while the process is stopped. A rank that was
+//        stopped itself, for example suspended by a batch system, blames nobody for the silence.
 class Pulse {
  public:
   Pulse(int me, std::vector<Member> members, const JobSecret& secret, const Limits& limits);
 
-  // Something came. Out: the rank that sent it; none: it is no message of this job
+  // Processes a received message. Returns the rank that sent it; nullopt if it is no message of
+  // this job.
   std::optional<int> hear(const Heard& heard, double now);
 
-  // Once a second, when all that came was heard. `own`: of this rank. `saved`: step of the newest
-  // durable checkpoint, 0: none
+  // Call it once a second, after all received messages were processed. `own`: status of this rank.
+  // `saved`: step of the newest durable checkpoint, 0: none.
   Beat beat(Status own, std::int64_t saved, double now);
 
-  // One of the probes of a beat was sent. No answer counts only from then on.
+  // A probe of a beat was sent. A missing answer only counts from then on.
   void asked(int rank, double now) noexcept { questions_.asked(rank, now); }
 
-  // Whenever something came while the process is about to end, as its launcher has asked it to:
-  // which ranks are gone, once. A launcher ends all ranks within a second when one was killed.
+  // Call it for each message received while the launcher is ending this process: reports once which
+  // ranks are gone. (A launcher ends all ranks within a second when one was killed.)
   std::vector<Sentence> last_words(double now);
 
-  // What the others are told when this rank leaves, its job being over.
+  // The message to the others when this rank leaves because its job is over.
   Bytes farewell(int exit_code) const;
 
   int size() const noexcept { return static_cast<int>(members_.size()); }
@@ -72,7 +74,7 @@ class Pulse {
     double progress_at = 0;
     float most_cpu = 0;  // since then
     double refused_at = -1;
-    std::optional<std::int64_t> missed_in_step{};  // of this rank
+    std::optional<std::int64_t> missed_in_step{};  // step of this rank
   };
 
   double awake_at(double now) const;
@@ -92,17 +94,17 @@ class Pulse {
   Stragglers stragglers_;
   Questions questions_;
   std::optional<double> last_beat_;
-  double awake_s_ = 0;  // that this process ran, up to the last beat
+  double awake_s_ = 0;  // running time of this process up to the last beat
 
-  std::vector<Finding> findings_;  // now
-  std::vector<Finding> told_;      // that are not over
+  std::vector<Finding> findings_;  // current findings
+  std::vector<Finding> told_;      // reported and not over
   double told_at_ = 0;
-  double longest_s_ = 0;  // wait of what is told
+  double longest_s_ = 0;  // longest reported wait
   double clear_since_ = -1;
   bool told_unheard_ = false;
   bool told_gone_ = false;
-  std::optional<int> leaving_;        // with this exit code, at the next beat
-  std::optional<int> told_to_leave_;  // by another rank that gives up
+  std::optional<int> leaving_;        // leaves with this exit code at the next beat
+  std::optional<int> told_to_leave_;  // requested by another rank that gives up
 };
 
 }  // namespace winnow::health

@@ -6,9 +6,10 @@ namespace winnow::health {
 namespace {
 
 constexpr double kAskAfter = 3;        // seconds of silence
-constexpr double kTimeToAnswer = 0.4;  // kernels answer by themselves
-constexpr int kAskedOften = 30;        // beats: whether a machine answers at all is soon known
-constexpr int kAskedSeldom = 10;       // then one beat of so many
+constexpr double kTimeToAnswer = 0.4;  // seconds; kernels answer on their own
+// Beats in which every beat asks: whether a machine answers at all is soon known.
+constexpr int kAskedOften = 30;
+constexpr int kAskedSeldom = 10;  // afterwards every n-th beat
 
 }  // namespace
 
@@ -43,7 +44,7 @@ void Questions::asked(int rank, double now) noexcept {
   if (Machine& machine = machine_of(rank); !machine.asked_at) machine.asked_at = now;
 }
 
-// A machine that never answered may be one that refuses nothing: then no answer means nothing.
+// A machine that has never answered may refuse nothing: then missing answers prove nothing.
 void Questions::count_unanswered(double now) noexcept {
   ++beats_;
   for (Machine& machine : machines_) {
@@ -58,7 +59,7 @@ std::vector<int> Questions::to_ask(std::span<const Seen> seen,
   const int mine = members[static_cast<std::size_t>(me_)].machine;
   if (speaker(me_, seen, members, mine) != me_) return {};
   struct Ranks {
-    int first = -1;  // that was heard
+    int first = -1;  // first rank that was heard
     bool speak = false;
   };
   std::vector<Ranks> ranks(machines_.size());

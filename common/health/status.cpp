@@ -7,9 +7,9 @@
 namespace winnow::health {
 namespace {
 
-// Cores that a process needs which does more than look for messages.
+// Cores used by a process that does more than poll for messages.
 constexpr float kBusyCores = 0.3F;
-// What it reads and writes where it does more than look how it is.
+// Data read and written by a process that does more than check its state.
 constexpr std::uint64_t kTrafficKib = 64;
 
 }  // namespace

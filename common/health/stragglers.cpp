@@ -5,15 +5,15 @@
 namespace winnow::health {
 namespace {
 
-constexpr int kFor = 30;           // seconds, more or less
-constexpr double kAgain = 1800;    // while it lasts
-constexpr double kOverAfter = 60;  // without one that was told of
+constexpr int kFor = 30;           // approximate seconds before it is reported
+constexpr double kAgain = 1800;    // seconds between repeated reports
+constexpr double kOverAfter = 60;  // seconds without a reported one
 
-// Seconds that one counts for. A rank that is badly slow is told of within fifteen
-// seconds, as are those that stand still.
+// The number of seconds that one counts for. Badly slow ranks are reported within fifteen seconds,
+// like those that stand still.
 int weight_of(const Straggler& s) { return s.badly ? 5 : 1; }
 
-// No step of it ends: it waits for a rank that is worse off.
+// Its step does not end: it waits for a rank that is worse off.
 bool stands_still(const Seen& seen) {
   return seen.idle_s > std::max(2.0, 3.0 * double{seen.last.seconds.step});
 }

@@ -8,15 +8,15 @@
 
 namespace winnow::health {
 
-// An address of a machine with a port, as the transport has it.
+// A machine's address with a port, as encoded by the transport.
 using Address = std::uint64_t;
 
-// What a transport has heard.
+// Something that a transport received.
 struct Heard {
   enum class Kind : std::uint8_t {
-    kMessage,   // from anybody: `bytes`, from `from`
-    kRefused,   // the machine of `rank` says that nobody takes messages there any more
-    kAnswered,  // the machine of `rank` is there
+    kMessage,   // `bytes` from `from`, which may be anyone
+    kRefused,   // the machine of `rank` reports that its port is closed
+    kAnswered,  // the machine of `rank` is alive
   };
   Kind kind = Kind::kMessage;
   int rank = -1;
@@ -24,23 +24,23 @@ struct Heard {
   Bytes bytes{};
 };
 
-// Carries small messages between the ranks of a job, beside MPI. A message may be lost, come twice,
-// or come from somebody else; to send never blocks and never fails.
+// Carries small messages between the ranks of a job, independently of MPI. A message may be lost,
+// duplicated, or come from someone else. Sending never blocks and never fails.
 //
-// Threads  one, but wake() is for any
+// Threads  One; wake() may be called from any.
 class Transport {
  public:
   virtual ~Transport() = default;
-  // `everywhere`: to all addresses of the rank, not only to where it was heard last.
+  // everywhere  To all addresses of the rank, not only to the one it was last heard from.
   virtual void send(int rank, BytesView message, bool everywhere) noexcept = 0;
-  // Asks the machine of a rank whether it is there, whatever the rank's process does. False: the
-  // question could not be sent, so that no answer means nothing.
+  // Queries the machine of a rank, whatever its process does. False: the query could not be sent,
+  // so a missing answer means nothing.
   virtual bool probe(int rank) noexcept = 0;
-  // What came; waits for something that long at most.
+  // Returns what has arrived; waits at most `patience` for something.
   virtual std::vector<Heard> receive(std::chrono::milliseconds patience) = 0;
-  // Messages from `from` are the rank's: what is sent to it goes there.
+  // Confirms that messages from `from` are from this rank: send() uses that address.
   virtual void confirm(int rank, Address from) noexcept = 0;
-  // Lets receive() return.
+  // Makes receive() return.
   virtual void wake() noexcept = 0;
 };
 

@@ -21,9 +21,9 @@
 namespace winnow::health {
 namespace {
 
-constexpr std::size_t kMostBytes = 2048;   // of a datagram
-constexpr std::size_t kMostAtOnce = 4096;  // of datagrams taken by one receive()
-constexpr int kReceiveBytes = 4 << 20;     // asked for: answers are lost where none are left
+constexpr std::size_t kMostBytes = 2048;   // maximum size of a datagram
+constexpr std::size_t kMostAtOnce = 4096;  // datagrams per receive()
+constexpr int kReceiveBytes = 4 << 20;     // requested buffer: answers are lost if it is full
 
 Address address_of(std::uint32_t ip, std::uint16_t port) { return Address{ip} << 16 | port; }
 Address address_of(const sockaddr_in& from) {
@@ -38,7 +38,7 @@ sockaddr_in socket_address(Address address) {
   return to;
 }
 
-// A socket on a port that the system chooses.
+// A socket on a port chosen by the system.
 Fd bound_socket(std::uint16_t& port) {
   Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) throw_errno("cannot make a UDP socket for heartbeats");
@@ -119,8 +119,8 @@ class UdpTransport final : public Transport {
     return address_of(static_cast<std::uint32_t>(at >> 16), peer.probe_port);
   }
 
-  // What became of an earlier message, of whichever rank, is told by the next call: then it is made
-  // again. False: this machine keeps the message. There may be no way to where it goes.
+  // Sends a message, retrying if the call reports the failure of an earlier one (to any rank).
+  // False: not sent, for example without a route.
   bool send_to(Address address, BytesView message) noexcept {
     const sockaddr_in to = socket_address(address);
     for (int i = 0; i < 4; ++i) {
@@ -139,7 +139,7 @@ class UdpTransport final : public Transport {
     socklen_t size = sizeof(from);
     const ssize_t bytes = ::recvfrom(ports_.socket(), buffer_.data(), buffer_.size(), MSG_TRUNC,
                                      reinterpret_cast<sockaddr*>(&from), &size);
-    if (bytes < 0) {  // of an earlier message: others may have come
+    if (bytes < 0) {  // error of an earlier message: others may have arrived
       return errno == ECONNREFUSED || errno == EHOSTUNREACH || errno == ENETUNREACH ||
              errno == EINTR;
     }
@@ -173,8 +173,8 @@ class UdpTransport final : public Transport {
     return true;
   }
 
-  // Only where a rank was heard before does a refusal say something of it: others of its addresses
-  // may be of other machines, too, as those of bridges are.
+  // A refusal only means something for an address at which a rank was heard: its other addresses,
+  // such as those of bridges, may also belong to other machines.
   void tell_refusal(Address to, std::vector<Heard>& heard) const {
     for (int r = 0; r < static_cast<int>(peers_.size()); ++r) {
       const std::optional<Address>& at = confirmed_[static_cast<std::size_t>(r)];
@@ -186,7 +186,7 @@ class UdpTransport final : public Transport {
 
   const UdpPorts ports_;
   const std::vector<Endpoint> peers_;
-  std::vector<std::optional<Address>> confirmed_;  // where each was heard
+  std::vector<std::optional<Address>> confirmed_;  // address at which each rank was heard
   const Fd wake_;
   std::array<std::byte, kMostBytes> buffer_{};
 };
@@ -200,7 +200,8 @@ UdpPorts::UdpPorts() {
     throw_errno("cannot ask for ICMP's messages on a UDP socket for heartbeats");
   }
   const int bytes = kReceiveBytes;
-  ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));  // or what it may
+  // Or as much as allowed.
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
   probed_ = bound_socket(endpoint_.probe_port);
   const sockaddr_in self = socket_address(address_of(INADDR_LOOPBACK, endpoint_.probe_port));
   if (::connect(probed_.get(), reinterpret_cast<const sockaddr*>(&self), sizeof(self)) != 0) {

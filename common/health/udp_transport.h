@@ -9,15 +9,16 @@
 
 namespace winnow::health {
 
-// Where a rank hears messages. Numbers are the host's.
+// Where a rank receives messages. Numbers are in host byte order.
 struct Endpoint {
-  std::uint16_t port = 0;                  // 0: nowhere
-  std::uint16_t probe_port = 0;            // nobody hears there, so its machine refuses what comes
-  std::vector<std::uint32_t> addresses{};  // IPv4, of its machine; at most kMostAddresses
+  std::uint16_t port = 0;  // 0: nowhere
+  // No process listens there, so its machine refuses packets.
+  std::uint16_t probe_port = 0;
+  std::vector<std::uint32_t> addresses{};  // IPv4 addresses of its machine; at most kMostAddresses
 };
 inline constexpr std::size_t kMostAddresses = 4;
 
-// The two ports of a rank, held as long as it lives.
+// The two ports of a rank, open while it lives.
 class UdpPorts {
  public:
   UdpPorts();  // throws SystemError
@@ -26,14 +27,14 @@ class UdpPorts {
 
  private:
   Fd socket_;
-  Fd probed_;  // hears only itself
+  Fd probed_;  // connected to itself
   Endpoint endpoint_;
 };
 
-// Datagrams over IPv4, at most 2 KiB each. That a process is gone, and that a machine is there, say
-// the ICMP messages by which the machine refuses datagrams for ports where nobody hears.
+// A transport over IPv4 datagrams of at most 2 KiB. Detects that a process is gone, and that a
+// machine is alive, by the ICMP messages with which the machine refuses packets to closed ports.
 //
-// In  `peers`: of each rank; ranks of this machine first of all at the loopback address
+// In  `peers`: one for each rank. Ranks of this machine are tried at the loopback address first.
 std::unique_ptr<Transport> make_udp_transport(UdpPorts ports, std::vector<Endpoint> peers);
 
 }  // namespace winnow::health

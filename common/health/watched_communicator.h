@@ -5,9 +5,9 @@
 
 namespace winnow::health {
 
-// A communicator that marks on a board which collectives begin, and while this rank waits for one.
-// All else is that of the communicator that it is made of. Both it and the board outlive this, and
-// what this begins.
+// A communicator that records on a board which collectives start, and when this rank waits for one.
+// Forwards everything to another communicator. That one and the board must outlive this and its
+// operations.
 class WatchedCommunicator final : public comm::ForwardingCommunicator {
  public:
   WatchedCommunicator(comm::Communicator& of, Board& board)
