@@ -1,7 +1,7 @@
 #include "common/checksum.h"
 
 #include <xxhash.h>
-// The same functions for the processor at hand: twice as quick with AVX2 or AVX-512.
+// The same functions dispatched at run time: twice as fast with AVX2 or AVX-512.
 #if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
 #include <xxh_x86dispatch.h>
 #endif
@@ -89,7 +89,7 @@ Hash128 Xxh3Stream::digest() const noexcept {
   return canonical(XXH3_128bits_digest(state_->raw.get()));
 }
 
-// Both lengths are made of one state (xxhash.h).
+// One state serves both lengths (xxhash.h).
 std::uint64_t Xxh3Stream::digest_64() const noexcept {
   return XXH3_64bits_digest(state_->raw.get());
 }

@@ -11,9 +11,9 @@
 
 namespace winnow {
 
-// Computed by libxxhash, of which this is the one home.
+// The only user of libxxhash.
 
-// A 128-bit content hash, in XXH3's canonical (big-endian) byte order, as `xxh128sum` prints it.
+// A 128-bit content hash in XXH3's canonical (big-endian) byte order, as printed by `xxh128sum`.
 struct Hash128 {
   std::array<std::uint8_t, 16> bytes{};
 
@@ -28,7 +28,7 @@ std::string to_hex(const Hash128& hash);      // 32 lowercase digits
 std::string to_hex(std::uint64_t value);      // 16 lowercase digits
 Hash128 parse_hash128(std::string_view hex);  // throws FormatError
 
-// XXH3-128 and XXH3-64 of everything given to update, in order.
+// Incremental XXH3-128 and XXH3-64.
 class Xxh3Stream {
  public:
   Xxh3Stream();
@@ -37,7 +37,7 @@ class Xxh3Stream {
   Xxh3Stream& operator=(const Xxh3Stream&) = delete;
 
   void update(BytesView bytes) noexcept;
-  Hash128 digest() const noexcept;  // of what came so far; update may go on
+  Hash128 digest() const noexcept;  // digest of everything so far; updates may follow
   std::uint64_t digest_64() const noexcept;
 
  private:

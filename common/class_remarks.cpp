@@ -9,9 +9,9 @@ namespace winnow {
 namespace {
 
 constexpr std::size_t kMostNamed = 3;
-constexpr char32_t kAccented = 1;  // in place of a letter and its accents
+constexpr char32_t kAccented = 1;  // stands for a letter with its accents
 
-// The code points of UTF-8; bytes that are none count as themselves.
+// The code points of UTF-8; invalid bytes count as themselves.
 std::u32string code_points(std::string_view text) {
   std::u32string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -32,7 +32,7 @@ bool is_in(char32_t c, char32_t first, char32_t last) { return c >= first && c <
 
 bool is_accent(char32_t c) { return is_in(c, 0x300, 0x36F); }
 
-// Letters of Latin, Greek and Cyrillic that may be written as a letter and accents.
+// Latin, Greek and Cyrillic letters that can be decomposed into a letter and accents.
 bool is_composed(char32_t c) {
   constexpr std::u32string_view kOthers =
       U"\u0386\u0388\u0389\u038A\u038C\u038E\u038F\u0390\u03AA\u03AB\u03AC\u03AD\u03AE\u03AF\u03B0"
@@ -42,7 +42,7 @@ bool is_composed(char32_t c) {
          kOthers.find(c) != kOthers.npos;
 }
 
-// Unicode 15, section 3.12: a syllable of Korean from its letters.
+// Combines Korean letters to a syllable (Unicode 15, section 3.12).
 std::optional<char32_t> joined_korean(char32_t before, char32_t c) {
   constexpr char32_t kFirst = 0xAC00;
   if (is_in(before, 0x1100, 0x1112) && is_in(c, 0x1161, 0x1175)) {
@@ -53,11 +53,11 @@ std::optional<char32_t> joined_korean(char32_t before, char32_t c) {
   return std::nullopt;
 }
 
-// Puts a code point behind others, or onto the last of them.
+// Appends a code point, or merges it into the last one.
 void put(std::u32string& to, char32_t c) {
   if (!to.empty() && is_accent(c)) {
     to.back() = kAccented;
-  } else if (!to.empty() && (c == 0x3099 || c == 0x309A)) {  // of Japanese
+  } else if (!to.empty() && (c == 0x3099 || c == 0x309A)) {  // Japanese voicing marks
     to.back() += c - 0x3098;
   } else if (const auto joined = to.empty() ? std::nullopt : joined_korean(to.back(), c)) {
     to.back() = *joined;

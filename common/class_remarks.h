@@ -11,17 +11,16 @@
 
 namespace winnow {
 
-// Images of each class, by split; a split without any may have none of the numbers.
+// Number of images of each class, by split. The vector of a split without images may be empty.
 using ClassCounts = std::array<std::vector<std::uint64_t>, kSplitCount>;
 
-// A class's name without what people take for no difference: case of ASCII letters, blanks around
-// it and how many are within, and which of Unicode's two forms an accented letter has. Two
-// names with equal keys may still differ by an accent. Not for showing. Pure.
+// A class name without insignificant differences: case of ASCII letters, surrounding blanks,
+// repeated blanks, and the Unicode form of accented letters. Names with equal keys may still differ
+// by an accent. Not for display. Pure.
 std::string spelling_key(std::string_view name);
 
-// What is worth saying of a set's classes, a sentence each: classes without an image, names that
-// differ by spelling alone, classes that val or test has and train has not. Names at most three
-// of each. Pure.
+// Remarks about a set's classes, one sentence each: classes without images, names that only differ
+// in spelling, classes that val or test has but not train. Names at most three examples each. Pure.
 std::vector<std::string> class_remarks(std::span<const std::string> names,
                                        const ClassCounts& counts);
 

@@ -13,7 +13,7 @@ bool ControlGroup::controls(std::string_view name) const {
 std::vector<ControlGroup> control_groups(const fs::path& root) {
   std::vector<ControlGroup> groups;
   std::ifstream in(root / "proc/self/cgroup");
-  // "0::/a/b" of version 2; "5:cpu,cpuacct:/a/b" of version 1.
+  // Line formats: "0::/a/b" for version 2; "5:cpu,cpuacct:/a/b" for version 1.
   for (std::string line; std::getline(in, line);) {
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first + 1);

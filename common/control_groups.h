@@ -7,19 +7,20 @@
 
 namespace winnow {
 
-// A control group that this process is in.
+// A control group of this process.
 struct ControlGroup {
-  std::string controllers;     // between commas: ",cpu,cpuacct,"; ",," for all those of version 2
+  std::string controllers;     // in commas: ",cpu,cpuacct,"; ",," for all those of version 2
   std::filesystem::path path;  // below the folder of its hierarchy
 
   bool is_version2() const noexcept { return controllers == ",,"; }
-  bool controls(std::string_view name) const;  // in version 1: "cpu", "memory"
+  bool controls(std::string_view name) const;  // for version 1: "cpu", "memory"
 };
 
-// One of version 2, or one a hierarchy of version 1. `root`: where /proc is.
+// The groups of this process: one of version 2, or one a hierarchy of version 1. `root` contains
+// /proc.
 std::vector<ControlGroup> control_groups(const std::filesystem::path& root);
 
-// The folders of a group and of all groups it is in, the innermost first; `top`, the folder of the
+// The folders of a group and of all groups around it, innermost first. `top`, the folder of the
 // hierarchy, is the last.
 std::vector<std::filesystem::path> folders_of(const ControlGroup& group,
                                               const std::filesystem::path& top);

@@ -17,13 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostCores = 1 << 16;  // of a list that is believed
+constexpr int kMostCores = 1 << 16;  // sanity limit of a list
 
 fs::path folder_of(int process, const fs::path& root) {
   return root / "proc" / (process == 0 ? std::string("self") : std::to_string(process));
 }
 
-// "0-3,8" as the kernel writes it.
+// Parses a list in the kernel's form: "0-3,8".
 std::vector<int> parse_list(std::string_view text) {
   std::vector<int> cores;
   const char* at = text.data();
@@ -40,8 +40,8 @@ std::vector<int> parse_list(std::string_view text) {
   return cores;
 }
 
-// Those of `cores` that are there: in the root cpuset a process may run on all that the machine
-// could ever have. All of them where /sys does not say.
+// Filters `cores` by whether they are online: in the root cpuset a process may run on all cores
+// that the machine could ever have. All of them if /sys does not say.
 std::vector<int> online_ones(const std::vector<int>& cores, const fs::path& root) {
   std::string text;
   std::getline(std::ifstream(root / "sys/devices/system/cpu/online"), text);
@@ -58,7 +58,8 @@ bool is_launcher(const std::string& name) {
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
-// Of one group. Version 2: "max 100000" or "150000 100000"; version 1: a file for each.
+// The quota of one group. Version 2: "max 100000" or "150000 100000"; version 1: one file for each
+// number.
 std::optional<double> quota_of(const fs::path& folder, bool version2) {
   double quota = 0;
   double period = 0;
@@ -74,7 +75,7 @@ std::optional<double> quota_of(const fs::path& folder, bool version2) {
   return quota / period;
 }
 
-// Of a group and all groups it is in; 0: none.
+// The smallest quota of a group and its enclosing groups; 0: none.
 double least_quota(const ControlGroup& group, const fs::path& top) {
   double least = 0;
   for (const fs::path& folder : folders_of(group, top)) {

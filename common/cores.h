@@ -6,29 +6,30 @@
 
 namespace winnow {
 
-// The cores of this machine that a process may use. `root` is where /proc and /sys are looked for.
+// The CPU cores that a process may use. `root` contains /proc and /sys.
 
-// Numbers of the cores that a process may run on and that are online, ascending; however many the
-// machine has. None where /proc does not say.  process  0: this one
+// Numbers of the online cores that a process may run on, ascending. Empty if /proc does not say.
+// process  0: this process.
 std::vector<int> cores_of(int process, const std::filesystem::path& root = "/");
 
-// Of the nearest process above this one that starts ranks (mpirun, srun, ...), which is not bound
-// as they are. None: no such process is there.
+// The cores of the nearest ancestor process that launches ranks (mpirun, srun, ...) and is not
+// bound as they are. Empty if there is none.
 std::vector<int> launcher_cores(const std::filesystem::path& root = "/");
 
-// The least CPU quota, in cores, of the control groups that this process is in, version 2 and 1:
-// each group up to the top counts. 0: there is none.
+// The smallest CPU quota, in cores, of this process's control groups (versions 2 and 1), all
+// enclosing groups included. 0: none.
 double quota_cores(const std::filesystem::path& root = "/");
 
-// What is one process's of the cores that processes of a machine may run on: each core is divided
-// by how many of them may run on it. So processes that are bound to cores of their own keep them,
-// and those that are not have an even share. Pure.
+// A process's share of the cores when several processes of a machine share them: each core is
+// divided by the number of processes that may run on it. Processes bound to cores of their own keep
+// these; others get equal shares. Pure.
 //
-// all    Of each process its cores, ascending.  mine  Which of them is asked for.
+// all   The cores of each process, ascending.
+// mine  Index of the process in question.
 double share_of_cores(std::span<const std::vector<int>> all, std::size_t mine);
 
-// The same where nobody says what the others may run on: they are as many as `processes`, and bound
-// where all of their cores, as many as this one's, fit among those of their launcher.
+// The same if the others' cores are unknown. There are `processes` of them; they count as bound if
+// all their cores, as many as this one's each, fit among those of their launcher.
 double share_of_cores(std::size_t own, std::size_t launchers, int processes);
 
 }  // namespace winnow

@@ -5,7 +5,7 @@
 namespace winnow {
 namespace {
 
-// Row k: what a byte does to the sum after k more bytes, so that eight are taken at a time.
+// Row k: the effect of a byte on the sum after k more bytes, for processing eight bytes at a time.
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
 constexpr Tables make_tables() {

@@ -9,28 +9,27 @@
 
 namespace winnow {
 
-// `text` as a field of a CSV line, quoted as RFC 4180 has it where it must be.
+// `text` as a field of a CSV line, quoted as RFC 4180 if necessary.
 std::string csv_field(std::string_view text);
 
-// Why not libcsv: it counts no lines, bounds no row and passes over no byte order mark.
-//
-// Takes CSV apart that comes in pieces, as RFC 4180 has it: fields in quotes may hold delimiters,
-// line ends and doubled quotes. Lines end in LF or CR LF; empty ones are passed over, and a byte
-// order mark before the first. Any bytes will do.
+// Parses CSV that arrives in pieces, by RFC 4180: quoted fields may contain delimiters, line ends
+// and doubled quotes. Lines end in LF or CR LF. Empty lines, and a leading byte order mark, are
+// skipped. Any bytes are accepted.
+// Why not libcsv: it counts no lines, has no limit for a row and does not skip byte order marks.
 class CsvReader {
  public:
-  // `line` is the one a row begins in, from 1 on. `fields` are moved from as the reader goes on.
+  // `line` is where a row begins, from 1. `fields` are only valid during the call.
   using Take = std::function<void(std::span<const std::string> fields, std::uint64_t line)>;
 
-  // `where` names the file in messages.
+  // where  Names the file in messages.
   CsvReader(char delimiter, std::string where, Take take);
 
-  // Both throw UsageError naming the line: a row of more than 1 MiB, a quote that is not closed.
+  // Both throw UsageError naming the line: a row of more than 1 MiB, an unclosed quote.
   void feed(std::string_view piece);
   void finish();
 
  private:
-  enum class State { kBegin, kPlain, kQuoted, kQuote };  // kQuote: behind one within quotes
+  enum class State { kBegin, kPlain, kQuoted, kQuote };  // kQuote: after a quote within quotes
 
   void put(char c);
   void end_field();
@@ -44,8 +43,8 @@ class CsvReader {
   std::string field_;
   std::vector<std::string> fields_;
   std::size_t row_bytes_ = 0;
-  std::uint64_t line_ = 1;      // the present one
-  std::uint64_t row_line_ = 1;  // the one the row began in
+  std::uint64_t line_ = 1;      // the current line
+  std::uint64_t row_line_ = 1;  // first line of the current row
 };
 
 }  // namespace winnow

@@ -5,9 +5,10 @@
 
 namespace winnow {
 
-// A value or the reason there is none. Only for failures that are ordinary data (an undecodable
-// image, an empty file); everything else throws. To be replaced by std::expected under C++23.
-// Precondition of operator*: bool(*this). T and E are different types.
+// A value, or the reason why there is none. Only for failures that are ordinary data (an
+// undecodable image, an empty file); everything else throws. To be replaced by std::expected in
+// C++23.
+// operator* requires bool(*this). T and E must be different types.
 template <class T, class E>
 class [[nodiscard]] Expected {
  public:

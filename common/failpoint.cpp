@@ -48,7 +48,7 @@ struct Directive {
       "' is none of trace=PATH and kill=, term=, usr1=, hang=, enospc= or eio=NAME:FILE:PASS");
 }
 
-// Here and before anything else, also where this thread leaves signals to another.
+// Delivers the signal here and now, even if this thread blocks signals.
 void take_signal(int number) {
   sigset_t alone;
   sigset_t before;
@@ -59,7 +59,7 @@ void take_signal(int number) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// Whether `file` is `end` or ends in it, in whole components.
+// Whether `file` equals `end` or ends in it, in whole components.
 bool ends_in(const fs::path& file, const fs::path& end) {
   const auto components = [](const fs::path& path) {
     return std::distance(path.begin(), path.end());
@@ -68,7 +68,7 @@ bool ends_in(const fs::path& file, const fs::path& end) {
   return more >= 0 && std::equal(std::next(file.begin(), more), file.end(), end.begin());
 }
 
-// "cache/", "./cache" and "cache" are one.
+// "cache/", "./cache" and "cache" are the same.
 fs::path plain(const fs::path& path) {
   fs::path normal = path.lexically_normal();
   return normal.has_filename() ? normal : normal.parent_path();
@@ -84,7 +84,7 @@ class Failpoints {
     }
   }
 
-  // errno of the failure the caller shall take for its own; 0: none.
+  // Returns the errno of an injected failure; 0: none.
   int pass(const std::string& point, const fs::path& file) const {
     if (trace_) write_line(point + '\t' + file.string() + '\n');
     int error = 0;
@@ -127,7 +127,7 @@ class Failpoints {
   }
 
   void write_line(const std::string& line) const {
-    // One call, so that lines of several threads and processes stay whole.
+    // A single call, so that lines of several threads and processes are not mixed.
     if (::write(trace_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
       throw_errno("cannot write " + trace_path_);
     }
@@ -138,9 +138,9 @@ class Failpoints {
   std::deque<Directive> directives_;
 };
 
-// The exception to "no static state": points lie in the innermost functions of every library, and
-// handing a configuration that only tests have down to each would shape all of their interfaces. It
-// is read once from the environment and constant from then on, but for the counts.
+// The exception to the rule against static state: points are in the innermost functions of every
+// library, and passing a configuration for tests through all interfaces would distort them. It is
+// read once from the environment and constant afterwards, except for the counts.
 const Failpoints& failpoints() {
   static const Failpoints all(std::getenv(kVariable));
   return all;

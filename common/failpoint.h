@@ -3,48 +3,50 @@
 #include <filesystem>
 #include <string_view>
 
-// Named points before and after each act that changes what outlives this process: a write, sync,
-// rename, link, commit, a directory made or removed; and a message handed to or got from another
-// rank, and a sample loaded. Tests make one of them the last thing a process does, or let the disk
-// be full there.
+// Fault injection for tests: named points before and after each act with a lasting effect (write,
+// sync, rename, link, commit, making or removing a directory), messages between ranks, and loading
+// a sample. A test can kill the process at a point, or let the disk be full there.
 //
-// Without the environment variable WINNOW_FAILPOINTS a point is one branch that is never taken. It
-// holds directives, separated by commas:
+// Without the environment variable WINNOW_FAILPOINTS, a point costs one untaken branch. The
+// variable has directives, separated by commas:
 //
-//   trace=PATH        append each point that is passed to PATH, at once: a line "NAME<tab>FILE"
-//   kill=NAME:FILE:K  SIGKILL at the K-th pass (from 1) of point NAME of file FILE
+//   trace=PATH          append a line "NAME<tab>FILE" to PATH at each passed point, immediately
+//   kill=NAME:FILE:K    SIGKILL when point NAME of file FILE is passed for the K-th time (from 1)
 //   int=, term=, usr1=  the same with SIGINT, SIGTERM, SIGUSR1
-//   hang=             the thread never gets past it
-//   enospc=, eio=     the act fails there as on a full, or a bad disk; NAME ends in ".before"
+//   hang=               the thread never passes it
+//   enospc=, eio=       the act fails like on a full or broken disk; NAME ends in ".before"
 //
-// NAME is the act with ".before" or ".after":
+// NAME is an act with ".before" or ".after":
 //
-//   file.create .write .sync .rename .remove  a file, by its final name also while it has another
-//   dir.create .sync .rename .remove          a directory; .remove with all that is in it
+//   file.create .write .sync .rename .remove  a file, under its final name even while it is
+//                                             temporary
+//   dir.create .sync .rename .remove          a directory; .remove with its content
 //   link.create .rename                       a symbolic link
 //   lmdb.create .commit .sync                 a shard
-//   fs.type                                   whether a file system is a network's: .before fails
-//                                             where it is to be taken for one
-//   load.record                               a sample that is loaded; FILE is its id
-//   mpi.send .receive .collective             FILE is the peer, "rank-3"; of a collective "all"
-//   node.reduce_scatter .all_gather           a piece for the peer of that number on this machine,
-//                                             or for all; .before alone
+//   fs.type                                   whether a file system is on a network; if .before
+//                                             fails, it counts as one
+//   load.record                               a loaded sample; FILE is its id
+//   mpi.send .receive .collective             FILE is the peer, "rank-3", or "all" for a collective
+//   node.reduce_scatter .all_gather           a piece for the peer with that number on this
+//                                             machine, or for all; only .before
 //
-// ".before" of a receive is when it is posted, ".after" of a send when MPI has taken it, ".after"
-// of a receive when the message is here. FILE is the name of the file, or the end of its path in
-// whole components ("step-20.part/manifest.json"), or "*". A variable that cannot be understood is
-// a UsageError at the first point. For one rank only, it is given to that rank:
+// - FILE is the file's name, the end of its path in whole components
+//   ("step-20.part/manifest.json"), or "*".
+// - Messages: ".before" of a receive is when it is posted, ".after" when the message has arrived;
+//   ".after" of a send is when MPI has accepted it.
+// - A variable that cannot be parsed causes a UsageError at the first point.
+// - To affect a single rank, set the variable for that rank only:
 //
 //   mpirun -np 3 winnow train ... : -np 1 -x WINNOW_FAILPOINTS=... winnow train ...
 namespace winnow {
 
 namespace failpoint {
-extern const bool enabled;  // the variable is set
+extern const bool enabled;  // whether the variable is set
 bool pass(std::string_view act, std::string_view phase, const std::filesystem::path& file);
 void pass_peer(std::string_view act, std::string_view phase, int peer);
 }  // namespace failpoint
 
-// True: take the act as failed, with errno set. Safe from any thread, as all of these.
+// True: treat the act as failed; errno is set. Thread-safe, like all functions here.
 [[nodiscard]] inline bool fault_before(std::string_view act, const std::filesystem::path& file) {
   return failpoint::enabled && failpoint::pass(act, ".before", file);
 }
@@ -53,7 +55,7 @@ inline void fault_after(std::string_view act, const std::filesystem::path& file)
   if (failpoint::enabled) failpoint::pass(act, ".after", file);
 }
 
-// Messages. `peer` < 0: of all ranks. They can kill and trace, never fail.
+// For messages: these points can kill and trace, but not fail. `peer` < 0: all ranks.
 inline void before_message(std::string_view act, int peer) {
   if (failpoint::enabled) failpoint::pass_peer(act, ".before", peer);
 }

@@ -42,7 +42,8 @@ std::size_t file_size(const Fd& fd, const fs::path& path) {
   return static_cast<std::size_t>(info.st_size);
 }
 
-// A file to be read. A pipe would let us wait for somebody to write into it, a device never ends.
+// Opens a file for reading. Refuses pipes, which could block for a writer, and devices, which may
+// be endless.
 Fd open_to_read(const fs::path& path) {
   Fd fd = open_fd(path, O_RDONLY | O_NONBLOCK);
   struct stat info {};
@@ -67,7 +68,8 @@ void sync_fd(const Fd& fd, const fs::path& path) {
   fault_after("file.sync", path);
 }
 
-// From `offset` on until `out` is full or the file ends; how many. errno or 0 in `code`.
+// Reads from `offset` until `out` is full or the file ends. Returns the number of bytes; `code` is
+// errno or 0.
 std::size_t read_some(const Fd& fd, std::uint64_t offset, std::span<std::byte> out, int& code) {
   std::size_t done = 0;
   code = 0;
@@ -82,7 +84,7 @@ std::size_t read_some(const Fd& fd, std::uint64_t offset, std::span<std::byte> o
   return done;
 }
 
-// `put(bytes, done)` is one call of the system for the bytes from `done` on.
+// `put(bytes, done)` makes one system call for the bytes from `done` on.
 void write_all(BytesView bytes, const fs::path& path, const auto& put) {
   if (fault_before("file.write", path)) throw_errno("cannot write " + path.string());
   std::size_t done = 0;
@@ -115,11 +117,11 @@ bool is_at(const Fd& fd, const fs::path& path) {
          opened.st_ino == there.st_ino && opened.st_dev == there.st_dev;
 }
 
-// Opens the first of PATH.tmp, PATH.2.tmp and so on that no writer has, and empties what one that
-// was killed has left there. It is the caller's alone until `fd` is closed. Where a file system
-// knows no locks, PATH.tmp.
+// Opens the first of PATH.tmp, PATH.2.tmp and so on without a writer, and truncates what a killed
+// writer has left there. The caller owns it until `fd` is closed. On a file system without locks,
+// always PATH.tmp.
 fs::path open_temporary(const fs::path& path, Fd& fd) {
-  constexpr int kTries = 1000;  // some file systems show a file only once it is closed
+  constexpr int kTries = 1000;  // some file systems only show a file once it is closed
   for (int number = 1, tried = 0;; ++tried) {
     const std::string ending = number == 1 ? ".tmp" : "." + std::to_string(number) + ".tmp";
     fs::path temporary = path.string() + ending;
@@ -128,7 +130,7 @@ fs::path open_temporary(const fs::path& path, Fd& fd) {
       ++number;
       continue;
     }
-    // Its writer may have put it in place meanwhile.
+    // Its writer may have renamed it meanwhile.
     if (!is_at(fd, temporary) && tried < kTries) continue;
     struct stat left {};
     const bool is_empty = ::fstat(fd.get(), &left) == 0 && left.st_size == 0;
@@ -170,7 +172,7 @@ int try_patiently(const std::function<int()>& attempt) {
 Bytes read_file(const fs::path& path) {
   const Fd fd = open_to_read(path);
   Bytes bytes(file_size(fd, path));
-  std::size_t done = 0;  // less than all where it is cut short while we read
+  std::size_t done = 0;  // the file may be truncated while being read
   errno = try_patiently([&] {
     int code = 0;
     done += read_some(fd, done, std::span(bytes).subspan(done), code);
@@ -199,7 +201,7 @@ void InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
     int code = 0;
     done += read_some(anew ? anew : fd_, offset + done, out.subspan(done), code);
     if (code != ESTALE) return code;
-    // The server does not know the file any more by what we hold; by its name it may.
+    // The server may not know the open handle any more, but still know the name.
     anew = Fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
     done = 0;
     if (anew && file_size(anew, path_) != size_) {
@@ -312,7 +314,7 @@ void DurableFile::finish() {
   flush();
   sync_fd(fd_, path_);
   rename_file(temporary_, path_, "file.rename");
-  fd_ = Fd();  // not before: the name is this file's as long as it is open
+  fd_ = Fd();  // not before: the name belongs to this file while it is open
   fsync_directory(folder_of(std::exchange(path_, {})));
 }
 
@@ -320,7 +322,7 @@ void fsync_file(const fs::path& path) { sync_fd(open_fd(path, O_RDONLY), path); 
 
 void fsync_directory(const fs::path& path) {
   const Fd fd = open_fd(path, O_RDONLY | O_DIRECTORY);
-  // Some network file systems know no such thing and say EINVAL.
+  // Some network file systems do not support this and return EINVAL.
   if (fault_before("dir.sync", path) || (::fsync(fd.get()) != 0 && errno != EINVAL)) {
     throw_errno("cannot sync the folder " + path.string());
   }
@@ -330,11 +332,11 @@ void fsync_directory(const fs::path& path) {
 void make_directories(const fs::path& path) {
   if (is_folder(path)) return;
   make_directories(folder_of(path));
-  if (is_folder(path)) return;  // it ended in a slash
+  if (is_folder(path)) return;  // the path ended in a slash
   const bool made = !fault_before("dir.create", path) && ::mkdir(path.c_str(), 0777) == 0;
   if (!made) {
     const int why = errno;
-    if (why == EEXIST && is_folder(path)) return;  // somebody else made it meanwhile
+    if (why == EEXIST && is_folder(path)) return;  // another process has made it meanwhile
     errno = why;
     throw_errno("cannot make the folder " + path.string());
   }
@@ -361,7 +363,7 @@ void rename_directory(const fs::path& from, const fs::path& to) {
   }
   fault_after("dir.rename", to);
   fsync_directory(folder_of(to));
-  if (replaced) remove_tree(from);  // which is what was at `to`
+  if (replaced) remove_tree(from);  // the former content of `to`
 }
 
 void remove_file(const fs::path& path) {
@@ -392,7 +394,8 @@ void AppendFile::sync() { sync_fd(fd_, path_); }
 Fd wait_for_directory(const fs::path& path, const StopRequested& stop) {
   Fd fd = open_fd(path, O_RDONLY | O_DIRECTORY);
   while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) break;  // knows no locks
+    // The file system has no locks.
+    if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) break;
     if (errno != EWOULDBLOCK && errno != EINTR) throw_errno("cannot lock " + path.string());
     if (stop && stop()) throw StoppedError("stopped while another winnow wrote " + path.string());
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -22,25 +22,24 @@ struct FdTraits {
 };
 using Fd = UniqueHandle<FdTraits>;
 
-// Calls `attempt`, which returns errno or 0, and again after 20 and after 200 ms while that is EIO
-// or ESTALE: on network storage these may pass. Returns what the last call did.
+// Calls `attempt`, which returns errno or 0. While that is EIO or ESTALE, which may be temporary on
+// network storage, calls it again after 20 and after 200 ms. Returns the last result.
 int try_patiently(const std::function<int()>& attempt);
 
-// All throw SystemError naming the path. What opens a file to read it and what reads tries
-// patiently. Only regular files are read: what else a path may name could let us wait for ever.
+// File operations. All throw SystemError naming the path. Opening for reading, and reading, use
+// try_patiently(). Only regular files are read, because others could block for ever.
 
 Bytes read_file(const std::filesystem::path& path);
 std::string read_text(const std::filesystem::path& path);
 
-// A file read in pieces, for what is too large to be held. It must not change meanwhile. Safe from
-// many threads.
+// A file that is read in pieces, for large files. It must not change meanwhile. Thread-safe.
 class InputFile {
  public:
   explicit InputFile(std::filesystem::path path);
-  InputFile(Fd fd, std::filesystem::path path);  // `path` for messages
+  InputFile(Fd fd, std::filesystem::path path);  // path  For messages.
   const std::filesystem::path& path() const noexcept { return path_; }
-  std::uint64_t size() const noexcept { return size_; }  // when it was opened
-  // Fills `out` with the bytes from `offset` on; an error when the file has not so many.
+  std::uint64_t size() const noexcept { return size_; }  // at the time of opening
+  // Fills `out` with the bytes from `offset` on. Throws if the file has fewer.
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
  private:
@@ -49,7 +48,7 @@ class InputFile {
   std::uint64_t size_;
 };
 
-// A file without a name where temporary ones are kept (TMPDIR, else /tmp), gone when it is closed.
+// An unnamed temporary file (in TMPDIR, else /tmp) that vanishes when closed.
 class ScratchFile {
  public:
   ScratchFile();
@@ -61,27 +60,27 @@ class ScratchFile {
   Fd fd_;
 };
 
-// Calls `take` with the bytes [begin, end) of `file` in order, a piece of at most 1 MiB at a time.
+// Calls `take` with the bytes [begin, end) of `file` in order, in pieces of at most 1 MiB.
 void for_each_piece(const InputFile& file, std::uint64_t begin, std::uint64_t end,
                     const std::function<void(BytesView)>& take);
 
-Hash128 xxh3_128(const InputFile& file);  // of all its bytes
+Hash128 xxh3_128(const InputFile& file);  // hash of the whole file
 
-// Makes a file that must not be there. Not synced: for what is made of many files and synced whole.
+// Creates a file that must not exist. Not synced: for sets of many files that are synced together.
 void write_new_file(const std::filesystem::path& path, BytesView bytes);
-// Makes durable all that was written to the file system that holds `path`.
+// Makes everything written to the file system of `path` durable.
 void sync_file_system(const std::filesystem::path& path);
 
-// The durable way to put a whole file in place: temporary name in the same folder, write, fsync,
-// rename, fsync of the folder. After a crash the path holds the old bytes or the new, never a part.
-// Several writers of one path do not meet: each has a temporary name of its own, and the last one
-// stays. Throws UsageError, before it writes, where a device, a pipe or a folder is at the path.
+// Replaces a whole file durably: temporary name in the same folder, write, fsync, rename, fsync of
+// the folder. After a crash the path has either the old or the new content, never a part.
+// Several writers of one path do not interfere: each has its own temporary file, and the last one
+// wins.
+// Errors  UsageError, before anything is written, if a device, a pipe or a folder is at the path.
 void write_file_durably(const std::filesystem::path& path, BytesView bytes);
 void write_file_durably(const std::filesystem::path& path, std::string_view text);
 
-// The same for a file that is made in pieces. Until finish() nothing is at its path, or what was
-// there before; without finish() that stays. Throws UsageError likewise. Not for several threads at
-// once.
+// The same for a file written in pieces. Until finish(), and without it, its path is unchanged.
+// UsageError likewise. Not thread-safe.
 class DurableFile {
  public:
   explicit DurableFile(std::filesystem::path path);
@@ -89,10 +88,10 @@ class DurableFile {
   DurableFile(DurableFile&& other) noexcept;
   DurableFile& operator=(DurableFile&&) = delete;
 
-  void append(BytesView bytes);  // gathered in memory, a piece of at most 1 MiB
-  // Anywhere in the file; what lies between and was never written is zero.
+  void append(BytesView bytes);  // buffered in pieces of at most 1 MiB
+  // Writes anywhere in the file. Gaps are zero.
   void write_at(std::uint64_t offset, BytesView bytes);
-  // What was written so far, to be read back. Its path is a temporary one.
+  // Opens what was written so far, for reading. Its path is temporary.
   InputFile written();
   void finish();
 
@@ -101,53 +100,52 @@ class DurableFile {
 
   std::filesystem::path path_;  // empty: finished or moved from
   Fd fd_;
-  std::filesystem::path temporary_;  // this writer's alone
-  std::uint64_t appended_ = 0;       // bytes of the file that append() made
-  Bytes gathered_;                   // and those that follow them
+  std::filesystem::path temporary_;  // unique to this writer
+  std::uint64_t appended_ = 0;       // size of the data flushed by append()
+  Bytes gathered_;                   // and what follows it
 };
 
 void fsync_file(const std::filesystem::path& path);
 void fsync_directory(const std::filesystem::path& path);
 
-// Makes a directory and those above it that are missing, each synced into the one above it.
+// Creates a directory and its missing parents, syncing each into its parent.
 void make_directories(const std::filesystem::path& path);
 
-// Gives a file that is durable another name, on the same file system; one that has it already is
-// replaced. Durable.
+// Renames a durable file within its file system; replaces an existing one. Durable.
 void move_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// Renames a directory and syncs the one it is in. What is at `to` before is replaced in one step,
-// where the file system can exchange two names; elsewhere there is a moment without either.
+// Renames a directory and syncs its parent. Replaces `to` atomically if the file system can
+// exchange names; otherwise there is a moment with neither.
 void rename_directory(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// Nothing there is fine. Not synced: after a crash they may be back.
+// Removes a file, if it exists. Not synced: after a crash it may be back.
 void remove_file(const std::filesystem::path& path);
-void remove_tree(const std::filesystem::path& path);  // a directory with all that is in it
+void remove_tree(const std::filesystem::path& path);  // a directory with its content
 
-// A file that grows at its end; made, durably, where it is missing. After a crash or an error the
-// last text appended may be there in part.
+// A file that grows at its end; created durably if missing. After a crash or an error, the last
+// appended text may be there partially.
 class AppendFile {
  public:
   explicit AppendFile(std::filesystem::path path);
-  void append(std::string_view text);  // handed to the system when this returns
-  void sync();                         // durable when this returns
+  void append(std::string_view text);  // when it returns, the system has the text
+  void sync();                         // when it returns, the text is durable
 
  private:
   std::filesystem::path path_;
   Fd fd_;
 };
 
-// Locks a directory for as long as the result lives, against other processes that do so too. Throws
-// UsageError naming it when one holds it already.
+// Locks a directory while the result lives, against other processes that do the same. UsageError,
+// naming it, if one holds it.
 Fd lock_directory(const std::filesystem::path& path);
-// The same, but waits for a process that holds it; `stop` is asked ten times a second
-// (StoppedError). Where the file system knows no locks, nobody is waited for.
+// The same, but waits for the holder. `stop` is asked ten times a second (StoppedError). Does not
+// wait if the file system has no locks.
 Fd wait_for_directory(const std::filesystem::path& path, const StopRequested& stop = {});
 
-// Makes `link` a symbolic link to `target`, atomically replacing one that is there.
+// Makes `link` a symbolic link to `target`; replaces an existing link atomically.
 void replace_symlink(const std::filesystem::path& link, const std::filesystem::path& target);
 
-// Bytes an unprivileged user can still write on the file system that holds `path`.
+// Bytes that an unprivileged user can still write on the file system of `path`.
 std::uint64_t free_bytes(const std::filesystem::path& path);
 
 struct UnmapFile {
@@ -155,8 +153,8 @@ struct UnmapFile {
   void operator()(const std::byte* data) const noexcept;
 };
 
-// A whole file mapped read-only. The bytes are the file's: reading them after somebody cut the file
-// short raises SIGBUS, so only files that are replaced as a whole are mapped.
+// A whole file, mapped read-only. Reading it after the file was truncated raises SIGBUS, so only
+// files that are replaced as a whole may be mapped.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);

@@ -24,7 +24,7 @@ std::vector<std::string> parts_of(std::string_view path) {
 bool glob_fits(const std::string& glob, std::string_view path) {
   const std::vector<std::string> wanted = parts_of(glob);
   const std::vector<std::string> parts = parts_of(path);
-  // Whether the wanted parts so far fit the first i parts.
+  // Whether the pattern parts so far match the first i parts.
   std::vector<bool> fits(parts.size() + 1, false);
   fits[0] = true;
   for (std::size_t w = 0; w < wanted.size(); ++w) {

@@ -5,14 +5,15 @@
 
 namespace winnow {
 
-// Whether a glob fits a whole path, both of parts between '/'.
+// Whether a glob matches a whole path; both consist of parts between '/'.
 //
-// `**` as a whole part  any number of parts, none too; as the last part at least one
-// any other part        one part, as fnmatch(3) has it: * any characters, ? one, [a-z] and [!a-z]
-//                       one of them, \ the next as it is; a leading dot is nothing special
+// `**` as a whole part  any number of parts, or none; as the last part at least one
+// any other part        one part, as in fnmatch(3): * any characters, ? one, [a-z] and [!a-z] one
+//                       of a set, \ quotes the next; a leading dot is not special
 //
-// "originals/**" fits all below originals, "**/gold/*.jpg" what lies in a gold at any depth,
-// "*.png" what lies in no folder. No more time than the product of both lengths in parts.
+// "originals/**" matches everything below originals, "**/gold/*.jpg" files in a folder gold at any
+// depth, "*.png" files in no folder. Time is at most proportional to the product of the numbers of
+// parts.
 bool glob_fits(const std::string& glob, std::string_view path);
 
 }  // namespace winnow

@@ -4,7 +4,7 @@
 
 namespace winnow {
 
-// This machine's name, as the system has it; empty where it does not say.
+// This machine's host name; empty if unknown.
 std::string host_name();
 
 }  // namespace winnow

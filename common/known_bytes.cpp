@@ -11,7 +11,7 @@ using namespace std::string_view_literals;
 
 struct Row {
   std::string_view begins;
-  bool is_text;  // in any case, behind blanks
+  bool is_text;  // case-insensitive, after blanks
   KnownBytes known;
 };
 

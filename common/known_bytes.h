@@ -6,19 +6,19 @@
 
 namespace winnow {
 
-// What bytes are that stand where an image or a list was meant.
+// The type of a file that is neither an image nor a list.
 struct KnownBytes {
   std::string_view what;    // "a Git LFS pointer"
-  std::string_view advice;  // what to do, to go on a sentence
-  bool is_packed = false;   // archives and compressed files, which some formats are
+  std::string_view advice;  // advice, to continue a sentence
+  bool is_packed = false;   // archives and compressed files; some data set formats are
 };
 
-// By the first bytes of a file, a hundred or so; null for what is none of these: pointers of Git
-// LFS, web pages, SVGs, PDFs, zips and what is compressed. Pure.
+// Recognises the first hundred bytes or so of a file: Git LFS pointers, web pages, SVGs, PDFs, zips
+// and compressed files. Null for others. Pure.
 const KnownBytes* known_bytes(BytesView first) noexcept;
 
-// Whether a file is probably an image by its first bytes, twelve or more: JPEG, PNG, GIF, BMP, WebP
-// or TIFF. For names that do not say. Pure.
+// Whether a file is probably an image (JPEG, PNG, GIF, BMP, WebP or TIFF) by its first twelve or
+// more bytes. For names that do not tell. Pure.
 bool begins_as_image(BytesView first) noexcept;
 
 }  // namespace winnow

@@ -57,7 +57,7 @@ void append_utf8(std::string& out, std::uint32_t c) {
   }
 }
 
-// Text from pieces of a file, which may end within a character.
+// Decodes text from pieces of a file, which may end within a character.
 class Decoder {
  public:
   Decoder(Encoding encoding, std::string where) : encoding_(encoding), where_(std::move(where)) {}
@@ -101,8 +101,8 @@ class Decoder {
   Encoding encoding_;
   std::string where_;
   std::string out_;
-  std::optional<std::byte> first_;  // of two
-  std::uint32_t high_ = 0;          // the first half of a pair; 0: none
+  std::optional<std::byte> first_;  // first of two bytes
+  std::uint32_t high_ = 0;          // first half of a surrogate pair; 0: none
 };
 
 Bytes first_bytes(const InputFile& file) {
@@ -111,7 +111,7 @@ Bytes first_bytes(const InputFile& file) {
   return first;
 }
 
-// Of a file that may be a list.
+// The form of a file that may be a list.
 Form checked_form(BytesView first, const std::string& where) {
   if (const KnownBytes* known = known_bytes(first)) {
     throw UsageError(where + " is " + std::string(known->what) + "; " + std::string(known->advice));

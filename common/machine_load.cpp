@@ -40,8 +40,8 @@ std::optional<ProcessorTicks> parse_processor_ticks(std::string_view stat) {
   if (!(words >> name) || name != "cpu") return std::nullopt;
   ProcessorTicks ticks;
   constexpr int kIdle = 3;
-  constexpr int kWaiting = 4;  // for disks
-  constexpr int kLast = 7;     // what follows is counted among these
+  constexpr int kWaiting = 4;  // index of the time waiting for disks
+  constexpr int kLast = 7;     // the fields after it are included in others
   std::uint64_t value = 0;
   int field = 0;
   for (; field <= kLast && words >> value; ++field) {

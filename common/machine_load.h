@@ -6,24 +6,23 @@
 
 namespace winnow {
 
-// What processors did since the machine began, in ticks of the system.
+// Activity of the processors since boot, in system ticks.
 struct ProcessorTicks {
-  std::uint64_t busy = 0;  // of all work, and what a hypervisor took
+  std::uint64_t busy = 0;  // all work, including time taken by a hypervisor
   std::uint64_t all = 0;
 };
-// Of text as in /proc/stat; nullopt: it is none.
+// Parses text in the form of /proc/stat; nullopt if it is malformed.
 std::optional<ProcessorTicks> parse_processor_ticks(std::string_view stat);
 
-// What the processors of this machine do for others while this process works. Begins with it.
+// Measures how much the processors of this machine work for others, from its construction on.
 class MachineLoad {
  public:
   MachineLoad();
 
-  // Cores that other processes, and a hypervisor, kept busy since then, in the mean; 0 where the
-  // system does not say.
+  // Mean number of cores that other processes and a hypervisor have used since then; 0 if unknown.
   double others_cores() const;
-  double own_cores() const;  // that this process kept busy since then
-  double seconds() const;    // since then
+  double own_cores() const;  // used by this process since then
+  double seconds() const;    // elapsed since then
 
  private:
   std::optional<ProcessorTicks> ticks_;

@@ -23,7 +23,7 @@ std::optional<std::uint64_t> read_number(const fs::path& path) {
   return std::nullopt;
 }
 
-// The names that the two versions give the same things.
+// File and field names of the two versions.
 struct Names {
   const char* folder;
   const char* limit;
@@ -34,14 +34,14 @@ constexpr Names kVersion2{"sys/fs/cgroup", "memory.max", "memory.current", "inac
 constexpr Names kVersion1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
                           "total_inactive_file"};
 
-// Of a group and all groups it is in.
+// Memory left by a group and its enclosing groups.
 std::uint64_t left_by(const ControlGroup& group, const fs::path& top, const Names& names) {
   std::uint64_t left = kNoMemoryLimit;
   for (const fs::path& folder : folders_of(group, top)) {
-    const auto limit = read_number(folder / names.limit);  // "max" is no number
+    const auto limit = read_number(folder / names.limit);  // "max" means no limit
     const auto used = read_number(folder / names.used);
     if (!limit || !used) continue;
-    // Cached files count as used but give way.
+    // Cached files count as used, but can be dropped.
     const std::uint64_t cached =
         read_memory_field(folder / "memory.stat", names.cached, 1).value_or(0);
     const std::uint64_t held = *used - std::min(*used, cached);
@@ -87,13 +87,14 @@ std::uint64_t code_bytes(std::string_view smaps) {
     std::uint64_t kib = 0;
   };
   std::map<std::string, File> files;
-  File* file = nullptr;  // of the mapping whose lines these are
+  File* file = nullptr;  // file of the current mapping
   std::istringstream lines{std::string(smaps)};
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string first, second;
     words >> first >> second;
-    if (!first.ends_with(':')) {  // "55d0-55d4 r-xp 00000000 08:01 1234  /usr/bin/winnow"
+    // Line format: "55d0-55d4 r-xp 00000000 08:01 1234  /usr/bin/winnow".
+    if (!first.ends_with(':')) {
       const std::size_t path = line.find('/');
       file = path == std::string::npos ? nullptr : &files[line.substr(path)];
       if (file != nullptr && second.find('x') != std::string::npos) file->executed = true;

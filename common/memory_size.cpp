@@ -6,7 +6,7 @@
 namespace winnow {
 namespace {
 
-// MiB of a unit; 0: it is none.
+// Size of a unit in MiB; 0: unknown.
 double mib_of_unit(std::string_view unit) {
   if (unit.empty()) return 1;
   const std::string_view rest = unit.substr(1);

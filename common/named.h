@@ -10,16 +10,16 @@
 
 namespace winnow {
 
-// A value and what people call it. A table of them, or of rows that say more of each, names all
-// values of an enumeration.
+// A value with its name. A table of these, or of rows with more columns, names all values of an
+// enumeration.
 template <class T>
 struct Named {
   std::string_view name;
   T value;
 };
 
-// The value of a name; UsageError, which lists the names, where there is none. `what` says what is
-// named: "scope".
+// The value with a name. UsageError lists the names if it is unknown. `what` describes the value:
+// "scope".
 template <class Row, std::size_t N>
 auto parse_named(const std::array<Row, N>& table, std::string_view what, std::string_view name) {
   std::string known;
@@ -31,7 +31,7 @@ auto parse_named(const std::array<Row, N>& table, std::string_view what, std::st
                    "'; choose one of " + known);
 }
 
-// The name of a value that the table has.
+// The name of a value, which must be in the table.
 template <class T, std::size_t N>
 std::string_view name_in(const std::array<Named<T>, N>& table, const T& value) noexcept {
   return std::find_if(table.begin(), table.end() - 1,

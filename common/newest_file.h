@@ -10,22 +10,24 @@
 
 namespace winnow {
 
-// A file of what is newest, put in place (replace_file()) by a thread of its own: to rename a file
-// takes milliseconds where a disk is busy, and who has news does not wait for that.
+// Keeps a file up to date with the newest text, on a thread of its own (replace_file()), because
+// renaming a file takes milliseconds on a busy disk.
 //
-// Newest   Of texts that come faster than they can be written the last is; the destructor writes
-// it. Threads  put() from any
+// Newest   If texts come faster than they can be written, some are skipped but never the last one;
+//          the destructor writes it.
+// Threads  put() from any thread.
 class NewestFile {
  public:
   using Text = std::function<std::string()>;
 
-  // `failed` is called on its thread with what a write threw; the next text is tried again.
+  // `failed` is called on its thread with the exception of a failed write; the next text is tried
+  // again.
   NewestFile(std::filesystem::path path, std::function<void(const std::exception&)> failed);
   ~NewestFile();
   NewestFile(const NewestFile&) = delete;
   NewestFile& operator=(const NewestFile&) = delete;
 
-  void put(Text text);  // called on its thread
+  void put(Text text);  // `text` is called on its thread
 
  private:
   void write_all();
@@ -35,9 +37,9 @@ class NewestFile {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Text next_;  // empty: what is written is the newest
+  Text next_;  // empty: the newest text has been written
   bool ends_ = false;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last, because it uses the members above
 };
 
 }  // namespace winnow

@@ -25,8 +25,8 @@ constexpr std::string_view kSaveAgain =
 
 using Words = std::map<std::string, std::string, std::less<>>;
 
-// Reads the dictionary of a header, a Python literal. Its values are told as they are written, but
-// for quotation marks and spaces: descr -> <f4, shape -> (10,512).
+// Parses the dictionary of a header, a Python literal. Returns values as written, without quotes
+// and spaces: descr -> <f4, shape -> (10,512).
 class HeaderReader {
  public:
   explicit HeaderReader(std::string_view text) : text_(text) {}
@@ -45,7 +45,7 @@ class HeaderReader {
   }
 
  private:
-  // The next character that is no space; 0: there is none.
+  // The next character that is not white space; 0: end.
   char peek() {
     at_ = std::min(text_.find_first_not_of(" \n\t", at_), text_.size());
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -55,7 +55,7 @@ class HeaderReader {
     ++at_;
     return true;
   }
-  // Empty where none is.
+  // Empty if there is none.
   std::string value() {
     const char first = peek();
     const bool quoted = first == '\'' || first == '"';
@@ -77,7 +77,7 @@ class HeaderReader {
   std::size_t at_ = 0;
 };
 
-// Of a shape of two extents, "(10,512)".
+// The extents of a two-dimensional shape, "(10,512)".
 std::optional<std::pair<std::uint64_t, std::uint64_t>> extents_of(std::string_view shape) {
   std::pair<std::uint64_t, std::uint64_t> extents;
   const char* const end = shape.data() + shape.size();
@@ -167,7 +167,7 @@ void NpyMatrix::read(std::uint64_t row, std::span<float> out) const {
 }
 
 std::string npy_header(std::uint64_t rows, std::uint64_t columns) {
-  constexpr std::size_t kBefore = 10;  // bytes: magic, version, length
+  constexpr std::size_t kBefore = 10;  // size of magic, version and length
   constexpr std::size_t kAligned = 64;
   std::string words = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(rows) +
                       ", " + std::to_string(columns) + "), }";

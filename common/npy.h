@@ -9,21 +9,21 @@
 
 namespace winnow {
 
-// A matrix of numbers in a file as numpy.save() writes it: formats 1.0, 2.0 and 3.0, f2, f4 or f8,
-// little-endian, in C order. Throws FormatError, which names the file and what is wrong, for any
-// other; SystemError as InputFile.
-// Source: numpy/lib/format.py.
+// A matrix in a file written by numpy.save(): formats 1.0, 2.0 and 3.0; f2, f4 or f8,
+// little-endian, C order.
+// Errors  FormatError for any other file, naming it and the problem; SystemError as InputFile.
+// Source  numpy/lib/format.py.
 class NpyMatrix {
  public:
-  // `remedy` is what messages say that one does about it; empty: to save it again by numpy.
+  // remedy  Advice in error messages; empty: to save it again with numpy.
   explicit NpyMatrix(const std::filesystem::path& path, std::string remedy = {});
 
-  // Whether a file begins as one, whatever its version.
+  // Whether a file begins as such a matrix, in any version.
   static bool is_one(const std::filesystem::path& path);
 
   std::uint64_t rows() const noexcept { return rows_; }
   std::uint64_t columns() const noexcept { return columns_; }
-  // Row `row`, its numbers rounded to f32; `out` has room for columns().
+  // Reads a row, rounded to f32; `out` has columns() elements.
   void read(std::uint64_t row, std::span<float> out) const;
 
  private:
@@ -32,14 +32,13 @@ class NpyMatrix {
 
   InputFile file_;
   std::string remedy_;
-  std::uint64_t begin_ = 0;  // of the numbers
+  std::uint64_t begin_ = 0;  // offset of the numbers
   std::uint64_t rows_ = 0;
   std::uint64_t columns_ = 0;
   std::size_t element_bytes_ = 0;
 };
 
-// What numpy.save() writes before the numbers of a matrix of f4: format 1.0, a multiple of 64
-// bytes.
+// The header that numpy.save() writes for a matrix of f4: format 1.0, size a multiple of 64 bytes.
 std::string npy_header(std::uint64_t rows, std::uint64_t columns);
 
 }  // namespace winnow

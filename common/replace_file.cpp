@@ -13,7 +13,7 @@ namespace winnow {
 namespace fs = std::filesystem;
 namespace {
 
-// errno; 0: all of it is written.
+// Returns errno; 0: everything is written.
 int write_new(const fs::path& path, std::string_view text) {
   const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd) return errno;
@@ -28,8 +28,8 @@ int write_new(const fs::path& path, std::string_view text) {
 
 }  // namespace
 
-// Renaming over a device or a pipe would put a file in its place, for all who use it; and
-// /dev/stdout is a link to what a process has open.
+// Renaming over a device or a pipe would replace it for everyone who uses it. /dev/stdout is a link
+// to an open file of a process.
 const fs::path& replaceable(const fs::path& path) {
   std::error_code ignored;
   const fs::file_status now = fs::status(path, ignored);
@@ -45,7 +45,7 @@ const fs::path& replaceable(const fs::path& path) {
 void replace_file(const fs::path& path, std::string_view text) {
   fs::path temporary = path;
   temporary += ".tmp";
-  ::unlink(temporary.c_str());  // of a writer that was killed
+  ::unlink(temporary.c_str());  // left by a killed writer
   int why = write_new(temporary, text);
   if (why == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) why = errno;
   if (why == 0) return;

@@ -5,16 +5,17 @@
 
 namespace winnow {
 
-// `path` again. Throws UsageError where it is a device, a pipe, or what a process has open: a file
-// in its place would be one for all who use it.
+// Returns `path`. UsageError if it is a device, a pipe, or a file opened by a process (/dev/fd):
+// replacing it would affect everyone who uses it.
 const std::filesystem::path& replaceable(const std::filesystem::path& path);
 
-// Puts a whole file in place, which is anew again and again: readers find the old text or the new,
-// never a part. Nothing is synced: after a crash of the machine the file may be empty or the old
-// one. So it has no fault points (failpoint.h): nothing relies on it.
+// Replaces a whole file that is rewritten repeatedly: readers find the old or the new text, never a
+// part.
+// Not durable: after a crash of the machine the file may be empty or old. It has no fault points
+// (failpoint.h), because nothing depends on it.
 //
-// Ranks    one writer of a path at a time; meanwhile PATH.tmp is there
-// Throws   SystemError naming the path; the old text is still in place then
+// Ranks   One writer of a path at a time; PATH.tmp exists meanwhile.
+// Errors  SystemError naming the path; the old text remains.
 void replace_file(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace winnow

@@ -21,19 +21,19 @@ namespace {
 constexpr int kWeightBits = 22;  // Pillow's PRECISION_BITS
 constexpr int kRgbBlock = 4;     // taps multiplied at once
 
-// Each term of the series of sin(a) / a is the one before it times a^2 times this.
+// Each term of the series of sin(a) / a is the one before, times a^2, times this factor.
 constexpr double sine_step(std::size_t n) {
   return -1.0 / static_cast<double>(2 * n * (2 * n + 1));
 }
 
-// Eight values of a filter are computed side by side, each as if it were alone.
+// Eight filter values are computed side by side, each as if alone.
 using Doubles [[gnu::vector_size(64)]] = double;
 constexpr int kDoubles = 8;
 constexpr Doubles kLaneNumbers{0, 1, 2, 3, 4, 5, 6, 7};
 
 [[gnu::always_inline]] inline Doubles absolute(Doubles x) { return x < 0 ? -x : x; }
 
-// sin(a) / a - 1 by sizeof...(kSteps) terms of the series.
+// sin(a) / a - 1, by sizeof...(kSteps) terms of the series.
 template <std::size_t... kSteps>
 [[gnu::always_inline]] inline Doubles sine_series(Doubles a2, std::index_sequence<kSteps...>) {
   Doubles sum{};
@@ -41,7 +41,8 @@ template <std::size_t... kSteps>
   return sum;
 }
 
-// Types, since a function would not be inlined into one for another instruction set.
+// Types instead of functions, which would not be inlined into functions for another instruction
+// set.
 struct Triangle {
   static constexpr double kSupport = 1.0;
   [[gnu::always_inline]] Doubles operator()(Doubles x) const {
@@ -50,7 +51,7 @@ struct Triangle {
   }
 };
 
-// Keys 1981, of a = -1/2.
+// Keys 1981, with a = -1/2.
 struct Bicubic {
   static constexpr double kSupport = 2.0;
   [[gnu::always_inline]] Doubles operator()(Doubles x) const {
@@ -62,9 +63,10 @@ struct Bicubic {
   }
 };
 
-// sinc(x) sinc(x / 3), where sinc(x) = sin(pi x) / (pi x), for |x| <= 3. From one sine s of pi x /
-// 3, since sin(3a) = 3 sin(a) - 4 sin(a)^3; that sine by its Taylor series, because the last bit of
-// the C library's depends on the machine. The error stays far below the last of a weight's 22 bits.
+// sinc(x) sinc(x / 3) for |x| <= 3, where sinc(x) = sin(pi x) / (pi x). Computed from the sine s of
+// pi x / 3, because sin(3a) = 3 sin(a) - 4 sin(a)^3.
+// The sine uses its Taylor series, because the last bit of the C library's depends on the machine.
+// The error is far below the last of a weight's 22 bits.
 struct Lanczos3 {
   static constexpr double kSupport = 3.0;
   [[gnu::always_inline]] Doubles operator()(Doubles x) const {
@@ -80,7 +82,7 @@ struct Lanczos3 {
   }
 };
 
-// Weights of sixteen taps as quick loops multiply them: halved, or in three digits.
+// Weights of sixteen taps in the form of the fast loops: halved, or in three digits.
 struct Halves {
   alignas(32) std::int16_t low[16];
   alignas(32) std::int16_t high[16];
@@ -89,7 +91,7 @@ struct Digits {
   alignas(16) std::array<std::array<std::int8_t, 16>, 3> digits;
 };
 
-// What of one axis is resized to what: `length` inputs from `from` of `in`.
+// Source interval [from, from + length) of one axis with `in` pixels, and its output size.
 struct Axis {
   int in;
   double from;
@@ -100,21 +102,21 @@ struct Axis {
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
-// For each output position of one axis: the inputs [first, first + count) and their weights.
+// For each output position of one axis, the inputs [first, first + count) and their weights.
 struct Taps {
   struct Span {
     int first;
     int count;
-    std::size_t at;  // of weights
+    std::size_t at;  // index of its first weight
   };
   std::vector<Span> spans;
   std::vector<std::int32_t> weights;
-  bool whole_blocks = true;    // whether every span is
-  std::vector<Halves> halves;  // of weights; for some loops
+  bool whole_blocks = true;    // whether all spans consist of whole blocks
+  std::vector<Halves> halves;  // the weights in another form, for some loops
   std::vector<Digits> digits;
 };
 
-// `block`: spans are made whole multiples of it by zero weights, where the axis is long enough.
+// block  Spans are padded to multiples of it with zero weights, if the axis is long enough.
 template <class Kernel>
 [[gnu::always_inline]] inline Taps make_taps(const Axis& axis, int block, Kernel kernel) {
   const int in = axis.in;
@@ -147,8 +149,8 @@ template <class Kernel>
     }
     double total = 0.0;
     for (int x = 0; x < count; ++x) total += w[x];
-    // A span is moved left rather than read past the end of a row. All have the length of the
-    // longest, which a processor foresees.
+    // A span is moved left instead of reading past the end of a row. All spans get the length of
+    // the longest, which is good for branch prediction.
     int padded = most;
     if (padded > in) {
       padded = count;
@@ -179,11 +181,11 @@ template <class Kernel>
   return make_taps(axis, block, Lanczos3());
 }
 
-// The loops below are integer arithmetic on vectors, so that every instruction set gives the same
-// bits; they are inlined into one function per instruction set.
+// The loops below use integer vectors, so that every instruction set gives the same bits. They are
+// inlined into one function per instruction set.
 using Byte = std::uint8_t;
 
-// Where rows without padding go.
+// Destination of rows without padding.
 struct Rows {
   Byte* data;
   int height_px;
@@ -198,12 +200,12 @@ using Bytes16 [[gnu::vector_size(16)]] = Byte;
 constexpr int kLanes = 8;
 constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
 
-// Written so that GCC makes one load and one shuffle of it.
+// Written so that GCC compiles it to one load and one shuffle.
 [[gnu::always_inline]] inline Lanes4 load4(const Byte* p) {
   std::uint32_t four;
   std::memcpy(&four, p, sizeof(four));
   const auto bytes = reinterpret_cast<Bytes16>(Words4{four, 0, 0, 0});
-  constexpr int kZero = 16;  // the first of the second operand
+  constexpr int kZero = 16;  // index of the second operand's first byte
   return reinterpret_cast<Lanes4>(__builtin_shufflevector(bytes, Bytes16{}, 0, kZero, kZero, kZero,
                                                           1, kZero, kZero, kZero, 2, kZero, kZero,
                                                           kZero, 3, kZero, kZero, kZero));
@@ -235,7 +237,7 @@ constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
   }
 }
 
-// Reads three bytes a pixel, or four, the last of them for nothing, where `may_read_on`.
+// Reads three bytes a pixel, or four if `may_read_on`; the fourth is ignored.
 [[gnu::always_inline]] inline void across_rgb(const Byte* row, const Taps& taps, bool may_read_on,
                                               Byte* out) {
   for (const Taps::Span& span : taps.spans) {
@@ -298,7 +300,7 @@ constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
   }
 }
 
-// What weights of a pass down are for.
+// Weights for the vertical pass, for any number of channels.
 constexpr int kAnyChannels = 0;
 
 struct Loops {
@@ -331,13 +333,13 @@ constexpr Loops kBaseLoops{
   return make_taps(axis, block, filter);
 }
 
-// With AVX2 a weight is halved into w = low + high * 2^11, so that 16 products of 16 bits are made
-// and added in pairs at once; what overflows 32 bits on the way cancels out in the sum. Four rows
-// are done together. GCC 12 makes none of this of plain loops.
+// With AVX2 a weight is split into w = low + high * 2^11, so that 16 products of 16 bits are made
+// and added in pairs at once. Overflows of 32 bits on the way cancel out in the sum. Four rows are
+// processed together. GCC 12 cannot generate this from plain loops.
 constexpr int kLowBits = 11;
 constexpr int kRows = 4;
 
-// `repeat` lanes for two weights one after the other: 1 for gray, 4 (R, G, B and nothing) for RGB.
+// `repeat` lanes for two consecutive weights: 1 for gray, 4 (R, G, B and padding) for RGB.
 std::vector<Halves> halve(const std::vector<std::int32_t>& weights, std::size_t repeat) {
   const std::size_t block = 16 / repeat;
   std::vector<Halves> blocks(weights.size() / block);
@@ -352,8 +354,8 @@ std::vector<Halves> halve(const std::vector<std::int32_t>& weights, std::size_t 
   return blocks;
 }
 
-// Four consecutive rows of an image, its last repeated; each may be read 4 bytes beyond its end
-// where `tail` is given, which then holds a copy of the last.
+// Four consecutive rows of an image; the last row may be repeated. With `tail`, a copy of the last
+// row, each may be read 4 bytes beyond its end.
 using RowGroup = std::array<const Byte*, kRows>;
 RowGroup rows_at(ImageView in, int y, const Byte* tail) {
   RowGroup rows{};
@@ -381,14 +383,14 @@ OutGroup out_at(Rows out, int y) {
 [[gnu::target("avx2"), gnu::always_inline]] inline __m256i joined(__m256i low, __m256i high) {
   return _mm256_add_epi32(low, _mm256_slli_epi32(high, kLowBits));
 }
-// To 8 bits, in the lowest bytes.
+// Rounds to 8 bits, in the lowest bytes.
 [[gnu::target("avx2"), gnu::always_inline]] inline std::uint32_t rounded4(__m128i sums) {
   const __m128i shifted = _mm_srai_epi32(_mm_add_epi32(sums, _mm_set1_epi32(kHalf)), kWeightBits);
   const __m128i words = _mm_packs_epi32(shifted, shifted);
   return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_packus_epi16(words, words)));
 }
 
-// The sum over each of four vectors, likewise.
+// The same for the sum within each of four vectors.
 [[gnu::target("avx2"), gnu::always_inline]] inline std::uint32_t rounded_rows(__m256i a, __m256i b,
                                                                               __m256i c,
                                                                               __m256i d) {
@@ -422,7 +424,7 @@ OutGroup out_at(Rows out, int y) {
   }
 }
 
-// With VNNI a weight is cut into three digits of 8 bits, and four products of 8 bits are added at
+// With VNNI a weight is split into three digits of 8 bits, and four products of 8 bits are added at
 // once. `repeat`: how often a block has each weight.
 std::vector<Digits> cut_into_digits(const std::vector<std::int32_t>& weights, std::size_t repeat) {
   const std::size_t block = 16 / repeat;
@@ -473,12 +475,12 @@ struct DigitSums {
 [[gnu::target("avx512f"), gnu::always_inline]] inline __m512i shifted(__m512i sums) {
   return _mm512_srai_epi32(_mm512_add_epi32(sums, _mm512_set1_epi32(kHalf)), kWeightBits);
 }
-// To 8 bits: of sixteen sums.
+// Rounds sixteen sums to 8 bits.
 [[gnu::target("avx512f"), gnu::always_inline]] inline __m128i rounded16(__m512i sums) {
   return _mm512_cvtusepi32_epi8(_mm512_max_epi32(shifted(sums), _mm512_setzero_si512()));
 }
 
-// Of one output of each row, four sums that are yet to be added.
+// Four partial sums for one output of each row.
 [[gnu::target("avx512f,avx512vnni"), gnu::always_inline]] inline __m512i sums_vnni(
     const RowGroup& rows, const Taps::Span& span, const Digits* block) {
   DigitSums sums{};
@@ -524,7 +526,7 @@ struct DigitSums {
   }
 }
 
-// The last row, with room to be read beyond it.
+// A copy of the last row that can be read beyond its end.
 std::vector<Byte> tail_of(ImageView in) {
   const std::size_t line = static_cast<std::size_t>(in.width_px) * 3;
   std::vector<Byte> tail(line + 4);
@@ -532,8 +534,8 @@ std::vector<Byte> tail_of(ImageView in) {
   return tail;
 }
 
-// One RGB pixel of each row. The fourth byte is the next pixel's, which comes after it, but not
-// where a row ends.
+// Stores one RGB pixel of each row. The fourth byte belongs to the next pixel, which is written
+// later, except at the end of a row.
 [[gnu::always_inline]] inline void put_pixels(const std::array<int, kRows>& pixels, bool is_last,
                                               OutGroup& to) {
   for (std::size_t r = 0; r < kRows; ++r) {
@@ -549,7 +551,7 @@ std::vector<Byte> tail_of(ImageView in) {
 [[gnu::target("avx512f,avx512bw,avx512vnni")]] void across_rgb_vnni(ImageView in, const Taps& taps,
                                                                     Rows out) {
   const std::vector<Byte> tail = tail_of(in);
-  // Four pixels, of which twelve bytes are, by channel.
+  // Four pixels (twelve bytes), regrouped by channel.
   const __m512i by_channel =
       _mm512_broadcast_i32x4(_mm_setr_epi8(0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11, -1, -1, -1, -1));
   for (int y = 0; y < in.height_px; y += kRows) {
@@ -572,7 +574,7 @@ std::vector<Byte> tail_of(ImageView in) {
 
 [[gnu::target("avx2")]] void across_rgb_avx2(ImageView in, const Taps& taps, Rows out) {
   const std::vector<Byte> tail = tail_of(in);
-  // Pixels 0 and 1 into the lower half, 2 and 3 into the upper, by channel, as 16 bits.
+  // Pixels 0 and 1 in the lower half, 2 and 3 in the upper, regrouped by channel, as 16 bits.
   const __m256i pairs =
       _mm256_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1, 6, -1, 9, -1, 7,
                        -1, 10, -1, 8, -1, 11, -1, -1, -1, -1, -1);
@@ -587,7 +589,7 @@ std::vector<Byte> tail_of(ImageView in) {
     sums.low = _mm256_add_epi32(sums.low, _mm256_madd_epi16(pixels, low_weights));
     sums.high = _mm256_add_epi32(sums.high, _mm256_madd_epi16(pixels, high_weights));
   };
-  // Of two rows, each in its half.
+  // Two rows, each in its half.
   const auto rounded_pair =
       [](const Sums& a, const Sums& b) __attribute__((target("avx2"), always_inline)) {
     const __m256i one = joined(a.low, a.high);
@@ -660,7 +662,7 @@ void across_rows_vnni(ImageView in, const Taps& taps, Rows out) {
   return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
 }
 
-// Sixteen columns at once, their sums in registers.
+// Sixteen columns at once, with sums in registers.
 [[gnu::target("avx2")]] void down_columns_avx2(ImageView in, const Taps& taps, Rows out) {
   const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(in.width_px) * in.channels;
   Byte* to = out.data;
@@ -705,7 +707,7 @@ void across_rows_vnni(ImageView in, const Taps& taps, Rows out) {
   }
 }
 
-// Sixty-four columns at once, the last ones maybe twice.
+// Sixty-four columns at once; the last ones may be computed twice.
 [[gnu::target("avx512f,avx512bw,avx512vnni")]] void down_columns_vnni(ImageView in,
                                                                       const Taps& taps, Rows out) {
   constexpr std::ptrdiff_t kColumns = 64;
@@ -721,7 +723,7 @@ void across_rows_vnni(ImageView in, const Taps& taps, Rows out) {
         const auto row = [&](int k) __attribute__((target("avx512f"), always_inline)) {
           return _mm512_loadu_si512(in.row(span.first + i + k) + x);
         };
-        // Four bytes of each column side by side.
+        // Interleaves four bytes of each column.
         const __m512i left = _mm512_unpacklo_epi8(row(0), row(1));
         const __m512i right = _mm512_unpackhi_epi8(row(0), row(1));
         const __m512i next_left = _mm512_unpacklo_epi8(row(2), row(3));
@@ -741,7 +743,7 @@ void across_rows_vnni(ImageView in, const Taps& taps, Rows out) {
   }
 }
 
-// Eight pixels at once: as pairs of 16 bits R, G and G, B, where half of G's weight is in each.
+// Eight pixels at once, as 16-bit pairs R, G and G, B, with half of G's weight in each.
 [[gnu::target("avx2")]] void mix_gray_avx2(ImageView in, Rows out) {
   static_assert(38470 % 2 == 0);
   const __m256i red_green =
@@ -775,8 +777,8 @@ void across_rows_vnni(ImageView in, const Taps& taps, Rows out) {
   }
 }
 
-// Sixteen pixels at once, as R, G, G, B: half of G's weight is for each. Weights are cut into two
-// digits of 8 bits.
+// Sixteen pixels at once, as R, G, G, B, with half of G's weight in each. Weights are split into
+// two digits of 8 bits.
 [[gnu::target("avx512f,avx512vbmi,avx512vnni")]] void mix_gray_vnni(ImageView in, Rows out) {
   static_assert(77 * 256 - 117 == 19595 && 2 * (75 * 256 + 35) == 38470 && 29 * 256 + 47 == 7471);
   const auto four = [](int a, int b, int c, int d) {
@@ -789,7 +791,7 @@ void across_rows_vnni(ImageView in, const Taps& taps, Rows out) {
   const __m512i spread = _mm512_load_si512(places);
   const __m512i low_weights = _mm512_set1_epi32(four(-117, 35, 35, 47));
   const __m512i high_weights = _mm512_set1_epi32(four(77, 75, 75, 29));
-  // Rows that follow one another are one long row.
+  // Contiguous rows are treated as one long row.
   const bool one_row = in.row_stride_bytes == static_cast<std::ptrdiff_t>(in.width_px) * 3;
   const std::ptrdiff_t width =
       static_cast<std::ptrdiff_t>(in.width_px) * (one_row ? in.height_px : 1);
@@ -830,7 +832,7 @@ Loops best_loops() {
 Loops best_loops() { return kBaseLoops; }
 #endif
 
-// What weights depend on.
+// The parameters that determine weights.
 struct Shape {
   Axis axis;
   int channels;
@@ -877,7 +879,8 @@ void resize_to(ImageView image, const Region& region, ResampleFilter filter, boo
     loops.down(in, taps_of(loops, {down, kAnyChannels, filter}), out);
   };
   if (across.is_kept() && !mirrored) return go_down(image);
-  Taps taps = taps_of(loops, {across, image.channels, filter});  // of a kept axis: one that counts
+  // Trivial if the width is unchanged.
+  Taps taps = taps_of(loops, {across, image.channels, filter});
   if (mirrored) std::ranges::reverse(taps.spans);
   if (down.is_kept()) return loops.across(image, taps, out);
   const std::ptrdiff_t line = std::ptrdiff_t{out.width_px} * image.channels;
@@ -924,10 +927,10 @@ ResampleWeights::~ResampleWeights() = default;
 
 struct RowResizer::State {
   Loops loops = best_loops();
-  std::shared_ptr<const Taps> across;  // null where the width is kept
-  std::shared_ptr<const Taps> down;    // null where the height is
+  std::shared_ptr<const Taps> across;  // null if the width is unchanged
+  std::shared_ptr<const Taps> down;    // null if the height is unchanged
   int to_height_px;
-  Image half;  // of the new width
+  Image half;  // already of the new width
   int rows = 0;
 };
 

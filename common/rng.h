@@ -5,10 +5,10 @@
 
 namespace winnow {
 
-// Why not Random123: of its headers we need the dozen lines below; tests hold them to its answers.
-//
-// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11): four random
-// words that are a pure function of a 64-bit key and a 128-bit counter.
+// Philox4x32-10: four random words as a pure function of a 64-bit key and a 128-bit counter.
+// Own code, because only a dozen lines of Random123 are needed; tests compare them with its
+// results.
+// Source  Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11.
 constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                                   std::array<std::uint32_t, 2> key) noexcept {
   for (int round = 0; round < 10; ++round) {
@@ -23,35 +23,35 @@ constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> c
   return counter;
 }
 
-// What a stream of random numbers is for. Part of the counter, so streams never overlap; the values
-// fix what a seed means: never renumber.
+// The purpose of a stream of random numbers. Part of the counter, so streams never overlap. The
+// values define what a seed means: never renumber.
 enum class RandomUse : std::uint32_t {
   kOrder = 1,         // the permutation of an epoch
   kCrop = 2,          // random crops
   kFlip = 3,          // random flips
   kInitialise = 4,    // initial weights
-  kHoldout = 5,       // which samples are held out
-  kVariant = 6,       // which stored variant of a sample an epoch sees
-  kStudy = 7,         // what is drawn to measure a data set: pairs of images, edits
-  kSplit = 8,         // who comes first of equals when splits are made
-  kTurn = 9,          // which of the samples that take turns an epoch sees
-  kSampling = 10,     // how often an epoch has each sample, where that is not once
-  kHome = 11,         // which samples of a partition an epoch exchanges
-  kExchange = 12,     // which lanes those go to
-  kLane = 13,         // the permutation of what a lane has in an epoch
+  kHoldout = 5,       // choice of held-out samples
+  kVariant = 6,       // stored variant of a sample that an epoch uses
+  kStudy = 7,         // samples for measuring a data set: pairs of images, edits
+  kSplit = 8,         // order of equals when splits are made
+  kTurn = 9,          // choice among samples that take turns
+  kSampling = 10,     // number of occurrences of each sample in an epoch
+  kHome = 11,         // samples of a partition that an epoch exchanges
+  kExchange = 12,     // lanes that receive them
+  kLane = 13,         // the permutation of a lane in an epoch
   kResizedCrop = 16,  // crops of random size
   kJitter = 17,       // changes of colour
   kPolicy = 18,       // operations of an augmentation policy
-  kErase = 19,        // what is erased of a picture
+  kErase = 19,        // erased areas of a picture
   kTranslate = 20,    // shifts of a picture
-  kMix = 21,          // how the samples of a batch are mixed
-  kDropout = 22,      // what a net drops of a sample in a step
+  kMix = 21,          // mixing of the samples of a batch
+  kDropout = 22,      // dropout in a net
   kTest = 100,        // inputs made by tests and benchmarks
 };
 
 // A stream of random numbers keyed by (seed, epoch, id, use): the same on every rank, thread and
-// machine, whatever was drawn elsewhere. It does not repeat: each 2^26 numbers have a key of their
-// own, the first the seed itself.
+// machine, whatever is drawn elsewhere. It does not repeat: each 2^26 numbers have their own key,
+// and the first key is the seed.
 class CounterRng {
  public:
   constexpr CounterRng(std::uint64_t seed, std::uint32_t epoch, std::uint64_t id,
@@ -91,7 +91,7 @@ class CounterRng {
  private:
   static constexpr std::uint64_t kBlockMask = 0xFFFFFF;
 
-  // The counter has no bits left for more blocks. No stream has the use 0 that this counter has.
+  // When the counter has no bits left for more blocks. This counter has use 0, which no stream has.
   constexpr void change_key() noexcept {
     const std::uint64_t number = block_ >> 24;
     const auto words = philox4x32({static_cast<std::uint32_t>(number & kBlockMask),

@@ -7,7 +7,7 @@
 namespace winnow {
 namespace {
 
-// Edits that make `b` of `a`: a letter more, less or another, or two neighbours that change places.
+// Edit distance: insertions, deletions, replacements, and swaps of neighbours.
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);

@@ -9,16 +9,16 @@
 
 namespace winnow {
 
-// The one of `known` that `word` was most likely meant for: it begins so, or little has to be
-// changed. Empty where none is near. Pure.
+// The element of `known` that `word` was probably meant to be: a prefix match or a small edit
+// distance. Empty if none is near. Pure.
 std::string nearest_word(std::string_view word, std::span<const std::string> known);
 
-// "unknown optimizer 'adam'; known: sgd, adamw; did you mean adamw?", where `what` is "unknown
-// optimizer".
+// An error message: "unknown optimizer 'adam'; known: sgd, adamw; did you mean adamw?", for `what`
+// "unknown optimizer".
 std::string unknown_name(std::string_view what, std::string_view name,
                          std::span<const std::string> known);
 
-// The row of a table that is called `name`. UsageError as unknown_name() says it.
+// The row of a table with this name. UsageError with the text of unknown_name().
 template <class Rows>
 const auto& row_called(std::string_view what, std::string_view name, const Rows& rows) {
   std::vector<std::string> known;

@@ -6,8 +6,8 @@
 
 namespace winnow {
 
-// Identity of one input for the whole life of a cache: source ordinal (16 bits) | position in that
-// source's canonical listing (48 bits). Unreadable inputs have ids too; nothing is ever renumbered.
+// Identifies an input for the whole life of a cache: source ordinal (16 bits) | position in that
+// source's canonical listing (48 bits). Unreadable inputs have ids, too. Ids never change.
 using SampleId = std::uint64_t;
 
 inline constexpr int kPositionBits = 48;
@@ -22,13 +22,13 @@ constexpr std::uint64_t position_of(SampleId id) noexcept {
   return id & ((SampleId{1} << kPositionBits) - 1);
 }
 
-// On disk: never renumber.
+// Stored on disk: never renumber.
 enum class Split : std::uint8_t { kNone = 0, kTrain = 1, kVal = 2, kTest = 3 };
 inline constexpr int kSplitCount = 4;
 
 std::string_view split_name(Split split) noexcept;  // "none", "train", "val", "test"
 
-// Also takes the folder names people use: "training", "valid", "validation", "eval", "testing".
+// Also accepts common folder names: "training", "valid", "validation", "eval", "testing".
 std::optional<Split> parse_split(std::string_view name) noexcept;
 
 }  // namespace winnow

@@ -6,12 +6,12 @@
 
 namespace winnow {
 
-// Floats of 16 bits, to be stored and sent; sums are in f32.
+// 16-bit floats for storage and transfer; arithmetic uses f32.
 //
-// Rounding  to nearest even; NaN stays NaN (quiet), infinities and signs stay, subnormals are kept.
-//           Beyond the largest: infinity
+// Rounding  To nearest even. NaN stays NaN (quiet), infinities and signs are kept, subnormals are
+//           supported. Too large values become infinity.
 struct BF16 {
-  std::uint16_t bits = 0;  // the upper half of an f32's
+  std::uint16_t bits = 0;  // upper half of an f32
   friend bool operator==(const BF16&, const BF16&) = default;
 };
 struct F16 {
@@ -35,7 +35,7 @@ constexpr float to_float(F16 value) noexcept {
   const std::uint32_t magnitude = value.bits & 0x7fffU;
   const std::uint32_t sign = (value.bits & 0x8000U) << 16U;
   constexpr std::uint32_t kRebias = (127U - 15U) << 23U;
-  if (magnitude < 0x400U) {  // zero or subnormal: a whole number of 2^-24
+  if (magnitude < 0x400U) {  // zero or subnormal: a multiple of 2^-24
     const float exact = static_cast<float>(magnitude) * 0x1p-24F;
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(exact) | sign);
   }
@@ -49,9 +49,9 @@ constexpr F16 to_f16(float value) noexcept {
   std::uint32_t half = 0;
   if (magnitude > 0x7f800000U) {
     half = 0x7e00U | ((magnitude >> 13U) & 0x3ffU);
-  } else if (magnitude >= 0x477ff000U) {  // half way from the largest, 65504, to 2^16
+  } else if (magnitude >= 0x477ff000U) {  // halfway between the largest value, 65504, and 2^16
     half = 0x7c00U;
-  } else if (magnitude < 0x38800000U) {  // below 2^-14: units of 2^-24, which those of 1/2 are
+  } else if (magnitude < 0x38800000U) {  // below 2^-14: in units of 2^-24, obtained by adding 1/2
     half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3f000000U;
   } else {
     half = (magnitude - 0x38000000U + 0xfffU + ((magnitude >> 13U) & 1U)) >> 13U;
@@ -59,7 +59,7 @@ constexpr F16 to_f16(float value) noexcept {
   return {static_cast<std::uint16_t>(half | ((bits >> 16U) & 0x8000U))};
 }
 
-// The same by the type's name.
+// The same, selected by type.
 template <class Small>
 constexpr Small round_to(float value) noexcept {
   if constexpr (std::is_same_v<Small, BF16>) {

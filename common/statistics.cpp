@@ -9,7 +9,7 @@
 namespace winnow {
 namespace {
 
-// Where `falls`, a function that falls between `low` and `high`, is `level`.
+// Solves falls(x) = level in [low, high]; `falls` is decreasing.
 double where_it_falls_to(double level, double low, double high, const auto& falls) {
   for (int i = 0; i < 200; ++i) {
     const double middle = (low + high) / 2;
@@ -25,7 +25,7 @@ double incomplete_beta(double a, double b, double x) {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   if (x > (a + 1) / (a + b + 2)) {
-    // Of the other tail, where the fraction converges.
+    // Uses the other tail, where the fraction converges.
     return 1 - incomplete_beta(b, a, 1 - x);
   }
   const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
@@ -36,7 +36,7 @@ double incomplete_beta(double a, double b, double x) {
   double d = 1 - (a + b) * x / (a + 1);
   d = 1 / (std::abs(d) < kTiny ? kTiny : d);
   double fraction = d;
-  for (int m = 1; m < 10'000; ++m) {  // some root of a + b are needed
+  for (int m = 1; m < 10'000; ++m) {  // takes about sqrt(a + b) steps
     for (const double term : {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
                               -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))}) {
       d = 1 + term * d;
@@ -52,7 +52,7 @@ double incomplete_beta(double a, double b, double x) {
 
 double normal_quantile(double p) {
   if (p > 0.5) return -normal_quantile(1 - p);
-  // Of the lower tail, which keeps its digits.
+  // Uses the lower tail, which keeps its digits.
   return -where_it_falls_to(p, 0, 40, [](double z) { return std::erfc(z / std::sqrt(2)) / 2; });
 }
 
@@ -61,7 +61,7 @@ double student_t_tails(double t, double freedom) {
 }
 
 double student_t_bound(double p, double freedom) {
-  // 1e9 is beyond p = 1e-9 of one degree of freedom.
+  // 1e9 covers p = 1e-9 with one degree of freedom.
   return where_it_falls_to(p, 0, 1e9, [&](double t) { return student_t_tails(t, freedom); });
 }
 
@@ -99,7 +99,7 @@ PairedDifference paired_difference(std::span<const double> a, std::span<const do
     squares += (b[i] - a[i] - out.mean) * (b[i] - a[i] - out.mean);
   }
   out.deviation = std::sqrt(squares / (n - 1));
-  // Each of both is rounded to its step: a variance of step^2 / 12.
+  // Both values are rounded to the step: a variance of step^2 / 12 each.
   const double error =
       std::sqrt((out.deviation * out.deviation + resolution * resolution / 6) * (1 / n + shared));
   const double half = student_t_bound(1 - confidence, n - 1) * error;
@@ -124,7 +124,7 @@ double mcnemar(const PairedHits& hits) noexcept {
   const auto fewer = static_cast<double>(std::min(hits.only_a, hits.only_b));
   const auto more = static_cast<double>(std::max(hits.only_a, hits.only_b));
   if (fewer == more) return 1;
-  // That so few or fewer of all are on one side, of a fair coin; then likewise on the other.
+  // Probability that a fair coin gives this few or fewer on one side, doubled for both sides.
   return std::min(1.0, 2 * incomplete_beta(more, fewer + 1, 0.5));
 }
 

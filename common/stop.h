@@ -4,9 +4,9 @@
 
 namespace winnow {
 
-// Whether long work shall end at its next clean place. Libraries that can be stopped ask it often
-// and throw StoppedError; main sets it, by a signal. Once true it stays so. Cheap, safe from any
-// thread. May be empty: nobody will ask.
+// Whether long work shall end at its next clean point. Asked often by libraries that can be
+// stopped, which then throw StoppedError; set by main on a signal. Once true it stays true. Cheap,
+// thread-safe. May be empty: never.
 using StopRequested = std::function<bool()>;
 
 }  // namespace winnow

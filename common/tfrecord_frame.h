@@ -8,12 +8,12 @@
 
 namespace winnow {
 
-// How TFRecord files hold records, one behind the other: the length of the data, 8 bytes, and its
-// masked CRC-32C; the data and theirs.
+// The framing of TFRecord files. Records follow each other: length of the data (8 bytes) and its
+// masked CRC-32C; the data and its CRC.
 inline constexpr std::size_t kTfrecordHeaderBytes = 12;
 inline constexpr std::size_t kTfrecordFooterBytes = 4;
 
-// The length of the data behind `header`, kTfrecordHeaderBytes. None: the checksum is wrong.
+// The length of the data after `header` (kTfrecordHeaderBytes); nullopt: wrong checksum.
 std::optional<std::uint64_t> tfrecord_length(BytesView header);
 
 // A record with its frame.

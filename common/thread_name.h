@@ -4,7 +4,7 @@
 
 namespace winnow {
 
-// Names the calling thread for people: ps -L, top -H, perf and gdb show it. 15 characters at most.
+// Names the calling thread for ps -L, top -H, perf and gdb. At most 15 characters.
 inline void name_thread(const char* name) noexcept { pthread_setname_np(pthread_self(), name); }
 
 }  // namespace winnow

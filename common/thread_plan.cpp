@@ -19,7 +19,7 @@ ThreadPlan plan_threads(const ThreadPlanInputs& inputs) {
   const int local_ranks = std::max(1, inputs.local_ranks);
   const double share = inputs.own_cores > 0 ? inputs.own_cores : cores / local_ranks;
   cores = inputs.quota_cores > 0 ? std::min(share, inputs.quota_cores / local_ranks) : share;
-  constexpr double kRounding = 1e-9;  // of shares that add up to whole cores
+  constexpr double kRounding = 1e-9;  // rounding error of shares that sum to whole cores
   const int all = static_cast<int>(std::floor(cores + kRounding));
   const int whole = std::max(1, inputs.requested > 0 ? inputs.requested : all);
   ThreadPlan plan{.cores = whole, .compute = whole, .decode = whole};

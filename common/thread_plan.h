@@ -5,41 +5,41 @@
 
 namespace winnow {
 
-// What a process may use, and how it divides that between its roles.
+// The resources of a process, and their division between roles.
 struct ThreadPlan {
   int cores = 1;    // this process's share of the machine
   int compute = 1;  // threads of the training lane
-  int decode = 1;   // TBB workers that decode, hash and augment
+  int decode = 1;   // TBB workers for decoding, hashing and augmentation
 
-  // Of the thread that moves messages between ranks: a core of its own, one that it shares with the
-  // threads that compute, or none where there is one rank.
+  // The thread that communicates with other ranks: it has a core of its own, shares one with
+  // computing threads, or does not exist (one rank).
   enum class Communication : std::uint8_t { kNone, kShares, kOwnCore };
   Communication communication = Communication::kNone;
 };
 
 struct ThreadPlanInputs {
   int affinity_cores = 1;  // cores this process may run on
-  double quota_cores = 0;  // cgroup CPU quota in cores; 0: none
+  double quota_cores = 0;  // control group's CPU quota in cores; 0: none
   int ranks = 1;           // processes of the job
-  int local_ranks = 1;     // those on this machine
-  double own_cores = 0;    // of those, the share of this process; 0: an even part
+  int local_ranks = 1;     // processes of the job on this machine
+  double own_cores = 0;    // this process's share of these cores; 0: an equal part
   int requested = 0;       // --threads; 0: not given
 };
 
-// Pure.
+// Divides the cores. Pure.
 //
-// Cores          its share of those it may run on, at most its part of the quota; at least one.
-//                `requested` overrides that
-// Communication  with several ranks: of 8 cores or more compute leaves one to it; of fewer, or of
-//                those that were requested, it shares one, since they are better used so
+// Cores          The process's share of those it may run on, limited by its part of the quota; at
+//                least one. `requested` overrides this.
+// Communication  With several ranks and 8 or more cores, a core is reserved for it. With fewer, or
+//                if the number was requested, it shares one, which uses them better.
 ThreadPlan plan_threads(const ThreadPlanInputs& inputs);
 
-// Looks at what this process may use (common/cores.h), one of `local_ranks` on this machine and of
-// `ranks` in all. What the others may run on is guessed by their launcher: who can ask them sets
-// own_cores by that.
+// Detects the resources of this process (common/cores.h), one of `local_ranks` on this machine and
+// of `ranks` in all. The cores of the others are guessed from their launcher; a caller that can ask
+// the others sets own_cores.
 ThreadPlanInputs detect_threads(int ranks, int local_ranks);
 
-// "2 cores: 2 compute, 2 decode", with several ranks also ", 1 communication" or ", communication
+// "2 cores: 2 compute, 2 decode"; with several ranks also ", 1 communication" or ", communication
 // shares".
 std::string to_string(const ThreadPlan& plan);
 

@@ -13,8 +13,7 @@
 namespace winnow {
 namespace {
 
-// Holds back the SIGPIPE that this thread's writes bring, and takes it away: a reader that has
-// ended must not end the writer.
+// Suppresses the SIGPIPE of this thread's writes: the end of a reader must not end the writer.
 class NoPipeSignal {
  public:
   NoPipeSignal() noexcept {
@@ -42,7 +41,7 @@ class NoPipeSignal {
   bool broken_ = false;
 };
 
-// A terminal that takes nothing now may take it in a moment.
+// A blocked terminal may accept more in a moment.
 bool takes_more() noexcept {
   constexpr int kPatienceMs = 1000;
   pollfd terminal{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};

@@ -4,18 +4,17 @@
 
 namespace winnow {
 
-// The only way to the standard error. What is said there is for people, and nobody may be left to
-// read it: the disk of a log is full, the terminal is closed, a reader has ended. Work goes on
-// then.
+// The only way to write to standard error. Its readers may be gone (full log disk, closed terminal,
+// ended program); work continues then.
 //
-// Text     Any bytes, as they are. say_line() adds the end of the line.
-// Errors   None: what cannot be written is left out. It never throws.
-// Threads  Any. A text of up to PIPE_BUF bytes is in one piece.
+// Text     Any bytes, unchanged. say_line() adds the line end.
+// Errors   None: what cannot be written is dropped. Never throws.
+// Threads  Any. A text of up to PIPE_BUF bytes is not interleaved.
 void to_stderr(std::string_view text) noexcept;
 void say_line(std::string_view line) noexcept;
 
-// Opens what of the standard input, output and error is closed, on nothing: else the first file
-// that is opened would have its number, and get what is said. Call it before any file is opened.
+// Opens closed standard streams on /dev/null, because otherwise the first opened file would get
+// their number, and receive messages. Call it before opening any file.
 void keep_standard_streams() noexcept;
 
 }  // namespace winnow

@@ -4,8 +4,9 @@
 
 namespace winnow {
 
-// Sole owner of a C handle that is not a pointer (a file descriptor, an MPI communicator). Traits
-// give Raw, null() and close(Raw) noexcept. Pointers get std::unique_ptr with a stateless deleter.
+// Sole owner of a C handle that is no pointer (a file descriptor, an MPI communicator). Traits
+// provide Raw, null() and close(Raw) noexcept. For pointers use std::unique_ptr with a stateless
+// deleter.
 template <class Traits>
 class UniqueHandle {
  public:

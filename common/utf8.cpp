@@ -5,7 +5,7 @@
 namespace winnow {
 namespace {
 
-// Bytes of the well-formed UTF-8 character at the start of `text` (Unicode 15, table 3-7), or 0.
+// Length of the well-formed UTF-8 character at the start of `text` (Unicode 15, table 3-7), or 0.
 std::size_t character_bytes(std::string_view text) noexcept {
   const auto at = [text](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;

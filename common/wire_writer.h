@@ -7,8 +7,8 @@
 
 namespace winnow {
 
-// A message of Google's Protocol Buffers on the wire: fields one after the other, by their numbers
-// in the schema. Reading: datasets/wire.h.
+// Writes a Protocol Buffers message: fields in sequence, by their numbers in the schema. Reader:
+// datasets/wire.h.
 class WireWriter {
  public:
   WireWriter& number(std::uint64_t field, std::int64_t value) {
@@ -35,13 +35,13 @@ class WireWriter {
     return bytes(field, as_bytes(value));
   }
   WireWriter& message(std::uint64_t field, WireWriter value) { return bytes(field, value.view()); }
-  // A field of so many bytes, which are to follow: by raw(), or behind this message.
+  // Begins a field of `size` bytes, which must follow: by raw(), or after this message.
   WireWriter& begin_bytes(std::uint64_t field, std::uint64_t size) {
     key(field, kBytes);
     varint(size);
     return *this;
   }
-  // Fields that are written already, or the bytes of one that was begun.
+  // Appends encoded fields, or the bytes of a field that was begun.
   WireWriter& raw(BytesView bytes) {
     out_.put_bytes(bytes);
     return *this;

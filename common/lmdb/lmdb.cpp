@@ -49,7 +49,7 @@ void check(int code, const char* what, const fs::path& path) {
   if (code != MDB_SUCCESS) fail(what, path, code);
 }
 
-// `call`'s code, or that of a fault at this point.
+// The result of `call`, or of an injected fault.
 int act(std::string_view name, const fs::path& path, const auto& call) {
   if (fault_before(name, path)) return errno;
   const int code = call();
@@ -84,13 +84,14 @@ std::uint64_t from_big_endian(const MDB_val& key) noexcept {
   return out;
 }
 
-// LMDB reports a short write, which is how some file systems fill up, as an I/O error.
+// LMDB reports a short write, with which some file systems signal that they are full, as an I/O
+// error.
 bool is_full(int code, const fs::path& path, std::uint64_t wanted) {
   return code == ENOSPC || code == EDQUOT || (code == EIO && free_bytes(path) < wanted);
 }
 
-// A page taken and given back inside the last transaction is counted but was never written. It must
-// not become a hole: on a full tmpfs the first look at one through a mapping is a SIGBUS.
+// A page allocated and freed in the last transaction is counted, but was never written. It must not
+// become a hole: on a full tmpfs, accessing it through a mapping raises SIGBUS.
 void write_last_page(const fs::path& path, std::uint64_t used) {
   const std::uint64_t size = fs::file_size(path);
   if (size >= used) return;
@@ -112,9 +113,10 @@ struct Writer::State {
     check(mdb_env_info(env.get(), &info), "look at", path);
     return (info.me_last_pgno + 1) * page_bytes;
   }
-  // The map bounds the file and is written into it, so it grows by a rule of the puts alone.
+  // The map size limits the file and is written into it, so it grows by a rule that depends on the
+  // puts only.
   void make_room(const std::vector<Entry>& entries) {
-    std::uint64_t need = used_bytes() + (1u << 20);  // the tree's own pages and its free list
+    std::uint64_t need = used_bytes() + (1u << 20);  // for the tree's own pages and its free list
     for (const Entry& entry : entries) need += entry.second.size() + 3 * page_bytes;
     if (need <= map_bytes) return;
     while (map_bytes < need) map_bytes *= 2;
@@ -139,10 +141,12 @@ Writer::Writer(const fs::path& path) : state_(std::make_unique<State>()) {
   remove_file(path);
   s.env = make_env(path);
   check(mdb_env_set_mapsize(s.env.get(), s.map_bytes), "size", path);
-  // NOLOCK: the caller is the only writer and nobody reads before the seal, so no lock file is left
-  // behind. NOSYNC: a shard counts only once it is sealed, and seal() syncs. No WRITEMAP: a full
-  // tmpfs would be a SIGBUS instead of an error. Memory is cleared (no NOMEMINIT), so that unused
-  // parts of pages are equal from run to run.
+  // Flags of the environment:
+  // - NOLOCK: the caller is the only writer, and nobody reads before the seal, so no lock file is
+  //   left.
+  // - NOSYNC: a shard only counts once it is sealed, and seal() syncs.
+  // - No WRITEMAP: on a full tmpfs it would raise SIGBUS instead of an error.
+  // - No NOMEMINIT: memory is cleared, so that unused parts of pages are equal in every run.
   const int opened = act("lmdb.create", path, [&] {
     return mdb_env_open(s.env.get(), path.c_str(), MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0644);
   });
@@ -200,7 +204,7 @@ struct Reader::State {
   Env env;
   Txn txn;
   std::vector<std::pair<std::uint64_t, BytesView>> index;
-  BytesView values;  // whole pages that hold all of them
+  BytesView values;  // whole pages that contain all values
 };
 
 namespace {
@@ -228,10 +232,11 @@ Reader::Reader(const fs::path& path) : state_(std::make_unique<State>()) {
     const MappedFile file(path);
     check_structure(file.bytes(), path.string());
     s.env = make_env(path);
-    // Exactly the file: the size written inside it may be far larger.
+    // The exact file size: the size recorded inside may be far larger.
     check(mdb_env_set_mapsize(s.env.get(), file.bytes().size()), "size", path);
   }
-  // NOTLS: the one transaction belongs to no thread. Readahead stays on: a record is read whole.
+  // NOTLS: the single transaction is not tied to a thread. Readahead stays on, because records are
+  // read completely.
   check(mdb_env_open(s.env.get(), path.c_str(), MDB_NOSUBDIR | MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS,
                      0644),
         "open", path);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kPageHeaderBytes = 16;
 constexpr std::size_t kNodeHeaderBytes = 8;
-constexpr std::size_t kKeyBytes = 8;  // ours
+constexpr std::size_t kKeyBytes = 8;  // size of our keys
 constexpr std::size_t kMaxKeyBytes = 511;
 constexpr std::uint16_t kBranch = 0x01, kLeaf = 0x02, kMeta = 0x08;  // page flags
 constexpr std::uint16_t kBigData = 0x01;                             // node flag
@@ -51,7 +51,7 @@ class InMemory {
   BytesView bytes_;
 };
 
-// Keeps what it has read, which is the pages of the tree.
+// Keeps what it has read: the pages of the tree.
 class OnStorage {
  public:
   explicit OnStorage(const InputFile& file) : file_(file) {}
@@ -153,7 +153,7 @@ class Walk {
     return out;
   }
 
-  // Each page belongs to one node: what is named twice costs its size again and again.
+  // Each page belongs to one node; otherwise its size would count several times.
   void visit(std::uint64_t number, std::uint64_t count) {
     need(number >= 2 && number <= last_page_ && count <= last_page_ + 1 - number);
     for (const std::uint64_t end = number + count; number < end; ++number) {
@@ -173,7 +173,7 @@ class Walk {
     need(lower >= kPageHeaderBytes && lower % 2 == 0 && lower <= upper && upper <= page_bytes_);
     const std::size_t count = (lower - kPageHeaderBytes) / 2;
     need(count >= (levels > 1 && is_ours_ ? 2u : 1u));
-    std::size_t left = page_bytes_ - upper;  // nodes have their bytes for themselves
+    std::size_t left = page_bytes_ - upper;  // bytes of nodes must not overlap
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t offset = at<std::uint16_t>(page + kPageHeaderBytes + 2 * i);
       need(offset >= upper && offset % 2 == 0 && offset + kNodeHeaderBytes <= page_bytes_);
@@ -184,13 +184,13 @@ class Walk {
     }
   }
 
-  // Returns how many bytes of its page it has.
+  // Returns its size within the page.
   std::size_t node(std::size_t at_byte, std::size_t room, int levels, bool first) {
     const std::uint64_t low = at<std::uint16_t>(at_byte);
     const std::uint64_t high = at<std::uint16_t>(at_byte + 2);
     const auto flags = at<std::uint16_t>(at_byte + 4);
     const std::size_t key = at<std::uint16_t>(at_byte + 6);
-    if (levels > 1) {  // the flags hold the upper bits of a branch's page number
+    if (levels > 1) {  // the flags contain the upper bits of a branch's page number
       need(key <= room && (is_key(key) || (first && key == 0)));
       walk(low | high << 16 | std::uint64_t{flags} << 32, levels - 1);
       return kNodeHeaderBytes + key;

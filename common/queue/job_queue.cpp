@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kDone = "done\n";
 
-// Opened for reading and writing, made where it is missing; locked. Not locked: another has it,
-// and `wait` is false.
+// Opens (creating if necessary) and locks a file for reading and writing. A null Fd if another
+// process has the lock and `wait` is false.
 Fd lock_file(const fs::path& path, bool wait) {
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd) throw_errno("cannot open " + path.string());
@@ -40,7 +40,7 @@ Fd lock_file(const fs::path& path, bool wait) {
   return fd;
 }
 
-// What a locked file says: a done job, or a claimant's token. Short.
+// The short content of a locked file: a finished job, or a claimant's token.
 std::string read_claim(const Fd& lock, const fs::path& path) {
   std::array<char, 200> text{};
   const ssize_t size = ::pread(lock.get(), text.data(), text.size(), 0);
@@ -56,7 +56,7 @@ void write_claim(const Fd& lock, const fs::path& path, std::string_view text) {
   fault_after("file.write", path);
 }
 
-// Not twice the same, whatever the machine. Begins with who it is: "host 4711 ".
+// A unique token across machines, beginning with its owner: "host 4711 ".
 std::string draw_token() {
   std::random_device random;
   const std::string host = host_name();
@@ -77,7 +77,7 @@ JobQueue::JobQueue(fs::path folder, const std::string& of) : folder_(std::move(f
     }
     for (const auto& entry : fs::directory_iterator(folder_)) {
       if (entry.path().filename().string().starts_with("queue.")) continue;
-      if (fs::exists(about)) break;  // another process was making it
+      if (fs::exists(about)) break;  // another process was creating it
       throw UsageError(folder_.string() + " holds other things, as " +
                        entry.path().filename().string() + "; choose another folder");
     }
@@ -116,8 +116,8 @@ JobQueue::Next JobQueue::claim_next(std::span<const std::string> jobs) {
       ++next.held;
       continue;
     }
-    // The claim's own file comes first: what another machine wrote there is seen by who has the
-    // lock, while a new name in a folder may stay unseen for a minute.
+    // The claim's own file is read first: its lock holder sees what another machine wrote there,
+    // whereas a new name in a folder may stay invisible for a minute.
     if (read_claim(lock, path) == kDone || fs::exists(result_path(key))) {
       const std::lock_guard guard(mutex_);
       finished_.insert(key);
@@ -153,13 +153,13 @@ std::vector<JobQueue::Holder> JobQueue::holders(std::span<const std::string> job
     const std::string key = job_key(job);
     const fs::path path = folder_ / "claims" / key;
     if (is_finished(key) || !fs::exists(path) || fs::exists(result_path(key))) continue;
-    if (lock_file(path, /*wait=*/false)) continue;  // nobody has it: whoever had it has died
+    if (lock_file(path, /*wait=*/false)) continue;  // nobody holds it: the former holder has died
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) continue;
     std::istringstream words(read_claim(file, path));
     Holder holder;
     holder.job = job;
-    // One that was held up between its lock and its name has no name.
+    // A worker delayed between locking and writing has no name yet.
     if (words >> holder.host >> holder.process) holders.push_back(std::move(holder));
   }
   return holders;

@@ -18,34 +18,34 @@
 
 namespace winnow {
 
-// The file system of a queue has no locks, so that only one process may work there.
+// The file system of a queue has no locks, so only one process may work there.
 class NoLocksError : public SystemError {
  public:
   using SystemError::SystemError;
 };
 
-// Names a job: 32 hex digits of its text, which says all that decides its result. Equal text is
-// one job, which is never done twice.
+// The key of a job: 32 hex digits of its text, which contains everything that determines its
+// result. Equal texts are one job, which is done once.
 std::string job_key(std::string_view job);
 
-// What became of a job.
+// The result of a job.
 struct Outcome {
-  bool failed = false;  // a run that diverged is a result as well
-  std::string text;     // its result; why it failed. UTF-8
+  bool failed = false;  // a diverged run is a result as well
+  std::string text;     // its result, or the reason for failure; UTF-8
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-// What is known of a job; nothing: it is not done.
+// The outcome of a job, or nullopt if it is not done.
 using OutcomeOf = std::function<std::optional<Outcome>(const std::string& job)>;
 
-// The right to do a job, for as long as it lives. Movable.
+// The right to do a job, while it lives. Movable.
 class Claim {
  public:
   const std::string& key() const noexcept { return key_; }
   const std::string& job() const noexcept { return job_; }
-  // Its folder. What an earlier claim left of it, when its process died, is there.
+  // Its folder, perhaps with files of an earlier claim whose process died.
   const std::filesystem::path& folder() const noexcept { return folder_; }
-  // A process that is given this descriptor holds the claim as well, until it has ended.
+  // A process that inherits this descriptor also holds the claim, until it ends.
   int descriptor() const noexcept { return lock_.get(); }
 
  private:
@@ -60,43 +60,45 @@ class Claim {
   std::string key_;
   std::string job_;
   std::filesystem::path folder_;
-  std::string token_;  // in the claim's file
+  std::string token_;  // written in the claim's file
 };
 
-// Jobs done by any number of threads, processes and machines that share a folder, each job once:
+// Jobs for any number of threads, processes and machines that share a folder. Each job is done
+// once. Thread-safe.
 //
-//   queue.json         what the jobs are of
-//   claims/KEY         locked by who does the job; says whether it is done
-//   runs/KEY/          made by it
-//   results/KEY.json   the job and what became of it, written durably
+//   queue.json         the common subject of the jobs
+//   claims/KEY         locked by the worker; says whether the job is done
+//   runs/KEY/          working folder of the job
+//   results/KEY.json   the job and its result, written durably
 //
-// Who     All that are given equal jobs work on them together. Another folder holds other jobs.
-// Killed  At any moment: the lock goes with the process, and the next one to ask gets the job. No
-//         clock is asked, and nothing is to be tidied up.
-// NFS     Locks are the server's there (Linux 2.6.12 or later). Where a mount keeps them to itself
-//         two machines could do one job: finish() sees that, and says so.
-// Safe from many threads.
+// Who     All workers with equal jobs share them. Another folder has other jobs.
+// Killed  At any moment: the lock ends with the process, and the next to ask gets the job. No clock
+//         is used, and nothing needs cleaning.
+// NFS     Locks are the server's (Linux 2.6.12 or later). If a mount keeps them local, two machines
+//         could do one job; finish() detects and reports that.
 class JobQueue {
  public:
-  // Makes the folder where it is not there. `of`: what all its jobs are of, as the digest of a
-  // cache. Throws UsageError: a folder of something else, or with other things in it. NoLocksError.
+  // Creates the folder if need be. `of` is the common subject of its jobs, such as the digest of a
+  // cache.
+  // Errors  UsageError: a folder for another subject, or with other content. NoLocksError.
   JobQueue(std::filesystem::path folder, const std::string& of);
 
   const std::filesystem::path& folder() const noexcept { return folder_; }
 
-  // The first of these jobs that is neither done nor held.
+  // The first job that is neither done nor claimed.
   struct Next {
     std::optional<Claim> claim;
-    std::size_t held = 0;  // by others, of those before it
+    std::size_t held = 0;  // number of jobs before it that are claimed by others
   };
   // Throws NoLocksError.
   Next claim_next(std::span<const std::string> jobs);
 
-  // Throws Error: another has claimed it meanwhile, for locks do not reach from machine to machine.
+  // Throws Error if another worker has claimed it meanwhile, because locks do not work between
+  // machines.
   void finish(Claim claim, const Outcome& outcome);
 
-  // Who does these jobs now, other than claims of this process, as far as locks and claims tell:
-  // one that was held up before it wrote its name into its claim is not among them.
+  // The current workers of these jobs, except claims of this process, as far as locks and claims
+  // tell. A worker that has not written its name into its claim yet is missing.
   struct Holder {
     std::string job;
     std::string host;
@@ -104,7 +106,7 @@ class JobQueue {
   };
   std::vector<Holder> holders(std::span<const std::string> jobs) const;
 
-  // Nothing: it is not done. Throws FormatError: the file is damaged, or of another job.
+  // nullopt: not done. Throws FormatError: the file is damaged, or of another job.
   std::optional<Outcome> outcome(std::string_view job) const;
 
  private:
@@ -113,7 +115,7 @@ class JobQueue {
 
   std::filesystem::path folder_;
   mutable std::mutex mutex_;
-  std::set<std::string> finished_;  // keys, as far as they were asked for
+  std::set<std::string> finished_;  // keys of finished jobs, as far as known
 };
 
 }  // namespace winnow
