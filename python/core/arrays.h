@@ -11,16 +11,16 @@
 
 namespace winnow::python {
 
-// Arrays of numpy. Nothing is copied unless that is said.
+// NumPy arrays. Nothing is copied unless stated.
 
-// The elements of `values`, which live as long as `owner` and do not move meanwhile. Read-only.
+// A read-only view of `values`, which must live as long as `owner` and not move meanwhile.
 template <class T>
 nanobind::object column_view(const std::vector<T>& values, nanobind::handle owner) {
   return nanobind::cast(nanobind::ndarray<nanobind::numpy, const T, nanobind::ndim<1>>(
       values.data(), {values.size()}, owner));
 }
 
-// The same of an enumeration, as the integers it stands for.
+// The same for an enumeration, as its underlying integers.
 template <class T>
 requires std::is_enum_v<T> nanobind::object enum_view(const std::vector<T>& values,
                                                       nanobind::handle owner) {
@@ -30,16 +30,16 @@ requires std::is_enum_v<T> nanobind::object enum_view(const std::vector<T>& valu
 }
 
 template <class Owner, class T>
-Owner owner_of(T Owner::*);  // for its type
+Owner owner_of(T Owner::*);  // only for its type
 
-// A property: the column `Column` of what `self` holds.
+// A property: a view of the column `Column` of what `self` holds.
 template <auto Column>
 nanobind::object column_property(nanobind::handle self) {
   using Owner = decltype(owner_of(Column));
   return column_view(nanobind::inst_ptr<Owner>(self)->*Column, self);
 }
 
-// Elements that may be written, of any shape that is not larger than they are many.
+// A writable view of any shape with at most values.size() elements.
 template <class T, std::size_t N>
 nanobind::object array_view(std::vector<T>& values, const std::array<std::size_t, N>& shape,
                             nanobind::handle owner) {
@@ -47,7 +47,7 @@ nanobind::object array_view(std::vector<T>& values, const std::array<std::size_t
       nanobind::ndarray<nanobind::numpy, T>(values.data(), N, shape.data(), owner));
 }
 
-// An array that has the vector's memory for its own.
+// An array that owns the vector's memory.
 template <class T, std::size_t N>
 nanobind::object array_of(std::vector<T> values, const std::array<std::size_t, N>& shape) {
   auto* const kept = new std::vector<T>(std::move(values));

@@ -53,7 +53,7 @@ nb::object images(nb::handle self) {
   return array_view(batch.pixels, shape, self);
 }
 
-// The labels of samples that carry one each.
+// The labels of samples with exactly one each.
 nb::object labels(nb::handle self) {
   const Batch& batch = batch_of(self);
   std::vector<std::int64_t> single(batch.size());
@@ -70,7 +70,7 @@ nb::object labels(nb::handle self) {
   return array_of(std::move(single));
 }
 
-// Of each sample the weight of its labels in each of so many classes.
+// The weight of each class for each sample.
 nb::object targets(nb::handle self, std::size_t classes) {
   const Batch& batch = batch_of(self);
   std::vector<float> dense(batch.size() * classes);

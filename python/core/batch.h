@@ -10,11 +10,11 @@
 
 namespace winnow::python {
 
-// Batches that nobody looks at any more, whose memory serves for others: fresh memory costs as much
-// as filling it.
+// Batches that are no longer needed, kept for their memory: fresh memory costs as much as filling
+// it.
 class UsedBatches {
  public:
-  pipeline::Batch take();  // empty where there is none
+  pipeline::Batch take();  // empty if there is none
   void give(pipeline::Batch batch);
 
  private:
@@ -23,7 +23,7 @@ class UsedBatches {
   std::vector<pipeline::Batch> batches_;
 };
 
-// A batch whose arrays are looked at from Python. It lives as long as any of them.
+// A batch with arrays visible in Python. Lives as long as any of them.
 struct HeldBatch {
   HeldBatch(pipeline::Batch from, std::uint64_t first_position,
             std::shared_ptr<UsedBatches> back_to);

@@ -40,7 +40,7 @@ namespace {
 using pipeline::Cache;
 using SharedCache = std::shared_ptr<const Cache>;
 
-// A record, whose payload stays where the cache has it.
+// A record whose payload stays in the cache.
 struct HeldRecord {
   SharedCache cache;
   pipeline::RecordView record;
@@ -48,7 +48,7 @@ struct HeldRecord {
 
 HeldRecord record_of(const SharedCache& cache, SampleId id, int variant) {
   const nb::gil_scoped_release others_go_on;
-  int variants = 1;  // it is asked which only where there are several
+  int variants = 1;  // the callback is only called if there are several
   const auto pick = [&](int count) {
     variants = count;
     return std::clamp(variant, 0, count - 1);
@@ -137,7 +137,7 @@ dedup::Fingerprints fingerprints_of(OpenCache& open,
   return cache->open_fingerprints()(dedup::ColumnNames(columns->begin(), columns->end()));
 }
 
-// Ids and weights of what a selection leaves of a split, in id order.
+// Ids and weights of a split's samples that a selection keeps, in id order.
 nb::tuple samples_of(OpenCache& open, const std::string& split, const std::string& selection) {
   const SharedCache cache = open.cache();
   const Split wanted = split_of(split);
@@ -151,7 +151,7 @@ nb::tuple samples_of(OpenCache& open, const std::string& split, const std::strin
 
 using Ids = nb::ndarray<const SampleId, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Samples by their ids, as a loader would bring them.
+// Samples by id, in the form in which a loader returns them.
 struct Wanted {
   std::string augment;
   int height_px = 0;
@@ -181,7 +181,7 @@ std::unique_ptr<HeldBatch> load(OpenCache& open, const Ids& ids, const Wanted& w
   return std::make_unique<HeldBatch>(pipeline::load_batch(*cache, requests, options), 0, nullptr);
 }
 
-// The linked pairs, as ids, and the bits between them.
+// The linked pairs, as ids, with the bits between them.
 nb::tuple pairs_of(OpenCache& open, const std::string& hash, int threshold,
                    const std::string& scope) {
   const SharedCache cache = open.cache();
@@ -202,7 +202,7 @@ nb::tuple pairs_of(OpenCache& open, const std::string& hash, int threshold,
                         array_of(std::move(distances)));
 }
 
-// Why components are all that is shown of a selection; empty: no more is known to be told of it.
+// Why only components can be shown for a selection; empty: nothing is known to be missing.
 std::string what_is_not_told(const dedup::Selection& selection) {
   if (dedup::says_more_than_codes(selection)) {
     return "not as they were found: deduplicate again to see those";
@@ -213,17 +213,16 @@ std::string what_is_not_told(const dedup::Selection& selection) {
   return {};
 }
 
-// Those that are kept beside the selection which has the groups of another; nothing where none are,
-// or it is none.
+// The groups stored beside the selection `grouped`; nullopt if there are none, or it is null.
 std::optional<dedup::ToldGroups> read_groups_of(const pipeline::Cache& cache,
                                                 const dedup::Selection* grouped) {
   if (grouped == nullptr) return std::nullopt;
   return cache.read_groups(*grouped);
 }
 
-// The groups of a selection as they were told when `grouped` was made, which has the same; else as
-// its components: rows and groups of members, and what pictures told of each and the one that is
-// kept for it, 0 and "" where they told nothing. Last what_is_not_told().
+// The groups of a selection, as reported when `grouped` (with the same groups) was made; else its
+// components. Returns rows and groups of members, the results of comparing each picture with its
+// kept one (0 and "" if not compared), and what_is_not_told().
 nb::tuple members_of(OpenCache& open, const dedup::Selection& selection,
                      const dedup::Selection* grouped) {
   const SharedCache cache = open.cache();
@@ -264,7 +263,7 @@ dedup::Selection keep_all_of(OpenCache& open, const std::string& name) {
   return all;
 }
 
-// `grouped`: the selection that has its groups; nullptr: none has.
+// grouped  The selection with the same groups; nullptr: none.
 std::optional<std::string> write_selection(OpenCache& open, const dedup::Selection& selection,
                                            const dedup::Selection* grouped) {
   const SharedCache cache = open.cache();
@@ -278,7 +277,7 @@ std::optional<std::string> write_selection(OpenCache& open, const dedup::Selecti
   std::optional<dedup::ToldGroups> groups;
   try {
     groups = read_groups_of(*cache, grouped);
-  } catch (const FormatError&) {  // a damaged file keeps nobody from a decision
+  } catch (const FormatError&) {  // a damaged file must not prevent a decision
   }
   auto previous = cache->keep_previous(selection);
   cache->write_selection(selection, groups ? &*groups : nullptr);

@@ -9,8 +9,8 @@ namespace nb = nanobind;
 
 namespace {
 
-// The classes of winnow/errors.py. References that are never given back, as the translator may be
-// called as long as there is an interpreter.
+// The classes of winnow/errors.py. The references are never released, because the translator may be
+// called until the interpreter ends.
 struct Classes {
   PyObject* error;
   PyObject* usage;
@@ -34,7 +34,7 @@ void translate(const std::exception_ptr& thrown, void* given) {
     PyErr_SetString(classes.system, error.what());
   } catch (const StoppedError& error) {
     PyErr_SetString(classes.stopped, error.what());
-  } catch (const comm::AgreedError& error) {  // of any rank, by what it was there
+  } catch (const comm::AgreedError& error) {  // from any rank, by its original class
     constexpr int kUsage = 2;
     constexpr int kRefused = 3;
     constexpr int kStopped = 75;
@@ -45,7 +45,7 @@ void translate(const std::exception_ptr& thrown, void* given) {
                     error.what());
   } catch (const Error& error) {
     PyErr_SetString(classes.error, error.what());
-  }  // others go on to nanobind's
+  }  // nanobind handles the others
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ namespace nb = nanobind;
 
 namespace {
 
-// Whether threads may still take the interpreter's lock. When the interpreter ends that would end
+// Whether threads may still take the interpreter's lock. While the interpreter ends, that would end
 // the thread, or never return.
 struct Gate {
   std::shared_mutex mutex;
@@ -40,8 +40,9 @@ Gate& gate() {
   return of_process;
 }
 
-// Works with the interpreter's lock held, from any thread; false, and nothing is done, when it may
-// not be taken any more. SystemError for what Python raises, named by `what` and who did it.
+// Runs `work` with the interpreter's lock held, from any thread. Returns false, without running it,
+// if the lock must not be taken any more. Python exceptions become SystemError, described by `what`
+// and `who`.
 template <class Work>
 bool with_interpreter(const std::string& what, const std::string& who, const Work& work) {
   std::optional<std::string> raised;
@@ -65,16 +66,16 @@ void ask(const std::string& what, const std::string& who, const Work& work) {
   if (!with_interpreter(what, who, work)) throw Error("the interpreter is ending");
 }
 
-// On any thread. After the end of the interpreter the object is left alone.
+// From any thread. After the end of the interpreter the object is leaked.
 void give_up(PyObject* object) noexcept {
   try {
     with_interpreter("", "", [&] { nb::handle(object).dec_ref(); });
   } catch (const std::exception&) {
-    // It is left alone as well.
+    // It is leaked as well.
   }
 }
 
-// An object that may be given up on any thread.
+// An object that may be released on any thread.
 class Held {
  public:
   explicit Held(nb::object object) : object_(object.release().ptr()) {}
@@ -87,7 +88,7 @@ class Held {
   PyObject* object_;
 };
 
-// Elements that Python may write until what it does with them is done.
+// Elements that Python may write until its operation ends.
 template <class T>
 nb::object array_over(std::span<T> values) {
   static T none{};
@@ -96,7 +97,7 @@ nb::object array_over(std::span<T> values) {
 }
 
 nb::object bytes_over(std::span<const std::byte> bytes) {
-  auto* const data = const_cast<std::byte*>(bytes.data());  // what is sent is only read
+  auto* const data = const_cast<std::byte*>(bytes.data());  // data to send is only read
   return array_over(std::span(reinterpret_cast<std::uint8_t*>(data), bytes.size()));
 }
 
@@ -113,10 +114,10 @@ void wait_for(const Held& work, const std::string& who) {
     bool done = false;
     const bool open = with_interpreter("the exchange of samples", who, [&] {
       done = nb::cast<bool>(work.get().attr("is_completed")());
-      if (done) work.get().attr("wait")();  // raises what went wrong
+      if (done) work.get().attr("wait")();  // raises its exception
     });
     if (done) return;
-    if (!open) pause = std::chrono::hours(1);  // and again, until the process is gone
+    if (!open) pause = std::chrono::hours(1);  // sleep again and again until the process ends
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, kLongest);
   }
@@ -194,7 +195,7 @@ void Group::all_reduce(std::span<double> buffer) {
 }
 
 void Group::all_reduce(std::span<std::uint64_t> buffer) {
-  // The sum of torch is of signed numbers, whose bits are the same.
+  // torch sums signed integers, which gives the same bits.
   const std::span as_signed(reinterpret_cast<std::int64_t*>(buffer.data()), buffer.size());
   ask("a sum over ranks", name_, [&] { nb::handle(group_).attr("sum")(array_over(as_signed)); });
 }
@@ -219,7 +220,7 @@ void Group::abort(int exit_code) noexcept {
 }
 
 void bind_group(nb::module_& core) {
-  // To be called when the interpreter ends.
+  // Must be called when the interpreter ends.
   core.def(
       "end_groups",
       [] {

@@ -11,15 +11,15 @@
 
 namespace winnow::python {
 
-// The ranks of torch.distributed or of MPI, as far as machines that share a cache out have need of
-// them: sums and maxima of a few numbers, broadcasts, and exchanges of bytes in the background.
-// What else a communicator does is refused with Error.
+// The ranks of torch.distributed or of MPI as a Communicator, as far as machines that share a cache
+// need it: sums and maxima of a few numbers, broadcasts, and exchanges of bytes in the background.
+// Other operations throw Error.
 //
-// In       a winnow.group.Group, which does the work
-// Threads  any; each takes the interpreter's lock for a moment, so nobody who waits for one holds
-//          it. Once the interpreter ends none takes it any more: what begins then throws, and a
-//          wait() that is under way never returns, for its buffers are in use until the end
-// Throws   SystemError where the group does
+// In       A winnow.group.Group, which does the work.
+// Threads  Any. Each takes the interpreter's lock briefly, so a thread that waits for one must not
+//          hold it. After the interpreter ends none takes it any more: new operations throw, and a
+//          running wait() never returns, because its buffers are in use until the end.
+// Errors   SystemError if the group fails.
 class Group final : public comm::Communicator {
  public:
   explicit Group(nanobind::object group);

@@ -35,7 +35,7 @@ using datasets::Spool;
 using datasets::SpooledItem;
 using Levels = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
 
-// An array of one dimension is an encoded image, one of two or three are pixels.
+// A one-dimensional array is an encoded image; two or three dimensions are pixels.
 datasets::SpooledImage image_of(const Levels& levels) {
   if (levels.ndim() == 1) {
     return std::as_bytes(std::span<const std::uint8_t>(levels.data(), levels.shape(0)));
@@ -54,10 +54,10 @@ Split item_split(const std::string& name) {
   throw UsageError("there is no split '" + name + "'; take train, val or test, or leave it out");
 }
 
-// Its group, its name and its split.
+// Group, name and split.
 using ItemPlace = std::tuple<nb::bytes, nb::bytes, std::string>;
 
-// Adds an item at the end, or says whether it is the one that is at `position`.
+// Appends an item, or returns whether it equals the one at `position`.
 bool put(Spool& spool, std::uint64_t position, const std::optional<Levels>& levels,
          const std::vector<nb::bytes>& labels, const ItemPlace& place) {
   const auto& [group, name, split] = place;

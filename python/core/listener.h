@@ -14,8 +14,8 @@
 
 namespace winnow::python {
 
-// Hears, for work that runs on a thread of its own, what comes from Python meanwhile: what the
-// progress callback raises, and Ctrl-C, stop the work, and are raised in its place.
+// Connects work on another thread with Python: exceptions of the progress callback, and Ctrl-C,
+// stop the work and are raised in its place.
 class Listener {
  public:
   explicit Listener(nanobind::object callback) : callback_(std::move(callback)) {}
@@ -27,7 +27,8 @@ class Listener {
     return [this](const Progress& progress) { tell(progress); };
   }
 
-  // Does the work. Called, and returns, with the interpreter's lock held; nobody holds it between.
+  // Does the work. Must be called with the interpreter's lock held, and returns with it; releases
+  // it meanwhile.
   template <class Work>
   auto wait_for(const Work& work) {
     auto done = std::async(std::launch::async, work);
@@ -64,7 +65,7 @@ class Listener {
   }
 
   nanobind::object callback_;
-  std::exception_ptr raised_;  // written with the interpreter's lock held
+  std::exception_ptr raised_;  // only written with the interpreter's lock held
   std::atomic<bool> stopped_ = false;
 };
 

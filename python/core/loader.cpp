@@ -41,8 +41,8 @@ namespace nb = nanobind;
 
 namespace {
 
-// The training samples of a cache in the order of a seed, cut into global batches: what `winnow
-// train` has before it knows of ranks.
+// The training samples of a cache in the order of a seed, divided into global batches: the state of
+// `winnow train` before ranks matter.
 struct Stream {
   std::shared_ptr<const pipeline::Cache> cache;
   std::shared_ptr<const pipeline::Spread> spread;  // null: this machine holds all
@@ -54,7 +54,7 @@ struct Stream {
   pid_t process = ::getpid();
 };
 
-// Throws UsageError in another process than the one that began something.
+// Throws UsageError if called in another process than the one that began.
 void check_process(pid_t begun_in) {
   if (begun_in == ::getpid()) return;
   throw UsageError(
@@ -74,7 +74,7 @@ struct StreamOptions {
   pipeline::ClassWeights class_weights;
 };
 
-// As class_weights says; a class of weight 0 is left out.
+// Applies class_weights; a class of weight 0 is left out.
 pipeline::SampleSet weighed(const StreamOptions& o, const Stream& stream,
                             pipeline::SampleSet samples) {
   if (o.class_weights.none()) return samples;
@@ -105,20 +105,20 @@ Stream open_stream(const StreamOptions& o) {
       by_class ? pipeline::read_labels(*stream.cache, samples.ids) : pipeline::SampleLabels{};
   stream.sampler =
       std::make_shared<const pipeline::Sampler>(std::move(samples), o.seed, sampling, labels);
-  // Of one rank and one epoch: a stream has neither, and no end.
+  // Planned for one rank and one epoch, because a stream has no ranks and no end.
   stream.batches = train::plan_batches(static_cast<std::int64_t>(stream.sampler->epoch_size()),
                                        o.batch, o.micro_batch, 1, {0, 1});
   stream.batches.total_steps = std::numeric_limits<std::int64_t>::max();
   return stream;
 }
 
-// Which part of each batch one rank loads, and how.
+// The part of each batch that one rank loads.
 struct Part {
   int rank = 0;
   int ranks = 1;
   int local_ranks = 1;  // on this machine
   std::string augment = "none";
-  int height_px = 0;  // 0: of the images
+  int height_px = 0;  // 0: as the images
   int width_px = 0;
   int threads = 0;  // 0: all that this process may use
   int ahead = 2;
@@ -137,16 +137,17 @@ pipeline::LoadOptions load_options(const pipeline::Cache& cache, const Part& par
           .data = {.levels = levels_of(info)}};
 }
 
-// Where the samples of batches lie in what they are cut from.
+// The positions of a batch's samples in the stream.
 struct Positions {
-  std::int64_t first = 0;   // of the first batch's first sample
+  std::int64_t first = 0;   // position of the first batch's first sample
   std::int64_t stride = 0;  // from batch to batch
 };
 
 // Batches of one rank, prepared ahead.
 //
-// Threads  any; one at a time loads
-// Fork     threads do not come along: a child is refused, and leaves what the parent has alone
+// Threads  Any; one at a time loads.
+// Fork     Threads do not survive a fork: a child gets an error, and leaves the parent's state
+//          alone.
 class Batches {
  public:
   Batches(std::shared_ptr<const pipeline::Cache> cache, const pipeline::LoadOptions& options,
@@ -155,18 +156,19 @@ class Batches {
         positions_(positions),
         planner_(std::move(planner)),
         loader_(std::make_unique<pipeline::Loader>(*cache_, options, planner_)) {}
-  // With the interpreter's lock held.
+  // Called with the interpreter's lock held.
   ~Batches() {
     if (process_ != ::getpid()) {
       [[maybe_unused]] const auto* left_to_parent = loader_.release();
       return;
     }
-    const nb::gil_scoped_release its_threads_may_have_it;  // and who waits for them does not
+    // Its threads may need the lock, so do not hold it while waiting for them.
+    const nb::gil_scoped_release its_threads_may_have_it;
     loader_.reset();
     planner_.reset();
   }
 
-  // One without samples, again and again, at the end.
+  // At the end returns a batch without samples, repeatedly.
   std::unique_ptr<HeldBatch> next() {
     check_process(process_);
     const std::lock_guard one(loading_);
@@ -175,8 +177,8 @@ class Batches {
     positions_.first += positions_.stride;
     return std::make_unique<HeldBatch>(std::move(batch), begin, used_);
   }
-  // The same with the interpreter's lock held at first and last: for one that may have to wait for
-  // other ranks. Ctrl-C ends that, and this can only be given up then.
+  // The same, called with the interpreter's lock held, for a loader that may wait for other ranks.
+  // Ctrl-C ends the waiting; afterwards this object can only be destroyed.
   std::unique_ptr<HeldBatch> next_or_interrupt() {
     constexpr std::chrono::milliseconds kLook{50};
     auto batch = std::async(std::launch::async, [this] { return next(); });
@@ -197,8 +199,8 @@ class Batches {
   }
   double waited_seconds() const { return loader_->waited_seconds(); }
   std::uint64_t received_bytes() const { return loader_->received_bytes(); }
-  // As Loader::settle(). Where machines exchange samples, before another begins: collective. In a
-  // child there is nothing to wait for.
+  // As Loader::settle(). If machines exchange samples, call it before another loader begins:
+  // collective. Does nothing in a child process.
   void settle() {
     if (process_ != ::getpid()) return;
     const std::lock_guard one(loading_);
@@ -242,8 +244,8 @@ std::unique_ptr<Batches> batches_of(const Stream& stream, const Part& part,
       Positions{first_step * layout.batch + layout.first_micro * layout.micro_batch, layout.batch});
 }
 
-// What stands at positions [begin, begin + count) of a stream: ids, how often each came before, and
-// what its loss weighs.
+// The samples at positions [begin, begin + count) of a stream: ids, number of earlier occurrences,
+// and loss weights.
 nb::tuple draws(const Stream& stream, std::uint64_t begin, std::uint64_t count) {
   const std::vector<pipeline::Request> requests = stream.sampler->requests(begin, count);
   std::vector<SampleId> ids;
@@ -258,7 +260,7 @@ nb::tuple draws(const Stream& stream, std::uint64_t begin, std::uint64_t count) 
                         array_of(std::move(weights)));
 }
 
-// Samples to be looked at once each, in the order of their ids.
+// Samples to be loaded once each, in order of their ids.
 struct Once {
   std::shared_ptr<const pipeline::Cache> cache;
   std::shared_ptr<const std::vector<SampleId>> ids;
@@ -276,8 +278,7 @@ Once open_once(const PlacedCache& from, const std::string& split, const std::str
           std::move(samples.leaked)};
 }
 
-// A contiguous run of them for each rank, cut into batches of `batch`, of which the last may be
-// short.
+// One contiguous range of them for each rank, in batches of `batch`; the last may be short.
 std::unique_ptr<Batches> batches_of(const Once& once, const Part& part, std::int64_t batch) {
   if (batch < 1) throw UsageError("a batch has one sample at least");
   const auto [first, last] =
@@ -291,7 +292,7 @@ std::unique_ptr<Batches> batches_of(const Once& once, const Part& part, std::int
     }
     return some;
   };
-  constexpr std::uint64_t kSeed = 0;  // nothing is drawn for evaluation
+  constexpr std::uint64_t kSeed = 0;  // evaluation draws no random numbers
   return std::make_unique<Batches>(once.cache, load_options(*once.cache, part, kSeed),
                                    pipeline::make_planner(nullptr, part.rank, requests, kSeed),
                                    Positions{first, batch});
@@ -349,7 +350,7 @@ void bind_stream(nb::module_& core) {
       .def("draws", &draws, nb::arg("begin"), nb::arg("count"));
 }
 
-// The sum, modulo 2^64, of the XXH3-64 of each id: what census.json of a run has as a hash.
+// The sum, modulo 2^64, of the XXH3-64 of each id, as in a run's census.json.
 std::uint64_t census_hash(const nb::ndarray<const SampleId, nb::ndim<1>, nb::c_contig>& ids) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < ids.size(); ++i) {

@@ -31,7 +31,7 @@ pipeline::Levels levels_of(const pipeline::DatasetInfo& info) {
   constexpr double kMost = 255;
   pipeline::Levels levels;
   for (std::size_t c = 0; c < static_cast<std::size_t>(info.channels); ++c) {
-    // Of a net's f32, as train has them. Images of one single value have no deviation.
+    // In f32, as in training. Images of a single value have no deviation.
     levels.mean.at(c) = kMost * double{static_cast<float>(info.mean.at(c))};
     levels.deviation.at(c) =
         kMost * (info.deviation.at(c) > 0 ? double{static_cast<float>(info.deviation.at(c))} : 1);
@@ -43,7 +43,7 @@ namespace {
 
 using Pixels = nb::ndarray<const std::uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-// What augment() makes of one picture; a side of 0: the picture's own.
+// augment() for one picture; a side of 0 means the picture's own.
 struct Augmenter {
   pipeline::Recipe recipe;
   int height_px = 0;

@@ -7,12 +7,13 @@
 
 namespace winnow::python {
 
-// The size that images are brought to: as said, or where nothing is (0), that of all images.
-// UsageError where these differ.
+// The size of loaded images: the given one, or if it is 0, that of all images. UsageError if these
+// differ.
 pipeline::Geometry geometry_of(const pipeline::DatasetInfo& info, int height_px, int width_px,
                                const std::filesystem::path& cache);
 
-// What a net trained on the data set normalises with, to the same bits as `winnow train`.
+// The mean and deviation with which a net trained on the data set normalises, with the same bits as
+// in `winnow train`.
 pipeline::Levels levels_of(const pipeline::DatasetInfo& info);
 
 }  // namespace winnow::python

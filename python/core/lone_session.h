@@ -9,8 +9,8 @@
 
 namespace winnow::python {
 
-// What a verb runs with on one rank: it ends as the listener says, and tells that how far it is.
-// The listener must outlive it.
+// The session of a verb on one rank: stops when the listener says so, and reports its progress
+// there. The listener must outlive it.
 struct LoneSession {
   explicit LoneSession(Listener& listener)
       : comm(comm::make_single()),

@@ -1,7 +1,8 @@
 #include "python/core/bind.h"
 
 NB_MODULE(_core, core) {
-  // What a program still holds at its end is no leak of ours, and fifteen lines say nothing more.
+  // Objects that a program still holds at its end are not our leak; the warning would be fifteen
+  // lines.
   nanobind::set_leak_warnings(false);
   core.doc() = "What winnow's Python package is made of; use it through the package winnow.";
   winnow::python::bind_errors(core);

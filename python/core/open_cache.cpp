@@ -9,7 +9,7 @@
 namespace winnow::python {
 namespace {
 
-// Its maps and its lock are the parent's, who goes on with them.
+// Leaks it in a child: its maps and its lock belong to the parent, which continues to use them.
 void leave_to_parent(std::shared_ptr<const pipeline::Cache> cache) {
   [[maybe_unused]] const auto* left = new auto(std::move(cache));
 }

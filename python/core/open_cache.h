@@ -12,8 +12,8 @@
 
 namespace winnow::python {
 
-// A cache that is open in the process that asks for it: LMDB's maps are not to be carried over a
-// fork, so a child opens it anew. All calls are made with the interpreter's lock held.
+// A cache that is open in the calling process. LMDB's maps must not be used across a fork, so a
+// child reopens it. All calls are made with the interpreter's lock held.
 class OpenCache {
  public:
   explicit OpenCache(std::filesystem::path root);
@@ -22,20 +22,20 @@ class OpenCache {
   ~OpenCache();
 
   const std::filesystem::path& root() const noexcept { return root_; }
-  // DataError's FormatError where, in a child, another cache is in its place by now.
+  // FormatError (Python's DataError) if, in a child, another cache has taken its place.
   std::shared_ptr<const pipeline::Cache> cache();
-  // Ids and splits of all its rows.
+  // Ids and splits of all rows.
   std::shared_ptr<const dedup::Fingerprints> rows();
 
  private:
   std::filesystem::path root_;
-  std::filesystem::path found_at_;  // the same from any folder
+  std::filesystem::path found_at_;  // absolute path, independent of the working folder
   pid_t process_;
   std::shared_ptr<const pipeline::Cache> cache_;
   std::shared_ptr<const dedup::Fingerprints> rows_;
 };
 
-// The split of a cache that is called so. UsageError, which names them, where none is.
+// The split of a cache with this name. UsageError lists the names.
 Split split_of(const std::string& name);
 
 }  // namespace winnow::python

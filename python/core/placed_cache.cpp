@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A cache, and what is given up after it: the copy that its shards are in, and who has the others.
+// A cache with what must be released after it: the copy of its shards, and the communicator.
 struct Placed {
   std::shared_ptr<comm::Communicator> comm;
   pipeline::PlacedShards placed;

@@ -11,29 +11,30 @@
 
 namespace winnow::python {
 
-// The machines of a job, as a loader sees them.
+// The machines of a job as seen by a loader.
 struct Machines {
-  // Ranks that share the cache out; those of a single machine where each holds all.
+  // Ranks that share the cache; those of a single machine if each machine holds everything.
   std::shared_ptr<comm::Communicator> comm = nullptr;
-  bool others = false;  // where each holds all: the job has other machines than this
+  bool others = false;  // each machine holds everything, and the job has other machines
 };
 
-// A cache whose samples are to be loaded, read where that is best.
+// A cache for loading samples, read from the best place.
 struct PlacedCache {
   std::filesystem::path root;
-  // Carries the copy of its shards along, which is in use as long as this is, and the communicator.
+  // Keeps the copy of its shards (which stays in use) and the communicator alive.
   std::shared_ptr<const pipeline::Cache> cache;
-  std::shared_ptr<const pipeline::Spread> spread = nullptr;  // null: all of it is here
-  std::optional<std::filesystem::path> copy = std::nullopt;  // folder of it, where there is one
+  std::shared_ptr<const pipeline::Spread> spread = nullptr;  // null: this machine has everything
+  std::optional<std::filesystem::path> copy = std::nullopt;  // folder of the copy, if there is one
 };
 
-// With its shards where pipeline::place_shards() has them. Collective over `machines.comm`. Throws
-// as place_shards(), open_cache() and spread() do; UsageError for want of room says what would
-// share the cache out, where each machine of several is to hold all.
+// Opens a cache with its shards where pipeline::place_shards() puts them. Collective over
+// `machines.comm`.
+// Errors  As place_shards(), open_cache() and spread(). If there is not enough memory and each of
+//         several machines holds everything, UsageError says how to share the cache.
 PlacedCache place_cache(const std::filesystem::path& root, const pipeline::PlaceOptions& options,
                         const Machines& machines);
 
-// Without its shards: for the order of its samples alone.
+// Opens it without shards: only for the order of its samples.
 PlacedCache open_tables(const std::filesystem::path& root);
 
 }  // namespace winnow::python

@@ -29,7 +29,7 @@ namespace {
 
 using Pixels = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
 
-// Pictures that are in memory.
+// Pictures in memory.
 class ArraySource final : public datasets::Source {
  public:
   ArraySource(std::vector<Image> images, std::vector<std::string> names)
@@ -63,14 +63,14 @@ Image image_of(const Pixels& pixels) {
   return image;
 }
 
-// What came of all pictures; rows are of those that could be read.
+// Results for all pictures; rows are for the readable ones.
 struct Predicted {
   std::vector<std::string> classes;
   std::vector<std::string> names;
   nb::object probabilities;
   nb::object features;
   std::vector<std::string> failed;  // names
-  std::vector<std::string> fates;   // of these
+  std::vector<std::string> fates;   // their outcomes
   std::vector<std::string> reasons;
 };
 

@@ -20,13 +20,13 @@ namespace nb = nanobind;
 
 namespace {
 
-// What a verb has put out.
+// The output of a verb.
 struct Told {
   std::string lines;      // for the standard output
-  std::string sentences;  // for people, a line each
+  std::string sentences;  // messages for the user, one a line
 };
 
-// Runs a verb on one rank; it ends as the listener says.
+// Runs a verb on one rank; the listener may stop it.
 template <class Run>
 Told told_by(nb::object progress, const Run& run) {
   Listener listener(std::move(progress));
@@ -45,7 +45,7 @@ Told told_by(nb::object progress, const Run& run) {
 
 nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
-// Names of files may be any bytes.
+// File names may be any bytes.
 std::vector<std::string> words_of(const std::vector<nb::bytes>& given) {
   std::vector<std::string> words;
   for (const nb::bytes& word : given) words.emplace_back(word.c_str(), word.size());
