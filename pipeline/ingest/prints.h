@@ -28,7 +28,7 @@ struct Prints {
   Image thumbnail;                   // if requested
 };
 
-// Computes all in one pass over the rows, because reading a large picture from memory takes longer
+// Computes all row by row, in one pass, because reading a large picture from memory takes longer
 // than most computations.
 // thumbnail  Its size, or 0 x 0.
 // alpha      One channel of the image's size; empty: opaque. It is part of the pixel hash.
