@@ -1,7 +1,7 @@
-"""winnow in Python: images into caches, their duplicates, and batches of them in the order of ``winnow train``.
+"""winnow in Python: ingest images into caches, find their duplicates, and load batches in the order of ``winnow train``.
 
-Importing this loads nothing: the library comes with the first name that is used, and neither MPI nor CUDA with it.
-Where an array is said to be without a copy, it looks at memory of what it came from, which lives as long as it does.
+Importing the package loads nothing: the first name that is used loads the library. Neither loads MPI or CUDA.
+An array that is "without a copy" points into the memory of the object it came from, and keeps that memory alive.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import importlib
 
 from .errors import DataError, Error, RefusedError, StoppedError, SystemFault, UsageError
 
-TYPE_CHECKING = False  # as type checkers know it, without half the time of this import for typing
+TYPE_CHECKING = False  # type checkers know this name; importing typing would take half of the import time
 if TYPE_CHECKING:
     from typing import Any
 

@@ -1,4 +1,4 @@
-"""``python -m winnow`` is the program, and so is ``winnow``."""
+"""``python -m winnow`` runs the program, as ``winnow`` does."""
 
 import os
 import sys

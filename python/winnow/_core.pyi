@@ -1,4 +1,4 @@
-"""The library. Use it through the modules of the package, which say what is what."""
+"""The compiled library. Use it through the modules of the package, which document it."""
 
 import pathlib
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ class Selection:
     def without(self, other: Selection) -> Selection: ...
 
 class Fingerprints:
-    """Columns of the readable inputs, a row each in the order of their ids, without a copy and read-only."""
+    """Columns of the readable inputs: one row each, in the order of their ids, read-only and without a copy."""
 
     def __len__(self) -> int: ...
     @property
@@ -69,7 +69,7 @@ class Fingerprints:
     def sharpness(self) -> NDArray[np.float32]: ...
     @property
     def quality(self) -> NDArray[np.float32]:
-        """0..100; 0: too little in the picture to match on."""
+        """0..100; 0: the picture has too little content to match on."""
     @property
     def hashes(self) -> list[str]: ...
     def codes(self, hash: str) -> NDArray[np.uint64]:
@@ -97,20 +97,20 @@ class Record:
     def channels(self) -> int: ...
     @property
     def encoded(self) -> bool:
-        """Whether the payload is a file of the source's; else pixels."""
+        """True: the payload is a file of the source; False: it is pixels."""
     @property
     def payload(self) -> bytes: ...
     def image(self) -> NDArray[np.uint8]:
-        """(height, width, channels) levels, decoded as the cache's settings say."""
+        """(height, width, channels) levels, decoded with the cache's settings."""
 
 class LedgerRow:
-    """What became of an input."""
+    """The ledger's entry for one input."""
 
     @property
     def id(self) -> int: ...
     @property
     def name(self) -> str:
-        """As in the source, decoded as file names are (os.fsencode gives its bytes)."""
+        """The name in the source, decoded like a file name (os.fsencode gives its bytes)."""
     @property
     def split(self) -> str: ...
     @property
@@ -120,13 +120,13 @@ class LedgerRow:
     def reason(self) -> str: ...
 
 class Verified:
-    """What is wrong with a cache."""
+    """The damage that was found in a cache."""
 
     @property
     def whole(self) -> bool: ...
     @property
     def damage(self) -> list[str]:
-        """Each names a file and says what is wrong with it."""
+        """Each entry names a file and says what is wrong with it."""
     @property
     def samples(self) -> int: ...
     @property
@@ -146,7 +146,7 @@ class Verified:
     def digest(self) -> str: ...
 
 class Batch:
-    """Arrays without a copy, which may be written, and live as long as they are looked at."""
+    """Writable arrays without a copy. They stay valid as long as anybody holds them."""
 
     begin: int
     def __len__(self) -> int: ...
@@ -254,7 +254,7 @@ class Stream:
     def end_of_epoch(self, epoch: int) -> int: ...
     def weight_of_batch(self, step: int) -> float: ...
     def draws(self, begin: int, count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float32]]:
-        """Of positions [begin, begin + count): ids, how often each came before, weights."""
+        """The draws of positions [begin, begin + count): ids, how often each sample came before, and weights."""
 
 class Once:
     def __init__(self, cache: PlacedCache, split: str, selection: str) -> None: ...
@@ -314,29 +314,29 @@ class IngestOptions:
     def set_threads(self, threads: int) -> None: ...
 
 class Ingested:
-    """What an ingest did."""
+    """The result of an ingest."""
 
     @property
     def digest(self) -> str:
-        """Of the cache."""
+        """Digest of the cache."""
     @property
     def inputs(self) -> int: ...
     @property
     def classes(self) -> dict[str, int]:
-        """Of the ledger: they add up to the inputs."""
+        """Number of inputs per class of the ledger; the numbers add up to all inputs."""
     @property
     def warned(self) -> int:
-        """Inputs that are ok, though the decoder warned of damage."""
+        """Inputs that are ok although the decoder warned of damage."""
     @property
     def oriented(self) -> int:
-        """Inputs that this call read whose EXIF orientation is not upright."""
+        """Inputs read by this call whose EXIF orientation is not upright."""
     @property
     def transparent(self) -> int:
-        """Inputs that this call read with transparent pixels: training sees them without alpha. The program's ``--matte`` lays
-        them upon a colour."""
+        """Inputs read by this call that have transparent pixels. Training sees them without alpha; the program's ``--matte``
+        lays them on a colour instead."""
     @property
     def inputs_done(self) -> int:
-        """By this call; the others by those before."""
+        """Inputs done by this call; earlier calls did the others."""
     @property
     def sources_there(self) -> int: ...
     @property
@@ -347,14 +347,14 @@ class Ingested:
     def seconds(self) -> float: ...
 
 class Told:
-    """What a verb has put out."""
+    """The output of a verb."""
 
     @property
     def lines(self) -> bytes:
-        """For the standard output."""
+        """Lines for the standard output."""
     @property
     def sentences(self) -> bytes:
-        """For people, a line each."""
+        """Messages for people, one per line."""
 
 def run_verb(words: Sequence[bytes], progress: Callable[[int, int], object] | None = None) -> Told: ...
 def report(runs: Sequence[str], out: str, cache: str) -> Told: ...
@@ -378,7 +378,8 @@ class Spool:
         labels: Sequence[bytes],
         place: tuple[bytes, bytes, str],
     ) -> bool:
-        """Adds an item at the end, or says whether it is the one that is at ``position``. Its place is its group, its name and its split. An image of one dimension is encoded."""
+        """Adds an item at the end. Where ``position`` is there already, compares instead: returns whether that item is this
+        one. An item is identified by its group, name and split. A one-dimensional image is an encoded file."""
     def ingest(
         self,
         name: str,

@@ -1,4 +1,4 @@
-"""What an ingest made."""
+"""A cache, as an ingest made it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from .show import Shown
 
 SPLITS: tuple[str, ...] = ("none", "train", "val", "test")
-"""By the number that columns of splits have."""
+"""Split names, indexed by the numbers in columns of splits."""
 
 
 def sides(image_size: int | tuple[int, int] | None) -> tuple[int, int]:
-    """(height, width) in pixels; zeros: as the images are."""
+    """(height, width) in pixels; (0, 0): keep the size of the images."""
     if image_size is None:
         return 0, 0
     height_px, width_px = (image_size, image_size) if isinstance(image_size, int) else image_size
@@ -33,7 +33,7 @@ def sides(image_size: int | tuple[int, int] | None) -> tuple[int, int]:
 
 
 def _ids_of(ids: ArrayLike) -> NDArray[np.uint64]:
-    """(n,) u64. UsageError for what is none: other numbers would be made ids of other samples."""
+    """(n,) u64. UsageError for anything else: a conversion would turn it into ids of other samples."""
     import numpy
 
     given = numpy.asarray(ids)
@@ -45,10 +45,10 @@ def _ids_of(ids: ArrayLike) -> NDArray[np.uint64]:
 
 
 class Cache:
-    """A finished cache, opened for reading. Safe in threads; pickles as its path; a forked child opens it anew.
+    """A finished cache, opened for reading. Thread-safe; pickles as its path; a forked child opens it anew.
 
-    Its samples are the readable inputs, in the order of their ids: ``cache[0]`` is the first, ``cache[:10]`` the first ten,
-    ``cache.record(id)`` the one of that id. UsageError where there is no cache, DataError where it is damaged.
+    Its samples are the readable inputs, in the order of their ids: ``cache[0]`` is the first, ``cache[:10]`` the first ten, and
+    ``cache.record(id)`` the sample with that id. UsageError if there is no cache, DataError if it is damaged.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -66,47 +66,47 @@ class Cache:
 
     @property
     def digest(self) -> str:
-        """Of the manifest: equal caches, equal digests."""
+        """Digest of the manifest: equal caches have equal digests."""
         return self._open.digest
 
     @property
     def class_names(self) -> list[str]:
-        """By label; empty where there are no labels."""
+        """Class names, indexed by label; empty if there are no labels."""
         return self._open.class_names
 
     @property
     def inputs(self) -> dict[str, int]:
-        """How many inputs were "ok", "corrupt", "truncated" ...: they add up to all there were."""
+        """Number of inputs that were "ok", "corrupt", "truncated" and so on; the numbers add up to all inputs."""
         return self._open.inputs
 
     @property
     def image_shape(self) -> tuple[int, int, int]:
-        """(height, width, channels) of all images as stored; height or width 0 where they differ."""
+        """(height, width, channels) of all images as stored; height or width is 0 if it differs between images."""
         return self._open.image_shape
 
     @property
     def has_images(self) -> bool:
-        """Whether the pictures are here; a cache of ``store="none"`` has fingerprints alone."""
+        """Whether the pictures are stored; a cache of ``store="none"`` has only fingerprints."""
         return self._open.store != "none"
 
     @property
     def mean(self) -> list[float]:
-        """Of each channel of the training images, on the scale [0, 1]."""
+        """Mean of each channel of the training images, on the scale [0, 1]."""
         return self._open.mean[: self.image_shape[2]]
 
     @property
     def deviation(self) -> list[float]:
-        """Standard deviation, likewise."""
+        """Standard deviation of each channel of the training images, on the scale [0, 1]."""
         return self._open.deviation[: self.image_shape[2]]
 
     @property
     def ids(self) -> NDArray[np.uint64]:
-        """Of all samples, ascending, without a copy."""
+        """Ids of all samples, ascending, without a copy."""
         return self._open.ids
 
     @property
     def splits(self) -> NDArray[np.uint8]:
-        """Of all samples, an index of :data:`SPLITS`, without a copy."""
+        """Splits of all samples as indices of :data:`SPLITS`, without a copy."""
         return self._open.splits
 
     def __len__(self) -> int:
@@ -127,12 +127,12 @@ class Cache:
             yield self.record(int(id))
 
     def record(self, id: int, variant: int = 0) -> _core.Record:
-        """The sample of an id: labels, group, size, payload, and its pixels by ``.image()``. ``variant``: of those that
-        ``ingest --augment`` stores."""
+        """The sample with this id: labels, group, size, payload, and its pixels by ``.image()``. ``variant``: number of one of the
+        variants that ``ingest --augment`` stores."""
         return self._open.record(id, variant)
 
     def image(self, id: int, variant: int = 0) -> NDArray[np.uint8]:
-        """(height, width, channels) u8 levels, decoded as the cache's settings say."""
+        """(height, width, channels) u8 levels, decoded with the cache's settings."""
         return self._open.record(id, variant).image()
 
     def load(
@@ -145,59 +145,63 @@ class Cache:
         epoch: int = 0,
         threads: int = 0,
     ) -> Batch:
-        """A batch of these samples in this order, decoded and augmented by several threads; no part of any stream."""
+        """A batch of these samples in this order, decoded and augmented by several threads. It belongs to no stream of batches."""
         height_px, width_px = sides(image_size)
         return Batch(self._open.load(_ids_of(ids), augment, height_px, width_px, seed, epoch, threads), 0)
 
     def samples(self, split: str = "train", selection: str = "") -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
-        """Ids and weights of what a selection leaves of a split, in the order of ids."""
+        """Ids and weights of the samples of a split that a selection keeps, in the order of ids."""
         return self._open.samples(split, selection)
 
     def fingerprints(self, columns: Iterable[str] | None = None) -> _core.Fingerprints:
-        """The table that deduplication goes by, as columns of numpy without a copy. ``columns``: read these alone, of
-        "labels", "groups", "widths_px", "heights_px", "file_bytes", "file_hashes", "pixel_hashes", "sharpness", "quality",
-        "codes:phash"; the others are empty. Ids and splits are always there. None: all are read."""
+        """The table that deduplication works on, as numpy columns without a copy.
+
+        columns: read only these, of "labels", "groups", "widths_px", "heights_px", "file_bytes", "file_hashes", "pixel_hashes",
+            "sharpness", "quality" and "codes:phash"; the others stay empty. Ids and splits are always read. None: read all.
+        """
         return self._open.fingerprints(None if columns is None else set(columns))
 
     def ledger(self, remarks_only: bool = False) -> list[_core.LedgerRow]:
-        """The fate of every input, in the order of ids; or only those that are not simply ok."""
+        """The fate of every input, in the order of ids; or only of inputs that are not simply ok."""
         return self._open.ledger(remarks_only)
 
     def names(self, ids: ArrayLike) -> list[str]:
-        """What the sources call these inputs."""
+        """The names of these inputs in their sources."""
         return self._open.names(_ids_of(ids))
 
     def selections(self) -> list[str]:
-        """Names of those there are."""
+        """Names of the selections of this cache."""
         return self._open.selections()
 
     def selection(self, name: str = "default") -> Selection:
-        """The selection of that name. UsageError where there is none, or it is for another cache."""
+        """The selection of that name. UsageError if there is none, or if it belongs to another cache."""
         raw = self._open.selection(name)
         return Selection(raw, raw)
 
     def select(self, name: str, weights: ArrayLike | None = None) -> Selection:
-        """A new selection, not written yet, that keeps every sample, or weighs them so: a number for each, in the order of
-        ids; 0 or False leaves a sample out."""
+        """A new selection, not yet written. It keeps every sample, or has the given weights: one number per sample, in the
+        order of ids; 0 or False leaves the sample out."""
         everything = Selection(self._open.keep_all(name))
         return everything if weights is None else everything.with_weights(weights)
 
     def write(self, selection: Selection) -> str | None:
-        """Keeps a selection in the cache, durably, for training and export to obey. One of that name that is there already is
-        kept as NAME.previous, which is returned. With it its groups are kept as they were found, where it has those of one that
-        is in the cache: as :meth:`groups` says."""
+        """Writes a selection into the cache, durably; training and export can then use it. An existing selection of that name
+        is kept as NAME.previous, and that name is returned. If the selection comes from one whose groups are in the cache,
+        its groups are kept as they were found: see :meth:`groups`.
+        """
         return self._open.write_selection(selection.raw, selection.grouped)
 
     def groups(self, selection: str | Selection = "default", frame: bool | None = None) -> Any:
-        """The groups of duplicates of a selection, a row for each member: group, id, name, split, used_in, weight, kept_id,
-        distance, rule, probability, transformation. A DataFrame where pandas is installed, else a list of dicts; ``frame`` says
-        which.
+        """The groups of duplicates of a selection, one row per member: group, id, name, split, used_in, weight, kept_id,
+        distance, rule, probability, transformation. A DataFrame if pandas is installed, else a list of dicts; ``frame``
+        chooses explicitly.
 
-        The groups, and their numbers, are those of ``winnow review``, of the page of ``--report`` and of ``--list-groups``.
-        probability, transformation: how probable it is that the member and the one kept for it show one picture, and what was done to
-        that to get this; None where pictures did not tell. A selection that was made of another one by ``with_weights`` or
-        ``named``, or of that and ones without groups, has its groups. Of one that was made of two with groups they are its
-        connected components. So they are where nothing is kept beside it. A warning says so.
+        Groups and their numbers are the same in ``winnow review``, in the page of ``--report`` and in ``--list-groups``.
+        probability is how probable it is that the member and the sample kept for it show one picture; transformation is how one
+        was made from the other. Both are None where pictures were not decisive. A selection made by ``with_weights`` or
+        ``named``, or by combining one selection that has groups with others that have none, has the groups of its origin. A
+        combination of two selections with groups has their connected components as groups; so has a selection whose groups were
+        not stored. A warning says so.
         """
         chosen = self.selection(selection) if isinstance(selection, str) else selection
         if chosen.raw.cache_digest != self.digest:
@@ -218,10 +222,11 @@ class Cache:
         return _table(columns, frame)
 
     def show(self, groups: Any = "default", limit: int = 100, picture_px: int = 96) -> Shown:
-        """Groups of duplicates for a notebook, as an object that shows itself: pictures, names, distances in bits, and what is kept.
+        """Groups of duplicates for a notebook, as an object that displays itself: pictures, names, distances in bits, and what
+        is kept.
 
-        groups: rows of :meth:`groups`, all or some of them, or a selection or its name. At most ``limit`` groups are shown, and
-        ``picture_px`` is the longer side of their pictures. ``.save(path)`` writes a page of HTML.
+        groups: rows of :meth:`groups`, all or some of them; or a selection or its name. At most ``limit`` groups are shown, and
+            ``picture_px`` is the longer side of their pictures. ``.save(path)`` writes an HTML page.
         """
         from .show import Shown
 
@@ -232,9 +237,12 @@ class Cache:
         return Shown(self, groups, limit, picture_px)
 
     def pairs(self, hash: str = "phash", threshold: int = 4, scope: str = "all", frame: bool | None = None) -> Any:
-        """Every pair of samples whose codes are within ``threshold`` bits, or whose files or pixels are equal (distance 0):
-        id, other_id, distance; as of :meth:`groups`. ``scope``: "all", "within" splits or "across" them. hash "exact": equal
-        files and pixels alone."""
+        """Every pair of samples whose codes differ by at most ``threshold`` bits, or whose files or pixels are equal (distance
+        0), as id, other_id, distance; a DataFrame or a list as for :meth:`groups`.
+
+        scope: "all", "within" splits or "across" them.
+        hash: "exact" finds equal files and pixels only.
+        """
         first, second, distances = self._open.pairs(hash, threshold, scope)
         return _table({"id": first, "other_id": second, "distance": distances}, frame)
 

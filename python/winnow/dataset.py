@@ -1,4 +1,4 @@
-"""A cache as a data set of map style, for DataLoaders and samplers of one's own."""
+"""A cache as a map-style data set, for DataLoaders and samplers of your own."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from .cache import Cache
 
 
 class Dataset:
-    """What a selection leaves of a split, in the order of ids: ``dataset[i]`` is (picture, label), decoded and not augmented.
+    """The samples of a split that a selection keeps, in the order of ids: ``dataset[i]`` is (picture, label), decoded, not
+    augmented.
 
-    A picture is (height, width, channels) u8 of numpy, or what ``transform`` makes of that; torchvision's transforms of v2 take
-    it by ``transforms.ToImage()``. A label is an int where the sample carries one, else a list of ints. Any code that takes a
-    map-style data set of torch takes this one; it pickles, and is safe in workers that are forked or spawned. For training
-    in winnow's order take :class:`winnow.Loader`, or :class:`winnow.torch.Sampler` with this.
+    A picture is a (height, width, channels) u8 numpy array, or the result of ``transform`` on it; torchvision's v2 transforms
+    take it after ``transforms.ToImage()``. A label is an int if the sample has exactly one, else a list of ints. Any code that
+    takes a map-style torch data set takes this one; it pickles, and is safe in forked or spawned workers. For training in
+    winnow's order use :class:`winnow.Loader`, or :class:`winnow.torch.Sampler` with this data set.
 
-    ``ids`` and ``weights`` have, of each sample, its id (u64) and what its loss is multiplied by (f32).
+    ``ids`` and ``weights`` hold each sample's id (u64) and the factor of its loss (f32).
     """
 
     def __init__(

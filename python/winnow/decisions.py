@@ -1,4 +1,4 @@
-"""What the program decides on caches, as objects. Nothing is read out of text: the verbs say it as JSON, by docs/schemas."""
+"""Decisions of the program on caches, as objects. No text is parsed: the verbs give JSON, described in docs/schemas."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .errors import UsageError
 
 T = TypeVar("T")
 Value = Union[str, int, float, bool, "os.PathLike[str]", Iterable[Any], None]
-"""Of a flag: a list repeats it, True and False are --name and --no-name, None leaves it out."""
+"""Value of a flag: a list repeats the flag, True and False give --name and --no-name, and None omits it."""
 
 
 def _read(kind: type[T], row: Mapping[str, Any]) -> T:
-    """An object of a dataclass whose fields are called as in JSON, or as their metadata says."""
+    """An object of a dataclass whose fields are named as in the JSON, or as their metadata says."""
     values = {}
     for one in dataclasses.fields(cast("Any", kind)):
         key, inner = one.metadata.get("key", one.name), one.metadata.get("of")
@@ -37,7 +37,7 @@ def _list_of(kind: type[T]) -> Any:
 
 
 def _flags(**given: Value) -> list[str | int | float | os.PathLike[str]]:
-    """--name value, of what is given; True and False are --name and --no-name, and a list repeats it."""
+    """The command-line flags of the given options: --name value; --name or --no-name for True and False; repeated for a list."""
     words: list[str | int | float | os.PathLike[str]] = []
     for name, value in given.items():
         flag = "--" + name.replace("_", "-")
@@ -59,33 +59,33 @@ class Leak:
     """A split that shares pictures with ``b``."""
     b: str
     samples: int
-    """Of b, that have a duplicate in a."""
+    """Samples of b that have a duplicate in a."""
     groups: int
-    """With members in both."""
+    """Groups with members in both splits."""
 
 
 @dataclass(frozen=True)
 class Deduplicated:
-    """What a deduplication decided, in numbers; the selection itself is the cache's."""
+    """The decision of a deduplication in numbers; the selection itself is in the cache."""
 
     hash: str
-    """That was compared, "exact", or with features "cosine"."""
+    """The hash that was compared; "exact"; or "cosine" with features."""
     threshold: int
-    """Bits that may differ between two duplicates."""
+    """Bits by which two duplicates may differ."""
     removed: int
     kept: int
     moved: int
-    """Of the kept, those in another split."""
+    """Kept samples that are in another split now."""
     conflicts: int
     """Groups whose labels differ."""
     chains: int
     """Groups with members further apart than the threshold."""
     low_quality: int = field(metadata={"key": "blank"})
-    """Samples with too little in them to match by codes."""
+    """Samples with too little content to match by codes."""
     verified: float | None = None
-    """How probable pairs are at least that were found to show one picture; None: pictures were not looked at."""
+    """Lower bound of the probability that two matched samples show one picture; None: pictures were not compared."""
     chosen_by: str | None = None
-    """By what demand the images chose the threshold; None: it was given."""
+    """The demand by which the images chose the threshold; None: it was given."""
     leaks: list[Leak] = _list_of(Leak)
     read_groups: Callable[[], list[list[int]]] = field(default=list, repr=False, compare=False)
 
@@ -95,7 +95,7 @@ class Deduplicated:
 
 
 def _groups_listed(path: str) -> list[list[int]]:
-    """Of what ``--list-groups`` wrote, the ids of each group's members."""
+    """The ids of each group's members, from the file that ``--list-groups`` wrote."""
     found: dict[int, list[int]] = {}
     with open(path, encoding="utf-8", errors="surrogateescape") as lines:
         for line in lines:
@@ -105,7 +105,7 @@ def _groups_listed(path: str) -> list[list[int]]:
 
 
 def dedup(cache: Where, name: str, hash: str, progress: Callable[[int, int], object] | None, **how: Value) -> Deduplicated:
-    """``how``: flags by their names."""
+    """``how``: flags, keyed by their names."""
     path = path_of(cache)
     words = _flags(name=name, hash=None if hash == "auto" else hash, **how)
     done = _read(Deduplicated, program.verb("dedup", path, "--json", *words, progress=progress).json())
@@ -123,49 +123,49 @@ def dedup(cache: Where, name: str, hash: str, progress: Callable[[int, int], obj
 class SplitShare:
     split: str
     share: float
-    """Wanted, of the samples that were dealt out."""
+    """Requested share of the distributed samples."""
     samples: int
-    """Used in it."""
+    """Samples used in this split."""
     dealt: int
-    """Of them, dealt out to it."""
+    """Samples that were distributed to this split."""
     blocks: int
     classes: int
-    """With a sample in it."""
+    """Classes with a sample in this split."""
 
 
 @dataclass(frozen=True)
 class OffClass:
-    """A class whose samples could not be dealt out as was wanted."""
+    """A class whose samples could not be distributed as requested."""
 
     split: str
     samples: int
-    """Of it, dealt out."""
+    """Samples of this class that were distributed."""
     wanted: float
     got: int
     largest_block: int
     reason: str
-    """"fixed": some follow fixed samples; "block": some stay together; "labels": they carry others, too."""
+    """"fixed": some samples follow fixed ones; "block": some stay together; "labels": they have other labels, too."""
     class_name: str | None = field(default=None, metadata={"key": "class"})
     """None: samples without labels."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """Splits without leaks; the selection that has them is the cache's."""
+    """Splits without leaks; the selection that holds them is in the cache."""
 
     hash: str
     threshold: int
     seed: int
     of: list[str]
-    """Splits whose samples were dealt out."""
+    """Splits whose samples were distributed."""
     blocks: int
     """Sets of samples that stay together."""
     largest_block: int
     moved: int
-    """Samples of train, val or test that are used in another of them."""
+    """Samples of train, val or test that are used in another of the three."""
     left_out: int
     leaks: int
-    """Samples of fixed splits that were left out, since fixed splits shared them."""
+    """Samples of fixed splits that were left out because two fixed splits shared them."""
     furthest: float
     """Greatest distance of a class from its share of a split, in samples."""
     splits: list[SplitShare] = _list_of(SplitShare)
@@ -177,53 +177,53 @@ class Split:
 @dataclass(frozen=True)
 class Fold:
     selection: str
-    """Its name: the fold is val in it, and the others are train."""
+    """Name of the selection, in which this fold is val and the others are train."""
     train: int
     """Samples of the other folds."""
     val: int
-    """Samples of the fold."""
+    """Samples of this fold."""
     blocks: int
     classes: int
-    """With a sample in the fold."""
+    """Classes with a sample in this fold."""
     fewest: int
-    """Samples in the fold of the class that has least there; 0 without labels."""
+    """Samples of the class that has fewest in this fold; 0 without labels."""
     most: int
-    """Samples in the fold of the class that has most there; 0 without labels."""
+    """Samples of the class that has most in this fold; 0 without labels."""
     furthest: float
     """Greatest distance of a class from its share of the fold, in samples."""
 
 
 @dataclass(frozen=True)
 class OffFold:
-    """A class whose samples could not be dealt out evenly."""
+    """A class whose samples could not be distributed evenly over folds."""
 
     samples: int
-    """Of it, in all folds."""
+    """Samples of this class in all folds."""
     fold: int
-    """Number of the fold where it is furthest off, from 1."""
+    """Number, from 1, of the fold in which the class is furthest off."""
     wanted: float
     got: int
     largest_block: int
     reason: str
-    """"block": some stay together; "labels": they carry others, too."""
+    """"block": some samples stay together; "labels": they have other labels, too."""
     class_name: str | None = field(default=None, metadata={"key": "class"})
     """None: samples without labels."""
 
 
 @dataclass(frozen=True)
 class Folds:
-    """Folds without leaks for cross-validation; the selections that have them are the cache's."""
+    """Folds without leaks for cross-validation; the selections that hold them are in the cache."""
 
     hash: str
     threshold: int
     seed: int
     of: list[str]
-    """Splits whose samples were dealt out."""
+    """Splits whose samples were distributed."""
     blocks: int
     """Sets of samples that stay together."""
     largest_block: int
     left_out: int
-    """Samples to be dealt out that belong to one in a fixed split: they are in no split."""
+    """Samples that belong to one in a fixed split and are therefore in no split."""
     dealt: int
     """Samples of all folds together."""
     test: int
@@ -288,17 +288,17 @@ def split(
     seed: int = 0,
     **flags: Any,
 ) -> Split | Folds:
-    """Makes train, val and test so that no duplicate and no group key lies in two of them, as the selection ``name``: the bytes of
-    ``winnow split``.
+    """Makes train, val and test so that no duplicate and no group key is in two of them, as the selection ``name``. The bytes are
+    those of ``winnow split``.
 
     train, val, test: shares, 0 to 1; one of them may be left out, and gets the rest.
-    folds: in place of shares, for cross-validation: the selections NAME-1 to NAME-K, each with another of so many folds as val, and the
-        others as train. What is given is :class:`Folds` then.
-    of: deal out the samples of these splits; (): none, train and those that get a share; with folds none, train and val.
-    hash, threshold, verify: as of :func:`winnow.dedup`.
-    review: files of ``winnow review`` to obey.
-    stay: leave as many samples in their splits as that allows.
-    flags: any other of ``winnow split`` by its name, as in ``features="default", cosine=0.97``.
+    folds: number of folds for cross-validation, in place of shares. Writes the selections NAME-1 to NAME-K, each with another
+        fold as val and the others as train, and returns :class:`Folds`.
+    of: splits whose samples are distributed; (): none, train and those that get a share; with folds none, train and val.
+    hash, threshold, verify: as for :func:`winnow.dedup`.
+    review: files of ``winnow review`` whose judgements apply.
+    stay: leave as many samples as possible in their present splits.
+    flags: any other flag of ``winnow split`` by its name, such as ``features="default", cosine=0.97``.
     """
     words = _flags(name=name, train=train, val=val, test=test, folds=folds, of=of, hash=None if hash == "auto" else hash, threshold=threshold,
                    verify=verify, review=review, ignore_group_keys=ignore_group_keys or None, stay=stay or None, seed=seed, **flags)  # fmt: skip
@@ -308,29 +308,29 @@ def split(
 
 @dataclass(frozen=True)
 class Threshold:
-    """What deduplication at a threshold would come to."""
+    """The expected result of deduplication at one threshold."""
 
     threshold: int
-    """Bits."""
+    """Threshold in bits."""
     pairs: int
-    """Within it."""
+    """Pairs within the threshold."""
     labelled_pairs: int
     other_class: int
-    """Pairs of labels that differ."""
+    """Pairs whose labels differ."""
     by_chance: float
-    """How probable it is that two unlike images are within it."""
+    """Probability that two unlike images are within the threshold."""
     false_pairs: float
-    """Of all pairs, expected."""
+    """Expected number of false pairs."""
     grouped: int
     """Images with a duplicate."""
     removable: int
-    """Of them, all but one of each group."""
+    """Images that can be removed: all but one of each group."""
     precision: float | None = None
-    """Expected; None: there are no pairs."""
+    """Expected precision; None: there are no pairs."""
     precision_at_least: float | None = None
-    """With 95 % confidence."""
+    """Lower bound of the precision at 95 % confidence."""
     recall: float | None = None
-    """Expected, of pictures that were edited."""
+    """Expected recall of edited pictures."""
 
 
 @dataclass(frozen=True)
@@ -338,13 +338,13 @@ class TunedHash:
     hash: str
     bits: int
     images: int
-    """With enough in them to match on."""
+    """Images with enough content to match on."""
     mean_distance: float
-    """Of random pairs, bits."""
+    """Mean distance of random pairs, in bits."""
     independent_bits: float
     thresholds: list[Threshold] = _list_of(Threshold)
     chosen: int | None = None
-    """The threshold that keeps to the demand; None: there is none."""
+    """The threshold that meets the demand; None: there is none."""
 
 
 @dataclass(frozen=True)
@@ -352,42 +352,42 @@ class Recommended:
     hash: str
     threshold: int
     removed: int
-    """Images that dedup removes then."""
+    """Images that dedup removes at this choice."""
     unsafe: bool
-    """Pictures here are more alike than strangers are, so codes alone are unsafe."""
+    """True: unrelated pictures of this cache look too much alike for codes alone to be safe."""
     pairs: int | None = None
-    """Within the threshold, or that show one picture; None: equal files and pixels alone are taken."""
+    """Pairs within the threshold, or that show one picture; None: only equal files and pixels are matched."""
     false_pairs: float | None = None
-    """Of them, expected."""
+    """Expected number of false ones among these pairs."""
     verified: float | None = None
-    """How probable pairs are at least; None: pictures are not compared."""
+    """Lower bound of the pairs' probability; None: pictures are not compared."""
 
 
 @dataclass(frozen=True)
 class ComparedPictures:
     pairs: int
-    """That show one picture."""
+    """Pairs that show one picture."""
     false_pairs: float
-    """Of them, expected."""
+    """Expected number of false ones among these pairs."""
     least_probability: float
-    """Of each pair."""
+    """Lower bound of each pair's probability."""
     look_alikes: int
-    """Pairs that look alike and are not shown to be copies."""
+    """Pairs that look alike but are not shown to be copies."""
     refused: int
-    """Pairs near by codes that are different pictures."""
+    """Pairs with near codes whose pictures differ."""
     removed: int
-    """Images."""
+    """Images removed."""
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """What each threshold would come to, by the images of a cache."""
+    """The expected results of all thresholds, measured on the images of a cache."""
 
     hashes: list[TunedHash] = _list_of(TunedHash)
     recommended: Recommended | None = field(default=None, metadata={"of": Recommended})
-    """What dedup takes where nothing is given; None: no hash will do."""
+    """The defaults of dedup on this cache; None: no hash is suitable."""
     pictures: ComparedPictures | None = field(default=None, metadata={"of": ComparedPictures})
-    """What comparing pictures comes to; None: dedup compares none then."""
+    """The expected result of comparing pictures; None: dedup compares none here."""
 
 
 def tune(
@@ -403,15 +403,15 @@ def tune(
     seed: int = 0,
     **flags: Value,
 ) -> Tuned:
-    """Says what each threshold of deduplication would come to on the cache's own images, as ``winnow tune`` does.
+    """Measures the result of each deduplication threshold on the cache's own images, as ``winnow tune`` does.
 
-    hashes: to look at; (): all that the cache has.
+    hashes: hashes to measure; (): all that the cache has.
     most: the largest threshold, in bits.
-    risk, precision: choose the largest threshold with fewer expected false pairs than ``risk`` among all images (0.5 by default), or
-        whose expected precision is at least ``precision``.
-    verify: as of :func:`winnow.dedup`.
-    images: pictures that are edited and hashed to see what is found again.
-    flags: any other of ``winnow tune`` by its name.
+    risk, precision: choose the largest threshold with fewer than ``risk`` expected false pairs among all images (0.5 by default),
+        or with an expected precision of at least ``precision``.
+    verify: as for :func:`winnow.dedup`.
+    images: number of pictures that are edited and hashed, to measure how many are found again.
+    flags: any other flag of ``winnow tune`` by its name.
     """
     words = _flags(hash=hashes, most=most, risk=risk, precision=precision, verify=verify, images=images, review=review, seed=seed, **flags)
     return _read(Tuned, program.verb("tune", path_of(cache), "--json", *words).json())
@@ -432,13 +432,13 @@ class IndexInfo:
     hash: str
     bits: int
     radius: int
-    """Links of codes that are so many bits apart are kept."""
+    """Links are stored between codes that differ by at most this many bits."""
     images: int
     deleted: int
-    """That a compaction would drop."""
+    """Deleted images, which a compaction would drop."""
     segments: int
     bytes: int
-    """Of its files, without selections."""
+    """Size of its files, without selections."""
     digest: str
     classes: list[str]
     sources: list[IndexSource] = _list_of(IndexSource)
@@ -447,19 +447,19 @@ class IndexInfo:
 @dataclass(frozen=True)
 class Match:
     input: str
-    """Cache or data set, as it was named."""
+    """Cache or data set, as it was given."""
     id: int
-    """There."""
+    """Id in that input."""
     name: str
     split: str
     match_id: int
-    """In the index."""
+    """Id in the index."""
     match_name: str
     match_source: str
     distance: int
-    """Bits between their codes; 0 of equal ones."""
+    """Bits between the two codes; with features 1000 (1 - cosine), rounded; 0 for equal files or pixels."""
     probability: float | None = None
-    """That they show one picture; None: they are near by their codes."""
+    """Probability that both show one picture; None: matched by their codes alone."""
 
 
 @dataclass(frozen=True)
@@ -467,16 +467,16 @@ class IndexAnswer:
     hash: str
     threshold: int
     images: int
-    """That were asked for."""
+    """Images that were looked up."""
     known: int
-    """Of these, with a duplicate in the index."""
+    """Images that have a duplicate in the index."""
     matches: list[Match] = _list_of(Match)
-    """Image after image: the nearest of the index."""
+    """The nearest match in the index, in the order of the images."""
     verified: float | None = None
 
 
 class Index:
-    """Fingerprints that grow, in a folder: which images are here already? ``add`` makes it where there is none."""
+    """A growing folder of fingerprints that tells which images are known already. ``add`` creates it if it is missing."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
@@ -488,10 +488,11 @@ class Index:
         return _read(IndexInfo, program.verb("index", "info", self.path, "--json").json())
 
     def add(self, *inputs: Where, hash: str | None = None, radius: int | None = None, **flags: Value) -> IndexInfo:
-        """Adds caches or data sets. A source that is there is passed over; of a cache that got more, only that is added.
+        """Adds caches or data sets. A source that was added before is skipped; if a cache has grown, only its new samples are
+        added.
 
-        hash, radius: of a new index, by which it compares, and bits up to which it has links.
-        flags: any other of ``winnow index add`` by its name, as in ``labels="none"``.
+        hash, radius: for a new index: the hash it compares by, and the distance in bits up to which it stores links.
+        flags: any other flag of ``winnow index add`` by its name, such as ``labels="none"``.
         """
         program.verb("index", "add", self.path, *map(path_of, inputs), *_flags(hash=hash, radius=radius, **flags))
         return self.info()
@@ -499,9 +500,9 @@ class Index:
     def query(
         self, *inputs: Where, threshold: int | None = None, risk: float | None = None, verify: bool | None = None, **flags: Value
     ) -> IndexAnswer:
-        """Which images of caches or data sets have a duplicate in the index, and the nearest of each.
+        """Finds the images of caches or data sets that have a duplicate in the index, and the nearest match of each.
 
-        flags: any other of ``winnow index query`` by its name.
+        flags: any other flag of ``winnow index query`` by its name.
         """
         words = _flags(threshold=threshold, risk=risk, verify=verify, **flags)
         return _read(IndexAnswer, program.verb("index", "query", self.path, *map(path_of, inputs), "--json", *words).json())
@@ -525,12 +526,13 @@ class Index:
         source: Iterable[Where] = (),
         **flags: Value,
     ) -> Deduplicated:
-        """Finds duplicates among all its images, and writes the selection ``name`` into it: the bytes of ``winnow index dedup``. The
-        options are as of :func:`winnow.dedup`, but that ``hash`` is the index's own ("auto") or "exact". Ids are those that images have
-        in the index.
+        """Finds duplicates among all images of the index, and writes the selection ``name`` into it. The bytes are those of
+        ``winnow index dedup``. The options are those of :func:`winnow.dedup`, except that ``hash`` is the index's own
+        ("auto") or "exact". Ids are the ids in the index.
 
-        source: caches or data sets that were added to it, whose pictures are compared; (): its thumbnails alone are.
-        flags: any other of ``winnow index dedup`` by its name.
+        source: caches or data sets that were added to the index, whose pictures are compared; (): compare only the index's
+            thumbnails.
+        flags: any other flag of ``winnow index dedup`` by its name.
         """
         words = _flags(name=name, hash=hash, threshold=threshold, risk=risk, precision=precision, verify=verify, scope=scope, groups=groups,
                        keep=keep, on_leak=on_leak, on_conflict=on_conflict, mode=mode, review=review,
@@ -542,7 +544,8 @@ class Index:
         return dataclasses.replace(done, read_groups=lambda: [list(group) for group in members])
 
     def delete(self, names: Iterable[str] = (), *, ids: Iterable[int] = (), source: int | None = None) -> IndexInfo:
-        """Deletes images by their names or ids; ``source``: only of the source of this number, and alone, all of it."""
+        """Deletes images by their names or ids. ``source``: delete only from the source with this number; without names and
+        ids, all of that source."""
         lists = {"names": list(names), "ids": [str(int(id)) for id in ids]}
         if not any(lists.values()) and source is None:
             raise UsageError("there is nothing to delete; give names, ids or a source")
@@ -557,11 +560,11 @@ class Index:
         return self.info()
 
     def merge(self, other: Index | str | os.PathLike[str]) -> IndexInfo:
-        """Adds what is in another index of the same hash and radius, which is only read."""
+        """Adds the content of another index with the same hash and radius. The other index is only read."""
         program.verb("index", "merge", self.path, other.path if isinstance(other, Index) else other)
         return self.info()
 
     def compact(self) -> IndexInfo:
-        """Drops deleted images for good, and makes one table of many. Ids stay."""
+        """Drops deleted images for good, and merges the tables into one. Ids do not change."""
         program.verb("index", "compact", self.path)
         return self.info()

@@ -1,33 +1,33 @@
-"""What winnow raises. Each message is the sentence that the program would say: what failed, and what to do."""
+"""Errors that winnow raises. Each message is the one the program would print: what failed, and what to do."""
 
 
 class Error(RuntimeError):
-    """Something failed. ``exit_code`` is that of the program for the same."""
+    """Something failed. ``exit_code`` is the program's exit code for the same failure."""
 
     exit_code = 1
 
 
 class UsageError(Error, ValueError):
-    """What was asked for makes no sense."""
+    """The request makes no sense."""
 
     exit_code = 2
 
 
 class RefusedError(Error):
-    """A gate that the caller set refuses the data: leaks between splits, too many bad inputs."""
+    """A check that the caller configured refuses the data: leaks between splits, or too many bad inputs."""
 
     exit_code = 3
 
 
 class DataError(Error):
-    """A file of winnow's is damaged, cut short, or of a newer version."""
+    """A file of winnow's is damaged, truncated, or of a newer version."""
 
 
 class SystemFault(Error, OSError):
-    """The operating system said no: no space, no permission, no such file."""
+    """The operating system refused: no space, no permission, no such file."""
 
 
 class StoppedError(Error):
-    """Ended early at a clean place, as was asked for; the same call goes on from there."""
+    """The work ended early at a clean place, as requested; the same call continues from there."""
 
     exit_code = 75

@@ -1,4 +1,4 @@
-"""The ranks of a job whose machines share a cache out, over what they reach each other by."""
+"""The communication group of a job whose machines share a cache."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ atexit.register(_core.end_groups)
 
 
 class Group(Protocol):
-    """Ranks with traffic of their own, which the job's does not meet. All ranks make theirs together, and call it in the same order."""
+    """Ranks with their own traffic, separate from the job's. All ranks make the group together, and call it in the same order."""
 
     name: str
-    """What it goes over, for people."""
+    """Name of the transport, for messages."""
     rank: int
-    """This one's."""
+    """Number of this rank."""
     machines: list[int]
-    """Of each rank the number of its machine."""
+    """Number of each rank's machine."""
 
     def maximum(self, values: NDArray[np.int32]) -> None: ...
     def sum(self, values: NDArray[np.float64] | NDArray[np.int64]) -> None: ...
     def broadcast(self, values: NDArray[np.uint8], root: int) -> None: ...
     def exchange(self, out: NDArray[np.uint8], out_sizes: list[int], into: NDArray[np.uint8], in_sizes: list[int]) -> Any:
-        """Begins to send part r of ``out`` to rank r, and to put what comes from it into part r of ``into``. Both are in use until the
-        work that is returned ``is_completed()``, and then ``wait()`` raises what went wrong."""
+        """Starts sending part r of ``out`` to rank r, and receiving rank r's data into part r of ``into``. Both arrays are in
+        use until the returned work ``is_completed()``; then ``wait()`` raises any error."""
 
 
 def make() -> Group:
-    """Of torch.distributed where it is initialised, else of MPI where mpi4py is in use or mpirun began this process."""
+    """A group of torch.distributed if it is initialised; else of MPI, if mpi4py is in use or mpirun started this process."""
     distributed: Any = sys.modules.get("torch.distributed")
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         from .group_torch import TorchGroup
@@ -59,12 +59,12 @@ def make() -> Group:
 
 
 def this_machine() -> str:
-    """The same of processes that share memory: containers of one machine have names of their own."""
+    """Name of this machine, equal for processes that share memory. Containers of one machine have different names."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     return f"{socket.gethostname()} {boot.read_text().strip() if boot.exists() else ''}"
 
 
 def numbered(machines: list[str]) -> list[int]:
-    """In the order in which they first come."""
+    """The number of each machine, counted in order of first appearance."""
     numbers = {machine: number for number, machine in enumerate(dict.fromkeys(machines))}
     return [numbers[machine] for machine in machines]

@@ -1,4 +1,4 @@
-"""A group of MPI, by mpi4py."""
+"""A group over MPI, by mpi4py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class MpiGroup:
-    """A copy of MPI_COMM_WORLD, of its own."""
+    """A group over its own copy of MPI_COMM_WORLD."""
 
     name = "MPI"
 

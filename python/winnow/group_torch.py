@@ -1,4 +1,4 @@
-"""A group of torch.distributed."""
+"""A group over torch.distributed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_LONGEST_WAIT = datetime.timedelta(days=1)  # for ranks that evaluate or store meanwhile; one that died is noticed at once
+_LONGEST_WAIT = datetime.timedelta(days=1)  # other ranks may evaluate or store meanwhile; a dead rank is noticed at once
 
-# The tensors of the last calls. A thread of gloo lets go of a call's tensors a moment after the call has returned. If nobody else
-# holds them, that thread takes the interpreter's lock to free them, and aborts the process if the interpreter is ending. So they
-# are held here, and one reference to this is never given back: the interpreter's end does not empty it.
+# The tensors of the last calls. A gloo thread releases a call's tensors shortly after the call returned. If nobody else holds
+# them, the thread takes the interpreter's lock to free them, and aborts the process if the interpreter is shutting down. So they
+# are held here. One reference to this deque is never released, so that the shutdown does not empty it.
 _last_tensors: deque[Any] = deque(maxlen=64)
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(_last_tensors))
 
 
 class TorchGroup:
-    """Of gloo, whatever the job has."""
+    """A group over gloo, whichever backend the job uses."""
 
     name = "torch.distributed"
 

@@ -1,4 +1,4 @@
-"""Data sets that are not files: iterables of images, on their way into a cache."""
+"""Data sets that are not files: ingests iterables of images."""
 
 from __future__ import annotations
 
@@ -31,35 +31,35 @@ class Item:
     """A file's bytes (also as a 1-d array), its path, levels (height, width[, 1 or 3]) u8, a picture of PIL or, of torch, a tensor
     (channels, height, width) u8. None: missing."""
     labels: Any = None
-    """A number, a name, several of either, or None; -1 is none, too."""
+    """A number, a name, several of either, or None; -1 means none, too."""
     group: str | int | bytes = ""
     """Key of images that belong together."""
     name: str = ""
-    """For people, as a relative path; otherwise the item's number."""
+    """Name for people, such as a relative path; empty: the item's number."""
     split: str = ""
-    """"train", "val" or "test"."""
+    """"train", "val" or "test"; empty: the split of the whole source."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Items that come from one object, of which those without a split have this."""
+    """The items of one object. Items without a split of their own get this one."""
 
     rows: Any
     split: str
 
     def is_sequence(self) -> bool:
-        """Whether any item can be asked for, so that those which are there already need not be made again."""
+        """Whether items can be read by index, so that those gathered already need not be made again."""
         if any(kind.__name__ == "IterableDataset" for kind in type(self.rows).__mro__):
             return False
         return hasattr(self.rows, "__len__") and hasattr(self.rows, "__getitem__")
 
     def length(self) -> int:
-        """0: not known."""
+        """Number of items; 0: not known."""
         return len(self.rows) if hasattr(self.rows, "__len__") else 0
 
     def numbered(self, there: int, retries: int) -> Iterator[tuple[int, Any]]:
-        """Rows by their numbers. Of a sequence of which so many are there, only the first and the last of those, and all behind; where
-        one raises it is asked for again, so often."""
+        """Rows with their numbers. If that many rows of a sequence are gathered already, gives only the first and the last of
+        them, and all later ones. A row that raises is asked for again, up to the number of retries."""
         if there > 2 and self.is_sequence():
             yield 0, self.ask(0, retries)
             yield from ((at, self.ask(at, retries)) for at in range(min(there, len(self.rows)) - 1, len(self.rows)))
@@ -72,13 +72,13 @@ class _Part:
         for attempt in range(retries):
             try:
                 return self.rows[at]
-            except Exception:  # noqa: BLE001 - whatever it is, it may pass; the last time it comes out
+            except Exception:  # noqa: BLE001 - any error may be temporary; the last one is raised
                 time.sleep(_SECONDS_BEFORE_RETRY * 2**attempt)
         return self.rows[at]
 
 
 def are_paths(source: Any) -> tuple[bool, Any]:
-    """Whether a source names data sets, and the same source again: what was taken out of an iterator is put back."""
+    """Whether a source names data sets; and the source, restored if items were taken from an iterator."""
     if isinstance(source, (str, os.PathLike)):
         return True, source
     if isinstance(source, Mapping) or hasattr(source, "__getitem__"):
@@ -106,7 +106,7 @@ def ingest(
     retries: int,
     progress: Callable[[int, int], object] | None,
 ) -> _core.Ingested:
-    """Gathers the items in OUT.items, then ingests those, and removes them. See :func:`winnow.ingest`."""
+    """Gathers the items in OUT.items, ingests them, and removes the folder. See :func:`winnow.ingest`."""
     if not name or "/" in name or name in (".", ".."):
         raise UsageError(f"a source is called by one word, and not {name!r}")
     folder = os.path.normpath(out) + ".items"
@@ -125,7 +125,7 @@ def ingest(
     except UsageError:
         raise
     except BaseException as error:
-        # Nothing could be read, and nothing is kept; or it was done before it could be stopped.
+        # Either nothing was readable and nothing is kept, or the ingest was complete before it could be stopped.
         if isinstance(error, RefusedError) or _is_finished(out):
             spool.remove()
         raise
@@ -134,7 +134,7 @@ def ingest(
 
 
 def _check(out: str, options: _core.IngestOptions, folder: str) -> None:
-    """What is wrong from the beginning is said before anything is gathered."""
+    """Reports invalid options before anything is gathered."""
     try:
         _core.check_ingest(out, options)
     except UsageError:
@@ -154,7 +154,7 @@ def _parts_of(source: Any, split: str) -> list[_Part]:
 
 
 def _undecoded(rows: Any) -> Any:
-    """Of a data set of Hugging Face, the files as they are, where it would decode them."""
+    """A Hugging Face data set that gives the files themselves instead of decoding them."""
     features = getattr(rows, "features", None)
     if not isinstance(features, Mapping) or not hasattr(rows, "cast_column"):
         return rows
@@ -165,7 +165,7 @@ def _undecoded(rows: Any) -> Any:
 
 
 def _class_names_of(rows: Any) -> list[str]:
-    """What torchvision (classes) or Hugging Face (ClassLabel) says, else nothing."""
+    """Class names from torchvision (classes) or Hugging Face (ClassLabel), else none."""
     classes = getattr(rows, "classes", None)
     if classes is None:
         features: Any = getattr(rows, "features", None)
@@ -178,7 +178,7 @@ def _class_names_of(rows: Any) -> list[str]:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Classes of one name get their number behind it, or they would be one class."""
+    """Class names with a number behind each repeated one, since equal names would be one class."""
     names = [str(name) for name in names]
     uses = collections.Counter(names)
     return [f"{name} ({at})" if uses[name] > 1 else name for at, name in enumerate(names)]
@@ -237,10 +237,10 @@ def _item_of(row: Any) -> Item:
 
 
 def _image_of(image: Any) -> NDArray[np.uint8] | None:
-    """Levels, or as one dimension the bytes of a file; None: missing."""
+    """Levels, or a file's bytes as one dimension; None: the image is missing."""
     import numpy
 
-    if isinstance(image, Mapping):  # of Hugging Face, undecoded
+    if isinstance(image, Mapping):  # an undecoded image of Hugging Face
         image = image.get("bytes") if image.get("bytes") is not None else image.get("path")
     if image is None:
         return None
@@ -275,7 +275,7 @@ def _levels_of(image: Any) -> NDArray[np.uint8]:
 
 
 def _labels_of(labels: Any, classes: Mapping[str, int]) -> list[bytes]:
-    if hasattr(labels, "tolist"):  # of numpy or torch
+    if hasattr(labels, "tolist"):  # a numpy array or a torch tensor
         labels = labels.tolist()
     if labels is None:
         return []

@@ -1,4 +1,4 @@
-"""Training batches, in the order of ``winnow train``."""
+"""Training batches in the order of ``winnow train``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MOST_CLASS_WEIGHT = 1e6
 
 
 def state_at(step: int, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The state of what has done ``step`` global batches; ``facts``: what it was made with."""
+    """The state after ``step`` global batches. ``facts``: the settings of the loader or sampler."""
     return {"version": _STATE_VERSION, "step": step, **facts}
 
 
 def step_of(state: Mapping[str, Any], facts: Mapping[str, Any], kind: str) -> int:
-    """The step of a state. UsageError where it is of a ``kind`` that was made otherwise, naming the difference."""
+    """The step of a state. UsageError if the state comes from a ``kind`` with other settings; the message names the difference."""
     if state.get("version") != _STATE_VERSION:
         raise UsageError(f"this is no state of a {kind}, or that of a newer winnow")
     for name, here in facts.items():
@@ -38,7 +38,7 @@ def step_of(state: Mapping[str, Any], facts: Mapping[str, Any], kind: str) -> in
 
 
 def _factors_of(class_weights: str | os.PathLike[str] | Mapping[str, float] | None) -> tuple[_core.ClassWeights, Any]:
-    """What a loss counts of each class, and the same as plain values, for states."""
+    """The factor of each class in the loss, and the same as plain values for states."""
     if class_weights is None:
         return _core.ClassWeights("", {}), None
     if not isinstance(class_weights, Mapping):
@@ -54,7 +54,7 @@ def _factors_of(class_weights: str | os.PathLike[str] | Mapping[str, float] | No
 def place(
     cache: Where, memory: bool, memory_dir: str | os.PathLike[str] | None, job: ranks_of_job.Ranks
 ) -> _core.PlacedCache:
-    """A cache, whose shards are read where ``winnow train`` of one machine reads them with the same flags."""
+    """A cache whose shards are read where ``winnow train`` on one machine would read them with the same flags."""
     machines = _core.Machines(None, job.ranks > job.local_ranks)
     return _core.PlacedCache(path_of(cache), memory, _folder_of(memory_dir), machines, _core.MachineOptions(1, 0))
 
@@ -62,7 +62,7 @@ def place(
 def share_out(
     cache: Where, memory_dir: str | os.PathLike[str] | None, replicas: int, ranks_per_machine: int, job: ranks_of_job.Ranks
 ) -> _core.PlacedCache:
-    """A cache of which each machine of the job holds its part, as of ``winnow train --memory``. All ranks call it together."""
+    """A cache that the machines of the job share: each holds a part, as in ``winnow train --memory``. All ranks call it together."""
     from . import group as groups
 
     if replicas < 1 or ranks_per_machine < 0:
@@ -80,51 +80,50 @@ def _folder_of(memory_dir: str | os.PathLike[str] | None) -> str | None:
 
 
 class Loader:
-    """Batches of a cache: the samples, their order and their pixels are those of ``winnow train`` with the same options.
+    """Batches of a cache, with the samples, the order and the pixels of ``winnow train`` with the same options.
 
-    Training data is one stream, epoch after epoch, each in an order of its own that depends on the seed alone. Global batch
-    ``b`` is positions ``[b * batch_size, (b + 1) * batch_size)`` of it, so no batch is short, and a batch may reach from one
-    epoch into the next. Each rank loads its part of every batch from the cache, which it can read itself.
+    Training data is one stream, epoch after epoch; each epoch has its own order, which depends only on the seed. Global batch
+    ``b`` is positions ``[b * batch_size, (b + 1) * batch_size)`` of the stream, so no batch is short, and a batch may span two
+    epochs. Each rank loads its part of every batch from the cache, so each rank must be able to read it.
 
-    It is of the process that made it: one that is forked or spawned makes its own.
+    A loader belongs to the process that made it: forked or spawned processes make their own.
 
-    Iterating gives the batches that are left of the current epoch; iterating again, those of the next. Who leaves an epoch
-    early goes on where they left: a batch that was given counts as used. Threads of C++ prepare batches ahead meanwhile, and
-    the interpreter's lock is free while one is waited for.
+    Iterating gives the remaining batches of the current epoch; iterating again, those of the next. After leaving an epoch early,
+    iteration continues at the same place: a batch that was returned counts as used. C++ threads prepare batches ahead, and the
+    interpreter's lock is free while the caller waits for one.
 
     Parameters
     ----------
     cache: a :class:`Cache` or its path.
-    batch_size: samples of a global batch, of all ranks together.
-    augment: a recipe as of ``winnow train --augment``: "none", "cifar", "imagenet", "crop+flip+erase:p=0.5" ...
-    image_size: pixels of a side, or (height, width); None: as the images are, if all are of one size.
+    batch_size: samples of a global batch, over all ranks.
+    augment: a recipe as in ``winnow train --augment``: "none", "cifar", "imagenet", "crop+flip+erase:p=0.5" ...
+    image_size: pixels of a side, or (height, width); None: as the images are, if all have one size.
     selection: name of a selection of the cache; "": all samples.
     split: the split whose samples are loaded.
     sampling: "uniform", "balanced", "repeat-factor" (with repeat_threshold) or "weighted".
-    class_weights: how much a loss counts of each class, which multiplies ``Batch.weights``: "balanced", a mapping from names of
-        classes (others: 1), or the path of a CSV file of lines class,weight. A class of weight 0 is left out.
-    seed: of the order and of augmentation.
-    rank, ranks: this process, and how many there are; None: as torch.distributed or else the launcher says.
-    epochs: how many there are in all; None: without end. Iterating after the last gives nothing.
-    micro_batch: parts of a batch that stay together on a rank, as of ``winnow train --micro-batch``; ranks have as many or
-        one more. batch_size is a multiple of it.
-    shuffle_fraction, partitions: exchange less than all between partitions, as ``winnow train`` has it.
-    threads: that read, decode and augment; 0: this process's share of the machine.
-    ahead: batches prepared while the caller computes.
-    memory: read the shards from a copy in this machine's memory, as ``winnow train --memory`` does: it is made first where it is
-        not there, each block compared with its hash, and all processes of yours on the machine share it. It is in use as long
-        as any of their loaders lives, and stays then until its room is needed, or ``winnow cache drop``. From a network file
-        system this is done unasked.
-    memory_dir: folder of the copy, on a tmpfs or a disk of the machine, which implies memory; None: /dev/shm. UsageError, with the
-        numbers, where there is no room.
-    replicas: copies in the memory of all machines of the job together, as of ``winnow train --memory --replicas``: each holds its part
-        of one, and gets the others' records while batches are computed, over a group of its own: of torch.distributed where that is
-        initialised, else of MPI, by mpi4py. With it, memory: all ranks make the loader together, go to another place (set_epoch, seek,
-        load_state_dict) together, and close it together. None: each machine holds the whole cache.
-    ranks_per_machine: with replicas, take so many ranks for those of a machine, to try out on one what several would do; 0: as
-        they are.
-    tensors: "torch", "numpy", or "auto": torch where it is imported already.
-    pin_memory: copy what is given into pinned memory (torch with CUDA).
+    class_weights: the factor of each class in the loss, which multiplies ``Batch.weights``: "balanced", a mapping from class names
+        (other classes: 1), or the path of a CSV file with lines class,weight. A class with weight 0 is left out.
+    seed: seed of the order and of augmentation.
+    rank, ranks: number of this process, and how many there are; None: as torch.distributed, or else the launcher, says.
+    epochs: number of epochs; None: no end. After the last, iterating gives nothing.
+    micro_batch: number of samples that stay together on a rank, as in ``winnow train --micro-batch``; each rank has
+        equally many such parts, or one more. batch_size must be a multiple of it.
+    shuffle_fraction, partitions: exchange fewer samples between partitions, as in ``winnow train``.
+    threads: number of threads that read, decode and augment; 0: this process's share of the machine.
+    ahead: number of batches prepared while the caller computes.
+    memory: read the shards from a copy in this machine's memory, as ``winnow train --memory`` does. If there is no copy, it is
+        made first, and each block is compared with its hash. All your processes on the machine share it. It is in use as long
+        as any of their loaders lives, and remains until its space is needed or until ``winnow cache drop``. For a cache on a
+        network file system this is the default.
+    memory_dir: folder of the copy, on a tmpfs or a disk of the machine; implies memory; None: /dev/shm. If space is short, raises
+        UsageError with the numbers.
+    replicas: number of copies in the memory of all machines of the job together, as in ``winnow train --memory --replicas``. Each
+        machine holds a part of a copy, and gets the other machines' records while batches are computed, over a separate group
+        of torch.distributed where that is initialised, else of MPI, by mpi4py. Needs memory. All ranks must make the loader,
+        move it (set_epoch, seek, load_state_dict) and close it together. None: each machine holds the whole cache.
+    ranks_per_machine: with replicas, treat so many ranks as one machine, to try out several machines on one; 0: real machines.
+    tensors: "torch", "numpy", or "auto": torch if it is already imported.
+    pin_memory: copy batches into pinned memory (torch with CUDA).
     """
 
     def __init__(
@@ -180,7 +179,7 @@ class Loader:
         self._step = 0
         self._census: dict[int, tuple[int, int]] = {}
         self._batches: _core.Batches | None = None
-        # What is wrong with the part of a rank is said now, and not at the first batch.
+        # Reports a wrong part of a rank now, and not at the first batch.
         self._begin()
 
     @property
@@ -193,12 +192,12 @@ class Loader:
 
     @property
     def copied_to(self) -> str | None:
-        """Folder of the copy that shards are read from, in memory or on a disk of the machine; None: they are read where they are."""
+        """Folder of the copy that shards are read from, in memory or on a disk of the machine; None: they are read in place."""
         return self._copied_to
 
     @property
     def samples(self) -> int:
-        """Of one epoch, of all ranks together."""
+        """Number of samples in one epoch, over all ranks."""
         return self._stream.samples
 
     @property
@@ -208,17 +207,17 @@ class Loader:
 
     @property
     def epoch(self) -> int:
-        """That the next batch begins in, from 0."""
+        """The epoch in which the next batch begins, from 0."""
         return self._step * self._batch_size // self.samples
 
     @property
     def waited_seconds(self) -> float:
-        """How long batches were waited for since the loader last began anew."""
+        """Seconds spent waiting for batches since the loader last started over."""
         return 0.0 if self._batches is None else self._batches.waited_seconds
 
     @property
     def received_bytes(self) -> int:
-        """Of records that came from other machines since the loader last began anew, for batches up to some ahead."""
+        """Bytes of records received from other machines since the loader last started over, including those for batches ahead."""
         return 0 if self._batches is None else self._batches.received_bytes
 
     def first_step(self, epoch: int) -> int:
@@ -228,7 +227,7 @@ class Loader:
         return self._stream.end_of_epoch(epoch)
 
     def __len__(self) -> int:
-        """Batches that begin in the current epoch, given already or not."""
+        """Batches that begin in the current epoch, whether returned already or not."""
         return self.first_step(self.epoch + 1) - self.first_step(self.epoch)
 
     def __iter__(self) -> Iterator[Batch]:
@@ -240,7 +239,7 @@ class Loader:
             yield self.next()
 
     def next(self) -> Batch:
-        """The next batch, whatever epoch it is of."""
+        """The next batch, in whichever epoch it is."""
         if self._batches is None:
             self._begin()
         assert self._batches is not None
@@ -251,13 +250,13 @@ class Loader:
         return batch
 
     def census(self) -> dict[int, tuple[int, int]]:
-        """What this rank was given since the loader was made: for each epoch, from 0, the number of samples and the sum, modulo
-        2^64, of the XXH3-64 of their ids. Where each sample was used exactly once, those of all ranks, and of all parts of a
-        job that was interrupted, add up to :meth:`due`. ``census.json`` of a run has the same numbers."""
+        """The samples that this rank got since the loader was made: for each epoch, from 0, their number and the sum, modulo
+        2^64, of the XXH3-64 of their ids. If each sample was used exactly once, the sums over all ranks and all parts of an
+        interrupted job equal :meth:`due`. ``census.json`` of a run has the same numbers."""
         return dict(self._census)
 
     def due(self, epoch: int) -> tuple[int, int]:
-        """What the census of an epoch comes to that all ranks have been through."""
+        """The census of a complete epoch, over all ranks."""
         if epoch < 0:
             raise UsageError(f"epochs are counted from 0, and {epoch} is none")
         first, end, total = epoch * self.samples, (epoch + 1) * self.samples, 0
@@ -275,11 +274,11 @@ class Loader:
             at += len(some)
 
     def weight_of_batch(self, step: int) -> float:
-        """Sum of the weights of a whole global batch, the same on all ranks: what the sum of their losses is divided by."""
+        """Sum of the weights of a whole global batch, the same on all ranks: the divisor of the sum of their losses."""
         return self._stream.weight_of_batch(step)
 
     def set_epoch(self, epoch: int) -> None:
-        """Goes to the beginning of an epoch. In the middle of that epoch nothing changes: who resumed goes on there."""
+        """Goes to the beginning of an epoch. Within that epoch it does nothing, so that a resumed job continues where it was."""
         if epoch != self.epoch:
             self.seek(self.first_step(epoch))
 
@@ -292,18 +291,18 @@ class Loader:
             self._step = step
 
     def state_dict(self) -> dict[str, Any]:
-        """Where it is, as plain values: the same on all ranks. To be loaded on any number of them."""
+        """The current position as plain values, the same on all ranks. Any number of ranks can load it."""
         return state_at(self._step, self._facts)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on behind the last batch that was given when the state was taken. UsageError where the loader has other data,
-        or would load it in another way, naming the difference."""
+        """Continues after the last batch that was returned when the state was taken. UsageError if the loader has other data or
+        settings; the message names the difference."""
         self.seek(step_of(state, self._facts, "winnow.Loader"))
 
     def close(self) -> None:
-        """Ends its threads and frees what was prepared. The next batch begins them again."""
+        """Ends its threads and frees prepared batches. The next batch starts them again."""
         if self._exchanges and self._batches is not None:
-            self._batches.settle()  # what other ranks wait for still goes to them
+            self._batches.settle()  # sends what other ranks still wait for
         self._batches = None
 
     def __reduce__(self) -> NoReturn:
@@ -315,10 +314,10 @@ class Loader:
     def __exit__(self, raised: object, *_: object) -> None:
         if raised is None:
             self.close()
-        self._batches = None  # others may not come to where this rank failed
+        self._batches = None  # does not settle: other ranks may never reach the point where this one failed
 
     def _next_of_all(self) -> _core.Batch:
-        """Of what may have to wait for other ranks: Ctrl-C ends that, and other errors are final, too."""
+        """The next batch where it may have to wait for other ranks. Ctrl-C ends the wait, and, like every other error, is final."""
         assert self._batches is not None
         try:
             return self._batches.next_or_interrupt()
@@ -331,11 +330,11 @@ class Loader:
 
 
 class Evaluation:
-    """The samples of a split once each, in the order of their ids, as ``winnow eval`` has them: removed by the selection or
-    not, which only says what is used in which split. Iterating gives them anew each time.
+    """The samples of a split once each, in the order of their ids, as in ``winnow eval``. Samples that the selection removed are
+    included; the selection only tells which samples are used in which split. Iterating again starts over.
 
-    Each rank has a contiguous part of them, in batches of ``batch_size``, of which the last may be short. ``augment`` is a
-    recipe that draws nothing, such as "centre_crop:resize=256"; the others are as of :class:`Loader`.
+    Each rank has a contiguous part of them, in batches of ``batch_size``; the last may be short. ``augment`` is a recipe without
+    random draws, such as "centre_crop:resize=256"; the other parameters are those of :class:`Loader`.
     """
 
     def __init__(
@@ -362,16 +361,16 @@ class Evaluation:
         self._batch_size = batch_size
         self._once = _core.Once(place(cache, memory, memory_dir, job), split, selection)
         self._part = _core.Part(job.rank, job.ranks, job.local_ranks, augment, *sides(image_size), threads, ahead)
-        _core.batches_once(self._once, self._part, batch_size)  # what is wrong is said now
+        _core.batches_once(self._once, self._part, batch_size)  # reports errors now
 
     @property
     def samples(self) -> int:
-        """Of all ranks together."""
+        """Number of samples over all ranks."""
         return self._once.samples
 
     @property
     def leaked(self) -> NDArray[np.uint64]:
-        """Ids of those that have a duplicate in another split, as the selection found them."""
+        """Ids of samples that have a duplicate in another split, according to the selection."""
         return self._once.leaked
 
     def __iter__(self) -> Iterator[Batch]:

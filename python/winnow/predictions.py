@@ -1,4 +1,4 @@
-"""What a trained net says of images, as arrays."""
+"""Predictions of a trained net for images, as arrays."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Predictions:
-    """Probabilities of images. Rows are of those that could be read, in the order they were given."""
+    """Probabilities of images. There is one row per readable image, in the order they were given."""
 
-    classes: list[str]  # of the columns, in their order
-    names: list[str]  # of the rows
+    classes: list[str]  # class of each column
+    names: list[str]  # name of each row
     probabilities: NDArray[np.float32]  # (rows, classes)
-    features: NDArray[np.float32] | None  # (rows, dimensions); None where they were not asked for
-    failed: dict[str, tuple[str, str]]  # by name: the class of the ledger, and why
+    features: NDArray[np.float32] | None  # (rows, dimensions); None: not requested
+    failed: dict[str, tuple[str, str]]  # by name: the class in the ledger, and the reason
 
     def labels(self) -> list[str]:
-        """The likeliest class of each row."""
+        """The most probable class of each row."""
         return [self.classes[k] for k in self.probabilities.argmax(axis=1)]
 
 
@@ -60,17 +60,17 @@ def predict(
     threads: int = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> Predictions:
-    """Predicts the classes of images by a trained net: what ``winnow predict`` writes, as arrays.
+    """Predicts the classes of images with a trained net. The result is the output of ``winnow predict``, as arrays.
 
     run: a run's folder, one of its checkpoints, or a safetensors file with torchvision's names.
-    images: path of a folder, an archive, a list, an image or a cache, or several; or an iterable of pictures, each an array of
-        uint8, (height, width) or (height, width, 1 or 3), or what numpy makes one of, as Pillow's images.
-    net, image_size, classes, cache: of a file: the net it is of, its side in pixels, and what its classes are called.
-    window: go over each image by windows of so many pixels a side.
-    names: of pictures of an iterable; None: their numbers.
-    progress: called now and then with how many images (or windows) are done, and how many there are (0: not known).
+    images: path of a folder, an archive, a list, an image or a cache, or several; or an iterable of pictures, each a uint8 array
+        (height, width) or (height, width, 1 or 3), or an object that numpy converts to one, such as a Pillow image.
+    net, image_size, classes, cache: only for a file: the name of its net, its side in pixels, and its class names.
+    window: slide a window of so many pixels a side over each image.
+    names: names of the pictures of an iterable; None: their numbers.
+    progress: called now and then with the number of images (or windows) done, and the number of all (0: not known).
 
-    Other options are those of the program. Inputs that cannot be read are in ``failed``. UsageError where an option makes no sense.
+    Other options are those of the program. Unreadable inputs are in ``failed``. UsageError if an option makes no sense.
     """
     from . import _net
 

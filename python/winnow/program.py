@@ -1,4 +1,4 @@
-"""The program that comes with the package, and verbs of it in this process."""
+"""The program that comes with the package, and its verbs in this process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CLASSES = {2: errors.UsageError, 3: errors.RefusedError, 75: errors.StoppedErro
 
 
 def path() -> str:
-    """Of the program: the package's own, else the one on the PATH."""
+    """Path of the program: the package's own, else the one on the PATH."""
     own = pathlib.Path(__file__).parent / "program" / "winnow"
     found = str(own) if own.exists() else shutil.which("winnow")
     if found is None:
@@ -27,12 +27,12 @@ def path() -> str:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a verb has put out."""
+    """The output of a verb."""
 
     out: str
-    """For the standard output."""
+    """Standard output."""
     said: str
-    """To people."""
+    """Messages for people."""
 
     def json(self) -> Any:
         """The object that a verb prints with ``--json``."""
@@ -44,7 +44,7 @@ def _text(raw: bytes) -> str:
 
 
 def run(*words: str | int | float | os.PathLike[str]) -> Finished:
-    """Runs the program: ``winnow WORDS...``. Where it fails, raises the error of its exit code, with its sentence."""
+    """Runs the program: ``winnow WORDS...``. If it fails, raises the error class of its exit code, with its message."""
     command = [path(), *(os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in words)]
     done = subprocess.run(command, capture_output=True, text=True, errors="surrogateescape")
     if done.returncode != 0:
@@ -55,9 +55,10 @@ def run(*words: str | int | float | os.PathLike[str]) -> Finished:
 
 
 def verb(*words: str | int | float | os.PathLike[str], progress: Callable[[int, int], object] | None = None) -> Finished:
-    """Does in this process what ``winnow WORDS...`` does, of dedup, index, split and tune. No variable of the environment says anything.
+    """Runs ``winnow WORDS...`` within this process; WORDS begin with dedup, index, split or tune. Environment variables are
+    ignored.
 
-    progress: called now and then with how much of a step is done, and how much there is. What it raises ends the work, as Ctrl-C does.
+    progress: called now and then with how much of a step is done, and how much there is. If it raises, the work ends as at Ctrl-C.
     """
     told = _core.run_verb([os.fsencode(word if isinstance(word, os.PathLike) else str(word)) for word in words], progress)
     return Finished(_text(told.lines), _text(told.sentences))

@@ -1,4 +1,4 @@
-"""Which part of a job this process is."""
+"""The rank of this process in its job."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Ranks:
     rank: int = 0
     ranks: int = 1
     local_ranks: int = 1
-    """Processes of the job on this machine, who share its cores."""
+    """Processes of the job on this machine, which share its cores."""
 
 
 def _number(name: str, fallback: int) -> int:
@@ -27,7 +27,7 @@ def _number(name: str, fallback: int) -> int:
 
 
 def _of_torch() -> tuple[int, int] | None:
-    """Of torch.distributed, where it is initialised: it is not imported for this."""
+    """Rank and size from torch.distributed if it is initialised; never imports it."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
@@ -35,7 +35,7 @@ def _of_torch() -> tuple[int, int] | None:
 
 
 def _of_mpi() -> tuple[int, int] | None:
-    """Of mpi4py, where MPI is at work with several ranks: it is not imported for this, and may be of another MPI than mpirun."""
+    """Rank and size from mpi4py if MPI is active with several ranks; never imports it. Its MPI may differ from mpirun's."""
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is None or not mpi.Is_initialized() or mpi.Is_finalized() or mpi.COMM_WORLD.Get_size() == 1:
         return None
@@ -43,7 +43,7 @@ def _of_mpi() -> tuple[int, int] | None:
 
 
 def _of_slurm_step() -> int:
-    """Processes that srun started on this node: SLURM_STEP_TASKS_PER_NODE is as 4(x2),3, a number for each node."""
+    """Number of processes that srun started on this node. SLURM_STEP_TASKS_PER_NODE looks like 4(x2),3: one number per node."""
     counts = os.environ.get("SLURM_STEP_TASKS_PER_NODE", "")
     nodes = [int(count) for count, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", counts) for _ in range(int(times or 1))]
     node = _number("SLURM_NODEID", 0)
@@ -51,8 +51,8 @@ def _of_slurm_step() -> int:
 
 
 def find(rank: int | None, ranks: int | None) -> Ranks:
-    """As given; else as torch.distributed has it; else as the environment of torchrun says; else as mpi4py has it, or the
-    environment of mpirun; else alone."""
+    """The rank: as given; else from torch.distributed; else from torchrun's environment; else from mpi4py or mpirun's environment;
+    else a single rank."""
     if (rank is None) != (ranks is None):
         raise UsageError("give both rank and ranks, or neither")
     local = _number("LOCAL_WORLD_SIZE", _number("OMPI_COMM_WORLD_LOCAL_SIZE", _number("MPI_LOCALNRANKS", _of_slurm_step())))

@@ -1,4 +1,4 @@
-"""Runs of ``winnow train`` as objects: their settings, figures and last evaluation, from the files of a run, by docs/schemas."""
+"""Runs of ``winnow train`` as objects: settings, figures and last evaluation, read from a run's files (see docs/schemas)."""
 
 from __future__ import annotations
 
@@ -18,63 +18,63 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_MOST = 1e100  # no run has larger figures, and sums of them would be none
+_MOST = 1e100  # larger figures are treated as damage; sums of them could overflow
 _REPEATED = ("test.top1", "test.map", "test.loss", "test_ema.top1", "val.top1", "val.map", "val.loss", "val_ema.top1", "train.loss")
 
 
 @dataclass(frozen=True)
 class Mistake:
     id: int
-    """Of the sample."""
+    """Id of the sample."""
     label: int
     prediction: int
     loss: float
     name: str | None = None
-    """What its source calls it; None: the cache is not there any more."""
+    """Name in its source; None: the cache no longer exists."""
 
 
 @dataclass(frozen=True)
 class LastEvaluation:
-    """What a run's last evaluation took for what."""
+    """The confusion and the worst mistakes of a run's last evaluation."""
 
     step: int
-    """Steps done."""
+    """Steps done by then."""
     epoch: float
     split: str
     """"val" or "test"."""
     cache: str
-    """Its folder, as it was."""
+    """Folder of the cache at that time."""
     cache_digest: str
     classes: list[str]
     confusion: NDArray[np.int64] = field(repr=False, compare=False)
-    """(classes, classes) samples, by label, then by prediction."""
+    """(classes, classes) numbers of samples; rows: label, columns: prediction."""
     worst: list[Mistake] = field(repr=False)
-    """Wrong predictions by falling loss, 60 at most."""
+    """Wrong predictions, largest loss first, at most 60."""
 
 
 @dataclass(frozen=True)
 class Best:
     value: float
     step: int
-    """Steps done."""
+    """Steps done by then."""
     epoch: float
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run as it is in its folder. It may still go on."""
+    """A run as its folder has it now. The run may still continue."""
 
     path: str
     name: str
-    """Its folder's; its path, where another run's folder is called the same."""
+    """Name of the run's folder; the whole path if another run's folder has the same name."""
     settings: dict[str, Any] = field(repr=False)
-    """Of config.json, by their paths in it: "recipe.seed"."""
+    """Settings of config.json, keyed by their paths in it, such as "recipe.seed"."""
     metrics: list[dict[str, float | str]] = field(repr=False)
     """Lines of metrics.jsonl: each has "step", "epoch" and "wall" (seconds), and figures such as "train.loss"."""
     evaluation: LastEvaluation | None = None
 
     def curve(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(n,) epochs and (n,) values of a figure, "val.top1"; empty where it has none."""
+        """(n,) epochs and (n,) values of a figure such as "val.top1"; empty if the run has none."""
         import numpy
 
         rows = [(row["epoch"], row[name]) for row in self.metrics if isinstance(row.get(name), (int, float))]
@@ -82,14 +82,15 @@ class Run:
         return points[:, 0], points[:, 1]
 
     def last(self, name: str) -> float | None:
-        """The last value of a figure; None: there is none."""
+        """The last value of a figure; None: the run has none."""
         for row in reversed(self.metrics):
             if isinstance(value := row.get(name), (int, float)):
                 return value
         return None
 
     def best(self, name: str = "val.top1") -> Best | None:
-        """The best of a figure of evaluations, of equals the first: the least loss, the largest of others. None: there is none."""
+        """The best value of an evaluation figure: the smallest loss, or the largest of any other; the first of equals. None:
+        there is none."""
         found: Best | None = None
         for row in self.metrics:
             value = row.get(name)
@@ -102,14 +103,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Repetition:
-    """Runs that differ by nothing but the seed, or the fold at the end of their selection's name."""
+    """Runs that differ only in the seed, or in the fold at the end of their selection's name."""
 
     runs: list[str]
-    """Names."""
+    """Names of the runs."""
     mean: dict[str, float]
-    """Of the last of each figure that all have, "val.top1"."""
+    """Mean over the runs of the last value of each figure that all runs have, such as "val.top1"."""
     deviation: dict[str, float]
-    """From run to run (n - 1)."""
+    """Standard deviation over the runs (n - 1)."""
 
 
 @dataclass(frozen=True)
@@ -118,21 +119,21 @@ class Report:
 
     runs: list[Run]
     page: str | None = None
-    """Of HTML, where one was asked for."""
+    """Path of the HTML page, if one was requested."""
 
     def differing(self) -> dict[str, list[Any]]:
-        """Of each setting that is not the same in all runs, its value in each; None: it has none."""
+        """Each setting that differs between runs, with its value in each run; None: the run lacks it."""
         names = sorted({name for run in self.runs for name in run.settings})
         rows = {name: [run.settings.get(name) for run in self.runs] for name in names}
         return {name: values for name, values in rows.items() if any(value != values[0] for value in values)}
 
     def figures(self) -> dict[str, list[float | None]]:
-        """Of each figure that a run has, the last in each run; None: it has none."""
+        """Each figure that any run has, with its last value in each run; None: the run lacks it."""
         names = sorted({name for run in self.runs for row in run.metrics for name, value in row.items() if not isinstance(value, str)})
         return {name: [run.last(name) for run in self.runs] for name in names}
 
     def repetitions(self) -> list[Repetition]:
-        """Over folds and seeds: mean and deviation of runs of one recipe."""
+        """Mean and deviation over the runs of each recipe that ran with several folds or seeds."""
         alike: dict[str, list[Run]] = {}
         for run in self.runs:
             alike.setdefault(json.dumps(_but_fold_and_seed(run.settings), sort_keys=True), []).append(run)
@@ -148,12 +149,12 @@ class Report:
 
 
 def report(*runs: str | os.PathLike[str], out: str | os.PathLike[str] | None = None, cache: Where | None = None) -> Report:
-    """What ``winnow report`` shows of runs of ``winnow train``, one or several side by side, as an object.
+    """The content of ``winnow report`` as an object: runs of ``winnow train``, one or several side by side.
 
-    out: write its page there, too, an HTML file.
-    cache: that has the names, and for the page the pictures, of mistakes; None: where it was when a run was evaluated.
+    out: also write the report as an HTML page to this path.
+    cache: cache with the names (and, for the page, the pictures) of mistakes; None: the place where it was at evaluation.
 
-    UsageError for a folder that holds no run, DataError for files that are damaged.
+    UsageError if a folder holds no run, DataError if files are damaged.
     """
     if not runs:
         raise UsageError("there is no run to report on; give the folder of one at least, made by winnow train")
@@ -174,7 +175,7 @@ def _read_run(path: str) -> Run:
     if not os.path.exists(config):
         raise UsageError(f"{path} holds no run; make one by winnow train")
     settings = _facts(_json_of(config))
-    settings.pop("digest", None)  # says only that something differs
+    settings.pop("digest", None)  # it differs whenever any setting does
     evaluation = os.path.join(path, "evaluation.json")
     return Run(path, os.path.basename(os.path.abspath(path)), settings, _rows(os.path.join(path, "metrics.jsonl")),
                _evaluation(evaluation) if os.path.exists(evaluation) else None)  # fmt: skip
@@ -193,7 +194,7 @@ def _refuse(name: str) -> None:
 
 
 def _facts(value: Any, name: str = "") -> dict[str, Any]:
-    """Values by their paths, as the page has them."""
+    """The leaf values of nested settings, keyed by their paths."""
     inner: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, (dict, list)):
         inner = value.items() if isinstance(value, dict) else enumerate(value)
@@ -204,7 +205,7 @@ def _facts(value: Any, name: str = "") -> dict[str, Any]:
 
 
 def _rows(path: str) -> list[dict[str, float | str]]:
-    """Whole lines that are sound; what a full disk or a killed run cut short is passed over, as the page does."""
+    """All complete, valid lines. Skips a line that a full disk or a killed run cut short, as the page does."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
@@ -244,14 +245,14 @@ def _evaluation(path: str) -> LastEvaluation:
 
 
 def _with_names(run: Run, cache: Where | None) -> Run:
-    """The same, its mistakes with their names, where the cache that they were made on is there."""
+    """The same run with names for its mistakes, if the cache they were made on is available."""
     evaluation = run.evaluation
     if evaluation is None or not evaluation.worst:
         return run
     try:
         opened = cache if isinstance(cache, Cache) else Cache(evaluation.cache if cache is None else cache)
     except Error:
-        if cache is None:  # a run may outlive its data
+        if cache is None:  # the data may be gone while the run remains
             return run
         raise
     if opened.digest != evaluation.cache_digest:
@@ -264,7 +265,7 @@ def _with_names(run: Run, cache: Where | None) -> Run:
 
 
 def _but_fold_and_seed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that runs of one recipe over folds and seeds have in common."""
+    """The settings shared by runs of one recipe over folds and seeds."""
     common = {name: value for name, value in settings.items() if name != "recipe.seed"}
     folds = re.fullmatch(r"(.+)-\d+", str(common.get("data.selection", "")), re.DOTALL)
     if folds:

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class Selection:
-    """Which samples of a cache count, and how much: a decision that deletes nothing. :meth:`Cache.write` keeps it.
+    """Which samples of a cache count, and how much: a decision that deletes nothing. :meth:`Cache.write` stores it.
 
-    Columns have a row for each sample of the cache, in the order of its ids, and are without a copy and read-only.
-    ``a & b`` keeps what both keep (weights are multiplied), ``a | b`` what one keeps (the larger weight), ``a - b`` what
-    ``a`` keeps and ``b`` leaves out; all have the name of ``a``.
+    Columns have a row for each sample of the cache, in the order of its ids, and are read-only and without a copy.
+    ``a & b`` keeps the samples that both keep (weights are multiplied), ``a | b`` those that either keeps (the larger weight), and
+    ``a - b`` those that ``a`` keeps and ``b`` leaves out. Results have the name of ``a``.
     """
 
     __slots__ = ("raw", "grouped")
@@ -24,7 +24,7 @@ class Selection:
     def __init__(self, raw: _core.Selection, grouped: _core.Selection | None = None) -> None:
         self.raw = raw
         self.grouped = grouped
-        """The one that was found with the groups that this has; None: there is none."""
+        """The stored selection whose groups this one has; None: there is none."""
 
     def __len__(self) -> int:
         return len(self.raw)
@@ -40,12 +40,12 @@ class Selection:
 
     @property
     def mode(self) -> str:
-        """"keep", "weight", or "one_per_group": samples that one stands for take turns."""
+        """"keep", "weight", or "one_per_group": the samples of a group take turns."""
         return self.raw.mode
 
     @property
     def settings(self) -> str:
-        """What decided, in words; empty where a person or a program did."""
+        """Settings of the decision, in words; empty if a person or another program decided."""
         return self.raw.settings_in_words
 
     @property
@@ -54,7 +54,7 @@ class Selection:
 
     @property
     def weights(self) -> NDArray[np.float32]:
-        """0: left out."""
+        """Weight of each sample; 0: left out."""
         return self.raw.weights
 
     @property
@@ -64,37 +64,37 @@ class Selection:
 
     @property
     def kept(self) -> NDArray[np.uint64]:
-        """Id of the sample that stands for it; its own where it is kept."""
+        """Id of the sample kept for this one; its own id if it is kept."""
         return self.raw.kept
 
     @property
     def distances(self) -> NDArray[np.uint16]:
-        """Bits between it and that one; 0 for equal files or pixels."""
+        """Bits between a sample and the one kept for it; 0 for equal files or pixels."""
         return self.raw.distances
 
     @property
     def rules(self) -> NDArray[np.uint8]:
-        """Why: an index of :data:`RULES`."""
+        """Reason for each row, as an index of :data:`RULES`."""
         return self.raw.rules
 
     @property
     def splits(self) -> NDArray[np.uint8]:
-        """Index of :data:`winnow.cache.SPLITS` in which each is used; empty: in its own."""
+        """Split in which each sample is used, as an index of :data:`winnow.cache.SPLITS`; empty: each in its own."""
         return self.raw.splits
 
     def mask(self) -> NDArray[np.bool_]:
-        """Whether each is kept."""
+        """Whether each sample is kept."""
         mask: NDArray[np.bool_] = self.raw.weights > 0
         return mask
 
     def with_weights(self, weights: ArrayLike) -> Selection:
-        """The same groups with other weights, one for each row: 0 or False leaves a sample out."""
+        """The same groups with other weights, one per row: 0 or False leaves a sample out."""
         import numpy
 
         return Selection(self.raw.with_weights(numpy.ascontiguousarray(weights, numpy.float32)), self.grouped)
 
     def named(self, name: str) -> Selection:
-        """The same by another name."""
+        """The same selection under another name."""
         raw = self.raw.copy()
         raw.name = name
         return Selection(raw, self.grouped)

@@ -1,4 +1,4 @@
-"""Groups of duplicates as a page of HTML, for notebooks."""
+"""Groups of duplicates as an HTML page, for notebooks."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from .cache import Cache
 
-_MOST_BYTES = 8 << 20  # of pictures, as they stand in the page
-_MOST_MEMBERS = 12  # shown of one group
-_GROUPS_AT_ONCE = 64  # whose pictures are loaded together
+_MOST_BYTES = 8 << 20  # encoded pictures of a page
+_MOST_MEMBERS = 12  # members shown per group
+_GROUPS_AT_ONCE = 64  # groups whose pictures are loaded together
 _NEEDED = ("group", "id", "name", "split", "weight", "distance", "rule")
 
 _STYLE = """
@@ -38,9 +38,10 @@ _STYLE = """
 
 
 class Shown:
-    """Groups of duplicates that a notebook shows: pictures, names, how far a copy is from what is kept, and what is kept.
+    """Groups of duplicates that a notebook displays: pictures, names, distance of each copy from the kept sample, and what is
+    kept.
 
-    The HTML needs nothing beside itself, and has 8 MiB of pictures at most: where there are more groups than fit, it says so.
+    The HTML is self-contained and has at most 8 MiB of pictures; if groups do not fit, it says so.
     """
 
     def __init__(self, cache: Cache, rows: Iterable[Mapping[str, Any]], limit: int, picture_px: int) -> None:
@@ -57,14 +58,14 @@ class Shown:
             self._groups.setdefault(int(row["group"]), []).append(row)
 
     def __len__(self) -> int:
-        """Groups in all, shown or not."""
+        """Number of all groups, shown or not."""
         return len(self._groups)
 
     def __repr__(self) -> str:
         return f"<winnow groups of {self._cache.path!r}: {len(self):,}; a notebook shows up to {self._limit:,}, save(path) writes a page>"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page, for any browser."""
+        """Writes an HTML page for any browser."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(f'<!doctype html><meta charset="utf-8"><title>Groups of duplicates</title>{self._repr_html_()}')
 
@@ -109,7 +110,7 @@ def _figure(row: Mapping[str, Any], picture: str) -> str:
 
 
 def _pictures(cache: Cache, ids: list[int], side_px: int) -> dict[int, str]:
-    """An element of HTML for each sample: its picture, whole, within a square of that side."""
+    """An HTML element for each sample: its whole picture within a square of that side."""
     if not cache.has_images:
         return dict.fromkeys(ids, "<p>no picture in this cache</p>")
     table = cache.fingerprints(["widths_px", "heights_px"])
@@ -136,7 +137,7 @@ def _element(pixels: NDArray[np.uint8], side_px: int) -> str:
 
 
 def _encoded(pixels: NDArray[np.uint8]) -> tuple[str, bytes]:
-    """The smaller of a PNG and, where Pillow is installed, a JPEG."""
+    """The smaller of a PNG and, if Pillow is installed, a JPEG."""
     png = _png(pixels)
     try:
         from PIL import Image
@@ -155,7 +156,7 @@ def _png(pixels: NDArray[np.uint8]) -> bytes:
 
     height_px, width_px, channels = pixels.shape
     flat = pixels.reshape(height_px, width_px * channels)
-    # Each row as the difference from the one above it, which the 2 before it says.
+    # Each row begins with filter type 2: differences from the row above.
     lines = numpy.empty((height_px, flat.shape[1] + 1), numpy.uint8)
     lines[:, 0] = 2
     lines[0, 1:] = flat[0]

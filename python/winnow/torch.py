@@ -1,7 +1,7 @@
-"""winnow's samples, their order and their augmentation in the parts that PyTorch's DataLoader is made of.
+"""winnow's samples, order and augmentation as parts for PyTorch's DataLoader.
 
-:class:`winnow.Loader` is faster than these, and needs no DataLoader. Take these where code is built around one. Importing
-this imports no torch.
+:class:`winnow.Loader` is faster, and needs no DataLoader. Use these parts where existing code is built around one. Importing
+this module does not import torch.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ __all__ = ["Dataset", "Sampler", "Transform", "torchvision_transform"]
 
 
 class Sampler:
-    """Which samples of a :class:`Dataset` make each batch: those of :class:`winnow.Loader` and ``winnow train``, in that order.
+    """The indices of a :class:`Dataset` in the batches and the order of :class:`winnow.Loader` and ``winnow train``.
 
-    Gives indices into the data set, for ``DataLoader(dataset, batch_size=sampler.part, sampler=sampler)``. The batches that all
-    ranks get at a step are together one global batch: ``batch_size`` positions of one stream, epoch after epoch, each epoch in
-    an order of its own that depends on the seed alone. No batch is short, and one may reach into the next epoch.
+    Use it as ``DataLoader(dataset, batch_size=sampler.part, sampler=sampler)``. The batches of all ranks at one step form one
+    global batch: ``batch_size`` positions of one stream, epoch after epoch; each epoch has its own order, which depends only on
+    the seed. No batch is short, and a batch may span two epochs.
 
-    Each loop over the DataLoader gives the batches that are left of an epoch, and the next loop those of the next epoch. A loop
-    that is left early is begun again by the next: a DataLoader takes indices ahead of what it gives, so the sampler does not
-    know what was used. Who knows says so by :meth:`seek`, or stores it by :meth:`state_dict`.
+    Each loop over the DataLoader gives the remaining batches of an epoch, and the next loop those of the next epoch. After a loop
+    that ended early, the next one starts at the same batch again: a DataLoader takes indices ahead, so the sampler does not know
+    which batches were used. A caller that knows can use :meth:`seek`, or store it by :meth:`state_dict`.
 
     Parameters
     ----------
-    dataset: whose samples are ordered; its selection and split are the sampler's.
-    batch_size: samples of a global batch, of all ranks together; a multiple of their number.
+    dataset: the data set whose samples are ordered; the sampler uses its selection and split.
+    batch_size: samples of a global batch, over all ranks; a multiple of their number.
     sampling: "uniform", "balanced", "repeat-factor" (with repeat_threshold) or "weighted".
-    seed: of the order.
-    rank, ranks: this process, and how many there are; None: as torch.distributed or else the launcher says.
-    shuffle_fraction, partitions: exchange less than all between partitions, as ``winnow train`` has it.
+    seed: seed of the order.
+    rank, ranks: number of this process, and how many there are; None: as torch.distributed, or else the launcher, says.
+    shuffle_fraction, partitions: exchange fewer samples between partitions, as in ``winnow train``.
 
-    A loss that weighs samples, as a selection of mode "weight" asks for, is the caller's: ``dataset.weights[i]`` has the weight.
+    If the selection has mode "weight", the caller multiplies each sample's loss by ``dataset.weights[i]``.
     """
 
     def __init__(
@@ -75,29 +75,29 @@ class Sampler:
 
     @property
     def part(self) -> int:
-        """Samples of a global batch that this rank gets: the ``batch_size`` of its DataLoader."""
+        """Samples of a global batch on this rank: the ``batch_size`` of its DataLoader."""
         return self._batch_size // self._job.ranks
 
     @property
     def samples(self) -> int:
-        """Of one epoch, of all ranks together."""
+        """Number of samples in one epoch, over all ranks."""
         return self._stream.samples
 
     @property
     def step(self) -> int:
-        """Number of the global batch that the loop began with, from 0; after a whole one that of the next loop."""
+        """Number, from 0, of the global batch with which the current loop began; after a complete loop, that of the next loop."""
         return self._step
 
     @property
     def epoch(self) -> int:
-        """That the next loop is of, from 0."""
+        """Epoch of the next loop, from 0."""
         return self._step * self._batch_size // self.samples
 
     def _end(self) -> int:
         return self._stream.end_of_epoch(self.epoch + 1)
 
     def __len__(self) -> int:
-        """Indices that the next loop gives this rank."""
+        """Number of indices that the next loop gives this rank."""
         return (self._end() - self._step) * self.part
 
     def __iter__(self) -> Iterator[int]:
@@ -106,51 +106,52 @@ class Sampler:
             begin = step * self._batch_size + self._job.rank * self.part
             ids, _, _ = self._stream.draws(begin, self.part)
             yield from map(int, self._ids.searchsorted(ids))
-        if self._step == first:  # nobody sought another place meanwhile
+        if self._step == first:  # no seek happened meanwhile
             self._step = end
 
     def set_epoch(self, epoch: int) -> None:
-        """Goes to the beginning of an epoch, from 0. In the middle of that epoch nothing changes: who resumed goes on there."""
+        """Goes to the beginning of an epoch, from 0. Within that epoch it does nothing, so that a resumed job continues where
+        it was."""
         if epoch < 0:
             raise UsageError(f"epochs are counted from 0, and {epoch} is none")
         if epoch != self.epoch:
             self.seek(self._stream.end_of_epoch(epoch))
 
     def seek(self, step: int) -> None:
-        """The next loop begins with global batch ``step``, from 0."""
+        """Makes the next loop begin with global batch ``step``, from 0."""
         if step < 0:
             raise UsageError(f"steps are counted from 0, and {step} is none")
         self._step = step
 
     def state_dict(self, step: int) -> dict[str, Any]:
-        """Where a job stands that has done ``step`` global batches since the first epoch began, as plain values: the same on
-        all ranks, to be loaded on any number of them. Count the steps as they are done; in the k-th turn of a loop, from 0,
-        that is the ``step`` the sampler had before the loop, plus k + 1."""
+        """The position of a job that has done ``step`` global batches since the first epoch began, as plain values: the same on
+        all ranks, for any number of ranks to load. Count the steps as they are done: in the k-th turn of a loop, from 0,
+        ``step`` is the sampler's ``step`` before the loop, plus k + 1."""
         if step < 0:
             raise UsageError(f"steps are counted from 0, and {step} is none")
         return state_at(step, self._facts)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """The next loop goes on behind the steps that were done when the state was taken. UsageError where the sampler has other
-        data, or another order, naming the difference."""
+        """Makes the next loop continue after the steps that were done when the state was taken. UsageError if the sampler has
+        other data or another order; the message names the difference."""
         self.seek(step_of(state, self._facts, "winnow.torch.Sampler"))
 
 
 class Transform:
-    """A recipe of winnow for one picture at a time, where a transform of torchvision goes: by itself, or in a Compose.
+    """A winnow recipe for single pictures, usable as a torchvision transform: by itself, or in a Compose.
 
-    What comes in goes out, of the size that was asked for: an array of numpy (height, width) or (height, width, 1 or 3) u8, a
-    tensor of torch (1 or 3, height, width) u8, or a picture of Pillow. The recipe is that of ``winnow train --augment``, but for
-    steps that mix samples. Safe in workers, and pickles.
+    The output has the kind of the input and the requested size: a u8 numpy array (height, width) or (height, width, 1 or 3), a u8
+    torch tensor (1 or 3, height, width), or a Pillow picture. Recipes are those of ``winnow train --augment``, without steps that
+    mix samples. Safe in workers, and pickles.
 
-    Random numbers come from torch's generator where torch is imported, else from :mod:`random`, so ``torch.manual_seed`` and the
-    seeds of workers decide them. :meth:`at` has those of ``winnow train`` instead.
+    Random numbers come from torch's generator if torch is imported, else from :mod:`random`, so ``torch.manual_seed`` and worker
+    seeds control them. :meth:`at` uses the random numbers of ``winnow train`` instead.
 
     Parameters
     ----------
     recipe: "cifar", "imagenet", "crop+flip+erase:p=0.5" ...
     image_size: pixels of a side, or (height, width); None: as the picture is.
-    cache: by whose mean and deviation ``erase:value=random`` erases; None: ImageNet's.
+    cache: cache whose mean and deviation ``erase:value=random`` uses; None: ImageNet's.
     """
 
     def __init__(
@@ -173,9 +174,9 @@ class Transform:
         return self.at(picture, seed=_random_seed())
 
     def at(self, picture: Any, *, seed: int, epoch: int = 0, id: int = 0) -> Any:
-        """What these three numbers say: those of a cache's picture, the seed of ``winnow train`` and how often the sample came
-        before give its pixels there, bit for bit. (Where a recipe crops from a JPEG, the loader decodes only what it needs, at
-        the scale it needs, and those may differ by rounding.)"""
+        """The picture augmented with the random numbers of seed, epoch and id. With the sample's id, the seed of ``winnow
+        train`` and the number of times the sample came before as epoch, the pixels are those of training, bit for bit. (If a
+        recipe crops from a JPEG, the loader decodes only the part and scale it needs; then pixels may differ by rounding.)"""
         import numpy
 
         torch = sys.modules.get("torch")
@@ -204,8 +205,8 @@ def torchvision_transform(
     image_size: int | tuple[int, int] | None = None,
     cache: Cache | str | os.PathLike[str] | None = None,
 ) -> Transform:
-    """A recipe of winnow as a transform of single pictures, see :class:`Transform`. UsageError for a recipe that is none, or that
-    mixes the samples of a batch."""
+    """A winnow recipe as a transform of single pictures, see :class:`Transform`. UsageError if the recipe is invalid, or mixes the
+    samples of a batch."""
     return Transform(recipe, image_size, cache)
 
 

@@ -1,4 +1,4 @@
-"""The verbs of the program that the library does by itself."""
+"""The verbs of the program that the library implements directly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Rows(Protocol):
-    """A data set of map style, such as torchvision's."""
+    """A map-style data set, such as torchvision's."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> Any: ...
@@ -46,28 +46,28 @@ def ingest(
     retries: int = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> _core.Ingested:
-    """Reads, decodes, fingerprints and stores data sets into a cache at ``out``: the bytes of ``winnow ingest``.
+    """Reads, decodes, fingerprints and stores data sets into a cache at ``out``. The bytes are those of ``winnow ingest``.
 
-    source: path of a data set of any format that the program reads, or several; or an iterable of images: of (image, labels,
-        group, name), or shorter, of mappings with these keys, or of :class:`winnow.Item`, whose fields say what may be given; or
-        several such iterables by their splits, {"train": ..., "test": ...}. An id is an item's number, from 0.
-    into: add to the finished cache at ``out``; what shapes its content is then as it was made.
-    retry_failed: ask again for what the finished cache at ``out`` could not read.
-    name, class_names, split: of an iterable: what the source is called in the cache; the classes that labels are numbers of (None:
-        as the iterable says, as torchvision's and Hugging Face's data sets do, else the labels that occur); the split of
-        items that name none.
-    retries: of a sequence: how often an item that raises is asked for again, after a longer pause each time, before that comes out.
-    resize: store images whose shorter side is longer than so many pixels with one of this length, as JPEG of ``quality``.
-    progress: called now and then with how many inputs are done, and how many there are. What it raises ends the ingest, as
-        Ctrl-C does, and the same call goes on after the shards that were finished. One that was done by then stays done. Of an
-        iterable it first counts items that are gathered, with 0 for how many there are where it has no length.
+    source: path of a data set of any format that the program reads, or several paths; or an iterable of images: of (image,
+        labels, group, name) or a shorter tuple, of mappings with these keys, or of :class:`winnow.Item`, whose fields describe
+        the values; or several such iterables keyed by split, {"train": ..., "test": ...}. An id is an item's number, from 0.
+    into: add to the finished cache at ``out``, with the content settings it was made with.
+    retry_failed: read again what the finished cache at ``out`` could not read.
+    name, class_names, split: for an iterable: the name of the source in the cache; the classes that labels index (None: from the
+        iterable if it is a torchvision or Hugging Face data set, else the labels that occur); and the split of items without one.
+    retries: for a sequence: how often an item that raises is read again, after a pause that doubles, before the error is raised.
+    resize: store images whose shorter side is longer than this many pixels with a shorter side of this length, as JPEG of
+        ``quality``.
+    progress: called now and then with the number of inputs done, and the number of all. If it raises, the ingest ends as at
+        Ctrl-C, and the same call continues after the finished shards; if the ingest was complete by then, it stays so. For an
+        iterable it first counts gathered items, with 0 as the number of all if the iterable has no length.
 
-    Items of an iterable are gathered in the folder OUT.items before the first is stored, which takes as much disk as they have
-    bytes, and not memory. A call that was ended or killed goes on by the same iterable: what was gathered is compared with it,
-    of a sequence the first and the last of that, and refused where it differs. What the iterable raises comes out as it is, and
-    the same call asks for that item again. An item that came and cannot be decoded stays one of the ledger's.
+    Items of an iterable are gathered in the folder OUT.items before the first is stored; this needs disk space for all their
+    bytes, but no memory. A call that was ended or killed continues with the same iterable: its items are compared with the
+    gathered ones (of a sequence only the first and the last), and refused if they differ. Exceptions of the iterable are raised
+    unchanged, and the same call asks for that item again. An item that cannot be decoded is an entry of the ledger.
 
-    Other options are those of the program. UsageError where one makes no sense, RefusedError where nothing could be read.
+    Other options are those of the program. UsageError if one makes no sense, RefusedError if nothing could be read.
     """
     of_paths, given = items.are_paths(source)
     paths = [] if not of_paths else [given] if isinstance(given, (str, os.PathLike)) else list(given)
@@ -124,20 +124,19 @@ def dedup(
     progress: Callable[[int, int], object] | None = None,
     **flags: decisions.Value,
 ) -> decisions.Deduplicated:
-    """Finds duplicates, and leaks between splits, and writes the selection ``name``: the bytes of ``winnow dedup``. One of that
-    name that is there is kept as NAME.previous.
+    """Finds duplicates, and leaks between splits, and writes the selection ``name``. The bytes are those of ``winnow dedup``. An
+    existing selection of that name is kept as NAME.previous.
 
-    hash: a hash that the cache has codes of; "exact": equal files and pixels alone; "auto": that which finds most.
-    threshold: bits that may differ between duplicates; None: the images choose, by ``risk`` (expected false pairs, 0.5) or
+    hash: a hash whose codes the cache has; "exact": equal files and pixels only; "auto": the one that finds most.
+    threshold: bits by which duplicates may differ; None: chosen from the images by ``risk`` (expected false pairs, 0.5) or
         ``precision``.
-    verify: look at the pictures, too; None: where neither hash nor threshold is given, as the program does.
-    groups: "components", "stars" or "cliques"; None: stars where pictures are compared, else components.
+    verify: also compare the pictures; None: only if neither hash nor threshold is given, as the program does.
+    groups: "components", "stars" or "cliques"; None: stars if pictures are compared, else components.
     on_leak: "drop-train", "drop-eval" or "move".
-    review: files of ``winnow review`` to obey.
-    progress: called now and then with how much of a step is done, and how much there is. What it raises ends the work, as Ctrl-C
-        does.
+    review: files of ``winnow review`` whose judgements apply.
+    progress: called now and then with how much of a step is done, and how much there is. If it raises, the work ends as at Ctrl-C.
 
-    flags: any other of ``winnow dedup`` by its name, as in ``thin=["val"], prefer=["originals/**"]``.
+    flags: any other flag of ``winnow dedup`` by its name, such as ``thin=["val"], prefer=["originals/**"]``.
     """
     if on_leak not in ("drop-train", "drop-eval", "move"):
         raise UsageError(f"on_leak is drop-train, drop-eval or move, not {on_leak!r}")
@@ -146,12 +145,12 @@ def dedup(
 
 
 def verify(cache: str | os.PathLike[str], selection: str = "") -> _core.Verified:
-    """Reads every byte of a cache, or with ``selection`` the records of the samples it keeps, and says what is damaged."""
+    """Reads every byte of a cache, or with ``selection`` only the records of the samples it keeps, and reports damage."""
     return _core.verify(os.fspath(cache), selection)
 
 
 def hash(image: NDArray[np.uint8], hash: str = "phash") -> str:
-    """The code of a picture, (height, width) or (height, width, 1 or 3) u8, as hex in the form its peers print."""
+    """The code of a picture, (height, width) or (height, width, 1 or 3) u8, as hex in the hash's usual form."""
     import numpy
 
     if image.dtype != numpy.uint8:

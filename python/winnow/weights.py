@@ -1,4 +1,4 @@
-"""Weights of nets, in and out of safetensors files."""
+"""Reading and writing weights of nets as safetensors files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Of safetensors, as numpy has them; BF16, which numpy has not, as its bits.
+# numpy types of the safetensors types; numpy lacks BF16, which is read as its bits.
 _NUMPY = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "<i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "<u1", "BOOL": "|b1",
@@ -28,13 +28,13 @@ _WRAPPERS = ("module.", "_orig_mod.")
 
 
 def load_weights(path: str | os.PathLike[str], *, tensors: str = "auto") -> dict[str, Any]:
-    """The tensors of a safetensors file by name, in the order of their data, each of the shape it has there.
+    """The tensors of a safetensors file, keyed by name, in the order of their data, each with the shape it has in the file.
 
-    path: the file, or a run of ``winnow train``, whose newest checkpoint is taken, or the folder of a checkpoint. winnow's nets
+    path: the file; or a run of ``winnow train``, whose newest checkpoint is read; or the folder of a checkpoint. winnow's nets
         have torchvision's names and shapes: ``net.load_state_dict(winnow.load_weights("RUN"))``.
-    tensors: "torch", "numpy", or "auto": torch where it is imported already. BF16 is bfloat16 in torch, float32 in numpy.
+    tensors: "torch", "numpy", or "auto": torch if it is already imported. BF16 is bfloat16 in torch, float32 in numpy.
 
-    UsageError where there is no such file; DataError where it is cut short, damaged, or holds values that are not finite.
+    UsageError if there is no such file; DataError if it is truncated, damaged, or holds non-finite values.
     """
     torch = torch_for(tensors)
     file = _file_of(os.fspath(path))
@@ -48,18 +48,18 @@ def load_weights(path: str | os.PathLike[str], *, tensors: str = "auto") -> dict
 
 
 def save_weights(path: str | os.PathLike[str], state: Mapping[str, Any]) -> None:
-    """Writes tensors of torch or arrays of numpy as a safetensors file, durably: the file is there whole, or as it was before.
+    """Writes torch tensors or numpy arrays as a safetensors file, durably: afterwards the file is complete, or unchanged.
 
-    state: by name, as ``net.state_dict()`` gives it; also from a GPU. Where all names begin with what a wrapper put there
-        ("module." of DistributedDataParallel, "_orig_mod." of compile), that is left away. ``winnow train --init-from`` takes
-        F32, F16, BF16 and F64 under torchvision's names.
+    state: values keyed by name, as ``net.state_dict()`` gives them; may be on a GPU. If all names begin with a wrapper's prefix
+        ("module." of DistributedDataParallel, "_orig_mod." of compile), it is removed. ``winnow train --init-from`` takes F32,
+        F16, BF16 and F64 under torchvision's names.
 
-    UsageError for what is no tensor, a type that safetensors has not, and values that are not finite.
+    UsageError for a value that is no tensor, a type that safetensors lacks, and non-finite values.
     """
     if not state:
         raise UsageError("there are no weights to save: the state is empty")
     named = dict(state)
-    for prefix in _WRAPPERS * 2:  # either may be around the other
+    for prefix in _WRAPPERS * 2:  # either wrapper may be outside
         if all(name.startswith(prefix) for name in named):
             named = {name.removeprefix(prefix): value for name, value in named.items()}
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
@@ -85,8 +85,8 @@ def _file_of(path: str) -> str:
 
 
 def _rows_of(raw: bytearray, file: str) -> tuple[dict[str, dict[str, Any]], int]:
-    """What the header says of each tensor, in the order of their data, which begins at the second. Checked: a file may be a
-    stranger's."""
+    """The header's entry for each tensor, in the order of their data; and the offset where the data begin. Validates the
+    header, since the file may come from an untrusted source."""
     size = int.from_bytes(raw[:8], "little")
     if len(raw) < 8 or size > _MOST_HEADER_BYTES or raw[8:9] != b"{":
         raise DataError(f"{file} is not a safetensors file")
@@ -159,7 +159,7 @@ def _tensor(raw: bytearray, begin: int, file: str, row: dict[str, Any], torch: A
 
 
 def _array(name: str, value: Any) -> tuple[str, NDArray[Any]]:
-    """The type in safetensors of a tensor, and its elements, row-major and little-endian."""
+    """The safetensors type of a tensor, and its elements, row-major and little-endian."""
     import numpy
 
     torch = sys.modules.get("torch")
