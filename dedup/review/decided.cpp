@@ -69,7 +69,7 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> two_linked(const RowList&
 }
 
 // A judgement with its rows.
-struct Said {
+struct JudgedRows {
   const Judgement* judgement;
   RowList rows;
 };
@@ -79,53 +79,56 @@ std::string place_of(const Judgement& judgement, std::span<const Review> reviews
 }
 
 // The display name of the image of a row.
-std::string name_of(const Said& said, std::uint32_t row, const std::vector<Hash128>& file_hashes) {
-  const std::vector<Hash128>& images = said.judgement->images;
+std::string name_of(const JudgedRows& judged, std::uint32_t row,
+                    const std::vector<Hash128>& file_hashes) {
+  const std::vector<Hash128>& images = judged.judgement->images;
   const auto at =
       static_cast<std::size_t>(std::ranges::find(images, file_hashes[row]) - images.begin());
-  const bool named = said.judgement->names.size() == images.size();
-  return "'" + (named ? said.judgement->names[at] : to_hex(images[at])) + "'";
+  const bool named = judged.judgement->names.size() == images.size();
+  return "'" + (named ? judged.judgement->names[at] : to_hex(images[at])) + "'";
 }
 
 // Throws the error for a contradiction. Starts from `linked` (what is equal) and repeats the other
 // links, to name the judgement that caused it.
-[[noreturn]] void refuse(const Said& apart, std::pair<std::uint32_t, std::uint32_t> two,
-                         const std::vector<Said>& same, UnionFind linked,
+[[noreturn]] void refuse(const JudgedRows& apart, std::pair<std::uint32_t, std::uint32_t> two,
+                         const std::vector<JudgedRows>& same, UnionFind linked,
                          const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
-  const auto links_both = [&](const Said& said) {
-    unite_all(said.rows, linked);
+  const auto links_both = [&](const JudgedRows& judged) {
+    unite_all(judged.rows, linked);
     return linked.root_of(two.first) == linked.root_of(two.second);
   };
-  const auto said = std::ranges::find_if(same, links_both);
+  const auto judged = std::ranges::find_if(same, links_both);
   throw UsageError(place_of(*apart.judgement, reviews) + ", says that " +
                    name_of(apart, two.first, file_hashes) + " and " +
                    name_of(apart, two.second, file_hashes) + " are different, and " +
-                   place_of(*said->judgement, reviews) +
+                   place_of(*judged->judgement, reviews) +
                    ", that they are one picture, directly or through others; take back one of "
                    "both");
 }
 
 // Checks for images that shall both represent their groups and be dropped.
-void check_kept(const std::vector<Said>& kept, const std::map<Hash128, const Judgement*>& dropped,
+void check_kept(const std::vector<JudgedRows>& kept,
+                const std::map<Hash128, const Judgement*>& dropped,
                 const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
-  for (const Said& said : kept) {
-    const auto drop = dropped.find(said.judgement->images.front());
+  for (const JudgedRows& judged : kept) {
+    const auto drop = dropped.find(judged.judgement->images.front());
     if (drop == dropped.end()) continue;
-    throw UsageError(place_of(*said.judgement, reviews) + ", says that " +
-                     name_of(said, said.rows.front(), file_hashes) +
+    throw UsageError(place_of(*judged.judgement, reviews) + ", says that " +
+                     name_of(judged, judged.rows.front(), file_hashes) +
                      " is to stand for its group, and " + place_of(*drop->second, reviews) +
                      ", that it is to be dropped; take back one of both");
   }
 }
 
 // Checks whether sets of rows judged different contradict what is the same.
-void check(const std::vector<Said>& apart, const std::vector<Said>& same, const UnionFind& equal,
-           const std::vector<Hash128>& file_hashes, std::span<const Review> reviews) {
+void check(const std::vector<JudgedRows>& apart, const std::vector<JudgedRows>& same,
+           const UnionFind& equal, const std::vector<Hash128>& file_hashes,
+           std::span<const Review> reviews) {
   UnionFind linked = equal;
-  for (const Said& said : same) unite_all(said.rows, linked);
-  for (const Said& said : apart) {
-    if (const auto two = two_linked(said.rows, linked)) {
-      refuse(said, *two, same, equal, file_hashes, reviews);
+  for (const JudgedRows& judged : same) unite_all(judged.rows, linked);
+  for (const JudgedRows& judged : apart) {
+    if (const auto two = two_linked(judged.rows, linked)) {
+      refuse(judged, *two, same, equal, file_hashes, reviews);
     }
   }
 }
@@ -155,9 +158,9 @@ RowList rows_of(const Judgement& judgement, const RowsOfImages& rows) {
   return all;
 }
 
-RowSets sets_of(const std::vector<Said>& said) {
+RowSets sets_of(const std::vector<JudgedRows>& judged) {
   RowSets sets;
-  for (const Said& one : said) sets.push_back(one.rows);
+  for (const JudgedRows& one : judged) sets.push_back(one.rows);
   return sets;
 }
 
@@ -175,29 +178,29 @@ Decided put_to_rows(std::span<const Review> reviews, const ColumnSource& columns
   const bool compares =
       std::ranges::count(judgements, Verdict::kDifferent, &Judgement::verdict) > 0;
   UnionFind equal = compares ? equal_rows(columns, file_hashes) : UnionFind(0);
-  std::vector<Said> same;
-  std::vector<Said> apart;
-  std::vector<Said> kept;
+  std::vector<JudgedRows> same;
+  std::vector<JudgedRows> apart;
+  std::vector<JudgedRows> kept;
   std::map<Hash128, const Judgement*> dropped;
   for (const Judgement& judgement : judgements) {
     if (judgement.verdict == Verdict::kUnsure) continue;
-    Said said{&judgement, rows_of(judgement, rows)};
+    JudgedRows judged{&judgement, rows_of(judgement, rows)};
     if (judgement.verdict == Verdict::kDifferent) {
-      decided.equal += drop_equal(equal, said.rows);
-      if (said.rows.size() < 2) continue;
+      decided.equal += drop_equal(equal, judged.rows);
+      if (judged.rows.size() < 2) continue;
     }
-    if (said.rows.empty()) continue;
+    if (judged.rows.empty()) continue;
     ++decided.judgements;
     ++decided.reviews[judgement.review].judgements;
     if (judgement.about == About::kImage) {
       const bool drops = judgement.verdict == Verdict::kDrop;
       if (drops) dropped[judgement.images.front()] = &judgement;
       RowList& list = drops ? decided.dropped : decided.spared;
-      list.insert(list.end(), said.rows.begin(), said.rows.end());
+      list.insert(list.end(), judged.rows.begin(), judged.rows.end());
     } else if (judgement.verdict == Verdict::kKeep) {
-      kept.push_back(std::move(said));
+      kept.push_back(std::move(judged));
     } else {
-      (judgement.verdict == Verdict::kDuplicate ? same : apart).push_back(std::move(said));
+      (judgement.verdict == Verdict::kDuplicate ? same : apart).push_back(std::move(judged));
     }
   }
   decided.unknown = rows.unknown();
