@@ -16,9 +16,18 @@ constexpr std::array<std::string_view, 14> kInits = {
     "zeros",           "ones",        "kaiming_fan_out", "uniform_fan_in", "kaiming_fan_in",
     "uniform_fan_out", "normal_0.01", "normal_0.02",     "1e-6",           "xavier_uniform",
     "lecun_normal",    "normal_1e-6", "dirac",           "whitening"};
-constexpr std::array<std::string_view, 9> kOutputKinds = {
-    "loss",     "per_sample_loss", "logits",      "gradient",       "mean",
-    "variance", "value",           "shared_mean", "shared_variance"};
+constexpr std::array<std::string_view, 12> kOutputKinds = {"loss",
+                                                           "per_sample_loss",
+                                                           "logits",
+                                                           "gradient",
+                                                           "mean",
+                                                           "variance",
+                                                           "value",
+                                                           "shared_mean",
+                                                           "shared_variance",
+                                                           "local_loss",
+                                                           "local_per_sample_loss",
+                                                           "local_logits"};
 
 template <class T>
 std::size_t index_of(T enumerator) {

@@ -86,6 +86,10 @@ enum class OutputKind : std::uint8_t {
   // is so of all micro-batches in the place of what is so of this one (train/reduce/exchange.h).
   kSharedMean,      // a mean
   kSharedVariance,  // a biased variance about the kSharedMean `of`
+  // What a head says of the stage that ends with the value `of`; as those of the net without Local.
+  kLocalLoss,
+  kLocalPerSampleLoss,
+  kLocalLogits,
 };
 
 // Of batch norm's running statistics, PyTorch's default:
@@ -95,7 +99,8 @@ inline constexpr double kBatchNormMomentum = 0.1;
 struct Output {
   OutputKind kind = OutputKind::kValue;
   ValueId value = -1;
-  ValueId of = -1;  // parameter or buffer; kSharedVariance: its mean; -1 otherwise
+  // Parameter or buffer; kSharedVariance: its mean; local ones: the end of their stage; else -1.
+  ValueId of = -1;
   // kVariance: elements behind each statistic, n = N*H*W (unbiased = * n/(n-1)).
   std::int64_t count = 0;
   double momentum = kBatchNormMomentum;  // kMean and kVariance
@@ -103,6 +108,11 @@ struct Output {
 
 inline bool is_shared(const Output& output) {
   return output.kind == OutputKind::kSharedMean || output.kind == OutputKind::kSharedVariance;
+}
+
+inline bool is_local(const Output& output) {
+  return output.kind == OutputKind::kLocalLoss || output.kind == OutputKind::kLocalPerSampleLoss ||
+         output.kind == OutputKind::kLocalLogits;
 }
 
 struct Graph {

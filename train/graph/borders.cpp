@@ -1,0 +1,191 @@
+#include "train/graph/borders.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "common/row_called.h"
+
+namespace winnow::train {
+namespace {
+
+std::size_t position(ValueId id) { return static_cast<std::size_t>(id); }
+
+bool any_of(const std::vector<ValueId>& ids, const std::vector<bool>& marked) {
+  return std::ranges::any_of(ids, [&](ValueId id) { return marked[position(id)]; });
+}
+
+// Values that lie on a path from the pixels to the loss.
+std::vector<bool> find_paths(const Graph& graph) {
+  const auto loss = std::ranges::find(graph.outputs, OutputKind::kLoss, &Output::kind);
+  if (loss == graph.outputs.end()) throw Error("a graph without a loss has no borders");
+  std::vector<bool> leads(graph.values.size(), false);
+  leads[position(loss->value)] = true;
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    if (!any_of(graph.nodes[i].outputs, leads)) continue;
+    for (const ValueId id : graph.nodes[i].inputs) leads[position(id)] = true;
+  }
+  std::vector<bool> comes(graph.values.size(), false);
+  comes[position(graph.find("pixels"))] = true;
+  for (const Node& node : graph.nodes) {
+    if (!any_of(node.inputs, comes)) continue;
+    for (const ValueId id : node.outputs) comes[position(id)] = true;
+  }
+  for (std::size_t i = 0; i < leads.size(); ++i) leads[i] = leads[i] && comes[i];
+  return leads;
+}
+
+double multiply_adds_of(const Graph& graph, const Node& node) {
+  return node.op->multiply_adds == nullptr ? 0 : node.op->multiply_adds(graph, node);
+}
+
+// Of the nodes before each border, and of all nodes behind that.
+std::vector<double> multiply_adds_before(const Graph& graph, const std::vector<Border>& borders) {
+  std::vector<double> before;
+  double sum = 0;
+  std::size_t node = 0;
+  for (const Border& border : borders) {
+    for (; node < border.nodes; ++node) sum += multiply_adds_of(graph, graph.nodes[node]);
+    before.push_back(sum);
+  }
+  for (; node < graph.nodes.size(); ++node) sum += multiply_adds_of(graph, graph.nodes[node]);
+  before.push_back(sum);
+  return before;
+}
+
+bool is_in_module(std::string_view name, std::string_view module) {
+  return name == module || (name.starts_with(module) && name[module.size()] == '.');
+}
+
+// What to say where no stage can end at `name`.
+[[noreturn]] void throw_no_border(const Graph& graph, std::string_view name) {
+  std::vector<std::string> known;
+  const std::vector<Border> ends = stage_ends(graph);
+  for (const Border& end : ends) known.push_back(graph.value(end.value).name);
+  std::size_t behind = 0;  // the last node of that name
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const bool is_it = is_in_module(graph.nodes[i].name, name) ||
+                       graph.value(graph.nodes[i].outputs.front()).name == name;
+    if (is_it) behind = i + 1;
+  }
+  std::string nearest = nearest_word(name, known);
+  if (behind > 0 && !ends.empty()) {
+    const auto end = std::ranges::find_if(ends, [&](const Border& e) { return e.nodes >= behind; });
+    nearest = graph.value(end == ends.end() ? ends.back().value : end->value).name;
+  }
+  throw UsageError("no stage can end at '" + std::string(name) + "'" +
+                   (behind > 0 ? ", for something goes past it" : ", which the net has not") +
+                   (nearest.empty() ? "" : "; the nearest is " + nearest) +
+                   "; --net NAME --show lists all");
+}
+
+}  // namespace
+
+// Nodes stand in executable order. Of the values on paths that come before a border, those that are
+// read behind it would be on paths around it: there are none.
+std::vector<Border> find_borders(const Graph& forward) {
+  const std::vector<bool> on_path = find_paths(forward);
+  std::vector<int> readers(forward.values.size(), 0);  // still to come
+  const auto passes = [&](const Node& node) { return any_of(node.outputs, on_path); };
+  for (const Node& node : forward.nodes) {
+    if (!passes(node)) continue;
+    for (const ValueId id : node.inputs) ++readers[position(id)];
+  }
+  std::vector<Border> borders;
+  int open = 1;  // values on paths with readers to come; the pixels are
+  for (std::size_t i = 0; i < forward.nodes.size(); ++i) {
+    const Node& node = forward.nodes[i];
+    if (!passes(node)) continue;
+    for (const ValueId id : node.inputs) {
+      if (--readers[position(id)] == 0 && on_path[position(id)]) --open;
+    }
+    ValueId made = -1;
+    for (const ValueId id : node.outputs) {
+      if (!on_path[position(id)] || readers[position(id)] == 0) continue;
+      ++open;
+      made = id;
+    }
+    if (open == 1 && made >= 0) borders.push_back({.value = made, .nodes = i + 1});
+  }
+  return borders;
+}
+
+std::vector<Border> stage_ends(const Graph& forward) {
+  const std::vector<Border> borders = find_borders(forward);
+  const std::vector<double> before = multiply_adds_before(forward, borders);
+  std::vector<Border> ends;
+  for (std::size_t i = 0; i < borders.size(); ++i) {
+    const bool is_last = before[i] < before[i + 1];
+    if (before[i] > 0 && is_last) ends.push_back(borders[i]);
+  }
+  return ends;
+}
+
+Load load_of(const Graph& graph, std::size_t first_node, std::size_t last_node) {
+  std::vector<bool> read(graph.values.size(), false);
+  for (std::size_t i = 0; i < first_node; ++i) {
+    for (const ValueId id : graph.nodes[i].inputs) read[position(id)] = true;
+  }
+  Load load;
+  for (std::size_t i = first_node; i < last_node; ++i) {
+    const Node& node = graph.nodes[i];
+    load.multiply_adds += multiply_adds_of(graph, node);
+    for (const ValueId id : node.inputs) {
+      const Value& value = graph.value(id);
+      if (read[position(id)] || value.kind != ValueKind::kParameter) continue;
+      read[position(id)] = true;
+      load.parameters += element_count(value.shape);
+    }
+    for (const ValueId id : node.outputs) {
+      const Value& value = graph.value(id);
+      load.bytes +=
+          static_cast<double>(element_count(value.shape)) * (value.storage == Storage::kU8 ? 1 : 4);
+    }
+  }
+  return load;
+}
+
+Border border_called(const Graph& forward, std::string_view name) {
+  const std::vector<Border> borders = find_borders(forward);
+  const std::vector<double> before = multiply_adds_before(forward, borders);
+  Border found;
+  for (std::size_t i = 0; i < borders.size(); ++i) {
+    const bool can_end = before[i] > 0 && before[i] < before.back();
+    if (can_end && is_in_module(forward.value(borders[i].value).name, name)) found = borders[i];
+  }
+  const auto goes_on = [&](const Node& node) { return is_in_module(node.name, name); };
+  const auto rest = std::span(forward.nodes).subspan(found.nodes);
+  if (found.value < 0 || std::ranges::any_of(rest, goes_on)) throw_no_border(forward, name);
+  return found;
+}
+
+std::vector<std::size_t> choose_ends(const std::vector<std::vector<double>>& cost,
+                                     std::size_t stages) {
+  const std::size_t pieces = cost.size();
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  // Of the first `last` pieces in so many stages: the cost of the most costly, and where its last
+  // stage begins.
+  std::vector<std::vector<std::pair<double, std::size_t>>> best(
+      stages + 1, std::vector<std::pair<double, std::size_t>>(pieces + 1, {kNone, 0}));
+  best[0][0] = {0, 0};
+  for (std::size_t k = 1; k <= stages; ++k) {
+    for (std::size_t last = k; last <= pieces; ++last) {
+      for (std::size_t first = k - 1; first < last; ++first) {
+        const double most = std::max(best[k - 1][first].first, cost[first][last - first - 1]);
+        if (most < best[k][last].first) best[k][last] = {most, first};
+      }
+    }
+  }
+  std::vector<std::size_t> ends;
+  std::size_t last = pieces;
+  for (std::size_t k = stages; k > 1; --k) {
+    last = best[k][last].second;
+    ends.push_back(last - 1);
+  }
+  std::ranges::reverse(ends);
+  return ends;
+}
+
+}  // namespace winnow::train
