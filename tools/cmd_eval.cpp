@@ -27,6 +27,11 @@ Command add_eval(Verb program) {
       .required();
   verb.add_option("cache", o->caches, "Cache to evaluate on, or several").required();
   add_checkpoint_flags(verb, o->eval.checkpoint);
+  verb.add_option("--head", o->eval.checkpoint.head,
+                  "Of a run with --local: evaluate the head of this stage, from 1, in place of the "
+                  "net; 0: the net")
+      .check(whole_in(0, kMostCount))
+      .show_default();
   add_file_net_flags(verb, "a file", o->eval.file);
   verb.add_option("--split", o->splits,
                   "train, val or test, or holdout: what the run held out by --holdout (default: "
@@ -60,6 +65,7 @@ Examples:
   winnow eval run cache
   winnow eval run cache --checkpoint best
   winnow eval run cache --tta mirror
+  winnow eval run cache --head 1           # of a run with --local: the first stage's
   winnow eval run cache other-cache --split val --split test --json
   winnow eval run cache --split val --predictions predictions.csv --json
   winnow eval resnet20.safetensors cache --net resnet20 --predictions all.csv --logits)");

@@ -17,6 +17,7 @@
 #include "tools/train_health.h"
 #include "tools/training_recipe_flags.h"
 #include "train/backend/backend.h"
+#include "train/nets/local_heads.h"
 #include "train/nets/net_blocks.h"
 #include "train/nets/nets.h"
 #include "train/optim/learning_rate.h"
@@ -153,12 +154,14 @@ constexpr const char* kMoreExamples = R"(
   winnow train cache --out run --net my.toml                # a net of your own, see docs/nets.md
   winnow train cache --out run --folds 4 --resume auto      # then winnow suspects cache --run run
   winnow train cache --out run --holdout 0.1 --eval-every 200 --keep-best top1 --early-stop 10
+  winnow train cache --out run --local greedy --stages 2     # two stages with a loss each
   winnow train --recipe mlperf-resnet50 --batch-size 8192 --show)";
 
 std::string train_footer() {
   return "Nets:" + table_of(train::nets()) +
          "\nBlocks of a net's file (docs/nets.md):" + table_of(train::net_blocks()) +
          "\nOptimizers:" + table_of(train::optimizers()) + "\nLosses:" + table_of(train::losses()) +
+         "\nHeads of --local:" + table_of(train::local_heads()) +
          "\nLearning-rate schedules, after the warm-up:" + table_of(train::lr_schedules()) +
          "\nRecipes of training:" + training_recipes_help() +
          "\nBackends:" + table_of(train::backends()) +

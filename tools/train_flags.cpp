@@ -176,6 +176,30 @@ void add_loss_flags(Verb recipe, train::LossOptions& loss) {
       .show_default();
 }
 
+void add_local_flags(Verb recipe, train::LocalOptions& local) {
+  recipe
+      .add_option("--local", local.updates,
+                  "Cut the net into stages that learn by a loss and a head of their own, with less "
+                  "memory and less accuracy. greedy: a loss moves its stage; overlapping: the "
+                  "stage before too. See --stages")
+      .type_name("greedy|overlapping");
+  recipe
+      .add_option("--stages", local.stages,
+                  "--local: how many stages, or the names of what they end with but the last: "
+                  "layer1,layer3 (--show lists what there is)")
+      .type_name("K|NAMES");
+  recipe
+      .add_option("--balance", local.balance,
+                  "--stages K: make the stage fastest that takes the longest (time), or smallest "
+                  "that holds most (memory)")
+      .one_of({"time", "memory"})
+      .show_default();
+  recipe
+      .add_option("--local-head", local.head,
+                  "--local: what stages learn by: mlp-sr, linear or mlp-sr-full (see --help-all)")
+      .show_default();
+}
+
 void add_recipe_flags(Verb verb, TrainChoice& o) {
   train::TrainOptions& t = o.train;
   const Verb recipe = verb.add_group("Recipe");
@@ -205,6 +229,7 @@ void add_recipe_flags(Verb verb, TrainChoice& o) {
                   "biases and batch norm (* stands for any characters); none: all are decayed")
       .delimiter(',');
   add_loss_flags(recipe, t.recipe.loss);
+  add_local_flags(recipe, t.recipe.local);
   recipe.add_option("--seed", t.recipe.seed, "Seed of weights, order and augmentation")
       .check(seeds())
       .show_default();

@@ -160,6 +160,23 @@ TakenRecipe take_own(Verb train, const std::string& name) {
               name == "barlow-twins" ? "this loss's" : "this net's", task.batch, task.epochs)};
 }
 
+// The stages that were asked for, where they were.
+train::LocalOptions local_of(Verb train) {
+  train::LocalOptions local;
+  if (!train.has("--local")) return local;
+  local.updates = text_given(train, "--local", local.updates);
+  local.stages = text_given(train, "--stages", local.stages);
+  local.balance = text_given(train, "--balance", local.balance);
+  local.head = text_given(train, "--local-head", local.head);
+  return local;
+}
+
+std::string as_comments(const std::string& text) {
+  std::string lines = "# ";
+  for (const char c : text) lines += c == '\n' ? std::string("\n# ") : std::string(1, c);
+  return lines + "\n";
+}
+
 bool takes_own(Verb train) { return text_given(train, "--recipe", kOwn) == kOwn; }
 
 // The command that `train` comes to, its recipe written out.
@@ -208,9 +225,10 @@ void add_training_recipe_flags(Verb train, TakenRecipe& taken) {
       "--show",
       [train](bool) {
         train.take_environment();
-        const std::string net = net_row(net_of(train));
+        const train::NetChoice net = net_of(train);
         if (takes_own(train)) take_own(train, name_of_own(train));
-        print_and_end(fmt::format("# {}\n# {}\n{}", net_list_head(), net, shown(train)));
+        print_and_end(fmt::format("# {}\n# {}\n{}{}", net_list_head(), net_row(net),
+                                  as_comments(net_borders(net, local_of(train))), shown(train)));
       },
       "Print the net's size and cost and the command that --recipe comes to, and train nothing");
 }

@@ -36,7 +36,8 @@ Reduced reduce(const ScaledRun& run, int hosts, const comm::NetworkModel& networ
   }
   out.exposed =
       train::exposed_seconds(*run.graph, out.bucket_bytes, run.sums, run.node_ends, seconds);
-  const auto gradients = train::layout_gradients(*run.graph, out.bucket_bytes, train::kTailCount);
+  const auto gradients =
+      train::layout_gradients(*run.graph, out.bucket_bytes, train::tail_count(*run.graph));
   for (const std::size_t count : train::bucket_counts(gradients, run.sums)) {
     out.all += seconds(count);
   }
@@ -129,7 +130,8 @@ PlanScaling scale(const ScaledRun& run, const std::vector<int>& hosts,
                   .wished_efficiency = run.wished_efficiency,
                   .overhead = (one.total() - computing) / computing};
   out.most = train::most_machines(out.overhead, run.wished_efficiency);
-  const auto gradients = train::layout_gradients(*run.graph, 1 << 20, train::kTailCount);
+  const auto gradients =
+      train::layout_gradients(*run.graph, 1 << 20, train::tail_count(*run.graph));
   for (const int count : hosts) {
     PlanHosts row = row_of(run, count, network, one_images_per_second);
     row.lemma_efficiency = train::scaling_efficiency(out.overhead, count);

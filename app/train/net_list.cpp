@@ -2,8 +2,20 @@
 
 #include <fmt/core.h>
 
+#include "train/rewrites/rewrites.h"
+
 namespace winnow::app {
 namespace {
+
+// One image of the size that the net is for.
+train::NetOptions options_of(const train::NetChoice& net) {
+  train::NetOptions options;
+  options.height_px = options.width_px = train::default_side_px(net);
+  options.classes = options.width_px < 64 ? 10 : 1000;
+  options.mean = {0.5F, 0.5F, 0.5F};
+  options.stddev = {0.25F, 0.25F, 0.25F};
+  return options;
+}
 
 // "25.56 M"
 std::string short_count(double number) {
@@ -15,15 +27,21 @@ std::string short_count(double number) {
 }  // namespace
 
 std::string net_row(const train::NetChoice& net) {
-  train::NetOptions options;
-  options.height_px = options.width_px = train::default_side_px(net);
-  options.classes = options.width_px < 64 ? 10 : 1000;
-  options.mean = {0.5F, 0.5F, 0.5F};
-  options.stddev = {0.25F, 0.25F, 0.25F};
+  const train::NetOptions options = options_of(net);
   const train::Counts counts = train::count(train::make_net(net, options));
   return fmt::format("{:20}{:>5} px{:>12}{:>15}", net.name, options.width_px,
                      short_count(static_cast<double>(counts.parameters)),
                      short_count(counts.flops / 2));
+}
+
+std::string net_borders(const train::NetChoice& net, const train::LocalOptions& local) {
+  const train::NetOptions options = options_of(net);
+  const train::Graph forward = train::fuse(train::make_net(net, options));
+  std::string text = train::borders_in_words(forward);
+  check_local(local, options.loss);
+  if (local.updates.empty()) return text;
+  const train::LocalSetup chosen = train::choose_stages(local, forward, options);
+  return text + "\n" + train::heads_in_words(chosen, train::with_heads(chosen, forward, options));
 }
 
 std::string net_list_head() {

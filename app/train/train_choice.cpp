@@ -65,6 +65,7 @@ train::TrainOptions train_options(const TrainChoice& o, const Session& session) 
     options.execution.loss_scale = loss_scale(o.given.loss_scale);
     const std::string& tta = options.run.evaluation.tta;
     if (!tta.empty()) train::find_test_augmentation(tta);  // or it is unknown
+    train::check_local(options.recipe.local, options.recipe.loss);
     options.start.lr_scales = lr_scales(o.given);
     if (!o.given.no_decay.empty()) options.start.no_decay = no_decay(o.given.no_decay);
   });

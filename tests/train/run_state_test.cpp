@@ -33,7 +33,7 @@ RunState some_state() {
           .sums = {{"fc.weight", -7}},
           .census = {{0, 16, 11}, {1, 12, 5}},
           .best = BestEvaluation{.metric = "val.loss", .value = 0.5, .step = 4, .since = 1},
-          .loss_scale = LossScale{.factor = 1024, .adapts = true, .clean_steps = 5}};
+          .loss_scales = {LossScale{.factor = 1024, .adapts = true, .clean_steps = 5}}};
 }
 
 std::string refusal(const Json& json) {
@@ -108,10 +108,10 @@ TEST(RunState, OlderOnesHaveNoHits) {
 
 TEST(RunState, HasALossScaleWhereOneAdapts) {
   const RunState state = parse_state(to_text(some_state()), "it");
-  EXPECT_EQ(state.loss_scale, some_state().loss_scale);
+  EXPECT_EQ(state.loss_scales, some_state().loss_scales);
   RunState none = some_state();
-  none.loss_scale.reset();
-  EXPECT_FALSE(parse_state(to_text(none), "it").loss_scale);
+  none.loss_scales.clear();
+  EXPECT_TRUE(parse_state(to_text(none), "it").loss_scales.empty());
 }
 
 TEST(RunState, MustBeOneThatTheRunCanHave) {

@@ -182,11 +182,24 @@ TEST(TraceJson, IsOneObjectOfAllRanks) {
             2 * json::parse("[" + trace_events(example(), {}) + "]").size());
 }
 
+// Nets in stages go forward and backward by turns.
+TEST(TraceRecorder, CutsTasksWherePassesTurn) {
+  TraceRecorder recorder;
+  recorder.set_turns({4, 8, 10});
+  recorder.begin_step(1);
+  recorder.record({.kind = Task::Kind::kCompute, .lane = 0, .first_node = 2, .last_node = 12},
+                  [](const Task&) {});
+  recorder.end_step();
+  std::vector<std::string> names;
+  for (const TraceSpan& span : recorder.take().spans) names.push_back(span.name);
+  EXPECT_THAT(names, testing::ElementsAre("forward", "backward", "forward", "backward", "step 1"));
+}
+
 TEST(TraceRecorder, WritesDownTasksByThreadsAndTheUpdateAsAWhole) {
   TraceRecorder recorder;
   EXPECT_FALSE(recorder.is_on());
   recorder.end_step();  // of a step that is not traced
-  recorder.set_backward(10);
+  recorder.set_turns({10});
   recorder.begin_step(3);
   EXPECT_TRUE(recorder.is_on());
   std::vector<std::pair<std::size_t, std::size_t>> ran;

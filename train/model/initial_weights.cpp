@@ -15,6 +15,7 @@
 #include "common/file.h"
 #include "train/checkpoint/safetensors.h"
 #include "train/model/class_names.h"
+#include "train/nets/local_heads.h"
 #include "train/nets/projector.h"
 #include "train/ops/linear.h"
 #include "train/ops/tokens.h"
@@ -36,6 +37,7 @@ std::string rule_text(const LrScale& rule) {
 }
 
 bool is_of_projector(const std::string& name) { return name.starts_with(kProjectorPrefix); }
+bool is_of_local_head(const std::string& name) { return name.starts_with(kLocalPrefix); }
 
 // Names of the parameters of the net's last fully connected layer, and of all of a projector's
 // tensors behind it.
@@ -46,7 +48,7 @@ std::vector<std::string> head_of(const Graph& graph) {
     if (is_tensor && is_of_projector(value.name)) names.push_back(value.name);
   }
   const auto last = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(), [](const Node& node) {
-    return node.op == &kLinear && !is_of_projector(node.name);
+    return node.op == &kLinear && !is_of_projector(node.name) && !is_of_local_head(node.name);
   });
   if (last == graph.nodes.rend()) return names;
   for (const ValueId id : last->inputs) {
@@ -182,6 +184,10 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
   InitialWeights result;
   std::vector<std::vector<float>> values;  // of each tensor of the model; empty: kept
   for (const Model::Tensor& t : model.tensors) {
+    if (is_of_local_head(t.about.name)) {
+      values.emplace_back();
+      continue;
+    }
     const auto found = by_name.find(t.about.name);
     if (found == by_name.end() && is_of_projector(t.about.name)) {
       result.kept.push_back(t.about.name);
@@ -216,7 +222,8 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
   if (!result.kept.empty() || !result.other.empty()) result.kept = head;
   for (std::size_t i = 0; i < values.size(); ++i) {
     Model::Tensor& t = model.tensors[i];
-    if (!contains(result.kept, t.about.name)) t.data = std::move(values[i]);
+    if (is_of_local_head(t.about.name) || contains(result.kept, t.about.name)) continue;
+    t.data = std::move(values[i]);
   }
   if (order) {
     for (const std::string& name : order->parameters) {
@@ -224,7 +231,8 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
     }
   }
   for (const NamedTensor& t : tensors) {
-    if (by_name.contains(t.name) && !t.name.ends_with("num_batches_tracked")) {
+    const bool is_mentioned = !t.name.ends_with("num_batches_tracked") && !is_of_local_head(t.name);
+    if (by_name.contains(t.name) && is_mentioned) {
       result.ignored.push_back(t.name);
     }
   }

@@ -55,11 +55,12 @@ struct InitialWeights {
 // classes. So it does where model.classes and the file have names and either lacks one of them;
 // those in another order are brought into that of model.classes. A file without names is taken as
 // it is. A projector belongs to the classifier, and is not in files of nets that learnt with
-// labels. Names may all begin with module., _orig_mod. or model., as those of nets that PyTorch
-// wraps. num_batches_tracked, which every such file has, is not mentioned. Throws UsageError
-// naming the first tensor that is missing or has another shape, or where classes differ and the net
-// has no classifier to begin anew or to bring into their order, FormatError for a damaged file or a
-// number that is not finite; the model is then as before.
+// labels. Local heads begin anew, whatever the file has of theirs. Names may all begin with
+// module., _orig_mod. or model., as those of nets that PyTorch wraps. num_batches_tracked, which
+// every such file has, is not mentioned. Throws UsageError naming the first tensor that is missing
+// or has another shape, or where classes differ and the net has no classifier to begin anew or to
+// bring into their order, FormatError for a damaged file or a number that is not finite; the model
+// is then as before.
 InitialWeights load_initial_weights(Model& model, const Graph& graph,
                                     const std::filesystem::path& file);
 

@@ -36,6 +36,12 @@ NetBuilder::NetBuilder(const NetOptions& options) : loss_(options.loss) {
                NormalizeAttributes{options.mean, options.stddev})[0];
 }
 
+NetBuilder::NetBuilder(Graph forward, const LossOptions& loss)
+    : graph_(std::move(forward)), loss_(loss) {
+  if (find_loss(loss_.name).reads_labels()) targets_ = graph_.find("targets");
+  weights_ = graph_.find("weights");
+}
+
 ValueId NetBuilder::keys() {
   const std::int64_t samples = shape(image_)[0];
   if (keys_ < 0) keys_ = input(graph_, "keys", {samples, kKeyBytes}, Storage::kU8);
@@ -143,6 +149,17 @@ Graph NetBuilder::finish(ValueId logits) && {
   graph_.outputs.push_back({OutputKind::kPerSampleLoss, made[1], -1, 0});
   graph_.outputs.push_back({OutputKind::kLogits, logits, -1, 0});
   return std::move(graph_);
+}
+
+void NetBuilder::add_local_loss(const std::string& name, ValueId logits, ValueId end) {
+  const LossNode loss = find_loss(loss_.name).make(loss_);
+  const ValueId weights =
+      input(graph_, name + ".weights", graph_.value(weights_).shape, Storage::kF32);
+  const auto made = add_node(graph_, *loss.operation, name + ".loss", {logits, targets_, weights},
+                             loss.attributes);
+  graph_.outputs.push_back({OutputKind::kLocalLoss, made[0], end});
+  graph_.outputs.push_back({OutputKind::kLocalPerSampleLoss, made[1], end});
+  graph_.outputs.push_back({OutputKind::kLocalLogits, logits, end});
 }
 
 }  // namespace winnow::train

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "train/graph/graph.h"
@@ -16,6 +17,8 @@ class NetBuilder {
  public:
   // Begins with the inputs of every net; throws ShapeError when the options do not fit each other.
   explicit NetBuilder(const NetOptions& options);
+  // Goes on with a net's forward graph, whose loss is made of `loss`.
+  NetBuilder(Graph forward, const LossOptions& loss);
 
   ValueId image() const { return image_; }  // normalised pixels, (N,C,H,W)
   ValueId keys();                           // of random numbers, see train/ops/dropout.h
@@ -70,6 +73,11 @@ class NetBuilder {
 
   // Ends with the loss of the logits. A loss without labels is of projections of them.
   Graph finish(ValueId logits) &&;
+
+  // A loss of a head's logits against the net's targets, with the input "<name>.weights" of its own
+  // as weights. `end`: the value that the head's stage ends with.
+  void add_local_loss(const std::string& name, ValueId logits, ValueId end);
+  Graph take() && { return std::move(graph_); }
 
  private:
   Graph graph_;

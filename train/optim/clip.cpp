@@ -55,4 +55,14 @@ std::optional<double> clip_gradients(std::span<const std::span<float>> gradients
   return norm;
 }
 
+std::optional<double> clip_by_stage(const std::vector<std::vector<std::span<float>>>& stages,
+                                    const GradientClip& clip) {
+  std::optional<double> all;
+  for (const std::vector<std::span<float>>& gradients : stages) {
+    const std::optional<double> norm = clip_gradients(gradients, clip);
+    if (norm) all = all ? std::hypot(*all, *norm) : *norm;
+  }
+  return all;
+}
+
 }  // namespace winnow::train

@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "train/optim/options.h"
 
@@ -32,6 +33,12 @@ GradientClip clip_from(const OptionValues& given);
 // Bits    depend on the numbers and the order of the tensors alone.
 std::optional<double> clip_gradients(std::span<const std::span<float>> gradients,
                                      const GradientClip& clip);
+
+// The same of each stage of a net that learns by local updates, by itself: `stages` has the
+// gradients of each.
+// Out     the norm of all gradients together before
+std::optional<double> clip_by_stage(const std::vector<std::vector<std::span<float>>>& stages,
+                                    const GradientClip& clip);
 
 // The L2 norm over all tensors, a sum in double of fixed order.
 double norm_of(std::span<const std::span<float>> tensors);

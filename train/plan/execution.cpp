@@ -1,5 +1,6 @@
 #include "train/plan/execution.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "common/comm/schedule/hierarchical.h"
@@ -27,7 +28,9 @@ SumTransfers plan_transfers(const Layout& layout, const Execution& execution,
       transfers.buckets[b] = all_reduce(counts[b]);
     }
   }
-  if (sends_bf16(execution.sums)) transfers.tail = all_reduce(kTailCount);
+  if (sends_bf16(execution.sums)) {
+    transfers.tail = all_reduce(execution.gradients.elements - execution.gradients.tail_offset);
+  }
   if (execution.sums == Sums::kWholeNumbers) {
     transfers.exponents = all_reduce(exponent_count(execution.gradients));
   }
@@ -40,10 +43,26 @@ SumTransfers plan_transfers(const Layout& layout, const Execution& execution,
 
 }  // namespace
 
+std::size_t tail_count(const Graph& graph) {
+  const auto heads = std::ranges::count(graph.outputs, OutputKind::kLocalLoss, &Output::kind);
+  return kTailCount + kHeadTailCount * static_cast<std::size_t>(heads);
+}
+
+std::vector<std::string> tail_names(const Graph& graph) {
+  std::vector<std::string> names(kStepTailNames.begin(), kStepTailNames.end());
+  for (const Output& output : graph.outputs) {
+    if (output.kind != OutputKind::kLocalLoss) continue;
+    const std::string& loss = graph.value(output.value).name;
+    names.push_back(loss);
+    names.push_back(loss + ".correct");
+  }
+  return names;
+}
+
 std::vector<std::size_t> bucket_counts(const GradientLayout& gradients, Sums sums) {
   std::vector<std::size_t> counts;
   for (const GradientLayout::Bucket& bucket : gradients.buckets) counts.push_back(bucket.count);
-  if (sends_bf16(sums)) counts.back() -= kTailCount;
+  if (sends_bf16(sums)) counts.back() -= gradients.elements - gradients.tail_offset;
   return counts;
 }
 
@@ -57,7 +76,7 @@ SizedSchedule schedule_of(const Layout& layout, std::size_t count) {
 Execution plan_execution(const RunPlan& plan, const Graph& graph, const comm::Placement& placement,
                          bool asynchronous) {
   const Layout& layout = plan.layout;
-  Execution execution{.gradients = layout_gradients(graph, layout.bucket_bytes, kTailCount),
+  Execution execution{.gradients = layout_gradients(graph, layout.bucket_bytes, tail_count(graph)),
                       .exchanges = exchanges_of(graph),
                       .sums = plan.numerics.sums};
   const RankLayout& mine = layout.ranks.at(static_cast<std::size_t>(placement.rank));

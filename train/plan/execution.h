@@ -20,6 +20,12 @@ namespace winnow::train {
 enum StepTail : std::size_t { kLoss, kWeight, kCorrect, kSamples, kStop, kTailCount };
 inline constexpr std::array<const char*, kTailCount> kStepTailNames{"loss", "weight", "correct",
                                                                     "samples", "stop"};
+// Behind them: two numbers of each local head.
+enum HeadTail : std::size_t { kHeadLoss, kHeadCorrect, kHeadTailCount };
+
+// All numbers behind the gradients of a graph, and their names. Pure.
+std::size_t tail_count(const Graph& graph);
+std::vector<std::string> tail_names(const Graph& graph);
 
 // What one rank executes each step: made once, from the run's plan.
 struct Execution {

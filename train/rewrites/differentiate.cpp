@@ -11,26 +11,31 @@ namespace {
 
 std::size_t position(ValueId id) { return static_cast<std::size_t>(id); }
 
-// Reverse accumulation: the forward nodes are visited backwards, the operation of each adds what it
-// contributes to the gradients of its inputs. A parameter's gradient becomes an output with its
-// last contribution.
+// Reverse accumulation, one loss after the other: the forward nodes are visited backwards, the
+// operation of each adds what it contributes to the gradients of its inputs. A parameter's gradient
+// becomes an output with its last contribution of the last loss.
 class Differentiation final : public GradientBuilder {
  public:
-  explicit Differentiation(const Graph& graph)
+  Differentiation(const Graph& graph, const std::vector<LossReach>& losses)
       : graph_(graph),
-        wanted_(graph.values.size(), false),
-        gradient_(graph.values.size(), -1),
-        uses_(graph.values.size(), 0),
-        contributed_(graph.values.size(), 0) {
-    loss_ = find_loss();
-    mark_wanted();
+        losses_(losses),
+        forward_nodes_(graph.nodes.size()),
+        total_(graph.values.size(), -1),
+        to_come_(graph.values.size(), 0) {
+    for (const LossReach& loss : losses_) {
+      wanted_ = find_wanted(loss);
+      for (std::size_t i = 0; i < wanted_.size(); ++i) to_come_[i] += wanted_[i] ? 1 : 0;
+    }
+    several_ = to_come_;
   }
 
   Graph run() && {
-    const std::size_t forward_nodes = graph_.nodes.size();
-    for (std::size_t i = forward_nodes; i-- > 0;) {
-      node_ = graph_.nodes[i];  // a copy: nodes are appended below
-      if (is_active(node_)) backward();
+    for (const LossReach& loss : losses_) {
+      begin(loss);
+      for (std::size_t i = forward_nodes_; i-- > 0;) {
+        node_ = graph_.nodes[i];  // a copy: nodes are appended below
+        if (is_active(node_)) backward();
+      }
     }
     return std::move(graph_);
   }
@@ -42,7 +47,8 @@ class Differentiation final : public GradientBuilder {
 
   std::vector<ValueId> append(const Operation& op, const std::string& what,
                               std::vector<ValueId> inputs, Attributes attributes) override {
-    return add_node(graph_, op, node_.name + "." + what, std::move(inputs), std::move(attributes));
+    return add_node(graph_, op, node_.name + "." + what + by_loss(node_.outputs.front()),
+                    std::move(inputs), std::move(attributes));
   }
 
   void add_gradient(ValueId of, ValueId part) override {
@@ -63,9 +69,7 @@ class Differentiation final : public GradientBuilder {
       graph_.values[position(sum)].name =
           gradient_name(of) + (last ? "" : " of " + std::to_string(before + 1) + " readers");
     }
-    if (last && graph_.value(of).kind == ValueKind::kParameter) {
-      graph_.outputs.push_back({OutputKind::kGradient, sum, of, 0});
-    }
+    if (last && graph_.value(of).kind == ValueKind::kParameter) add_to_total(of, sum);
   }
 
   [[noreturn]] void refuse(const std::string& why) const override {
@@ -74,44 +78,76 @@ class Differentiation final : public GradientBuilder {
   }
 
  private:
-  ValueId find_loss() const {
-    for (const Output& output : graph_.outputs) {
-      if (output.kind == OutputKind::kLoss) return output.value;
+  void begin(const LossReach& loss) {
+    loss_ = loss.loss;
+    wanted_ = find_wanted(loss);
+    gradient_.assign(wanted_.size(), -1);
+    uses_.assign(wanted_.size(), 0);
+    contributed_.assign(wanted_.size(), 0);
+    for (std::size_t i = 0; i < forward_nodes_; ++i) {
+      const Node& node = graph_.nodes[i];
+      if (!is_active(node)) continue;
+      for (const ValueId id : node.inputs) uses_[position(id)] += wants(id) ? 1 : 0;
     }
-    throw Error("a graph without a loss among its outputs cannot be differentiated");
+  }
+
+  // A parameter's gradient of one loss is there. The losses' are added in their order.
+  void add_to_total(ValueId of, ValueId part) {
+    ValueId& total = total_[position(of)];
+    if (total < 0) {
+      total = part;
+    } else {
+      total = append(kAdd, "sum of losses", {total, part}, {})[0];
+      graph_.values[position(total)].name = "d(" + graph_.value(of).name + ")";
+    }
+    if (--to_come_[position(of)] == 0) {
+      graph_.outputs.push_back({OutputKind::kGradient, total, of, 0});
+    }
   }
 
   bool is_active(const Node& node) const {
     return std::ranges::any_of(node.outputs, [&](ValueId id) { return wants(id); });
   }
 
-  // Gradients are wanted of what depends on a parameter and what the loss depends on.
-  void mark_wanted() {
-    std::vector<bool> reaches_loss(graph_.values.size(), false);
-    reaches_loss[position(loss_)] = true;
-    for (std::size_t i = graph_.nodes.size(); i-- > 0;) {
-      const Node& node = graph_.nodes[i];
-      if (std::ranges::none_of(node.outputs,
-                               [&](ValueId id) { return reaches_loss[position(id)]; })) {
-        continue;
+  // Gradients are wanted of what depends on a parameter and what the loss depends on, on this side
+  // of where its gradient ends.
+  std::vector<bool> find_wanted(const LossReach& loss) const {
+    const std::size_t count = total_.size();
+    std::vector<bool> ends(count, false);
+    for (const ValueId id : loss.ends) ends[position(id)] = true;
+    const auto any = [](const std::vector<ValueId>& ids, const std::vector<bool>& marked) {
+      return std::ranges::any_of(ids, [&](ValueId id) { return marked[position(id)]; });
+    };
+    std::vector<bool> reaches_loss(count, false);
+    reaches_loss[position(loss.loss)] = true;
+    for (std::size_t i = forward_nodes_; i-- > 0;) {
+      if (!any(graph_.nodes[i].outputs, reaches_loss)) continue;
+      for (const ValueId id : graph_.nodes[i].inputs) {
+        reaches_loss[position(id)] = !ends[position(id)];
       }
-      for (const ValueId id : node.inputs) reaches_loss[position(id)] = true;
     }
-    std::vector<bool> varies(graph_.values.size(), false);
-    for (const ValueId id : graph_.of_kind(ValueKind::kParameter)) varies[position(id)] = true;
-    for (const Node& node : graph_.nodes) {
-      if (std::ranges::none_of(node.inputs, [&](ValueId id) { return varies[position(id)]; }))
-        continue;
-      for (const ValueId id : node.outputs) varies[position(id)] = true;
+    std::vector<bool> varies(count, false);
+    for (const ValueId id : graph_.of_kind(ValueKind::kParameter)) {
+      if (position(id) < count) varies[position(id)] = true;
     }
-    for (std::size_t i = 0; i < wanted_.size(); ++i) wanted_[i] = reaches_loss[i] && varies[i];
-    for (const Node& node : graph_.nodes) {
-      if (!is_active(node)) continue;
-      for (const ValueId id : node.inputs) uses_[position(id)] += wants(id) ? 1 : 0;
+    for (std::size_t i = 0; i < forward_nodes_; ++i) {
+      if (!any(graph_.nodes[i].inputs, varies)) continue;
+      for (const ValueId id : graph_.nodes[i].outputs) varies[position(id)] = !ends[position(id)];
     }
+    std::vector<bool> wanted(count, false);
+    for (std::size_t i = 0; i < count; ++i) wanted[i] = reaches_loss[i] && varies[i];
+    return wanted;
   }
 
-  std::string gradient_name(ValueId of) const { return "d(" + graph_.value(of).name + ")"; }
+  // Tells what several losses have of one value, or of one node, from one another.
+  std::string by_loss(ValueId of) const {
+    const int several = std::max(several_[position(of)], several_[position(node_.outputs.front())]);
+    return several > 1 ? " of " + graph_.value(loss_).name : "";
+  }
+
+  std::string gradient_name(ValueId of) const {
+    return "d(" + graph_.value(of).name + ")" + by_loss(of);
+  }
 
   void backward() {
     for (std::size_t i = 1; i < node_.outputs.size(); ++i) {
@@ -124,9 +160,16 @@ class Differentiation final : public GradientBuilder {
   }
 
   Graph graph_;
-  Node node_;  // the forward node whose turn it is
+  const std::vector<LossReach>& losses_;
+  const std::size_t forward_nodes_;
+  // Of all losses, per value of the forward graph.
+  std::vector<ValueId> total_;  // of parameters, of the losses that came so far; -1
+  std::vector<int> to_come_;    // losses that want its gradient
+  std::vector<int> several_;    // the same before the first came
+  // Of the loss whose turn it is, likewise.
+  Node node_;  // the forward node
   ValueId loss_ = -1;
-  std::vector<bool> wanted_;       // per value of the forward graph
+  std::vector<bool> wanted_;
   std::vector<ValueId> gradient_;  // the sum of what came so far; -1
   std::vector<int> uses_;          // how many contributions a gradient has in the end
   std::vector<int> contributed_;
@@ -134,6 +177,16 @@ class Differentiation final : public GradientBuilder {
 
 }  // namespace
 
-Graph differentiate(const Graph& graph) { return Differentiation(graph).run(); }
+Graph differentiate(const Graph& graph, const std::vector<LossReach>& losses) {
+  return Differentiation(graph, losses).run();
+}
+
+Graph differentiate(const Graph& graph) {
+  const auto loss = std::ranges::find(graph.outputs, OutputKind::kLoss, &Output::kind);
+  if (loss == graph.outputs.end()) {
+    throw Error("a graph without a loss among its outputs cannot be differentiated");
+  }
+  return differentiate(graph, {{.loss = loss->value, .ends = {}}});
+}
 
 }  // namespace winnow::train

@@ -33,7 +33,7 @@ Graph for_inference(const Graph& graph) {
   without_dropout(result);
   std::erase_if(result.outputs, [](const Output& output) {
     return output.kind == OutputKind::kMean || output.kind == OutputKind::kVariance ||
-           output.kind == OutputKind::kGradient;
+           output.kind == OutputKind::kGradient || is_local(output);
   });
   return prune(result);
 }

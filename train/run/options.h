@@ -15,6 +15,7 @@
 #include "pipeline/load/loader.h"
 #include "pipeline/load/sampler.h"
 #include "train/model/initial_weights.h"
+#include "train/nets/local_updates.h"
 #include "train/nets/losses.h"
 #include "train/nets/net_file.h"
 #include "train/optim/options.h"
@@ -50,6 +51,7 @@ struct RecipeOptions {
   LossOptions loss;
   std::uint64_t seed = 1;
   std::string own;  // name of that which went with the net unasked, kept in config.json
+  LocalOptions local;
 };
 
 struct BatchOptions {

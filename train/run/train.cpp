@@ -14,6 +14,7 @@
 #include "train/backend/backend.h"
 #include "train/model/class_names.h"
 #include "train/model/initial_weights.h"
+#include "train/nets/local_heads.h"
 #include "train/optim/learning_rate.h"
 #include "train/optim/rate_options.h"
 #include "train/run/evaluations/run_evaluations.h"
@@ -72,6 +73,10 @@ void add_steps(const StepExecutor& executor, double images_per_second,
 void add_scale(const StepExecutor& executor, const StepSpeed& speed,
                std::map<std::string, double>& values) {
   values["train.loss_scale"] = executor.loss_scale().factor;
+  const std::vector<LossScale>& scales = executor.loss_scales();
+  for (std::size_t i = 0; i + 1 < scales.size(); ++i) {
+    values["train." + local_head_name(i + 1) + ".loss_scale"] = scales[i].factor;
+  }
   values["train.repeated_steps"] = speed.repeated_steps;
 }
 
@@ -120,11 +125,25 @@ StepRange steps_to_do(const Job& job, const RunOptions& run, const RunState& sta
   return {state.step, run.max_steps > 0 ? std::min(run.max_steps, total) : total};
 }
 
-void add_step(RunState& state, double loss, const Score& score) {
+void add_step(RunState& state, double loss, const StepResult& step) {
   state.losses.interval.add(loss);
   state.losses.epoch.add(loss);
-  state.interval_hits.correct += score.correct;
-  state.interval_hits.samples += score.samples;
+  state.interval_hits.correct += step.score.correct;
+  state.interval_hits.samples += step.score.samples;
+  state.heads.resize(step.heads.size());
+  for (std::size_t i = 0; i < step.heads.size(); ++i) {
+    state.heads[i].loss.add(step.heads[i].loss / step.score.weight);
+    state.heads[i].correct += step.heads[i].correct;
+  }
+}
+
+// "train.local.1.loss", "train.local.1.top1" and so on.
+void add_heads(const RunState& state, std::map<std::string, double>& values) {
+  for (std::size_t i = 0; i < state.heads.size(); ++i) {
+    const std::string name = "train." + local_head_name(i + 1);
+    values[name + ".loss"] = state.heads[i].loss.value();
+    values[name + ".top1"] = HitCount{state.heads[i].correct, state.interval_hits.samples}.top1();
+  }
 }
 
 // What a run knows of itself after `done` steps.
@@ -133,14 +152,16 @@ void enter_step(RunState& state, std::int64_t done, const BatchLayout& batches,
   state.step = done;
   state.epoch = batches.epoch_at(done);
   state.sums = executor.state();
-  const LossScale& scale = executor.loss_scale();
-  state.loss_scale = scale.adapts ? std::optional(scale) : std::nullopt;
+  state.loss_scales.clear();
+  if (executor.loss_scale().adapts) state.loss_scales = executor.loss_scales();
 }
 
 // Gives the executor what it knew when `state` was saved.
 void go_on_from(const RunState& state, StepExecutor& executor) {
   executor.restore(state.sums);
-  if (state.loss_scale && executor.loss_scale().adapts) executor.set_loss_scale(*state.loss_scale);
+  if (executor.loss_scale().adapts && state.loss_scales.size() == executor.loss_scales().size()) {
+    executor.set_loss_scales(state.loss_scales);
+  }
 }
 
 // What a run is made of; all of it outlives the loop.
@@ -244,7 +265,7 @@ class Trainer {
     speed_.exposed += result.exposed;
     speed_.repeated_steps += result.repeats;
     const double loss = result.score.loss / result.score.weight;
-    add_step(state_, loss, result.score);
+    add_step(state_, loss, result);
     if (const auto warning = loss_watch_.warning(done, loss)) note_(*warning);
   }
 
@@ -258,12 +279,14 @@ class Trainer {
     if (!learns_without_labels(job_.recipe.loss)) {
       values["train.top1"] = state_.interval_hits.top1();
     }
+    add_heads(state_, values);
     // A run that goes on may end before it did a step.
     if (done > first_) add_steps(engine_.executor(), log_.throughput().of_interval(done), values);
     if (execution_.dtype == DType::kF16) add_scale(engine_.executor(), speed_, values);
     log_.write_interval(done, std::move(values), ranks_.gather(*loader_));
     state_.losses.interval = {};
     state_.interval_hits = {};
+    state_.heads.assign(state_.heads.size(), {});
     log_.throughput().begin_interval(done);
   }
 

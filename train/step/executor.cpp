@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
 #include "common/comm/agreement.h"
 #include "common/error.h"
+#include "train/graph/stages.h"
 
 namespace winnow::train {
 namespace {
@@ -26,7 +28,7 @@ std::unique_ptr<GradientSum> make_sum(const Graph& graph, const Execution& execu
   for (const GradientLayout::Tensor& tensor : layout.tensors) {
     names.push_back(graph.value(graph.outputs[tensor.output].of).name);
   }
-  names.insert(names.end(), kStepTailNames.begin(), kStepTailNames.end());
+  std::ranges::move(tail_names(graph), std::back_inserter(names));
   return make_fixed_point_sum(layout, std::move(names), comm, std::move(options));
 }
 
@@ -58,15 +60,23 @@ std::vector<std::vector<WeightUpdate>> updates_of_buckets(const Graph& graph,
   return updates;
 }
 
-// A tensor each, in the order of the layout. All ranks have the same.
-std::vector<std::span<float>> gradients_of(GradientSum& sum, const Graph& graph,
-                                           const Execution& execution) {
-  std::vector<std::span<float>> gradients;
-  for (const GradientLayout::Tensor& tensor : execution.gradients.tensors) {
-    if (graph.outputs[tensor.output].kind != OutputKind::kGradient) continue;
-    gradients.push_back(sum.values().subspan(tensor.offset, tensor.count));
+// The stage of each tensor of the layout: of a gradient its parameter's, of statistics theirs.
+std::vector<int> stages_of(const Graph& graph, const GradientLayout& layout) {
+  const Stages stages = find_stages(graph);
+  std::vector<int> made_in(graph.values.size(), 0);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const ValueId id : graph.nodes[i].outputs) {
+      made_in[static_cast<std::size_t>(id)] = stages.of_node[i];
+    }
   }
-  return gradients;
+  std::vector<int> found;
+  for (const GradientLayout::Tensor& tensor : layout.tensors) {
+    const Output& output = graph.outputs[tensor.output];
+    found.push_back(output.kind == OutputKind::kGradient
+                        ? stages.of_value[static_cast<std::size_t>(output.of)]
+                        : made_in[static_cast<std::size_t>(output.value)]);
+  }
+  return found;
 }
 
 void write_tail(const Score& score, bool stop, std::span<float> tail) {
@@ -83,6 +93,10 @@ void read_tail(std::span<const float> tail, StepResult& result) {
                   .correct = tail[kCorrect],
                   .samples = tail[kSamples]};
   result.stop = tail[kStop] > 0;
+  result.heads.clear();
+  for (std::size_t at = kTailCount; at < tail.size(); at += kHeadTailCount) {
+    result.heads.push_back({.loss = tail[at + kHeadLoss], .correct = tail[at + kHeadCorrect]});
+  }
 }
 
 // Samples of micro-batch `m` whose loss is not finite.
@@ -94,29 +108,6 @@ void append_not_finite(const pipeline::Batch& batch, std::size_t m,
   }
 }
 
-// What a kAdd is about: gradients alone are of the scaled loss, statistics are not.
-void unscale(std::span<float> written, const Graph& graph, const GradientLayout& layout,
-             const Task& task, double loss_scale) {
-  if (loss_scale == 1) return;
-  const GradientLayout::Bucket& bucket = layout.buckets[static_cast<std::size_t>(task.bucket)];
-  const Elements part = elements_of(task.part, bucket.offset, bucket.count);
-  const auto factor = static_cast<float>(1 / loss_scale);
-  for (std::size_t t = bucket.first_tensor; t < bucket.last_tensor; ++t) {
-    const GradientLayout::Tensor& tensor = layout.tensors[t];
-    if (graph.outputs[tensor.output].kind != OutputKind::kGradient) continue;
-    const std::size_t end = std::min(part.end, tensor.offset + tensor.count);
-    for (std::size_t i = std::max(part.begin, tensor.offset); i < end; ++i) written[i] *= factor;
-  }
-}
-
-// Whether the step is to be computed again, and with which loss scale. The same on all ranks, as
-// all have the same sums.
-bool may_repeat(GradientSum::Outcome outcome, const GradientSum& sum, const GradientLayout& layout,
-                LossScale& scale) {
-  if (outcome != GradientSum::Outcome::kNotFinite) return outcome == GradientSum::Outcome::kRepeat;
-  return sum.is_finite(layout.tensors.size() + kLoss) && lower(scale);
-}
-
 // That a lane works on; -1: none.
 int first_micro_batch(const StepTasks& tasks, std::size_t lane) {
   const auto first = std::ranges::find_if(tasks.tasks, [&](const Task& task) {
@@ -125,15 +116,23 @@ int first_micro_batch(const StepTasks& tasks, std::size_t lane) {
   return first == tasks.tasks.end() ? -1 : first->micro_batch;
 }
 
-// The node behind the one that computes the loss; 0: none does.
-std::size_t backward_begins(const Graph& graph) {
-  for (const Output& output : graph.outputs) {
-    if (output.kind != OutputKind::kLoss) continue;
-    for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-      if (std::ranges::count(graph.nodes[n].outputs, output.value) > 0) return n + 1;
+// Where its nodes turn from a forward pass to a backward pass and back: behind the loss of each
+// stage, and where the next begins.
+std::vector<std::size_t> turns_of(const Graph& graph) {
+  const std::vector<int> stages = find_stages(graph).of_node;
+  std::vector<std::size_t> turns;
+  for (const Output& loss : losses_of_stages(graph)) {
+    if (!turns.empty()) {
+      const auto stage = static_cast<int>(turns.size() + 1) / 2;
+      turns.push_back(
+          static_cast<std::size_t>(std::ranges::lower_bound(stages, stage) - stages.begin()));
     }
+    const auto made = std::ranges::find_if(graph.nodes, [&](const Node& node) {
+      return std::ranges::count(node.outputs, loss.value) > 0;
+    });
+    turns.push_back(static_cast<std::size_t>(made - graph.nodes.begin()) + 1);
   }
-  return 0;
+  return turns;
 }
 
 std::vector<std::span<float>> written_by_lanes(GradientSum& sum, std::size_t lanes) {
@@ -152,6 +151,7 @@ StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs
     : graph_(programs.at(0)->graph()),
       weights_(weights),
       execution_(std::move(execution)),
+      stages_(stages_of(graph_, execution_.gradients)),
       sum_(make_sum(graph_, execution_, comm)),
       exchanger_(programs, execution_, written_by_lanes(*sum_, programs.size()), comm),
       updates_(
@@ -176,7 +176,7 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
   using Outcome = GradientSum::Outcome;
   StepResult result;
   const Inputs inputs{batch, total_weight, lr, step, stop};
-  const LossScale loss_scale_before = loss_scale_;
+  const std::vector<LossScale> scales_before = loss_scales_;
   const double exchanges_before = exchanger_.waited_seconds();
   for (;;) {
     sum_->begin();
@@ -187,15 +187,15 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
       throw;
     }
     result.exposed += exposed_.seconds();
-    if (!may_repeat(outcome_, *sum_, execution_.gradients, loss_scale_)) break;
+    if (!may_repeat()) break;
     ++result.repeats;
   }
   if (outcome_ == Outcome::kNotFinite) {
     NotFiniteFindings found = find_not_finite();
-    loss_scale_ = loss_scale_before;  // who takes the step again does the same
+    loss_scales_ = scales_before;  // who takes the step again does the same
     throw NotFiniteError(std::move(found));
   }
-  count_clean_step(loss_scale_);
+  std::ranges::for_each(loss_scales_, count_clean_step);
   result.exchange_wait = exchanger_.waited_seconds() - exchanges_before;
   if (trace_ != nullptr) trace_->end_step();
   read_tail(sum_->values().subspan(execution_.gradients.tail_offset), result);
@@ -204,11 +204,56 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
 
 void StepExecutor::set_trace(TraceRecorder* trace) noexcept {
   trace_ = trace;
-  if (trace != nullptr) trace->set_backward(backward_begins(graph_));
+  if (trace != nullptr) trace->set_turns(turns_of(graph_));
 }
 
 double StepExecutor::gradient_norm() const {
-  return unclipped_norm_ ? *unclipped_norm_ : norm_of(gradients_of(*sum_, graph_, execution_));
+  if (unclipped_norm_) return *unclipped_norm_;
+  double norm = 0;
+  for (const auto& gradients : gradients_by_stage()) norm = std::hypot(norm, norm_of(gradients));
+  return norm;
+}
+
+// A tensor each, in the order of the layout. All ranks have the same.
+std::vector<std::vector<std::span<float>>> StepExecutor::gradients_by_stage() const {
+  std::vector<std::vector<std::span<float>>> stages;
+  const std::vector<GradientLayout::Tensor>& tensors = execution_.gradients.tensors;
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    if (graph_.outputs[tensors[t].output].kind != OutputKind::kGradient) continue;
+    const auto stage = static_cast<std::size_t>(stages_[t]);
+    stages.resize(std::max(stages.size(), stage + 1));
+    stages[stage].push_back(sum_->values().subspan(tensors[t].offset, tensors[t].count));
+  }
+  return stages;
+}
+
+std::size_t StepExecutor::scale_of(std::size_t tensor) const {
+  return std::min(static_cast<std::size_t>(stages_[tensor]), loss_scales_.size() - 1);
+}
+
+// Whether the step is to be computed again, and with which loss scales. The same on all ranks, as
+// all have the same sums. A stage whose gradients are finite keeps its own.
+bool StepExecutor::may_repeat() {
+  if (outcome_ != GradientSum::Outcome::kNotFinite)
+    return outcome_ == GradientSum::Outcome::kRepeat;
+  const std::size_t tensors = execution_.gradients.tensors.size();
+  bool finite = sum_->is_finite(tensors + kLoss);
+  const std::size_t tail = execution_.gradients.elements - execution_.gradients.tail_offset;
+  for (std::size_t at = kTailCount; at < tail; at += kHeadTailCount) {
+    finite = finite && sum_->is_finite(tensors + at + kHeadLoss);
+  }
+  if (!finite) return false;
+  std::vector<bool> overflowed(loss_scales_.size(), loss_scales_.size() == 1);
+  for (std::size_t t = 0; t < tensors; ++t) {
+    if (!sum_->is_finite(t)) overflowed[scale_of(t)] = true;
+  }
+  bool any = false;
+  for (std::size_t s = 0; s < overflowed.size(); ++s) {
+    if (!overflowed[s]) continue;
+    if (!lower(loss_scales_[s])) return false;
+    any = true;
+  }
+  return any;
 }
 
 void StepExecutor::execute(const Task& task, const Inputs& inputs) {
@@ -224,13 +269,7 @@ void StepExecutor::perform(const Task& task, const Inputs& inputs) {
     case Task::Kind::kLoadParameters:
       return lanes_[lane].program.load_parameters(task.part.index, task.part.of);
     case Task::Kind::kBind:
-      lanes_[lane].given = 0;
-      if (task.micro_batch == lanes_[lane].first_micro_batch) {
-        lanes_[lane].loss_is_finite = true;
-        lanes_[lane].not_finite.clear();
-      }
-      return lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
-                                    inputs.total_weight, {seed_, inputs.step}, loss_scale_.factor);
+      return bind(task, inputs);
     case Task::Kind::kCompute:
       lanes_[lane].program.run(task.first_node, task.last_node);
       lanes_[lane].given = task.last_node;
@@ -256,6 +295,19 @@ void StepExecutor::perform(const Task& task, const Inputs& inputs) {
   }
 }
 
+void StepExecutor::bind(const Task& task, const Inputs& inputs) {
+  StepLane& lane = lanes_[static_cast<std::size_t>(task.lane)];
+  lane.given = 0;
+  if (task.micro_batch == lane.first_micro_batch) {
+    lane.loss_is_finite = true;
+    lane.not_finite.clear();
+  }
+  std::vector<double> factors;
+  for (const LossScale& scale : loss_scales_) factors.push_back(scale.factor);
+  lane.feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch), inputs.total_weight,
+                 {seed_, inputs.step}, factors);
+}
+
 void StepExecutor::await(const Task& task, const Inputs& inputs) {
   StepLane& lane = lanes_[static_cast<std::size_t>(task.lane)];
   const GradientLayout& layout = execution_.gradients;
@@ -269,18 +321,51 @@ void StepExecutor::await(const Task& task, const Inputs& inputs) {
     lane.loss_is_finite = false;
     append_not_finite(inputs.batch, m, lane.per_sample, lane.not_finite);
   }
-  write_tail(s, inputs.stop, sum_->written(task.lane).subspan(layout.tail_offset));
+  const std::span<float> tail = sum_->written(task.lane).subspan(layout.tail_offset);
+  write_tail(s, inputs.stop, tail);
+  score_heads(task, inputs, tail.subspan(kTailCount));
+}
+
+void StepExecutor::score_heads(const Task& task, const Inputs& inputs, std::span<float> tail) {
+  StepLane& lane = lanes_[static_cast<std::size_t>(task.lane)];
+  const auto m = static_cast<std::size_t>(task.micro_batch);
+  for (std::size_t i = 0; i < lane.heads.size(); ++i) {
+    const StepLane::Head& head = lane.heads[i];
+    const Score s = score(inputs.batch, m, head.logits, head.per_sample, {});
+    if (!std::isfinite(static_cast<float>(s.loss))) {
+      lane.loss_is_finite = false;
+      append_not_finite(inputs.batch, m, head.per_sample, lane.not_finite);
+    }
+    tail[i * kHeadTailCount + kHeadLoss] = static_cast<float>(s.loss);
+    tail[i * kHeadTailCount + kHeadCorrect] = static_cast<float>(s.correct);
+  }
+}
+
+// Gradients alone are of the scaled loss, statistics are not.
+void StepExecutor::unscale(const Task& task) {
+  const std::span<float> written = sum_->written(task.lane);
+  const GradientLayout& layout = execution_.gradients;
+  const GradientLayout::Bucket& bucket = layout.buckets[static_cast<std::size_t>(task.bucket)];
+  const Elements part = elements_of(task.part, bucket.offset, bucket.count);
+  for (std::size_t t = bucket.first_tensor; t < bucket.last_tensor; ++t) {
+    const GradientLayout::Tensor& tensor = layout.tensors[t];
+    const double scale = loss_scales_[scale_of(t)].factor;
+    if (scale == 1 || graph_.outputs[tensor.output].kind != OutputKind::kGradient) continue;
+    const auto factor = static_cast<float>(1 / scale);
+    const std::size_t end = std::min(part.end, tensor.offset + tensor.count);
+    for (std::size_t i = std::max(part.begin, tensor.offset); i < end; ++i) written[i] *= factor;
+  }
 }
 
 void StepExecutor::add(const Task& task) {
-  unscale(sum_->written(task.lane), graph_, execution_.gradients, task, loss_scale_.factor);
+  unscale(task);
   const StepLane& lane = lanes_[static_cast<std::size_t>(task.lane)];
   sum_->add(task.lane, static_cast<std::size_t>(task.bucket),
             task.micro_batch == lane.first_micro_batch, task.part);
 }
 
 NotFiniteFindings StepExecutor::find_not_finite() const {
-  NotFiniteFindings found{.loss_scale = loss_scale_.factor};
+  NotFiniteFindings found{.loss_scale = loss_scale().factor};
   for (const StepLane& lane : lanes_) {
     found.loss_is_finite = found.loss_is_finite && lane.loss_is_finite;
     found.samples.insert(found.samples.end(), lane.not_finite.begin(), lane.not_finite.end());
@@ -289,6 +374,7 @@ NotFiniteFindings StepExecutor::find_not_finite() const {
   for (std::size_t t = 0; t < tensors.size() && found.tensor.empty(); ++t) {
     if (sum_->is_finite(t)) continue;
     found.tensor = graph_.value(graph_.outputs[tensors[t].output].of).name;
+    found.loss_scale = loss_scales_[scale_of(t)].factor;
   }
   return found;
 }
@@ -309,7 +395,7 @@ void StepExecutor::read(const Task& task) {
 void StepExecutor::begin_update(const Inputs& inputs) {
   if (outcome_ != GradientSum::Outcome::kDone) return;
   // Before the sums go where the weights are.
-  if (finite_) unclipped_norm_ = clip_gradients(gradients_of(*sum_, graph_, execution_), clip_);
+  if (finite_) unclipped_norm_ = clip_by_stage(gradients_by_stage(), clip_);
   if (!finite_ || !weights_.begin_update(sum_->values(), inputs.lr, inputs.step, true)) {
     outcome_ = GradientSum::Outcome::kNotFinite;
   }

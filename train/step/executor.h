@@ -5,7 +5,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/comm/communicator.h"
@@ -27,10 +29,17 @@
 
 namespace winnow::train {
 
+// What a local head says of a step.
+struct HeadScore {
+  double loss = 0;  // as Score has them
+  double correct = 0;
+};
+
 struct StepResult {
-  Score score;        // of the whole global batch, before the update
-  bool stop = false;  // some rank asked for it
-  int repeats = 0;    // times the step was computed again, see fixed_point.h, loss_scale.h
+  Score score;                     // of the whole global batch, before the update
+  std::vector<HeadScore> heads{};  // of local heads, in the order of their stages
+  bool stop = false;               // some rank asked for it
+  int repeats = 0;  // times the step was computed again, see fixed_point.h, loss_scale.h
   ExposedSeconds exposed{};
   double exchange_wait = 0;  // seconds that it waited for others' micro-batches, see Exchanger
 };
@@ -68,9 +77,11 @@ class StepExecutor {
   // bit of a result depends on it.
   void set_trace(TraceRecorder* trace) noexcept;
 
-  // Between steps. None is scaled at first.
-  void set_loss_scale(const LossScale& scale) noexcept { loss_scale_ = scale; }
-  const LossScale& loss_scale() const noexcept { return loss_scale_; }
+  // Between steps. None is scaled at first. One for all stages of the net, or each its own.
+  void set_loss_scales(std::vector<LossScale> scales) { loss_scales_ = std::move(scales); }
+  const std::vector<LossScale>& loss_scales() const noexcept { return loss_scales_; }
+  void set_loss_scale(const LossScale& scale) { loss_scales_ = {scale}; }
+  const LossScale& loss_scale() const noexcept { return loss_scales_.back(); }  // the last stage's
 
   const Execution& execution() const noexcept { return execution_; }
 
@@ -89,6 +100,9 @@ class StepExecutor {
     bool stop;
   };
 
+  std::size_t scale_of(std::size_t tensor) const;
+  bool may_repeat();
+  void bind(const Task& task, const Inputs& inputs);
   void execute(const Task& task, const Inputs& inputs);
   void perform(const Task& task, const Inputs& inputs);
   void await(const Task& task, const Inputs& inputs);
@@ -97,6 +111,9 @@ class StepExecutor {
   void read(const Task& task);
   void begin_update(const Inputs& inputs);
   void update(const Task& task);
+  void unscale(const Task& task);
+  void score_heads(const Task& task, const Inputs& inputs, std::span<float> tail);
+  std::vector<std::vector<std::span<float>>> gradients_by_stage() const;
   NotFiniteFindings find_not_finite() const;
 
   const Graph& graph_;
@@ -105,7 +122,8 @@ class StepExecutor {
   std::uint64_t seed_ = 0;
   StepMarks marks_;
   TraceRecorder* trace_ = nullptr;
-  LossScale loss_scale_{};
+  std::vector<LossScale> loss_scales_{LossScale{}};
+  const std::vector<int> stages_;  // of each tensor of the layout
   std::unique_ptr<GradientSum> sum_;
   std::vector<StepLane> lanes_;
   Exchanger exchanger_;

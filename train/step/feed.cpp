@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "common/error.h"
 #include "common/rng.h"
@@ -102,28 +103,46 @@ Feed::Feed(Program& program)
           static_cast<std::size_t>(element_count(program.graph().value(pixels_).shape)) / size_) {
   const Graph& graph = program.graph();
   any_labels_ = takes_any_labels(graph);
-  weights_.resize(size_);
-  program.bind(graph.find("weights"), std::span(weights_));
+  weights_.resize(1, std::vector<float>(size_));
   for (const ValueId id : graph.of_kind(ValueKind::kInput)) {
     const Value& input = graph.value(id);
     if (input.name == "keys") keys_input_ = id;
+    if (input.name.ends_with(".weights")) weights_.emplace_back(size_);
     if (input.name != "targets") continue;
     classes_ = static_cast<std::size_t>(input.shape[1]);
     targets_.resize(size_ * classes_);
     program.bind(id, std::span(targets_));
   }
+  bind_weights();
   if (!keys_input_) return;
   key_bytes_ = static_cast<std::size_t>(graph.value(*keys_input_).shape[1]);
   keys_.resize(size_ * key_bytes_);
   program.bind(*keys_input_, std::span(keys_));
 }
 
+// In the order of stages, the net's own weights are the last.
+void Feed::bind_weights() {
+  const Graph& graph = program_.graph();
+  std::size_t stage = 0;
+  for (const ValueId id : graph.of_kind(ValueKind::kInput)) {
+    if (graph.value(id).name.ends_with(".weights")) {
+      program_.bind(id, std::span(weights_[stage++]));
+    }
+  }
+  program_.bind(graph.find("weights"), std::span(weights_.back()));
+}
+
 void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw,
-                double loss_scale) {
+                std::span<const double> loss_scales) {
+  const auto scale_of = [&](std::size_t stage) {
+    return loss_scales.empty() ? 1 : loss_scales[std::min(stage, loss_scales.size() - 1)];
+  };
   std::fill(targets_.begin(), targets_.end(), 0.0F);
   for (std::size_t i = 0; i < size_; ++i) {
     const std::size_t row = m * size_ + i;
-    weights_[i] = static_cast<float>(batch.weights[row] / total_weight * loss_scale);
+    for (std::size_t stage = 0; stage < weights_.size(); ++stage) {
+      weights_[stage][i] = static_cast<float>(batch.weights[row] / total_weight * scale_of(stage));
+    }
     if (batch.weights[row] > 0 && classes_ > 0)
       set_target(batch, row, any_labels_, std::span(targets_).subspan(i * classes_, classes_));
     if (keys_input_)
@@ -133,16 +152,22 @@ void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight, cons
   program_.bind(pixels_, std::span(batch.pixels).subspan(m * count, count));
 }
 
-std::vector<float> bind_output(Program& program, OutputKind kind) {
+std::vector<std::vector<float>> bind_outputs(Program& program, OutputKind kind) {
   const Graph& graph = program.graph();
+  std::vector<std::vector<float>> all;
   for (const Output& output : graph.outputs) {
     if (output.kind != kind) continue;
-    std::vector<float> data(
-        static_cast<std::size_t>(element_count(graph.value(output.value).shape)));
+    std::vector<float>& data =
+        all.emplace_back(static_cast<std::size_t>(element_count(graph.value(output.value).shape)));
     program.bind(output.value, std::span(data));
-    return data;
   }
-  throw Error("the net lacks an output that training needs");
+  return all;
+}
+
+std::vector<float> bind_output(Program& program, OutputKind kind) {
+  std::vector<std::vector<float>> all = bind_outputs(program, kind);
+  if (all.empty()) throw Error("the net lacks an output that training needs");
+  return std::move(all.front());
 }
 
 Score score(const pipeline::Batch& batch, std::size_t m, std::span<const float> logits,

@@ -21,24 +21,28 @@ struct Draw {
 // random numbers where the net has dropout (train/ops/dropout.h) computed here.
 class Feed {
  public:
-  // The program's inputs "pixels", "targets", if it has them, and "weights" are bound from now on.
+  // The program's inputs "pixels", "targets", if it has them, and "weights" of all stages are bound
+  // from now on: "local.1.weights", ..., "weights".
   explicit Feed(Program& program);
 
   // Rows [m * size(), (m+1) * size()) of `batch`, which must stay until the program has run. A
   // sample's weight enters divided by `total_weight`, so that the losses of all micro-batches of a
-  // global batch add up to its mean, and times `loss_scale`. A sample of weight 0 needs no label;
+  // global batch add up to its mean, and times the loss scale: one of all stages, or each its own.
+  // A sample of weight 0 needs no label;
   // the target of a mixed one has those of both, each with its share. Throws UsageError, naming the
   // id, for a sample without a label or with several, or a label the net has no class for. Where
   // the loss is of each class's sigmoid there may be any number: the target is 1 for each, and all
   // zeros of a sample without a label (several_labels() of train/run says where it may be).
   void bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw = {},
-            double loss_scale = 1);
+            std::span<const double> loss_scales = {});
 
   std::size_t size() const noexcept { return size_; }                   // samples of a micro-batch
   std::size_t classes() const noexcept { return classes_; }             // 0: no labels are read
   std::span<const float> targets() const noexcept { return targets_; }  // that were bound last
 
  private:
+  void bind_weights();
+
   Program& program_;
   ValueId pixels_;
   std::optional<ValueId> keys_input_;
@@ -47,13 +51,15 @@ class Feed {
   std::size_t classes_ = 0;
   bool any_labels_;  // a sample may have any number of them
   std::vector<float> targets_;
-  std::vector<float> weights_;
-  std::size_t key_bytes_ = 0;  // of a sample
+  std::vector<std::vector<float>> weights_;  // of each stage
+  std::size_t key_bytes_ = 0;                // of a sample
   std::vector<std::uint8_t> keys_;
 };
 
 // Memory for the program's output of this kind, bound to it; the vector may be moved, not resized.
 std::vector<float> bind_output(Program& program, OutputKind kind);
+// The same for all of this kind, of which there may be none.
+std::vector<std::vector<float>> bind_outputs(Program& program, OutputKind kind);
 
 // What a micro-batch was worth, by samples of weight > 0.
 struct Score {

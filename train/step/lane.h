@@ -18,6 +18,13 @@ struct StepLane {
   std::vector<float> loss;
   std::vector<float> per_sample;
   std::vector<float> logits;
+  // What local heads leave, in the order of their stages.
+  struct Head {
+    std::vector<float> per_sample;
+    std::vector<float> logits;
+  };
+  std::vector<std::vector<float>> local_losses;
+  std::vector<Head> heads;
   int first_micro_batch = -1;          // of the rank's
   std::size_t given = 0;               // nodes [0, given) of the micro-batch to the program
   bool loss_is_finite = true;          // of its micro-batches of the step

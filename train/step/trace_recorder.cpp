@@ -98,15 +98,18 @@ void TraceRecorder::record(const Task& task, const std::function<void(const Task
     if (task.kind == Kind::kBeginUpdate)
       update_begin_ns_ = now_ns();  // of a repeated step the last
   }
-  if (task.kind != Kind::kCompute || task.first_node >= backward_from_) {
-    return perform_one(task, name_of(task), perform);
-  }
+  if (task.kind != Kind::kCompute) return perform_one(task, name_of(task), perform);
   Task part = task;
-  part.last_node = std::min(task.last_node, backward_from_);
-  perform_one(part, "forward", perform);
-  part.first_node = part.last_node;
-  part.last_node = task.last_node;
-  if (part.first_node < part.last_node) perform_one(part, name_of(part), perform);
+  const auto perform_to = [&](std::size_t end, std::string_view name) {
+    part.last_node = std::min(task.last_node, end);
+    if (part.first_node >= part.last_node) return;
+    perform_one(part, name, perform);
+    part.first_node = part.last_node;
+  };
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
+    perform_to(turns_[i], i % 2 == 0 ? "forward" : "backward");
+  }
+  perform_to(task.last_node, turns_.size() % 2 == 0 ? "forward" : "backward");
 }
 
 void TraceRecorder::perform_one(const Task& task, std::string_view name,

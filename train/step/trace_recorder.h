@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "train/plan/step_tasks.h"
@@ -55,14 +56,16 @@ class TraceRecorder {
   // Whether a traced step is under way. One load.
   bool is_on() const noexcept { return on_.load(std::memory_order_relaxed); }
 
-  // Nodes of programs before this are the forward pass; at first none are.
-  void set_backward(std::size_t first_node) noexcept { backward_from_ = first_node; }
+  // Where programs turn from the forward pass to the backward pass and back, ascending: nodes
+  // before the first are forward, those before the second backward, and so on. At first all are
+  // backward.
+  void set_turns(std::vector<std::size_t> turns) noexcept { turns_ = std::move(turns); }
 
   void begin_step(std::int64_t step);
   void end_step();  // of a step that is not traced, nothing
 
-  // Does a task by perform(), in two where it is of both passes. Collectives that it begins are of
-  // its bucket or exchange.
+  // Does a task by perform(), in parts where it is of both passes. Collectives that it begins are
+  // of its bucket or exchange.
   void record(const Task& task, const std::function<void(const Task&)>& perform);
 
   // A task under way on this thread has waited until now for the sums of gradients.
@@ -86,7 +89,7 @@ class TraceRecorder {
   void add_inside(std::string_view name, std::int64_t begin_ns, std::int64_t end_ns);
 
   std::atomic<bool> on_ = false;
-  std::size_t backward_from_ = 0;
+  std::vector<std::size_t> turns_{0};
   std::mutex mutex_;  // of all below
   std::int64_t step_ = 0;
   std::int64_t begin_ns_ = 0;

@@ -128,6 +128,9 @@ Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& 
     throw UsageError(file +
                      " is a file, and checkpoints are a run's; leave --checkpoint and --ema out");
   }
+  if (options.checkpoint.head > 0) {
+    throw UsageError(file + " is a file, and heads are a run's; leave --head out");
+  }
   StoredWeights stored =
       load_weights(options.run, options.file, options.data.cache, info, FileUse::kClasses);
   if (!stored.from.other.empty()) {

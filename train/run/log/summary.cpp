@@ -19,7 +19,12 @@ std::string text_of(double value) {
   return error == std::errc() ? std::string(text.data(), end) : std::string();
 }
 
-bool is_mean(const std::string& name) { return name == "train.loss" || name == "train.top1"; }
+// Of the net or of a local head.
+bool is_mean(const std::string& name) {
+  const bool is_loss_or_top1 = name.ends_with(".loss") || name.ends_with(".top1");
+  return name == "train.loss" || name == "train.top1" ||
+         (name.starts_with("train.local.") && is_loss_or_top1);
+}
 
 // Of the last interval of an epoch it would say nothing of the epoch.
 bool is_of_interval(const std::string& name) { return name.starts_with("ranks."); }

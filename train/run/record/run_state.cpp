@@ -18,8 +18,15 @@ constexpr const char* kHits = "interval_hits";
 constexpr const char* kBest = "best";
 // Of runs in f16 whose loss scale adapts.
 constexpr const char* kLossScale = "loss_scale";
+// The same of stages that have their own, and of nets that learn by local updates.
+constexpr const char* kLossScales = "loss_scales";
+constexpr const char* kHeads = "heads";
 
 Json to_json(const LossMean& mean) { return {{"sum", mean.sum}, {"count", mean.count}}; }
+
+Json to_json(const LossScale& scale) {
+  return {{"factor", scale.factor}, {"clean_steps", scale.clean_steps}};
+}
 
 LossMean parse_mean(const JsonReader& in) {
   return {in.at("sum").real(), in.at("count").number(kMostSteps)};
@@ -76,7 +83,18 @@ RunState parse_fields(const JsonReader& in) {
   state.sums = parse_sums(in.at("sums"));
   state.census = parse_census(in.at("census"));
   if (const auto best = in.find(kBest)) state.best = parse_best(*best, state.step);
-  if (const auto scale = in.find(kLossScale)) state.loss_scale = parse_loss_scale(*scale);
+  if (const auto scale = in.find(kLossScale)) state.loss_scales = {parse_loss_scale(*scale)};
+  if (const auto scales = in.find(kLossScales)) {
+    for (const JsonReader& scale : scales->items()) {
+      state.loss_scales.push_back(parse_loss_scale(scale));
+    }
+  }
+  if (const auto heads = in.find(kHeads)) {
+    for (const JsonReader& head : heads->items()) {
+      state.heads.push_back(
+          {.loss = parse_mean(head.at("loss")), .correct = head.at("correct").real_from_0()});
+    }
+  }
   return state;
 }
 
@@ -107,8 +125,12 @@ std::string to_text(const RunState& state) {
                    {"step", best->step},
                    {"since", best->since}};
   }
-  if (const auto& scale = state.loss_scale) {
-    json[kLossScale] = {{"factor", scale->factor}, {"clean_steps", scale->clean_steps}};
+  if (state.loss_scales.size() == 1) json[kLossScale] = to_json(state.loss_scales.front());
+  if (state.loss_scales.size() > 1) {
+    for (const LossScale& scale : state.loss_scales) json[kLossScales].push_back(to_json(scale));
+  }
+  for (const HeadInterval& head : state.heads) {
+    json[kHeads].push_back({{"loss", to_json(head.loss)}, {"correct", head.correct}});
   }
   return json.dump(1) + "\n";
 }

@@ -34,6 +34,12 @@ struct RunLosses {
   double last_epoch = 0;  // mean over the last whole epoch
 };
 
+// What a local head says of training, since the last line of metrics.
+struct HeadInterval {
+  LossMean loss;
+  double correct = 0;  // of the images of RunState::interval_hits
+};
+
 // How often the net was right about training images.
 struct HitCount {
   double correct = 0;
@@ -61,7 +67,8 @@ struct RunState {
   std::map<std::string, std::int32_t> sums;  // GradientSum::state
   std::vector<EpochCensus> census{};         // of all epochs begun
   std::optional<BestEvaluation> best{};      // of runs that keep the best checkpoint
-  std::optional<LossScale> loss_scale{};     // that adapts
+  std::vector<LossScale> loss_scales{};      // that adapt: one, or one of each stage
+  std::vector<HeadInterval> heads{};         // of nets that learn by local updates
 };
 
 // Whether the newest evaluation, of this step, is the best of the run so far.

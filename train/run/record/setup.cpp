@@ -9,6 +9,7 @@
 #include "common/json_text.h"
 #include "common/utf8.h"
 #include "train/model/class_names.h"
+#include "train/nets/local_heads.h"
 #include "train/optim/recipe_options.h"
 #include "train/plan/batch_layout.h"
 #include "train/rewrites/rewrites.h"
@@ -38,6 +39,9 @@ Json to_json(const NetSetup& setup) {
   if (o.loss.name == kTwinsLoss) net["redundancy"] = o.loss.redundancy;
   if (o.loss.allow_unlabelled) net["allow_unlabelled"] = true;
   if (!setup.net.description.empty()) net["description"] = setup.net.description;
+  if (const LocalSetup& local = setup.local; !local.updates.empty()) {
+    net["local"] = {{"updates", local.updates}, {"ends", local.ends}, {"head", local.head}};
+  }
   return net;
 }
 
@@ -83,7 +87,7 @@ NetSetup fit_net(const NetChoice& net, const LossOptions& loss, const BatchOptio
   const bool reads_labels = find_loss(loss.name).reads_labels();
   if (reads_labels) require_classes(data, info);
   const int default_side = default_side_px(net);
-  NetSetup setup{net, {}};
+  NetSetup setup{net, {}, {}};
   NetOptions& o = setup.options;
   o.batch = batch.micro_batch > 0 ? batch.micro_batch
             : reads_labels        ? default_micro_batch(batch.batch)
@@ -159,6 +163,10 @@ Graph forward_graph(const NetSetup& setup) {
   NetOptions options = setup.options;
   options.batch *= views_of(setup);
   return fuse(make_net(setup.net, options));
+}
+
+Graph trained_graph(const NetSetup& setup) {
+  return fuse(with_heads(setup.local, forward_graph(setup), setup.options));
 }
 
 std::string config_text(const TrainOptions& options, const NetSetup& setup,
@@ -248,6 +256,20 @@ LossOptions parse_loss(const JsonReader& net) {
   return loss;
 }
 
+LocalSetup parse_local(const JsonReader& in) {
+  LocalSetup local{.updates = in.at("updates").text(),
+                   .ends = in.at("ends").texts(),
+                   .head = in.at("head").text()};
+  if (local.updates != "greedy" && local.updates != "overlapping") {
+    in.at("updates").fail("is neither greedy nor overlapping");
+  }
+  const auto is_it = [&](const LocalHead& head) { return head.name == local.head; };
+  if (std::ranges::none_of(local_heads(), is_it)) {
+    in.at("head").fail("is no head that this winnow knows");
+  }
+  return local;
+}
+
 NetChoice parse_choice(const JsonReader& in, const std::string& where) {
   NetChoice net{.name = in.at("name").text()};
   if (const auto text = in.find("description")) {
@@ -259,7 +281,7 @@ NetChoice parse_choice(const JsonReader& in, const std::string& where) {
 
 NetSetup parse_setup(const JsonReader& in, const std::string& where) {
   constexpr double kLeastDeviation = 1e-20;  // images are divided by it
-  NetSetup setup{.net = parse_choice(in, where), .options = {}};
+  NetSetup setup{.net = parse_choice(in, where), .options = {}, .local = {}};
   NetOptions& o = setup.options;
   o.batch = in.at("micro_batch").integer(1, kMostMicroBatch);
   o.channels = in.at("channels").integer(1, 3);
@@ -270,6 +292,7 @@ NetSetup parse_setup(const JsonReader& in, const std::string& where) {
   o.mean = parse_floats(in.at("mean"), o.channels, 0, 1);
   o.stddev = parse_floats(in.at("deviation"), o.channels, kLeastDeviation, 1);
   o.loss = parse_loss(in);
+  if (const auto local = in.find("local")) setup.local = parse_local(*local);
   return setup;
 }
 

@@ -17,6 +17,7 @@ namespace winnow::train {
 struct NetSetup {
   NetChoice net;
   NetOptions options;
+  LocalSetup local{};
 };
 
 // Throws UsageError where the cache has no classes, for losses that read labels.
@@ -50,6 +51,9 @@ int views_of(const NetSetup& setup);
 
 // The forward graph, fused, of views_of() images for each sample of a micro-batch.
 Graph forward_graph(const NetSetup& setup);
+
+// The same with the heads that its stages learn by: what is trained.
+Graph trained_graph(const NetSetup& setup);
 
 // What a run is made of, XXH3-128 in hex.
 struct RunDigests {

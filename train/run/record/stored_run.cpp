@@ -31,9 +31,9 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& run, const st
 }
 
 // Its fields are in their ranges, and may not go together.
-Graph stored_graph(const NetSetup& setup, const std::string& where) {
+Graph stored_graph(const NetSetup& setup, int head, const std::string& where) {
   try {
-    return forward_graph(setup);
+    return head == 0 ? forward_graph(setup) : trained_graph(setup);
   } catch (const Error& error) {
     throw FormatError(where + " describes a net that cannot be: " + error.what());
   }
@@ -60,7 +60,9 @@ StoredRun load_run(const std::filesystem::path& run, const CheckpointChoice& cho
   stored.config = parse_config(read_text(config), config.string());
   const std::filesystem::path from = find_checkpoint(run, choice.name, note);
   const Checkpoint loaded = load_checkpoint(from);
-  stored.graph = for_inference(stored_graph(stored.config.setup, config.string()));
+  stored.graph = stored_graph(stored.config.setup, choice.head, config.string());
+  if (choice.head > 0) stored.graph = at_head(stored.graph, choice.head);
+  stored.graph = for_inference(stored.graph);
   const RunState state = parse_state(loaded.state, (from / "state.json").string());
   stored.epoch = state.epoch;
   const bool unasked = !choice.ema && is_best_by_ema(choice.name, state);

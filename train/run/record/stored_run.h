@@ -14,6 +14,7 @@ namespace winnow::train {
 struct CheckpointChoice {
   std::string name;  // "best", "step-400"; empty: the newest sound one
   bool ema = false;  // its moving averages, in place of the weights
+  int head = 0;      // of a net that learnt by local updates: this one's in place of the net's
 };
 
 // A net with the numbers of a checkpoint.

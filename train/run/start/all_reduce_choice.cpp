@@ -20,9 +20,10 @@ namespace {
 // Of all all-reduces of a step, ascending.
 std::vector<std::size_t> all_reduce_counts(const RunPlan& plan, const Graph& graph) {
   const Sums sums = plan.numerics.sums;
-  const GradientLayout gradients = layout_gradients(graph, plan.layout.bucket_bytes, kTailCount);
+  const GradientLayout gradients =
+      layout_gradients(graph, plan.layout.bucket_bytes, tail_count(graph));
   std::vector<std::size_t> counts = bucket_counts(gradients, sums);
-  if (sends_bf16(sums)) counts.push_back(kTailCount);
+  if (sends_bf16(sums)) counts.push_back(tail_count(graph));
   if (sums == Sums::kWholeNumbers) counts.push_back(exponent_count(gradients));
   std::size_t micro_batches = 0;
   for (const RankLayout& rank : plan.layout.ranks) {

@@ -30,11 +30,16 @@ InferenceLanes inference_lanes(const Job& job, const ExecutionOptions& options, 
 }
 
 JobGraphs graphs_of(const Job& job, const Model& model) {
-  Graph training = prune(differentiate(freeze(job.forward, frozen_tensors(model))));
+  const Graph forward = freeze(job.forward, frozen_tensors(model));
+  const LocalSetup& local = job.setup.local;
+  Graph training =
+      prune(order_by_stage(differentiate(forward, local_losses(forward, local.neighbours()))));
   if (job.sync_bn) {
     training = synchronize_batch_norms(training, job.batches.batch / job.batches.micro_batch);
   }
-  return {std::move(training), for_inference(job.forward), job.batches.total_steps};
+  // A loss that moves several stages has one scale with theirs.
+  return {std::move(training), for_inference(job.forward), job.batches.total_steps,
+          local.neighbours() > 0 ? 1 : static_cast<int>(local.stages())};
 }
 
 void Engine::swap_ema() {
@@ -84,7 +89,9 @@ Engine::Engine(const JobGraphs& graphs, const RecipeOptions& recipe, EnginePlan 
   executor_ = std::make_unique<StepExecutor>(programs_, model_, *weights_, comm,
                                              std::move(plan.execution), clip_from(recipe.options));
   executor_->set_seed(recipe.seed);
-  executor_->set_loss_scale(first_loss_scale(numerics.dtype, plan.loss_scale));
+  executor_->set_loss_scales(
+      std::vector<LossScale>(static_cast<std::size_t>(graphs.loss_scales),
+                             first_loss_scale(numerics.dtype, plan.loss_scale)));
 }
 
 }  // namespace winnow::train

@@ -22,6 +22,7 @@ struct JobGraphs {
   Graph training;  // differentiated, for what of `model` is trained
   Graph inference;
   std::int64_t total_steps = 1;  // of the run, which updates of the weights may follow
+  int loss_scales = 1;           // stages of the net, where each has its own
 };
 JobGraphs graphs_of(const Job& job, const Model& model);
 

@@ -231,7 +231,10 @@ void take_net(const TrainOptions& options, Job& job) {
   job.augment = recipe_of(options.data, info);
   job.eval_resize_px = eval_resize_of(options.data, info, job.setup);
   job.tta = options.run.evaluation.tta;
-  job.forward = forward_graph(job.setup);
+  check_local(options.recipe.local, options.recipe.loss);
+  job.setup.local =
+      choose_stages(options.recipe.local, forward_graph(job.setup), job.setup.options);
+  job.forward = trained_graph(job.setup);
   job.sync_bn = options.batch.sync_bn;
   if (job.sync_bn &&
       std::ranges::find(job.forward.nodes, &kBatchNorm, &Node::op) == job.forward.nodes.end()) {
@@ -266,6 +269,9 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
 
 std::vector<std::string> notes_on_data(const Job& job) {
   std::vector<std::string> notes;
+  if (!job.setup.local.updates.empty()) {
+    notes.push_back(heads_in_words(job.setup.local, job.forward));
+  }
   const JobData& data = job.data;
   const BatchLayout& b = job.batches;
   if (b.batch > b.samples) {

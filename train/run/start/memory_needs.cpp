@@ -44,7 +44,7 @@ MemoryNeeds needs_of_weights(const ExecutionOptions& options, const Job& job, co
   const std::size_t slow = lookahead_of(recipe).every > 0 ? bytes_of(graph) : 0;
   const std::size_t ema = ema_of(recipe).every > 0 ? bytes_of(graph) : 0;
   const GradientLayout gradients =
-      layout_gradients(graph, options.all_reduce.bucket_bytes, kTailCount);
+      layout_gradients(graph, options.all_reduce.bucket_bytes, tail_count(graph));
   const SumBytes sums = bytes_of_sums(gradients, options.reproducible);
   const std::size_t lost =
       options.all_reduce.error_feedback ? sizeof(float) * gradients.elements : 0;

@@ -53,7 +53,7 @@ Job with_micro_batch(const Job& job, std::int64_t micro_batch, std::int64_t batc
                      int ranks) {
   Job other = job;
   other.setup.options.batch = micro_batch;
-  other.forward = forward_graph(other.setup);
+  other.forward = trained_graph(other.setup);
   const BatchLayout& b = job.batches;
   const std::int64_t whole = batch > 0 ? batch : b.batch;
   const double epochs = static_cast<double>(b.total_steps) * static_cast<double>(b.batch) /

@@ -70,6 +70,19 @@ int lanes_wished(const ExecutionOptions& options, const Job& job, const Backend&
                               .size());
 }
 
+// As fit_memory(); what it says where that is the net's heads' fault too.
+MemoryFit fit_with_heads(const Job& job, const MemoryNeeds& needs, std::size_t available,
+                         const MemoryFit& wished) {
+  const LocalSetup& local = job.setup.local;
+  try {
+    return fit_memory(needs, available, wished, job.batches.micro_batch);
+  } catch (const UsageError& error) {
+    if (local.updates.empty() || local.head == "linear") throw;
+    throw UsageError(std::string(error.what()) + "; " + heads_in_words(local, job.forward) +
+                     "; --local-head linear is smaller");
+  }
+}
+
 // Lanes and batches ahead of this rank, by its cores and its memory, into `planned`.
 void fit_rank(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
               Backend& backend, const comm::Communicator& comm, PlannedRun& planned) {
@@ -78,7 +91,7 @@ void fit_rank(const ExecutionOptions& options, const Job& job, const JobGraphs& 
   const int lanes = wished.memory.lanes;
   const MemoryNeeds needs = memory_needs(options, job, graphs, backend, threads, comm.rank() == 0);
   planned.evaluation_threads = wished.evaluation_threads;
-  planned.memory = fit_memory(needs, planned.available, wished.memory, job.batches.micro_batch);
+  planned.memory = fit_with_heads(job, needs, planned.available, wished.memory);
   const int fitting = planned.memory.lanes;
   if (job.sync_bn && fitting < lanes) {
     throw UsageError("--sync-bn computes all micro-batches of a rank at once, and of " +

@@ -1,0 +1,91 @@
+"""Local updates: stages of a net that learn by a loss each, with --local."""
+
+import unittest
+
+from program import Case
+
+SIDE = 16
+
+
+class Local(Case):
+    @classmethod
+    def setUpClass(cls):
+        """48 pictures of three classes to train on, 12 to test on."""
+        case = cls("ok")
+        case.setUp()
+        cls.addClassCleanup(case.doCleanups)
+        cls.cache = case.folder / "cache"
+        for i in range(60):
+            split = "train" if i < 48 else "test"
+            pixels = bytes((value // 2 + 40 * (i % 3)) % 256 for value in case.image(SIDE, seed=i))
+            case.write_ppm(case.folder / "pictures" / split / str(i % 3) / f"{i:03}.ppm", pixels, SIDE)
+        case.ok("ingest", case.folder / "pictures", "--out", cls.cache)
+
+    def command(self, out, *more, stages=3, local="greedy", epochs=2):
+        return ("train", self.cache, "--out", self.folder / out, "--net", "resnet20", "--recipe", "none", "--local", local, "--stages", stages,
+                "--batch-size", 24, "--micro-batch", 8, "--epochs", epochs, "--log-interval", 2, "--clip-grad-norm", 1, *more)  # fmt: skip
+
+    def weights(self, out):
+        return (self.folder / out / "checkpoints" / "latest" / "model.safetensors").read_bytes()
+
+    def test_the_same_bits_on_any_ranks_and_after_a_stop(self):
+        """In another form too: what one rank began, three end."""
+        for local, dtype in (("greedy", "f32"), ("greedy", "bf16"), ("overlapping", "f32")):
+            with self.subTest(local=local, dtype=dtype):
+                same = ("--reproducible", "--dtype", dtype)
+                name = f"{local}-{dtype}"
+                self.ok(*self.command(f"{name}-1", *same, local=local))
+                if (local, dtype) != ("greedy", "bf16"):
+                    self.ok(*self.command(f"{name}-2", *same, local=local), ranks=2)
+                    self.assertEqual(self.weights(f"{name}-2"), self.weights(f"{name}-1"))
+                cut = (*self.command(f"{name}-cut", *same, local=local), "--resume", "auto", "--recovery-interval", 1)
+                self.ok(*cut, "--max-steps", 3)
+                self.ok(*cut, ranks=3)
+                self.assertEqual(self.weights(f"{name}-cut"), self.weights(f"{name}-1"))
+                for metric in ("train.local.1.loss", "train.local.2.top1", "train.loss"):
+                    self.assertEqual(self.metrics(self.folder / f"{name}-cut", metric), self.metrics(self.folder / f"{name}-1", metric))
+
+    def test_heads_learn_are_evaluated_and_stay_at_home(self):
+        said = self.ok(*self.command("run", epochs=6, stages=2))
+        self.assertRegex(said.err, r"local updates, greedy: 2 stages that end at layer\d.* and the loss; heads mlp-sr of .* parameters")
+        losses = self.metrics(self.folder / "run", "train.local.1.loss")
+        self.assertLess(losses[-1], losses[0])
+        net = self.ok("eval", self.folder / "run", self.cache, "--json").json()
+        head = self.ok("eval", self.folder / "run", self.cache, "--head", 1, "--json").json()
+        self.assertNotEqual(head["loss"], net["loss"])
+        self.assertEqual(self.metrics(self.folder / "run", "test.top1")[-1], net["top1"])
+        self.refused(2, ["its heads are 1 to 1"], "eval", self.folder / "run", self.cache, "--head", 2)
+        self.assertIn(b"local.1.fc.weight", self.weights("run"))
+        self.ok("onnx", self.folder / "run", "--out", self.folder / "net.onnx")
+        self.assertNotIn(b"local.1", (self.folder / "net.onnx").read_bytes())
+        begun = self.ok("train", self.cache, "--out", self.folder / "plain", "--net", "resnet20", "--epochs", 1, "--batch-size", 24,
+                        "--init-from", self.folder / "run" / "checkpoints" / "latest" / "model.safetensors")  # fmt: skip
+        self.assertNotIn("ignored", begun.err)
+
+    def test_show_lists_borders_and_heads(self):
+        text = self.ok("train", "--net", "resnet20", "--show", "--local", "greedy", "--stages", "layer1,layer2").out
+        for line in ("# before the border", "# layer1.2.relu2", "# (the whole net)"):
+            self.assertIn(line, text)
+        self.assertIn("3 stages that end at layer1.2.relu2, layer2.2.relu2 and the loss", text)
+        self.assertIn("--stages layer1,layer2", text)
+
+    def test_what_cannot_be_is_said_before_anything_is_loaded(self):
+        for says, flags in {
+            "give --local greedy or overlapping too": ("--stages", 2),
+            "needs stages": ("--local", "greedy"),
+            "plain backpropagation": ("--local", "greedy", "--stages", 1),
+            "at most 11 stages; they are relu, layer1.0.relu2": ("--local", "greedy", "--stages", 12),
+            "the nearest is layer2.0.relu2": ("--local", "greedy", "--stages", "layer2.0.conv1"),
+            "unknown local head": ("--local", "greedy", "--stages", 2, "--local-head", "cnn"),
+            "neither greedy nor overlapping": ("--local", "lazy", "--stages", 2),
+            "reads none": ("--local", "greedy", "--stages", 2, "--loss", "barlow_twins"),
+        }.items():
+            with self.subTest(says):
+                self.refused(2, [says], "train", self.cache, "--out", self.folder / "none", "--net", "resnet20", *flags)
+                self.assertFalse((self.folder / "none").exists())
+        said = self.refused(2, ["--local-head linear is smaller"], *self.command("none"), "--memory-limit", "40M")
+        self.assertIn("heads mlp-sr", said.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

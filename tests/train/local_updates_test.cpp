@@ -1,0 +1,429 @@
+// Local updates: stages with a loss each, whose gradients end where their stage begins.
+
+#include "train/nets/local_updates.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/train/cases.h"
+#include "tests/train/net_options.h"
+#include "train/backend/reference/interpret.h"
+#include "train/graph/arena_layout.h"
+#include "train/graph/borders.h"
+#include "train/graph/stages.h"
+#include "train/nets/local_heads.h"
+#include "train/rewrites/rewrites.h"
+
+namespace winnow::train::local_updates_test {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Numbers = std::vector<double>;
+
+NetOptions small(std::int64_t batch = 3, int side_px = 8) {
+  NetOptions options = square_images(side_px, 3);
+  options.batch = batch;
+  return options;
+}
+
+// resnet20 with heads, fused, its stages' ends by name.
+Graph staged(const std::string& updates, const std::vector<std::string>& ends,
+             const std::string& head, const NetOptions& net = small()) {
+  const LocalSetup local{.updates = updates, .ends = ends, .head = head};
+  return fuse(with_heads(local, fuse(find_net("resnet20").make(net)), net));
+}
+
+Graph trained(const Graph& forward, int neighbours) {
+  return prune(order_by_stage(differentiate(forward, local_losses(forward, neighbours))));
+}
+
+// By the names of inputs and tensors, alike in every graph that has them.
+std::map<std::string, Numbers> named_inputs(const Graph& graph, std::uint64_t seed = 21) {
+  std::map<std::string, Numbers> named;
+  for (auto& [id, numbers] : random_inputs(graph, seed)) named[graph.value(id).name] = numbers;
+  return named;
+}
+
+std::vector<Numbers> computed(const Graph& graph, const std::map<std::string, Numbers>& inputs) {
+  std::map<ValueId, Numbers> given;
+  for (std::size_t i = 0; i < graph.values.size(); ++i) {
+    if (graph.values[i].kind == ValueKind::kComputed) continue;
+    given[static_cast<ValueId>(i)] = inputs.at(graph.values[i].name);
+  }
+  return interpret(graph, given);
+}
+
+// Of every parameter, by its name.
+std::map<std::string, Numbers> gradients(const Graph& graph,
+                                         const std::map<std::string, Numbers>& inputs) {
+  const std::vector<Numbers> values = computed(graph, inputs);
+  std::map<std::string, Numbers> found;
+  for (const Output& output : graph.outputs) {
+    if (output.kind != OutputKind::kGradient) continue;
+    EXPECT_TRUE(
+        found.emplace(graph.value(output.of).name, values[static_cast<std::size_t>(output.value)])
+            .second)
+        << graph.value(output.of).name << " has two gradients";
+  }
+  return found;
+}
+
+std::map<std::string, int> stage_of_parameters(const Graph& graph) {
+  const Stages stages = find_stages(graph);
+  std::map<std::string, int> found;
+  for (const ValueId id : graph.of_kind(ValueKind::kParameter)) {
+    found[graph.value(id).name] = stages.of_value[static_cast<std::size_t>(id)];
+  }
+  return found;
+}
+
+const std::vector<std::string> kThree = {"layer1.1.relu2", "layer2.1.relu2"};
+
+// One stage.
+
+TEST(LocalUpdates, OfOneStageAreThePlainGraph) {
+  for (const Net& net : nets()) {
+    SCOPED_TRACE(net.name);
+    const Graph forward = fuse(net.make(square_images(net.default_side_px)));
+    for (const int neighbours : {0, 1}) {
+      EXPECT_EQ(to_text(trained(forward, neighbours)), to_text(prune(differentiate(forward))));
+    }
+    EXPECT_EQ(to_text(with_heads({}, forward, square_images(net.default_side_px))),
+              to_text(forward));
+  }
+}
+
+// Heads.
+
+TEST(LocalHeads, AreTheirSourcesOnMaps) {
+  const Graph graph = staged("greedy", {"layer1.2.relu2"}, "mlp-sr", small(2, 32));
+  EXPECT_THAT(graph.value(graph.find("local.1.conv3.weight")).shape, ElementsAre(16, 16, 1, 1));
+  EXPECT_THAT(graph.value(graph.find("local.1.conv1")).shape, ElementsAre(2, 16, 8, 8));
+  EXPECT_THAT(graph.value(graph.find("local.1.fc1.weight")).shape, ElementsAre(64, 64));
+  EXPECT_THAT(graph.value(graph.find("local.1.fc3.weight")).shape, ElementsAre(64, 64));
+  EXPECT_THAT(graph.value(graph.find("local.1.fc.weight")).shape, ElementsAre(3, 64));
+  std::int64_t parameters = 0;
+  for (const Value& value : graph.values) {
+    const bool ours = value.name.starts_with(kLocalPrefix) && value.kind == ValueKind::kParameter;
+    parameters += ours ? element_count(value.shape) : 0;
+  }
+  const std::int64_t c = 16;
+  EXPECT_EQ(parameters, 3 * (c * c + 2 * c) + 3 * (16 * c * c + 3 * 4 * c) + 3 * 4 * c + 3);
+}
+
+// 57.6 M parameters at 1,024 channels for the published head.
+TEST(LocalHeads, AreNarrowerThanPublishedOnWideNets) {
+  const NetOptions options = square_images(128, 1000);
+  const Graph forward = fuse(find_net("resnet50").make(options));
+  const auto head_parameters = [&](const char* head) {
+    const Graph graph = with_heads({.updates = "greedy", .ends = {"layer3.5.relu3"}, .head = head},
+                                   forward, options);
+    return count(graph).parameters - count(forward).parameters;
+  };
+  EXPECT_NEAR(static_cast<double>(head_parameters("mlp-sr-full")) / 1e6, 57.6, 0.05);
+  const std::int64_t c = 1024;
+  EXPECT_EQ(head_parameters("mlp-sr"),
+            3 * (c * c + 2 * c) + (4 * c * c + 3 * c) + 2 * (c * c + 3 * c) + 1000 * c + 1000);
+  EXPECT_EQ(head_parameters("linear"), 1000 * c + 1000);
+  const LocalSetup local{.updates = "greedy", .ends = {"layer3.5.relu3"}, .head = "mlp-sr"};
+  EXPECT_THAT(heads_in_words(local, with_heads(local, forward, options)),
+              testing::AllOf(HasSubstr("mlp-sr of 10.48 M parameters, 41.9 MB"),
+                             HasSubstr("are 1024 wide where 4096")));
+}
+
+TEST(LocalHeads, StandOnEveryBorderOfEveryNet) {
+  for (const Net& net : nets()) {
+    SCOPED_TRACE(net.name);
+    NetOptions options = square_images(net.default_side_px);
+    options.batch = 2;
+    const Graph forward = fuse(net.make(options));
+    std::vector<ValueId> ends;
+    for (const Border& end : stage_ends(forward)) ends.push_back(end.value);
+    for (const LocalHead& head : local_heads()) {
+      if (head.name == "mlp-sr-full" && net.default_side_px > 32) continue;  // over 2^31 numbers
+      const Graph graph = with_local_heads(forward, ends, head, options);
+      EXPECT_EQ(find_stages(graph).count, static_cast<int>(ends.size()) + 1);
+      std::set<std::string> names;
+      for (const Value& value : trained(fuse(graph), 1).values) {
+        EXPECT_TRUE(names.insert(value.name).second) << "two " << value.name;
+      }
+    }
+  }
+}
+
+TEST(LocalHeads, LeaveTheNetAsItIs) {
+  const NetOptions net = small();
+  const Graph plain = fuse(find_net("resnet20").make(net));
+  const Graph graph = staged("greedy", kThree, "mlp-sr");
+  EXPECT_EQ(to_text(for_inference(graph)).find("local_"), std::string::npos);
+  const auto inputs = named_inputs(graph);
+  const auto of = [&](const Graph& g, const char* name) {
+    return computed(g, inputs)[static_cast<std::size_t>(g.find(name))];
+  };
+  EXPECT_EQ(of(graph, "loss"), of(plain, "loss"));
+  EXPECT_EQ(of(for_inference(graph), "loss"), of(for_inference(plain), "loss"));
+}
+
+TEST(LocalHeads, ArePutInPlaceOfTheNet) {
+  const Graph graph = staged("greedy", kThree, "mlp-sr");
+  auto inputs = named_inputs(graph);
+  inputs["local.2.weights"] = inputs["weights"];
+  const std::vector<Numbers> all = computed(graph, inputs);
+  const Graph second = at_head(graph, 2);
+  const std::vector<Numbers> alone = computed(second, inputs);
+  const std::vector<Output> losses = losses_of_stages(second);
+  ASSERT_EQ(losses.size(), 1U);
+  EXPECT_EQ(alone[static_cast<std::size_t>(losses[0].value)],
+            all[static_cast<std::size_t>(graph.find("local.2.loss"))]);
+  EXPECT_NO_THROW(for_inference(second));
+  EXPECT_THAT([&] { at_head(graph, 3); },
+              testing::ThrowsMessage<UsageError>(HasSubstr("its heads are 1 to 2")));
+  EXPECT_THAT([&] { at_head(fuse(find_net("resnet20").make(small())), 1); },
+              testing::ThrowsMessage<UsageError>(HasSubstr("trained as a whole")));
+}
+
+// Gradients.
+
+// The loss of each stage, where all weights of samples but its own are as they are.
+double loss_of_stage(const Graph& graph, const std::map<std::string, Numbers>& inputs,
+                     std::size_t stage) {
+  const Output loss = losses_of_stages(graph)[stage];
+  return computed(graph, inputs)[static_cast<std::size_t>(loss.value)].front();
+}
+
+// Central differences, where nothing has a kink within the step.
+void expect_finite_differences(const Graph& forward, int neighbours) {
+  const Graph graph = trained(forward, neighbours);
+  auto inputs = named_inputs(forward, 5);
+  const auto found = gradients(graph, inputs);
+  const auto stages = stage_of_parameters(forward);
+  const std::size_t count = losses_of_stages(forward).size();
+  int compared = 0;
+  int kinks = 0;
+  for (const auto& [name, gradient] : found) {
+    const auto first = static_cast<std::size_t>(stages.at(name));
+    const std::size_t last = std::min(first + static_cast<std::size_t>(neighbours), count - 1);
+    const std::size_t i = gradient.size() / 2;
+    const auto loss_at = [&](double by) {
+      auto moved = inputs;
+      moved.at(name)[i] += by;
+      double sum = 0;
+      for (std::size_t k = first; k <= last; ++k) sum += loss_of_stage(forward, moved, k);
+      return sum;
+    };
+    constexpr double kStep = 1e-5;
+    const double wide = (loss_at(2 * kStep) - loss_at(-2 * kStep)) / (4 * kStep);
+    const double narrow = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
+    const double scale = std::max(1e-3, std::abs(gradient[i]));
+    if (std::abs(wide - narrow) > 1e-5 * scale) {
+      ++kinks;
+      continue;
+    }
+    EXPECT_NEAR(gradient[i], narrow, 1e-4 * scale) << name;
+    ++compared;
+  }
+  EXPECT_GT(compared, 20);
+  EXPECT_LT(kinks, compared);
+}
+
+TEST(LocalGradients, AreThoseOfFiniteDifferences) {
+  for (const char* head : {"linear", "mlp-sr"}) {
+    SCOPED_TRACE(head);
+    for (const int neighbours : {0, 1}) {
+      expect_finite_differences(staged("greedy", {"relu", "layer1.0.relu2"}, head, small(4, 4)),
+                                neighbours);
+    }
+  }
+}
+
+// Each stage's loss alone changes: others' gradients keep their bits.
+TEST(LocalGradients, GoNoFurtherThanTheirStages) {
+  const Graph forward = staged("greedy", kThree, "mlp-sr");
+  const auto stages = stage_of_parameters(forward);
+  const auto inputs = named_inputs(forward);
+  for (const int neighbours : {0, 1}) {
+    const Graph graph = trained(forward, neighbours);
+    const auto before = gradients(graph, inputs);
+    EXPECT_EQ(before.size(), forward.of_kind(ValueKind::kParameter).size());
+    for (int stage = 0; stage < 3; ++stage) {
+      auto changed = inputs;
+      const std::string weights =
+          stage == 2 ? "weights"
+                     : local_head_name(static_cast<std::size_t>(stage) + 1) + ".weights";
+      for (double& weight : changed.at(weights)) weight *= 3;
+      int moved = 0;
+      for (const auto& [name, gradient] : gradients(graph, changed)) {
+        const int of = stages.at(name);
+        const bool may_move = of <= stage && of >= stage - neighbours;
+        if (!may_move) {
+          EXPECT_EQ(gradient, before.at(name)) << name << " by the loss of stage " << stage;
+        }
+        moved += gradient != before.at(name) ? 1 : 0;
+      }
+      EXPECT_GT(moved, 10);
+    }
+  }
+}
+
+// Nothing of a later stage changes a gradient of an earlier one.
+TEST(LocalGradients, OfAGreedyStageKnowNoOtherStagesParameters) {
+  const Graph forward = staged("greedy", kThree, "mlp-sr");
+  const Graph graph = trained(forward, 0);
+  const auto stages = stage_of_parameters(forward);
+  const auto inputs = named_inputs(forward);
+  const auto before = gradients(graph, inputs);
+  for (int stage = 1; stage < 3; ++stage) {
+    auto changed = inputs;
+    for (auto& [name, numbers] : changed) {
+      const auto found = stages.find(name);
+      if (found == stages.end() || found->second < stage) continue;
+      for (double& number : numbers) number += 0.25;
+    }
+    for (const auto& [name, gradient] : gradients(graph, changed)) {
+      if (stages.at(name) >= stage) continue;
+      EXPECT_EQ(gradient, before.at(name)) << name;
+    }
+  }
+}
+
+// Where a stage begins, what it reads is as good as an input: its gradients are those of a graph
+// that has nothing but the stage, as nets trained apart on stored activations have them.
+TEST(LocalGradients, AreThoseOfStagesApart) {
+  const Graph forward = staged("greedy", kThree, "linear");
+  const auto inputs = named_inputs(forward);
+  const auto together = gradients(trained(forward, 0), inputs);
+  const std::vector<Numbers> stored = computed(forward, inputs);
+  const std::vector<Output> losses = losses_of_stages(forward);
+  std::size_t compared = 0;
+  for (std::size_t stage = 0; stage < losses.size(); ++stage) {
+    Graph apart = forward;
+    auto given = inputs;
+    std::erase_if(apart.outputs, [&](const Output& output) {
+      return is_local(output) || output.kind == OutputKind::kLoss ||
+             output.kind == OutputKind::kPerSampleLoss || output.kind == OutputKind::kLogits;
+    });
+    apart.outputs.push_back({OutputKind::kLoss, losses[stage].value});
+    if (stage > 0) {
+      const auto end = static_cast<std::size_t>(losses[stage - 1].of);
+      apart.values[end].kind = ValueKind::kInput;
+      std::erase_if(apart.nodes, [&](const Node& node) {
+        return std::ranges::find(node.outputs, static_cast<ValueId>(end)) != node.outputs.end();
+      });
+      std::erase_if(apart.outputs, [&](const Output& output) {
+        return output.kind == OutputKind::kMean || output.kind == OutputKind::kVariance;
+      });
+      given[apart.values[end].name] = stored[end];
+    }
+    const Graph alone = prune(apart);
+    for (const auto& [name, gradient] : gradients(prune(differentiate(alone)), given)) {
+      EXPECT_EQ(gradient, together.at(name)) << name;
+      ++compared;
+    }
+  }
+  EXPECT_EQ(compared, together.size());
+}
+
+// Order.
+
+TEST(OrderByStage, EndsOneStageBeforeTheNext) {
+  const Graph forward = staged("greedy", kThree, "mlp-sr");
+  const Graph plain = differentiate(forward, local_losses(forward, 0));
+  const Graph graph = order_by_stage(plain);
+  EXPECT_TRUE(std::ranges::is_sorted(find_stages(graph).of_node));
+  std::set<ValueId> there;
+  for (std::size_t i = 0; i < graph.values.size(); ++i) {
+    if (graph.values[i].kind != ValueKind::kComputed) there.insert(static_cast<ValueId>(i));
+  }
+  for (const Node& node : graph.nodes) {
+    for (const ValueId id : node.inputs) {
+      EXPECT_TRUE(there.contains(id)) << node.name << " reads " << graph.value(id).name;
+    }
+    there.insert(node.outputs.begin(), node.outputs.end());
+  }
+  const auto inputs = named_inputs(forward);
+  EXPECT_EQ(gradients(graph, inputs), gradients(plain, inputs));
+}
+
+// What a stage holds is free before the next begins.
+TEST(OrderByStage, MakesTheArenaSmaller) {
+  const NetOptions net = small(8, 32);
+  const std::size_t plain =
+      lay_out_arena(prune(differentiate(fuse(find_net("resnet56").make(net)))), DType::kF32)
+          .arena_bytes;
+  const auto local = [&](const char* stages, int neighbours) {
+    const Graph forward = fuse(find_net("resnet56").make(net));
+    const LocalSetup chosen = choose_stages(
+        {.updates = "greedy", .stages = stages, .balance = "memory", .head = "linear"}, forward,
+        net);
+    return static_cast<double>(
+               lay_out_arena(trained(fuse(with_heads(chosen, forward, net)), neighbours),
+                             DType::kF32)
+                   .arena_bytes) /
+           static_cast<double>(plain);
+  };
+  EXPECT_LT(local("2", 0), 0.6);
+  EXPECT_LT(local("4", 0), 0.35);
+  EXPECT_LT(local("4", 0), local("4", 1));
+  EXPECT_LT(local("4", 1), 0.75);
+}
+
+// Options.
+
+LocalSetup chosen(const LocalOptions& options, const char* net = "resnet20") {
+  check_local(options, {});
+  return choose_stages(options, fuse(find_net(net).make(square_images(32))), square_images(32));
+}
+
+TEST(ChooseStages, TakesNumbersAndNames) {
+  EXPECT_THAT(chosen({.updates = "greedy", .stages = "layer1,layer2.1"}).ends,
+              ElementsAre("layer1.2.relu2", "layer2.1.relu2"));
+  EXPECT_EQ(chosen({.updates = "greedy", .stages = "3"}).ends.size(), 2U);
+  EXPECT_EQ(chosen({.updates = "greedy", .stages = "11"}).ends.size(), 10U);
+  EXPECT_EQ(chosen({}).updates, "");
+}
+
+TEST(ChooseStages, BalancesWhatIsAskedFor) {
+  // Values are largest where images are; multiply-adds are alike in all blocks of a resnet20.
+  const auto time = chosen({.updates = "greedy", .stages = "2", .head = "linear"});
+  const auto memory =
+      chosen({.updates = "greedy", .stages = "2", .balance = "memory", .head = "linear"});
+  EXPECT_THAT(time.ends, ElementsAre("layer2.0.relu2"));
+  EXPECT_THAT(memory.ends, ElementsAre("layer1.2.relu2"));
+}
+
+TEST(ChooseStages, SaysWhatIsWrong) {
+  const auto refuses = [](const LocalOptions& options, const char* words,
+                          const LossOptions& loss = {}) {
+    EXPECT_THAT(
+        [&] {
+          check_local(options, loss);
+          chosen(options);
+        },
+        testing::ThrowsMessage<UsageError>(HasSubstr(words)))
+        << words;
+  };
+  refuses({.stages = "2"}, "give --local greedy or overlapping too");
+  refuses({.updates = "best", .stages = "2"}, "neither greedy nor overlapping");
+  refuses({.updates = "greedy"}, "needs stages");
+  refuses({.updates = "greedy", .stages = "1"}, "plain backpropagation");
+  refuses({.updates = "greedy", .stages = "0"}, "plain backpropagation");
+  refuses({.updates = "greedy", .stages = "12"}, "at most 11 stages; they are relu, layer1.0");
+  refuses({.updates = "greedy", .stages = "99999999999999999999"}, "at most 11 stages");
+  refuses({.updates = "greedy", .stages = "layer1.0.conv1"}, "the nearest is layer1.0.relu2");
+  refuses({.updates = "greedy", .stages = "layer2,layer1"}, "layer1 is not behind");
+  refuses({.updates = "greedy", .stages = "layer1,layer1"}, "layer1 is not behind");
+  refuses({.updates = "greedy", .stages = "layer1,"}, "no stage can end at ''");
+  refuses({.updates = "greedy", .stages = "2", .balance = "speed"}, "neither time nor memory");
+  refuses({.updates = "greedy", .stages = "2", .head = "cnn"}, "unknown local head");
+  refuses({.updates = "greedy", .stages = "2"}, "reads none", {.name = "barlow_twins"});
+}
+
+}  // namespace winnow::train::local_updates_test

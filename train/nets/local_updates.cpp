@@ -1,0 +1,225 @@
+#include "train/nets/local_updates.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <numeric>
+#include <string_view>
+
+#include "common/error.h"
+#include "train/graph/borders.h"
+#include "train/nets/local_heads.h"
+
+namespace winnow::train {
+namespace {
+
+constexpr std::string_view kTime = "time";
+constexpr std::string_view kMemory = "memory";
+
+// How many stages `stages` asks for; 0: it names them.
+std::size_t stage_count(const std::string& stages) {
+  std::size_t count = 0;
+  const char* const end = stages.data() + stages.size();
+  const auto [rest, error] = std::from_chars(stages.data(), end, count);
+  if (rest != end || stages.empty()) return 0;
+  return error == std::errc() ? count : static_cast<std::size_t>(-1);
+}
+
+std::vector<std::string> split_names(const std::string& text) {
+  std::vector<std::string> names;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    names.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return names;
+}
+
+std::vector<ValueId> named_ends(const std::string& stages, const Graph& forward) {
+  std::vector<Border> ends;
+  for (const std::string& name : split_names(stages)) {
+    ends.push_back(border_called(forward, name));
+    if (ends.size() < 2 || ends[ends.size() - 2].nodes < ends.back().nodes) continue;
+    throw UsageError("--stages " + stages + ": " + name +
+                     " is not behind what is named before it; "
+                     "name the ends of stages in the order of the net");
+  }
+  std::vector<ValueId> values;
+  for (const Border& end : ends) values.push_back(end.value);
+  return values;
+}
+
+double cost_of(const Load& load, std::string_view balance) {
+  return balance == kMemory ? load.bytes : load.multiply_adds;
+}
+
+// Of a head that stands on `end`.
+double cost_of_head(const LocalOptions& options, const Graph& forward, const NetOptions& net,
+                    ValueId end) {
+  const Graph graph = with_local_heads(forward, {end}, find_local_head(options.head), net);
+  return cost_of(load_of(graph, forward.nodes.size(), graph.nodes.size()), options.balance);
+}
+
+// As choose_ends() takes them: of all stages between two ends.
+std::vector<std::vector<double>> stage_costs(const LocalOptions& options, const Graph& forward,
+                                             const NetOptions& net,
+                                             const std::vector<Border>& ends) {
+  std::vector<double> pieces;
+  std::size_t node = 0;
+  for (const Border& end : ends) {
+    pieces.push_back(cost_of(load_of(forward, node, end.nodes), options.balance));
+    node = end.nodes;
+  }
+  pieces.push_back(cost_of(load_of(forward, node, forward.nodes.size()), options.balance));
+  std::vector<double> heads;
+  for (const Border& end : ends) {
+    heads.push_back(cost_of_head(options, forward, net, end.value));
+  }
+  heads.push_back(0);
+  std::vector<std::vector<double>> cost(pieces.size());
+  for (std::size_t first = 0; first < pieces.size(); ++first) {
+    double sum = 0;
+    for (std::size_t last = first; last < pieces.size(); ++last) {
+      sum += pieces[last];
+      cost[first].push_back(sum + heads[last]);
+    }
+  }
+  return cost;
+}
+
+std::vector<ValueId> counted_ends(const LocalOptions& options, const Graph& forward,
+                                  const NetOptions& net) {
+  const std::vector<Border> ends = stage_ends(forward);
+  const std::size_t count = stage_count(options.stages);
+  if (count > ends.size() + 1) {
+    std::string where;
+    for (const Border& end : ends) {
+      where += (where.empty() ? "" : ", ") + forward.value(end.value).name;
+    }
+    throw UsageError("--stages " + options.stages + ": the net has " + std::to_string(ends.size()) +
+                     " borders, so at most " + std::to_string(ends.size() + 1) +
+                     " stages; they are " + where);
+  }
+  std::vector<ValueId> values;
+  for (const std::size_t end : choose_ends(stage_costs(options, forward, net, ends), count)) {
+    values.push_back(ends[end].value);
+  }
+  return values;
+}
+
+std::string megabytes(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, bytes < 1e8 ? "%.1f MB" : "%.0f MB", bytes / 1e6);
+  return text;
+}
+
+std::string millions(double count) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f M", count / 1e6);
+  return text;
+}
+
+// Channels of the widest value that a head of mlp-sr stands on, where that makes its linear layers
+// narrower than the published ones; else 0.
+std::int64_t narrowed_channels(const LocalSetup& local, const Graph& graph) {
+  std::int64_t most = 0;
+  if (local.head != "mlp-sr") return 0;
+  for (const std::string& end : local.ends) {
+    most = std::max(most, graph.value(graph.find(end)).shape[1]);
+  }
+  return 4 * most > kMostHeadWidth ? most : 0;
+}
+
+}  // namespace
+
+void check_local(const LocalOptions& options, const LossOptions& loss) {
+  const auto is_one_of = [](const std::string& word, std::string_view a, std::string_view b) {
+    return word == a || word == b;
+  };
+  if (options.updates.empty()) {
+    if (options.stages.empty()) return;
+    throw UsageError("--stages cuts the net for --local; give --local greedy or overlapping too");
+  }
+  if (!is_one_of(options.updates, "greedy", "overlapping")) {
+    throw UsageError("--local " + options.updates + " is neither greedy nor overlapping");
+  }
+  if (!is_one_of(options.balance, kTime, kMemory)) {
+    throw UsageError("--balance " + options.balance + " is neither time nor memory");
+  }
+  find_local_head(options.head);
+  if (!find_loss(loss.name).reads_labels()) {
+    throw UsageError("--local trains each stage by labels, and --loss " + loss.name +
+                     " reads none; leave out --local");
+  }
+  if (options.stages.empty()) {
+    throw UsageError("--local " + options.updates +
+                     " needs stages; give --stages 2, or names as --stages layer1,layer3");
+  }
+  const bool is_number = options.stages.find_first_not_of("0123456789") == std::string::npos;
+  if (is_number && stage_count(options.stages) < 2) {
+    throw UsageError("--local with --stages " + options.stages +
+                     " is plain backpropagation; leave out --local, or take 2 stages or more");
+  }
+}
+
+LocalSetup choose_stages(const LocalOptions& options, const Graph& forward, const NetOptions& net) {
+  if (options.updates.empty()) return {};
+  const std::vector<ValueId> ends = stage_count(options.stages) > 0
+                                        ? counted_ends(options, forward, net)
+                                        : named_ends(options.stages, forward);
+  LocalSetup local{.updates = options.updates, .ends = {}, .head = options.head};
+  for (const ValueId end : ends) local.ends.push_back(forward.value(end).name);
+  return local;
+}
+
+Graph with_heads(const LocalSetup& local, const Graph& forward, const NetOptions& net) {
+  if (local.updates.empty()) return forward;
+  std::vector<ValueId> ends;
+  for (const std::string& name : local.ends) ends.push_back(border_called(forward, name).value);
+  return with_local_heads(forward, ends, find_local_head(local.head), net);
+}
+
+std::string heads_in_words(const LocalSetup& local, const Graph& with_heads) {
+  std::int64_t parameters = 0;
+  double bytes = 0;
+  for (const Value& value : with_heads.values) {
+    if (!value.name.starts_with(kLocalPrefix)) continue;
+    const auto elements = element_count(value.shape);
+    if (value.kind == ValueKind::kParameter) parameters += elements;
+    if (value.kind == ValueKind::kComputed) bytes += static_cast<double>(elements) * 4;
+  }
+  std::string ends;
+  for (const std::string& end : local.ends) ends += (ends.empty() ? "" : ", ") + end;
+  std::string text = "local updates, " + local.updates + ": " + std::to_string(local.stages()) +
+                     " stages that end at " + ends + " and the loss; heads " + local.head + " of " +
+                     millions(static_cast<double>(parameters)) + " parameters, " +
+                     megabytes(static_cast<double>(parameters) * 4) + ", and values of " +
+                     megabytes(bytes) + " a micro-batch";
+  if (const std::int64_t channels = narrowed_channels(local, with_heads); channels > 0) {
+    text += "; their linear layers are " + std::to_string(kMostHeadWidth) + " wide where " +
+            std::to_string(4 * channels) + " are published (--local-head mlp-sr-full)";
+  }
+  return text;
+}
+
+std::string borders_in_words(const Graph& forward) {
+  std::string text;
+  char line[256];
+  const auto add = [&](const char* name, const Load& load) {
+    std::snprintf(line, sizeof line, "%s%-42s%12.2f M%12.1f kB%12.2f k", text.empty() ? "" : "\n",
+                  name, load.multiply_adds / 1e6, load.bytes / 1e3,
+                  static_cast<double>(load.parameters) / 1e3);
+    text += line;
+  };
+  std::snprintf(line, sizeof line, "%-42s%14s%15s%14s", "before the border", "multiply-adds",
+                "values", "parameters");
+  text = line;
+  for (const Border& end : stage_ends(forward)) {
+    add(forward.value(end.value).name.c_str(), load_of(forward, 0, end.nodes));
+  }
+  add("(the whole net)", load_of(forward, 0, forward.nodes.size()));
+  return text;
+}
+
+}  // namespace winnow::train
