@@ -129,6 +129,30 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
+// The values of `tensor`, which leaves `stored`, of the file's tensors. Empty, and in result.kept,
+// where the file is for another head.
+std::vector<float> take_values(const Value& tensor, const Graph& graph, const std::string& file,
+                               std::map<std::string_view, const NamedTensor*>& stored,
+                               InitialWeights& result) {
+  const auto found = stored.find(tensor.name);
+  if (found == stored.end()) {
+    if (!is_of_projector(tensor.name)) {
+      throw UsageError(file + " has no tensor " + tensor.name + "; it belongs to another net");
+    }
+    result.kept.push_back(tensor.name);
+    return {};
+  }
+  const NamedTensor& values = *found->second;
+  stored.erase(found);
+  if (values.shape == tensor.shape) return finite_values(values, file);
+  if (!contains(head_of(graph), tensor.name)) {
+    throw UsageError(file + ": tensor " + tensor.name + " has shape " + to_string(values.shape) +
+                     ", the net needs " + to_string(tensor.shape) + advice(graph, tensor.name));
+  }
+  result.kept.push_back(tensor.name);
+  return {};
+}
+
 }  // namespace
 
 void apply_lr_scales(Model& model, const std::vector<LrScale>& rules) {
@@ -179,39 +203,14 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
   strip_wrappers(tensors);
   std::map<std::string_view, const NamedTensor*> by_name;
   for (const NamedTensor& t : tensors) by_name.emplace(t.name, &t);
-  const std::vector<std::string> head = head_of(graph);
-
   InitialWeights result;
   std::vector<std::vector<float>> values;  // of each tensor of the model; empty: kept
   for (const Model::Tensor& t : model.tensors) {
-    if (is_of_local_head(t.about.name)) {
-      values.emplace_back();
-      continue;
-    }
-    const auto found = by_name.find(t.about.name);
-    if (found == by_name.end() && is_of_projector(t.about.name)) {
-      result.kept.push_back(t.about.name);
-      values.emplace_back();
-      continue;
-    }
-    if (found == by_name.end()) {
-      throw UsageError(file.string() + " has no tensor " + t.about.name +
-                       "; it belongs to another net");
-    }
-    const NamedTensor& stored = *found->second;
-    by_name.erase(found);
-    if (stored.shape != t.about.shape) {
-      if (!contains(head, t.about.name)) {
-        throw UsageError(file.string() + ": tensor " + t.about.name + " has shape " +
-                         to_string(stored.shape) + ", the net needs " + to_string(t.about.shape) +
-                         advice(graph, t.about.name));
-      }
-      result.kept.push_back(t.about.name);
-      values.emplace_back();
-      continue;
-    }
-    values.push_back(finite_values(stored, file.string()));
+    values.push_back(is_of_local_head(t.about.name)
+                         ? std::vector<float>()
+                         : take_values(t.about, graph, file.string(), by_name, result));
   }
+  const std::vector<std::string> head = head_of(graph);
   std::optional<ClassOrder> order;
   if (result.kept.empty() && !model.classes.empty()) {
     const auto trained = classes_in(safetensors_metadata(bytes, file.string()));

@@ -137,8 +137,9 @@ void add_step(RunState& state, double loss, const StepResult& step) {
   }
 }
 
-// "train.local.1.loss", "train.local.1.top1" and so on.
-void add_heads(const RunState& state, std::map<std::string, double>& values) {
+// "train.top1", "train.local.1.loss", "train.local.1.top1" and so on.
+void add_hits(const RunState& state, std::map<std::string, double>& values) {
+  values["train.top1"] = state.interval_hits.top1();
   for (std::size_t i = 0; i < state.heads.size(); ++i) {
     const std::string name = "train." + local_head_name(i + 1);
     values[name + ".loss"] = state.heads[i].loss.value();
@@ -276,10 +277,7 @@ class Trainer {
                                          {"train.weight_norm", engine_.weight_norm()}};
     add_waits(*loader_, speed_.exposed, values);
     saver_.add_costs(values);
-    if (!learns_without_labels(job_.recipe.loss)) {
-      values["train.top1"] = state_.interval_hits.top1();
-    }
-    add_heads(state_, values);
+    if (!learns_without_labels(job_.recipe.loss)) add_hits(state_, values);
     // A run that goes on may end before it did a step.
     if (done > first_) add_steps(engine_.executor(), log_.throughput().of_interval(done), values);
     if (execution_.dtype == DType::kF16) add_scale(engine_.executor(), speed_, values);

@@ -60,33 +60,6 @@ std::vector<std::vector<WeightUpdate>> updates_of_buckets(const Graph& graph,
   return updates;
 }
 
-// The stage of each tensor of the layout: of a gradient its parameter's, of statistics theirs.
-std::vector<int> stages_of(const Graph& graph, const GradientLayout& layout) {
-  const Stages stages = find_stages(graph);
-  std::vector<int> made_in(graph.values.size(), 0);
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const ValueId id : graph.nodes[i].outputs) {
-      made_in[static_cast<std::size_t>(id)] = stages.of_node[i];
-    }
-  }
-  std::vector<int> found;
-  for (const GradientLayout::Tensor& tensor : layout.tensors) {
-    const Output& output = graph.outputs[tensor.output];
-    found.push_back(output.kind == OutputKind::kGradient
-                        ? stages.of_value[static_cast<std::size_t>(output.of)]
-                        : made_in[static_cast<std::size_t>(output.value)]);
-  }
-  return found;
-}
-
-void write_tail(const Score& score, bool stop, std::span<float> tail) {
-  tail[kLoss] = static_cast<float>(score.loss);
-  tail[kWeight] = static_cast<float>(score.weight);
-  tail[kCorrect] = static_cast<float>(score.correct);
-  tail[kSamples] = static_cast<float>(score.samples);
-  tail[kStop] = stop ? 1.0F : 0.0F;
-}
-
 void read_tail(std::span<const float> tail, StepResult& result) {
   result.score = {.loss = tail[kLoss],
                   .weight = tail[kWeight],
@@ -99,13 +72,10 @@ void read_tail(std::span<const float> tail, StepResult& result) {
   }
 }
 
-// Samples of micro-batch `m` whose loss is not finite.
-void append_not_finite(const pipeline::Batch& batch, std::size_t m,
-                       std::span<const float> per_sample, std::vector<SampleId>& samples) {
-  for (std::size_t i = 0; i < per_sample.size(); ++i) {
-    const std::size_t row = m * per_sample.size() + i;
-    if (batch.weights[row] > 0 && !std::isfinite(per_sample[i])) samples.push_back(batch.ids[row]);
-  }
+// Whether the step is to be computed again, and with other loss scales.
+bool may_repeat(GradientSum::Outcome outcome, const GradientSum& sum, StageGradients& gradients) {
+  using Outcome = GradientSum::Outcome;
+  return outcome == Outcome::kNotFinite ? gradients.lower(sum) : outcome == Outcome::kRepeat;
 }
 
 // That a lane works on; -1: none.
@@ -151,7 +121,7 @@ StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs
     : graph_(programs.at(0)->graph()),
       weights_(weights),
       execution_(std::move(execution)),
-      stages_(stages_of(graph_, execution_.gradients)),
+      gradients_(graph_, execution_.gradients),
       sum_(make_sum(graph_, execution_, comm)),
       exchanger_(programs, execution_, written_by_lanes(*sum_, programs.size()), comm),
       updates_(
@@ -176,7 +146,7 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
   using Outcome = GradientSum::Outcome;
   StepResult result;
   const Inputs inputs{batch, total_weight, lr, step, stop};
-  const std::vector<LossScale> scales_before = loss_scales_;
+  const std::vector<LossScale> scales_before = gradients_.scales();
   const double exchanges_before = exchanger_.waited_seconds();
   for (;;) {
     sum_->begin();
@@ -187,15 +157,15 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
       throw;
     }
     result.exposed += exposed_.seconds();
-    if (!may_repeat()) break;
+    if (!may_repeat(outcome_, *sum_, gradients_)) break;
     ++result.repeats;
   }
   if (outcome_ == Outcome::kNotFinite) {
     NotFiniteFindings found = find_not_finite();
-    loss_scales_ = scales_before;  // who takes the step again does the same
+    gradients_.set_scales(scales_before);  // who takes the step again does the same
     throw NotFiniteError(std::move(found));
   }
-  std::ranges::for_each(loss_scales_, count_clean_step);
+  gradients_.count_clean_step();
   result.exchange_wait = exchanger_.waited_seconds() - exchanges_before;
   if (trace_ != nullptr) trace_->end_step();
   read_tail(sum_->values().subspan(execution_.gradients.tail_offset), result);
@@ -210,50 +180,8 @@ void StepExecutor::set_trace(TraceRecorder* trace) noexcept {
 double StepExecutor::gradient_norm() const {
   if (unclipped_norm_) return *unclipped_norm_;
   double norm = 0;
-  for (const auto& gradients : gradients_by_stage()) norm = std::hypot(norm, norm_of(gradients));
+  for (const auto& gradients : gradients_.of(*sum_)) norm = std::hypot(norm, norm_of(gradients));
   return norm;
-}
-
-// A tensor each, in the order of the layout. All ranks have the same.
-std::vector<std::vector<std::span<float>>> StepExecutor::gradients_by_stage() const {
-  std::vector<std::vector<std::span<float>>> stages;
-  const std::vector<GradientLayout::Tensor>& tensors = execution_.gradients.tensors;
-  for (std::size_t t = 0; t < tensors.size(); ++t) {
-    if (graph_.outputs[tensors[t].output].kind != OutputKind::kGradient) continue;
-    const auto stage = static_cast<std::size_t>(stages_[t]);
-    stages.resize(std::max(stages.size(), stage + 1));
-    stages[stage].push_back(sum_->values().subspan(tensors[t].offset, tensors[t].count));
-  }
-  return stages;
-}
-
-std::size_t StepExecutor::scale_of(std::size_t tensor) const {
-  return std::min(static_cast<std::size_t>(stages_[tensor]), loss_scales_.size() - 1);
-}
-
-// Whether the step is to be computed again, and with which loss scales. The same on all ranks, as
-// all have the same sums. A stage whose gradients are finite keeps its own.
-bool StepExecutor::may_repeat() {
-  if (outcome_ != GradientSum::Outcome::kNotFinite)
-    return outcome_ == GradientSum::Outcome::kRepeat;
-  const std::size_t tensors = execution_.gradients.tensors.size();
-  bool finite = sum_->is_finite(tensors + kLoss);
-  const std::size_t tail = execution_.gradients.elements - execution_.gradients.tail_offset;
-  for (std::size_t at = kTailCount; at < tail; at += kHeadTailCount) {
-    finite = finite && sum_->is_finite(tensors + at + kHeadLoss);
-  }
-  if (!finite) return false;
-  std::vector<bool> overflowed(loss_scales_.size(), loss_scales_.size() == 1);
-  for (std::size_t t = 0; t < tensors; ++t) {
-    if (!sum_->is_finite(t)) overflowed[scale_of(t)] = true;
-  }
-  bool any = false;
-  for (std::size_t s = 0; s < overflowed.size(); ++s) {
-    if (!overflowed[s]) continue;
-    if (!lower(loss_scales_[s])) return false;
-    any = true;
-  }
-  return any;
 }
 
 void StepExecutor::execute(const Task& task, const Inputs& inputs) {
@@ -269,7 +197,14 @@ void StepExecutor::perform(const Task& task, const Inputs& inputs) {
     case Task::Kind::kLoadParameters:
       return lanes_[lane].program.load_parameters(task.part.index, task.part.of);
     case Task::Kind::kBind:
-      return bind(task, inputs);
+      lanes_[lane].given = 0;
+      if (task.micro_batch == lanes_[lane].first_micro_batch) {
+        lanes_[lane].loss_is_finite = true;
+        lanes_[lane].not_finite.clear();
+      }
+      return lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
+                                    inputs.total_weight, {seed_, inputs.step},
+                                    gradients_.factors());
     case Task::Kind::kCompute:
       lanes_[lane].program.run(task.first_node, task.last_node);
       lanes_[lane].given = task.last_node;
@@ -295,19 +230,6 @@ void StepExecutor::perform(const Task& task, const Inputs& inputs) {
   }
 }
 
-void StepExecutor::bind(const Task& task, const Inputs& inputs) {
-  StepLane& lane = lanes_[static_cast<std::size_t>(task.lane)];
-  lane.given = 0;
-  if (task.micro_batch == lane.first_micro_batch) {
-    lane.loss_is_finite = true;
-    lane.not_finite.clear();
-  }
-  std::vector<double> factors;
-  for (const LossScale& scale : loss_scales_) factors.push_back(scale.factor);
-  lane.feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch), inputs.total_weight,
-                 {seed_, inputs.step}, factors);
-}
-
 void StepExecutor::await(const Task& task, const Inputs& inputs) {
   StepLane& lane = lanes_[static_cast<std::size_t>(task.lane)];
   const GradientLayout& layout = execution_.gradients;
@@ -315,50 +237,13 @@ void StepExecutor::await(const Task& task, const Inputs& inputs) {
   lane.program.wait(layout.buckets[bucket].ready_after);
   if (bucket + 1 < layout.buckets.size()) return;
   // Everything has run.
-  const auto m = static_cast<std::size_t>(task.micro_batch);
-  const Score s = score(inputs.batch, m, lane.logits, lane.per_sample, {});
-  if (!std::isfinite(static_cast<float>(s.loss))) {
-    lane.loss_is_finite = false;
-    append_not_finite(inputs.batch, m, lane.per_sample, lane.not_finite);
-  }
   const std::span<float> tail = sum_->written(task.lane).subspan(layout.tail_offset);
-  write_tail(s, inputs.stop, tail);
-  score_heads(task, inputs, tail.subspan(kTailCount));
-}
-
-void StepExecutor::score_heads(const Task& task, const Inputs& inputs, std::span<float> tail) {
-  StepLane& lane = lanes_[static_cast<std::size_t>(task.lane)];
-  const auto m = static_cast<std::size_t>(task.micro_batch);
-  for (std::size_t i = 0; i < lane.heads.size(); ++i) {
-    const StepLane::Head& head = lane.heads[i];
-    const Score s = score(inputs.batch, m, head.logits, head.per_sample, {});
-    if (!std::isfinite(static_cast<float>(s.loss))) {
-      lane.loss_is_finite = false;
-      append_not_finite(inputs.batch, m, head.per_sample, lane.not_finite);
-    }
-    tail[i * kHeadTailCount + kHeadLoss] = static_cast<float>(s.loss);
-    tail[i * kHeadTailCount + kHeadCorrect] = static_cast<float>(s.correct);
-  }
-}
-
-// Gradients alone are of the scaled loss, statistics are not.
-void StepExecutor::unscale(const Task& task) {
-  const std::span<float> written = sum_->written(task.lane);
-  const GradientLayout& layout = execution_.gradients;
-  const GradientLayout::Bucket& bucket = layout.buckets[static_cast<std::size_t>(task.bucket)];
-  const Elements part = elements_of(task.part, bucket.offset, bucket.count);
-  for (std::size_t t = bucket.first_tensor; t < bucket.last_tensor; ++t) {
-    const GradientLayout::Tensor& tensor = layout.tensors[t];
-    const double scale = loss_scales_[scale_of(t)].factor;
-    if (scale == 1 || graph_.outputs[tensor.output].kind != OutputKind::kGradient) continue;
-    const auto factor = static_cast<float>(1 / scale);
-    const std::size_t end = std::min(part.end, tensor.offset + tensor.count);
-    for (std::size_t i = std::max(part.begin, tensor.offset); i < end; ++i) written[i] *= factor;
-  }
+  score_lane(lane, inputs.batch, static_cast<std::size_t>(task.micro_batch), tail);
+  tail[kStop] = inputs.stop ? 1.0F : 0.0F;
 }
 
 void StepExecutor::add(const Task& task) {
-  unscale(task);
+  gradients_.unscale(sum_->written(task.lane), task);
   const StepLane& lane = lanes_[static_cast<std::size_t>(task.lane)];
   sum_->add(task.lane, static_cast<std::size_t>(task.bucket),
             task.micro_batch == lane.first_micro_batch, task.part);
@@ -374,7 +259,7 @@ NotFiniteFindings StepExecutor::find_not_finite() const {
   for (std::size_t t = 0; t < tensors.size() && found.tensor.empty(); ++t) {
     if (sum_->is_finite(t)) continue;
     found.tensor = graph_.value(graph_.outputs[tensors[t].output].of).name;
-    found.loss_scale = loss_scales_[scale_of(t)].factor;
+    found.loss_scale = gradients_.factor_of(t);
   }
   return found;
 }
@@ -395,7 +280,7 @@ void StepExecutor::read(const Task& task) {
 void StepExecutor::begin_update(const Inputs& inputs) {
   if (outcome_ != GradientSum::Outcome::kDone) return;
   // Before the sums go where the weights are.
-  if (finite_) unclipped_norm_ = clip_by_stage(gradients_by_stage(), clip_);
+  if (finite_) unclipped_norm_ = clip_by_stage(gradients_.of(*sum_), clip_);
   if (!finite_ || !weights_.begin_update(sum_->values(), inputs.lr, inputs.step, true)) {
     outcome_ = GradientSum::Outcome::kNotFinite;
   }

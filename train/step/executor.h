@@ -23,6 +23,7 @@
 #include "train/step/lane.h"
 #include "train/step/loss_scale.h"
 #include "train/step/not_finite.h"
+#include "train/step/stage_gradients.h"
 #include "train/step/step_marks.h"
 #include "train/step/task_runner.h"
 #include "train/step/trace_recorder.h"
@@ -78,10 +79,10 @@ class StepExecutor {
   void set_trace(TraceRecorder* trace) noexcept;
 
   // Between steps. None is scaled at first. One for all stages of the net, or each its own.
-  void set_loss_scales(std::vector<LossScale> scales) { loss_scales_ = std::move(scales); }
-  const std::vector<LossScale>& loss_scales() const noexcept { return loss_scales_; }
-  void set_loss_scale(const LossScale& scale) { loss_scales_ = {scale}; }
-  const LossScale& loss_scale() const noexcept { return loss_scales_.back(); }  // the last stage's
+  void set_loss_scales(std::vector<LossScale> scales) { gradients_.set_scales(std::move(scales)); }
+  const std::vector<LossScale>& loss_scales() const noexcept { return gradients_.scales(); }
+  void set_loss_scale(const LossScale& scale) { set_loss_scales({scale}); }
+  const LossScale& loss_scale() const noexcept { return loss_scales().back(); }  // the last stage's
 
   const Execution& execution() const noexcept { return execution_; }
 
@@ -100,9 +101,6 @@ class StepExecutor {
     bool stop;
   };
 
-  std::size_t scale_of(std::size_t tensor) const;
-  bool may_repeat();
-  void bind(const Task& task, const Inputs& inputs);
   void execute(const Task& task, const Inputs& inputs);
   void perform(const Task& task, const Inputs& inputs);
   void await(const Task& task, const Inputs& inputs);
@@ -111,9 +109,6 @@ class StepExecutor {
   void read(const Task& task);
   void begin_update(const Inputs& inputs);
   void update(const Task& task);
-  void unscale(const Task& task);
-  void score_heads(const Task& task, const Inputs& inputs, std::span<float> tail);
-  std::vector<std::vector<std::span<float>>> gradients_by_stage() const;
   NotFiniteFindings find_not_finite() const;
 
   const Graph& graph_;
@@ -122,8 +117,7 @@ class StepExecutor {
   std::uint64_t seed_ = 0;
   StepMarks marks_;
   TraceRecorder* trace_ = nullptr;
-  std::vector<LossScale> loss_scales_{LossScale{}};
-  const std::vector<int> stages_;  // of each tensor of the layout
+  StageGradients gradients_;
   std::unique_ptr<GradientSum> sum_;
   std::vector<StepLane> lanes_;
   Exchanger exchanger_;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "common/sample.h"
+#include "pipeline/load/batch.h"
 #include "train/backend/backend.h"
 #include "train/step/feed.h"
 
@@ -30,6 +32,10 @@ struct StepLane {
   bool loss_is_finite = true;          // of its micro-batches of the step
   std::vector<SampleId> not_finite{};  // samples of the step whose loss is not
 };
+
+// The lane's program has run micro-batch `m` of `batch`: what that is worth, for the net and each
+// head, goes into `tail` (StepTail, but for kStop). Samples whose loss is not finite are kept.
+void score_lane(StepLane& lane, const pipeline::Batch& batch, std::size_t m, std::span<float> tail);
 
 // After a failure in the midst of a step: what programs were given still uses the batch and the
 // buffers of the step.
