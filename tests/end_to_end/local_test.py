@@ -30,10 +30,10 @@ class Local(Case):
 
     def test_the_same_bits_on_any_ranks_and_after_a_stop(self):
         """In another form too: what one rank began, three end."""
-        for local, dtype in (("greedy", "f32"), ("greedy", "bf16"), ("overlapping", "f32")):
-            with self.subTest(local=local, dtype=dtype):
-                same = ("--reproducible", "--dtype", dtype)
-                name = f"{local}-{dtype}"
+        for local, dtype, *more in (("greedy", "f32"), ("greedy", "bf16"), ("overlapping", "f32"), ("greedy", "f32", "--sync-bn")):
+            with self.subTest(local=local, dtype=dtype, more=more):
+                same = ("--reproducible", "--dtype", dtype, *more)
+                name = "-".join((local, dtype, *more))
                 self.ok(*self.command(f"{name}-1", *same, local=local))
                 if (local, dtype) != ("greedy", "bf16"):
                     self.ok(*self.command(f"{name}-2", *same, local=local), ranks=2)

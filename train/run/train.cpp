@@ -449,8 +449,8 @@ TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator&
   PlannedRun planned = plan_run(options.execution, job, graphs, backend, in_force, comm);
   begin_model(model, job.forward, options.recipe.seed, options.start, comm, note);
   directory.begin(job.config);
-  note(in_words(planned, job, backend));
   for (const std::string& sentence : notes_on_data(job)) note(sentence);
+  note(in_words(planned, job, backend));
   if (useless_norm) note(*useless_norm);
   const auto norms =
       note_on_norm_groups(graphs.training, job.batches, views_of(job.setup), job.sync_bn);

@@ -69,7 +69,7 @@ int fuzz_config(BytesView input) {
   }
   geometry_of(config.setup);
   eval_recipe(config.eval_resize_px);
-  forward_graph(config.setup);
+  trained_graph(config.setup);
   return 0;
 }
 
