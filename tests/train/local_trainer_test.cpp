@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "common/error.h"
@@ -18,6 +19,7 @@
 #include "train/nets/local_heads.h"
 #include "train/run/evaluate_run.h"
 #include "train/run/train.h"
+#include "train/step/stage_gradients.h"
 
 namespace winnow::train::local_trainer_test {
 
@@ -216,6 +218,61 @@ TEST(LocalSteps, StagesHaveLossScalesOfTheirOwn) {
   const auto want = learnt({});
   EXPECT_EQ(learnt({{.factor = 1024}, {.factor = 4}}), want);
   EXPECT_EQ(learnt({{.factor = 8}}), want);
+}
+
+// Sums some of which are not finite.
+class SumsWith final : public GradientSum {
+ public:
+  SumsWith(std::size_t elements, std::set<std::size_t> not_finite)
+      : values_(elements), not_finite_(std::move(not_finite)) {}
+  std::span<float> written(int) noexcept override { return values_; }
+  void begin() noexcept override {}
+  void add(int, std::size_t, bool, Part) override {}
+  void add_lanes(std::size_t, Part) override {}
+  void reduce(std::size_t) override {}
+  Outcome finish() override { return Outcome::kNotFinite; }
+  std::span<const float> read(Part) noexcept override { return values_; }
+  std::span<float> values() noexcept override { return values_; }
+  bool is_finite(std::size_t tensor) const override { return !not_finite_.contains(tensor); }
+  std::map<std::string, std::int32_t> state() const override { return {}; }
+  void restore(const std::map<std::string, std::int32_t>&) override {}
+
+ private:
+  std::vector<float> values_;
+  const std::set<std::size_t> not_finite_;
+};
+
+TEST(LocalSteps, AnOverflowLowersTheScaleOfItsStageAlone) {
+  const NetOptions net = small_images(2);
+  const Graph plain = fuse(find_net("lenet").make(net));
+  const Graph forward =
+      fuse(with_local_heads(plain, {plain.find("pool1")}, find_local_head("linear"), net));
+  const Graph graph = prune(order_by_stage(differentiate(forward, local_losses(forward, 0))));
+  const GradientLayout layout = layout_gradients(graph, 4096, tail_count(graph));
+  EXPECT_EQ(tail_names(graph).size(), layout.elements - layout.tail_offset);
+  const auto tensor_of = [&](const char* name) {
+    for (std::size_t t = 0; t < layout.tensors.size(); ++t) {
+      if (graph.value(graph.outputs[layout.tensors[t].output].of).name == name) return t;
+    }
+    throw Error(name);
+  };
+  const std::size_t tail = layout.tensors.size();
+  const LossScale half{.factor = 512, .adapts = true};
+  const LossScale whole{.factor = 1024, .adapts = true};
+  const auto lowered = [&](std::set<std::size_t> not_finite) {
+    StageGradients gradients(graph, layout);
+    gradients.set_scales({whole, whole});
+    const bool any = gradients.lower(SumsWith(layout.elements, std::move(not_finite)));
+    return std::pair(any, gradients.scales());
+  };
+  EXPECT_EQ(lowered({tensor_of("conv1.weight")}), std::pair(true, std::vector{half, whole}));
+  EXPECT_EQ(lowered({tensor_of("local.1.fc.bias")}), std::pair(true, std::vector{half, whole}));
+  EXPECT_EQ(lowered({tensor_of("fc2.weight")}), std::pair(true, std::vector{whole, half}));
+  EXPECT_EQ(lowered({tensor_of("conv1.bias"), tensor_of("conv2.bias")}),
+            std::pair(true, std::vector{half, half}));
+  for (const std::size_t loss : {tail + kLoss, tail + kTailCount + kHeadLoss}) {
+    EXPECT_FALSE(lowered({tensor_of("conv1.weight"), loss}).first);
+  }
 }
 
 }  // namespace winnow::train::local_trainer_test
