@@ -17,7 +17,7 @@
 #include "train/checkpoint/checkpoint.h"
 #include "train/model/initial_weights.h"
 #include "train/nets/local_heads.h"
-#include "train/run/evaluate_run.h"
+#include "train/run/evaluations/evaluate_run.h"
 #include "train/run/train.h"
 #include "train/step/stage_gradients.h"
 
