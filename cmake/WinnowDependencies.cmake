@@ -83,10 +83,6 @@ if(httplib__httplib_FOUND)
 endif()
 winnow_find_library(xxhash::xxhash HEADER xxhash.h LIBRARY xxhash PACKAGE libxxhash-dev)
 winnow_find_library(webp::webp HEADER webp/decode.h LIBRARY webp PACKAGE libwebp-dev)
-winnow_find_library(opencv::core HEADER opencv2/core.hpp SUFFIX opencv4 LIBRARY opencv_core
-                    PACKAGE libopencv-core-dev)
-winnow_find_library(opencv::imgproc HEADER opencv2/imgproc.hpp SUFFIX opencv4
-                    LIBRARY opencv_imgproc PACKAGE libopencv-imgproc-dev)
 if(WINNOW_MPI)
   find_package(MPI QUIET COMPONENTS C)
   winnow_require(MPI_C_FOUND "Open MPI" libopenmpi-dev)
@@ -102,7 +98,9 @@ endif()
 if(WINNOW_TESTS OR WINNOW_FUZZ)
   find_package(GTest CONFIG QUIET)
   winnow_require(GTest_FOUND GoogleTest libgtest-dev,libgmock-dev)
-  # In tests alone: a program that is linked with it loads a hundred libraries more, which takes 0.1 s.
+  # In tests alone, to compare with: a program that is linked with it loads a hundred libraries more, which takes 0.1 s.
+  winnow_find_library(opencv::core HEADER opencv2/core.hpp SUFFIX opencv4 LIBRARY opencv_core
+                      PACKAGE libopencv-core-dev)
   winnow_find_library(opencv::imgcodecs HEADER opencv2/imgcodecs.hpp SUFFIX opencv4
                       LIBRARY opencv_imgcodecs PACKAGE libopencv-imgcodecs-dev)
 endif()

@@ -27,7 +27,7 @@ add_custom_command(OUTPUT ${static}
   DEPENDS ${archives} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/static VERBATIM)
 
 # Libraries of others that it calls, by the names that the linker knows: users of the static one need them, too.
-set(WINNOW_LINKED tbb fmt lmdb xxhash archive jpeg png tiff webp z opencv_imgproc opencv_core dnnl gomp pthread)
+set(WINNOW_LINKED tbb fmt lmdb xxhash archive jpeg png tiff webp z dnnl gomp pthread)
 if(WINNOW_MPI)
   list(APPEND WINNOW_LINKED ${MPI_C_LIBRARIES})
 endif()
@@ -119,7 +119,7 @@ on one machine or on many by MPI.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME winnow-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS
-  "libarchive-dev, libdnnl-dev, libfmt-dev, libjpeg62-turbo-dev, liblmdb-dev, libopencv-imgproc-dev, libopenmpi-dev, libpng-dev, libtbb-dev, libtiff-dev, libtomlplusplus-dev, libwebp-dev, libxxhash-dev, zlib1g-dev")
+  "libarchive-dev, libdnnl-dev, libfmt-dev, libjpeg62-turbo-dev, liblmdb-dev, libopenmpi-dev, libpng-dev, libtbb-dev, libtiff-dev, libtomlplusplus-dev, libwebp-dev, libxxhash-dev, zlib1g-dev")
 # Not by CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS, which knows no components.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/shlibs @ONLY
   CONTENT "libwinnow @PROJECT_VERSION_MAJOR@.@PROJECT_VERSION_MINOR@ winnow-dev (>= @PROJECT_VERSION@)\n")

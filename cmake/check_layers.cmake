@@ -80,7 +80,7 @@ set(homes
   "(jpeglib|turbojpeg|jerror)\\.h=pipeline/decode/"
   "webp/.*=pipeline/decode/"
   "tiff(io)?\\.h=pipeline/decode/"
-  "opencv2/.*=pipeline/decode/"
+  "opencv2/.*=tests/"
   "(oneapi/dnnl/)?dnnl.*=train/backend/onednn/"
   "omp\\.h=train/backend/onednn/"
   "(cuda|cudnn|cublas).*=train/backend/cudnn/"

@@ -13,7 +13,7 @@ namespace {
 
 enum Compression : std::uint32_t { kUncompressed = 0, kRuns8 = 1, kRuns4 = 2, kMasks = 3 };
 
-// OpenCV's order.
+// As samples are: blue first.
 using Colour = std::array<std::uint8_t, 4>;
 
 struct Layout {
@@ -72,9 +72,9 @@ bool is_supported(const Layout& layout) {
   }
 }
 
-void put(cv::Mat& to, int x, int y, const Colour& colour) {
-  const auto channels = static_cast<std::size_t>(to.channels());
-  std::copy_n(colour.begin(), channels, to.ptr(y) + static_cast<std::size_t>(x) * channels);
+void put(Samples& to, int x, int y, const Colour& colour) {
+  const auto channels = static_cast<std::size_t>(to.channels);
+  std::copy_n(colour.begin(), channels, to.row(y) + static_cast<std::size_t>(x) * channels);
 }
 
 // The bits of a mask, scaled to 8.
@@ -101,23 +101,23 @@ Colour colour_at(const Layout& layout, const Fields& line, std::uint64_t x) {
   return colour;
 }
 
-int row_of(const Layout& layout, int line, const cv::Mat& to) {
-  return layout.top_down ? line : to.rows - 1 - line;
+int row_of(const Layout& layout, int line, const Samples& to) {
+  return layout.top_down ? line : to.height_px - 1 - line;
 }
 
-void read_lines(const Layout& layout, const Fields& f, cv::Mat& to, const StopRequested& stop) {
-  const auto width = static_cast<std::uint64_t>(to.cols);
+void read_lines(const Layout& layout, const Fields& f, Samples& to, const StopRequested& stop) {
+  const auto width = static_cast<std::uint64_t>(to.width_px);
   const std::uint64_t line_bytes = (width * layout.bits + 31) / 32 * 4;
-  for (int line = 0; line < to.rows; ++line) {
+  for (int line = 0; line < to.height_px; ++line) {
     end_if_stopped(stop);
     const std::uint64_t at = layout.pixels_at + line_bytes * static_cast<std::uint64_t>(line);
     const Fields pixels(f.bytes(at, line_bytes), false);
     const int y = row_of(layout, line, to);
-    if (layout.bits == 24) {  // B, G, R are copied as they are
-      std::memcpy(to.ptr(y), f.bytes(at, line_bytes).data(), 3 * width);
+    if (layout.bits == 24) {  // as they are to be
+      std::memcpy(to.row(y), f.bytes(at, line_bytes).data(), 3 * width);
       continue;
     }
-    for (int x = 0; x < to.cols; ++x) {
+    for (int x = 0; x < to.width_px; ++x) {
       put(to, x, y, colour_at(layout, pixels, static_cast<std::uint64_t>(x)));
     }
   }
@@ -127,10 +127,10 @@ void read_lines(const Layout& layout, const Fields& f, cv::Mat& to, const StopRe
 // line (0), end of picture (1), a step right and up (2), or the number of literal indices that
 // follow, padded to 16 bits. Some writers omit the end of a full line. Skipped pixels get the
 // palette's first colour.
-std::optional<DecodeError> read_runs(const Layout& layout, const Fields& f, cv::Mat& to,
+std::optional<DecodeError> read_runs(const Layout& layout, const Fields& f, Samples& to,
                                      const StopRequested& stop) {
-  for (int y = 0; y < to.rows; ++y) {
-    for (int x = 0; x < to.cols; ++x) put(to, x, y, layout.palette[0]);
+  for (int y = 0; y < to.height_px; ++y) {
+    for (int x = 0; x < to.width_px; ++x) put(to, x, y, layout.palette[0]);
   }
   const bool by_halves = layout.compression == kRuns4;
   // Index number `i` in the bytes from `at` on.
@@ -142,16 +142,16 @@ std::optional<DecodeError> read_runs(const Layout& layout, const Fields& f, cv::
   int x = 0;
   int line = 0;
   const auto has_room = [&](std::uint32_t count) {
-    return count <= static_cast<std::uint32_t>(to.cols - x);
+    return count <= static_cast<std::uint32_t>(to.width_px - x);
   };
-  while (line < to.rows) {
+  while (line < to.height_px) {
     if (!f.has(at, 2)) return truncated("the BMP ends within its pixels");
     const std::uint32_t count = f.u8(at);
     const std::uint32_t code = f.u8(at + 1);
     at += 2;
-    if (x == to.cols && (count > 0 || code > 2)) {
+    if (x == to.width_px && (count > 0 || code > 2)) {
       x = 0;
-      if (++line == to.rows) break;
+      if (++line == to.height_px) break;
     }
     if (count > 0) {
       if (!has_room(count)) return corrupt("a run of the BMP is longer than its line");
@@ -185,7 +185,7 @@ std::optional<DecodeError> read_runs(const Layout& layout, const Fields& f, cv::
 
 }  // namespace
 
-Expected<cv::Mat, DecodeError> read_bmp(BytesView encoded, const Header& header,
+Expected<Samples, DecodeError> read_bmp(BytesView encoded, const Header& header,
                                         const StopRequested& stop) {
   const Fields f(encoded, false);
   const Layout layout = layout_of(f);
@@ -193,8 +193,8 @@ Expected<cv::Mat, DecodeError> read_bmp(BytesView encoded, const Header& header,
     return unsupported("is a BMP of " + std::to_string(layout.bits) + " bits and compression " +
                        std::to_string(layout.compression) + "; convert it to 24 bits");
   }
-  cv::Mat to(static_cast<int>(header.height_px), static_cast<int>(header.width_px),
-             CV_8UC(header.channels));
+  Samples to(static_cast<int>(header.height_px), static_cast<int>(header.width_px),
+             static_cast<int>(header.channels));
   if (layout.compression == kRuns8 || layout.compression == kRuns4) {
     if (auto error = read_runs(layout, f, to, stop)) return *std::move(error);
   } else {

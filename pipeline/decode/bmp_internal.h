@@ -1,10 +1,9 @@
 #pragma once
 
-#include <opencv2/core/mat.hpp>
-
 #include "common/expected.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/header.h"
+#include "pipeline/decode/samples_internal.h"
 
 namespace winnow::pipeline {
 
@@ -14,7 +13,7 @@ namespace winnow::pipeline {
 //            32 bits). Others are unsupported.
 // Errors     StoppedError; `stop` is asked at every row. Thread-safe.
 // Source     Microsoft, "Bitmap Storage".
-Expected<cv::Mat, DecodeError> read_bmp(BytesView encoded, const Header& header,
+Expected<Samples, DecodeError> read_bmp(BytesView encoded, const Header& header,
                                         const StopRequested& stop);
 
 }  // namespace winnow::pipeline

@@ -108,17 +108,17 @@ bool is_stopped(Job& job) {
   return job.stopped;
 }
 
-void read_passes(Job& job, cv::Mat& to) {
+void read_passes(Job& job, Samples& to) {
   for (int pass = 0; pass < job.passes; ++pass) {
-    for (int y = 0; y < to.rows; ++y) {
+    for (int y = 0; y < to.height_px; ++y) {
       if (is_stopped(job)) return;
-      png_read_row(job.png, to.ptr(y), nullptr);
+      png_read_row(job.png, to.row(y), nullptr);
     }
   }
   png_read_end(job.png, nullptr);
 }
 
-bool read_rows(Job& job, cv::Mat& to) {
+bool read_rows(Job& job, Samples& to) {
   if (setjmp(png_jmpbuf(job.png)) != 0) return false;
   read_passes(job, to);
   return true;
@@ -132,11 +132,11 @@ Expected<PngSamples, DecodeError> read_png(BytesView encoded, const StopRequeste
   const JobPtr job = make_job(encoded, stop);
   if (!read_info(*job)) return error_of(*job);
   PngSamples out;
-  const int depth = png_get_bit_depth(job->png, job->info) == 16 ? CV_16U : CV_8U;
-  out.samples.create(static_cast<int>(png_get_image_height(job->png, job->info)),
-                     static_cast<int>(png_get_image_width(job->png, job->info)),
-                     CV_MAKETYPE(depth, png_get_channels(job->png, job->info)));
-  if (out.samples.step < png_get_rowbytes(job->png, job->info)) return error_of(*job);
+  out.samples = Samples(static_cast<int>(png_get_image_height(job->png, job->info)),
+                        static_cast<int>(png_get_image_width(job->png, job->info)),
+                        png_get_channels(job->png, job->info),
+                        png_get_bit_depth(job->png, job->info) == 16 ? 2 : 1);
+  if (out.samples.row_bytes() < png_get_rowbytes(job->png, job->info)) return error_of(*job);
   if (!read_rows(*job, out.samples)) return error_of(*job);
   if (job->stopped) throw StoppedError("stopped within an image");
   out.warnings = job->warnings;

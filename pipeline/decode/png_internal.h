@@ -1,16 +1,16 @@
 #pragma once
 
-#include <opencv2/core/mat.hpp>
 #include <string>
 
 #include "pipeline/decode/decode.h"
+#include "pipeline/decode/samples_internal.h"
 
 namespace winnow::pipeline {
 
 // The samples of a PNG, as from cv::imdecode(IMREAD_UNCHANGED): gray; B, G, R; or B, G, R, A for
 // alpha that is not of gray alone; 8 or 16 bits.
 struct PngSamples {
-  cv::Mat samples;
+  Samples samples;
   std::string first_warning;
   int warnings = 0;
 };

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <opencv2/core/mat.hpp>
 
 #include "pipeline/decode/bmp_internal.h"
 #include "pipeline/decode/errors_internal.h"
 #include "pipeline/decode/matte_internal.h"
 #include "pipeline/decode/png_internal.h"
+#include "pipeline/decode/samples_internal.h"
 #include "pipeline/decode/warnings_internal.h"
 #include "pipeline/decode/webp_internal.h"
 
@@ -17,15 +17,20 @@ namespace {
 std::uint8_t to_8_bits(std::uint8_t sample) { return sample; }
 std::uint8_t to_8_bits(std::uint16_t sample) { return static_cast<std::uint8_t>(sample >> 8); }
 
-// OpenCV's order: gray; B, G, R; or B, G, R, A.
+// Row `y`: gray; B, G, R; or B, G, R, A.
 template <class Sample>
-Image to_image(const cv::Mat& mat, const Header& header) {
-  const int from_channels = mat.channels();
-  Image image(mat.rows, mat.cols, from_channels < 3 || header.gray ? 1 : 3);
+const Sample* row_of(const Samples& samples, int y) {
+  return reinterpret_cast<const Sample*>(samples.row(y));
+}
+
+template <class Sample>
+Image to_image(const Samples& samples, const Header& header) {
+  const int from_channels = samples.channels;
+  Image image(samples.height_px, samples.width_px, from_channels < 3 || header.gray ? 1 : 3);
   std::uint8_t* to = image.pixels.data();
-  for (int y = 0; y < mat.rows; ++y) {
-    const auto* from = mat.ptr<Sample>(y);
-    for (int x = 0; x < mat.cols; ++x, from += from_channels) {
+  for (int y = 0; y < samples.height_px; ++y) {
+    const auto* from = row_of<Sample>(samples, y);
+    for (int x = 0; x < samples.width_px; ++x, from += from_channels) {
       if (image.channels == 1) {
         *to++ = to_8_bits(from[0]);
       } else {
@@ -46,15 +51,15 @@ std::uint8_t alpha_at(const Sample* pixel, int channels, const Header& header) {
 }
 
 template <class Sample>
-Image to_image(const cv::Mat& mat, const Header& header, const Matte& matte) {
-  const int from_channels = mat.channels();
+Image to_image(const Samples& samples, const Header& header, const Matte& matte) {
+  const int from_channels = samples.channels;
   const bool gray = from_channels < 3 || header.gray;
-  Image image(mat.rows, mat.cols, gray && matte.is_gray() ? 1 : 3);
+  Image image(samples.height_px, samples.width_px, gray && matte.is_gray() ? 1 : 3);
   const std::array<int, 3> under{matte.red, matte.green, matte.blue};
   std::uint8_t* to = image.pixels.data();
-  for (int y = 0; y < mat.rows; ++y) {
-    const auto* from = mat.ptr<Sample>(y);
-    for (int x = 0; x < mat.cols; ++x, from += from_channels) {
+  for (int y = 0; y < samples.height_px; ++y) {
+    const auto* from = row_of<Sample>(samples, y);
+    for (int x = 0; x < samples.width_px; ++x, from += from_channels) {
       const int alpha = alpha_at(from, from_channels, header);
       for (int c = 0; c < image.channels; ++c) {
         int colour = to_8_bits(from[from_channels < 3 ? 0 : 2 - c]);
@@ -66,19 +71,19 @@ Image to_image(const cv::Mat& mat, const Header& header, const Matte& matte) {
   return image;
 }
 
-bool has_alpha(const cv::Mat& mat, const Header& header) {
-  if (mat.channels() == 4) return header.alpha != Alpha::kNone;
-  return mat.channels() == 1 && header.transparent_gray.has_value();
+bool has_alpha(const Samples& samples, const Header& header) {
+  if (samples.channels == 4) return header.alpha != Alpha::kNone;
+  return samples.channels == 1 && header.transparent_gray.has_value();
 }
 
 template <class Sample>
-Image alpha_of(const cv::Mat& mat, const Header& header) {
-  const int from_channels = mat.channels();
-  Image alpha(mat.rows, mat.cols, 1);
+Image alpha_of(const Samples& samples, const Header& header) {
+  const int from_channels = samples.channels;
+  Image alpha(samples.height_px, samples.width_px, 1);
   std::uint8_t* to = alpha.pixels.data();
-  for (int y = 0; y < mat.rows; ++y) {
-    const auto* from = mat.ptr<Sample>(y);
-    for (int x = 0; x < mat.cols; ++x, from += from_channels) {
+  for (int y = 0; y < samples.height_px; ++y) {
+    const auto* from = row_of<Sample>(samples, y);
+    for (int x = 0; x < samples.width_px; ++x, from += from_channels) {
       *to++ = alpha_at(from, from_channels, header);
     }
   }
@@ -86,25 +91,24 @@ Image alpha_of(const cv::Mat& mat, const Header& header) {
 }
 
 template <class Sample>
-DecodedImage to_image(const cv::Mat& mat, const Header& header, const std::optional<Matte>& matte,
-                      bool keep_alpha) {
-  const bool alpha = has_alpha(mat, header);
-  if (matte && alpha) return to_image<Sample>(mat, header, *matte);
-  DecodedImage image(to_image<Sample>(mat, header));
-  if (keep_alpha && alpha) keep_unless_opaque(image, alpha_of<Sample>(mat, header), header);
+DecodedImage to_image(const Samples& samples, const Header& header,
+                      const std::optional<Matte>& matte, bool keep_alpha) {
+  const bool alpha = has_alpha(samples, header);
+  if (matte && alpha) return to_image<Sample>(samples, header, *matte);
+  DecodedImage image(to_image<Sample>(samples, header));
+  if (keep_alpha && alpha) keep_unless_opaque(image, alpha_of<Sample>(samples, header), header);
   return image;
 }
 
-Expected<DecodedImage, DecodeError> image_of(const cv::Mat& mat, const Header& header,
+Expected<DecodedImage, DecodeError> image_of(const Samples& samples, const Header& header,
                                              const std::optional<Matte>& matte,
                                              const DecodeHooks& hooks) {
-  const bool same_size = static_cast<std::uint64_t>(mat.rows) == header.height_px &&
-                         static_cast<std::uint64_t>(mat.cols) == header.width_px;
+  const bool same_size = static_cast<std::uint64_t>(samples.height_px) == header.height_px &&
+                         static_cast<std::uint64_t>(samples.width_px) == header.width_px;
   if (!same_size) return corrupt("its size is not what its header says");
   const bool keep_alpha = hooks.keep_alpha;
-  if (mat.depth() == CV_8U) return to_image<std::uint8_t>(mat, header, matte, keep_alpha);
-  if (mat.depth() == CV_16U) return to_image<std::uint16_t>(mat, header, matte, keep_alpha);
-  return unsupported("has samples that are not of 8 or 16 bits; convert it to 8 bits");
+  if (samples.sample_bytes == 1) return to_image<std::uint8_t>(samples, header, matte, keep_alpha);
+  return to_image<std::uint16_t>(samples, header, matte, keep_alpha);
 }
 
 }  // namespace
@@ -141,8 +145,8 @@ Expected<DecodedImage, DecodeError> decode_webp(BytesView encoded, const Header&
   const auto height = static_cast<int>(header.height_px);
   const auto width = static_cast<int>(header.width_px);
   if ((matte || hooks.keep_alpha) && header.alpha != Alpha::kNone) {
-    cv::Mat samples(height, width, CV_8UC4);
-    const WebpTarget to{height, width, WebpOrder::kBgra, samples.data};
+    const Samples samples(height, width, 4);
+    const WebpTarget to{height, width, WebpOrder::kBgra, samples.bytes.get()};
     if (auto error = read_webp(encoded, to, hooks.stop)) return *std::move(error);
     return image_of(samples, header, matte, hooks);
   }
