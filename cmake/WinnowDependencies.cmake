@@ -75,11 +75,14 @@ if(DNNL__dnnl_FOUND)
   string(REGEX MATCH "^[0-9]+" WINNOW_DNNL_GENERATION "${version}")
 endif()
 winnow_find_library(lmdb::lmdb HEADER lmdb.h LIBRARY lmdb PACKAGE liblmdb-dev)
-winnow_find_library(httplib::httplib HEADER httplib.h LIBRARY cpp-httplib PACKAGE libcpp-httplib-dev)
-if(httplib__httplib_FOUND)
-  # Its structs have other members with these, and Debian's library is built with them.
-  set_property(TARGET httplib::httplib PROPERTY INTERFACE_COMPILE_DEFINITIONS
-    CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
+find_package(httplib CONFIG QUIET)
+if(NOT httplib_FOUND)  # Debian's has no CMake package
+  winnow_find_library(httplib::httplib HEADER httplib.h LIBRARY cpp-httplib PACKAGE libcpp-httplib-dev)
+  if(httplib__httplib_FOUND)
+    # Its structs have other members with these, and Debian's library is built with them.
+    set_property(TARGET httplib::httplib PROPERTY INTERFACE_COMPILE_DEFINITIONS
+      CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
+  endif()
 endif()
 winnow_find_library(xxhash::xxhash HEADER xxhash.h LIBRARY xxhash PACKAGE libxxhash-dev)
 winnow_find_library(webp::webp HEADER webp/decode.h LIBRARY webp PACKAGE libwebp-dev)
@@ -94,6 +97,13 @@ if(WINNOW_MPI)
       list(APPEND missing "an Open MPI with threads, this one is configured without (Debian: libopenmpi-dev)")
     endif()
   endif()
+endif()
+# Linked by the name that all MPI libraries of MPICH's ABI have, which Debian's has not.
+set(WINNOW_MPICH "" CACHE PATH "With WINNOW_MPI=LOADED: a folder with include/mpi.h and lib/libmpi.so.12 of an MPICH, to run under its launchers, too")
+if(WINNOW_MPI STREQUAL LOADED AND WINNOW_MPICH)
+  add_library(mpich::mpich SHARED IMPORTED)
+  set_target_properties(mpich::mpich PROPERTIES
+    IMPORTED_LOCATION ${WINNOW_MPICH}/lib/libmpi.so.12 IMPORTED_SONAME libmpi.so.12 INTERFACE_INCLUDE_DIRECTORIES ${WINNOW_MPICH}/include)
 endif()
 if(WINNOW_TESTS OR WINNOW_FUZZ)
   find_package(GTest CONFIG QUIET)

@@ -28,7 +28,10 @@ add_custom_command(OUTPUT ${static}
 
 # Libraries of others that it calls, by the names that the linker knows: users of the static one need them, too.
 set(WINNOW_LINKED tbb fmt lmdb xxhash archive jpeg png tiff webp z dnnl gomp pthread)
-if(WINNOW_MPI)
+get_property(plugins GLOBAL PROPERTY WINNOW_MPI_PLUGINS)
+if(plugins)
+  list(APPEND WINNOW_LINKED dl)
+elseif(WINNOW_MPI)
   list(APPEND WINNOW_LINKED ${MPI_C_LIBRARIES})
 endif()
 set(cards "")
@@ -67,6 +70,7 @@ add_custom_target(winnow_installed ALL DEPENDS ${static} ${reference}/written ${
 
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/winnow)
 install(TARGETS winnow RUNTIME COMPONENT program)
+install(TARGETS ${plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 install(PROGRAMS tools/winnow-doctor tools/winnow-elastic TYPE BIN COMPONENT program)
 install(DIRECTORY ${reference}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 install(FILES ${reference}/bash/winnow DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)

