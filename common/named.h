@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/error.h"
+#include "common/row_called.h"
 
 namespace winnow {
 
@@ -18,17 +20,16 @@ struct Named {
   T value;
 };
 
-// The value with a name. UsageError lists the names if it is unknown. `what` describes the value:
-// "scope".
+// The value with a name. UsageError as unknown_name() says it if it is unknown. `what` describes
+// the value: "scope".
 template <class Row, std::size_t N>
 auto parse_named(const std::array<Row, N>& table, std::string_view what, std::string_view name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Row& row : table) {
     if (row.name == name) return row.value;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
+    known.emplace_back(row.name);
   }
-  throw UsageError("there is no " + std::string(what) + " '" + std::string(name) +
-                   "'; choose one of " + known);
+  throw UsageError(unknown_name("there is no " + std::string(what), name, known));
 }
 
 // The name of a value, which must be in the table.

@@ -50,6 +50,12 @@ void check_choice(const ChoiceOptions& flags, const std::string& prefix) {
   }
 }
 
+void check_hash(const ChoiceOptions& flags) {
+  const std::string hash = hash_of(flags);
+  if (hash == dedup::kExact || hash == kAuto) return;
+  dedup::check_threshold(hash, flags.threshold.value_or(0));
+}
+
 dedup::Demand demand_of(const ChoiceOptions& flags) noexcept {
   dedup::Demand demand;
   demand.risk = flags.risk.value_or(demand.risk);

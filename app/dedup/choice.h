@@ -32,6 +32,9 @@ inline constexpr double kMostFalsePairs = 0.5;
 
 // UsageError where flags contradict each other. `prefix`: as above.
 void check_choice(const ChoiceOptions& flags, const std::string& prefix = "--");
+// UsageError where the hash that is said is none, or its codes never differ by as many bits as are
+// said. Not for an index, whose own hash is compared.
+void check_hash(const ChoiceOptions& flags);
 dedup::Demand demand_of(const ChoiceOptions& flags) noexcept;
 // The hash that is said: that of the flag, or phash where there is a threshold alone; else kAuto.
 std::string hash_of(const ChoiceOptions& flags);

@@ -121,6 +121,8 @@ dedup::Options checked(const DedupRequest& o) {
   pipeline::check_selection_name(o.name);
   check_places(o.lists, o.report, o.json);
   check_choice(deciding.flags.choice);
+  check_hash(deciding.flags.choice);
+  check_reviews(deciding.flags.obeyed.reviews);
   check_features(deciding.features, deciding.flags.choice);
   if (deciding.features.any() && is_data_set(o.cache)) {
     throw UsageError("--features are of a cache, and " + o.cache.string() +

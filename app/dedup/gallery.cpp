@@ -44,17 +44,21 @@ std::vector<dedup::IssuePicture> dropped_pictures(const Deduplicated& what) {
 
 }  // namespace
 
+void check_folder_of(const std::filesystem::path& path, const std::string& what) {
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(folder, ignored)) return;
+  throw UsageError(what + " cannot be written to " + path.string() + ": there is no folder " +
+                   folder.string() + "; make it first");
+}
+
 void check_report_path(const std::filesystem::path& path) {
   if (path.empty()) return;
   if (path == "-") {
     throw UsageError("--report - names no file: a page is not printed; name one, as page.html");
   }
-  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  check_folder_of(path, "the report");
   std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored)) {
-    throw UsageError("the report cannot be written to " + path.string() + ": there is no folder " +
-                     folder.string() + "; make it first");
-  }
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::exists(status) &&
       !(std::filesystem::is_regular_file(status) && is_page(path))) {

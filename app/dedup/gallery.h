@@ -11,6 +11,9 @@
 
 namespace winnow::app {
 
+// Before any work: throws UsageError where there is no folder for this file. `what` is "the
+// report".
+void check_folder_of(const std::filesystem::path& path, const std::string& what);
 // Before any work: throws UsageError where no page can be written to `path`, as there is no such
 // folder or what is there is no page. Empty: none is asked for.
 void check_report_path(const std::filesystem::path& path);

@@ -168,6 +168,7 @@ void check_places(const ListPlaces& lists, const std::filesystem::path& report, 
   check_report_path(report);
   std::set<std::filesystem::path> taken;
   for (const std::filesystem::path& path : places_of(lists)) {
+    if (!path.empty() && path != kStandardOutput) check_folder_of(path, "a list");
     if (!path.empty() && !taken.insert(path.lexically_normal()).second) {
       throw UsageError("two lists would go into " + path.string() + "; name another file for one");
     }

@@ -26,6 +26,10 @@ void check_globs(const Session& session, const dedup::Precedence& precedence) {
 
 }  // namespace
 
+void check_reviews(const std::vector<std::filesystem::path>& reviews) {
+  for (const std::filesystem::path& file : reviews) dedup::read_review(file);
+}
+
 std::vector<dedup::Review> read_reviews(const Session& session,
                                         const std::vector<std::filesystem::path>& reviews) {
   std::vector<dedup::Review> read;

@@ -18,6 +18,8 @@ struct Obeyed {
   dedup::Globs globs;
 };
 
+// Throws as read_review() where one of the files is none, before any work.
+void check_reviews(const std::vector<std::filesystem::path>& reviews);
 // Reads them, and says where a last line was cut off.
 std::vector<dedup::Review> read_reviews(const Session& session,
                                         const std::vector<std::filesystem::path>& reviews);

@@ -144,6 +144,8 @@ void export_in_place(const ExportRequest& o, const InPlace& in_place,
   }
   pipeline::check_destinations(o.to, options);
   check_choice(in_place.flags.choice);
+  check_hash(in_place.flags.choice);
+  check_reviews(in_place.flags.obeyed.reviews);
   const dedup::Options deciding = dedup_options(in_place.flags);
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
   const pipeline::Cache cache = [&] {

@@ -23,6 +23,7 @@
 #include "common/json.h"
 #include "common/utf8.h"
 #include "dedup/features/feature_links.h"
+#include "dedup/hash/hashes.h"
 #include "dedup/index/index_features.h"
 #include "dedup/index/picture_matches.h"
 #include "pipeline/store/cache.h"
@@ -38,6 +39,7 @@ int threshold_of(const IndexQueryRequest& o, const dedup::StoredIndex& index,
                  const Session& session) {
   if (o.features.any()) return dedup::distance_of_cosine(*o.features.cosine);
   if (o.choice.threshold) {
+    dedup::check_threshold(index.kind().hash, *o.choice.threshold);
     say_if_small(session, index.kind().hash, *o.choice.threshold);
     return *o.choice.threshold;
   }

@@ -11,6 +11,7 @@
 
 #include "app/dedup/across_labels.h"
 #include "app/dedup/compared.h"
+#include "app/dedup/gallery.h"
 #include "app/dedup/search.h"
 #include "app/page/ingest_page.h"
 #include "app/sources/class_words.h"
@@ -34,11 +35,7 @@ namespace {
 // Before an hour's work: that its page will have a folder to be in.
 void check_report(const IngestRequest& o, const std::filesystem::path& out) {
   if (o.output.report.empty() || o.output.report.parent_path() == out) return;
-  const std::filesystem::path folder = std::filesystem::absolute(o.output.report).parent_path();
-  std::error_code ignored;
-  if (std::filesystem::is_directory(folder, ignored)) return;
-  throw UsageError("the report cannot be written to " + o.output.report.string() +
-                   ": there is no folder " + folder.string() + "; make it first");
+  check_folder_of(o.output.report, "the report");
 }
 
 void write_report(const IngestRequest& o, const std::filesystem::path& out,
@@ -135,9 +132,9 @@ void conclude(const IngestRequest& o, const pipeline::Gate& gate, const std::fil
 
 void check_drop_hash(const ChoiceOptions& flags, const std::vector<std::string>& computed) {
   check_choice(flags, "--drop-");
+  check_hash(flags);
   const std::string hash = hash_of(flags);
   if (hash == dedup::kExact || hash == kAuto) return;
-  dedup::find_hash(hash);  // there is such a one
   if (std::ranges::find(computed, hash) != computed.end()) return;
   throw UsageError(fmt::format(
       "--drop-hash {} is none of the hashes that this ingest computes ({}); add it to --hash, or "

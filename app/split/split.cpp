@@ -191,6 +191,7 @@ void check_folds(const SplitRequest& o) {
 void decide(const SplitRequest& o, const Session& session, const dedup::SharedWork& work) {
   pipeline::check_selection_name(o.name);
   check_choice(o.compare.choice);
+  check_hash(o.compare.choice);
   check_features(o.compare.features, o.compare.choice);
   if (o.shares.folds > 0) check_folds(o);
   check_report_path(o.output.report);

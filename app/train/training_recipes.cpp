@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "common/error.h"
+#include "common/row_called.h"
 #include "train/nets/nets.h"
 
 namespace winnow::app {
@@ -326,11 +327,15 @@ std::vector<TrainingRecipe> training_recipes() {
 }
 
 TrainingRecipe find_training_recipe(std::string_view name) {
+  std::vector<std::string> known;
   for (const TrainingRecipe& recipe : training_recipes()) {
     if (recipe.name == name) return recipe;
+    known.emplace_back(recipe.name);
   }
-  throw UsageError("unknown recipe '" + std::string(name) +
-                   "'; winnow train --help-all lists them");
+  const std::string meant = nearest_word(name, known);
+  throw UsageError("unknown recipe '" + std::string(name) + "'; " +
+                   (meant.empty() ? "" : "did you mean " + meant + "? ") +
+                   "winnow train --help-all lists them");
 }
 
 TrainingRecipe own_recipe(const train::NetChoice& net, int side_px) {

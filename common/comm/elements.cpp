@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "common/error.h"
+#include "common/row_called.h"
 
 namespace winnow::comm {
 
@@ -27,13 +27,8 @@ const ElementTypeInfo& info(ElementType type) noexcept {
 std::span<const ElementTypeInfo> element_types() { return kTypes; }
 
 ElementType find_element_type(std::string_view name) {
-  std::string known;
-  for (std::size_t i = 0; i < kTypes.size(); ++i) {
-    if (kTypes[i].name == name) return static_cast<ElementType>(i);
-    known += (known.empty() ? "" : ", ") + std::string(kTypes[i].name);
-  }
-  throw UsageError("there is no type of elements '" + std::string(name) +
-                   "'; choose one of: " + known);
+  const ElementTypeInfo& row = row_called("there is no type of elements", name, kTypes);
+  return static_cast<ElementType>(&row - kTypes.data());
 }
 
 }  // namespace winnow::comm

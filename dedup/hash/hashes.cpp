@@ -194,6 +194,13 @@ int usual_threshold(std::string_view whole) {
   return 0;
 }
 
+void check_threshold(std::string_view hash, int threshold) {
+  const int most = find_hash(hash).row->bits;
+  if (threshold >= 0 && threshold <= most) return;
+  throw UsageError("a threshold of " + std::to_string(threshold) + " bits makes no sense for '" +
+                   std::string(hash) + "'; choose one from 0 to " + std::to_string(most));
+}
+
 int common_scale(std::span<const std::string> names) {
   int scale = 0;
   for (const std::string& name : names) {

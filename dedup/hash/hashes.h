@@ -105,6 +105,8 @@ std::vector<HashKind> hash_kinds();
 HashKind find_hash(std::string_view name);
 // The usual threshold for this name's orientations; 0 if it is no hash.
 int usual_threshold(std::string_view name);
+// UsageError if codes of this hash never differ by so many bits, or the hash is unknown.
+void check_threshold(std::string_view hash, int threshold);
 // The scale that all these hashes share. UsageError if they differ.
 int common_scale(std::span<const std::string> names);
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "common/error.h"
+#include "common/row_called.h"
 
 namespace winnow::pipeline {
 namespace {
@@ -241,8 +243,12 @@ Step parse_step(std::string_view text) {
     }
     return step;
   }
-  throw UsageError("there is no augmentation called '" + std::string(name) +
-                   "'; use none, cifar, imagenet or steps that winnow train --help lists");
+  std::vector<std::string> known{"none", "cifar", "imagenet"};
+  for (const Step& step : all_kinds()) known.emplace_back(name_of(step));
+  const std::string meant = nearest_word(name, known);
+  throw UsageError("there is no augmentation called '" + std::string(name) + "'; " +
+                   (meant.empty() ? "" : "did you mean " + meant + "? Otherwise ") +
+                   "use none, cifar, imagenet or steps that winnow train --help lists");
 }
 
 struct Named {

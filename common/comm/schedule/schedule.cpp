@@ -9,7 +9,7 @@
 #include "common/comm/schedule/rabenseifner.h"
 #include "common/comm/schedule/recursive_doubling.h"
 #include "common/comm/schedule/ring.h"
-#include "common/error.h"
+#include "common/row_called.h"
 
 namespace winnow::comm {
 
@@ -40,13 +40,7 @@ constexpr std::array kSchedules{
 std::span<const Schedule> schedules() { return kSchedules; }
 
 const Schedule& find_schedule(std::string_view name) {
-  std::string known;
-  for (const Schedule& schedule : kSchedules) {
-    if (schedule.name == name) return schedule;
-    known += (known.empty() ? "" : ", ") + std::string(schedule.name);
-  }
-  throw UsageError("there is no all-reduce schedule '" + std::string(name) +
-                   "'; choose one of: " + known);
+  return row_called("there is no all-reduce schedule", name, kSchedules);
 }
 
 }  // namespace winnow::comm
