@@ -47,6 +47,8 @@ Verb add_held_bench(Verb bench, const std::string& name, const std::string& what
       .show_default();
   verb.add_flag("--json", o.json, "Print one JSON object on stdout");
   add_ingest_flags(verb, o.flags);
+  shorten_help(verb, {"--seconds", "--rounds", "--hold", "--hash", "--threads", "--json"},
+               fmt::format("Example:\n  winnow bench {} photos/", name));
   return verb;
 }
 
@@ -259,7 +261,8 @@ SubVerb add_bench_allreduce(Verb bench) {
 }  // namespace
 
 Command add_bench(Verb program) {
-  const Verb verb = program.add_verb("bench", "Measure what is achieved beside what is attainable");
+  const Verb verb =
+      program.add_verb("bench", "Measure what is achieved compared with what is attainable");
   verb.footer(
       R"(Kinds of runs alternate, so that a machine that others use slows all alike.
 

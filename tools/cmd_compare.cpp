@@ -14,7 +14,7 @@ namespace winnow::tools {
 Command add_compare(Verb program) {
   auto o = std::make_shared<CompareRequest>();
   const Verb verb = program.add_verb(
-      "compare", "Compare runs on the same images: paired tests, and the images that differ");
+      "compare", "Compare runs on the same images: paired tests, and what differs");
   verb.add_option("runs", o->runs,
                   "Run directories made by winnow train, two or more, or those of winnow train "
                   "--folds; the first is the one that the others are compared with")

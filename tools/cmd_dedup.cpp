@@ -1,18 +1,59 @@
 #include <memory>
+#include <string>
 
 #include "app/dedup/dedup.h"
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/flags/flags.h"
+#include "tools/help.h"
 #include "tools/ingest_flags.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {
 
+namespace {
+
+std::string dedup_footer() {
+  return "Hashes:" + hash_lines() +
+         "\n\nNothing is deleted: a selection is a decision that can be changed at any time.\n"
+         "Without --hash and --threshold the images choose: of the stored hashes the one that "
+         "finds\n"
+         "most, to as many bits as have fewer than 0.5 expected false pairs among so many images\n"
+         "(docs/thresholds.md). It says which, what that finds and what not.\n"
+         "Up to 100,000 images that have details are then compared themselves, as with --verify,\n"
+         "unless --hash, --threshold, --risk, --precision or --no-verify leaves it to codes.\n"
+         "Under mpirun ranks share the search and the looking at pictures; rank 0 does the rest, "
+         "and\n"
+         "it alone needs the files.\n"
+         "A selection of the same name is kept as NAME.previous.\n\n"
+         "Examples:\n"
+         "  winnow dedup photos/ > duplicates.csv        # a data set, in place\n"
+         "  winnow dedup cache\n"
+         "  winnow dedup cache --report duplicates.html  # to look at them\n"
+         "  winnow dedup cache --no-verify               # by codes alone\n"
+         "  winnow dedup cache --risk 10                 # by codes: more copies, and some "
+         "strangers\n"
+         "  winnow dedup cache --precision 0.95          # by as many bits as that allows\n"
+         "  winnow dedup cache --hash phash --threshold 6\n"
+         "  winnow dedup cache --verify                  # by the pictures, however many there "
+         "are\n"
+         "  winnow dedup cache --features default --cosine 0.97   # made by winnow embed\n"
+         "  winnow dedup cache --features default --cosine 0.7 --verify   # pictures have the last "
+         "word\n"
+         "  winnow dedup cache --hash exact --name exact --list-groups groups.csv\n"
+         "  winnow dedup cache --scope across --on-leak move   # no split shares a picture\n"
+         "  winnow dedup cache --review said.jsonl --prefer 'originals/**' --protect 'gold/**'\n"
+         "  mpirun -np 4 winnow dedup cache              # the same selection, sooner\n"
+         "  winnow dedup cache --drop-issues blurry,dark --list-issues bad.csv\n"
+         "  winnow dedup cache --on-leak fail --json     # in continuous integration";
+}
+
+}  // namespace
+
 Command add_dedup(Verb program) {
   auto o = std::make_shared<DedupRequest>();
-  const Verb verb = program.add_verb(
-      "dedup", "Find duplicates and leaks between splits; write a selection that training obeys");
+  const Verb verb =
+      program.add_verb("dedup", "Find duplicates and leaks; write a selection that training obeys");
   verb.add_option("cache", o->cache,
                   "Cache made by winnow ingest, or a data set, as of ingest, which is looked at "
                   "where it is: then what would be removed is printed as CSV")
@@ -31,35 +72,15 @@ Command add_dedup(Verb program) {
                   "if the search found anything else")
       .check(whole_in(0, kMostCount));
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
-  verb.footer(
-      "Hashes:" + hash_lines() +
-      "\n\nNothing is deleted: a selection is a decision that can be changed at any time.\n"
-      "Without --hash and --threshold the images choose: of the stored hashes the one that finds\n"
-      "most, to as many bits as have fewer than 0.5 expected false pairs among so many images\n"
-      "(docs/thresholds.md). It says which, what that finds and what not.\n"
-      "Up to 100,000 images that have details are then compared themselves, as with --verify,\n"
-      "unless --hash, --threshold, --risk, --precision or --no-verify leaves it to codes.\n"
-      "Under mpirun ranks share the search and the looking at pictures; rank 0 does the rest, and\n"
-      "it alone needs the files.\n"
-      "A selection of the same name is kept as NAME.previous.\n\n"
-      "Examples:\n"
-      "  winnow dedup photos/ > duplicates.csv        # a data set, in place\n"
-      "  winnow dedup cache\n"
-      "  winnow dedup cache --report duplicates.html  # to look at them\n"
-      "  winnow dedup cache --no-verify               # by codes alone\n"
-      "  winnow dedup cache --risk 10                 # by codes: more copies, and some strangers\n"
-      "  winnow dedup cache --precision 0.95          # by as many bits as that allows\n"
-      "  winnow dedup cache --hash phash --threshold 6\n"
-      "  winnow dedup cache --verify                  # by the pictures, however many there are\n"
-      "  winnow dedup cache --features default --cosine 0.97   # made by winnow embed\n"
-      "  winnow dedup cache --features default --cosine 0.7 --verify   # pictures have the last "
-      "word\n"
-      "  winnow dedup cache --hash exact --name exact --list-groups groups.csv\n"
-      "  winnow dedup cache --scope across --on-leak move   # no split shares a picture\n"
-      "  winnow dedup cache --review said.jsonl --prefer 'originals/**' --protect 'gold/**'\n"
-      "  mpirun -np 4 winnow dedup cache              # the same selection, sooner\n"
-      "  winnow dedup cache --drop-issues blurry,dark --list-issues bad.csv\n"
-      "  winnow dedup cache --on-leak fail --json     # in continuous integration");
+  verb.footer(dedup_footer());
+  shorten_help(verb,
+               {"--threshold", "--precision", "--verify", "--keep", "--on-leak", "--protect",
+                "--review", "--report", "--list", "--name", "--json"},
+               R"(Examples:
+  winnow dedup photos --report page.html       # a data set where it is, a page to look at
+  winnow dedup cache                           # a selection that training obeys
+  winnow dedup cache --precision 0.95          # by codes alone, as many bits as that allows
+  winnow dedup cache --on-leak fail --json     # in continuous integration)");
   return {verb, true,
           [o, verb](Session& session) {
             o->words = words_of(verb);

@@ -11,8 +11,8 @@ namespace winnow::tools {
 
 Command add_embed(Verb program) {
   auto o = std::make_shared<EmbedRequest>();
-  const Verb verb = program.add_verb(
-      "embed", "Compute a vector for every image by a net, or take yours: features to compare by");
+  const Verb verb =
+      program.add_verb("embed", "Compute a feature vector for every image, or take yours");
   verb.add_option("source", o->embed.source,
                   "Run directory made by winnow train, a safetensors file with torchvision's "
                   "names, or a .npy file with a vector in each row")

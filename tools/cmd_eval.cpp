@@ -19,8 +19,8 @@ using Confusion = std::vector<std::vector<std::uint64_t>>;  // [label][predictio
 
 Command add_eval(Verb program) {
   auto o = std::make_shared<EvalRequest>();
-  const Verb verb = program.add_verb(
-      "eval", "Evaluate a run: accuracy on all and without leaked images, predictions, confusions");
+  const Verb verb =
+      program.add_verb("eval", "Evaluate a run: accuracy with and without leaked images");
   verb.add_option("run", o->eval.run,
                   "Run directory made by winnow train, or a safetensors file with torchvision's "
                   "names")

@@ -6,6 +6,7 @@
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/flags/flags.h"
+#include "tools/help.h"
 #include "tools/ingest_flags.h"
 #include "tools/numbers.h"
 
@@ -54,8 +55,8 @@ constexpr const char* kFooter =
 Command add_export(Verb program) {
   auto o = std::make_shared<ExportRequest>();
   auto in_place = std::make_shared<InPlace>();
-  const Verb verb = program.add_verb(
-      "export", "Write a cache's images, or a list of them, for other programs to read");
+  const Verb verb =
+      program.add_verb("export", "Write a cache's images, or a list of them, for other programs");
   verb.add_option("cache", o->cache,
                   "Cache made by winnow ingest, or a data set, as of ingest, whose duplicates are "
                   "found where it is and left out")
@@ -84,6 +85,14 @@ Command add_export(Verb program) {
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   const std::vector<Flag> own = add_in_place_flags(verb, *in_place);
   verb.footer(kFooter);
+  shorten_help(verb,
+               {"--to", "--as", "--selection", "--removed", "--split", "--source", "--link",
+                "--review", "--protect", "--json"},
+               R"(Examples:
+  winnow export photos --to clean                     # photos/ without its duplicates
+  winnow export photos --to clean --removed doubles --link hard
+  winnow export cache --to clean --selection default  # clean/{train,test}/<class>/*
+  winnow export cache --to all.csv --as list --selection default)");
   return {verb, false,
           [o, in_place, verb, own](Session& session) {
             const auto given = std::ranges::find_if(own, &Flag::given);

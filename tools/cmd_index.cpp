@@ -194,6 +194,12 @@ Examples:
   winnow index dedup all.index --no-verify  # by codes alone
   winnow index dedup all.index --features default --cosine 0.97 --source cache-a --source cache-b
   winnow index dedup all.index --report all.html --source cache --source photos/)");
+  shorten_help(verb,
+               {"--name", "--threshold", "--verify", "--keep", "--on-leak", "--protect", "--review",
+                "--source", "--report", "--list", "--json"},
+               R"(Examples:
+  winnow index dedup all.index --source photos/   # as winnow dedup photos/ does
+  winnow index dedup all.index --no-verify        # by codes alone)");
   return {verb, [o, verb](Session& session) {
             o->words = words_of(verb);
             index_dedup(*o, session);
@@ -203,10 +209,8 @@ Examples:
 }  // namespace
 
 Command add_index(Verb program) {
-  const Verb verb = program.add_verb(
-      "index",
-      "Keep fingerprints that grow: add, delete, merge, ask, deduplicate, without searching all "
-      "again");
+  const Verb verb =
+      program.add_verb("index", "Keep fingerprints that grow: add, merge, ask, deduplicate");
   verb.footer(
       R"(Nothing but INDEX is written to (and TMPDIR, while a data set is looked at), and images are not
 needed once they are added. A change that is stopped, however it was, leaves the index as it was

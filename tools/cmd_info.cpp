@@ -19,7 +19,8 @@ namespace {
 using BySplit = pipeline::SelectionCounts::BySplit;
 
 // `flags` must live as long as `verb`.
-void add_sheet_flags(Verb verb, Flag selection, SheetOptions& flags) {
+void add_sheet_flags(Verb whole, Flag selection, SheetOptions& flags) {
+  const Verb verb = whole.titled("The sheet");
   const Flag sheet =
       verb.add_option("--sheet", flags.path, "Write a PNG with thumbnails of some samples");
   verb.add_flag("--removed", flags.of.removed,
@@ -60,8 +61,8 @@ void add_sheet_flags(Verb verb, Flag selection, SheetOptions& flags) {
 
 Command add_info(Verb program) {
   auto o = std::make_shared<InfoRequest>();
-  const Verb verb = program.add_verb(
-      "info", "Show what a cache holds, or a selection keeps, in numbers and pictures");
+  const Verb verb =
+      program.add_verb("info", "Show what a cache or a selection holds, in numbers and pictures");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
   const Flag selection = verb.add_option(
       "--selection", o->selection,

@@ -53,7 +53,8 @@ std::string ingest_footer() {
          "  winnow ingest /usr/share/datasets/fashion-mnist --out cache --memory";
 }
 
-void add_gate_flags(Verb verb, GateOptions& flags) {
+void add_gate_flags(Verb whole, GateOptions& flags) {
+  const Verb verb = whole.titled("Gates");
   verb.add_option("--fail-on", flags.fail_on,
                   "Exit with code 3, once the cache is made, if an input was so or worse: "
                   "truncated, error (no picture), warning (a picture the decoder complained of)")

@@ -73,7 +73,6 @@ void add_question_flags(Verb verb, PlanFlags& o) {
   group
       .add_option("--efficiency", r.scaling.efficiency,
                   "Share of their speed that machines are to keep")
-      .in_shares()
       .check(real_in(0.01, 1))
       .show_default();
   group.add_option("--price", r.scaling.hour_price, "Of a machine for an hour, in any currency")
@@ -167,7 +166,7 @@ constexpr const char* kExamples = R"(Examples:
 Command add_plan(Verb program) {
   auto o = std::make_shared<PlanFlags>();
   const Verb verb = program.add_verb(
-      "plan", "Foretell memory and time of a training, its machines and its batch");
+      "plan", "Estimate memory and time of a training, its machines and its batch");
   add_data_set_flags(verb, *o);
   add_question_flags(verb, *o);
   std::set<std::string> own;

@@ -35,7 +35,8 @@ void add_table_flags(Verb verb, PredictCommand& o) {
                   "least sure images");
 }
 
-void add_window_flags(Verb verb, PredictCommand& o) {
+void add_window_flags(Verb whole, PredictCommand& o) {
+  const Verb verb = whole.titled("Windows over large images");
   const Flag window =
       verb.add_option(
               "--window", o.windows.window,
@@ -44,7 +45,6 @@ void add_window_flags(Verb verb, PredictCommand& o) {
           .check(whole_in(1, train::kMostSidePx));
   verb.add_option("--overlap", o.windows.overlap, "Share of a window that the next one has, too")
       .check(real_in(0, 1))
-      .in_shares()
       .show_default()
       .needs(window);
   verb.add_option("--scale", o.windows.scale,
@@ -90,8 +90,8 @@ void add_window_flags(Verb verb, PredictCommand& o) {
 
 Command add_predict(Verb program) {
   auto o = std::make_shared<PredictCommand>();
-  const Verb verb = program.add_verb(
-      "predict", "Predict the classes of images that need no labels, by a trained run");
+  const Verb verb =
+      program.add_verb("predict", "Predict the classes of unlabelled images by a trained run");
   verb.add_option("run", o->request.net.run,
                   "Run directory made by winnow train, one of its checkpoints, or a safetensors "
                   "file with torchvision's names");

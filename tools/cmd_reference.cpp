@@ -31,7 +31,7 @@ std::vector<std::string> format_names() {
 }
 
 void print_or_write(const ReferenceOptions& o, Verb program, const Session& session) {
-  const Reference reference{WINNOW_VERSION, WINNOW_RELEASED, reference_of(program.app(), "winnow")};
+  const Reference reference{WINNOW_VERSION, WINNOW_RELEASED, reference_of(program.app())};
   const auto files = parse_named(kReferenceFormats, "format", o.format)(reference);
   if (o.to.empty()) {
     for (const ReferenceFile& file : files) fmt::print("{}", file.text);
@@ -51,8 +51,7 @@ void print_or_write(const ReferenceOptions& o, Verb program, const Session& sess
 Command add_reference(Verb program) {
   auto o = std::make_shared<ReferenceOptions>();
   const Verb verb = program.add_verb(
-      "reference",
-      "Print every verb and option as JSON, man pages, Markdown or completion for a shell");
+      "reference", "Print all verbs and options as JSON, man pages, completion, ...");
   verb.add_option("--format", o->format, "What to make").one_of(format_names()).show_default();
   verb.add_option("--to", o->to, "Write files into this folder instead of printing");
   verb.footer("Formats:" + table_of(kReferenceFormats) +

@@ -27,8 +27,8 @@ void draw_live(const ReportRequest& o, const Session& session) {
 Command add_report(Verb program) {
   auto o = std::make_shared<ReportRequest>();
   auto live = std::make_shared<bool>(false);
-  const Verb verb = program.add_verb(
-      "report", "Show runs of winnow train on a page, one or several side by side");
+  const Verb verb =
+      program.add_verb("report", "Show training runs on a page, one or several side by side");
   verb.add_option("runs", o->runs, "Run directories made by winnow train").required();
   const Flag out = verb.add_option("--out", o->out, "Write the page here, an HTML file");
   verb.add_option("--cache", o->cache,

@@ -14,10 +14,8 @@ namespace winnow::tools {
 
 Command add_review(Verb program) {
   auto o = std::make_shared<ReviewRequest>();
-  const Verb verb = program.add_verb(
-      "review",
-      "Look at groups of duplicates, or pictures with issues, in a browser and judge them; later "
-      "runs obey");
+  const Verb verb =
+      program.add_verb("review", "Judge groups of duplicates or flagged pictures in a browser");
   verb.add_option("cache", o->cache,
                   "Cache; for groups, with a selection, as winnow dedup writes them")
       .required();

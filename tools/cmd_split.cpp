@@ -16,19 +16,16 @@ using Shares = std::array<double, kSplitCount>;
 void add_share_flags(Verb verb, SplitRequest& o) {
   verb.add_option("--train", o.shares.train,
                   "Share of train, as 0.8 or 80%; by default what is left")
-      .in_shares()
       .check(real_in(0, 1));
-  verb.add_option("--val", o.shares.val, "Share of val").in_shares().check(real_in(0, 1));
-  verb.add_option("--test", o.shares.test, "Share of test").in_shares().check(real_in(0, 1));
+  verb.add_option("--val", o.shares.val, "Share of val").check(real_in(0, 1));
+  verb.add_option("--test", o.shares.test, "Share of test").check(real_in(0, 1));
 }
 
 }  // namespace
 
 Command add_split(Verb program) {
   auto o = std::make_shared<SplitRequest>();
-  const Verb verb = program.add_verb(
-      "split",
-      "Make train, val and test so that no duplicate and no group key lies in two of them");
+  const Verb verb = program.add_verb("split", "Make train, val and test splits without leaks");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
   verb.add_option("--name", o->name, "Name of the selection").show_default();
   add_share_flags(verb, *o);

@@ -12,8 +12,7 @@ namespace winnow::tools {
 
 Command add_suspects(Verb program) {
   auto o = std::make_shared<SuspectsRequest>();
-  const Verb verb = program.add_verb(
-      "suspects", "List images that stand out: labels that are probably wrong, outliers");
+  const Verb verb = program.add_verb("suspects", "List probable label errors and outliers");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
   verb.add_option("--run", o->sources.run,
                   "Label errors by a run of winnow train --folds: what each net says of images "

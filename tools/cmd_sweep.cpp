@@ -37,7 +37,6 @@ void add_axes_flags(Verb verb, SweepRequest& o) {
   verb.add_option(
           "--removed", o.sweep.axes.removed,
           "Shares of the training samples to remove, the nearest duplicates first: 0.1,0.25")
-      .in_shares()
       .check(real_in(0, 1))
       .delimiter(',')
       .one_each();
@@ -64,8 +63,8 @@ void add_axes_flags(Verb verb, SweepRequest& o) {
 
 Command add_sweep(Verb program) {
   auto o = std::make_shared<SweepRequest>();
-  const Verb verb = program.add_verb(
-      "sweep", "Train on a cache thinned more and less, and say how much can go without loss");
+  const Verb verb =
+      program.add_verb("sweep", "Measure how much of a cache can go without loss of accuracy");
   verb.add_option("cache", o->sweep.cache, "Cache made by winnow ingest").required();
   verb.add_option("train", o->sweep.train, "After --: words for winnow train");
   verb.add_option("--out", o->out,
@@ -89,7 +88,6 @@ Command add_sweep(Verb program) {
   verb.add_option("--holdout", o->sweep.holdout,
                   "Share of the training samples that runs are judged on, cut by duplicate group; "
                   "test is looked at when the choice is made")
-      .in_shares()
       .check(real_in(0.001, 0.9))
       .show_default();
   verb.add_option("--margin", o->margin_points,

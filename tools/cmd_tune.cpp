@@ -11,8 +11,7 @@ namespace winnow::tools {
 
 Command add_tune(Verb program) {
   auto o = std::make_shared<TuneRequest>();
-  const Verb verb = program.add_verb(
-      "tune", "Say what each threshold of deduplication would come to on a cache's own images");
+  const Verb verb = program.add_verb("tune", "Show what each threshold would find in a cache");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
   verb.add_option("--hash", o->hashes, "Hashes to look at; all that the cache has by default")
       .delimiter(',');

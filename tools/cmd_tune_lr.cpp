@@ -80,7 +80,6 @@ void add_run_flags(Verb verb, TuneLrRequest& o) {
   verb.add_option("--holdout", o.tune.holdout,
                   "Share of the training samples that runs are judged on, cut by duplicate group; "
                   "test is left alone, but for --test")
-      .in_shares()
       .check(real_in(0.001, 0.9))
       .show_default();
   verb.add_option("--margin", o.margin_points, "Points of accuracy that matter little")
@@ -100,8 +99,8 @@ void add_run_flags(Verb verb, TuneLrRequest& o) {
 
 Command add_tune_lr(Verb program) {
   auto o = std::make_shared<TuneLrRequest>();
-  const Verb verb = program.add_verb(
-      "tune-lr", "Tune learning rates: as many trials for each optimiser at each batch size");
+  const Verb verb =
+      program.add_verb("tune-lr", "Tune the learning rate of each optimiser at each batch size");
   verb.add_option("cache", o->tune.cache, "Cache made by winnow ingest").required();
   verb.add_option("train", o->tune.train, "After --: words for winnow train");
   verb.add_option("--out", o->out, "Folder of the tuning: runs, results, table.csv, page.html")

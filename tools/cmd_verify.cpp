@@ -8,8 +8,8 @@ namespace winnow::tools {
 
 Command add_verify(Verb program) {
   auto o = std::make_shared<VerifyRequest>();
-  const Verb verb = program.add_verb(
-      "verify", "Read every byte of a cache and say what is damaged and how many samples it costs");
+  const Verb verb =
+      program.add_verb("verify", "Read every byte of a cache and say what is damaged");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
   verb.add_option("--selection", o->selection,
                   "Only the records of the samples that this selection keeps");

@@ -8,8 +8,7 @@ namespace winnow::tools {
 
 Command add_watch(Verb program) {
   auto o = std::make_shared<WatchOptions>();
-  const Verb verb =
-      program.add_verb("watch", "Look at runs of winnow train as they go on, in the terminal");
+  const Verb verb = program.add_verb("watch", "Watch running trainings in the terminal");
   verb.add_option("runs", o->runs, "Run directories made by winnow train").required();
   verb.add_flag("--once", o->once, "Say in a line a run how they are now, and end");
   verb.footer(

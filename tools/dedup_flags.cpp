@@ -8,6 +8,11 @@
 namespace winnow::tools {
 namespace {
 
+// Headings.
+constexpr const char* kDuplicates = "What is a duplicate";
+constexpr const char* kDecisions = "Decisions of people";
+constexpr const char* kStays = "What stays";
+
 struct PolicyWords {
   std::vector<std::string> names;
   std::string what;  // "first: the first; largest: ..."
@@ -28,7 +33,8 @@ PolicyWords keep_policy_words() {
 }
 
 // What becomes of duplicates.
-std::vector<Flag> add_policy_flags(Verb verb, const std::string& prefix, DecisionOptions& flags) {
+std::vector<Flag> add_policy_flags(Verb whole, const std::string& prefix, DecisionOptions& flags) {
+  const Verb verb = whole.titled(kStays);
   const PolicyWords policies = keep_policy_words();
   return {
       verb.add_option(prefix + "scope", flags.scope,
@@ -82,7 +88,8 @@ std::vector<Flag> add_policy_flags(Verb verb, const std::string& prefix, Decisio
 
 }  // namespace
 
-std::vector<Flag> add_demand_flags(Verb verb, const std::string& prefix, ChoiceOptions& flags) {
+std::vector<Flag> add_demand_flags(Verb whole, const std::string& prefix, ChoiceOptions& flags) {
+  const Verb verb = whole.titled(kDuplicates);
   const Flag risk = verb.add_option(prefix + "risk", flags.risk,
                                     "Choose the threshold: the largest with fewer expected false "
                                     "pairs than this among all "
@@ -92,13 +99,13 @@ std::vector<Flag> add_demand_flags(Verb verb, const std::string& prefix, ChoiceO
       verb.add_option(prefix + "precision", flags.precision,
                       "Choose the threshold: the largest whose expected precision is at least this "
                       "(see winnow tune)")
-          .in_shares()
           .check(real_in(0.0, 1.0))
           .excludes(risk);
   return {risk, precision};
 }
 
-std::vector<Flag> add_choice_flags(Verb verb, const std::string& prefix, ChoiceOptions& flags) {
+std::vector<Flag> add_choice_flags(Verb whole, const std::string& prefix, ChoiceOptions& flags) {
+  const Verb verb = whole.titled(kDuplicates);
   const Flag hash = verb.add_option(prefix + "hash", flags.hash,
                                     "Hash to compare; auto: of those stored the one that finds "
                                     "most; exact: equal files and pixels only")
@@ -118,7 +125,8 @@ std::vector<Flag> add_choice_flags(Verb verb, const std::string& prefix, ChoiceO
   return options;
 }
 
-Flag add_quality_flag(Verb verb, const std::string& prefix, ChoiceOptions& flags) {
+Flag add_quality_flag(Verb whole, const std::string& prefix, ChoiceOptions& flags) {
+  const Verb verb = whole.titled(kDuplicates);
   return verb
       .add_option(prefix + "least-quality", flags.least_quality,
                   "Images of less quality, 0 to 100, have too little in them to be compared by "
@@ -127,7 +135,8 @@ Flag add_quality_flag(Verb verb, const std::string& prefix, ChoiceOptions& flags
       .check(real_in(0.0, 100.0));
 }
 
-std::vector<Flag> add_verify_flags(Verb verb, const std::string& prefix, ChoiceOptions& flags) {
+std::vector<Flag> add_verify_flags(Verb whole, const std::string& prefix, ChoiceOptions& flags) {
+  const Verb verb = whole.titled(kDuplicates);
   const Flag verify =
       verb.on_switch(
               prefix + "verify,!" + prefix + "no-verify",
@@ -147,8 +156,9 @@ std::vector<Flag> add_verify_flags(Verb verb, const std::string& prefix, ChoiceO
   return {verify, least};
 }
 
-Flag add_review_flag(Verb verb, const std::string& prefix,
+Flag add_review_flag(Verb whole, const std::string& prefix,
                      std::vector<std::filesystem::path>& reviews) {
+  const Verb verb = whole.titled(kDecisions);
   return verb
       .add_option(prefix + "review", reviews,
                   "Obey what people said of images in this file of winnow review: what is a "
@@ -156,9 +166,10 @@ Flag add_review_flag(Verb verb, const std::string& prefix,
       .repeatable();
 }
 
-std::vector<Flag> add_obeyed_flags(Verb verb, const std::string& prefix, Obeyed& obeyed) {
+std::vector<Flag> add_obeyed_flags(Verb whole, const std::string& prefix, Obeyed& obeyed) {
+  const Verb verb = whole.titled(kDecisions);
   return {
-      add_review_flag(verb, prefix, obeyed.reviews),
+      add_review_flag(whole, prefix, obeyed.reviews),
       verb.add_option(prefix + "prefer", obeyed.globs.prefer,
                       "Of a group's images in one split, keep those first whose names fit this "
                       "glob, as in 'originals/**'; only then " +
@@ -174,7 +185,8 @@ std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, Decision
   std::vector<Flag> options = add_choice_flags(verb, prefix, flags.choice);
   append(add_policy_flags(verb, prefix, flags), options);
   options.push_back(
-      verb.add_option(prefix == "--" ? "--drop-issues" : prefix + "issues",
+      verb.titled(kStays)
+          .add_option(prefix == "--" ? "--drop-issues" : prefix + "issues",
                       flags.policy.drop_issues,
                       "Also remove training images for what they look like, as blurry,dark; of "
                       "val and test where --thin names these. winnow info --issues tells what "
@@ -185,7 +197,8 @@ std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, Decision
   return options;
 }
 
-void add_feature_flags(Verb verb, FeatureOptions& flags) {
+void add_feature_flags(Verb whole, FeatureOptions& flags) {
+  const Verb verb = whole.titled(kDuplicates);
   verb.add_option("--features", flags.name,
                   "Compare by these features, which winnow embed made, in place of a hash; images "
                   "without a vector match by equal files and pixels. With --verify pairs near by "
@@ -196,7 +209,8 @@ void add_feature_flags(Verb verb, FeatureOptions& flags) {
       .check(real_in(-1, 1));
 }
 
-void add_list_flags(Verb verb, ListPlaces& flags) {
+void add_list_flags(Verb whole, ListPlaces& flags) {
+  const Verb verb = whole.titled("Lists");
   const std::string form =
       "; CSV, or JSON lines where the file is called *.jsonl; - is the standard output";
   verb.add_option("--list", flags.removed,

@@ -8,42 +8,30 @@
 #include <utility>
 
 #include "common/row_called.h"
+#include "tools/reference/text.h"
 
 namespace winnow::tools {
 namespace {
 
-class ShortHelp final : public CLI::Formatter {
+// A verb's help, from what `winnow reference` knows of it.
+class Help final : public CLI::Formatter {
  public:
-  ShortHelp(std::vector<const CLI::Option*> options, std::string examples)
-      : options_(std::move(options)), examples_(std::move(examples)) {}
+  Help(std::vector<std::string> usual, std::string examples)
+      : usual_(std::move(usual)), examples_(std::move(examples)) {}
 
-  std::string make_help(const CLI::App* app, std::string name,
+  std::string make_help(const CLI::App* app, std::string /*name*/,
                         CLI::AppFormatMode mode) const override {
-    if (mode != CLI::AppFormatMode::Normal) return Formatter::make_help(app, name, mode);
-    const std::string options = make_group("Options", false, options_);
-    const std::size_t others = flags_in(*app) + kHelpFlags - options_.size();
-    return make_description(app) + make_usage(app, name) + make_positionals(app) + options +
-           fmt::format("\n{} more, and what values they take: {} --help-all\n\n{}\n", others, name,
-                       examples_);
+    const ReferenceVerb verb = reference_of(*app);
+    const bool is_short = mode == CLI::AppFormatMode::Normal && !usual_.empty();
+    if (is_short) return short_help_text(verb, usual_, examples_);
+    std::string text = help_text(verb);
+    if (mode != CLI::AppFormatMode::All) return text;
+    for (const ReferenceVerb& below : verb.verbs) text += "\n\n" + help_text(below);
+    return text;
   }
 
  private:
-  static constexpr std::size_t kHelpFlags = 2;
-
-  // Of the verb and of its groups, which have flags for help, too.
-  static std::size_t flags_in(const CLI::App& app) {
-    std::size_t count = app.get_options([&app](const CLI::Option* option) {
-                             return option->nonpositional() && option != app.get_help_ptr() &&
-                                    option != app.get_help_all_ptr();
-                           })
-                            .size();
-    for (const CLI::App* group : app.get_subcommands({})) {
-      if (group->get_name().empty()) count += flags_in(*group);
-    }
-    return count;
-  }
-
-  std::vector<const CLI::Option*> options_;
+  std::vector<std::string> usual_;
   std::string examples_;
 };
 
@@ -135,13 +123,14 @@ std::string unknown_variable(const CLI::App& program) {
   return "";
 }
 
-void shorten_help(Verb verb, const std::vector<std::string>& flags, const std::string& examples) {
-  CLI::App& app = verb.app();
-  std::vector<const CLI::Option*> options;
-  for (const std::string& flag : flags) options.push_back(app.get_option(flag));
-  options.push_back(app.get_help_ptr());
-  options.push_back(app.get_help_all_ptr());
-  app.formatter(std::make_shared<ShortHelp>(std::move(options), examples));
+void describe_by_reference(CLI::App& program) {
+  program.formatter(std::make_shared<Help>(std::vector<std::string>(), ""));
+}
+
+void shorten_help(Verb verb, std::vector<std::string> flags, const std::string& examples) {
+  for (const std::string& flag : flags) verb.flag(flag);  // throws where there is none
+  flags.insert(flags.end(), {"--help", "--help-all"});
+  verb.app().formatter(std::make_shared<Help>(std::move(flags), examples));
 }
 
 std::vector<std::string> in_flags(std::vector<std::string> words) {

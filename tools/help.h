@@ -11,10 +11,13 @@
 // What the command line says of itself, and of words that it does not know.
 namespace winnow::tools {
 
+// Has the program's help, and that of verbs that it gets later, made of reference_of().
+void describe_by_reference(CLI::App& program);
+
 // For a verb of many options, once it has them: --help shows these, in this order, then `examples`;
 // --help-all shows every option and the verb's footer. Flags are named as "--out"; CLI::Error for
 // one that the verb does not have.
-void shorten_help(Verb verb, const std::vector<std::string>& flags, const std::string& examples);
+void shorten_help(Verb verb, std::vector<std::string> flags, const std::string& examples);
 
 // A line for each row of a table: its name and what it is.
 template <class Rows>

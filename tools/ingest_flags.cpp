@@ -9,7 +9,8 @@
 
 namespace winnow::tools {
 
-void add_reading_flags(Verb verb, ReadingOptions& flags, const std::string& format) {
+void add_reading_flags(Verb whole, ReadingOptions& flags, const std::string& format) {
+  const Verb verb = whole.titled("Reading images");
   verb.add_option(format, flags.open.format, "Format of the source; auto looks").show_default();
   verb.add_option(
           "--labels", flags.source.labels,
@@ -45,7 +46,7 @@ void add_reading_flags(Verb verb, ReadingOptions& flags, const std::string& form
           "--matte", flags.source.matte,
           "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
       .show_default();
-  verb.add_option("--threads", flags.ingest.work.threads, "Cores to use; 0: all this process may")
+  whole.add_option("--threads", flags.ingest.work.threads, "Cores to use; 0: all this process may")
       .check(cores())
       .show_default();
 }
@@ -58,9 +59,10 @@ void add_hashes_flag(Verb verb, ReadingOptions& flags) {
       .show_default();
 }
 
-void add_ingest_flags(Verb verb, ReadingOptions& flags) {
-  add_reading_flags(verb, flags);
-  add_hashes_flag(verb, flags);
+void add_ingest_flags(Verb whole, ReadingOptions& flags) {
+  const Verb verb = whole.titled("What is stored");
+  add_reading_flags(whole, flags);
+  add_hashes_flag(whole, flags);
   verb.add_option(
           "--thumbnails", flags.stored.thumbnails,
           "Keep a small gray picture of each image beside its fingerprints, of 3 KB at most: "
@@ -76,7 +78,8 @@ void add_ingest_flags(Verb verb, ReadingOptions& flags) {
   verb.add_option("--shard-size", flags.stored.shard_mib, "MiB of input a shard is cut at")
       .check(whole_in(1, kMostMib))
       .show_default();
-  verb.add_option("--memory-limit", flags.memory_mib,
+  whole
+      .add_option("--memory-limit", flags.memory_mib,
                   "Images in flight at most: 8G, 512M or a number of MiB; 0: 128 MiB, and as much "
                   "a core")
       .in_mib()
@@ -109,7 +112,8 @@ void add_ingest_flags(Verb verb, ReadingOptions& flags) {
       .check(seeds())
       .show_default()
       .needs(augment);
-  verb.add_option("--readers", flags.ingest.work.readers,
+  whole
+      .add_option("--readers", flags.ingest.work.readers,
                   "Threads that read, at most: there are as many as storage needs to keep up")
       .check(whole_in(1, 4096))
       .show_default();
@@ -122,8 +126,8 @@ std::string hash_lines() {
   }
   lines +=
       "\n  NAME@1/8          of the picture at an eighth of its sides, also @1/2 and @1/4: bits "
-      "are\n"
-      "                    others, so that codes compare with their own kind only";
+      "are "
+      "others, so that codes compare with their own kind only";
   return lines;
 }
 

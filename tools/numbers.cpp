@@ -76,7 +76,7 @@ Check real_in(const train::Range& range) {
   };
   return {fmt::format("{}{:g}, {:g}{}", range.above_least ? "(" : "[", range.least, range.most,
                       range.below_most ? ")" : "]"),
-          check};
+          check, /*takes_percent=*/range.least >= 0 && range.most <= 1};
 }
 
 }  // namespace winnow::tools

@@ -29,6 +29,7 @@ Check seeds();
 // 0, for as many as there are, to kMostCores.
 Check cores();
 
+// Numbers between 0 and 1 may be said as percentages, too: 10% is 0.1.
 Check real_in(double least, double most);
 Check real_above(double least, double most);  // which itself is excluded
 Check real_in(const train::Range& range);

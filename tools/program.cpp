@@ -19,6 +19,7 @@
 #include "common/error.h"
 #include "tools/augment_config.h"
 #include "tools/help.h"
+#include "tools/reference/text.h"
 #include "tools/sub_verb.h"
 #include "tools/wrapped.h"
 #include "train/nets/net_file.h"
@@ -96,6 +97,7 @@ rarer ones of the large verbs, too. Any option --some-name of a verb can also be
 environment variable WINNOW_VERB_SOME_NAME.)";
 
 void describe(CLI::App& program) {
+  describe_by_reference(program);
   program.require_subcommand(1);
   program.set_version_flag("--version", std::string("winnow ") + WINNOW_VERSION);
   program.set_help_all_flag("--help-all", "Print this with every option");
@@ -109,9 +111,7 @@ void describe(CLI::App& program) {
 
 // What `winnow` alone says first.
 std::string verbs_in_groups(const CLI::App& program) {
-  const CLI::Formatter help;
-  return program.get_description() + "\n" +
-         help.make_subcommands(&program, CLI::AppFormatMode::Normal);
+  return program.get_description() + "\n" + verbs_text(reference_of(program));
 }
 
 void read_words(CLI::App& app, const std::vector<const char*>& words) {
@@ -122,6 +122,10 @@ void read_words(CLI::App& app, const std::vector<const char*>& words) {
     throw;
   }
   Verb(app).take_environment();
+}
+
+std::string with_place(const std::string& sentence, const std::string& verb) {
+  return sentence + (sentence.ends_with('?') ? " See " : "; see ") + verb + " --help";
 }
 
 // What is wrong with the words that were given, with where to look; or the help that was asked for.
@@ -140,9 +144,10 @@ int explain(const CLI::App& program, const CLI::ParseError& error, bool no_words
   if (no_words) {
     tell_each_line(to, wrapped_help(verbs_in_groups(program), help_columns(STDERR_FILENO)));
   }
-  const std::string what =
-      unknown.empty() ? sentence_of(program, error) + "; see " + parsed_verb(program) + " --help"
-                      : unknown;
+  const std::string what = no_words ? "no verb was given; `winnow help VERB` shows a verb's options"
+                           : unknown.empty()
+                               ? with_place(sentence_of(program, error), parsed_verb(program))
+                               : unknown;
   tell(to, "winnow: " + what);
   return 2;
 }
@@ -196,7 +201,7 @@ void require_ranks(comm::Communicator& comm, const std::string& command, bool us
 
 Program::Program()
     : app_(std::make_unique<CLI::App>(
-          "winnow: from labelled images to a trained network, aware of duplicates all the way")) {
+          "winnow: find duplicate images, split without leaks, train on what is left")) {
   describe(*app_);
   commands_ = verbs_of(Verb(*app_));
   for (const Command& command : commands_) {

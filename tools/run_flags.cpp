@@ -4,8 +4,16 @@
 #include "train/run/record/setup.h"
 
 namespace winnow::tools {
+namespace {
 
-void add_checkpoint_flags(Verb verb, train::CheckpointChoice& choice) {
+// Headings.
+constexpr const char* kNetHeading = "The net";
+constexpr const char* kMemoryHeading = "Shards in memory";
+
+}  // namespace
+
+void add_checkpoint_flags(Verb whole, train::CheckpointChoice& choice) {
+  const Verb verb = whole.titled(kNetHeading);
   verb.add_option("--checkpoint", choice.name,
                   "Which of the run's checkpoints: best, of winnow train --keep-best, or step-N "
                   "(default: the newest that is whole)");
@@ -14,7 +22,8 @@ void add_checkpoint_flags(Verb verb, train::CheckpointChoice& choice) {
                 "they are taken unasked where val_ema chose it");
 }
 
-void add_file_net_flags(Verb verb, const std::string& what, train::FileNetOptions& file) {
+void add_file_net_flags(Verb whole, const std::string& what, train::FileNetOptions& file) {
+  const Verb verb = whole.titled(kNetHeading);
   const std::string of = "For " + what + ": ";
   verb.add_option("--net", file.net.name,
                   of + "the net that the weights are of, as winnow train takes it");
@@ -38,7 +47,8 @@ void add_lane_flags(Verb verb, int& lanes, int& threads) {
       .show_default();
 }
 
-void add_memory_flags(Verb verb, MemoryOptions& flags) {
+void add_memory_flags(Verb whole, MemoryOptions& flags) {
+  const Verb verb = whole.titled(kMemoryHeading);
   verb.add_flag("--memory", flags.memory,
                 "Read the shards from a copy in memory, loaded first where it is not there; always "
                 "so where they are on a network file system. Machines that do not have the cache "
@@ -51,10 +61,11 @@ void add_memory_flags(Verb verb, MemoryOptions& flags) {
                   "gets the cache from another")
       .check(whole_in(1, kMostMib))
       .show_default();
-  add_machine_flags(verb, flags);
+  add_machine_flags(whole, flags);
 }
 
-void add_machine_flags(Verb verb, MemoryOptions& flags) {
+void add_machine_flags(Verb whole, MemoryOptions& flags) {
+  const Verb verb = whole.titled(kMemoryHeading);
   verb.add_option(
           "--replicas", flags.replicas,
           "Copies in the memory of all machines together: each machine holds its part of "

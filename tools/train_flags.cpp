@@ -94,7 +94,6 @@ Verb add_data_flags(Verb verb, TrainChoice& o) {
   data.add_option("--holdout", t.data.holdout,
                   "Share of the training samples to validate on instead of training on them, cut "
                   "by duplicate group; the test split is left alone then")
-      .in_shares()
       .check(real_in(0.0, 0.9))
       .show_default();
   data.add_option("--image-size", t.data.image_side_px,
@@ -337,7 +336,6 @@ void add_shuffle_flags(Verb verb, pipeline::ShuffleOptions& options) {
                   "Of each partition of the samples, the fraction that an epoch exchanges with the "
                   "others; 1: all samples are shuffled together, 0: none leaves its lane but what "
                   "that has no room for, as partitions differ in size")
-      .in_shares()
       .check(real_in(0.0, 1.0))
       .show_default();
   verb.add_option(

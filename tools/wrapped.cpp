@@ -11,6 +11,7 @@
 namespace winnow::tools {
 namespace {
 
+constexpr std::size_t kUsual = 80;   // columns, where nobody knows
 constexpr std::size_t kFewest = 40;  // columns; narrower terminals wrap by themselves
 
 std::vector<std::string_view> split(std::string_view text, char at) {
@@ -49,6 +50,8 @@ bool breaks_behind(std::string_view text, std::size_t at) {
          std::isalpha(static_cast<unsigned char>(text[at + 1])) != 0;
 }
 
+void add_wrapped(std::string_view line, std::size_t columns, std::string& out);
+
 // So much of `text` as fits into `room`; at least up to where it may be broken first.
 std::size_t part_that_fits(std::string_view text, std::size_t room) {
   if (columns_of(text) <= room) return text.size();
@@ -62,8 +65,21 @@ std::size_t part_that_fits(std::string_view text, std::size_t room) {
   return fits == 0 ? text.size() : fits;
 }
 
+// A command with a remark behind it that does not fit: the remark first, on a line of its own.
+bool add_remarked(std::string_view line, std::size_t columns, std::string& out) {
+  const std::size_t remark = line.find(" # ");
+  if (remark == std::string_view::npos || columns_of(line) <= columns) return false;
+  std::string_view command = line.substr(0, remark);
+  while (command.ends_with(' ')) command.remove_suffix(1);
+  const std::string indent(indent_of(line), ' ');
+  add_wrapped(indent + std::string(line.substr(remark + 1)), columns, out);
+  add_wrapped(command, columns, out);
+  return true;
+}
+
 void add_wrapped(std::string_view line, std::size_t columns, std::string& out) {
   const bool is_command = line.starts_with("  winnow ") || line.starts_with("  mpirun ");
+  if (is_command && add_remarked(line, columns, out)) return;
   const std::size_t room_for_more = is_command ? 2 : 0;
   const std::size_t hanging = is_command ? 6 : column_of(line, columns);
   std::size_t indent = 0;
@@ -116,7 +132,7 @@ std::size_t help_columns(int stream) {
     if (error == std::errc() && end == text.data() + text.size()) return columns;
   }
   winsize size{};
-  return ioctl(stream, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  return ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
 }  // namespace winnow::tools

@@ -10,12 +10,14 @@ namespace winnow::tools {
 //
 // Paragraphs   of lines that are not indented are filled anew
 // Columns      what follows two blanks and more goes on below itself
-// Commands     of examples end in a backslash where they go on
+// Commands     of examples end in a backslash where they go on; a remark behind one that is too
+// long
+//              stands before it
 // Long words   lists without blanks, as {a,b,c}, break behind a comma
 std::string wrapped_help(std::string_view text, std::size_t columns);
 
-// Columns of the terminal that a file descriptor is, or as COLUMNS says; 0: it is none, and COLUMNS
-// says nothing.
+// Columns as COLUMNS says; else of the terminal that a file descriptor is; else 80. COLUMNS=0:
+// lines as long as they are.
 std::size_t help_columns(int stream);
 
 }  // namespace winnow::tools

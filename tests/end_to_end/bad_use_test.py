@@ -339,7 +339,7 @@ class Flags(BadUse):
         self.refused_without_a_trace(2, ["--help"], "tarin", cache)
         alone = run()
         self.assertEqual((alone.code, alone.out), (2, ""))
-        self.assertEqual(alone.err.splitlines()[-1], "winnow: A subcommand is required; see winnow --help")
+        self.assertEqual(alone.err.splitlines()[-1], "winnow: no verb was given; `winnow help VERB` shows a verb's options")
         for verb in ("dedup", "ingest", "train", "sweep", "doctor"):
             self.assertRegex(alone.err, rf"(?m)^  {verb}  +[A-Z]")
 
@@ -363,16 +363,27 @@ class Flags(BadUse):
             self.assertEqual(self.ok("help", *verb).out, self.ok(*verb, "--help").out)
 
     def test_the_help_of_large_verbs_is_short(self):
-        for verb in ("train", "ingest"):
-            short, whole = self.ok(verb, "--help").out, self.ok(verb, "--help-all").out
-            flags = [set(re.findall(r"^ +(?:-\w,)?(--[\w-]+)", text, re.MULTILINE)) for text in (short, whole)]
-            self.assertEqual(len(flags[0]), 12)  # ten, --help and --help-all
-            self.assertLess(flags[0], flags[1])
-            self.assertIn(f"\n{len(flags[1]) - 12} more", short)
-            self.assertLess(len(short.splitlines()), 40)
-            self.assertIn(f"winnow {verb} --help-all", short)
-            self.assertIn("\nExamples:\n", short)
-            self.assertIn("\nExamples:\n", whole)
+        def all_of(verbs):
+            for verb in verbs:
+                yield verb
+                yield from all_of(verb["verbs"])
+
+        large = [verb for verb in all_of(run("reference").json()["program"]["verbs"]) if len(verb["options"]) > 25]
+        self.assertGreater(len(large), 7)
+        for verb in large:
+            words = verb["name"].split()[1:]
+            short, whole = self.ok(*words, "--help").out, self.ok(*words, "--help-all").out
+            flags = [re.findall(r"^  (?:-\w,)?(--[\w-]+)", text, re.MULTILINE) for text in (short, whole)]
+            with self.subTest(verb=verb["name"]):
+                self.assertLessEqual(len(flags[0]), 16)  # with --help and --help-all
+                self.assertLess(set(flags[0]), set(flags[1]))
+                self.assertIn(f"\n{len(flags[1]) - len(flags[0])} more", short)
+                self.assertLess(len(short.splitlines()), 40)
+                self.assertIn(f"{verb['name']} --help-all", short)
+                self.assertRegex(short, r"\nExamples?:\n")
+                groups = re.findall(r"^(\w[^\n]*):\n  (?:-\w,)?--", whole, re.MULTILINE)
+                self.assertGreater(len(groups), 1)
+                self.assertEqual(len(groups), len(set(groups)))
 
     def test_values_that_make_no_sense(self):
         cache = self.folder / "cache"
@@ -397,6 +408,25 @@ class Flags(BadUse):
         self.refused_without_a_trace(2, ["md5"], "dedup", cache, "--hash", "md5")
         self.refused_without_a_trace(2, ["--threshold"], "dedup", cache, "--threshold", "near")
         self.refused_without_a_trace(2, ["a/b"], "dedup", cache, "--name", "a/b")
+
+    def test_values_are_refused_before_a_picture_is_decoded(self):
+        """A broken picture among the others tells: who decodes it says so."""
+        photos = self.photos()
+        (photos / "train" / "cat" / "broken.ppm").write_bytes(b"P6 16 16 255 too few")
+        self.assertIn("could not be read", run("dedup", photos).err)
+        away = self.folder / "not-there" / "list.csv"
+        for code, flags in ((2, ["--threshold", "-1"]), (2, ["--threshold", "65"]), (2, ["--hash", "pdq", "--threshold", "257"]),
+                            (2, ["--hash", "phsh"]), (2, ["--cosine", "2"]), (2, ["--precision", "101%"]), (1, ["--review", "nowhere.jsonl"])):  # fmt: skip
+            for words in (["dedup", photos], ["export", photos, "--to", self.folder / "clean"]):
+                result = self.refused_without_a_trace(code, [], *words, *flags)
+                self.assertNotIn("could not be read", result.err, flags)
+            if flags[0] in ("--threshold", "--precision"):
+                flags = ["--drop-" + flag.removeprefix("--") if flag.startswith("--") else flag for flag in flags]
+                result = self.refused_without_a_trace(code, [], "ingest", photos, "--out", self.folder / "cache", "--drop", *flags)
+                self.assertNotIn("could not be read", result.err, flags)
+        for flag in ("--list", "--list-groups", "--list-pairs"):
+            result = self.refused_without_a_trace(2, [str(away.parent)], "dedup", photos, flag, away)
+            self.assertNotIn("could not be read", result.err)
 
     def test_values_from_elsewhere_that_make_no_sense(self):
         cache = self.folder / "cache"

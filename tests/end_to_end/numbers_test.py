@@ -75,6 +75,17 @@ class Numbers(Case):
                 done = run(*verb, f"{flag}={text}", "--help")
                 self.assertEqual((done.code, done.err), (0, ""), (verb, flag, text))
 
+    def test_shares_are_taken_in_percent(self):
+        """Whatever lies between 0 and 1 may be said as a percentage."""
+        shares = [(verb, flag, bounds) for verb, flag, _, bounds in self.flags
+                  if float((of := BOUNDS.search(bounds))[2]) >= 0 and float(of[3]) <= 1]  # fmt: skip
+        self.assertGreater(len(shares), 20)
+        for verb, flag, bounds in shares:
+            _, least, most, _ = BOUNDS.search(bounds).groups()
+            done = run(*verb, f"{flag}={50 * (float(least) + float(most)):.6f}%", "--help")
+            self.assertEqual((done.code, done.err), (0, ""), (verb, flag))
+            self.refuses(verb, flag, "101%")
+
     def test_every_door_is_the_same(self):
         job = self.folder / "job.toml"
         for flag, texts in (("holdout", ("nan", "inf", "-1", "2")), ("lr", ("nan", "0", "-inf")), ("seed", ("-1", "18446744073709551616")),

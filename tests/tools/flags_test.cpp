@@ -15,9 +15,11 @@ const Check kEven{"even", [](const std::string& text) {
                     return text.back() % 2 == 0 ? "" : "must be even, it is " + text;
                   }};
 
-const Check kAtMostOne{"[0, 1]", [](const std::string& text) {
+const Check kAtMostOne{"[0, 1]",
+                       [](const std::string& text) {
                          return std::stod(text) <= 1 ? "" : "must be at most 1, it is " + text;
-                       }};
+                       },
+                       /*takes_percent=*/true};
 
 // A program with one verb, `thin`.
 class FlagsTest : public testing::Test {
@@ -48,8 +50,8 @@ TEST_F(FlagsTest, AConditionRefusesWithItsOwnSentence) {
 TEST_F(FlagsTest, ASharesPercentIsAHundredth) {
   double share = 0;
   std::vector<double> shares;
-  verb_.add_option("--val", share, "Share of val").in_shares().check(kAtMostOne);
-  verb_.add_option("--removed", shares, "Shares").in_shares().delimiter(',').one_each();
+  verb_.add_option("--val", share, "Share of val").check(kAtMostOne);
+  verb_.add_option("--removed", shares, "Shares").check(kAtMostOne).delimiter(',').one_each();
   EXPECT_EQ(refusal("thin --val 12.5% --removed 10%,0.25"), "");
   EXPECT_EQ(share, 0.125);
   EXPECT_EQ(shares, (std::vector<double>{0.1, 0.25}));
@@ -74,6 +76,24 @@ TEST_F(FlagsTest, WordsOfACommandDoTheSame) {
   EXPECT_TRUE(verb_.given("--bits"));
   EXPECT_FALSE(verb_.given("--json"));
   EXPECT_TRUE(verb_.flag("--json").is_switch());
+}
+
+TEST_F(FlagsTest, AChoiceThatIsNearlyRightIsNamed) {
+  std::string keep;
+  verb_.add_option("--keep", keep, "Which stays").one_of({"best", "first"});
+  EXPECT_EQ(refusal("thin --keep best"), "");
+  EXPECT_EQ(refusal("thin --keep bset"),
+            "--keep: there is no 'bset'; known: best, first; did you mean best?");
+}
+
+TEST_F(FlagsTest, AFlagUnderAHeadingIsOneOfTheVerb) {
+  int count = 2;
+  const Verb titled = verb_.titled("Numbers");
+  titled.add_option("--count", count, "How many");
+  ASSERT_EQ(refusal("thin --count 3"), "");
+  EXPECT_EQ(count, 3);
+  EXPECT_EQ(verb_.app().get_option("--count")->get_group(), "Numbers");
+  EXPECT_TRUE(verb_.given("--count"));
 }
 
 TEST_F(FlagsTest, AFlagOfAGroupIsOneOfTheVerb) {

@@ -72,7 +72,15 @@ TEST(WrappedHelp, GoesOnBelowItself) {
             "  # a remark\n");
 }
 
-TEST(WrappedHelp, IsAsItIsWithoutATerminal) {
+TEST(WrappedHelp, ARemarkThatDoesNotFitStandsBeforeItsCommand) {
+  const std::string command = "  winnow thin cache --keep largest";
+  EXPECT_EQ(wrapped_help(command + "   # what stays is large\n", 40),
+            "  # what stays is large\n" + command + "\n");
+  EXPECT_EQ(wrapped_help(command + "   # what stays is large\n", 80),
+            command + "   # what stays is large\n");
+}
+
+TEST(WrappedHelp, IsAsItIsWhereColumnsAreNone) {
   EXPECT_EQ(wrapped_help(kHelp, 0), kHelp);
   EXPECT_EQ(wrapped_help(kHelp, 39), kHelp);
   EXPECT_EQ(wrapped_help("", 80), "");
@@ -89,6 +97,11 @@ TEST(HelpColumns, AreWhatCOLUMNSSays) {
   ::setenv("COLUMNS", "wide", 1);
   EXPECT_NE(help_columns(STDOUT_FILENO), 72);
   ::unsetenv("COLUMNS");
+}
+
+TEST(HelpColumns, AreEightyWithoutATerminal) {
+  ::unsetenv("COLUMNS");
+  EXPECT_EQ(help_columns(-1), 80);
 }
 
 }  // namespace winnow::tools::wrapped_test

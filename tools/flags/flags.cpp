@@ -1,16 +1,31 @@
 #include "tools/flags/flags.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <optional>
 
 #include "common/error.h"
 #include "common/memory_size.h"
+#include "common/row_called.h"
 
 namespace winnow::tools {
+namespace {
+
+// 10% becomes 0.1; any other text stays what it is.
+std::string read_percent(std::string& text) {
+  double percent = 0;
+  if (text.ends_with('%') && CLI::detail::lexical_cast(text.substr(0, text.size() - 1), percent)) {
+    text = fmt::format("{}", percent / 100);
+  }
+  return {};
+}
+
+}  // namespace
 
 Flag Flag::required() const {
   option_->required();
@@ -18,12 +33,17 @@ Flag Flag::required() const {
 }
 
 Flag Flag::check(const Check& check) const {
+  if (check.takes_percent) option_->transform(CLI::Validator(&read_percent, ""));
   option_->check(CLI::Validator(check.refusal, check.shown));
   return *this;
 }
 
 Flag Flag::one_of(const std::vector<std::string>& words) const {
-  option_->check(CLI::IsMember(words));
+  const auto refusal = [words](const std::string& text) {
+    if (std::ranges::find(words, text) != words.end()) return std::string();
+    return unknown_name("there is no", text, words);
+  };
+  option_->check(CLI::Validator(refusal, fmt::format("{{{}}}", fmt::join(words, ","))));
   return *this;
 }
 
@@ -40,19 +60,6 @@ Flag Flag::in_mib() const {
     const std::optional<std::uint64_t> mib = parse_mib(text);
     if (!mib) return text + " is no size; give one as 8G, 512M or a number of MiB";
     text = std::to_string(*mib);
-    return std::string();
-  };
-  option_->transform(CLI::Validator(read, ""));
-  return *this;
-}
-
-Flag Flag::in_shares() const {
-  const auto read = [](std::string& text) {
-    double percent = 0;
-    if (text.ends_with('%') &&
-        CLI::detail::lexical_cast(text.substr(0, text.size() - 1), percent)) {
-      text = fmt::format("{}", percent / 100);
-    }
     return std::string();
   };
   option_->transform(CLI::Validator(read, ""));
@@ -184,6 +191,17 @@ Verb Verb::add_group(const std::string& title) const {
   return Verb(*app_->add_option_group(title));
 }
 
+Verb Verb::titled(const std::string& heading) const {
+  Verb verb = *this;
+  verb.heading_ = heading;
+  return verb;
+}
+
+Flag Verb::placed(CLI::Option* option) const {
+  if (!heading_.empty()) option->group(heading_);
+  return Flag(*option);
+}
+
 void Verb::footer(const std::string& text) const { app_->footer(text); }
 
 void Verb::group(const std::string& title) const { app_->group(title); }
@@ -192,27 +210,27 @@ void Verb::require_verb() const { app_->require_subcommand(1); }
 
 template <FlagValue T>
 Flag Verb::add_option(const std::string& name, T& value, const std::string& help) const {
-  return Flag(*app_->add_option(name, value, help));
+  return placed(app_->add_option(name, value, help));
 }
 
 Flag Verb::add_flag(const std::string& name, bool& value, const std::string& help) const {
-  return Flag(*app_->add_flag(name, value, help));
+  return placed(app_->add_flag(name, value, help));
 }
 
 template <class T>
 Flag Verb::on_option(const std::string& name, const std::function<void(const T&)>& take,
                      const std::string& help) const {
-  return Flag(*app_->add_option_function<T>(name, take, help));
+  return placed(app_->add_option_function<T>(name, take, help));
 }
 
 Flag Verb::on_flag(const std::string& name, const std::function<void()>& take,
                    const std::string& help) const {
-  return Flag(*app_->add_flag_callback(name, take, help));
+  return placed(app_->add_flag_callback(name, take, help));
 }
 
 Flag Verb::on_switch(const std::string& name, const std::function<void(bool)>& take,
                      const std::string& help) const {
-  return Flag(*app_->add_flag_function(
+  return placed(app_->add_flag_function(
       name, [take](std::int64_t count) { take(count > 0); }, help));
 }
 

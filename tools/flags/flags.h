@@ -22,7 +22,8 @@ namespace winnow::tools {
 struct Check {
   std::string shown;  // in the help: "[1, 100]"
   std::function<std::string(const std::string&)>
-      refusal;  // why a text is refused; empty: it is not
+      refusal;                 // why a text is refused; empty: it is not
+  bool takes_percent = false;  // 10% is 0.1, too
 };
 
 // A handle to a flag of a verb, or to a positional argument. Copies are of the same flag.
@@ -39,9 +40,8 @@ class Flag {
   Flag excludes(Flag other) const;   // refused with `other`
 
   // How values are read. Each returns this flag.
-  Flag in_bytes() const;   // 64kb and 4MiB are numbers, too
-  Flag in_mib() const;     // 8G and 512M are numbers of MiB, too
-  Flag in_shares() const;  // 10% is 0.1, too
+  Flag in_bytes() const;  // 64kb and 4MiB are numbers, too
+  Flag in_mib() const;    // 8G and 512M are numbers of MiB, too
   // `word` is `value`, too; `take` is called where it is given.
   Flag word(const std::string& word, const std::string& value, std::function<void()> take) const;
   Flag delimiter(char between) const;  // one word may have several values
@@ -88,13 +88,15 @@ concept FlagValue =
           std::optional<double>, std::vector<std::string>, std::vector<std::filesystem::path>,
           std::vector<int>, std::vector<std::uint64_t>, std::vector<double>>;
 
-// A handle to a verb, or to a titled group of a verb's flags. Copies are of the same verb.
+// A handle to a verb, or to a group of a verb's flags. Copies are of the same verb.
 class Verb {
  public:
   explicit Verb(CLI::App& app) : app_(&app) {}
 
   Verb add_verb(const std::string& name, const std::string& what) const;
   Verb add_group(const std::string& title) const;
+  // This verb: flags that are added to what it returns stand under this heading in the help.
+  Verb titled(const std::string& heading) const;
   void footer(const std::string& text) const;  // last part of the help
   void group(const std::string& title) const;  // that it is listed in
   void require_verb() const;                   // one of its verbs must be given
@@ -130,7 +132,10 @@ class Verb {
   CLI::App& app() const { return *app_; }  // for main, help and reference, which know CLI11
 
  private:
+  Flag placed(CLI::Option* option) const;
+
   CLI::App* app_;
+  std::string heading_{};  // of flags that are added; empty: none
 };
 
 // The words of a command that does what this one does: options of the command line, the environment

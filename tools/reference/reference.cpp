@@ -11,6 +11,7 @@
 namespace winnow::tools {
 namespace {
 
+constexpr const char* kProgram = "winnow";
 constexpr std::string_view kExamples = "Examples:\n";
 
 std::vector<std::string> names_of(const CLI::Option& option) {
@@ -64,13 +65,35 @@ ReferenceArgument argument_of(const CLI::Option& option, const std::string& grou
   return argument;
 }
 
-// Of `app` itself, or of a group of options in it, whose flags for help are those of the verb.
+// The heading of an option: its own, else that of the group of options it stands in.
+std::string heading_of(const CLI::Option& option, const std::string& group) {
+  static const std::string unnamed = CLI::App().add_flag("--any")->get_group();
+  return option.get_group() == unnamed ? group : option.get_group();
+}
+
+// The arguments of `app` itself, or of a group of options in it, whose flags for help are those of
+// the verb.
 void add_arguments(const CLI::App& app, const std::string& group, ReferenceVerb& to) {
   for (const CLI::Option* option : app.get_options()) {
     const bool is_help = option == app.get_help_ptr() || option == app.get_help_all_ptr();
     if (option->get_group().empty() || (is_help && !group.empty())) continue;
-    (option->nonpositional() ? to.options : to.positionals).push_back(argument_of(*option, group));
+    (option->nonpositional() ? to.options : to.positionals)
+        .push_back(argument_of(*option, heading_of(*option, group)));
   }
+}
+
+// Options without a heading first, then those of each heading together, in the order in which
+// headings came first.
+void sort_by_heading(std::vector<ReferenceArgument>& options) {
+  std::vector<std::string> headings{""};
+  for (const ReferenceArgument& option : options) {
+    if (std::ranges::find(headings, option.group) == headings.end()) {
+      headings.push_back(option.group);
+    }
+  }
+  std::ranges::stable_sort(options, {}, [&headings](const ReferenceArgument& option) {
+    return std::ranges::find(headings, option.group) - headings.begin();
+  });
 }
 
 // The examples stand last.
@@ -87,6 +110,7 @@ void split_footer(const std::string& footer, ReferenceVerb& to) {
 
 ReferenceVerb verb_of(const CLI::App& app, std::vector<std::string> words) {
   ReferenceVerb verb{.words = std::move(words), .description = app.get_description()};
+  verb.group = app.get_group();
   constexpr std::string_view kUsage = "Usage: ";
   verb.usage = CLI::Formatter{}.make_usage(&app, joined(verb.words, " "));
   verb.usage =
@@ -103,13 +127,19 @@ ReferenceVerb verb_of(const CLI::App& app, std::vector<std::string> words) {
       verb.verbs.push_back(verb_of(*part, std::move(below)));
     }
   }
+  sort_by_heading(verb.options);
   return verb;
 }
 
 }  // namespace
 
-ReferenceVerb reference_of(const CLI::App& app, const std::string& word) {
-  return verb_of(app, {word});
+ReferenceVerb reference_of(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CLI::App* verb = &app; verb != nullptr; verb = verb->get_parent()) {
+    words.push_back(verb->get_parent() == nullptr ? kProgram : verb->get_name());
+  }
+  std::ranges::reverse(words);
+  return verb_of(app, std::move(words));
 }
 
 std::vector<std::string> conditions_of(const ReferenceArgument& argument) {

@@ -29,6 +29,7 @@ struct ReferenceArgument {
 // The program, a verb, or a verb of a verb.
 struct ReferenceVerb {
   std::vector<std::string> words{};  // {"winnow", "index", "add"}
+  std::string group{};               // its heading in the list of verbs
   std::string description{};
   std::string usage{};  // "winnow index add [OPTIONS] index inputs..."
   std::vector<ReferenceArgument> positionals{};
@@ -45,9 +46,9 @@ struct Reference {
   ReferenceVerb program{};
 };
 
-// In:  `app` with all options and verbs, named `word`; hidden ones are left out, groups of options
-// are gone through. Out: everything its --help-all shows, in that order.
-ReferenceVerb reference_of(const CLI::App& app, const std::string& word);
+// In:  `app`, the program or a verb of it, with all options and verbs; hidden ones are left out,
+// groups of options are gone through. Out: everything its --help-all shows, in that order.
+ReferenceVerb reference_of(const CLI::App& app);
 
 // One sentence for each condition on an argument: "Needs --augment.", "Given once or more.".
 std::vector<std::string> conditions_of(const ReferenceArgument& argument);
