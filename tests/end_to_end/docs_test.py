@@ -1,6 +1,8 @@
 """The pages name files, headings and options that there are; docs/trainer/ lists what the program's tables have, no more, no less."""
 
 import functools
+import importlib.machinery
+import importlib.util
 import re
 import unittest
 
@@ -75,6 +77,16 @@ class Docs(Case):
             beside, figure = row[1].split(",")[0].strip(), re.search(r"\*\*[\d.]+\*\*", row[2])[0]
             with self.subTest(beside=beside):
                 self.assertRegex(measured, rf"\| {beside}\b.*{re.escape(figure)}", "docs/comparison.md has no such row")
+
+    def test_chart(self):
+        """README's chart is what docs/pictures/chart draws of the rounds that were kept."""
+        loader = importlib.machinery.SourceFileLoader("chart", str(ROOT / "docs" / "pictures" / "chart"))
+        chart = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+        loader.exec_module(chart)
+        self.assertEqual((ROOT / "docs" / "pictures" / "copies.svg").read_text(), chart.chart())
+        told = dict(chart.rows())
+        self.assertEqual(set(told), set(chart.NAMES))
+        self.assertTrue(all(rounds > 1 for *_, rounds in told.values()))
 
     def test_ten_lines_are_told_once(self):
         """What a page runs in a block is not run again, line by line, on another one that introduces winnow."""
