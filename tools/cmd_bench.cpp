@@ -21,6 +21,7 @@
 #include "pipeline/store/cache.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
+#include "tools/help.h"
 #include "tools/ingest_flags.h"
 #include "tools/numbers.h"
 #include "tools/run_flags.h"

@@ -16,6 +16,7 @@
 #include "tools/command.h"
 #include "tools/dedup_flags.h"
 #include "tools/flags/flags.h"
+#include "tools/help.h"
 #include "tools/ingest_flags.h"
 #include "tools/numbers.h"
 #include "tools/sub_verb.h"
