@@ -41,7 +41,7 @@ ColumnSource with_splits_of(std::shared_ptr<const Selection> base, ColumnSource 
   };
 }
 
-void put_upon(const Selection& base, std::span<const Split> own, Result& result) {
+void merge_base(const Selection& base, std::span<const Split> own, Result& result) {
   Selection& selection = result.selection;
   UnionFind groups(selection.size());
   unite(base.components, groups);

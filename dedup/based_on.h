@@ -20,6 +20,6 @@ ColumnSource with_splits_of(std::shared_ptr<const Selection> base, ColumnSource 
 // - Every sample is used in its split of `base`, or in the split it was moved to.
 //
 // own  Splits of the table itself.
-void put_upon(const Selection& base, std::span<const Split> own, Result& result);
+void merge_base(const Selection& base, std::span<const Split> own, Result& result);
 
 }  // namespace winnow::dedup

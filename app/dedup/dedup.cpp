@@ -102,7 +102,7 @@ void deduplicate_images(const DedupRequest& o, dedup::Options options, const Ses
   } else if (o.deciding.self_check > 0) {
     check_search(o, session, columns, options, work.links);
   }
-  if (base) dedup::put_upon(*base, own, result);
+  if (base) dedup::merge_base(*base, own, result);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
   const pipeline::LedgerNames names = cache.read_names();

@@ -556,7 +556,7 @@ TEST(PutUpon, KeepsWhatTheSelectionBelowDecided) {
   EXPECT_EQ(columns({}).splits[0], Split::kTest);
   EXPECT_EQ(columns({}).splits[3], Split::kNone);
   Result result = deduplicate(columns, {.threshold = 2});
-  put_upon(*base, table.splits, result);
+  merge_base(*base, table.splits, result);
   const Selection& selection = result.selection;
   EXPECT_NO_THROW(check_selection(selection, "test"));
   EXPECT_THAT(selection.weights, ElementsAre(1, 1, 0, 0, 1, 1, 0));
@@ -570,13 +570,13 @@ TEST(PutUpon, KeepsWhatTheSelectionBelowDecided) {
 
   base->splits[0] = Split::kTrain;
   Result same = deduplicate(with_splits_of(base, columns), {.threshold = 2});
-  put_upon(*base, table.splits, same);
+  merge_base(*base, table.splits, same);
   EXPECT_TRUE(same.selection.splits.empty()) << "all are used in their own splits";
   Options judged{.threshold = 2};
   judged.decided = std::make_shared<const Decided>(
       Decided{.same = {}, .apart = {}, .kept = {}, .spared = {}, .dropped = {3, 4}, .reviews = {}});
   Result gone = deduplicate(with_splits_of(base, columns), judged);
-  put_upon(*base, table.splits, gone);
+  merge_base(*base, table.splits, gone);
   EXPECT_EQ(gone.dropped_by_review, 1U) << "the other had gone before";
   Selection other = *base;
   other.ids.back() = 8;
@@ -601,7 +601,7 @@ TEST(PutUpon, LeavesNoIssueToWhatTheSelectionBelowRemoved) {
       with_splits_of(base, [&](const ColumnNames& names) { return select_columns(table, names); }),
       options);
   EXPECT_FALSE(result.issues[0].empty());
-  put_upon(*base, table.splits, result);
+  merge_base(*base, table.splits, result);
   EXPECT_TRUE(result.issues[0].empty());
   EXPECT_THAT(names_of(result.issues[1]), ElementsAre("odd_shape"));
   EXPECT_THAT(result.selection.rules, ElementsAre(Rule::kDuplicate, Rule::kIssue, Rule::kKept));
