@@ -131,7 +131,7 @@ void list_groups(const Result& result, const Fingerprints& table, ToldPairs told
   }
 }
 
-void list_pairs(const ColumnSource& columns, const Options& options, const ToldLinks& links,
+void list_pairs(const ColumnSource& columns, const Options& options, const LinksWithEvidence& links,
                 const Fingerprints& table, const NameOf& name_of, const ListTo& to) {
   std::vector<std::string> names = pair_fields();
   const bool by_features = !options.matching.features.empty();
@@ -155,8 +155,9 @@ void list_pairs(const ColumnSource& columns, const Options& options, const ToldL
   });
 }
 
-void list_look_alikes(const ColumnSource& columns, const Options& options, const ToldLinks& links,
-                      const Fingerprints& table, const NameOf& name_of, const ListTo& to) {
+void list_look_alikes(const ColumnSource& columns, const Options& options,
+                      const LinksWithEvidence& links, const Fingerprints& table,
+                      const NameOf& name_of, const ListTo& to) {
   std::vector<std::string> names = pair_fields();
   names.insert(names.end(), {"probability", "transformation"});
   List list(std::move(names), to.form, to.out);

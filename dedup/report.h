@@ -65,7 +65,7 @@ void list_groups(const Result& result, const Fingerprints& table, ToldPairs told
 // Scope   kWithin: pairs of one split. kAcross: pairs of two splits.
 // Memory  The links and two columns of `columns`, as deduplicate().
 // table   As for list_removed().
-void list_pairs(const ColumnSource& columns, const Options& options, const ToldLinks& links,
+void list_pairs(const ColumnSource& columns, const Options& options, const LinksWithEvidence& links,
                 const Fingerprints& table, const NameOf& name_of, const ListTo& to);
 
 // Lists the samples whose quality is too low for the compared codes (is_enough_for()), in id order:
@@ -80,8 +80,9 @@ void list_issues(const std::vector<IssueSet>& of_row, const ColumnSource& column
 
 // Lists pairs that look alike but were not taken for copies (VerifiedLinks::look_alikes), with the
 // fields of list_pairs(). Empty if pictures were not compared.
-void list_look_alikes(const ColumnSource& columns, const Options& options, const ToldLinks& links,
-                      const Fingerprints& table, const NameOf& name_of, const ListTo& to);
+void list_look_alikes(const ColumnSource& columns, const Options& options,
+                      const LinksWithEvidence& links, const Fingerprints& table,
+                      const NameOf& name_of, const ListTo& to);
 
 // One JSON object, schema "winnow.dedup/1" (docs/schemas).
 // verified  Results of comparing pictures; null: they were not compared.

@@ -119,9 +119,9 @@ dedup::Foretell tell_estimate(const Session& session) {
 }
 
 // Puts links by codes or features to the pictures, and says what came of it.
-dedup::ToldLinks by_pictures(const Session& session, dedup::VerifyOptions how, const Images& images,
-                             const dedup::ColumnSource& columns, const dedup::LinkSource& links,
-                             dedup::Options& options) {
+dedup::LinksWithEvidence by_pictures(const Session& session, dedup::VerifyOptions how,
+                                     const Images& images, const dedup::ColumnSource& columns,
+                                     const dedup::LinkSource& links, dedup::Options& options) {
   if (options.hash == dedup::kExact) {  // no codes would do
     options.hash = images.hashes.front();
     options.threshold = 0;
@@ -259,9 +259,9 @@ dedup::ShownPairs shown_by(const Session& session, const Images& images,
   };
 }
 
-dedup::ToldLinks settle_links(const Session& session, const ComparedBy& by, const Images& images,
-                              const dedup::SharedWork& work, dedup::ColumnSource& columns,
-                              dedup::Options& options) {
+dedup::LinksWithEvidence settle_links(const Session& session, const ComparedBy& by,
+                                      const Images& images, const dedup::SharedWork& work,
+                                      dedup::ColumnSource& columns, dedup::Options& options) {
   const auto& [choice, features] = by;
   const bool looks = choice.verify
                          ? *choice.verify

@@ -51,9 +51,9 @@ struct ComparedBy {
 // columns  of the images; with features they get these in place of codes
 // Returns the links to go by.
 // Throws   UsageError where there are no thumbnails or no such features; StoppedError
-dedup::ToldLinks settle_links(const Session& session, const ComparedBy& by, const Images& images,
-                              const dedup::SharedWork& work, dedup::ColumnSource& columns,
-                              dedup::Options& options);
+dedup::LinksWithEvidence settle_links(const Session& session, const ComparedBy& by,
+                                      const Images& images, const dedup::SharedWork& work,
+                                      dedup::ColumnSource& columns, dedup::Options& options);
 
 // What thumbnails show of labelled pairs, so that labels count against a threshold only as far as
 // pictures do not contradict them; empty where there are none.

@@ -93,7 +93,7 @@ void deduplicate_images(const DedupRequest& o, dedup::Options options, const Ses
     columns = dedup::with_splits_of(base, std::move(columns));
   }
   obey(session, o.deciding.flags.obeyed, columns, names_in(cache), options);
-  const dedup::ToldLinks links =
+  const dedup::LinksWithEvidence links =
       settle_links(session, {o.deciding.flags.choice, o.deciding.features},
                    images_of(cache, pictures), work, columns, options);
   dedup::Result result = dedup::deduplicate(columns, options, links.source);

@@ -42,7 +42,7 @@ struct Deduplicated {
   const dedup::Result& result;
   const dedup::Options& options;
   const dedup::ColumnSource& columns;
-  dedup::ToldLinks links;
+  dedup::LinksWithEvidence links;
   dedup::NameOf name_of;
 };
 

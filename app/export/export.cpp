@@ -109,7 +109,7 @@ pipeline::Cache decide_in_place(const ExportRequest& o, const InPlace& in_place,
       images_of(cache, pipeline::pictures_of(*source, cache.manifest().settings.decode));
   dedup::Result result;
   with_shared_work(session, /*all_links=*/true, [&](const dedup::SharedWork& work) {
-    const dedup::ToldLinks links =
+    const dedup::LinksWithEvidence links =
         settle_links(session, {in_place.flags.choice}, images, work, columns, deciding);
     result = dedup::deduplicate(columns, deciding, links.source);
     const std::string first =

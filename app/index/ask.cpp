@@ -106,7 +106,7 @@ void index_dedup(const IndexDedupRequest& o, const Session& session) {
   if (choice.threshold && choice.hash == kAuto) choice.hash = index.kind().hash;
   if (choice.verify.value_or(false)) thumbnails_of(index);  // there are some
   dedup::ColumnSource columns = stoppable(index.columns(), session);
-  const dedup::ToldLinks links = settle_links(
+  const dedup::LinksWithEvidence links = settle_links(
       session, {choice, o.features}, images_of(index, pictures, o.page.sources, session),
       {.links = index.links(search_options(session))}, columns, options);
   tell_radius(o, index, options, session);

@@ -179,7 +179,7 @@ dedup::Selection decide_drops(const IngestRequest& o, dedup::Options deciding,
       return dedup::Ragged<dedup::ThumbnailBlock>();
     };
   }
-  const dedup::ToldLinks links =
+  const dedup::LinksWithEvidence links =
       settle_links(session, {o.drop_flags.choice}, images, all.work, columns, deciding);
   const dedup::NameSource names = all.cache ? names_in(*all.cache) : [](const dedup::NameSink&) {};
   obey(session, o.drop_flags.obeyed, columns, names, deciding);

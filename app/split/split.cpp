@@ -81,7 +81,7 @@ struct SplitTask {
   const pipeline::Cache& cache;
   const dedup::ColumnSource& columns;
   const dedup::SplitOptions& options;
-  const dedup::ToldLinks& links;
+  const dedup::LinksWithEvidence& links;
 };
 
 // The blocks of two images or more.
@@ -206,7 +206,7 @@ void decide(const SplitRequest& o, const Session& session, const dedup::SharedWo
   options.decided = decided_by(session, o.reviews, columns);
   dedup::Options how{.policy = {.keep = dedup::KeepPolicy::kFirst},  // nobody is chosen
                      .matching = {.least_quality = o.compare.choice.least_quality}};
-  const dedup::ToldLinks links =
+  const dedup::LinksWithEvidence links =
       settle_links(session, {o.compare.choice, o.compare.features},
                    images_of(cache, pipeline::pictures_of(cache)), work, columns, how);
   options.hash = how.hash;

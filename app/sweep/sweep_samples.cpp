@@ -85,7 +85,7 @@ std::vector<std::optional<double>> precisions_of(const dedup::ColumnSource& colu
 // As dedup has it.
 std::shared_ptr<const dedup::PreferredOrder> best_of(const pipeline::Cache& cache,
                                                      const dedup::ColumnSource& columns,
-                                                     const dedup::ToldLinks& links,
+                                                     const dedup::LinksWithEvidence& links,
                                                      const dedup::SearchOptions& search) {
   const Images images = images_of(cache, pipeline::pictures_of(cache));
   const auto closer = closer_pictures(images.picture_of, columns);
@@ -114,7 +114,7 @@ SweepSamples::SweepSamples(const pipeline::Cache& cache, const SweepSampling& ho
   count();
 }
 
-dedup::ToldLinks SweepSamples::links_by_pictures() const {
+dedup::LinksWithEvidence SweepSamples::links_by_pictures() const {
   auto verified = dedup::verified_of(*pairs_, table_.ids);
   return {dedup::links_of(verified), verified};
 }
@@ -123,7 +123,7 @@ dedup::ToldLinks SweepSamples::links_by_pictures() const {
 void SweepSamples::compare(const SweepSampling& how, const dedup::SharedWork& work,
                            const Session& session) {
   dedup::Options options{.policy = {.keep = dedup::KeepPolicy::kFirst}};  // nobody is chosen here
-  dedup::ToldLinks links;
+  dedup::LinksWithEvidence links;
   if (pairs_) {
     options = dedup::options_of(*pairs_);
   } else {
@@ -160,7 +160,7 @@ void SweepSamples::count() {
 
 // `how`: what is compared, and how near.
 ThinnedPoint SweepSamples::thin_by(dedup::Options how, const dedup::SweepPoint& point,
-                                   const dedup::ToldLinks& links) const {
+                                   const dedup::LinksWithEvidence& links) const {
   const dedup::ColumnSource of_train = with_splits(
       columns_, [&](std::size_t row, Split) { return trains(row) ? Split::kTrain : Split::kNone; });
   how.scope = dedup::Scope::kWithin;
@@ -205,7 +205,7 @@ std::uint64_t SweepSamples::matchable(const std::string& hash) const {
 ThinnedPoint SweepSamples::thin(const dedup::SweepPoint& point) {
   if (!point.thins()) return {.selection = base_, .groups = base_groups_};
   if (point.by_pictures()) {
-    const dedup::ToldLinks links = links_by_pictures();
+    const dedup::LinksWithEvidence links = links_by_pictures();
     const bool by_best = point.keep == dedup::KeepPolicy::kBest;
     if (by_best && !preferred_) preferred_ = best_of(cache_, columns_, links, search_how_);
     return thin_by(dedup::options_of(*pairs_), point, links);

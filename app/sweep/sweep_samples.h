@@ -92,10 +92,10 @@ class SweepSamples {
   bool trains(std::size_t row) const noexcept {
     return base_.splits[row] == Split::kTrain && base_.weights[row] > 0;
   }
-  dedup::ToldLinks links_by_pictures() const;
+  dedup::LinksWithEvidence links_by_pictures() const;
   void compare(const SweepSampling& how, const dedup::SharedWork& work, const Session& session);
   ThinnedPoint thin_by(dedup::Options how, const dedup::SweepPoint& point,
-                       const dedup::ToldLinks& links) const;
+                       const dedup::LinksWithEvidence& links) const;
   ThinnedPoint thin_share(const dedup::SweepPoint& point, double share);
   std::vector<dedup::Edge> nearest_links(const std::string& hash, int threshold) const;
   std::uint64_t matchable(const std::string& hash) const;

@@ -76,7 +76,7 @@ struct Chosen {
 Chosen choose_all(const Session& session, const pipeline::Cache& cache, dedup::ColumnSource columns,
                   const dedup::SharedWork& work) {
   dedup::Options how{.policy = {.keep = dedup::KeepPolicy::kFirst}};  // nobody is chosen
-  const dedup::ToldLinks links =
+  const dedup::LinksWithEvidence links =
       settle_links(session, {}, images_of(cache, pipeline::pictures_of(cache)), work, columns, how);
   dedup::Selection found = dedup::deduplicate(columns, how, links.source).selection;
   dedup::Selection all = dedup::keep_all(found.ids);

@@ -63,7 +63,7 @@ void take(const TuneRequest& o, const Session& session, const pipeline::Cache& c
   }
   dedup::Options options = dedup_options(flags);
   with_shared_work(session, /*all_links=*/true, [&](const dedup::SharedWork& work) {
-    const dedup::ToldLinks links =
+    const dedup::LinksWithEvidence links =
         settle_links(session, {flags.choice}, images_of(cache, pipeline::pictures_of(cache)), work,
                      columns, options);
     const dedup::Result result = dedup::deduplicate(columns, options, links.source);

@@ -62,7 +62,7 @@ std::string transformation_words(const VerifiedPair& pair, const Fingerprints& s
                                  std::uint32_t kept, std::uint32_t copy);
 
 // A source of links, with its evidence.
-struct ToldLinks {
+struct LinksWithEvidence {
   LinkSource source;
   std::shared_ptr<const VerifiedLinks> verified = {};  // nullptr: links by codes or features
 };

@@ -831,7 +831,7 @@ TEST(Report, ListsVerifiedPairsAndLookAlikesApart) {
   told.edges = {{0, 1, 0}};
   told.look_alikes = {{.row_a = 0, .row_b = 2, .probability = 0.97F, .map = {.xx = 1, .yy = 1}}};
   const auto verified = std::make_shared<const VerifiedLinks>(told);
-  const ToldLinks links{links_of(verified), verified};
+  const LinksWithEvidence links{links_of(verified), verified};
   const Options options{.threshold = 2, .matching = {.verified = 0.9}};
   const NameOf name_of = [](SampleId id) { return std::to_string(id); };
   std::string pairs;
@@ -864,7 +864,7 @@ TEST(Report, TellsTheTrueDistanceOfWhatPicturesTold) {
       {.row_a = 0, .row_b = 1, .probability = 0.99F, .map = {}},
       {.row_a = 0, .row_b = 2, .probability = 0.96F, .map = {.xx = 2, .x0 = -0.5, .yy = 2}}};
   told->edges = {{0, 1, 0}, {0, 2, 0}};
-  const ToldLinks links{links_of(told), told};
+  const LinksWithEvidence links{links_of(told), told};
   const Options options{.threshold = 2, .matching = {.verified = 0.9}};
   const NameOf name_of = [](SampleId id) { return std::to_string(id); };
   const auto text = [](const auto& list) {
