@@ -99,7 +99,7 @@ dedup::VerifyOptions verify_options(const ChoiceOptions& choice) {
 namespace {
 
 // What it takes to compare many pictures: before the search, by a sample.
-dedup::Foretell tell_estimate(const Session& session) {
+dedup::BeforeSearch tell_estimate(const Session& session) {
   return [&session](std::span<const std::uint32_t> rows, const dedup::PictureSource& pictures,
                     std::span<const dedup::Edge> near, const dedup::MatchModel& model,
                     const dedup::VerifyOptions& how) {

@@ -22,14 +22,14 @@ constexpr double kBytesOfPicture = 1200;     // for one without landmarks
 constexpr double kBytesOfTrial = 200;
 
 // Trials within the sample, and the expected number for all rows, without those near by codes.
-struct Foretold {
+struct ExpectedTrials {
   std::vector<Trial> of_sample;
   double all = 0;
 };
 
-Foretold foretell_trials(const LandmarkTable& landmarks, std::size_t sampled,
-                         std::span<const std::uint32_t> rows, std::size_t near,
-                         const VerifyOptions& options) {
+ExpectedTrials expected_trials(const LandmarkTable& landmarks, std::size_t sampled,
+                               std::span<const std::uint32_t> rows, std::size_t near,
+                               const VerifyOptions& options) {
   const double more = static_cast<double>(rows.size()) / static_cast<double>(sampled);
   const std::vector<std::uint32_t> searched =
       searched_landmarks(landmarks, 0, static_cast<std::uint32_t>(landmarks.size()));
@@ -99,7 +99,7 @@ VerifyEstimate estimate(std::span<const std::uint32_t> rows, const PictureSource
   const double of_picture = cost.each(sample.size(), [&] {
     landmarks = LandmarkTable(sample, pictures, {.stop = options.search.stop});
   });
-  const Foretold far = foretell_trials(landmarks, sample.size(), rows, near.size(), options);
+  const ExpectedTrials far = expected_trials(landmarks, sample.size(), rows, near.size(), options);
   std::vector<Trial> near_trials;
   for (const Edge& edge : evenly(near, kMostTrials)) {
     near_trials.push_back({.row_a = edge.a, .row_b = edge.b, .is_near = true});

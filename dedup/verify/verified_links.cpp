@@ -87,7 +87,7 @@ void keep_look_alikes(double least_probability, VerifiedLinks& out) {
 
 VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,
                            const Options& options, const LinkSource& links,
-                           const VerifyOptions& how, const Foretell& foretell) {
+                           const VerifyOptions& how, const BeforeSearch& before_search) {
   const Fingerprints sizes = columns({"widths_px", "heights_px"});
   const PictureSource pictures = pictures_of(sizes, thumbnails);
   const std::vector<std::uint32_t> rows =
@@ -95,7 +95,7 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
   const std::vector<Edge> near = near_by_codes(columns, options, links, rows);
   VerifiedLinks out;
   out.calibration = calibrate(rows, pictures, /*seed=*/0, how.search.stop);
-  if (foretell) foretell(rows, pictures, near, out.calibration.model, how);
+  if (before_search) before_search(rows, pictures, near, out.calibration.model, how);
   VerifyOptions with_doubtful = how;
   if (how.closer) with_doubtful.least_probability = std::min(how.least_probability, kLeastDoubtful);
   out.verification = verify(rows, pictures, near, out.calibration.model, with_doubtful);

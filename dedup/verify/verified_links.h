@@ -33,21 +33,21 @@ struct VerifiedLinks {
 
 // Verifies the pairs that are near by codes, as `options` says, and finds pairs that are not near.
 //
-// Rows      Those that match by codes of options.hash (matchable_rows). With kExact: of any quality
-//           above 0.
-// links     A search as for deduplicate(); empty: find_edges().
-// how       With most_false, links must meet all limits of leave_out_false().
-// closer    Pairs in doubt and of plain pictures are examined again (look_closer), by pictures of
-//           how.closer if there are any.
-// foretell  Called before the search, with the input of a cost estimate; may be empty.
-// Memory    About 1.2 KB a picture, besides the thumbnails being compared.
-// Errors    UsageError if there are no thumbnails; StoppedError.
-using Foretell = std::function<void(std::span<const std::uint32_t> rows,
-                                    const PictureSource& pictures, std::span<const Edge> near,
-                                    const MatchModel& model, const VerifyOptions& how)>;
+// Rows           Those that match by codes of options.hash (matchable_rows). With kExact: of any
+//                quality above 0.
+// links          A search as for deduplicate(); empty: find_edges().
+// how            With most_false, links must meet all limits of leave_out_false().
+// closer         Pairs in doubt and of plain pictures are examined again (look_closer), by pictures
+//                of how.closer if there are any.
+// before_search  Called before the search, with the input of a cost estimate; may be empty.
+// Memory         About 1.2 KB a picture, besides the thumbnails being compared.
+// Errors         UsageError if there are no thumbnails; StoppedError.
+using BeforeSearch = std::function<void(std::span<const std::uint32_t> rows,
+                                        const PictureSource& pictures, std::span<const Edge> near,
+                                        const MatchModel& model, const VerifyOptions& how)>;
 VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& thumbnails,
                            const Options& options, const LinkSource& links,
-                           const VerifyOptions& how, const Foretell& foretell = {});
+                           const VerifyOptions& how, const BeforeSearch& before_search = {});
 
 // The verified link of two rows, in either order; nullptr if there is none.
 // pairs  Sorted by rows.
