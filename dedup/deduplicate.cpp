@@ -46,9 +46,10 @@ std::vector<std::uint32_t> rows_of_split(std::span<const std::uint32_t> rows,
 }
 
 // Unites `rows`, link by link.
-class Links {
+class LinkedGroups {
  public:
-  Links(std::span<const std::uint32_t> rows, std::span<const Split> splits, const Options& options)
+  LinkedGroups(std::span<const std::uint32_t> rows, std::span<const Split> splits,
+               const Options& options)
       : rows_(rows),
         splits_(splits),
         within_(options.scope == Scope::kWithin),
@@ -149,7 +150,7 @@ void measure(Reader& read, const Options& options, std::span<const std::uint32_t
 
 // Adds the links by codes, files and pixels. Returns the selection's record of the search.
 std::string find_all_links(Reader& read, const Fingerprints& table, const Options& options,
-                           const LinkSource& source, Links& links) {
+                           const LinkSource& source, LinkedGroups& links) {
   std::string settings = settings_of(options, std::nullopt);
   if (options.hash != kExact) {
     const Fingerprints with_codes = read({codes_name(options)});
@@ -219,12 +220,12 @@ struct Connected {
 Connected connect(std::span<const std::uint32_t> rows, Reader& read, const Fingerprints& table,
                   const Options& options, const LinkSource& source) {
   Connected out;
-  Links links(rows, table.splits, options);
+  LinkedGroups links(rows, table.splits, options);
   out.settings = find_all_links(read, table, options, source, links);
   out.across = links.across();
   const std::optional<Cut> cut = cut_by_review(read, table, options, source, out.across);
   if (cut && (!links.is_across() || links.keeps_links())) {
-    links = Links(rows, table.splits, options);
+    links = LinkedGroups(rows, table.splits, options);
     find_all_links(read, table, options, links_inside(*cut, source), links);
   }
   if (cut) out.across = cut->parts;
