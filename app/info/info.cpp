@@ -314,7 +314,7 @@ void run_info(const InfoRequest& o, const Session& session) {
   if (!o.selection.empty()) {
     selection = cache.read_selection(o.selection);
     dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
-    pipeline::obey_splits(*selection, table);
+    pipeline::apply_splits(*selection, table);
     counts = pipeline::count(m, table, *selection);
   }
   Bytes sheet;

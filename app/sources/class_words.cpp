@@ -18,7 +18,7 @@ std::vector<std::string> remarks_on_classes(const pipeline::Manifest& manifest) 
 std::vector<std::string> remarks_on_classes(const pipeline::Cache& cache,
                                             const dedup::Selection& selection) {
   dedup::Fingerprints table = cache.open_fingerprints()({"labels"});
-  pipeline::obey_splits(selection, table);
+  pipeline::apply_splits(selection, table);
   const auto labels = pipeline::count(cache.manifest(), table, selection).labels;
   ClassCounts counts;
   for (std::size_t split = 0; split < counts.size(); ++split) {

@@ -222,7 +222,7 @@ ExportResult export_cache(const Cache& cache, const fs::path& path, const Export
   if (!options.selection.empty()) selection = cache.read_selection(options.selection);
   const dedup::Selection* chosen = selection ? &*selection : nullptr;
   dedup::Fingerprints table = cache.open_fingerprints()({"labels", "widths_px", "heights_px"});
-  if (chosen != nullptr) obey_splits(*chosen, table);
+  if (chosen != nullptr) apply_splits(*chosen, table);
   Choice choice = choose(table, options.split, chosen, list);
   if (choice.rows.empty()) {
     throw UsageError(

@@ -155,7 +155,7 @@ std::vector<std::size_t> rows_for(const Cache& cache, dedup::Fingerprints& table
   std::optional<dedup::Selection> selection;
   if (!choice.selection.empty()) {
     selection = cache.read_selection(choice.selection);
-    obey_splits(*selection, table);
+    apply_splits(*selection, table);
   }
   std::vector<std::size_t> rows =
       selection && choice.removed

@@ -32,7 +32,7 @@ Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
   return choice;
 }
 
-void obey_splits(const dedup::Selection& selection, dedup::Fingerprints& table) {
+void apply_splits(const dedup::Selection& selection, dedup::Fingerprints& table) {
   check_is_of(selection, table);
   if (!selection.splits.empty()) table.splits = selection.splits;
 }

@@ -26,6 +26,6 @@ Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
               const dedup::Selection* selection, bool removed_too);
 
 // Sets the splits of a table to those of the selection. Throws likewise.
-void obey_splits(const dedup::Selection& selection, dedup::Fingerprints& table);
+void apply_splits(const dedup::Selection& selection, dedup::Fingerprints& table);
 
 }  // namespace winnow::pipeline
