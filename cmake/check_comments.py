@@ -29,8 +29,8 @@ PHRASES = [
     (r"pass(?:ed|es|ing)? over", "skip", ["datasets/skips.h"]),  # quotes a text of the program
     (r"hang(?:s|ing)? together", "are connected, form a component", []),
     (r"l(?:aid|ay|ays|ie|ies|ying) upon", "aligned, registered, composed on", []),
-    (r"fore(?:tell|tells|told)", "estimate, predict", ["dedup/verify/verified_links.h"]),  # a parameter's name
-    (r"strangers", "different pictures, non-duplicates", ["dedup/verify/calibrate.h", "dedup/verify/candidates.h"]),  # likewise
+    (r"fore(?:tell|tells|told)", "estimate, predict", []),
+    (r"strangers", "different pictures, non-duplicates", ["dedup/verify/calibrate.h", "dedup/verify/candidates.h"]),  # names of identifiers
     (r"(?:what|whatever) becomes? of|what became of", "what happens to, how it is treated", []),
     (r"what (?:it|they|this) comes? to", "is, the result", []),
     (r"put(?:s)? upon", "applied on top of", []),
