@@ -27,8 +27,10 @@ Pool parse_pool(const std::string& text) {
   if (text == "max") return {Pool::Kind::kMax, 1};
   if (text.starts_with("top:")) {
     char* end = nullptr;
-    const std::string number = text.substr(4);
-    const double share = std::strtod(number.c_str(), &end);
+    std::string number = text.substr(4);
+    const bool is_percent = number.ends_with('%');
+    if (is_percent) number.pop_back();
+    const double share = std::strtod(number.c_str(), &end) / (is_percent ? 100 : 1);
     if (!number.empty() && *end == '\0' && share > 0 && share <= 1) {
       return {Pool::Kind::kTop, share};
     }

@@ -16,7 +16,7 @@ struct Pool {
   Kind kind = Kind::kMean;
   double share = 1;  // of kTop, above 0
 };
-Pool parse_pool(const std::string& text);  // "mean", "max", "top:0.1"; UsageError
+Pool parse_pool(const std::string& text);  // "mean", "max", "top:0.1" or "top:10%"; UsageError
 
 // Maps of classes over a picture.
 struct MapOptions {

@@ -10,6 +10,7 @@
 
 #include "app/predict/gathered.h"
 #include "app/predict/windows.h"
+#include "common/error.h"
 
 namespace winnow::app::bands_test {
 
@@ -128,6 +129,14 @@ TEST(Gathered, PartsAreTheWhole) {
     EXPECT_EQ(parts, whole) << pool;  // these sums are exact
     EXPECT_EQ(pooled(options.pool, parts), pooled(options.pool, whole));
     EXPECT_THAT(mean_features(parts), ::testing::ElementsAre(4.5F));
+  }
+}
+
+TEST(PoolTest, AShareMayBeAPercentage) {
+  EXPECT_EQ(parse_pool("top:12.5%").share, parse_pool("top:0.125").share);
+  EXPECT_EQ(parse_pool("top:0.125").share, 0.125);
+  for (const char* const text : {"top:%", "top:101%", "top:0%", "top:10%%"}) {
+    EXPECT_THROW(parse_pool(text), UsageError) << text;
   }
 }
 
