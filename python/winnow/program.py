@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import _core, errors
+from . import errors
 
 _CLASSES = {2: errors.UsageError, 3: errors.RefusedError, 75: errors.StoppedError}
 
@@ -60,5 +60,7 @@ def verb(*words: str | int | float | os.PathLike[str], progress: Callable[[int, 
 
     progress: called now and then with how much of a step is done, and how much there is. If it raises, the work ends as at Ctrl-C.
     """
+    from . import _core  # whoever starts the program needs no library here
+
     told = _core.run_verb([os.fsencode(word if isinstance(word, os.PathLike) else str(word)) for word in words], progress)
     return Finished(_text(told.lines), _text(told.sentences))

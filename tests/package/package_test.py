@@ -160,6 +160,27 @@ class Packages(Case):
         call("lintian", "--allow-root", "--fail-on", "error", *packages().values())
 
 
+class Wheel(Case):
+    def test_the_page_says_where_it_runs(self):
+        """What wheels ask of a system is what docs/install.md says."""
+        page = (ROOT / "docs" / "install.md").read_text()
+        project = (ROOT / "pyproject.toml").read_text()
+        glibc = re.search(r"manylinux_2_(\d+)_", (ROOT / "tools" / "wheel").read_text())[1]
+        python = re.search(r'requires-python = ">=3\.(\d+)"', project)[1]
+        self.assertEqual(set(re.findall(r"manylinux_2_(\d+)_", page)), {glibc})
+        self.assertEqual(set(re.findall(r"glibc(?: older than)? 2\.(\d+)", page)), {glibc})
+        self.assertIn(f"Python 3.{python} or newer", page)
+        self.assertIn(f"Python 3.{int(python) - 1} or older", page)
+        name = re.search(r'^name = "(.*)"', project, re.MULTILINE)[1]
+        self.assertEqual(set(re.findall(r"(winnow_\w+)-0", page)), {name.replace("-", "_")})
+        self.assertIn(f"{name}[mpi]", page)
+
+    def test_no_mpi_is_named_as_the_program_names_it(self):
+        said = (ROOT / "common" / "comm" / "mpi" / "loaded_mpi.cpp").read_text()
+        row = re.search(r"`(no MPI library .*?)`", (ROOT / "docs" / "install.md").read_text())[1]
+        self.assertIn(row, said)
+
+
 @unittest.skipUnless((ROOT / ".git").exists(), "this is no checkout of git")
 class Sources(Case):
     def test_archive(self):
