@@ -173,7 +173,7 @@ class Wheel(Case):
         self.assertIn(f"Python 3.{int(python) - 1} or older", page)
         name = re.search(r'^name = "(.*)"', project, re.MULTILINE)[1]
         self.assertEqual(set(re.findall(r"(winnow_\w+)-0", page)), {name.replace("-", "_")})
-        self.assertIn(f"{name}[mpi]", page)
+        self.assertIn("[mpi]", page)
 
     def test_no_mpi_is_named_as_the_program_names_it(self):
         said = (ROOT / "common" / "comm" / "mpi" / "loaded_mpi.cpp").read_text()
