@@ -5,7 +5,22 @@ cmake_minimum_required(VERSION 3.25)
 # Folder -> folders its files may include from. The longest matching folder decides.
 set(may_common   common)
 set(may_datasets common datasets)
-set(may_dedup    common dedup)
+# Rooms of dedup, each with what stands before it.
+set(before common)
+foreach(room hash audit table search cluster policy review leak decisions)
+  list(APPEND before dedup/${room})
+  set(may_dedup/${room} ${before})
+  list(APPEND dedup_rooms dedup/${room})
+endforeach()
+foreach(room features verify)
+  set(may_dedup/${room} ${before} dedup/${room})
+endforeach()
+foreach(room index labels lists ranks split sweep tune)
+  set(may_dedup/${room} ${before} dedup/features dedup/verify dedup/${room})
+  list(APPEND dedup_rooms dedup/${room})
+endforeach()
+list(APPEND dedup_rooms dedup/features dedup/verify)
+set(may_dedup "")  # no sources but in rooms
 # Rooms of pipeline; those that decode and store know no data sets, those that load nothing of duplicates either.
 set(may_pipeline/parallel common pipeline/parallel)
 set(may_pipeline/augment  common pipeline/augment)
@@ -66,11 +81,11 @@ list(APPEND may_app/train app/split app/metrics)  # folds are told of as splits
 list(APPEND app_rooms app/page app/sources app/load app/launch app/live app/experiment app/dedup app/report app/review app/metrics)
 set(may_tools    common datasets dedup pipeline train app tools)
 set(may_python   common datasets dedup pipeline train app tools/words python)
-set(rules common datasets dedup pipeline/parallel pipeline/augment pipeline/decode pipeline/store pipeline/load pipeline/export pipeline/ingest
+set(rules common datasets ${dedup_rooms} dedup pipeline/parallel pipeline/augment pipeline/decode pipeline/store pipeline/load pipeline/export pipeline/ingest
           pipeline/compact pipeline/recall pipeline train/tensor train/graph train/ops train/rewrites train/onnx train/nets train/backend
           train/optim train/checkpoint train/model train/reduce train/plan train/step train/evaluate train/trace
           train/run/log train/run/record train/run/start train/run/evaluations train/run ${app_rooms} app tools python)
-set(with_rooms pipeline train/run app)  # folders whose rooms have rules of their own, each
+set(with_rooms dedup pipeline train/run app)  # folders whose rooms have rules of their own, each
 
 # C library header (a pattern) -> the one path prefix that may include it.
 set(homes

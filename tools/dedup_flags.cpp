@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "dedup/audit/issues.h"
+#include "dedup/decisions/issues.h"
 #include "tools/numbers.h"
 
 namespace winnow::tools {

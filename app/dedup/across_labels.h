@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 
 namespace winnow::app {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/session.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/tune/choice.h"
 
 namespace winnow::app {

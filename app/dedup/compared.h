@@ -8,7 +8,7 @@
 
 #include "app/dedup/choice.h"
 #include "app/dedup/features.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/features/feature_table.h"
 #include "dedup/ranks/shared_search.h"
 #include "dedup/tune/curve.h"

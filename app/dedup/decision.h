@@ -5,7 +5,7 @@
 
 #include "app/dedup/choice.h"
 #include "app/dedup/obeyed.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 
 namespace winnow::app {
 

@@ -15,7 +15,7 @@
 #include "app/temporary_folder.h"
 #include "app/words.h"
 #include "common/error.h"
-#include "dedup/based_on.h"
+#include "dedup/decisions/based_on.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
 

@@ -5,7 +5,7 @@
 
 #include "app/dedup/choice.h"
 #include "app/session.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/features/feature_table.h"
 #include "pipeline/store/cache.h"
 

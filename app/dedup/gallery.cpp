@@ -12,7 +12,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "dedup/audit/issues.h"
+#include "dedup/decisions/issues.h"
 
 namespace winnow::app {
 namespace {

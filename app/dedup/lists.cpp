@@ -11,7 +11,7 @@
 #include "app/dedup/obeyed.h"
 #include "app/words.h"
 #include "common/error.h"
-#include "dedup/audit/issues.h"
+#include "dedup/decisions/issues.h"
 
 namespace winnow::app {
 namespace {

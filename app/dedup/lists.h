@@ -6,7 +6,7 @@
 
 #include "app/session.h"
 #include "common/file.h"
-#include "dedup/report.h"
+#include "dedup/lists/report.h"
 
 namespace winnow::app {
 

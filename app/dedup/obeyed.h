@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/session.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/policy/precedence.h"
 #include "dedup/review/decided.h"
 #include "pipeline/store/cache.h"

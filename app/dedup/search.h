@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "app/session.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
+#include "dedup/lists/told_groups.h"
 #include "dedup/ranks/shared_search.h"
-#include "dedup/told_groups.h"
 #include "pipeline/store/cache.h"
 
 namespace winnow::app {

@@ -14,7 +14,7 @@
 #include "app/words.h"
 #include "common/error.h"
 #include "common/json.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/parallel/worker_limit.h"
 

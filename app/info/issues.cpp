@@ -9,8 +9,8 @@
 #include "app/session.h"
 #include "app/words.h"
 #include "common/json.h"
-#include "dedup/audit/issues.h"
-#include "dedup/report.h"
+#include "dedup/decisions/issues.h"
+#include "dedup/lists/report.h"
 
 namespace winnow::app {
 namespace {

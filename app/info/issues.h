@@ -7,7 +7,7 @@
 #include "common/json.h"
 #include "pipeline/store/cache.h"
 
-// What winnow info says of the audit (dedup/audit/issues.h). All that say something throw
+// What winnow info says of the audit (dedup/decisions/issues.h). All that say something throw
 // UsageError for an issue that does not exist, and where the cache was made before there was an
 // audit.
 

@@ -8,7 +8,7 @@
 #include "app/page/html.h"
 #include "app/page/page.h"
 #include "app/words.h"
-#include "dedup/audit/issues.h"
+#include "dedup/decisions/issues.h"
 #include "pipeline/export/sheet.h"
 #include "pipeline/export/thumbnails.h"
 

@@ -9,8 +9,8 @@
 
 #include "common/checksum.h"
 #include "common/sample.h"
-#include "dedup/audit/issues.h"
-#include "dedup/report.h"
+#include "dedup/decisions/issues.h"
+#include "dedup/lists/report.h"
 
 // Groups of duplicates, and pictures by themselves, as data that a page can show: which are worth a
 // look, and what is said of each. Pure functions; nothing here reads pictures.

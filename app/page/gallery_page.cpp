@@ -12,7 +12,7 @@
 #include "app/words.h"
 #include "common/json.h"
 #include "common/utf8.h"
-#include "dedup/settings.h"
+#include "dedup/decisions/settings.h"
 
 namespace winnow::app {
 namespace {

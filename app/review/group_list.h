@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/page/gallery.h"
-#include "dedup/fingerprints.h"
 #include "dedup/review/review.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::app {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "dedup/fingerprints.h"
 #include "dedup/review/review.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::app {
 

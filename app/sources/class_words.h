@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/session.h"
-#include "dedup/selection.h"
+#include "dedup/table/selection.h"
 #include "pipeline/store/cache.h"
 
 namespace winnow::app {

@@ -15,8 +15,8 @@
 #include "app/split/split_report.h"
 #include "app/words.h"
 #include "common/error.h"
+#include "dedup/lists/told_groups.h"
 #include "dedup/split/folds.h"
-#include "dedup/told_groups.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
 

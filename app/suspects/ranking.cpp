@@ -9,7 +9,7 @@
 #include "common/utf8.h"
 #include "dedup/features/outliers.h"
 #include "dedup/labels/votes.h"
-#include "dedup/list.h"
+#include "dedup/lists/list.h"
 
 namespace winnow::app {
 namespace {

@@ -8,9 +8,9 @@
 #include "dedup/audit/issue.h"
 #include "dedup/features/feature_table.h"
 #include "dedup/features/neighbours.h"
-#include "dedup/fingerprints.h"
 #include "dedup/labels/confident.h"
-#include "dedup/report.h"
+#include "dedup/lists/report.h"
+#include "dedup/table/fingerprints.h"
 #include "train/run/evaluations/out_of_fold.h"
 
 // Images that stand out, of `winnow suspects`. Pure.

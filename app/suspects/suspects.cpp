@@ -19,7 +19,7 @@
 #include "common/json.h"
 #include "dedup/review/decided.h"
 #include "dedup/review/review_log.h"
-#include "dedup/selection.h"
+#include "dedup/table/selection.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/store/cache.h"

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "app/session.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
+#include "dedup/lists/told_groups.h"
 #include "dedup/ranks/shared_search.h"
 #include "dedup/sweep/points.h"
 #include "dedup/sweep/remains.h"
-#include "dedup/told_groups.h"
 #include "dedup/verify/verified_pairs.h"
 #include "pipeline/store/cache.h"
 

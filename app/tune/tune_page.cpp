@@ -15,7 +15,7 @@
 #include "app/review/group_list.h"
 #include "app/words.h"
 #include "dedup/hash/hashes.h"
-#include "dedup/pairs.h"
+#include "dedup/lists/pairs.h"
 #include "dedup/review/review.h"
 #include "dedup/review/sample.h"
 #include "pipeline/export/thumbnails.h"

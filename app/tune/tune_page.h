@@ -6,7 +6,7 @@
 #include "app/page/gallery_page.h"
 #include "app/session.h"
 #include "app/tune/tune_report.h"
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 #include "pipeline/store/cache.h"
 
 namespace winnow::app {

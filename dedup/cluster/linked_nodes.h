@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dedup/cluster/components.h"
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::dedup {
 

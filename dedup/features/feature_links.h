@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/features/feature_table.h"
 #include "dedup/features/neighbours.h"
 

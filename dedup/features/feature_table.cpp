@@ -10,7 +10,7 @@
 #include "common/error.h"
 #include "common/json_reader.h"
 #include "common/named.h"
-#include "dedup/column_file.h"
+#include "dedup/table/column_file.h"
 
 namespace winnow::dedup {
 namespace {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "common/binomial.h"
 #include "common/rng.h"
-#include "dedup/tune/binomial.h"
 
 namespace winnow::dedup {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "common/error.h"
-#include "dedup/column_file.h"
 #include "dedup/index/files_internal.h"
+#include "dedup/table/column_file.h"
 
 namespace winnow::dedup {
 namespace {

@@ -12,8 +12,9 @@
 
 #include "common/sample.h"
 #include "common/stop.h"
-#include "dedup/deduplicate.h"
-#include "dedup/fingerprints.h"
+#include "dedup/decisions/deduplicate.h"
+#include "dedup/policy/names.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::dedup {
 
@@ -44,11 +45,6 @@ struct IndexSource {
   std::uint64_t rows = 0;
   std::string content;
 };
-
-// Receives samples and their display names, in ascending order of ids.
-using NameSink = std::function<void(SampleId, std::string_view)>;
-// Supplies them, perhaps with those of other samples. May be called repeatedly.
-using NameSource = std::function<void(const NameSink&)>;
 
 // A row of a table with a duplicate in an index.
 struct Match {

@@ -9,7 +9,7 @@
 #include "common/error.h"
 #include "common/json_text.h"
 #include "dedup/index/open_index_internal.h"
-#include "dedup/thumbnail_source.h"
+#include "dedup/table/thumbnail_source.h"
 
 namespace winnow::dedup {
 namespace fs = std::filesystem;

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "dedup/audit/issue.h"
-#include "dedup/fingerprints.h"
 #include "dedup/policy/preference.h"
 #include "dedup/search/search.h"
-#include "dedup/selection.h"
+#include "dedup/table/fingerprints.h"
+#include "dedup/table/selection.h"
 
 namespace winnow::dedup {
 

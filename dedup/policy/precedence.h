@@ -6,7 +6,7 @@
 
 #include "common/sample.h"
 #include "dedup/cluster/cut.h"
-#include "dedup/index/index.h"
+#include "dedup/policy/names.h"
 #include "dedup/policy/policy.h"
 
 namespace winnow::dedup {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::dedup {
 

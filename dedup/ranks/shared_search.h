@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "common/comm/communicator.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/verify/verify.h"
 
 namespace winnow::dedup {

@@ -7,8 +7,8 @@
 
 #include "common/checksum.h"
 #include "dedup/cluster/cut.h"
-#include "dedup/fingerprints.h"
 #include "dedup/review/review.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::dedup {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "dedup/fingerprints.h"
 #include "dedup/review/review.h"
 #include "dedup/search/search.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::dedup {
 

@@ -9,7 +9,7 @@
 
 #include "common/progress.h"
 #include "common/stop.h"
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::dedup {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "dedup/cluster/cluster.h"
-#include "dedup/fingerprints.h"
 #include "dedup/split/split.h"
 #include "dedup/split/stratify.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::dedup {
 

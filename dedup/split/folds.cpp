@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/error.h"
-#include "dedup/settings.h"
+#include "dedup/decisions/settings.h"
 #include "dedup/split/deal_internal.h"
 
 namespace winnow::dedup {

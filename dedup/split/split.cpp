@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "common/json.h"
-#include "dedup/settings.h"
+#include "dedup/decisions/settings.h"
 #include "dedup/split/deal_internal.h"
 
 namespace winnow::dedup {

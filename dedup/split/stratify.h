@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::dedup {
 

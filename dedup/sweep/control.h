@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "dedup/fingerprints.h"
-#include "dedup/selection.h"
+#include "dedup/table/fingerprints.h"
+#include "dedup/table/selection.h"
 
 // Control experiments for a deduplication: remove the same number of training samples of each class
 // at random. Otherwise the effects of less data and of better data cannot be told apart. Pure

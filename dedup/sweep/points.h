@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dedup/policy/policy.h"
-#include "dedup/selection.h"
+#include "dedup/table/selection.h"
 
 namespace winnow::dedup {
 

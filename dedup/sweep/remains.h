@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "dedup/fingerprints.h"
-#include "dedup/selection.h"
+#include "dedup/table/fingerprints.h"
+#include "dedup/table/selection.h"
 
 namespace winnow::dedup {
 

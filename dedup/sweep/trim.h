@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "dedup/selection.h"
+#include "dedup/table/selection.h"
 
 namespace winnow::dedup {
 

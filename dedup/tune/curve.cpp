@@ -8,13 +8,13 @@
 #include <tuple>
 #include <utility>
 
+#include "common/binomial.h"
 #include "common/error.h"
 #include "common/rng.h"
 #include "dedup/cluster/cluster.h"
 #include "dedup/hash/hash_name.h"
 #include "dedup/hash/hashes.h"
 #include "dedup/policy/policy.h"
-#include "dedup/tune/binomial.h"
 
 namespace winnow::dedup {
 namespace {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "dedup/deduplicate.h"
-#include "dedup/fingerprints.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/search/search.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::dedup {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 
 namespace winnow::dedup {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "dedup/fingerprints.h"
+#include "common/binomial.h"
 #include "dedup/review/review.h"
-#include "dedup/tune/binomial.h"
+#include "dedup/table/fingerprints.h"
 #include "dedup/tune/curve.h"
 
 namespace winnow::dedup {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 #include "dedup/verify/calibrate.h"
 #include "dedup/verify/verify.h"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 #include "dedup/verify/verify.h"
 
 namespace winnow::dedup {

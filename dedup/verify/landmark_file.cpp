@@ -6,7 +6,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "dedup/column_file.h"
+#include "dedup/table/column_file.h"
 
 namespace winnow::dedup {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/image.h"
-#include "dedup/fingerprints.h"
 #include "dedup/search/search.h"
+#include "dedup/table/fingerprints.h"
 #include "dedup/verify/landmarks.h"
 
 namespace winnow::dedup {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/verify/calibrate.h"
 #include "dedup/verify/false_pairs.h"
 #include "dedup/verify/verify.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/sample.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/verify/verified_links.h"
 
 namespace winnow::dedup {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "dedup/fingerprints.h"
-#include "dedup/selection.h"
+#include "dedup/table/fingerprints.h"
+#include "dedup/table/selection.h"
 #include "pipeline/store/choice.h"
 #include "pipeline/store/manifest.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/checksum.h"
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 #include "pipeline/export/export.h"
 #include "pipeline/export/source_files.h"
 #include "pipeline/export/writer.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 #include "pipeline/export/choice.h"
 #include "pipeline/export/source_files.h"
 #include "pipeline/store/manifest.h"

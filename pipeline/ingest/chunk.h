@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "dedup/fingerprints.h"
 #include "dedup/hash/hashes.h"
+#include "dedup/table/fingerprints.h"
 #include "pipeline/ingest/gates.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/ingest/input.h"

@@ -8,7 +8,7 @@
 
 #include "common/comm/agreement.h"
 #include "common/error.h"
-#include "dedup/settings.h"
+#include "dedup/decisions/settings.h"
 #include "pipeline/ingest/chunk.h"
 #include "pipeline/ingest/workspace.h"
 #include "pipeline/parallel/worker_limit.h"

@@ -6,10 +6,10 @@
 
 #include "common/comm/communicator.h"
 #include "common/progress.h"
-#include "dedup/deduplicate.h"
-#include "dedup/fingerprints.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/ranks/shared_search.h"
-#include "dedup/selection.h"
+#include "dedup/table/fingerprints.h"
+#include "dedup/table/selection.h"
 #include "pipeline/ingest/ingest.h"
 
 namespace winnow::pipeline {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/stop.h"
-#include "dedup/fingerprints.h"
-#include "dedup/selection.h"
+#include "dedup/table/fingerprints.h"
+#include "dedup/table/selection.h"
 #include "pipeline/augment/variants.h"
 #include "pipeline/decode/settings.h"
 #include "pipeline/store/manifest.h"

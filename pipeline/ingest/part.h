@@ -8,7 +8,7 @@
 
 #include "common/checksum.h"
 #include "common/file.h"
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 #include "pipeline/ingest/remarks.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/tally.h"

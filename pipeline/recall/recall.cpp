@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "common/error.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/search/search.h"
 #include "pipeline/export/pixels.h"
 #include "pipeline/export/sheet.h"

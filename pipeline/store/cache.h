@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "common/file.h"
-#include "dedup/fingerprints.h"
-#include "dedup/selection.h"
-#include "dedup/told_groups.h"
+#include "dedup/lists/told_groups.h"
+#include "dedup/table/fingerprints.h"
+#include "dedup/table/selection.h"
 #include "pipeline/store/ledger.h"
 #include "pipeline/store/manifest.h"
 #include "pipeline/store/shard_format.h"

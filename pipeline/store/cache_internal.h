@@ -9,7 +9,7 @@
 
 #include "common/file.h"
 #include "common/lmdb/lmdb.h"
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 #include "pipeline/store/cache.h"
 
 namespace winnow::pipeline {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "dedup/fingerprints.h"
-#include "dedup/selection.h"
+#include "dedup/table/fingerprints.h"
+#include "dedup/table/selection.h"
 
 namespace winnow::pipeline {
 

@@ -11,7 +11,7 @@
 
 #include "common/file.h"
 #include "common/sample.h"
-#include "dedup/selection.h"
+#include "dedup/table/selection.h"
 
 namespace winnow::pipeline {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <span>
 
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::pipeline {
 namespace {

@@ -19,8 +19,8 @@
 
 #include "common/error.h"
 #include "common/thread_plan.h"
-#include "dedup/pairs.h"
-#include "dedup/told_groups.h"
+#include "dedup/lists/pairs.h"
+#include "dedup/lists/told_groups.h"
 #include "pipeline/export/pixels.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/loader.h"

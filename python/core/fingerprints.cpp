@@ -1,4 +1,4 @@
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/sample.h"
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 #include "pipeline/store/cache.h"
 
 namespace winnow::python {

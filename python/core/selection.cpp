@@ -1,4 +1,4 @@
-#include "dedup/selection.h"
+#include "dedup/table/selection.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "dedup/combine.h"
-#include "dedup/settings.h"
+#include "dedup/decisions/combine.h"
+#include "dedup/decisions/settings.h"
 #include "python/core/arrays.h"
 #include "python/core/bind.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "app/page/gallery_make.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::app::gallery_test {

@@ -12,8 +12,8 @@
 
 #include "app/review/review_site.h"
 #include "common/error.h"
-#include "dedup/deduplicate.h"
-#include "dedup/told_groups.h"
+#include "dedup/decisions/deduplicate.h"
+#include "dedup/lists/told_groups.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::app::group_list_test {

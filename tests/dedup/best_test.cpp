@@ -14,7 +14,7 @@
 
 #include "common/resample.h"
 #include "common/rng.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/policy/policy.h"
 #include "dedup/policy/preference.h"
 #include "dedup/verify/best_order.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/tune/finds.h"
 #include "tests/dedup/tables.h"
 

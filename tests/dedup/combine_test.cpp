@@ -1,4 +1,4 @@
-#include "dedup/combine.h"
+#include "dedup/decisions/combine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

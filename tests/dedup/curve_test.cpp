@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "common/rng.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/hash/hashes.h"
 #include "tests/dedup/tables.h"
 

@@ -15,11 +15,11 @@
 #include <tuple>
 
 #include "common/error.h"
-#include "dedup/deduplicate.h"
-#include "dedup/pairs.h"
+#include "dedup/decisions/deduplicate.h"
+#include "dedup/decisions/settings.h"
+#include "dedup/lists/pairs.h"
+#include "dedup/lists/report.h"
 #include "dedup/policy/precedence.h"
-#include "dedup/report.h"
-#include "dedup/settings.h"
 #include "dedup/split/split.h"
 #include "tests/dedup/judgements.h"
 

@@ -1,4 +1,4 @@
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,11 +12,11 @@
 #include <set>
 
 #include "common/error.h"
-#include "dedup/based_on.h"
-#include "dedup/pairs.h"
-#include "dedup/report.h"
+#include "dedup/decisions/based_on.h"
+#include "dedup/decisions/settings.h"
+#include "dedup/lists/pairs.h"
+#include "dedup/lists/report.h"
 #include "dedup/review/decided.h"
-#include "dedup/settings.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::dedup::deduplicate_test {

@@ -11,9 +11,9 @@
 #include "common/checksum.h"
 #include "common/error.h"
 #include "common/file.h"
-#include "dedup/fingerprints.h"
-#include "dedup/selection.h"
-#include "dedup/thumbnail_source.h"
+#include "dedup/table/fingerprints.h"
+#include "dedup/table/selection.h"
+#include "dedup/table/thumbnail_source.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 

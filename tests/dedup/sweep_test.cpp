@@ -13,7 +13,7 @@
 
 #include "common/error.h"
 #include "dedup/cluster/cluster.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/sweep/control.h"
 #include "dedup/sweep/nearest.h"
 #include "dedup/sweep/points.h"

@@ -10,7 +10,7 @@
 
 #include "common/checksum.h"
 #include "common/rng.h"
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::dedup {
 

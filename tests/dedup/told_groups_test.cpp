@@ -1,4 +1,4 @@
-#include "dedup/told_groups.h"
+#include "dedup/lists/told_groups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "dedup/combine.h"
+#include "dedup/decisions/combine.h"
 #include "dedup/review/decided.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"

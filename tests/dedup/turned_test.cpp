@@ -9,7 +9,7 @@
 
 #include "common/error.h"
 #include "dedup/cluster/cluster.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "dedup/search/search.h"
 #include "tests/dedup/tables.h"
 

@@ -10,7 +10,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "dedup/column_file.h"
+#include "dedup/table/column_file.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 

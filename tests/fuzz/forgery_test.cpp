@@ -7,7 +7,7 @@
 
 #include "common/checksum.h"
 #include "common/json_text.h"
-#include "dedup/deduplicate.h"
+#include "dedup/decisions/deduplicate.h"
 #include "pipeline/store/cache.h"
 #include "places.h"
 #include "tests/common/temporary_folder.h"

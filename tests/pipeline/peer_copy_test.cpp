@@ -13,7 +13,7 @@
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "common/file.h"
-#include "dedup/selection.h"
+#include "dedup/table/selection.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/peer_copy_internal.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "dedup/fingerprints.h"
+#include "dedup/table/fingerprints.h"
 
 namespace winnow::pipeline::statistics_test {
 

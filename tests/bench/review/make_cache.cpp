@@ -11,7 +11,7 @@
 #include "common/checksum.h"
 #include "common/file.h"
 #include "common/rng.h"
-#include "dedup/settings.h"
+#include "dedup/decisions/settings.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/ledger.h"
 

@@ -9,8 +9,8 @@
 // has its checks off, and an input is judged alike by the fuzzer and by every build's tests.
 namespace winnow::fuzz {
 
-// A column file (dedup/column_file.h): its last 8 bytes, and the hashes of thumbnails that a table
-// of fingerprints ends in. Shorter ones stay as they are.
+// A column file (dedup/table/column_file.h): its last 8 bytes, and the hashes of thumbnails that a
+// table of fingerprints ends in. Shorter ones stay as they are.
 Bytes seal_column_file(BytesView bytes);
 // JSON with a digest line (common/json_text.h), which is put in where there is none. Text that is
 // no indented object stays as it is.
