@@ -39,7 +39,7 @@ class Local(Case):
                     self.ok(*self.command(f"{name}-2", *same, local=local), ranks=2)
                     self.assertEqual(self.weights(f"{name}-2"), self.weights(f"{name}-1"))
                 cut = (*self.command(f"{name}-cut", *same, local=local), "--resume", "auto", "--recovery-interval", 1)
-                self.ok(*cut, "--max-steps", 3)
+                self.ok(*cut, "--max-steps", 2)
                 self.ok(*cut, ranks=3)
                 self.assertEqual(self.weights(f"{name}-cut"), self.weights(f"{name}-1"))
                 for metric in ("train.local.1.loss", "train.local.2.top1", "train.loss"):
@@ -56,7 +56,7 @@ class Local(Case):
         self.assertEqual(self.metrics(self.folder / "run", "test.top1")[-1], net["top1"])
         self.refused(2, ["its heads are 1 to 1"], "eval", self.folder / "run", self.cache, "--head", 2)
         self.assertIn(b"local.1.fc.weight", self.weights("run"))
-        self.ok("onnx", self.folder / "run", "--out", self.folder / "net.onnx")
+        self.ok("onnx", self.folder / "run", "--to", self.folder / "net.onnx")
         self.assertNotIn(b"local.1", (self.folder / "net.onnx").read_bytes())
         begun = self.ok("train", self.cache, "--out", self.folder / "plain", "--net", "resnet20", "--epochs", 1, "--batch-size", 24,
                         "--init-from", self.folder / "run" / "checkpoints" / "latest" / "model.safetensors")  # fmt: skip
