@@ -51,8 +51,7 @@ class LocalTrainer : public testing::Test {
   void train_it(const TrainOptions& o) {
     const auto comm = comm::make_single();
     notes_.clear();
-    train(o, *make_reference_backend(), *comm, {},
-          [&](const std::string& sentence) { notes_.push_back(sentence); });
+    train(o, *comm, {}, [&](const std::string& sentence) { notes_.push_back(sentence); });
   }
 
   std::string refusal_of(const TrainOptions& o) {
