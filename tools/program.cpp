@@ -138,7 +138,9 @@ int explain(const CLI::App& program, const CLI::ParseError& error, bool no_words
   if (is_help && unknown.empty()) {
     std::ostringstream text;
     program.exit(error, text, text);
-    if (to.lines) to.lines(wrapped_help(text.str(), help_columns(STDOUT_FILENO)));
+    const bool is_result = dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr;
+    const std::size_t columns = is_result ? 0 : help_columns(STDOUT_FILENO);
+    if (to.lines) to.lines(wrapped_help(text.str(), columns));
     return 0;
   }
   if (no_words) {
@@ -187,8 +189,10 @@ void require_ranks(comm::Communicator& comm, const std::string& command, bool us
   const comm::Launch launch = comm::this_launch();
   comm::on_all(comm, [&] {
     if (uses_ranks) {
+      const bool fits = launch.size == 1 || launch.size == comm.size();
+      const std::string library = fits ? "" : comm::mpi_library();
       const std::string fault =
-          app::launch_fault(launch, {comm::mpi_built(), comm::mpi_library(), comm.size()}, command);
+          app::launch_fault(launch, {comm::mpi_built(), library, comm.size()}, command);
       if (!fault.empty()) throw UsageError(fault);
     } else if (comm.size() > 1 || comm::joins_mpi(launch)) {
       throw UsageError(command + " runs as one process; start it without mpirun");

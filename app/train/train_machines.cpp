@@ -14,7 +14,7 @@ namespace winnow::app {
 namespace {
 
 std::string build() {
-  const std::string library = comm::mpi_library();
+  const std::string library = comm::mpi_is_open() ? comm::mpi_library() : "";
   return "winnow " + std::string(train::build_name()) + ", " +
          (library.empty() ? "without MPI" : library);
 }

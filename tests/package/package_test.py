@@ -175,6 +175,13 @@ class Wheel(Case):
         self.assertEqual(set(re.findall(r"(winnow_\w+)-0", page)), {name.replace("-", "_")})
         self.assertIn("[mpi]", page)
 
+    def test_the_sources_have_every_folder_that_is_built(self):
+        project = (ROOT / "pyproject.toml").read_text()
+        folders = re.findall(r"^ *add_subdirectory\((\w+)\)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
+        self.assertIn("app", folders)
+        for folder in set(folders) - {"tests"}:  # of which a wheel needs none
+            self.assertIn(f'"/{folder}/', project)
+
     def test_no_mpi_is_named_as_the_program_names_it(self):
         said = (ROOT / "common" / "comm" / "mpi" / "loaded_mpi.cpp").read_text()
         row = re.search(r"`(no MPI library .*?)`", (ROOT / "docs" / "install.md").read_text())[1]

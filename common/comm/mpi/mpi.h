@@ -13,6 +13,8 @@ bool mpi_built() noexcept;
 
 // "Open MPI v4.1.4"; empty where this build has no MPI, or opens it and finds none. At any time.
 std::string mpi_library();
+// Whether that library is in this process: it is linked, or was opened for ranks.
+bool mpi_is_open() noexcept;
 
 // Whether this process was started by mpirun, srun or another PMI launcher as one of several ranks
 // (reads the environment only).

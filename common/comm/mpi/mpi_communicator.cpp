@@ -416,6 +416,8 @@ class MpiCommunicator final : public Communicator {
 
 bool mpi_built() noexcept { return true; }
 
+bool mpi_is_open() noexcept { return true; }
+
 std::string mpi_library() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
