@@ -26,7 +26,8 @@ set(may_pipeline/parallel common pipeline/parallel)
 set(may_pipeline/augment  common pipeline/augment)
 set(may_pipeline/decode   common pipeline/decode)
 set(may_pipeline/store    common dedup pipeline/augment pipeline/decode pipeline/store)
-set(may_pipeline/load     common pipeline/augment pipeline/decode pipeline/store pipeline/load)
+set(may_pipeline/copies   common pipeline/store pipeline/copies)
+set(may_pipeline/load     common pipeline/augment pipeline/decode pipeline/store pipeline/copies pipeline/load)
 set(pipeline_base common datasets dedup pipeline/parallel pipeline/augment pipeline/decode pipeline/store)
 set(may_pipeline/export   ${pipeline_base} pipeline/export)
 set(may_pipeline/ingest   ${pipeline_base} pipeline/ingest)
@@ -81,7 +82,7 @@ list(APPEND may_app/train app/split app/metrics)  # folds are told of as splits
 list(APPEND app_rooms app/page app/sources app/load app/launch app/live app/experiment app/dedup app/report app/review app/metrics)
 set(may_tools    common datasets dedup pipeline train app tools)
 set(may_python   common datasets dedup pipeline train app tools/words python)
-set(rules common datasets ${dedup_rooms} dedup pipeline/parallel pipeline/augment pipeline/decode pipeline/store pipeline/load pipeline/export pipeline/ingest
+set(rules common datasets ${dedup_rooms} dedup pipeline/parallel pipeline/augment pipeline/decode pipeline/store pipeline/copies pipeline/load pipeline/export pipeline/ingest
           pipeline/compact pipeline/recall pipeline train/tensor train/graph train/ops train/rewrites train/onnx train/nets train/backend
           train/optim train/checkpoint train/model train/reduce train/plan train/step train/evaluate train/trace
           train/run/log train/run/record train/run/start train/run/evaluations train/run ${app_rooms} app tools python)

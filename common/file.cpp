@@ -188,6 +188,13 @@ std::string read_text(const fs::path& path) {
   return std::string(as_text(bytes));
 }
 
+void require_file(const fs::path& path) {
+  std::error_code unknown;
+  if (!fs::exists(path, unknown) && !unknown) {
+    throw UsageError("there is no file " + path.string());
+  }
+}
+
 InputFile::InputFile(fs::path path)
     : path_(std::move(path)), fd_(open_to_read(path_)), size_(file_size(fd_, path_)) {}
 

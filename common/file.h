@@ -32,6 +32,10 @@ int try_patiently(const std::function<int()>& attempt);
 Bytes read_file(const std::filesystem::path& path);
 std::string read_text(const std::filesystem::path& path);
 
+// For a file that the user named: UsageError if there is none. What else may be wrong is left to
+// what opens it.
+void require_file(const std::filesystem::path& path);
+
 // A file that is read in pieces, for large files. It must not change meanwhile. Thread-safe.
 class InputFile {
  public:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "common/error.h"
@@ -149,10 +148,7 @@ void for_each_text(const InputFile& file, const std::function<void(std::string_v
 }
 
 std::string read_list_text(const std::filesystem::path& path) {
-  std::error_code unknown;  // left to what opens it
-  if (!std::filesystem::exists(path, unknown) && !unknown) {
-    throw UsageError("there is no file " + path.string());
-  }
+  require_file(path);
   std::string text;
   for_each_text(InputFile(path), [&](std::string_view piece) { text += piece; });
   return text;

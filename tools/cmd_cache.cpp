@@ -2,8 +2,8 @@
 
 #include "app/cache/cache.h"
 #include "common/json.h"
+#include "pipeline/copies/shard_copy.h"
 #include "pipeline/store/cache.h"
-#include "pipeline/store/shard_copy.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 #include "tools/numbers.h"

@@ -5,7 +5,7 @@
 #include "app/load/load_shards.h"
 #include "app/session.h"
 #include "common/json.h"
-#include "pipeline/store/shard_copy.h"
+#include "pipeline/copies/shard_copy.h"
 
 namespace winnow::app {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "app/session.h"
+#include "pipeline/copies/shard_copy.h"
 #include "pipeline/load/place_shards.h"
-#include "pipeline/store/shard_copy.h"
 
 namespace winnow::app {
 

@@ -53,7 +53,7 @@ struct Placement {
 // Cache::open(); keeps up to 4 GiB mapped.
 // If the placement has its files elsewhere, `root` need not exist.
 // Errors  UsageError if shards are on a network file system: a page that storage fails to deliver
-//         kills a process that has it mapped. Copy them first (pipeline/store/shard_copy.h).
+//         kills a process that has it mapped. Copy them first (pipeline/copies/shard_copy.h).
 std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root,
                                         const Placement& placement = {}, int rank = 0);
 

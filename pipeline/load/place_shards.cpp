@@ -12,9 +12,9 @@
 
 #include "common/comm/agreement.h"
 #include "common/error.h"
+#include "pipeline/copies/peer_copy.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/parts.h"
-#include "pipeline/store/peer_copy.h"
 
 namespace winnow::pipeline {
 namespace fs = std::filesystem;

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
+#include "pipeline/copies/shard_copy.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/store/manifest.h"
-#include "pipeline/store/shard_copy.h"
 
 // Decides from where each machine of a job reads the records of its cache.
 namespace winnow::pipeline {
@@ -48,7 +48,7 @@ struct PlacedShards {
 };
 
 // Loads a pinned copy of all shards, or of its part, into each machine's memory. Collective.
-// Machines without the cache get it from those that have it (pipeline/store/peer_copy.h).
+// Machines without the cache get it from those that have it (pipeline/copies/peer_copy.h).
 // Errors  As ShardCopy::get() and share_cache().
 PlacedShards load_shards(const std::filesystem::path& cache, const PlaceOptions& options,
                          comm::Communicator& comm);

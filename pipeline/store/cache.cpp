@@ -12,8 +12,8 @@
 #include "common/lmdb/lmdb.h"
 #include "pipeline/store/cache_internal.h"
 #include "pipeline/store/checked.h"
+#include "pipeline/store/copy_description.h"
 #include "pipeline/store/memory.h"
-#include "pipeline/store/shard_copy.h"
 #include "pipeline/store/shard_file.h"
 
 namespace winnow::pipeline {

@@ -67,7 +67,7 @@ struct OpenOptions {
   // more than reading, so repeated random access needs a large limit.
   std::uint64_t most_mapped = std::uint64_t{64} << 20;
   // Folder of the shards, under their names in the cache; empty: the cache's own. A copy may lack
-  // records of some partitions or ids (pipeline/store/shard_copy.h).
+  // records of some partitions or ids (pipeline/copies/shard_copy.h).
   std::filesystem::path shards_at = {};
   // Numbers of the existing shards, ascending; no other is accessed. nullopt: all.
   std::optional<std::vector<std::uint32_t>> held = std::nullopt;

@@ -369,7 +369,7 @@ class Faults(Case):
                 done = subprocess.run([WINNOW, *map(str, verb)], stdout=full, stderr=subprocess.PIPE, text=True)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn("winnow: cannot write to the standard output: No space left on device", done.stderr)
-        self.refused(1, ["nowhere/x.csv"], "dedup", cache, "--name", "other", "--list", self.folder / "nowhere/x.csv")
+        self.refused(2, ["nowhere/x.csv"], "dedup", cache, "--name", "other", "--list", self.folder / "nowhere/x.csv")
         self.refused(2, ["other"], "train", cache, "--selection", "other", "--out", self.folder / "run")
 
     def test_failpoints_that_cannot_be_understood_are_refused(self):

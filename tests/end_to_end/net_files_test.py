@@ -82,7 +82,7 @@ class NetFiles(Case):
                 said = self.ok("train", "--net", file, "--show").out.splitlines()
                 self.assertEqual(said[0], "# " + listed[0])
                 self.assertIn(said[1].removeprefix("# "), listed)
-        self.refused(1, ["nowhere.toml"], "train", "--net", self.folder / "nowhere.toml", "--show")
+        self.refused(2, ["nowhere.toml"], "train", "--net", self.folder / "nowhere.toml", "--show")
 
     def test_the_page_has_the_blocks_of_the_program(self):
         rows = re.search(r"^Blocks of a net's file.*:\n((?:  \w.*\n)+)", self.ok("train", "--help-all").out, re.MULTILINE)
@@ -131,7 +131,7 @@ class NetFiles(Case):
         self.refused(2, ["head.1.weight", "narrower"], *command)
         self.net.write_bytes(b"\xff\xfe\x00")
         self.refused(2, [f"{self.net}:1: no TOML: "], *command)
-        self.refused(1, ["nowhere.toml"], "train", CACHE, "--out", self.folder / "run", "--net", self.folder / "nowhere.toml")
+        self.refused(2, ["nowhere.toml"], "train", CACHE, "--out", self.folder / "run", "--net", self.folder / "nowhere.toml")
         self.refused(2, ["unknown net 'my'"], "train", CACHE, "--out", self.folder / "run", "--net", "my")
         self.assertFalse((self.folder / "run").exists())
 

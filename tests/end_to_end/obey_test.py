@@ -196,7 +196,7 @@ class Obey(Case):
         ]:
             bad.write_text(content)
             self.refused(1, words, "dedup", self.source, "--review", bad)
-        self.refused(1, ["nowhere.jsonl"], "dedup", self.source, "--review", self.folder / "nowhere.jsonl")
+        self.refused(2, ["nowhere.jsonl"], "dedup", self.source, "--review", self.folder / "nowhere.jsonl")
         against = self.said(("duplicate", "gold/0.ppm", "web/0.ppm", "web/1.ppm"), name="against.jsonl")
         self.refused(2, ["said.jsonl, line 2, says that 'gold/0.ppm' and 'web/0.ppm' are different",
                          "against.jsonl, line 2, that they are one picture", "take back one"],

@@ -18,11 +18,11 @@
 
 #include "common/error.h"
 #include "common/rng.h"
+#include "pipeline/copies/shard_copy.h"
 #include "pipeline/load/exchange_plan.h"
 #include "pipeline/load/order.h"
 #include "pipeline/load/place_shards.h"
 #include "pipeline/store/parts.h"
-#include "pipeline/store/shard_copy.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/pipeline/test_cache.h"

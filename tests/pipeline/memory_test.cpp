@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "common/error.h"
+#include "pipeline/copies/shard_copy.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
-#include "pipeline/store/shard_copy.h"
 #include "pipeline/store/shard_part.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/pipeline/fake_source.h"

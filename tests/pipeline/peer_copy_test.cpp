@@ -1,4 +1,4 @@
-#include "pipeline/store/peer_copy.h"
+#include "pipeline/copies/peer_copy.h"
 
 #include <gtest/gtest.h>
 
@@ -14,10 +14,10 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "dedup/table/selection.h"
+#include "pipeline/copies/peer_copy_internal.h"
+#include "pipeline/copies/peer_plan.h"
 #include "pipeline/ingest/ingest.h"
 #include "pipeline/store/cache.h"
-#include "pipeline/store/peer_copy_internal.h"
-#include "pipeline/store/peer_plan.h"
 #include "pipeline/store/shard_part.h"
 #include "tests/common/temporary_folder.h"
 #include "tests/common/thread_ranks.h"

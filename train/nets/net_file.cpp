@@ -222,6 +222,7 @@ NetDescription parse_net(std::string_view text, const std::string& where) {
 bool is_net_file(std::string_view net) { return net.ends_with(kSuffix); }
 
 NetChoice read_net_file(const std::string& path) {
+  require_file(path);
   std::error_code none;  // what cannot be read is told below
   check_size(std::filesystem::file_size(path, none), path);
   NetChoice net{.name = std::filesystem::path(path).stem().string(),

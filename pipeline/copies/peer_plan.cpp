@@ -1,4 +1,4 @@
-#include "pipeline/store/peer_plan.h"
+#include "pipeline/copies/peer_plan.h"
 
 #include <algorithm>
 #include <utility>

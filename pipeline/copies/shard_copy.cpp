@@ -1,4 +1,4 @@
-#include "pipeline/store/shard_copy.h"
+#include "pipeline/copies/shard_copy.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -21,8 +21,8 @@
 #include "common/error.h"
 #include "common/failpoint.h"
 #include "common/utf8.h"
+#include "pipeline/copies/copy_internal.h"
 #include "pipeline/store/cache_internal.h"
-#include "pipeline/store/copy_internal.h"
 #include "pipeline/store/json_internal.h"
 #include "pipeline/store/pack_writer.h"
 #include "pipeline/store/shard_file.h"
@@ -35,99 +35,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Numbers = std::vector<std::uint32_t>;
 
-constexpr int kVersion = 1;
-constexpr const char* kDescription = "copy.json";  // written last
-constexpr const char* kPin = "pinned";             // empty
-constexpr std::uint64_t kMostCopied = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t kMostPartitions = std::numeric_limits<int>::max();
-constexpr std::size_t kThreads = 4;  // copying threads
+constexpr const char* kPin = "pinned";  // empty
+constexpr std::size_t kThreads = 4;     // copying threads
 
 std::string copy_prefix() { return memory_prefix() + "copy-"; }
 
 std::string in_mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 fs::path place_of(const fs::path& path) { return fs::weakly_canonical(fs::absolute(path)); }
-
-struct Description {
-  std::string cache;  // its path as UTF-8, see common/utf8.h
-  std::string cache_digest;
-  Numbers shards;
-  std::uint64_t of = 0;  // shards of the cache
-  Partitions partitions = {};
-  std::vector<std::uint64_t> shard_bytes = {};  // by file
-  std::optional<std::vector<IdRun>> runs = std::nullopt;
-  std::uint64_t of_ids = 0;  // number of ids of the cache; only with runs
-
-  std::uint64_t bytes() const {
-    return std::accumulate(shard_bytes.begin(), shard_bytes.end(), std::uint64_t{0});
-  }
-};
-
-std::string text_of(const Description& d) {
-  Json json{{"version", kVersion},
-            {"cache", d.cache},
-            {"cache_digest", d.cache_digest},
-            {"shards", d.shards},
-            {"of", d.of},
-            {"partitions", {d.partitions.begin, d.partitions.end, d.partitions.of}},
-            {"shard_bytes", d.shard_bytes}};
-  if (d.runs) {
-    auto runs = Json::array();
-    for (const IdRun& run : *d.runs) runs.push_back({run.first, run.last});
-    json["ids"] = std::move(runs);
-    json["of_ids"] = d.of_ids;
-  }
-  return json.dump(2) + "\n";
-}
-
-std::vector<IdRun> read_runs(const JsonReader& in) {
-  std::vector<IdRun> runs;
-  for (const JsonReader& run : in.items()) {
-    const std::vector<std::uint64_t> ends = run.numbers(2);
-    const bool ascends = runs.empty() || runs.back().last < ends[0];
-    if (!ascends || ends[0] > ends[1]) in.fail("has ids that do not ascend");
-    runs.push_back({ends[0], ends[1]});
-  }
-  return runs;
-}
-
-// nullopt if it is missing or damaged: then the folder's content is unknown.
-std::optional<Description> read_description(const fs::path& folder) {
-  const fs::path file = folder / kDescription;
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) return std::nullopt;
-  std::uint64_t version = 0;
-  try {
-    const JsonReader in(read_text(file), {file.string()});
-    version = in.at("version").number();
-    if (version == kVersion) {
-      Description d;
-      d.cache = in.at("cache").text();
-      d.cache_digest = in.at("cache_digest").text();
-      for (const JsonReader& shard : in.at("shards").items()) {
-        d.shards.push_back(shard.number<std::uint32_t>(kMostCopied));
-      }
-      d.of = in.at("of").number();
-      const std::vector<std::uint64_t> partitions = in.at("partitions").numbers(3);
-      if (partitions[0] > partitions[1] || partitions[1] > partitions[2] || partitions[2] < 1 ||
-          partitions[2] > kMostPartitions) {
-        return std::nullopt;
-      }
-      d.partitions = {static_cast<int>(partitions[0]), static_cast<int>(partitions[1]),
-                      static_cast<int>(partitions[2])};
-      d.shard_bytes = in.at("shard_bytes").numbers();
-      if (const auto runs = in.find("ids")) {
-        d.runs = read_runs(*runs);
-        d.of_ids = in.at("of_ids").number();
-      }
-      if (d.shard_bytes.size() != d.shards.size()) return std::nullopt;
-      return d;
-    }
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-  throw FormatError(folder.string() + " was made by another version of winnow; remove it by that");
-}
 
 bool is_pinned(const fs::path& folder) {
   std::error_code ignored;
@@ -153,7 +68,7 @@ bool is_at(const Fd& fd, const fs::path& path) {
 
 // An interrupted removal then leaves an incomplete copy, never one that seems complete.
 void remove_copy(const fs::path& folder) {
-  remove_file(folder / kDescription);
+  remove_file(folder / kCopyDescription);
   remove_tree(folder);
 }
 
@@ -178,7 +93,7 @@ bool is_copy(const fs::path& folder) {
 // Copies made by another version of winnow are left alone.
 bool is_of_this_version(const fs::path& folder) {
   try {
-    read_description(folder);
+    read_copy_description(folder);
     return true;
   } catch (const FormatError&) {
     return false;
@@ -429,7 +344,7 @@ void CopyInMaking::place(const ShardInfo& shard) const {
 }
 
 void CopyInMaking::finish(const std::string& description) {
-  write_file_durably(folder_ / kDescription, description);
+  write_file_durably(folder_ / kCopyDescription, description);
   lock_ = Fd();
 }
 
@@ -484,12 +399,12 @@ double CopyInMaking::seconds() const {
 }
 
 void Copies::finish(CopyInMaking& made) {
-  Description description{.cache = to_utf8(place_of(cache_).string()),
-                          .cache_digest = read_.digest,
-                          .shards = wanted_,
-                          .of = read_.manifest.shards.size(),
-                          .partitions = options_.partitions,
-                          .runs = options_.runs};
+  CopyDescription description{.cache = to_utf8(place_of(cache_).string()),
+                              .cache_digest = read_.digest,
+                              .shards = wanted_,
+                              .of = read_.manifest.shards.size(),
+                              .partitions = options_.partitions,
+                              .runs = options_.runs};
   for (const ShardInfo& shard : read_.manifest.shards) {
     description.of_ids += shard.last_id - shard.first_id + 1;
   }
@@ -517,7 +432,7 @@ Copies::Attempt Copies::attempt(bool may_make) {
 
 namespace {
 
-void check(const fs::path& folder, const Description& found, const Copies& copies) {
+void check(const fs::path& folder, const CopyDescription& found, const Copies& copies) {
   for (const std::uint32_t number : copies.wanted()) {
     const ShardInfo& shard = copies.manifest().shards[number];
     const fs::path file = place_in(folder, shard);
@@ -542,11 +457,11 @@ Copies::Attempt Copies::join(const fs::path& folder) const {
   if (!fd) return {};
   if (!try_lock(fd, LOCK_SH, folder)) return {.busy = true};
   if (!is_at(fd, folder)) return {.busy = true};
-  const std::optional<Description> found = read_description(folder);
+  const std::optional<CopyDescription> found = read_copy_description(folder);
   if (!found) return {};
   check(folder, *found, *this);
   if (options_.pinned) pin(folder);
-  ::utimensat(AT_FDCWD, (folder / kDescription).c_str(), nullptr, 0);  // mark it as just used
+  ::utimensat(AT_FDCWD, (folder / kCopyDescription).c_str(), nullptr, 0);  // mark it as just used
   return {.joined = ShardCopy({.folder = folder,
                                .cache_digest = read_.digest,
                                .bytes = found->bytes(),
@@ -565,7 +480,7 @@ Copies::Attempt Copies::make(const fs::path& folder) {
   Fd fd = open_copy(folder);
   // The process in the way may have finished it by now, and still be using it.
   if (!fd || !try_lock(fd, LOCK_EX, folder)) return {.busy = true};
-  if (!is_at(fd, folder) || read_description(folder)) return {.busy = true};
+  if (!is_at(fd, folder) || read_copy_description(folder)) return {.busy = true};
   CopyInMaking making(folder, std::move(fd), options_.partitions);
   clear(folder);
   make_room();
@@ -616,7 +531,7 @@ void Copies::make_room() const {
   struct Unused {
     fs::path folder;
     Fd lock;
-    Description description;
+    CopyDescription description;
     fs::file_time_type used;
   };
   std::vector<Unused> unused;
@@ -624,14 +539,14 @@ void Copies::make_room() const {
     if (!is_copy(folder)) continue;
     std::optional<Fd> lock = lock_unused(folder);
     if (!lock || !*lock || !is_at(*lock, folder)) continue;  // in use, or just removed
-    const std::optional<Description> found = read_description(folder);
+    const std::optional<CopyDescription> found = read_copy_description(folder);
     if (!found) {
       note("removed " + folder.string() + " (" + in_mebibytes(bytes_in(folder)) +
            "), which a process that died had begun to load");
       remove_copy(folder);
     } else if (!is_pinned(folder)) {
       std::error_code ignored;
-      const auto used = fs::last_write_time(folder / kDescription, ignored);
+      const auto used = fs::last_write_time(folder / kCopyDescription, ignored);
       unused.push_back({folder, *std::move(lock), *found, used});
     }
   }
@@ -671,8 +586,8 @@ std::vector<CopyRow> list_copies(const fs::path& memory) {
     row.bytes = bytes_in(folder);
     row.in_use = !lock_unused(folder);
     if (row.in_use) row.users = users_of(folder);
-    const std::optional<Description> found =
-        is_copy(folder) ? read_description(folder) : std::nullopt;
+    const std::optional<CopyDescription> found =
+        is_copy(folder) ? read_copy_description(folder) : std::nullopt;
     if (found) {
       row.state = CopyRow::State::kWhole;
       row.pinned = is_pinned(folder);
@@ -738,21 +653,6 @@ fs::path find_copied_files(const fs::path& cache, const fs::path& memory) {
     found = files;
   }
   return found;
-}
-
-CopyContents contents_of_copy(const fs::path& folder, const std::string& cache_digest) {
-  const std::optional<Description> found = read_description(folder);
-  if (!found) return {};
-  if (found->cache_digest != cache_digest) {
-    throw FormatError(folder.string() + " is a copy of " + from_utf8(found->cache) +
-                      " as it was before it was replaced; start again");
-  }
-  CopyContents contents{.partitions = found->partitions, .runs = found->runs};
-  if (contents.whole()) return contents;
-  for (std::size_t i = 0; i < found->shards.size(); ++i) {
-    contents.bytes[found->shards[i]] = found->shard_bytes[i];
-  }
-  return contents;
 }
 
 }  // namespace winnow::pipeline

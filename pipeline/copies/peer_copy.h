@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
+#include "pipeline/copies/shard_copy.h"
 #include "pipeline/store/manifest.h"
 #include "pipeline/store/parts.h"
-#include "pipeline/store/shard_copy.h"
 
 // Distributes a cache that only exists on some machines of a job: the others get a copy over the
 // communicator. All functions are collective.

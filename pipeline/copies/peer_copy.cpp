@@ -1,4 +1,4 @@
-#include "pipeline/store/peer_copy.h"
+#include "pipeline/copies/peer_copy.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -22,10 +22,10 @@
 #include "common/json.h"
 #include "common/json_reader.h"
 #include "common/json_text.h"
+#include "pipeline/copies/copy_internal.h"
+#include "pipeline/copies/peer_copy_internal.h"
+#include "pipeline/copies/peer_plan.h"
 #include "pipeline/store/cache_internal.h"
-#include "pipeline/store/copy_internal.h"
-#include "pipeline/store/peer_copy_internal.h"
-#include "pipeline/store/peer_plan.h"
 #include "pipeline/store/shard_file.h"
 #include "pipeline/store/shard_part.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/store/peer_copy.h"
+#include "pipeline/copies/peer_copy.h"
 
 namespace winnow::pipeline {
 

@@ -12,8 +12,8 @@
 
 #include "common/bytes.h"
 #include "common/file.h"
+#include "pipeline/copies/shard_copy.h"
 #include "pipeline/store/cache_internal.h"
-#include "pipeline/store/shard_copy.h"
 
 // Common steps of copying shards, whether bytes are read here or come from other machines.
 namespace winnow::pipeline {

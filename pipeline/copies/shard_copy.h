@@ -12,6 +12,7 @@
 #include "common/file.h"
 #include "common/progress.h"
 #include "common/stop.h"
+#include "pipeline/store/copy_description.h"
 #include "pipeline/store/memory.h"
 #include "pipeline/store/partition.h"
 #include "pipeline/store/parts.h"
@@ -103,24 +104,9 @@ std::vector<CopyRow> drop_copies(const std::filesystem::path& cache, const std::
                                  const std::filesystem::path& memory = kMemoryFolder);
 
 // Root of the files beside the shards that copies of the cache at this (perhaps missing) path have,
-// as made by pipeline/store/peer_copy.h. Empty if there are none. UsageError if they belong to
+// as made by pipeline/copies/peer_copy.h. Empty if there are none. UsageError if they belong to
 // several caches, so that only a digest can tell.
 std::filesystem::path find_copied_files(const std::filesystem::path& cache,
                                         const std::filesystem::path& memory = kMemoryFolder);
-
-// The content of a copy. Default-constructed for a folder that is no copy.
-struct CopyContents {
-  Partitions partitions = {};
-  std::optional<std::vector<IdRun>> runs = std::nullopt;  // nullopt: all ids
-  // For incomplete copies: size of the file of each shard, by its number.
-  std::map<std::uint32_t, std::uint64_t> bytes = {};
-
-  bool whole() const noexcept { return partitions.all() && !runs; }
-  bool has(SampleId id) const noexcept {
-    return partitions.has(id) && (!runs || has_id(*runs, id));
-  }
-};
-// Throws FormatError if `folder` is a copy of a cache with another digest.
-CopyContents contents_of_copy(const std::filesystem::path& folder, const std::string& cache_digest);
 
 }  // namespace winnow::pipeline
