@@ -416,7 +416,7 @@ class Flags(BadUse):
         self.assertIn("could not be read", run("dedup", photos).err)
         away = self.folder / "not-there" / "list.csv"
         for code, flags in ((2, ["--threshold", "-1"]), (2, ["--threshold", "65"]), (2, ["--hash", "pdq", "--threshold", "257"]),
-                            (2, ["--hash", "phsh"]), (2, ["--cosine", "2"]), (2, ["--precision", "101%"]), (1, ["--review", "nowhere.jsonl"])):  # fmt: skip
+                            (2, ["--hash", "phsh"]), (2, ["--cosine", "2"]), (2, ["--precision", "101%"]), (2, ["--review", "nowhere.jsonl"])):  # fmt: skip
             for words in (["dedup", photos], ["export", photos, "--to", self.folder / "clean"]):
                 result = self.refused_without_a_trace(code, [], *words, *flags)
                 self.assertNotIn("could not be read", result.err, flags)
