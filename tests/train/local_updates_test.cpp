@@ -20,6 +20,7 @@
 #include "train/graph/borders.h"
 #include "train/graph/stages.h"
 #include "train/nets/local_heads.h"
+#include "train/ops/pooling.h"
 #include "train/rewrites/rewrites.h"
 
 namespace winnow::train::local_updates_test {
@@ -157,6 +158,36 @@ TEST(LocalHeads, StandOnEveryBorderOfEveryNet) {
       }
     }
   }
+}
+
+// The windows of the pool to a quarter of the side: a side's fourth part, and little more.
+int widest_window(const Graph& forward, const char* end, const NetOptions& options) {
+  const Graph graph =
+      with_local_heads(forward, {forward.find(end)}, find_local_head("mlp-sr"), options);
+  const auto pool = std::ranges::find(graph.nodes, "local.1.pool1", &Node::name);
+  if (pool == graph.nodes.end()) return 0;
+  const auto& windows = *pool->attributes.find<PoolAttributes>();
+  return std::max(windows.kernel_h, windows.kernel_w);
+}
+
+TEST(LocalHeads, PoolByWindowsOfAFewPlaces) {
+  for (const int side : {4, 5, 6, 7, 9, 11, 13, 15, 17, 29, 33, 65, 97, 131, 222, 223, 224}) {
+    for (const int width : {side, 5, 7, 224}) {
+      NetOptions options = small(1, side);
+      options.width_px = width;
+      const int widest = widest_window(find_net("resnet20").make(options), "relu", options);
+      EXPECT_GE(widest, 3) << side << " x " << width;
+      EXPECT_LE(widest, 7) << side << " x " << width;
+    }
+  }
+  const NetOptions tokens_65 = small(1, 32);
+  EXPECT_EQ(widest_window(find_net("vit_tiny_patch4_32").make(tokens_65),
+                          "encoder.layers.encoder_layer_3.add_2", tokens_65),
+            5);
+  const NetOptions tokens_197 = small(1, 224);
+  EXPECT_EQ(widest_window(find_net("vit_b_16").make(tokens_197),
+                          "encoder.layers.encoder_layer_3.add_2", tokens_197),
+            5);
 }
 
 TEST(LocalHeads, LeaveTheNetAsItIs) {

@@ -21,10 +21,7 @@ struct PooledAxis {
   int stride() const { return to > 1 ? from / to : from; }
 };
 
-// Averages over H' x W' windows.
-ValueId pool_evenly(NetBuilder& net, const std::string& name, ValueId x, PooledAxis rows,
-                    PooledAxis columns) {
-  if (rows.from == rows.to && columns.from == columns.to) return x;
+PoolAttributes windows_of(PooledAxis rows, PooledAxis columns) {
   PoolAttributes attributes;
   // An axis that becomes one place goes by any stride; else the smaller one covers both axes.
   attributes.stride = rows.to == 1      ? columns.stride()
@@ -32,16 +29,37 @@ ValueId pool_evenly(NetBuilder& net, const std::string& name, ValueId x, PooledA
                                         : std::min(rows.stride(), columns.stride());
   attributes.kernel_h = rows.from - (rows.to - 1) * attributes.stride;
   attributes.kernel_w = columns.from - (columns.to - 1) * attributes.stride;
-  return net.add_layer(kAvgPool, name, {x}, attributes);
+  return attributes;
 }
 
-// To a quarter of each side, rounded up.
+// Averages over H' x W' windows.
+ValueId pool_evenly(NetBuilder& net, const std::string& name, ValueId x, PooledAxis rows,
+                    PooledAxis columns) {
+  if (rows.from == rows.to && columns.from == columns.to) return x;
+  return net.add_layer(kAvgPool, name, {x}, windows_of(rows, columns));
+}
+
+// To a quarter of each side, rounded up or down: whichever has the smaller windows, which overlap
+// less. Of equals it is up.
 ValueId pool_to_quarter(NetBuilder& net, const std::string& name, ValueId x) {
-  const auto axis = [&](std::size_t i) {
+  const auto quarters = [&](std::size_t i) {
     const int from = static_cast<int>(net.shape(x)[i]);
-    return PooledAxis{from, (from + 3) / 4};
+    return std::array{PooledAxis{from, (from + 3) / 4}, PooledAxis{from, std::max(1, from / 4)}};
   };
-  return pool_evenly(net, name, x, axis(2), axis(3));
+  const auto side_and_area = [](PooledAxis rows, PooledAxis columns) {
+    const PoolAttributes windows = windows_of(rows, columns);
+    return std::pair(std::max(windows.kernel_h, windows.kernel_w),
+                     windows.kernel_h * windows.kernel_w);
+  };
+  std::pair best(quarters(2)[0], quarters(3)[0]);
+  for (const PooledAxis rows : quarters(2)) {
+    for (const PooledAxis columns : quarters(3)) {
+      if (side_and_area(rows, columns) < side_and_area(best.first, best.second)) {
+        best = {rows, columns};
+      }
+    }
+  }
+  return pool_evenly(net, name, x, best.first, best.second);
 }
 
 ValueId pool_to(NetBuilder& net, const std::string& name, ValueId x, int side) {
