@@ -68,6 +68,25 @@ class Local(Case):
             self.assertIn(line, text)
         self.assertIn("3 stages that end at layer1.2.relu2, layer2.2.relu2 and the loss", text)
         self.assertIn("--stages layer1,layer2", text)
+    def test_a_net_may_call_its_blocks_local(self):
+        """Its tensors are the net's: evaluated from a file, and begun with."""
+        mine = self.folder / "mine.toml"
+        block = '{block = "conv_bn_relu", name = "NAME", width = 8}'
+        text = f'stem = [{{block = "conv_bn_relu", name = "first", width = 8}}, {block}]\nhead = [{{block = "global_avg_pool"}}, {{block = "linear"}}]\n'
+        mine.write_text(text.replace("NAME", "local"))
+        net = ("--net", mine, "--image-size", SIDE)
+        plain = (*net, "--epochs", 1, "--batch-size", 24, "--recipe", "none")
+        self.ok("train", self.cache, "--out", self.folder / "named", *plain)
+        weights = self.folder / "named" / "checkpoints" / "latest" / "model.safetensors"
+        stored = self.ok("eval", self.folder / "named", self.cache, "--json").json()
+        self.assertEqual(self.ok("eval", weights, self.cache, *net, "--json").json()["loss"], stored["loss"])
+        began = self.ok("train", self.cache, "--out", self.folder / "begun", *plain, "--init-from", weights, "--lr", 0.0000001)
+        self.assertNotIn("ignored", began.err)
+        self.assertAlmostEqual(self.metrics(self.folder / "begun", "test.loss")[-1], stored["loss"], places=1)
+        self.ok("train", self.cache, "--out", self.folder / "staged", *plain, "--local", "greedy", "--stages", "first")
+        mine.write_text(text.replace("NAME", "local.1"))
+        self.refused(2, ["the net has local.1.", "leave out --local"],
+                     "train", self.cache, "--out", self.folder / "none", *plain, "--local", "greedy", "--stages", "first")  # fmt: skip
 
     def test_what_cannot_be_is_said_before_anything_is_loaded(self):
         for says, flags in {

@@ -52,6 +52,15 @@ class InitialWeightsTest : public testing::Test {
   const fs::path file_ = temporary_ / "weights";
 };
 
+// small_net() whose convolution is called `name`.
+Graph net_with_conv(const std::string& name) {
+  Graph graph = small_net(3);
+  for (Value& value : graph.values) {
+    if (value.name == "conv1.weight") value.name = name + ".weight";
+  }
+  return graph;
+}
+
 std::vector<NamedTensor> other_weights(int classes) {
   return to_state_dict(make_model(small_net(classes), 99), 5);
 }
@@ -73,6 +82,30 @@ std::string message_of(const std::function<void()>& work) {
     return std::string("another exception: ") + error.what();
   }
   return "nothing thrown";
+}
+
+// A net's own layers are begun with, whatever they are called, where stages have no heads.
+TEST_F(InitialWeightsTest, LayersCalledAsLocalHeadsAreTheNets) {
+  for (const char* name : {"local", "local.conv1", "local.1.conv1"}) {
+    SCOPED_TRACE(name);
+    const Graph graph = net_with_conv(name);
+    Model model = make_model(graph, 5);
+    const Model other = make_model(graph, 99);
+    std::vector<NamedTensor> tensors = to_state_dict(other, 5);
+    EXPECT_EQ(load(model, graph, tensors).ignored, std::vector<std::string>{});
+    expect_equal(model, other);
+    for (NamedTensor& t : tensors) {
+      if (t.name.starts_with("local")) t.name = "local.2.other";
+    }
+    EXPECT_THROW(load(model, graph, tensors), UsageError);
+  }
+  Model model = make_model(small_net(3), 5);
+  std::vector<NamedTensor> tensors = other_weights(3);
+  for (const char* more : {"local.1.fc.weight", "local.fc.weight"}) {
+    tensors.push_back(tensors.front());
+    tensors.back().name = more;
+  }
+  EXPECT_THAT(load(model, small_net(3), tensors).ignored, ElementsAre("local.fc.weight"));
 }
 
 TEST_F(InitialWeightsTest, TakesAllTensorsInAnyOrder) {

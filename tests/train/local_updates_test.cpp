@@ -19,6 +19,7 @@
 #include "train/graph/arena_layout.h"
 #include "train/graph/borders.h"
 #include "train/graph/stages.h"
+#include "train/nets/builder.h"
 #include "train/nets/local_heads.h"
 #include "train/ops/pooling.h"
 #include "train/rewrites/rewrites.h"
@@ -188,6 +189,33 @@ TEST(LocalHeads, PoolByWindowsOfAFewPlaces) {
   EXPECT_EQ(widest_window(find_net("vit_b_16").make(tokens_197),
                           "encoder.layers.encoder_layer_3.add_2", tokens_197),
             5);
+}
+
+// A net with a block called "local", whose values are `names`.
+Graph net_with(const std::vector<std::string>& names, const NetOptions& options) {
+  NetBuilder net(options);
+  ValueId x = net.image();
+  for (const std::string& name : names) x = net.conv(name, x, {.filters = 4});
+  x = net.linear("fc", net.global_average_pool("avgpool", x), options.classes);
+  return std::move(net).finish(x);
+}
+
+TEST(LocalHeads, DoNotTakeNamesOfTheNet) {
+  for (const char* name : {"local.1.fc.weight", "local.12.conv1"}) {
+    EXPECT_TRUE(is_named_as_local_head(name)) << name;
+  }
+  for (const char* name :
+       {"local.weight", "local.1", "local.a.1.fc", "local..fc", "a.local.1.fc"}) {
+    EXPECT_FALSE(is_named_as_local_head(name)) << name;
+  }
+  const NetOptions options = small();
+  const LocalSetup local{.updates = "greedy", .ends = {"stem"}, .head = "linear"};
+  EXPECT_NO_THROW(with_heads(local, net_with({"stem", "local", "local.conv"}, options), options));
+  EXPECT_THAT(
+      [&] {
+        with_heads(local, net_with({"stem", "local.1.conv"}, options), options);
+      },
+      testing::ThrowsMessage<UsageError>(HasSubstr("the net has local.1.conv.weight, a name")));
 }
 
 TEST(LocalHeads, LeaveTheNetAsItIs) {

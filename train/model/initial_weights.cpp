@@ -37,7 +37,11 @@ std::string rule_text(const LrScale& rule) {
 }
 
 bool is_of_projector(const std::string& name) { return name.starts_with(kProjectorPrefix); }
-bool is_of_local_head(const std::string& name) { return name.starts_with(kLocalPrefix); }
+
+// Whether `name` is a tensor of one of the heads of `graph`'s stages.
+bool is_of_local_head(const Graph& graph, std::string_view name) {
+  return has_local_heads(graph) && is_named_as_local_head(name);
+}
 
 // Names of the parameters of the net's last fully connected layer, and of all of a projector's
 // tensors behind it.
@@ -47,8 +51,9 @@ std::vector<std::string> head_of(const Graph& graph) {
     const bool is_tensor = value.kind == ValueKind::kParameter || value.kind == ValueKind::kBuffer;
     if (is_tensor && is_of_projector(value.name)) names.push_back(value.name);
   }
-  const auto last = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(), [](const Node& node) {
-    return node.op == &kLinear && !is_of_projector(node.name) && !is_of_local_head(node.name);
+  const auto last = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(), [&](const Node& node) {
+    return node.op == &kLinear && !is_of_projector(node.name) &&
+           !is_of_local_head(graph, node.name);
   });
   if (last == graph.nodes.rend()) return names;
   for (const ValueId id : last->inputs) {
@@ -106,6 +111,27 @@ void strip_wrappers(std::vector<NamedTensor>& tensors) {
     if (tensors.empty() || !std::ranges::all_of(tensors, has_it)) continue;
     for (NamedTensor& t : tensors) t.name.erase(0, prefix.size());
   }
+}
+
+// Whether the names of local heads in a file are those of heads, and not of layers of the net.
+bool names_local_heads(const Graph& graph) {
+  return has_local_heads(graph) || std::ranges::none_of(graph.values, [](const Value& value) {
+           return is_named_as_local_head(value.name);
+         });
+}
+
+// Tensors of a file that the net does not take, and that are worth a word.
+std::vector<std::string> ignored_tensors(
+    const Graph& graph, const std::vector<NamedTensor>& tensors,
+    const std::map<std::string_view, const NamedTensor*>& left) {
+  const bool names_heads = names_local_heads(graph);
+  std::vector<std::string> names;
+  for (const NamedTensor& t : tensors) {
+    if (!left.contains(t.name) || t.name.ends_with("num_batches_tracked")) continue;
+    if (names_heads && is_named_as_local_head(t.name)) continue;
+    names.push_back(t.name);
+  }
+  return names;
 }
 
 std::vector<float> finite_values(const NamedTensor& tensor, const std::string& file) {
@@ -206,7 +232,7 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
   InitialWeights result;
   std::vector<std::vector<float>> values;  // of each tensor of the model; empty: kept
   for (const Model::Tensor& t : model.tensors) {
-    values.push_back(is_of_local_head(t.about.name)
+    values.push_back(is_of_local_head(graph, t.about.name)
                          ? std::vector<float>()
                          : take_values(t.about, graph, file.string(), by_name, result));
   }
@@ -221,7 +247,7 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
   if (!result.kept.empty() || !result.other.empty()) result.kept = head;
   for (std::size_t i = 0; i < values.size(); ++i) {
     Model::Tensor& t = model.tensors[i];
-    if (is_of_local_head(t.about.name) || contains(result.kept, t.about.name)) continue;
+    if (is_of_local_head(graph, t.about.name) || contains(result.kept, t.about.name)) continue;
     t.data = std::move(values[i]);
   }
   if (order) {
@@ -229,12 +255,7 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
       order_rows(model.find(name).data, order->from);
     }
   }
-  for (const NamedTensor& t : tensors) {
-    const bool is_mentioned = !t.name.ends_with("num_batches_tracked") && !is_of_local_head(t.name);
-    if (by_name.contains(t.name) && is_mentioned) {
-      result.ignored.push_back(t.name);
-    }
-  }
+  result.ignored = ignored_tensors(graph, tensors, by_name);
   return result;
 }
 

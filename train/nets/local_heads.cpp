@@ -129,10 +129,27 @@ std::string local_head_name(std::size_t stage) {
   return std::string(kLocalPrefix) + std::to_string(stage);
 }
 
+bool is_named_as_local_head(std::string_view name) {
+  if (!name.starts_with(kLocalPrefix)) return false;
+  name.remove_prefix(kLocalPrefix.size());
+  const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  return digits > 0 && digits < name.size() && name[digits] == '.';
+}
+
+bool has_local_heads(const Graph& forward) {
+  return std::ranges::any_of(forward.outputs, is_local);
+}
+
 Graph with_local_heads(Graph forward, const std::vector<ValueId>& ends, const LocalHead& head,
                        const NetOptions& options) {
   if (!ends.empty() && !find_loss(options.loss.name).reads_labels()) {
     throw UsageError("a head learns labels, and --loss " + options.loss.name + " reads none");
+  }
+  for (const Value& value : forward.values) {
+    if (ends.empty() || !is_named_as_local_head(value.name)) continue;
+    throw UsageError("the net has " + value.name +
+                     ", a name that --local gives to heads of stages; call that block of the net "
+                     "otherwise, or leave out --local");
   }
   NetBuilder net(std::move(forward), options.loss);
   for (std::size_t i = 0; i < ends.size(); ++i) {

@@ -29,10 +29,17 @@ inline constexpr std::string_view kLocalPrefix = "local.";
 // "local.1", of the first stage's head.
 std::string local_head_name(std::size_t stage);
 
+// Whether a tensor, a value or a node of a head may have this name: "local.1.fc.weight".
+bool is_named_as_local_head(std::string_view name);
+
+// Whether stages of a forward graph learn by heads.
+bool has_local_heads(const Graph& forward);
+
 // The forward graph of a net with a head on each of `ends`, values of it in its order: their
 // tensors are "local.1.*", "local.2.*", ..., behind those of the net. Each reads the net's targets,
 // and an input "local.1.weights". Pure.
-// Throws  UsageError for a loss that reads no labels; ShapeError for a value that is none of images
+// Throws  UsageError for a loss that reads no labels, and for a net with names as heads have them;
+//         ShapeError for a value that is none of images
 Graph with_local_heads(Graph forward, const std::vector<ValueId>& ends, const LocalHead& head,
                        const NetOptions& options);
 

@@ -184,7 +184,7 @@ std::string heads_in_words(const LocalSetup& local, const Graph& with_heads) {
   std::int64_t parameters = 0;
   double bytes = 0;
   for (const Value& value : with_heads.values) {
-    if (!value.name.starts_with(kLocalPrefix)) continue;
+    if (!is_named_as_local_head(value.name)) continue;
     const auto elements = element_count(value.shape);
     if (value.kind == ValueKind::kParameter) parameters += elements;
     if (value.kind == ValueKind::kComputed) bytes += static_cast<double>(elements) * 4;
