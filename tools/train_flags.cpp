@@ -189,14 +189,14 @@ void add_local_flags(Verb recipe, train::LocalOptions& local) {
       .type_name("K|NAMES");
   recipe
       .add_option("--balance", local.balance,
-                  "--stages K: make the stage fastest that takes the longest (time), or smallest "
-                  "that holds most (memory)")
+                  "--stages K: what is smallest of the stage that has the most: multiply-adds "
+                  "(time), or bytes of values (memory)")
       .one_of({"time", "memory"})
-      .show_default();
+      .show_default("time");
   recipe
       .add_option("--local-head", local.head,
                   "--local: what stages learn by: mlp-sr, linear or mlp-sr-full (see --help-all)")
-      .show_default();
+      .show_default(std::string(train::kUsualLocalHead));
 }
 
 void add_recipe_flags(Verb verb, TrainChoice& o) {

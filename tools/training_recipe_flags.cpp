@@ -99,11 +99,15 @@ TakenRecipe take_named(Verb train, const std::string& name) {
   return {.own = {}, .sentence = "recipe " + name};
 }
 
+// --image-size; 0: not given.
+int image_size_of(Verb train) {
+  return static_cast<int>(
+      std::min<double>(number_given(train, "--image-size"), train::kMostSidePx));
+}
+
 // The shorter side of the images that are trained on; 0: nobody says, or the cache cannot be read.
 int side_px_of(Verb train) {
-  if (const double given = number_given(train, "--image-size"); given > 0) {
-    return static_cast<int>(std::min<double>(given, train::kMostSidePx));
-  }
+  if (const int given = image_size_of(train); given > 0) return given;
   const fs::path cache = text_given(train, "cache", "");
   if (cache.empty()) return 0;
   try {
@@ -171,6 +175,13 @@ train::LocalOptions local_of(Verb train) {
   return local;
 }
 
+// Where the net that was asked for can be cut, by what was asked for.
+std::string borders_of(Verb train, const train::NetChoice& net, int side_px) {
+  train::LossOptions loss;
+  loss.name = text_given(train, "--loss", loss.name);
+  return net_borders(net, side_px, local_of(train), loss);
+}
+
 std::string as_comments(const std::string& text) {
   std::string lines = "# ";
   for (const char c : text) lines += c == '\n' ? std::string("\n# ") : std::string(1, c);
@@ -226,9 +237,10 @@ void add_training_recipe_flags(Verb train, TakenRecipe& taken) {
       [train](bool) {
         train.take_environment();
         const train::NetChoice net = net_of(train);
+        const int side_px = image_size_of(train);
         if (takes_own(train)) take_own(train, name_of_own(train));
-        print_and_end(fmt::format("# {}\n# {}\n{}{}", net_list_head(), net_row(net),
-                                  as_comments(net_borders(net, local_of(train))), shown(train)));
+        print_and_end(fmt::format("# {}\n# {}\n{}{}", net_list_head(), net_row(net, side_px),
+                                  as_comments(borders_of(train, net, side_px)), shown(train)));
       },
       "Print the net's size and cost and the command that --recipe comes to, and train nothing");
 }

@@ -7,11 +7,12 @@
 namespace winnow::app {
 namespace {
 
-// One image of the size that the net is for.
-train::NetOptions options_of(const train::NetChoice& net) {
+// One image. `side_px` 0: of the size that the net is for.
+train::NetOptions options_of(const train::NetChoice& net, int side_px) {
   train::NetOptions options;
-  options.height_px = options.width_px = train::default_side_px(net);
-  options.classes = options.width_px < 64 ? 10 : 1000;
+  const int usual_px = train::default_side_px(net);
+  options.height_px = options.width_px = side_px > 0 ? side_px : usual_px;
+  options.classes = usual_px < 64 ? 10 : 1000;
   options.mean = {0.5F, 0.5F, 0.5F};
   options.stddev = {0.25F, 0.25F, 0.25F};
   return options;
@@ -26,19 +27,20 @@ std::string short_count(double number) {
 
 }  // namespace
 
-std::string net_row(const train::NetChoice& net) {
-  const train::NetOptions options = options_of(net);
+std::string net_row(const train::NetChoice& net, int side_px) {
+  const train::NetOptions options = options_of(net, side_px);
   const train::Counts counts = train::count(train::make_net(net, options));
   return fmt::format("{:20}{:>5} px{:>12}{:>15}", net.name, options.width_px,
                      short_count(static_cast<double>(counts.parameters)),
                      short_count(counts.flops / 2));
 }
 
-std::string net_borders(const train::NetChoice& net, const train::LocalOptions& local) {
-  const train::NetOptions options = options_of(net);
+std::string net_borders(const train::NetChoice& net, int side_px, const train::LocalOptions& local,
+                        const train::LossOptions& loss) {
+  check_local(local, loss);
+  const train::NetOptions options = options_of(net, side_px);
   const train::Graph forward = train::fuse(train::make_net(net, options));
   std::string text = train::borders_in_words(forward);
-  check_local(local, options.loss);
   if (local.updates.empty()) return text;
   const train::LocalSetup chosen = train::choose_stages(local, forward, options);
   return text + "\n" + train::heads_in_words(chosen, train::with_heads(chosen, forward, options));

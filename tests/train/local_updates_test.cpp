@@ -218,6 +218,18 @@ TEST(LocalHeads, DoNotTakeNamesOfTheNet) {
       testing::ThrowsMessage<UsageError>(HasSubstr("the net has local.1.conv.weight, a name")));
 }
 
+TEST(LocalHeads, AreToldInUnitsOfTheirSize) {
+  const LocalSetup local{.updates = "greedy", .ends = {"relu"}, .head = "linear"};
+  const auto said = [&](std::int64_t batch) {
+    const NetOptions options = small(batch, 32);
+    return heads_in_words(local, with_heads(local, find_net("resnet20").make(options), options));
+  };
+  // 16 means, three classes, a loss and one of each sample.
+  EXPECT_THAT(said(1), HasSubstr("linear of 0.05 k parameters, 0.2 kB, and values of 0.1 kB for "
+                                 "one image"));
+  EXPECT_THAT(said(8), HasSubstr("for a micro-batch of 8 images"));
+}
+
 TEST(LocalHeads, LeaveTheNetAsItIs) {
   const NetOptions net = small();
   const Graph plain = fuse(find_net("resnet20").make(net));
@@ -469,7 +481,12 @@ TEST(ChooseStages, SaysWhatIsWrong) {
         testing::ThrowsMessage<UsageError>(HasSubstr(words)))
         << words;
   };
-  refuses({.stages = "2"}, "give --local greedy or overlapping too");
+  refuses({.stages = "2"}, "--stages cuts the net for --local; give --local");
+  refuses({.head = "linear"}, "--local-head chooses heads for --local; give --local");
+  refuses({.head = "mlp-sr"}, "--local-head chooses heads for --local; give --local");
+  refuses({.balance = "memory"}, "--balance cuts the net for --local; give --local");
+  refuses({.balance = "time"}, "--balance cuts the net for --local; give --local");
+  refuses({.updates = "greedy", .stages = "layer1", .balance = "time"}, "leave out --balance");
   refuses({.updates = "best", .stages = "2"}, "neither greedy nor overlapping");
   refuses({.updates = "greedy"}, "needs stages");
   refuses({.updates = "greedy", .stages = "1"}, "plain backpropagation");

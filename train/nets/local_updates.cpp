@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view kTime = "time";
 constexpr std::string_view kMemory = "memory";
+constexpr std::string_view kOverlapping = "overlapping";
 
 // How many stages `stages` asks for; 0: it names them.
 std::size_t stage_count(const std::string& stages) {
@@ -23,6 +24,14 @@ std::size_t stage_count(const std::string& stages) {
   const auto [rest, error] = std::from_chars(stages.data(), end, count);
   if (rest != end || stages.empty()) return 0;
   return error == std::errc() ? count : static_cast<std::size_t>(-1);
+}
+
+std::string_view balance_of(const LocalOptions& options) {
+  return options.balance.empty() ? kTime : std::string_view(options.balance);
+}
+
+std::string_view head_of(const LocalOptions& options) {
+  return options.head.empty() ? kUsualLocalHead : std::string_view(options.head);
 }
 
 std::vector<std::string> split_names(const std::string& text) {
@@ -57,8 +66,8 @@ double cost_of(const Load& load, std::string_view balance) {
 // Of a head that stands on `end`.
 double cost_of_head(const LocalOptions& options, const Graph& forward, const NetOptions& net,
                     ValueId end) {
-  const Graph graph = with_local_heads(forward, {end}, find_local_head(options.head), net);
-  return cost_of(load_of(graph, forward.nodes.size(), graph.nodes.size()), options.balance);
+  const Graph graph = with_local_heads(forward, {end}, find_local_head(head_of(options)), net);
+  return cost_of(load_of(graph, forward.nodes.size(), graph.nodes.size()), balance_of(options));
 }
 
 // As choose_ends() takes them: of all stages between two ends.
@@ -68,10 +77,10 @@ std::vector<std::vector<double>> stage_costs(const LocalOptions& options, const 
   std::vector<double> pieces;
   std::size_t node = 0;
   for (const Border& end : ends) {
-    pieces.push_back(cost_of(load_of(forward, node, end.nodes), options.balance));
+    pieces.push_back(cost_of(load_of(forward, node, end.nodes), balance_of(options)));
     node = end.nodes;
   }
-  pieces.push_back(cost_of(load_of(forward, node, forward.nodes.size()), options.balance));
+  pieces.push_back(cost_of(load_of(forward, node, forward.nodes.size()), balance_of(options)));
   std::vector<double> heads;
   for (const Border& end : ends) {
     heads.push_back(cost_of_head(options, forward, net, end.value));
@@ -108,16 +117,26 @@ std::vector<ValueId> counted_ends(const LocalOptions& options, const Graph& forw
   return values;
 }
 
-std::string megabytes(double bytes) {
+std::string bytes_in_words(double bytes) {
   char text[32];
-  std::snprintf(text, sizeof text, bytes < 1e8 ? "%.1f MB" : "%.0f MB", bytes / 1e6);
+  const bool small = bytes < 1e6;
+  std::snprintf(text, sizeof text, bytes < 1e8 ? "%.1f %s" : "%.0f %s", bytes / (small ? 1e3 : 1e6),
+                small ? "kB" : "MB");
   return text;
 }
 
-std::string millions(double count) {
+std::string count_in_words(double count) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.2f M", count / 1e6);
+  const bool small = count < 1e5;
+  std::snprintf(text, sizeof text, "%.2f %s", count / (small ? 1e3 : 1e6), small ? "k" : "M");
   return text;
+}
+
+// "for one image"
+std::string of_images(const Graph& forward) {
+  const std::int64_t images = forward.value(forward.find("pixels")).shape[0];
+  return images == 1 ? "for one image"
+                     : "for a micro-batch of " + std::to_string(images) + " images";
 }
 
 // Channels of the widest value that a head of mlp-sr stands on, where that makes its linear layers
@@ -138,16 +157,21 @@ void check_local(const LocalOptions& options, const LossOptions& loss) {
     return word == a || word == b;
   };
   if (options.updates.empty()) {
-    if (options.stages.empty()) return;
-    throw UsageError("--stages cuts the net for --local; give --local greedy or overlapping too");
+    const std::string_view given = !options.stages.empty()    ? "--stages cuts the net"
+                                   : !options.head.empty()    ? "--local-head chooses heads"
+                                   : !options.balance.empty() ? "--balance cuts the net"
+                                                              : "";
+    if (given.empty()) return;
+    throw UsageError(std::string(given) +
+                     " for --local; give --local greedy or overlapping and --stages too");
   }
-  if (!is_one_of(options.updates, "greedy", "overlapping")) {
+  if (!is_one_of(options.updates, "greedy", kOverlapping)) {
     throw UsageError("--local " + options.updates + " is neither greedy nor overlapping");
   }
-  if (!is_one_of(options.balance, kTime, kMemory)) {
+  if (!options.balance.empty() && !is_one_of(options.balance, kTime, kMemory)) {
     throw UsageError("--balance " + options.balance + " is neither time nor memory");
   }
-  find_local_head(options.head);
+  find_local_head(head_of(options));
   if (!find_loss(loss.name).reads_labels()) {
     throw UsageError("--local trains each stage by labels, and --loss " + loss.name +
                      " reads none; leave out --local");
@@ -161,6 +185,10 @@ void check_local(const LocalOptions& options, const LossOptions& loss) {
     throw UsageError("--local with --stages " + options.stages +
                      " is plain backpropagation; leave out --local, or take 2 stages or more");
   }
+  if (!is_number && !options.balance.empty()) {
+    throw UsageError("--balance is for --stages K, and --stages " + options.stages +
+                     " names where stages end; leave out --balance");
+  }
 }
 
 LocalSetup choose_stages(const LocalOptions& options, const Graph& forward, const NetOptions& net) {
@@ -168,7 +196,7 @@ LocalSetup choose_stages(const LocalOptions& options, const Graph& forward, cons
   const std::vector<ValueId> ends = stage_count(options.stages) > 0
                                         ? counted_ends(options, forward, net)
                                         : named_ends(options.stages, forward);
-  LocalSetup local{.updates = options.updates, .ends = {}, .head = options.head};
+  LocalSetup local{.updates = options.updates, .ends = {}, .head = std::string(head_of(options))};
   for (const ValueId end : ends) local.ends.push_back(forward.value(end).name);
   return local;
 }
@@ -193,9 +221,9 @@ std::string heads_in_words(const LocalSetup& local, const Graph& with_heads) {
   for (const std::string& end : local.ends) ends += (ends.empty() ? "" : ", ") + end;
   std::string text = "local updates, " + local.updates + ": " + std::to_string(local.stages()) +
                      " stages that end at " + ends + " and the loss; heads " + local.head + " of " +
-                     millions(static_cast<double>(parameters)) + " parameters, " +
-                     megabytes(static_cast<double>(parameters) * 4) + ", and values of " +
-                     megabytes(bytes) + " a micro-batch";
+                     count_in_words(static_cast<double>(parameters)) + " parameters, " +
+                     bytes_in_words(static_cast<double>(parameters) * 4) + ", and values of " +
+                     bytes_in_words(bytes) + " " + of_images(with_heads);
   if (const std::int64_t channels = narrowed_channels(local, with_heads); channels > 0) {
     text += "; their linear layers are " + std::to_string(kMostHeadWidth) + " wide where " +
             std::to_string(4 * channels) + " are published (--local-head mlp-sr-full)";
@@ -212,8 +240,9 @@ std::string borders_in_words(const Graph& forward) {
                   static_cast<double>(load.parameters) / 1e3);
     text += line;
   };
-  std::snprintf(line, sizeof line, "%-42s%14s%15s%14s", "before the border", "multiply-adds",
-                "values", "parameters");
+  std::snprintf(line, sizeof line, "%-42s%14s%15s%14s",
+                ("before the border, " + of_images(forward)).c_str(), "multiply-adds", "values",
+                "parameters");
   text = line;
   for (const Border& end : stage_ends(forward)) {
     add(forward.value(end.value).name.c_str(), load_of(forward, 0, end.nodes));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "train/graph/graph.h"
@@ -14,12 +15,14 @@ namespace winnow::train {
 // greedy       a loss moves its stage and its head
 // overlapping  a loss moves the stage before its own as well
 
+inline constexpr std::string_view kUsualLocalHead = "mlp-sr";  // where none is chosen
+
 // What was asked for. Without `updates` the net learns as a whole.
 struct LocalOptions {
-  std::string updates{};         // "greedy", "overlapping"
-  std::string stages{};          // how many, "4", or what they end with, "layer1,layer3"
-  std::string balance = "time";  // of so many stages: the slowest is fastest, or "memory"
-  std::string head = "mlp-sr";   // a row of local_heads()
+  std::string updates{};  // "greedy", "overlapping"
+  std::string stages{};   // how many, "4", or what they end with, "layer1,layer3"
+  std::string balance{};  // what cuts so many stages: "time", as where empty, or "memory"
+  std::string head{};     // a row of local_heads(); empty: kUsualLocalHead
 };
 
 // What that comes to on a net: what config.json keeps.
