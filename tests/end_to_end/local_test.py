@@ -1,5 +1,6 @@
 """Local updates: stages of a net that learn by a loss each, with --local."""
 
+import re
 import unittest
 
 from program import Case
@@ -68,6 +69,23 @@ class Local(Case):
             self.assertIn(line, text)
         self.assertIn("3 stages that end at layer1.2.relu2, layer2.2.relu2 and the loss", text)
         self.assertIn("--stages layer1,layer2", text)
+        self.assertRegex(text, r"mlp-sr of .* and values of [\d.]+ kB for one image")
+
+    def test_show_takes_the_images_that_are_asked_for(self):
+        show = ("train", "--net", "resnet20", "--show", "--local", "greedy", "--stages", 3, "--local-head", "linear")
+        usual, larger = self.ok(*show).out, self.ok(*show, "--image-size", 64).out
+
+        def table(text):
+            return [line for line in text.splitlines() if line.startswith("#")]
+
+        def multiply_adds(text):
+            return float(re.search(r"# \(the whole net\) +([\d.]+) M", text)[1])
+
+        self.assertEqual(table(self.ok(*show, "--image-size", 32).out), table(usual))
+        self.assertAlmostEqual(multiply_adds(larger) / multiply_adds(usual), 4, places=2)
+        self.assertRegex(larger, r"# resnet20 +64 px")
+        self.refused(2, ["reads none"], *show, "--loss", "barlow_twins")
+
     def test_a_net_may_call_its_blocks_local(self):
         """Its tensors are the net's: evaluated from a file, and begun with."""
         mine = self.folder / "mine.toml"
@@ -83,14 +101,17 @@ class Local(Case):
         began = self.ok("train", self.cache, "--out", self.folder / "begun", *plain, "--init-from", weights, "--lr", 0.0000001)
         self.assertNotIn("ignored", began.err)
         self.assertAlmostEqual(self.metrics(self.folder / "begun", "test.loss")[-1], stored["loss"], places=1)
-        self.ok("train", self.cache, "--out", self.folder / "staged", *plain, "--local", "greedy", "--stages", "first")
-        mine.write_text(text.replace("NAME", "local.1"))
-        self.refused(2, ["the net has local.1.", "leave out --local"],
+        self.refused(2, ["the net has local.0.weight", "leave out --local"],
                      "train", self.cache, "--out", self.folder / "none", *plain, "--local", "greedy", "--stages", "first")  # fmt: skip
 
     def test_what_cannot_be_is_said_before_anything_is_loaded(self):
         for says, flags in {
-            "give --local greedy or overlapping too": ("--stages", 2),
+            "--stages cuts the net for --local; give --local": ("--stages", 2),
+            "--local-head chooses heads for --local; give --local": ("--local-head", "mlp-sr"),
+            "--balance cuts the net for --local; give --local": ("--balance", "time"),
+            "leave out --balance": ("--local", "greedy", "--stages", "layer1", "--balance", "time"),
+            "the first is relu, the last is avgpool": ("--local", "greedy", "--stages", "block9"),
+            "nothing is computed behind it": ("--local", "greedy", "--stages", "fc"),
             "needs stages": ("--local", "greedy"),
             "plain backpropagation": ("--local", "greedy", "--stages", 1),
             "at most 11 stages; they are relu, layer1.0.relu2": ("--local", "greedy", "--stages", 12),

@@ -13,6 +13,7 @@
 
 #include "common/rng.h"
 #include "tests/train/net_options.h"
+#include "train/nets/builder.h"
 #include "train/nets/nets.h"
 #include "train/rewrites/rewrites.h"
 
@@ -179,8 +180,40 @@ TEST(Borders, AreCalledByValueOrModule) {
   refuses("bn1", "relu");
   refuses("fc", "avgpool");
   refuses("layer2.1.relu", "layer2.1.relu2");
-  EXPECT_THAT([&] { border_called(graph, "block9"); },
-              testing::ThrowsMessage<UsageError>(HasSubstr("which the net has not")));
+  const auto says = [&](const char* name, const char* words) {
+    EXPECT_THAT([&] { border_called(graph, name); },
+                testing::ThrowsMessage<UsageError>(HasSubstr(words)))
+        << name;
+  };
+  says("layer1.1.conv1", "for something goes past it; the nearest");
+  says("block9", "which the net has not; the first is relu, the last is avgpool; --net");
+  for (const char* name : {"pixels", "image"}) {
+    says(name, "for nothing is computed before it; the nearest is relu;");
+  }
+  for (const char* name : {"fc", "loss"}) {
+    says(name, "for nothing is computed behind it; the nearest is avgpool;");
+  }
+}
+
+// Where a value is called as a module with later borders, each border is found by its own name.
+TEST(Borders, AreFoundByExactNamesFirst) {
+  NetBuilder net(square_images(8));
+  ValueId x = net.conv("stem", net.image(), {.filters = 4});
+  x = net.relu("stem.relu", x);
+  x = net.conv("stem.next", x, {.filters = 4});
+  x = net.linear("fc", net.global_average_pool("avgpool", x), 10);
+  const Graph graph = std::move(net).finish(x);
+  const auto called = [&](const char* name) {
+    return graph.value(border_called(graph, name).value).name;
+  };
+  EXPECT_EQ(called("stem"), "stem");
+  EXPECT_EQ(called("stem.next"), "stem.next");
+  const auto exact = find_border(graph, "stem");
+  ASSERT_TRUE(exact);
+  EXPECT_EQ(exact->value, graph.find("stem"));
+  for (const char* none : {"ste", "fc", "pixels", "stem.weight"}) {
+    EXPECT_FALSE(find_border(graph, none)) << none;
+  }
 }
 
 double most_of(const std::vector<std::vector<double>>& cost, const std::vector<std::size_t>& ends) {

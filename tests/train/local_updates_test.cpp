@@ -218,6 +218,27 @@ TEST(LocalHeads, DoNotTakeNamesOfTheNet) {
       testing::ThrowsMessage<UsageError>(HasSubstr("the net has local.1.conv.weight, a name")));
 }
 
+TEST(LocalHeads, StandOnValuesOfExactNames) {
+  const NetOptions options = small();
+  const Graph forward = net_with({"stem", "stem.next", "last"}, options);
+  const auto end_of = [&](std::vector<std::string> ends) {
+    const Graph graph = with_heads({.updates = "greedy", .ends = std::move(ends), .head = "linear"},
+                                   forward, options);
+    return graph.value(losses_of_stages(graph).front().of).name;
+  };
+  EXPECT_EQ(end_of({"stem"}), "stem");
+  EXPECT_EQ(end_of({"stem.next"}), "stem.next");
+  const Graph resnet = fuse(find_net("resnet20").make(options));
+  const auto refuses = [&](std::vector<std::string> ends, const char* words) {
+    const LocalSetup local{.updates = "greedy", .ends = std::move(ends), .head = "linear"};
+    EXPECT_THAT([&] { with_heads(local, resnet, options); },
+                testing::ThrowsMessage<UsageError>(HasSubstr(words)));
+  };
+  refuses({"layer1"}, "no stage of the net can end at a value 'layer1'");
+  refuses({"layer2.0.relu2", "layer1.0.relu2"}, "layer1.0.relu2, which is not behind");
+  refuses({"relu", "relu"}, "relu, which is not behind");
+}
+
 TEST(LocalHeads, AreToldInUnitsOfTheirSize) {
   const LocalSetup local{.updates = "greedy", .ends = {"relu"}, .head = "linear"};
   const auto said = [&](std::int64_t batch) {
@@ -254,6 +275,11 @@ TEST(LocalHeads, ArePutInPlaceOfTheNet) {
   ASSERT_EQ(losses.size(), 1U);
   EXPECT_EQ(alone[static_cast<std::size_t>(losses[0].value)],
             all[static_cast<std::size_t>(graph.find("local.2.loss"))]);
+  // By its number, not by where it stands.
+  const Graph forward = fuse(find_net("resnet20").make(small()));
+  const ValueId end = forward.find("layer1.1.relu2");
+  const Graph both = with_local_heads(forward, {end, end}, find_local_head("linear"), small());
+  EXPECT_EQ(losses_of_stages(at_head(both, 2)).size(), 1U);
   EXPECT_NO_THROW(for_inference(second));
   EXPECT_THAT([&] { at_head(graph, 3); },
               testing::ThrowsMessage<UsageError>(HasSubstr("its heads are 1 to 2")));
@@ -456,6 +482,9 @@ LocalSetup chosen(const LocalOptions& options, const char* net = "resnet20") {
 TEST(ChooseStages, TakesNumbersAndNames) {
   EXPECT_THAT(chosen({.updates = "greedy", .stages = "layer1,layer2.1"}).ends,
               ElementsAre("layer1.2.relu2", "layer2.1.relu2"));
+  EXPECT_THAT(chosen({.updates = "greedy", .stages = " layer1, layer2.1 "}).ends,
+              ElementsAre("layer1.2.relu2", "layer2.1.relu2"));
+  EXPECT_EQ(chosen({.updates = "greedy", .stages = "layer1"}).head, "mlp-sr");
   EXPECT_EQ(chosen({.updates = "greedy", .stages = "3"}).ends.size(), 2U);
   EXPECT_EQ(chosen({.updates = "greedy", .stages = "11"}).ends.size(), 10U);
   EXPECT_EQ(chosen({}).updates, "");
@@ -496,7 +525,7 @@ TEST(ChooseStages, SaysWhatIsWrong) {
   refuses({.updates = "greedy", .stages = "layer1.0.conv1"}, "the nearest is layer1.0.relu2");
   refuses({.updates = "greedy", .stages = "layer2,layer1"}, "layer1 is not behind");
   refuses({.updates = "greedy", .stages = "layer1,layer1"}, "layer1 is not behind");
-  refuses({.updates = "greedy", .stages = "layer1,"}, "no stage can end at ''");
+  refuses({.updates = "greedy", .stages = "layer1, "}, "no stage can end at ''");
   refuses({.updates = "greedy", .stages = "2", .balance = "speed"}, "neither time nor memory");
   refuses({.updates = "greedy", .stages = "2", .head = "cnn"}, "unknown local head");
   refuses({.updates = "greedy", .stages = "2"}, "reads none", {.name = "barlow_twins"});

@@ -136,23 +136,38 @@ std::string config_refusal(Json config) {
   return "none";
 }
 
+Json some_config() {
+  return {{"version", 1},
+          {"net",
+           {{"name", "lenet"},
+            {"micro_batch", 4},
+            {"channels", 1},
+            {"height_px", 28},
+            {"width_px", 28},
+            {"classes", 10},
+            {"mean", {0.5}},
+            {"deviation", {0.25}},
+            {"label_smoothing", 0.1}}},
+          {"data",
+           {{"cache_digest", "a"},
+            {"selection", "mine"},
+            {"selection_digest", "b"},
+            {"eval_resize_px", 32}}}};
+}
+
+TEST(StoredConfig, EndsOfStagesAreSomeAndDiffer) {
+  Json config = some_config();
+  config["net"]["local"] = {
+      {"updates", "greedy"}, {"ends", {"pool1", "pool2"}}, {"head", "linear"}};
+  ASSERT_EQ(config_refusal(config), "none");
+  for (const Json& ends : {Json::array(), Json{""}, Json{"pool1", ""}, Json{"pool1", "pool1"}}) {
+    config["net"]["local"]["ends"] = ends;
+    EXPECT_THAT(config_refusal(config), HasSubstr("'local', 'ends'")) << ends;
+  }
+}
+
 TEST(StoredConfig, EveryNumberIsChecked) {
-  const Json good{{"version", 1},
-                  {"net",
-                   {{"name", "lenet"},
-                    {"micro_batch", 4},
-                    {"channels", 1},
-                    {"height_px", 28},
-                    {"width_px", 28},
-                    {"classes", 10},
-                    {"mean", {0.5}},
-                    {"deviation", {0.25}},
-                    {"label_smoothing", 0.1}}},
-                  {"data",
-                   {{"cache_digest", "a"},
-                    {"selection", "mine"},
-                    {"selection_digest", "b"},
-                    {"eval_resize_px", 32}}}};
+  const Json good = some_config();
   ASSERT_EQ(config_refusal(good), "none");
   const std::vector<Json> never{
       -1,        0,          -5,  1e30,    2.5,  1LL << 31,     1LL << 32,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -59,26 +60,59 @@ bool is_in_module(std::string_view name, std::string_view module) {
   return name == module || (name.starts_with(module) && name[module.size()] == '.');
 }
 
+// Nodes [0, this) are the last one of that name and all before it; nothing: the graph has none.
+std::optional<std::size_t> nodes_to(const Graph& graph, std::string_view name) {
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    const bool is_it = is_in_module(graph.nodes[i].name, name) ||
+                       graph.value(graph.nodes[i].outputs.front()).name == name;
+    if (is_it) return i + 1;
+  }
+  if (graph.value(graph.find("pixels")).name == name) return 0;
+  return std::nullopt;
+}
+
+// Why no stage can end behind so many nodes.
+std::string_view why_no_end(const Graph& graph, std::optional<std::size_t> nodes) {
+  if (!nodes) return "which the net has not";
+  const auto is_counted = [&](const Node& node) { return multiply_adds_of(graph, node) > 0; };
+  const std::span all(graph.nodes);
+  if (std::ranges::none_of(all.first(*nodes), is_counted)) {
+    return "for nothing is computed before it";
+  }
+  if (std::ranges::none_of(all.subspan(*nodes), is_counted)) {
+    return "for nothing is computed behind it";
+  }
+  return "for something goes past it";
+}
+
 // What to say where no stage can end at `name`.
 [[noreturn]] void throw_no_border(const Graph& graph, std::string_view name) {
   std::vector<std::string> known;
   const std::vector<Border> ends = stage_ends(graph);
   for (const Border& end : ends) known.push_back(graph.value(end.value).name);
-  std::size_t behind = 0;  // the last node of that name
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const bool is_it = is_in_module(graph.nodes[i].name, name) ||
-                       graph.value(graph.nodes[i].outputs.front()).name == name;
-    if (is_it) behind = i + 1;
-  }
+  const std::optional<std::size_t> nodes = nodes_to(graph, name);
   std::string nearest = nearest_word(name, known);
-  if (behind > 0 && !ends.empty()) {
-    const auto end = std::ranges::find_if(ends, [&](const Border& e) { return e.nodes >= behind; });
+  if (nodes && !ends.empty()) {
+    const auto end = std::ranges::find_if(ends, [&](const Border& e) { return e.nodes >= *nodes; });
     nearest = graph.value(end == ends.end() ? ends.back().value : end->value).name;
   }
-  throw UsageError("no stage can end at '" + std::string(name) + "'" +
-                   (behind > 0 ? ", for something goes past it" : ", which the net has not") +
-                   (nearest.empty() ? "" : "; the nearest is " + nearest) +
-                   "; --net NAME --show lists all");
+  std::string where = known.empty()
+                          ? "; the net has no borders"
+                          : "; the first is " + known.front() + ", the last is " + known.back();
+  if (!nearest.empty()) where = "; the nearest is " + nearest;
+  throw UsageError("no stage can end at '" + std::string(name) + "', " +
+                   std::string(why_no_end(graph, nodes)) + where + "; --net NAME --show lists all");
+}
+
+// Borders with multiply-adds before and behind them.
+std::vector<Border> inner_borders(const Graph& forward) {
+  const std::vector<Border> borders = find_borders(forward);
+  const std::vector<double> before = multiply_adds_before(forward, borders);
+  std::vector<Border> inner;
+  for (std::size_t i = 0; i < borders.size(); ++i) {
+    if (before[i] > 0 && before[i] < before.back()) inner.push_back(borders[i]);
+  }
+  return inner;
 }
 
 }  // namespace
@@ -147,13 +181,18 @@ Load load_of(const Graph& graph, std::size_t first_node, std::size_t last_node) 
   return load;
 }
 
+std::optional<Border> find_border(const Graph& forward, std::string_view value) {
+  for (const Border& border : inner_borders(forward)) {
+    if (forward.value(border.value).name == value) return border;
+  }
+  return std::nullopt;
+}
+
 Border border_called(const Graph& forward, std::string_view name) {
-  const std::vector<Border> borders = find_borders(forward);
-  const std::vector<double> before = multiply_adds_before(forward, borders);
+  if (const auto exact = find_border(forward, name)) return *exact;
   Border found;
-  for (std::size_t i = 0; i < borders.size(); ++i) {
-    const bool can_end = before[i] > 0 && before[i] < before.back();
-    if (can_end && is_in_module(forward.value(borders[i].value).name, name)) found = borders[i];
+  for (const Border& border : inner_borders(forward)) {
+    if (is_in_module(forward.value(border.value).name, name)) found = border;
   }
   const auto goes_on = [&](const Node& node) { return is_in_module(node.name, name); };
   const auto rest = std::span(forward.nodes).subspan(found.nodes);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -38,10 +39,13 @@ struct Load {
 };
 Load load_of(const Graph& graph, std::size_t first_node, std::size_t last_node);
 
-// The border that a stage of this name ends at: of all borders that a stage may end at or that lie
-// between two such, the value of this name, or the last one of the module "layer1".
+// The border whose value has exactly this name, with multiply-adds before it and behind it. Pure.
+std::optional<Border> find_border(const Graph& forward, std::string_view value);
+
+// The border that a stage of this name ends at: find_border(), or else the last border of the
+// module "layer1" with multiply-adds before it and behind it.
 // Throws   UsageError: there is none of that name, or the module goes on behind its last border; it
-//          names the nearest. Pure.
+//          names the nearest, or the first and the last. Pure.
 Border border_called(const Graph& forward, std::string_view name);
 
 // Cuts a chain of pieces into `stages` so that the most costly stage costs least.

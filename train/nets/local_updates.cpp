@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 #include <string_view>
 
 #include "common/error.h"
@@ -26,6 +27,11 @@ std::size_t stage_count(const std::string& stages) {
   return error == std::errc() ? count : static_cast<std::size_t>(-1);
 }
 
+std::string_view trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
 std::string_view balance_of(const LocalOptions& options) {
   return options.balance.empty() ? kTime : std::string_view(options.balance);
 }
@@ -39,7 +45,7 @@ std::vector<std::string> split_names(const std::string& text) {
   std::size_t begin = 0;
   while (begin <= text.size()) {
     const std::size_t comma = std::min(text.find(',', begin), text.size());
-    names.push_back(text.substr(begin, comma - begin));
+    names.push_back(std::string(trimmed(std::string_view(text).substr(begin, comma - begin))));
     begin = comma + 1;
   }
   return names;
@@ -204,7 +210,16 @@ LocalSetup choose_stages(const LocalOptions& options, const Graph& forward, cons
 Graph with_heads(const LocalSetup& local, const Graph& forward, const NetOptions& net) {
   if (local.updates.empty()) return forward;
   std::vector<ValueId> ends;
-  for (const std::string& name : local.ends) ends.push_back(border_called(forward, name).value);
+  std::size_t nodes = 0;
+  for (const std::string& name : local.ends) {
+    const std::optional<Border> end = find_border(forward, name);
+    if (!end) throw UsageError("no stage of the net can end at a value '" + name + "'");
+    if (end->nodes <= nodes) {
+      throw UsageError("stages end at " + name + ", which is not behind the end before it");
+    }
+    nodes = end->nodes;
+    ends.push_back(end->value);
+  }
   return with_local_heads(forward, ends, find_local_head(local.head), net);
 }
 

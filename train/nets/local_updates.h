@@ -45,7 +45,7 @@ void check_local(const LocalOptions& options, const LossOptions& loss);
 LocalSetup choose_stages(const LocalOptions& options, const Graph& forward, const NetOptions& net);
 
 // `forward` with the heads of its stages; without local updates as it is. Throws UsageError where
-// it has none of these borders. Pure.
+// it has no border whose value has one of these names, and where they are not in its order. Pure.
 Graph with_heads(const LocalSetup& local, const Graph& forward, const NetOptions& net);
 
 // What the heads of a graph amount to, in words: "heads mlp-sr of 2 stages ...". Pure.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <numeric>
 #include <string>
 
@@ -37,13 +38,13 @@ Graph at_head(const Graph& forward, int head) {
                                 : "the net has no head " + std::to_string(head) +
                                       "; its heads are 1 to " + std::to_string(heads));
   }
-  const ValueId end = losses_of_stages(forward)[static_cast<std::size_t>(head) - 1].of;
   const ValueId weights = forward.find("weights");
   const ValueId own = forward.find("local." + std::to_string(head) + ".weights");
   Graph result = forward;
   for (Node& node : result.nodes) std::ranges::replace(node.inputs, own, weights);
+  std::map<OutputKind, int> seen;  // local outputs, by kind
   std::erase_if(result.outputs, [&](const Output& output) {
-    if (is_local(output)) return output.of != end;
+    if (is_local(output)) return ++seen[output.kind] != head;
     return output.kind == OutputKind::kLoss || output.kind == OutputKind::kPerSampleLoss ||
            output.kind == OutputKind::kLogits;
   });

@@ -263,6 +263,11 @@ LocalSetup parse_local(const JsonReader& in) {
   if (local.updates != "greedy" && local.updates != "overlapping") {
     in.at("updates").fail("is neither greedy nor overlapping");
   }
+  const auto& ends = local.ends;
+  if (ends.empty() || std::ranges::find(ends, "") != ends.end()) in.at("ends").fail("are empty");
+  if (std::set<std::string_view>(ends.begin(), ends.end()).size() != ends.size()) {
+    in.at("ends").fail("have a name twice");
+  }
   const auto is_it = [&](const LocalHead& head) { return head.name == local.head; };
   if (std::ranges::none_of(local_heads(), is_it)) {
     in.at("head").fail("is no head that this winnow knows");
