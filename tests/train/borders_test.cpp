@@ -226,7 +226,22 @@ double most_of(const std::vector<std::vector<double>>& cost, const std::vector<s
   return std::max(most, cost[first].back());
 }
 
-TEST(ChooseEnds, IsTheBestOfAllCuts) {
+double most_of_neighbours(const std::vector<std::vector<double>>& cost,
+                          const std::vector<std::size_t>& ends) {
+  double most = 0;
+  double before = 0;
+  std::size_t first = 0;
+  for (const std::size_t end : ends) {
+    const double stage = cost[first][end - first];
+    most = std::max(most, before + stage);
+    before = stage;
+    first = end + 1;
+  }
+  return std::max(most, before + cost[first].back());
+}
+
+// Both ways of choosing, by what they make smallest.
+void expect_best_of_all_cuts(decltype(choose_ends) choose, decltype(most_of) most_of) {
   CounterRng rng(3, 0, 1, RandomUse::kTest);
   for (std::size_t pieces = 1; pieces <= 13; ++pieces) {
     std::vector<std::vector<double>> cost(pieces);
@@ -246,12 +261,18 @@ TEST(ChooseEnds, IsTheBestOfAllCuts) {
       best[ends.size()] = std::min(best[ends.size()], most_of(cost, ends));
     }
     for (std::size_t stages = 1; stages <= pieces; ++stages) {
-      const std::vector<std::size_t> ends = choose_ends(cost, stages);
+      const std::vector<std::size_t> ends = choose(cost, stages);
       ASSERT_EQ(ends.size(), stages - 1);
       EXPECT_TRUE(std::ranges::is_sorted(ends, std::ranges::less_equal{}));
       EXPECT_EQ(most_of(cost, ends), best[stages - 1]) << pieces << " in " << stages;
     }
   }
+}
+
+TEST(ChooseEnds, IsTheBestOfAllCuts) { expect_best_of_all_cuts(choose_ends, most_of); }
+
+TEST(ChooseEnds, OfNeighboursIsTheBestOfAllCuts) {
+  expect_best_of_all_cuts(choose_ends_of_neighbours, most_of_neighbours);
 }
 
 }  // namespace winnow::train::borders_test

@@ -499,6 +499,16 @@ TEST(ChooseStages, BalancesWhatIsAskedFor) {
   EXPECT_THAT(memory.ends, ElementsAre("layer1.2.relu2"));
 }
 
+// Two neighbours are held at a time. In three stages of a resnet20 the middle one is in both pairs.
+TEST(ChooseStages, BalancesTheMemoryOfNeighbours) {
+  const auto ends = [](const char* updates, const char* balance) {
+    return chosen({.updates = updates, .stages = "3", .balance = balance, .head = "linear"}).ends;
+  };
+  EXPECT_THAT(ends("greedy", "memory"), ElementsAre("layer1.1.relu2", "layer2.0.relu2"));
+  EXPECT_THAT(ends("overlapping", "memory"), ElementsAre("layer1.1.relu2", "layer1.2.relu2"));
+  EXPECT_EQ(ends("overlapping", "time"), ends("greedy", "time"));
+}
+
 TEST(ChooseStages, SaysWhatIsWrong) {
   const auto refuses = [](const LocalOptions& options, const char* words,
                           const LossOptions& loss = {}) {

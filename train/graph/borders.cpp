@@ -115,6 +115,32 @@ std::vector<Border> inner_borders(const Graph& forward) {
   return inner;
 }
 
+// Of pieces [0, last) in some stages, the last of which is of pieces [first, last): what the most
+// costly neighbours cost, and where the stage before the last one begins.
+struct NeighbourCut {
+  double most = std::numeric_limits<double>::infinity();
+  std::size_t before = 0;
+};
+using NeighbourCuts = std::vector<std::vector<NeighbourCut>>;  // [first][last]
+
+// The best cuts with one stage more.
+NeighbourCuts with_another_stage(const std::vector<std::vector<double>>& cost,
+                                 const NeighbourCuts& cuts) {
+  const std::size_t pieces = cost.size();
+  NeighbourCuts more(pieces, std::vector<NeighbourCut>(pieces + 1));
+  for (std::size_t before = 0; before < pieces; ++before) {
+    for (std::size_t first = before + 1; first < pieces; ++first) {
+      const double most = cuts[before][first].most;
+      const double stage = cost[before][first - before - 1];
+      for (std::size_t last = first + 1; last <= pieces; ++last) {
+        const double both = std::max(most, stage + cost[first][last - first - 1]);
+        if (both < more[first][last].most) more[first][last] = {both, before};
+      }
+    }
+  }
+  return more;
+}
+
 }  // namespace
 
 // Nodes stand in executable order. Of the values on paths that come before a border, those that are
@@ -222,6 +248,30 @@ std::vector<std::size_t> choose_ends(const std::vector<std::vector<double>>& cos
   for (std::size_t k = stages; k > 1; --k) {
     last = best[k][last].second;
     ends.push_back(last - 1);
+  }
+  std::ranges::reverse(ends);
+  return ends;
+}
+
+std::vector<std::size_t> choose_ends_of_neighbours(const std::vector<std::vector<double>>& cost,
+                                                   std::size_t stages) {
+  const std::size_t pieces = cost.size();
+  std::vector<NeighbourCuts> best = {
+      NeighbourCuts(pieces, std::vector<NeighbourCut>(pieces + 1))};  // by stages, from 1
+  for (std::size_t last = 1; last <= pieces; ++last) best[0][0][last].most = cost[0][last - 1];
+  while (best.size() < stages) best.push_back(with_another_stage(cost, best.back()));
+  std::size_t last = pieces;
+  const auto most_of = [&](std::size_t first) { return best.back()[first][pieces].most; };
+  std::size_t first = 0;
+  for (std::size_t i = 1; i < pieces; ++i) {
+    if (most_of(i) < most_of(first)) first = i;
+  }
+  std::vector<std::size_t> ends;
+  for (std::size_t k = stages; k > 1; --k) {
+    ends.push_back(first - 1);
+    const std::size_t before = best[k - 1][first][last].before;
+    last = first;
+    first = before;
   }
   std::ranges::reverse(ends);
   return ends;

@@ -57,4 +57,9 @@ Border border_called(const Graph& forward, std::string_view name);
 std::vector<std::size_t> choose_ends(const std::vector<std::vector<double>>& cost,
                                      std::size_t stages);
 
+// As choose_ends(), so that the most costly two neighbouring stages, which cost their sum, cost
+// least. One stage alone has no choice.
+std::vector<std::size_t> choose_ends_of_neighbours(const std::vector<std::vector<double>>& cost,
+                                                   std::size_t stages);
+
 }  // namespace winnow::train

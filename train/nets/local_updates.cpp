@@ -116,8 +116,11 @@ std::vector<ValueId> counted_ends(const LocalOptions& options, const Graph& forw
                      " borders, so at most " + std::to_string(ends.size() + 1) +
                      " stages; they are " + where);
   }
+  // Overlapping stages are computed one at a time, and the values of two are held.
+  const bool holds_two = options.updates == kOverlapping && balance_of(options) == kMemory;
+  const auto choose = holds_two ? choose_ends_of_neighbours : choose_ends;
   std::vector<ValueId> values;
-  for (const std::size_t end : choose_ends(stage_costs(options, forward, net, ends), count)) {
+  for (const std::size_t end : choose(stage_costs(options, forward, net, ends), count)) {
     values.push_back(ends[end].value);
   }
   return values;

@@ -40,7 +40,8 @@ struct LocalSetup {
 void check_local(const LocalOptions& options, const LossOptions& loss);
 
 // Chooses where the stages of `forward` end: by multiply-adds, or bytes of the values of a stage,
-// those of its head among them.
+// those of its head among them. The most of a stage is smallest; of bytes with "overlapping" the
+// most of two neighbouring stages, which are held at a time.
 // Throws UsageError: the net has no such borders, or fewer; it says how many and where. Pure.
 LocalSetup choose_stages(const LocalOptions& options, const Graph& forward, const NetOptions& net);
 
