@@ -238,7 +238,7 @@ TEST(NetFile, IsKnownByItsName) {
   EXPECT_TRUE(is_net_file("nets/my.toml"));
   EXPECT_FALSE(is_net_file("resnet20"));
   EXPECT_EQ(example("resnet20").name, "resnet20");
-  EXPECT_THROW(read_net_file("/nowhere/my.toml"), SystemError);
+  EXPECT_THROW(read_net_file("/nowhere/my.toml"), UsageError);
   EXPECT_EQ(default_side_px({.name = "lenet"}), 28);
 }
 

@@ -25,7 +25,8 @@ struct NetChoice {
 
 // Whether people mean a file, and not a name of the table: it ends in ".toml".
 bool is_net_file(std::string_view net);
-// Throws UsageError where no net is described, SystemError where the file cannot be read.
+// Throws UsageError where there is no such file or it describes no net, SystemError where it cannot
+// be read.
 NetChoice read_net_file(const std::string& path);
 
 // What find_net() has of a net of the table, or a file says. Throw as these do.
