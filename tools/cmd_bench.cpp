@@ -32,21 +32,31 @@
 namespace winnow::tools {
 namespace {
 
-// Those that decode a data set from memory. `o` must live as long as the verb, which is returned.
+constexpr const char* kRuns = "Runs; medians count";
+constexpr const char* kByTurns = "Runs of each kind, by turns; medians count";
+
+void add_rounds_flag(Verb verb, int& rounds, const char* what) {
+  verb.add_option("--rounds", rounds, what).check(whole_in(1, kMostCount)).show_default();
+}
+
+void add_json_flag(Verb verb, bool& json) {
+  verb.add_flag("--json", json, "Print one JSON object on stdout");
+}
+
+// The benches that decode a data set from memory. `o` must live as long as the verb, which is
+// returned.
 Verb add_held_bench(Verb bench, const std::string& name, const std::string& what, HeldRequest& o) {
   const Verb verb = bench.add_verb(name, what);
   verb.add_option("source", o.source, "Data set, as of ingest").required();
   verb.add_option("--seconds", o.seconds, "A run goes through the source until it takes so long")
       .check(real_above(0, kMostSeconds))
       .show_default();
-  verb.add_option("--rounds", o.rounds, "Runs of each kind, by turns; medians count")
-      .check(whole_in(1, kMostCount))
-      .show_default();
+  add_rounds_flag(verb, o.rounds, kByTurns);
   verb.add_option("--hold", o.hold_mib,
                   "MiB of inputs to hold in memory; of a larger source a part, evenly spread")
       .check(whole_in(1, kMostMib))
       .show_default();
-  verb.add_flag("--json", o.json, "Print one JSON object on stdout");
+  add_json_flag(verb, o.json);
   add_ingest_flags(verb, o.flags);
   shorten_help(verb, {"--seconds", "--rounds", "--hold", "--hash", "--threads", "--json"},
                fmt::format("Example:\n  winnow bench {} photos/", name));
@@ -92,10 +102,8 @@ SubVerb add_bench_hash(Verb bench) {
   verb.add_option("--seconds", o->seconds, "Of each run")
       .check(real_above(0, kMostSeconds))
       .show_default();
-  verb.add_option("--rounds", o->rounds, "Runs of each kind, by turns; medians count")
-      .check(whole_in(1, kMostCount))
-      .show_default();
-  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  add_rounds_flag(verb, o->rounds, kByTurns);
+  add_json_flag(verb, o->json);
   return {verb, [o](Session& session) { bench_hash(*o, session); }};
 }
 
@@ -111,10 +119,8 @@ SubVerb add_bench_search(Verb bench) {
   verb.add_option("--radius", o->radius, "Bits in which near codes differ at most")
       .check(whole_in(0, 1024))
       .show_default();
-  verb.add_option("--rounds", o->rounds, "Runs; medians count")
-      .check(whole_in(1, kMostCount))
-      .show_default();
-  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  add_rounds_flag(verb, o->rounds, kRuns);
+  add_json_flag(verb, o->json);
   return {verb, [o](Session& session) { bench_search(*o, session); }};
 }
 
@@ -140,10 +146,8 @@ SubVerb add_bench_loader(Verb bench) {
   verb.add_option("--seconds", o->seconds, "Of a run of the loader")
       .check(real_above(0, kMostSeconds))
       .show_default();
-  verb.add_option("--rounds", o->rounds, "Runs of each kind, by turns; medians count")
-      .check(whole_in(1, kMostCount))
-      .show_default();
-  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  add_rounds_flag(verb, o->rounds, kByTurns);
+  add_json_flag(verb, o->json);
   return {verb, [o](Session& session) { bench_loader(*o, session); }};
 }
 
@@ -162,7 +166,7 @@ SubVerb add_bench_shuffle(Verb bench) {
       .check(whole_in(1, 1 << 20))
       .show_default();
   verb.add_option("--seed", o->seed, "Of the orders").check(seeds()).show_default();
-  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  add_json_flag(verb, o->json);
   verb.footer(
       R"(away: share of the samples used in a lane that is not their partition's, the most that
 travels where machines hold partitions; expected: the fraction times 1 - 1/partitions.
@@ -195,7 +199,7 @@ SubVerb add_bench_alltoall(Verb bench) {
   verb.add_option("-n,--rounds", o->rounds, "Runs of each kind, by turns; medians count")
       .check(whole_in(1, kMostCount))
       .show_default();
-  verb.add_flag("--json", o->json, "Print one JSON object on stdout");
+  add_json_flag(verb, o->json);
   return {verb, [o](Session& session) { bench_alltoall(*o, session); },
           /*uses_ranks=*/true};
 }

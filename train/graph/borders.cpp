@@ -42,7 +42,7 @@ double multiply_adds_of(const Graph& graph, const Node& node) {
   return node.op->multiply_adds == nullptr ? 0 : node.op->multiply_adds(graph, node);
 }
 
-// Of the nodes before each border, and of all nodes behind that.
+// Multiply-adds of the nodes before each border, then of all nodes.
 std::vector<double> multiply_adds_before(const Graph& graph, const std::vector<Border>& borders) {
   std::vector<double> before;
   double sum = 0;
@@ -85,7 +85,7 @@ std::string_view why_no_end(const Graph& graph, std::optional<std::size_t> nodes
   return "for something goes past it";
 }
 
-// What to say where no stage can end at `name`.
+// Throws UsageError: why no stage can end at `name`, and where one can.
 [[noreturn]] void throw_no_border(const Graph& graph, std::string_view name) {
   std::vector<std::string> known;
   const std::vector<Border> ends = stage_ends(graph);
@@ -104,18 +104,20 @@ std::string_view why_no_end(const Graph& graph, std::optional<std::size_t> nodes
                    std::string(why_no_end(graph, nodes)) + where + "; --net NAME --show lists all");
 }
 
-// Borders with multiply-adds before and behind them.
-std::vector<Border> inner_borders(const Graph& forward) {
+// Borders with multiply-adds before and behind them. `last`: of those between which nothing is
+// computed the last one alone.
+std::vector<Border> inner_borders(const Graph& forward, bool last) {
   const std::vector<Border> borders = find_borders(forward);
   const std::vector<double> before = multiply_adds_before(forward, borders);
   std::vector<Border> inner;
   for (std::size_t i = 0; i < borders.size(); ++i) {
-    if (before[i] > 0 && before[i] < before.back()) inner.push_back(borders[i]);
+    const double behind = last ? before[i + 1] : before.back();
+    if (before[i] > 0 && before[i] < behind) inner.push_back(borders[i]);
   }
   return inner;
 }
 
-// Of pieces [0, last) in some stages, the last of which is of pieces [first, last): what the most
+// Pieces [0, last) in some stages, the last of which is of pieces [first, last): what the most
 // costly neighbours cost, and where the stage before the last one begins.
 struct NeighbourCut {
   double most = std::numeric_limits<double>::infinity();
@@ -172,16 +174,7 @@ std::vector<Border> find_borders(const Graph& forward) {
   return borders;
 }
 
-std::vector<Border> stage_ends(const Graph& forward) {
-  const std::vector<Border> borders = find_borders(forward);
-  const std::vector<double> before = multiply_adds_before(forward, borders);
-  std::vector<Border> ends;
-  for (std::size_t i = 0; i < borders.size(); ++i) {
-    const bool is_last = before[i] < before[i + 1];
-    if (before[i] > 0 && is_last) ends.push_back(borders[i]);
-  }
-  return ends;
-}
+std::vector<Border> stage_ends(const Graph& forward) { return inner_borders(forward, true); }
 
 Load load_of(const Graph& graph, std::size_t first_node, std::size_t last_node) {
   std::vector<bool> read(graph.values.size(), false);
@@ -208,7 +201,7 @@ Load load_of(const Graph& graph, std::size_t first_node, std::size_t last_node) 
 }
 
 std::optional<Border> find_border(const Graph& forward, std::string_view value) {
-  for (const Border& border : inner_borders(forward)) {
+  for (const Border& border : inner_borders(forward, false)) {
     if (forward.value(border.value).name == value) return border;
   }
   return std::nullopt;
@@ -217,7 +210,7 @@ std::optional<Border> find_border(const Graph& forward, std::string_view value) 
 Border border_called(const Graph& forward, std::string_view name) {
   if (const auto exact = find_border(forward, name)) return *exact;
   Border found;
-  for (const Border& border : inner_borders(forward)) {
+  for (const Border& border : inner_borders(forward, false)) {
     if (is_in_module(forward.value(border.value).name, name)) found = border;
   }
   const auto goes_on = [&](const Node& node) { return is_in_module(node.name, name); };
@@ -230,7 +223,7 @@ std::vector<std::size_t> choose_ends(const std::vector<std::vector<double>>& cos
                                      std::size_t stages) {
   const std::size_t pieces = cost.size();
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  // Of the first `last` pieces in so many stages: the cost of the most costly, and where its last
+  // The first `last` pieces in so many stages: the cost of the most costly, and where its last
   // stage begins.
   std::vector<std::vector<std::pair<double, std::size_t>>> best(
       stages + 1, std::vector<std::pair<double, std::size_t>>(pieces + 1, {kNone, 0}));

@@ -69,7 +69,7 @@ double cost_of(const Load& load, std::string_view balance) {
   return balance == kMemory ? load.bytes : load.multiply_adds;
 }
 
-// Of a head that stands on `end`.
+// The cost of a head that stands on `end`.
 double cost_of_head(const LocalOptions& options, const Graph& forward, const NetOptions& net,
                     ValueId end) {
   const Graph graph = with_local_heads(forward, {end}, find_local_head(head_of(options)), net);
