@@ -15,7 +15,7 @@
 // How an experiment begins and ends, whatever its axes and its verdicts are.
 namespace winnow::app {
 
-// What every experiment is asked.
+// The request that all experiments share.
 struct ExperimentRequest {
   std::filesystem::path out;   // its folder: runs, results, tables, page.html
   int lanes = 1;               // runs at the same time

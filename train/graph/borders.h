@@ -31,7 +31,7 @@ std::vector<Border> find_borders(const Graph& forward);
 // the last of them. Throws as find_borders(). Pure.
 std::vector<Border> stage_ends(const Graph& forward);
 
-// What some nodes of a graph amount to.
+// The cost of some nodes of a graph.
 struct Load {
   double multiply_adds = 0;
   double bytes = 0;             // of the values they compute, at 4 bytes an f32 or compute element

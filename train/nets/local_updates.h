@@ -17,7 +17,7 @@ namespace winnow::train {
 
 inline constexpr std::string_view kUsualLocalHead = "mlp-sr";  // where none is chosen
 
-// What was asked for. Without `updates` the net learns as a whole.
+// The options as given. Without `updates` the net learns as a whole.
 struct LocalOptions {
   std::string updates{};  // "greedy", "overlapping"
   std::string stages{};   // how many, "4", or what they end with, "layer1,layer3"
@@ -25,7 +25,7 @@ struct LocalOptions {
   std::string head{};     // a row of local_heads(); empty: kUsualLocalHead
 };
 
-// What that comes to on a net: what config.json keeps.
+// The stages of a net that follow from them, as config.json keeps them.
 struct LocalSetup {
   std::string updates{};            // empty: the net learns as a whole
   std::vector<std::string> ends{};  // values of the forward graph; of all stages but the last
@@ -49,7 +49,7 @@ LocalSetup choose_stages(const LocalOptions& options, const Graph& forward, cons
 // it has no border whose value has one of these names, and where they are not in its order. Pure.
 Graph with_heads(const LocalSetup& local, const Graph& forward, const NetOptions& net);
 
-// What the heads of a graph amount to, in words: "heads mlp-sr of 2 stages ...". Pure.
+// The size of a graph's heads, in words: "heads mlp-sr of 2 stages ...". Pure.
 std::string heads_in_words(const LocalSetup& local, const Graph& with_heads);
 
 // The borders of a net as a table: a line for each, what it is called, and what is before it.

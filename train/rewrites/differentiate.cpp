@@ -162,11 +162,11 @@ class Differentiation final : public GradientBuilder {
   Graph graph_;
   const std::vector<LossReach>& losses_;
   const std::size_t forward_nodes_;
-  // Of all losses, per value of the forward graph.
+  // Over all losses, per value of the forward graph.
   std::vector<ValueId> total_;  // of parameters, of the losses that came so far; -1
   std::vector<int> to_come_;    // losses that want its gradient
   std::vector<int> several_;    // the same before the first came
-  // Of the loss whose turn it is, likewise.
+  // For the current loss, likewise.
   Node node_;  // the forward node
   ValueId loss_ = -1;
   std::vector<bool> wanted_;

@@ -27,7 +27,7 @@ std::vector<int> stages_of(const Graph& graph, const GradientLayout& layout) {
   return found;
 }
 
-// Of the net and of all heads.
+// Whether the losses of the net and of all heads are finite.
 bool losses_are_finite(const GradientSum& sum, const GradientLayout& layout) {
   const std::size_t tensors = layout.tensors.size();
   if (!sum.is_finite(tensors + kLoss)) return false;

@@ -4,7 +4,7 @@
 
 namespace winnow::comm {
 
-// What a library that holds the sources for one MPI library gives a program that has opened it.
+// The interface of a plugin: a library with the sources for one MPI library, which a program opens.
 // Both are of one build. The functions are those of mpi.h.
 struct MpiPlugin {
   std::string (*library)();

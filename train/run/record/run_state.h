@@ -34,7 +34,7 @@ struct RunLosses {
   double last_epoch = 0;  // mean over the last whole epoch
 };
 
-// What a local head says of training, since the last line of metrics.
+// Figures of a local head since the last line of metrics.
 struct HeadInterval {
   LossMean loss;
   double correct = 0;  // of the images of RunState::interval_hits
