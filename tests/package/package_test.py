@@ -196,5 +196,42 @@ class Sources(Case):
         self.assertEqual(call("sh", "-c", command), call("sh", "-c", command))
 
 
+class Archive(Case):
+    """Its bin/winnow, with a program beside it that says how it was called."""
+
+    def unpacked(self, name):
+        to = scratch(name) / "any folder"
+        start = (ROOT / "packaging" / "start").read_text().replace("MACHINE", "x86_64").replace("MINOR", "36")
+        for path, text in (("bin/winnow", start), ("winnow/program/winnow", '#!/bin/sh\nprintf "%s|" "$@"\nexit 5\n')):
+            (to / path).parent.mkdir(parents=True, exist_ok=True)
+            (to / path).write_text(text)
+            (to / path).chmod(0o755)
+        return to / "bin" / "winnow"
+
+    def started_on(self, start, machine, library):
+        """With a uname and a getconf that answer so; library None: getconf fails, as musl's does."""
+        tools = pathlib.Path(tempfile.mkdtemp(dir=start.parent))
+        for name, body in (("uname", f"echo {machine}"), ("getconf", "exit 1" if library is None else f"echo {library}")):
+            (tools / name).write_text(f"#!/bin/sh\n{body}\n")
+            (tools / name).chmod(0o755)
+        return subprocess.run([start, "a b", "c"], capture_output=True, text=True, env={"PATH": f"{tools}:/usr/bin:/bin"})
+
+    def test_starts_the_program_where_it_fits(self):
+        start = self.unpacked("fits")
+        link = start.parent / "link"
+        link.symlink_to(start)
+        for path, library in ((start, "glibc 2.36"), (start, "glibc 2.41"), (link, "glibc 2.36")):
+            done = self.started_on(path, "x86_64", library)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (5, "a b|c|", ""), library)
+
+    def test_says_in_a_sentence_what_machine_it_is_not_for(self):
+        start = self.unpacked("unfit")
+        for machine, library, told in (("aarch64", "glibc 2.36", "this machine is aarch64"), ("x86_64", "glibc 2.31", "this machine has glibc 2.31"),
+                                       ("x86_64", None, "this machine has another C library")):
+            done = self.started_on(start, machine, library)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1), told)
+            self.assertIn(told, done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
