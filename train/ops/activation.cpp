@@ -17,8 +17,8 @@ struct Curve {
   ActivationKind kind;
   std::string_view name;
   double (*value)(double x);
-  double (*slope)(double x);  // where there are two, 0 or 1, of the side that PyTorch takes
-  // Where the slope jumps; equal: nowhere.
+  double (*slope)(double x);  // dy/dx; where it jumps, PyTorch's choice of 0 or 1
+  // The points where the slope jumps; equal if there are none.
   double first_kink = 0, last_kink = 0;
 };
 
@@ -91,7 +91,7 @@ void add_cases(CaseTable& table, const Curve& curve, const std::string& name, co
   for (const bool back : {false, true}) {
     CaseMaker made = table.begin();
     std::vector<double> numbers = made.signed_numbers(shape);
-    for (double& number : numbers) number *= 8;  // all parts of a curve
+    for (double& number : numbers) number *= 8;  // covers all parts of the curve
     std::vector<ValueId> inputs = {
         made.leaf("x", shape, std::move(numbers), ValueKind::kInput, Storage::kCompute)};
     if (back) inputs.push_back(made.data("dy", shape));

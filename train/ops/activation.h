@@ -7,8 +7,8 @@
 
 namespace winnow::train {
 
-// Activations besides the ReLU, which `fuse` knows and which has operations of its own
-// (elementwise.h). Of any shape; with PyTorch's meaning.
+// Activations other than ReLU, for data of any shape. Same results as PyTorch's. ReLU has
+// operations of its own (elementwise.h), because `fuse` merges it into others.
 
 struct ActivationAttributes {
   ActivationKind kind = ActivationKind::kRelu6;

@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-// The curve of an activation: what is computed of each element.
+// The function that an activation applies to each element.
 enum class ActivationKind : std::uint8_t {
   kRelu6,        // min(max(x, 0), 6)
   kSigmoid,      // 1 / (1 + exp(-x))

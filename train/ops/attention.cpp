@@ -20,7 +20,7 @@ std::string text(const Attributes& attributes) {
   return " heads=" + number_text(attributes.find<AttentionAttributes>()->heads);
 }
 
-// The shape of y.
+// Checks the operands and returns the shape of y.
 Shape check(const ShapeInference& in) {
   Shape y = in.rank(0, 4);
   in.storage(0, Storage::kCompute);
@@ -44,18 +44,18 @@ std::vector<Value> infer_backward(const ShapeInference& in) {
   return {in.computed(in.value(0).shape)};
 }
 
-// One head of one sample: where its rows lie, one a token.
+// Where the rows of one head of one sample are stored, one row a token.
 struct Head {
-  std::size_t tokens, features, width;  // features: of all heads
-  std::size_t x, y;                     // of its first query and its first result
-  double factor;                        // of scores
+  std::size_t tokens, features, width;  // features: of all heads together
+  std::size_t x, y;                     // positions of the first query and the first result
+  double factor;                        // scale of the scores
   std::size_t query(std::size_t t) const { return x + t * 3 * features; }
   std::size_t key(std::size_t t) const { return query(t) + features; }
   std::size_t value(std::size_t t) const { return query(t) + 2 * features; }
   std::size_t result(std::size_t t) const { return y + t * features; }
 };
 
-// f(head) for all heads of all samples of y.
+// Calls f(head) for all heads of all samples of y.
 template <class Function>
 void for_heads(const Shape& y, std::int64_t heads, Function f) {
   const auto tokens = static_cast<std::size_t>(y[2] * y[3]);
@@ -76,7 +76,7 @@ double dot(const Numbers& a, std::size_t i, const Numbers& b, std::size_t j, std
   return sum;
 }
 
-// What token t takes of every token's value.
+// Attention weights of token t: how much it takes of every token's value.
 Numbers shares(const Head& head, const Numbers& x, std::size_t t) {
   Numbers p(head.tokens);
   for (std::size_t u = 0; u < p.size(); ++u) {
@@ -108,8 +108,8 @@ void forward(const ReferenceOperands& o) {
   });
 }
 
-// With p the shares of token t and dp = dy v^T their gradient, that of its scores is p * (dp -
-// p.dp).
+// Softmax gradient: if p are the shares of token t and dp = dy v^T their gradient, the gradient of
+// its scores is p * (dp - p.dp).
 void backward_token(const Head& head, const Numbers& x, const Numbers& dy, std::size_t t,
                     Numbers& dx) {
   const Numbers p = shares(head, x, t);
@@ -144,14 +144,14 @@ void gradient(GradientBuilder& builder, const Node& node) {
                        builder.append(kAttentionBackward, "backward", {x, dy}, node.attributes)[0]);
 }
 
-// Of one product of all queries with all keys, or of all shares with all values.
+// Multiply-adds of one product: all queries with all keys, or all shares with all values.
 double product_multiply_adds(const Shape& y) {
   return static_cast<double>(element_count(y)) * static_cast<double>(y[2] * y[3]);
 }
 double multiply_adds(const Graph& graph, const Node& node) {
   return 2 * product_multiply_adds(graph.value(node.outputs[0]).shape);
 }
-// The scores once more, and the gradients of shares, values, queries and keys.
+// The scores are recomputed; then come the gradients of shares, values, queries and keys.
 double backward_multiply_adds(const Graph& graph, const Node& node) {
   return 5 * product_multiply_adds(graph.value(node.inputs[1]).shape);
 }

@@ -6,20 +6,24 @@
 
 namespace winnow::train {
 
-// Scaled dot-product attention of several heads, each over its share of the features (Vaswani et
-// al. 2017), PyTorch's MultiheadAttention between its two projections.
-// Tokens are data (N,D,T,1): T tokens of D features, each token's features side by side in memory.
-// Any image (N,D,H,W) has H*W tokens.
+// Multi-head scaled dot-product attention: PyTorch's MultiheadAttention without its two
+// projections.
+// Tokens  Data (N,D,T,1): T tokens of D features, the features of a token adjacent in memory. An
+//         image (N,D,H,W) has H*W tokens.
+// Heads   Each head works on its own D / heads features.
+// Source  Vaswani et al. 2017.
 
 struct AttentionAttributes {
   std::int64_t heads = 1;  // divides D
 };
 
-// x (N,3D,H,W): queries, keys and values of every token one behind the other -> y (N,D,H,W)
-// y = softmax(q k^T / sqrt(D / heads)) v, head by head.
+// x (N,3D,H,W) -> y (N,D,H,W)
+// x holds query, key and value of every token, in this order.
+// y = softmax(q k^T / sqrt(D / heads)) v, for each head.
 extern const Operation kAttention;
 
-// x, dy -> dx. The softmax is computed once more: it is T*T numbers a head, dy is T*D.
+// x, dy -> dx.
+// The softmax is recomputed, because storing it would take T*T numbers a head, while dy has T*D.
 extern const Operation kAttentionBackward;
 
 }  // namespace winnow::train

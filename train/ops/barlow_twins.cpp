@@ -41,7 +41,7 @@ std::vector<Value> infer_forward(const ShapeInference& in) {
 
 std::vector<Value> infer_backward(const ShapeInference& in) { return {in.computed(check(in))}; }
 
-// z as N rows of 2D columns, those of the first views and those of the second.
+// z as N rows of 2D columns: features of the first view, then of the second.
 struct Views {
   explicit Views(const ReferenceOperands& o)
       : redundancy(o.attributes<BarlowTwinsAttributes>().redundancy),
@@ -71,8 +71,8 @@ struct Views {
 
   double redundancy;
   std::size_t pairs, features;
-  Numbers normal;   // as z, normalised
-  Numbers inverse;  // of the deviations
+  Numbers normal;   // z, normalised
+  Numbers inverse;  // 1 / standard deviation
 };
 
 void forward(const ReferenceOperands& o) {
@@ -90,7 +90,7 @@ void forward(const ReferenceOperands& o) {
   for (double& sample : o.out(1)) sample = loss;
 }
 
-// The gradient in what is normalised.
+// Gradient with respect to the normalised features.
 Numbers gradient_of_normal(Views& views, double weight) {
   const std::size_t d = views.features;
   Numbers gradient(views.normal.size(), 0.0);
@@ -167,7 +167,7 @@ void cases(CaseTable& table) {
   add_case(table, {"one_feature", 4, 1, 0.5});
   add_case(table, {"wide", 5, 37, 0.25});
   add_case(table, {"whole_vectors", 9, 32, 0.005});
-  // What a projector has: batch norm of vectors.
+  // A projector ends in batch norm of vectors.
   NormAttributes relu;
   relu.relu = true;
   CaseMaker maker = table.begin();

@@ -21,13 +21,13 @@ std::string text(const Attributes& attributes) {
          (norm.relu ? " relu" : "");
 }
 
-// (N,C,H,W), or (N,C).
+// The shape of the data: (N,C,H,W) or (N,C).
 const Shape& data_of(const ShapeInference& in) {
   const Shape& x = in.value(0).shape;
   return x.size() == 2 ? x : in.rank(0, 4);
 }
 
-// x and `vectors` inputs of C elements behind it.
+// Checks x and the `vectors` inputs of C elements that follow it.
 const Shape& check_norm(const ShapeInference& in, std::size_t vectors) {
   const auto& norm = in.attributes<NormAttributes>();
   const Shape& x = data_of(in);
@@ -97,7 +97,7 @@ std::vector<Value> infer_inference(const ShapeInference& in) {
   return {in.computed(x)};
 }
 
-// In NHWC the elements of channel c lie at c, c + C, c + 2C, ...
+// In NHWC, channel c has the elements c, c + C, c + 2C, ...
 
 void batch_statistics(const Numbers& x, Numbers& mean, Numbers& variance) {
   const double count = static_cast<double>(x.size() / mean.size());
@@ -110,7 +110,7 @@ void batch_statistics(const Numbers& x, Numbers& mean, Numbers& variance) {
   }
 }
 
-// Inputs x, scale, shift, and the residual at `residual_at`.
+// Inputs: x, scale, shift, and the residual at `residual_at`.
 void normalize(const ReferenceOperands& o, const Numbers& mean, const Numbers& variance,
                std::size_t residual_at) {
   const auto& norm = o.attributes<NormAttributes>();
@@ -136,13 +136,13 @@ void inference(const ReferenceOperands& o) { normalize(o, o.in(3), o.in(4), 5); 
 
 void statistics(const ReferenceOperands& o) { batch_statistics(o.in(0), o.out(0), o.out(1)); }
 
-// What backward operations read of an element.
+// Inputs of a backward operation, for one element.
 struct Backward {
   const Numbers& x;
   const Numbers& mean;
   const Numbers& variance;
   const Numbers& dy;
-  const Numbers* y;  // null: no relu
+  const Numbers* y;  // nullptr without relu
   double epsilon;
 
   std::size_t channel(std::size_t i) const { return i % mean.size(); }
@@ -166,9 +166,10 @@ Numbers divided(Numbers numbers, double by) {
   return numbers;
 }
 
-// Ioffe & Szegedy 2015, section 3, the gradients with respect to the statistics folded into dx:
-// dx = scale / sqrt(variance + epsilon) * (g - mean(g) - normal * mean(g * normal)), where g is dy
-// behind the relu and the means are over N, H, W.
+// The gradients with respect to the statistics are folded into dx:
+// dx = scale / sqrt(variance + epsilon) * (g - mean(g) - normal * mean(g * normal)).
+// g is dy times the gradient of the ReLU; means are over N, H, W.
+// Source  Ioffe and Szegedy 2015, section 3.
 void propagate(const Backward& in, const Numbers& scale, const Numbers& mean_product,
                const Numbers& mean_gradient, Numbers& dx, Numbers* dresidual) {
   for (std::size_t i = 0; i < in.x.size(); ++i) {
@@ -243,8 +244,8 @@ OpCase inference_case(CaseMaker made, const std::string& tail, const Shape& x,
   return std::move(made).finish("batch_norm_inference_" + tail, kBatchNormInference, inputs, a);
 }
 
-// What a backward of `forward` reads: x, scale, mean, variance, dy, [y]. Statistics and y are those
-// of x, so that a backend may use either.
+// Inputs of the backward of `forward`: x, scale, mean, variance, dy, [y]. Statistics and y are
+// computed from x, so a backend may use either.
 std::vector<ValueId> backward_inputs(CaseMaker& made, const OpCase& forward, const Shape& x,
                                      const NormAttributes& a) {
   const auto values = computed_values(forward);
@@ -289,7 +290,7 @@ OpCase input_gradient_case(CaseMaker made, const OpCase& forward, const std::str
                                 inputs, a);
 }
 
-// f(tail of a name, shape of x, attributes).
+// Calls f(end of the case's name, shape of x, attributes).
 template <class Function>
 void for_each_case(Function f) {
   const auto add = [&](const std::string& name, const Shape& x, double epsilon) {

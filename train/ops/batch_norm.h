@@ -4,8 +4,9 @@
 
 namespace winnow::train {
 
-// Batch norm (Ioffe and Szegedy 2015) over N, H, W, with what often follows it.
-// N batch, C channels, H W image, which vectors (N,C) have not. [x]: optional.
+// Batch norm over N, H, W, with the residual sum and ReLU that often follow it.
+// N batch, C channels, H W image; or vectors (N,C). [x]: optional.
+// Source  Ioffe and Szegedy 2015.
 
 struct NormAttributes {
   double epsilon = 1e-5;
@@ -14,22 +15,23 @@ struct NormAttributes {
 };
 
 // x, scale (C), shift (C), [residual] -> y, mean (C), variance (C)
-// y = scale * (x - mean) / sqrt(variance + epsilon) + shift [+ residual], then ReLU with
-// NormAttributes::relu. Mean and variance are the batch's, the variance biased.
+// y = scale * (x - mean) / sqrt(variance + epsilon) + shift [+ residual], then ReLU if
+// NormAttributes::relu. Mean and biased variance are those of the batch.
 extern const Operation kBatchNorm;
 
 // x, scale, mean, variance, dy, [y] -> dx, dscale, dshift, [dresidual]
-// y with relu; dresidual with relu and residual: without relu it is dy itself.
+// y          only with relu
+// dresidual  only with relu and residual; without relu it equals dy
 extern const Operation kBatchNormBackward;
 
 // x, scale, shift, running_mean, running_var, [residual] -> y
 extern const Operation kBatchNormInference;
 
-// Batch norm in steps, between which the numbers of several micro-batches can be brought together:
-// kBatchNorm is kBatchNormStatistics, then kBatchNormInference with what that gives, and
-// kBatchNormBackward is kBatchNormSums, then kBatchNormInputGradient.
+// Batch norm in steps. Between the steps, the statistics of several micro-batches can be combined.
+// kBatchNorm          = kBatchNormStatistics, then kBatchNormInference with its results
+// kBatchNormBackward  = kBatchNormSums, then kBatchNormInputGradient
 
-// x -> mean (C), variance (C), biased.
+// x -> mean (C), biased variance (C)
 extern const Operation kBatchNormStatistics;
 
 // x, mean, variance, dy, [y] -> dscale, dshift, mean_product (C), mean_gradient (C)

@@ -45,7 +45,8 @@ std::vector<Value> infer_slice(const ShapeInference& in) {
   return {in.computed(y)};
 }
 
-// visit(place among all channels, place among those of `part`, which begin at `first`).
+// Calls visit(position in the whole, position in `part`) for every element of `part`, whose
+// channels begin at `first`.
 template <class Visit>
 void for_part(const Shape& all, const Shape& part, std::int64_t first, Visit visit) {
   const ImageLayout whole(all);

@@ -5,14 +5,14 @@
 
 namespace winnow::train {
 
-// Channels of several images side by side, and a range of an image's channels.
+// Concatenation of images by channels, and slices of an image's channels.
 
 // a (N,Ca,H,W), b (N,Cb,H,W), ... -> y (N,Ca+Cb+...,H,W); at least one input
 extern const Operation kConcat;
 
 struct SliceAttributes {
-  int first = 0;     // channel
-  int channels = 1;  // how many
+  int first = 0;     // first channel
+  int channels = 1;  // number of channels
 };
 extern const Operation kSlice;  // x (N,C,H,W) -> y (N,channels,H,W)
 

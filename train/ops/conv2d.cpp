@@ -9,7 +9,7 @@
 namespace winnow::train {
 namespace {
 
-// "2", or "2x1" where the axes differ.
+// "2", or "2x1" if the axes differ.
 std::string by_axis(int rows, int columns) {
   return number_text(rows) + (rows == columns ? "" : "x" + number_text(columns));
 }

@@ -8,7 +8,7 @@
 namespace winnow::train {
 namespace {
 
-// (K,C) is a filter (K,C,1,1).
+// (K,C) stands for a filter (K,C,1,1).
 Shape filter_of(Shape shape) {
   if (shape.size() == 2) shape.insert(shape.end(), {1, 1});
   return shape;

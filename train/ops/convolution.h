@@ -10,8 +10,8 @@
 
 namespace winnow::train {
 
-// What the families of convolutions share. With G groups filters are (K,C/G,R,S), and the filters
-// of a group read the channels of that group.
+// Shared by plain and grouped convolutions. With G groups, filters are (K,C/G,R,S), and the filters
+// of a group read that group's channels.
 
 std::vector<Value> infer_convolution(const ShapeInference& in, const ConvAttributes& conv,
                                      std::int64_t groups);
@@ -20,17 +20,17 @@ std::vector<Value> infer_convolution_data(const ShapeInference& in, const ConvAt
 std::vector<Value> infer_convolution_filter(const ShapeInference& in, const ConvAttributes& conv,
                                             std::int64_t groups);
 
-// Their float64 meanings. The groups follow from the shapes.
+// Float64 reference implementations. The number of groups follows from the shapes.
 void convolve(const ReferenceOperands& operands, const ConvAttributes& conv);
 void convolve_data(const ReferenceOperands& operands, const ConvAttributes& conv);
 void convolve_filter(const ReferenceOperands& operands, const ConvAttributes& conv);
 
-// The attributes of a backward node of `node`.
+// The attributes for a backward node of `node`.
 ConvAttributes backward_attributes(const GradientBuilder& builder, const Node& node,
                                    ConvAttributes conv);
 
-// One convolution to make cases of: forward and filter gradient with and without a bias, and the
-// data gradient. Names begin with those of the operations.
+// Source of test cases: forward and filter gradient with and without a bias, and the data gradient.
+// The operation's name is the first part of a case's name.
 struct ConvolutionCase {
   std::string name;
   Shape x;  // N, C, H, W

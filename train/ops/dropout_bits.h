@@ -6,9 +6,10 @@
 
 namespace winnow::train {
 
-// The random numbers of a dropout: a stream of SplitMix64 (Steele et al. 2014) for each sample,
-// whose numbers are addressed. One source for the reference and all kernels. Internal linkage: each
-// compilation of a kernel has its own.
+// Random numbers of dropout, the same for the reference and all kernels: one SplitMix64 stream a
+// sample, with random access to its numbers.
+// Internal linkage: each compilation of a kernel has its own copy.
+// Source  Steele et al. 2014.
 
 static WINNOW_DEVICE_FN std::uint64_t split_mix(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -16,7 +17,7 @@ static WINNOW_DEVICE_FN std::uint64_t split_mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-// Of one sample, by its key, in one operation of the net.
+// The stream of the sample with this key in one dropout operation of the net.
 static WINNOW_DEVICE_FN std::uint64_t dropout_stream(std::uint64_t key, std::uint64_t operation) {
   return split_mix(key ^ operation);
 }

@@ -23,7 +23,7 @@ std::vector<Value> infer_elementwise(const ShapeInference& in) {
   return {in.made("", shape, storage)};
 }
 
-// out = f(first input, last input).
+// out = f(first input, last input), elementwise.
 template <class F>
 void for_each(const ReferenceOperands& o, F f) {
   const std::vector<double>& a = o.in(0);

@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-// Operations that compute each element from the elements at the same place, of any shape.
+// Operations that compute each element from the elements at the same position. For any shape.
 
 extern const Operation kRelu;          // x -> y
 extern const Operation kReluBackward;  // y, dy -> dx: dy where y > 0

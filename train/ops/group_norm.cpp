@@ -19,7 +19,7 @@ std::string text(const Attributes& attributes) {
   return " groups=" + number_text(norm.groups) + " epsilon=" + number_text(norm.epsilon);
 }
 
-// x and its scale.
+// Checks x and its scale.
 const Shape& check_norm(const ShapeInference& in, std::size_t inputs) {
   const auto& norm = in.attributes<GroupNormAttributes>();
   in.arity(inputs);
@@ -52,11 +52,11 @@ std::vector<Value> infer_backward(const ShapeInference& in) {
           in.made(".shift", {x[1]}, Storage::kF32)};
 }
 
-// Which channel and which group of all samples an element in NHWC belongs to.
+// Maps an element in NHWC to its channel, and to its group among those of all samples.
 struct Groups {
   std::size_t channels, sample_size, groups;
 
-  std::size_t count() const { return sample_size / groups; }  // elements of one
+  std::size_t count() const { return sample_size / groups; }  // elements of one group
   std::size_t channel(std::size_t i) const { return i % channels; }
   std::size_t group(std::size_t i) const {
     return i / sample_size * groups + channel(i) / (channels / groups);
@@ -91,8 +91,8 @@ void forward(const ReferenceOperands& o) {
   }
 }
 
-// As batch norm's (Ioffe and Szegedy 2015), the statistics being those of a group: with g = scale *
-// dy, dx = (g - mean(g) - normal * mean(g * normal)) / sqrt(variance + epsilon).
+// As for batch norm (Ioffe and Szegedy 2015), with the statistics of a group. With g = scale * dy:
+// dx = (g - mean(g) - normal * mean(g * normal)) / sqrt(variance + epsilon).
 void backward(const ReferenceOperands& o) {
   const Groups groups = groups_of(o);
   const double epsilon = o.attributes<GroupNormAttributes>().epsilon;

@@ -4,9 +4,11 @@
 
 namespace winnow::train {
 
-// Group norm (Wu and He 2018), PyTorch's GroupNorm: the channels of each sample are cut into groups
-// of neighbours, and each group is normalised by itself. One group: layer norm; as many as
-// channels: instance norm. N batch, C channels, G groups.
+// Group norm, as PyTorch's GroupNorm: each sample's channels are cut into groups of adjacent
+// channels, and each group is normalised separately.
+// One group is layer norm; as many groups as channels are instance norm.
+// N batch, C channels, G groups.
+// Source  Wu and He 2018.
 
 struct GroupNormAttributes {
   int groups = 1;  // divides C
@@ -14,7 +16,7 @@ struct GroupNormAttributes {
 };
 
 // x, scale (C), shift (C) -> y, mean (N,G), variance (N,G)
-// y = scale * (x - mean) / sqrt(variance + epsilon) + shift, the variance biased. The same in
+// y = scale * (x - mean) / sqrt(variance + epsilon) + shift, with the biased variance. The same in
 // training and in evaluation.
 extern const Operation kGroupNorm;
 

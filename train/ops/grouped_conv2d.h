@@ -4,8 +4,8 @@
 
 namespace winnow::train {
 
-// Grouped convolution: channels and filters are cut into G groups of neighbours, and the filters of
-// a group read the channels of that group. As many groups as channels: depthwise convolution.
+// Grouped convolution: channels and filters are cut into G groups of adjacent ones. The filters of
+// a group read that group's channels. As many groups as channels: depthwise convolution.
 // N batch, C K channels, H W image, P Q output image, R S kernel. [x]: optional.
 
 struct GroupedConvAttributes : ConvAttributes {

@@ -7,9 +7,9 @@
 
 namespace winnow::train {
 
-// How the float64 references address data.
+// Element addresses for the float64 reference implementations.
 
-// Data in memory order NHWC; (N,D) is (N,D,1,1).
+// Data in memory order NHWC; (N,D) stands for (N,D,1,1).
 struct ImageLayout {
   std::int64_t n, c, h, w;
 
@@ -23,8 +23,8 @@ struct ImageLayout {
   }
 };
 
-// Which row of the image a window of a convolution or a pooling reads: output row p, window row r.
-// Or which column.
+// The image row that a window of a convolution or pooling reads, by output row p and window row r.
+// Also used for columns.
 struct WindowRows {
   std::int64_t stride = 1, pad = 0;  // zeros before the first row
   std::int64_t dilation = 1;

@@ -47,7 +47,7 @@ std::vector<Value> infer_backward(const ShapeInference& in) {
           in.made(".shift", {x[1]}, Storage::kF32)};
 }
 
-// f(pixel, first element of its row): rows of channels lie one behind the other.
+// Calls f(pixel, first element of its channels). Channels of a pixel are adjacent.
 template <class Function>
 void for_rows(const ReferenceOperands& o, Function f) {
   const auto channels = static_cast<std::size_t>(o.in_shape(0)[1]);
@@ -72,7 +72,8 @@ void forward(const ReferenceOperands& o) {
   });
 }
 
-// With g = scale * dy, dx = (g - mean(g) - normal * mean(g * normal)) / sqrt(variance + epsilon).
+// With g = scale * dy:
+// dx = (g - mean(g) - normal * mean(g * normal)) / sqrt(variance + epsilon).
 void backward(const ReferenceOperands& o) {
   const double epsilon = o.attributes<LayerNormAttributes>().epsilon;
   const Numbers& scale = o.in(1);

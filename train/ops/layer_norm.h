@@ -4,16 +4,18 @@
 
 namespace winnow::train {
 
-// Layer norm over the channels of each pixel (Ba et al. 2016), PyTorch's LayerNorm(C) of data whose
-// channels come last; ConvNeXt's LayerNorm2d. N batch, C channels, H W image, M = N*H*W pixels.
-// One norm for a whole sample is group_norm with one group.
+// Layer norm over the channels of each pixel: PyTorch's LayerNorm(C) for data with channels last,
+// ConvNeXt's LayerNorm2d.
+// For one norm over a whole sample, use group_norm with one group.
+// N batch, C channels, H W image, M = N*H*W pixels.
+// Source  Ba et al. 2016.
 
 struct LayerNormAttributes {
   double epsilon = 1e-5;
 };
 
 // x (N,C,H,W) or (N,C), scale (C), shift (C) -> y, mean (M), variance (M)
-// y = scale * (x - mean) / sqrt(variance + epsilon) + shift, the variance biased. The same in
+// y = scale * (x - mean) / sqrt(variance + epsilon) + shift, with the biased variance. The same in
 // training and in evaluation.
 extern const Operation kLayerNorm;
 

@@ -14,7 +14,7 @@ std::string text(const Attributes& attributes) {
   return attributes.find<LinearAttributes>()->bias ? " bias" : "";
 }
 
-// (N, D) of (N, D) or (N, C, H, W).
+// Shape (N, D) for x of shape (N, D) or (N, C, H, W).
 Shape flat(const ShapeInference& in, const Shape& x) {
   if (x.size() != 2 && x.size() != 4) in.fail("data " + to_string(x) + " must have 2 or 4 extents");
   return {x[0], element_count(x) / x[0]};

@@ -10,7 +10,7 @@ namespace winnow::train {
 
 struct LinearAttributes {
   bool bias = false;
-  Shape data_shape;  // of dx, for kLinearBackwardData
+  Shape data_shape;  // shape of dx, for kLinearBackwardData
 };
 
 extern const Operation kLinear;                // x, w (K,D), [b (K)] -> y (N,K)

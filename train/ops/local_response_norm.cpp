@@ -52,7 +52,7 @@ class Pixel {
   Pixel(const LocalResponseNormAttributes& norm, const double* x, std::int64_t channels)
       : norm_(norm), x_(x), channels_(channels) {}
 
-  // k + alpha/size * sum_j x_j^2 of the neighbours of c.
+  // k + alpha/size * sum_j x_j^2, for the neighbours j of channel c.
   double base(std::int64_t c) const {
     double sum = 0;
     for (std::int64_t j = c - norm_.size / 2; j <= c + (norm_.size - 1) / 2; ++j) {
@@ -62,7 +62,7 @@ class Pixel {
   }
   double factor(std::int64_t c) const { return std::pow(base(c), -norm_.beta); }
 
-  // Of all c whose neighbour j is.
+  // Sums over all channels c that have j as a neighbour.
   double gradient(const double* dy, std::int64_t j) const {
     double sum = dy[j] * factor(j);
     for (std::int64_t c = j - (norm_.size - 1) / 2; c <= j + norm_.size / 2; ++c) {
@@ -79,7 +79,7 @@ class Pixel {
   std::int64_t channels_;
 };
 
-// f(pixel, its first element)
+// Calls f(pixel, position of its first element).
 template <class Function>
 void for_pixels(const ReferenceOperands& o, Function f) {
   const std::int64_t channels = o.in_shape(0)[1];

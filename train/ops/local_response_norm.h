@@ -4,11 +4,12 @@
 
 namespace winnow::train {
 
-// Local response normalisation (Krizhevsky et al. 2012) over neighbouring channels, PyTorch's
-// LocalResponseNorm: alpha is divided by the size, which the paper does not do.
+// Local response normalisation over neighbouring channels, as PyTorch's LocalResponseNorm: alpha is
+// divided by the size, unlike in the paper.
+// Source  Krizhevsky et al. 2012.
 
 struct LocalResponseNormAttributes {
-  int size = 5;         // channels c - size/2 to c + (size-1)/2; those that are not there are 0
+  int size = 5;         // channels c - size/2 to c + (size-1)/2; missing ones are 0
   double alpha = 1e-4;  // >= 0
   double beta = 0.75;   // >= 0
   double k = 1;         // > 0

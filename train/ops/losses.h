@@ -10,17 +10,17 @@
 
 namespace winnow::train {
 
-// What losses against a distribution over classes share: operands, smoothing, test cases.
+// Shared by losses against a distribution over classes: operands, smoothing, test cases.
 //
-// Forward   logits (N,K), targets (N,K), weights (N) -> loss (1), per_sample (N);
-//           loss = sum_n weights_n * per_sample_n
-// Backward  the same operands -> dlogits of the loss
+// Forward   logits (N,K), targets (N,K), weights (N) -> loss (1), per_sample (N); loss = sum_n
+//           weights_n * per_sample_n
+// Backward  the same operands -> dlogits, the gradient of the loss
 
 std::vector<Value> infer_loss(const ShapeInference& in, double label_smoothing);
 std::vector<Value> infer_loss_backward(const ShapeInference& in, double label_smoothing);
 std::string label_smoothing_text(double label_smoothing);
 
-// One sample of logits and targets.
+// Logits and targets of one sample.
 struct LossSample {
   const double* logits;
   const double* targets;
@@ -32,17 +32,17 @@ struct LossSample {
 };
 LossSample loss_sample(const ReferenceOperands& operands, std::size_t n);
 
-// Appends `backward` with the operands of the loss `node`.
+// Appends `backward`, with the operands of the loss `node`.
 void loss_gradient(GradientBuilder& builder, const Node& node, const Operation& backward);
 
-// One loss to make cases of, forward and backward.
+// Source of test cases for a loss, forward and backward.
 struct LossCase {
   std::string name;
   std::int64_t samples, classes;
   Attributes attributes;
-  bool mixed = false;       // targets are weights of two classes, as mixing two images gives
-  bool extreme = false;     // logits 0 and 1 of each sample are 10^4 and -10^4
-  bool unlabelled = false;  // every other sample's target is all zeros
+  bool mixed = false;       // targets are weights of two classes, as for two mixed images
+  bool extreme = false;     // the first two logits of each sample are 10^4 and -10^4
+  bool unlabelled = false;  // the targets of every other sample are all zero
 };
 void add_loss_cases(CaseTable& table, const Operation& forward, const Operation& backward,
                     const LossCase& made);

@@ -25,8 +25,8 @@
 namespace winnow::train {
 namespace {
 
-// In the order of their test cases. The random numbers of a case depend on its place: new rows go
-// to the end.
+// In the order of their test cases. A case's random numbers depend on its position, so append new
+// rows at the end.
 constexpr auto kOperations = std::to_array<const Operation*>({
     &kConv2d,
     &kConv2dBackwardData,

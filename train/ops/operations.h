@@ -6,7 +6,7 @@
 
 namespace winnow::train {
 
-// Every operation. One more is a pair of files in this folder and a row in operations.cpp.
+// All operations. To add one: a pair of files in this folder and a row in operations.cpp.
 std::span<const Operation* const> operations();
 
 }  // namespace winnow::train

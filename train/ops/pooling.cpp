@@ -22,7 +22,7 @@ std::string text(const Attributes& attributes) {
          (pool.ceil ? " ceil" : "");
 }
 
-// With pad < kernel every window holds an element that is no padding.
+// pad < kernel guarantees that every window holds at least one element that is not padding.
 Shape pooled(const ShapeInference& in, const Shape& x, const PoolAttributes& pool) {
   if (x.size() != 4) in.fail("data " + to_string(x) + " must have 4 extents");
   if (pool.pad >= pool.kernel_h || pool.pad >= pool.kernel_w) {
@@ -31,7 +31,7 @@ Shape pooled(const ShapeInference& in, const Shape& x, const PoolAttributes& poo
   }
   const auto windows = [&](std::int64_t size, int kernel) {
     const std::int64_t whole = in.windows(size, kernel, pool.stride, {pool.pad, pool.pad});
-    const std::int64_t next = whole * pool.stride - pool.pad;  // where one more would begin
+    const std::int64_t next = whole * pool.stride - pool.pad;  // where another window would begin
     const bool reaches = (whole - 1) * pool.stride + kernel < size + 2 * pool.pad;
     return whole + (pool.ceil && reaches && next < size ? 1 : 0);
   };
@@ -57,7 +57,7 @@ std::vector<Value> infer_avg(const ShapeInference& in) {
   return {in.computed(y)};
 }
 
-// dy is input 0.
+// Input 0 is dy.
 Shape check_backward(const ShapeInference& in, std::size_t inputs) {
   in.arity(inputs);
   const auto& pool = in.attributes<PoolAttributes>();
@@ -84,8 +84,9 @@ struct Windows {
   const PoolAttributes& pool;
 
   double elements() const { return pool.kernel_h * pool.kernel_w; }
-  // visit(y, x, element) for every element of every window that is not padding, row-major in a
-  // window. y and x are positions in memory, `element` counts padding too.
+  // Calls visit(y, x, element) for every element of every window that is not padding, row-major
+  // within a window.
+  // y and x are positions in memory; `element` counts padding, too.
   template <class Visit>
   void for_each_element(Visit visit) const {
     const WindowRows rows{pool.stride, pool.pad};
@@ -154,7 +155,7 @@ void avg_backward(const ReferenceOperands& o) {
       [&](std::size_t yi, std::size_t xi, int) { dx[xi] += dy[yi] / windows.elements(); });
 }
 
-// `inputs`: dy and what else the backward operation reads.
+// `inputs` are dy and the other inputs of the backward operation.
 void add_backward(GradientBuilder& builder, const Node& node, const Operation& op,
                   std::vector<ValueId> inputs) {
   auto attributes = attributes_of<PoolAttributes>(node);
@@ -176,7 +177,7 @@ void max_sides(const ReferenceOperands& o, Numbers& sides) {
   sides.insert(sides.end(), o.out(1).begin(), o.out(1).end());
 }
 
-// With `ties`, many elements of a window are equal.
+// With `ties`, windows have many equal elements.
 void add_cases(CaseTable& table, const std::string& name, const Shape& x, PoolAttributes a,
                bool ties = false) {
   CaseMaker max = table.begin();

@@ -9,11 +9,11 @@
 
 namespace winnow::train {
 
-// What convolutions and linear layers have in common: y is a sum of products of data and filter.
+// Shared by convolutions and linear layers: y is a sum of products of data and filter.
 
-// The sum y[n,k,p,q] = sum over c,r,s of x[n, c, rows.at(p,r), columns.at(q,s)] * w[k,c,r,s]. A
-// linear layer is the convolution whose filter is as large as the image. With G groups, filters of
-// C/G channels, the filters of one group read the channels of that group.
+// y[n,k,p,q] = sum over c,r,s of x[n, c, rows.at(p,r), columns.at(q,s)] * w[k,c,r,s]
+// A linear layer is a convolution whose filter is as large as the image. With G groups, filters
+// have C/G channels, and the filters of a group read that group's channels.
 struct ProductSum {
   ImageLayout x;
   Shape w;  // (K,C/G,R,S), in logical order
@@ -21,7 +21,7 @@ struct ProductSum {
   WindowRows rows{};
   WindowRows columns{};
 
-  // visit(x, w, y) with the positions in memory, for every product that is not padding.
+  // Calls visit(x, w, y) with positions in memory, for every product that is not with padding.
   template <class Visit>
   void for_each_product(Visit visit) const {
     const std::int64_t group_filters = y.c / (x.c / w[1]);
@@ -52,7 +52,7 @@ struct ProductSum {
   }
 };
 
-// Their float64 meanings; null: there is no bias.
+// Float64 reference implementations. bias, dbias: nullptr without a bias.
 void product_sum(const ProductSum& sum, const std::vector<double>& x, const std::vector<double>& w,
                  const std::vector<double>* bias, std::vector<double>& y);
 void product_sum_data(const ProductSum& sum, const std::vector<double>& dy,
@@ -61,16 +61,19 @@ void product_sum_filter(const ProductSum& sum, const std::vector<double>& x,
                         const std::vector<double>& dy, std::vector<double>& dw,
                         std::vector<double>* dbias);
 
-// Multiply-adds: elements of y (or dy) times elements of the filter behind one of them.
+// Number of multiply-adds: elements of y (or dy) times the elements of the filter that contribute
+// to one of them.
 double product_multiply_adds(const Graph& graph, ValueId y, const Shape& filter);
-// Of a node that reads x and w; dy and w; x and dy.
+// For nodes with the inputs x, w; dy, w; x, dy.
 double forward_multiply_adds(const Graph& graph, const Node& node);
 double backward_data_multiply_adds(const Graph& graph, const Node& node);
 double backward_filter_multiply_adds(const Graph& graph, const Node& node);
 
-// Appends the backward of y = op(x, w, [b]). `attributes` are those of the forward node with the
-// shapes that the backward operations need; their `bias` becomes what the node is to compute. The
-// filter's gradient comes first: its reduction over the ranks can begin while the rest is computed.
+// Appends the backward of y = op(x, w, [b]).
+// `attributes` are those of the forward node, with the shapes that the backward operations need;
+// their `bias` is set to whether the node computes the bias gradient.
+// The filter gradient comes first, so that its all-reduce overlaps with the rest of the backward
+// pass.
 template <class T>
 void product_gradient(GradientBuilder& builder, const Node& node, T attributes,
                       const Operation& filter_op, const Operation& data_op) {

@@ -8,16 +8,16 @@
 
 namespace winnow::train {
 
-// What norms share that take their statistics from each sample, as layer and group norm do.
+// Shared by norms that compute statistics for each sample: layer norm and group norm.
 //   forward   x, scale, shift -> y, mean, variance
-//   backward  x, scale, mean, variance, dy -> dx, dscale, dshift, with the attributes of forward
+//   backward  x, scale, mean, variance, dy -> dx, dscale, dshift; attributes as for forward
 
 // Appends `backward` for the forward node `node` (Operation::gradient).
 void append_sample_norm_gradient(GradientBuilder& builder, const Node& node,
                                  const Operation& backward);
 
-// A case of both for `x`, named after them and `name`. `statistics`: the shape of mean and
-// variance.
+// A test case of both operations for data of shape `x`. `statistics` is the shape of mean and
+// variance; `name` is appended to the operations' names.
 struct SampleNormCase {
   std::string name;
   Shape x;

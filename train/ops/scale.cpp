@@ -45,7 +45,7 @@ std::vector<Value> infer_factor_gradient(const ShapeInference& in) {
   return {in.made("", factor, is_of_channels(factor) ? Storage::kF32 : Storage::kCompute)};
 }
 
-// visit(element, place of its factor)
+// Calls visit(element, position of its factor).
 template <class Visit>
 void for_each_element(const Shape& x, const Shape& factor, Visit visit) {
   const ImageLayout layout(x);

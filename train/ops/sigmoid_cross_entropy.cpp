@@ -27,12 +27,13 @@ std::vector<Value> infer_as(const ShapeInference& in) {
   return kInfer(in, loss.label_smoothing);
 }
 
-// One logit. What is small is computed as such, not as 1 less what is near 1.
+// The loss term of one logit. Small quantities are computed directly, not as 1 minus a number near
+// 1.
 struct Term {
   double p, rest;     // sigmoid, 1 - sigmoid
   double entropy;     // -(t log p + (1-t) log(1-p))
   double wrong;       // 1 - q
-  double factor = 1;  // of alpha and gamma
+  double factor = 1;  // by alpha and gamma
 
   Term(const SigmoidLossAttributes& loss, double x, double t) {
     const double small = std::exp(-std::abs(x));
@@ -74,7 +75,7 @@ void backward(const ReferenceOperands& o) {
     for (std::size_t k = 0; k < sample.classes; ++k) {
       const double t = sample.smoothed(k, attributes.label_smoothing);
       const Term term(attributes, sample.logits[k], t);
-      // The slope of `wrong`, divided by `wrong`: between -1 and 1.
+      // The slope of `wrong`, relative to `wrong`: in [-1, 1].
       const double slope = term.wrong > 0 ? term.p * term.rest * (1 - 2 * t) / term.wrong : 0.0;
       dlogits[n * sample.classes + k] =
           share * term.factor *

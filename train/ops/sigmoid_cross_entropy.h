@@ -5,14 +5,16 @@
 
 namespace winnow::train {
 
-// Binary cross entropy of the sigmoid of each logit, and the focal loss (Lin et al. 2017) made of
-// it. As torchvision's sigmoid_focal_loss; with gamma 0 and without alpha PyTorch's
-// binary_cross_entropy_with_logits.
+// Binary cross entropy of the sigmoid of each logit, and the focal loss (Lin et al. 2017) that is
+// built on it.
+// Same results as torchvision's sigmoid_focal_loss, and as PyTorch's
+// binary_cross_entropy_with_logits with gamma 0 and no alpha.
 
 struct SigmoidLossAttributes : LossAttributes {
-  double gamma = 0;   // >= 0: how little terms count that are right already
-  double alpha = -1;  // in [0, 1]: share of a class that is there; 1 - alpha of others. < 0: none
-  bool mean = false;  // over the classes; else their sum
+  double gamma = 0;  // >= 0: how strongly terms that are already right are weighted down
+  // in [0, 1]: weight of present classes; absent ones have 1 - alpha. < 0: no weights
+  double alpha = -1;
+  bool mean = false;  // mean over the classes; else their sum
 };
 
 // logits (N,K), targets (N,K) in [0, 1], weights (N) -> loss (1), per_sample (N)
@@ -21,7 +23,7 @@ struct SigmoidLossAttributes : LossAttributes {
 // per_sample = sum or mean of the terms;  loss = sum_n weights_n * per_sample_n
 extern const Operation kSigmoidCrossEntropy;
 
-// logits, targets, weights -> dlogits of the loss
+// logits, targets, weights -> dlogits, the gradient of the loss
 extern const Operation kSigmoidCrossEntropyBackward;
 
 }  // namespace winnow::train

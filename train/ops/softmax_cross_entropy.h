@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-// Cross entropy of softmax, the loss of classification.
+// Cross entropy of the softmax, the usual classification loss.
 
 struct LossAttributes {
   double label_smoothing = 0;  // s, in [0, 1)
@@ -15,7 +15,7 @@ struct LossAttributes {
 // loss = sum_n weights_n * per_sample_n
 extern const Operation kSoftmaxCrossEntropy;
 
-// logits, targets, weights -> dlogits of the loss
+// logits, targets, weights -> dlogits, the gradient of the loss
 extern const Operation kSoftmaxCrossEntropyBackward;
 
 }  // namespace winnow::train

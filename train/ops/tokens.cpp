@@ -61,7 +61,7 @@ std::vector<Value> infer_select_backward(const ShapeInference& in) {
   return {in.computed({dy[0], dy[1], in.attributes<SelectTokenAttributes>().tokens, 1})};
 }
 
-// What one sample's tokens are in memory.
+// Number of elements of one sample's tokens.
 std::size_t sample_size(const Shape& tokens) {
   return static_cast<std::size_t>(element_count(tokens) / tokens[0]);
 }
@@ -94,7 +94,7 @@ void tokens_backward(const ReferenceOperands& o) {
   }
 }
 
-// f(element of (N,D), the same one among all tokens)
+// Calls f(element of (N,D), the position of the same element among all tokens).
 template <class Function>
 void for_class_tokens(const Shape& all, Function f) {
   const auto features = static_cast<std::size_t>(all[1]);

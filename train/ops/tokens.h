@@ -6,15 +6,16 @@
 
 namespace winnow::train {
 
-// Tokens of a vision transformer (Dosovitskiy et al. 2021): data (N,D,T,1), see attention.h. N
-// batch, D features, H W patches of an image in rows, T = 1 + H*W.
+// Tokens of a vision transformer: data (N,D,T,1), see attention.h.
+// N batch, D features, H W patches of an image, T = 1 + H*W.
+// Source  Dosovitskiy et al. 2021.
 
 // x (N,D,H,W), class token (1,1,D), position embedding (1,T,D) -> y (N,D,T,1)
-// The class token before the patches, plus the embedding of each place.
+// Places the class token before the patches, and adds the embedding of each position.
 extern const Operation kTokens;
 
 struct TokensAttributes {
-  std::int64_t height = 1, width = 1;  // of dx, for kTokensBackward
+  std::int64_t height = 1, width = 1;  // size of dx, for kTokensBackward
 };
 // dy -> dx, gradients of the class token and of the position embedding
 extern const Operation kTokensBackward;
@@ -23,9 +24,9 @@ extern const Operation kTokensBackward;
 extern const Operation kSelectToken;
 
 struct SelectTokenAttributes {
-  std::int64_t tokens = 1;  // of dx, for kSelectTokenBackward
+  std::int64_t tokens = 1;  // size of dx, for kSelectTokenBackward
 };
-// dy -> dx, which is 0 but for the class token
+// dy -> dx, which is 0 except at the class token
 extern const Operation kSelectTokenBackward;
 
 }  // namespace winnow::train
