@@ -10,7 +10,7 @@ struct Windows {
   int stride = 1;
 };
 
-// Window i of `side` covers [floor(i * from / side), ceil((i + 1) * from / side)).
+// Window i of `side` covers the range [floor(i * from / side), ceil((i + 1) * from / side)).
 Windows windows_of(const std::string& name, std::int64_t from, int side) {
   if (from < side) return {};
   if (from % side == 0) return {static_cast<int>(from / side), static_cast<int>(from / side)};

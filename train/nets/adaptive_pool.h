@@ -6,9 +6,11 @@
 
 namespace winnow::train {
 
-// PyTorch's AdaptiveAvgPool2d(side), where its windows are all alike: sides that are multiples of
-// `side`, or one more than `side`. Maps that are smaller stay as they are, so that nets for large
-// images take small ones, with smaller linear layers behind. Throws ShapeError for other sides.
+// PyTorch's AdaptiveAvgPool2d(side), for sizes at which all its windows are equal.
+// Supported  Sides that are multiples of `side`, or equal `side` + 1.
+// Smaller    Smaller maps are returned unchanged. So nets for large images accept small ones; their
+//            linear layers become smaller.
+// Errors     ShapeError for other sides.
 ValueId adaptive_average_pool(NetBuilder& net, const std::string& name, ValueId x, int side);
 
 }  // namespace winnow::train

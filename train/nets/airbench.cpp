@@ -16,7 +16,7 @@ ValueId gelu(NetBuilder& net, const std::string& name, ValueId x) {
   return activation(net, name, x, ActivationKind::kGelu);
 }
 
-// Each direction of a patch of 2x2 pixels, and its opposite.
+// Two filters for each direction of a 2x2 patch: the direction and its opposite.
 ValueId whitening(NetBuilder& net, const std::string& name, ValueId x) {
   const std::int64_t c = net.channels(x);
   const std::int64_t filters = 2 * c * 2 * 2;
@@ -31,7 +31,7 @@ ValueId whitening(NetBuilder& net, const std::string& name, ValueId x) {
 }
 
 ValueId norm(NetBuilder& net, const std::string& name, ValueId x) {
-  // 0.6 of the running statistics stay: 0.4 in PyTorch's terms.
+  // The running statistics keep 0.6 of their value; in PyTorch's terms, momentum 0.4.
   return net.batch_norm(name, x, {.epsilon = 1e-12, .momentum = 0.4, .trains_scale = false});
 }
 
@@ -43,8 +43,8 @@ ValueId group(NetBuilder& net, const std::string& name, ValueId x, std::int64_t 
   return gelu(net, name + ".activ2", x);
 }
 
-// Logits are a ninth of a linear layer's: the mean of a window of 3x3 pixels, of which all but the
-// centre are padding, is a ninth of the centre.
+// Divides the linear layer's logits by nine: averages over a 3x3 window in which all but the centre
+// is padding.
 ValueId ninth(NetBuilder& net, const std::string& name, ValueId x) {
   PoolAttributes attributes;
   attributes.kernel_h = 3;

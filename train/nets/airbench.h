@@ -4,10 +4,12 @@
 
 namespace winnow::train {
 
-// KellerJordan/cifar10-airbench, legacy/airbench94.py (Jordan 2024): a 2x2 convolution that whitens
-// patches of the training images and is not trained, three groups of two convolutions with batch
-// norm, of which only the shifts are trained, and a linear layer without bias. Names of parameters
-// are those of its Sequential. Images from 9 pixels a side.
+// The net of KellerJordan/cifar10-airbench, legacy/airbench94.py (Jordan 2024).
+// Layers      A fixed 2x2 convolution that whitens patches of the training images; three groups of
+//             two convolutions with batch norm, whose shifts alone are trained; a linear layer
+//             without bias.
+// Parameters  Named as in its Sequential.
+// Images      At least 9 x 9 pixels.
 Graph make_airbench94(const NetOptions& options);
 
 }  // namespace winnow::train

@@ -4,8 +4,8 @@
 
 namespace winnow::train {
 
-// Krizhevsky, "One weird trick for parallelizing convolutional neural networks" (2014): AlexNet in
-// one column, as torchvision has it, with dropout. Images of 63 x 63 and more.
+// AlexNet in one column, with dropout, as in torchvision. Images of at least 63 x 63 pixels.
+// Source  Krizhevsky, "One weird trick for parallelizing convolutional neural networks" (2014).
 Graph make_alexnet(const NetOptions& options);
 
 }  // namespace winnow::train

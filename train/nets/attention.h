@@ -6,8 +6,8 @@
 
 namespace winnow::train {
 
-// PyTorch's MultiheadAttention(D, heads) of tokens x (N,D,T,1) with themselves, with its names of
-// parameters: NAME.in_proj_weight, NAME.in_proj_bias, NAME.out_proj.weight, NAME.out_proj.bias.
+// Self-attention of tokens x (N,D,T,1): PyTorch's MultiheadAttention(D, heads), with its parameter
+// names: NAME.in_proj_weight, NAME.in_proj_bias, NAME.out_proj.weight, NAME.out_proj.bias.
 ValueId self_attention(NetBuilder& net, const std::string& name, ValueId x, std::int64_t heads);
 
 }  // namespace winnow::train

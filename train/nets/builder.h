@@ -10,21 +10,22 @@
 
 namespace winnow::train {
 
-// Writes a net layer by layer. A layer adds its parameters under torchvision's names and returns
-// the value it computes. `name` is the layer's name, "layer1.0.conv1". Layers that are not here are
-// functions over `weight`, `vector` and `add_layer`.
+// Builds a net layer by layer.
+// Layers  Each adds its parameters under torchvision's names and returns the value it computes.
+//         `name` is the layer's name, such as "layer1.0.conv1".
+// Others  Layers that are not members are functions that call `weight`, `vector` and `add_layer`.
 class NetBuilder {
  public:
-  // Begins with the inputs of every net; throws ShapeError when the options do not fit each other.
+  // Starts with the inputs of every net. Throws ShapeError for inconsistent options.
   explicit NetBuilder(const NetOptions& options);
-  // Goes on with a net's forward graph, whose loss is made of `loss`.
+  // Continues a net's forward graph, whose loss was made from `loss`.
   NetBuilder(Graph forward, const LossOptions& loss);
 
   ValueId image() const { return image_; }  // normalised pixels, (N,C,H,W)
-  ValueId keys();                           // of random numbers, see train/ops/dropout.h
-  // 1, 2, ...: tells operations that take random numbers from one another.
+  ValueId keys();                           // keys of the random numbers, see train/ops/dropout.h
+  // 1, 2, ...: distinguishes the operations that draw random numbers.
   std::uint64_t next_random_operation() { return ++random_operations_; }
-  const Graph& graph() const { return graph_; }  // as far as it is written
+  const Graph& graph() const { return graph_; }  // the graph so far
   const Shape& shape(ValueId x) const { return graph_.value(x).shape; }
   std::int64_t channels(ValueId x) const { return shape(x)[1]; }
 
@@ -41,10 +42,10 @@ class NetBuilder {
   ValueId conv(const std::string& name, ValueId x, const Conv& conv);
   struct BatchNorm {
     double epsilon = 1e-5;
-    double momentum = kBatchNormMomentum;  // of the running statistics
-    bool trains_scale = true;              // false: it stays 1
+    double momentum = kBatchNormMomentum;  // for the running statistics
+    bool trains_scale = true;              // false: the scale stays 1
   };
-  // With its running statistics as buffers and the batch's as outputs.
+  // The running statistics are buffers; the batch's statistics are outputs.
   ValueId batch_norm(const std::string& name, ValueId x) { return batch_norm(name, x, {}); }
   ValueId batch_norm(const std::string& name, ValueId x, const BatchNorm& norm);
   ValueId relu(const std::string& name, ValueId x);
@@ -61,21 +62,22 @@ class NetBuilder {
   }
   ValueId linear(const std::string& name, ValueId x, std::int64_t features, const Linear& linear);
 
-  // A filter or the weight of a linear layer: a parameter with decay, or a buffer where it is not
-  // trained.
+  // A filter, or the weight of a linear layer: a parameter with weight decay, or a buffer if it is
+  // not trained.
   ValueId weight(std::string name, Shape shape, Init init, ValueKind kind = ValueKind::kParameter);
-  // A parameter without decay, or a buffer, of `size` elements.
+  // A parameter without weight decay, or a buffer, with `size` elements.
   ValueId vector(std::string name, std::int64_t size, ValueKind kind, Init init,
                  std::int64_t fan_in = 0);
-  // Returns the first output of a new node.
+  // Appends a node and returns its first output.
   ValueId add_layer(const Operation& op, const std::string& name, std::vector<ValueId> inputs,
                     Attributes attributes = {});
 
-  // Ends with the loss of the logits. A loss without labels is of projections of them.
+  // Appends the loss of the logits and returns the graph. A loss without labels is computed from
+  // projections of the logits.
   Graph finish(ValueId logits) &&;
 
-  // A loss of a head's logits against the net's targets, with the input "<name>.weights" of its own
-  // as weights. `end`: the value that the head's stage ends with.
+  // Adds a local loss: a head's logits against the net's targets. Its weights are a new input
+  // "<name>.weights". `end` is the last value of the head's stage.
   void add_local_loss(const std::string& name, ValueId logits, ValueId end);
   Graph take() && { return std::move(graph_); }
 
@@ -83,7 +85,7 @@ class NetBuilder {
   Graph graph_;
   LossOptions loss_;
   ValueId image_ = -1;
-  ValueId targets_ = -1;  // of losses that read labels
+  ValueId targets_ = -1;  // for losses that read labels
   ValueId weights_ = -1;
   ValueId keys_ = -1;
   std::uint64_t random_operations_ = 0;

@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-// 6 n + 2 layers have n blocks a stage.
+// A net of 6 n + 2 layers has n blocks in each stage.
 Graph make_resnet32(const NetOptions& options) { return make_small_resnet(options, 5); }
 Graph make_resnet44(const NetOptions& options) { return make_small_resnet(options, 7); }
 Graph make_resnet56(const NetOptions& options) { return make_small_resnet(options, 9); }

@@ -15,7 +15,7 @@ struct Stage {
 };
 constexpr Stage kStages[] = {{96, 3}, {192, 3}, {384, 9}, {768, 3}};
 constexpr int kBlocks = 18;
-constexpr double kDropPath = 0.1;  // of the last block; less before
+constexpr double kDropPath = 0.1;  // for the last block; smaller for earlier ones
 
 NetBuilder::Conv conv_of(std::int64_t filters, int kernel) {
   return {.filters = filters,

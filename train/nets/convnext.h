@@ -4,8 +4,8 @@
 
 namespace winnow::train {
 
-// Liu et al., "A ConvNet for the 2020s" (CVPR 2022): ConvNeXt-T as torchvision has it, with drop
-// path. Images of 32 x 32 and more.
+// ConvNeXt-T with drop path, as in torchvision. Images of at least 32 x 32 pixels.
+// Source  Liu et al., "A ConvNet for the 2020s" (CVPR 2022).
 Graph make_convnext_tiny(const NetOptions& options);
 
 }  // namespace winnow::train

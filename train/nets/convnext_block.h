@@ -6,11 +6,11 @@
 
 namespace winnow::train {
 
-// What ConvNeXts are made of (Liu et al. 2022), named and begun as torchvision's.
+// Parts of ConvNeXts (Liu et al. 2022), with torchvision's names and initial values.
 inline constexpr double kConvnextEpsilon = 1e-6;
 
-// A depthwise 7x7 convolution, layer norm, and two linear layers with a GELU between them, the
-// first four times as wide, beside a shortcut. `drop_rate` is of the drop path.
+// A residual block: depthwise 7x7 convolution, layer norm, a linear layer to four times the width,
+// GELU, and a linear layer back. `drop_rate` is the drop path rate.
 ValueId convnext_block(NetBuilder& net, const std::string& name, ValueId x, double drop_rate);
 
 }  // namespace winnow::train

@@ -5,7 +5,7 @@
 namespace winnow::train {
 namespace {
 
-// 32 groups, of 4 channels each in the first stage.
+// 32 groups, with 4 channels each in the first stage.
 ValueId resnext_block(NetBuilder& net, const std::string& name, ValueId x, std::int64_t width,
                       int stride) {
   return bottleneck_of(net, name, x, width, stride, {.inner = 2 * width, .groups = 32});

@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-// Residual nets of bottleneck blocks beyond ResNet-50, as torchvision has them.
+// ResNets of bottleneck blocks beyond ResNet-50, as in torchvision.
 Graph make_resnet101(const NetOptions& options);        // He et al., CVPR 2016
 Graph make_resnet152(const NetOptions& options);        // the same
 Graph make_resnext50_32x4d(const NetOptions& options);  // Xie et al., CVPR 2017

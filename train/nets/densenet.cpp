@@ -17,7 +17,7 @@ NetBuilder::Conv dense_conv(std::int64_t filters, int kernel) {
   return {.filters = filters, .kernel = kernel, .pad = kernel / 2, .init = Init::kKaimingFanIn};
 }
 
-// The channels of x and behind them kGrowth new ones.
+// Appends kGrowth new channels to those of x.
 ValueId layer(NetBuilder& net, const std::string& name, ValueId x) {
   ValueId y = net.relu(name + ".relu1", net.batch_norm(name + ".norm1", x));
   y = net.conv(name + ".conv1", y, dense_conv(4 * kGrowth, 1));
@@ -26,7 +26,7 @@ ValueId layer(NetBuilder& net, const std::string& name, ValueId x) {
   return net.add_layer(kConcat, name + ".concat", {x, y});
 }
 
-// Half the channels and half the side.
+// Halves the channels and both sides.
 ValueId transition(NetBuilder& net, const std::string& name, ValueId x) {
   x = net.relu(name + ".relu", net.batch_norm(name + ".norm", x));
   x = net.conv(name + ".conv", x, dense_conv(net.channels(x) / 2, 1));

@@ -4,8 +4,8 @@
 
 namespace winnow::train {
 
-// Huang et al., "Densely connected convolutional networks" (CVPR 2017): DenseNet-121 as torchvision
-// has it.
+// DenseNet-121, as in torchvision.
+// Source  Huang et al., "Densely connected convolutional networks" (CVPR 2017).
 Graph make_densenet121(const NetOptions& options);
 
 }  // namespace winnow::train

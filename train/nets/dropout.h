@@ -9,8 +9,8 @@ namespace winnow::train {
 // PyTorch's Dropout(rate), see train/ops/dropout.h.
 ValueId dropout(NetBuilder& net, const std::string& name, ValueId x, double rate);
 
-// torchvision's StochasticDepth(rate, "row"): x, which a shortcut is added to, or 0 for some
-// samples. Rate 0: x itself.
+// torchvision's StochasticDepth(rate, "row") for the residual branch x: replaces it by 0 for some
+// samples. With rate 0, returns x itself.
 ValueId drop_path(NetBuilder& net, const std::string& name, ValueId x, double rate);
 
 }  // namespace winnow::train

@@ -18,13 +18,13 @@ constexpr EfficientStage kEfficientStages[] = {
     {1, 3, 1, 16, 1},  {6, 3, 2, 24, 2},  {6, 5, 2, 40, 2}, {6, 3, 2, 80, 3},
     {6, 5, 1, 112, 3}, {6, 5, 2, 192, 4}, {6, 3, 1, 320, 1}};
 constexpr int kEfficientBlocks = 16;
-constexpr double kEfficientDropPath = 0.2;  // of a block behind the last; less before
+constexpr double kEfficientDropPath = 0.2;  // for a block after the last; smaller for earlier ones
 
 ValueId silu(NetBuilder& net, const std::string& name, ValueId x) {
   return activation(net, name, x, ActivationKind::kSilu);
 }
 
-// Squeezes to a quarter of the channels that the block reads.
+// Squeezes to a quarter of the block's input channels.
 InvertedResidual shape_of(const EfficientStage& stage, std::int64_t channels, int stride,
                           int number) {
   InvertedResidual shape;

@@ -4,7 +4,8 @@
 
 namespace winnow::train {
 
-// Tan and Le, "EfficientNet" (ICML 2019): B0 as torchvision has it, with dropout and drop path.
+// EfficientNet-B0 with dropout and drop path, as in torchvision.
+// Source  Tan and Le, "EfficientNet" (ICML 2019).
 Graph make_efficientnet_b0(const NetOptions& options);
 
 }  // namespace winnow::train

@@ -6,7 +6,7 @@
 
 namespace winnow::train {
 
-// (N,C,H,W) to (N,C,1,1): the largest of each channel.
+// Global max pooling: (N,C,H,W) to (N,C,1,1).
 ValueId global_max_pool(NetBuilder& net, const std::string& name, ValueId x);
 
 }  // namespace winnow::train

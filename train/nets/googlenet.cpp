@@ -26,7 +26,8 @@ ValueId pool(NetBuilder& net, const std::string& name, ValueId x, int kernel, in
   return net.add_layer(kMaxPool, name, {x}, attributes);
 }
 
-// Filters of the branches: 1x1; 1x1 and 3x3; 1x1 and, in torchvision, 3x3 again; behind a pool.
+// Filters of the four branches: 1x1; 1x1, then 3x3; 1x1, then again 3x3 as in torchvision (5x5 in
+// the paper); pooling, then 1x1.
 struct Inception {
   const char* name;
   int one, three_in, three, five_in, five, pooled;

@@ -4,8 +4,8 @@
 
 namespace winnow::train {
 
-// Szegedy et al., "Going deeper with convolutions" (CVPR 2015), with batch norm, as torchvision's
-// GoogLeNet without its auxiliary classifiers.
+// GoogLeNet with batch norm, as in torchvision, without auxiliary classifiers.
+// Source  Szegedy et al., "Going deeper with convolutions" (CVPR 2015).
 Graph make_googlenet_bn(const NetOptions& options);
 
 }  // namespace winnow::train

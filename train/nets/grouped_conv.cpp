@@ -9,7 +9,7 @@ namespace winnow::train {
 
 ValueId grouped_conv(NetBuilder& net, const std::string& name, ValueId x,
                      const NetBuilder::Conv& conv, int groups) {
-  // Groups that do not divide are refused below.
+  // A number of groups that does not divide the channels is rejected below.
   const std::int64_t channels =
       net.channels(x) / std::clamp<std::int64_t>(groups, 1, net.channels(x));
   const Shape filter = {conv.filters, channels, conv.kernel, conv.kernel};

@@ -6,12 +6,13 @@
 
 namespace winnow::train {
 
-// PyTorch's Conv2d with `groups`, with its names of parameters. As many groups as x has channels:
-// depthwise. Throws ShapeError when the groups do not divide channels and filters.
+// PyTorch's Conv2d with `groups`, with its parameter names. As many groups as channels of x:
+// depthwise.
+// Throws ShapeError if the groups do not divide channels and filters.
 ValueId grouped_conv(NetBuilder& net, const std::string& name, ValueId x,
                      const NetBuilder::Conv& conv, int groups);
 
-// The same; a plain convolution where there is one group.
+// The same, but a plain convolution if there is one group.
 ValueId conv_in_groups(NetBuilder& net, const std::string& name, ValueId x,
                        const NetBuilder::Conv& conv, int groups);
 

@@ -10,7 +10,7 @@
 namespace winnow::train {
 namespace {
 
-// Box and Muller 1958: two uniform numbers make two independent normal ones.
+// Box and Muller 1958: two uniform numbers give two independent normal ones.
 void fill_normal(std::vector<float>& numbers, double deviation, CounterRng rng) {
   for (std::size_t i = 0; i < numbers.size(); i += 2) {
     const double radius = deviation * std::sqrt(-2 * std::log(1 - rng.uniform()));
@@ -24,7 +24,7 @@ void fill_uniform(std::vector<float>& numbers, double bound, CounterRng rng) {
   for (float& number : numbers) number = static_cast<float>(bound * (2 * rng.uniform() - 1));
 }
 
-// Filter i copies channel i, where there is one: PyTorch's dirac_() of the first C filters.
+// Filter i copies channel i if there is one: PyTorch's dirac_() for the first C filters.
 void put_identities(std::vector<float>& filters, const Shape& shape) {
   const std::int64_t pixels = shape.at(2) * shape.at(3);
   const std::int64_t filter = shape.at(1) * pixels;
@@ -80,8 +80,8 @@ std::vector<float> initial_value(const Value& value, std::uint64_t seed) {
       fill_uniform(numbers, std::sqrt(6 / fans), rng);
       break;
     }
-    case Init::kLecunNormal:  // torchvision cuts at +-2, which is 13 deviations of the smallest
-                              // patch
+    // torchvision truncates at +-2, which is 13 standard deviations for the smallest patch
+    case Init::kLecunNormal:
       fill_normal(numbers, std::sqrt(1 / static_cast<double>(value.fan_in)), rng);
       break;
     case Init::kNormal1e6:

@@ -10,18 +10,20 @@
 
 namespace winnow::train {
 
-// A 1x1 convolution that widens, a depthwise one, squeeze and excite, and a 1x1 convolution back,
-// beside a shortcut where the shape stays (Sandler et al. 2018). Parts are numbered under one name,
-// as torchvision has it: "features.3.block.0.0" is a convolution, ".1" its batch norm.
+// The inverted residual block: a 1x1 convolution that widens, a depthwise one, squeeze and excite,
+// and a 1x1 convolution back; with a shortcut if the shape stays.
+// Names   Parts are numbered under one name, as in torchvision: "features.3.block.0.0" is a
+//         convolution, ".1" its batch norm.
+// Source  Sandler et al. 2018.
 
 using Activate = std::function<ValueId(NetBuilder& net, const std::string& name, ValueId x)>;
 
-// A convolution without bias "<name>.0", batch norm "<name>.1" and, if given, an activation
+// Convolution without bias "<name>.0", batch norm "<name>.1", and optionally an activation
 // "<name>.2".
 struct ConvNorm {
   NetBuilder::Conv conv;
   int groups = 1;
-  double epsilon = 1e-5;  // of the batch norm
+  double epsilon = 1e-5;  // for the batch norm
   Activate activate = {};
 };
 ValueId conv_norm_activation(NetBuilder& net, const std::string& name, ValueId x,
@@ -36,7 +38,7 @@ struct InvertedResidual {
   double drop_path = 0;
   Activate activate = {};
   std::optional<SqueezeExcite> squeeze = {};
-  // The last convolution and its batch norm are numbered as parts of their own, as in torchvision's
+  // The last convolution and its batch norm are numbered as separate parts, as in torchvision's
   // MobileNetV2.
   bool flat = false;
 };

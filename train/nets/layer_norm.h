@@ -6,8 +6,8 @@
 
 namespace winnow::train {
 
-// Over the channels of each pixel: PyTorch's LayerNorm(channels) of data whose channels come last,
-// with its names of parameters.
+// Layer norm over the channels of each pixel: PyTorch's LayerNorm(channels) for data with channels
+// last, with its parameter names.
 ValueId layer_norm(NetBuilder& net, const std::string& name, ValueId x, double epsilon);
 
 }  // namespace winnow::train

@@ -4,9 +4,9 @@
 
 namespace winnow::train {
 
-// LeCun et al., "Gradient-based learning applied to document recognition" (1998), in the shape
-// Caffe made common: two convolutions with max pooling, two linear layers, ReLU between those.
-// Images of 16 x 16 and more.
+// LeNet in the form that Caffe made common: two convolutions with max pooling, then two linear
+// layers with a ReLU between them. Images of at least 16 x 16 pixels.
+// Source  LeCun et al., "Gradient-based learning applied to document recognition" (1998).
 Graph make_lenet(const NetOptions& options);
 
 }  // namespace winnow::train

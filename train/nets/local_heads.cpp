@@ -13,8 +13,8 @@ namespace {
 
 bool is_map(const NetBuilder& net, ValueId x) { return net.shape(x).size() == 4; }
 
-// Windows of one size that cover an axis of `from` places in `to` steps. Those of PyTorch's
-// adaptive pool wherever its windows are alike.
+// Windows of one size that cover an axis of `from` positions in `to` steps. They equal those of
+// PyTorch's adaptive pool if its windows are all equal.
 struct PooledAxis {
   int from = 1;
   int to = 1;
@@ -23,7 +23,8 @@ struct PooledAxis {
 
 PoolAttributes windows_of(PooledAxis rows, PooledAxis columns) {
   PoolAttributes attributes;
-  // An axis that becomes one place goes by any stride; else the smaller one covers both axes.
+  // An axis that becomes one position accepts any stride; otherwise the smaller one covers both
+  // axes.
   attributes.stride = rows.to == 1      ? columns.stride()
                       : columns.to == 1 ? rows.stride()
                                         : std::min(rows.stride(), columns.stride());
@@ -32,15 +33,15 @@ PoolAttributes windows_of(PooledAxis rows, PooledAxis columns) {
   return attributes;
 }
 
-// Averages over H' x W' windows.
+// Average pooling to H' x W' positions.
 ValueId pool_evenly(NetBuilder& net, const std::string& name, ValueId x, PooledAxis rows,
                     PooledAxis columns) {
   if (rows.from == rows.to && columns.from == columns.to) return x;
   return net.add_layer(kAvgPool, name, {x}, windows_of(rows, columns));
 }
 
-// To a quarter of each side, rounded up or down: whichever has the smaller windows, which overlap
-// less. Of equals it is up.
+// Pools each side to a quarter, rounded up or down: whichever has the smaller windows, which
+// overlap less; up if both are equal.
 ValueId pool_to_quarter(NetBuilder& net, const std::string& name, ValueId x) {
   const auto quarters = [&](std::size_t i) {
     const int from = static_cast<int>(net.shape(x)[i]);
@@ -75,9 +76,9 @@ ValueId norm_relu(NetBuilder& net, const std::string& head, int layer, ValueId x
   return net.relu(head + ".relu" + number, net.batch_norm(head + ".bn" + number, x));
 }
 
-constexpr int kHeadLayers = 3;  // of each kind
+constexpr int kHeadLayers = 3;  // both convolutions and linear layers
 
-// DGL's mlp-sr; of vectors the 1x1 convolutions are linear layers.
+// DGL's mlp-sr. For vectors, the 1x1 convolutions are linear layers.
 ValueId mlp_of_width(NetBuilder& net, const std::string& name, ValueId x, std::int64_t classes,
                      std::int64_t most) {
   const std::int64_t channels = net.channels(x);

@@ -11,8 +11,8 @@
 
 namespace winnow::train {
 
-// Heads that stages of a net learn by where each has a loss of its own (Belilovsky et al. 2020,
-// Laskin et al. 2020).
+// Auxiliary heads: each stage of a net learns by a loss of its own, computed by its head
+// (Belilovsky et al. 2020, Laskin et al. 2020).
 
 // A row of the table of heads.
 struct LocalHead {
@@ -26,24 +26,24 @@ const LocalHead& find_local_head(std::string_view name);  // UsageError naming t
 
 inline constexpr std::string_view kLocalPrefix = "local.";
 
-// "local.1", of the first stage's head.
+// "local.1" for stage 1, the first.
 std::string local_head_name(std::size_t stage);
 
-// Whether a tensor, a value or a node of a head may have this name: "local.1.fc.weight".
+// Whether the name could be that of a head's tensor, value or node, such as "local.1.fc.weight".
 bool is_named_as_local_head(std::string_view name);
 
-// Whether stages of a forward graph learn by heads.
+// Whether the forward graph has heads of stages.
 bool has_local_heads(const Graph& forward);
 
-// The forward graph of a net with a head on each of `ends`, values of it in its order: their
-// tensors are "local.1.*", "local.2.*", ..., behind those of the net. Each reads the net's targets,
-// and an input "local.1.weights". Pure.
-// Throws  UsageError for a loss that reads no labels, and for a net with names as heads have them;
-//         ShapeError for a value that is none of images
+// Adds a head to each of `ends`, which are values of `forward` in its order. Pure.
+// Tensors  "local.1.*", "local.2.*", ..., after those of the net.
+// Inputs   Each head reads the net's targets, and a new input "local.1.weights" and so on.
+// Errors   UsageError: a loss that reads no labels; a net that already uses names of heads.
+//          ShapeError: a value that does not consist of images.
 Graph with_local_heads(Graph forward, const std::vector<ValueId>& ends, const LocalHead& head,
                        const NetOptions& options);
 
-// The widest linear layer of the head "mlp-sr", where the published one has 4 C.
+// The widest linear layer of the head "mlp-sr"; the published one has 4 C.
 inline constexpr std::int64_t kMostHeadWidth = 1024;
 
 }  // namespace winnow::train

@@ -18,7 +18,7 @@ constexpr std::string_view kTime = "time";
 constexpr std::string_view kMemory = "memory";
 constexpr std::string_view kOverlapping = "overlapping";
 
-// How many stages `stages` asks for; 0: it names them.
+// The number of stages that `stages` requests; 0 if it names their ends.
 std::size_t stage_count(const std::string& stages) {
   std::size_t count = 0;
   const char* const end = stages.data() + stages.size();
@@ -69,14 +69,14 @@ double cost_of(const Load& load, std::string_view balance) {
   return balance == kMemory ? load.bytes : load.multiply_adds;
 }
 
-// The cost of a head that stands on `end`.
+// Cost of a head at `end`.
 double cost_of_head(const LocalOptions& options, const Graph& forward, const NetOptions& net,
                     ValueId end) {
   const Graph graph = with_local_heads(forward, {end}, find_local_head(head_of(options)), net);
   return cost_of(load_of(graph, forward.nodes.size(), graph.nodes.size()), balance_of(options));
 }
 
-// As choose_ends() takes them: of all stages between two ends.
+// Costs of all stages between two ends, in the form that choose_ends() takes.
 std::vector<std::vector<double>> stage_costs(const LocalOptions& options, const Graph& forward,
                                              const NetOptions& net,
                                              const std::vector<Border>& ends) {
@@ -116,7 +116,7 @@ std::vector<ValueId> counted_ends(const LocalOptions& options, const Graph& forw
                      " borders, so at most " + std::to_string(ends.size() + 1) +
                      " stages; they are " + where);
   }
-  // Overlapping stages are computed one at a time, and the values of two are held.
+  // Overlapping stages are computed one at a time, and the values of two are held at once.
   const bool holds_two = options.updates == kOverlapping && balance_of(options) == kMemory;
   const auto choose = holds_two ? choose_ends_of_neighbours : choose_ends;
   std::vector<ValueId> values;
@@ -148,8 +148,8 @@ std::string of_images(const Graph& forward) {
                      : "for a micro-batch of " + std::to_string(images) + " images";
 }
 
-// Channels of the widest value that a head of mlp-sr stands on, where that makes its linear layers
-// narrower than the published ones; else 0.
+// Channels of the widest value with an mlp-sr head, if its linear layers are narrower than the
+// published ones because of that; else 0.
 std::int64_t narrowed_channels(const LocalSetup& local, const Graph& graph) {
   std::int64_t most = 0;
   if (local.head != "mlp-sr") return 0;

@@ -41,7 +41,7 @@ double focal_of_guessing(const LossOptions& options, int classes) {
 LossNode barlow_twins(const LossOptions& options) {
   return {&kBarlowTwins, BarlowTwinsAttributes{options.redundancy}};
 }
-// Of numbers that know nothing of one another.
+// The loss of features that are independent of each other.
 double twins_of_guessing(const LossOptions&, int) { return 1; }
 
 constexpr auto kLosses = std::to_array<LossRow>({

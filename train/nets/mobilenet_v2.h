@@ -4,7 +4,8 @@
 
 namespace winnow::train {
 
-// Sandler et al., "MobileNetV2" (CVPR 2018), as torchvision has it, with dropout.
+// MobileNetV2 with dropout, as in torchvision.
+// Source  Sandler et al., "MobileNetV2" (CVPR 2018).
 Graph make_mobilenet_v2(const NetOptions& options);
 
 }  // namespace winnow::train

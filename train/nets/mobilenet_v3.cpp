@@ -36,7 +36,7 @@ ValueId hard_swish(NetBuilder& net, const std::string& name, ValueId x) {
 }
 ValueId relu(NetBuilder& net, const std::string& name, ValueId x) { return net.relu(name, x); }
 
-// A multiple of 8 near a quarter, not more than a tenth below it.
+// A multiple of 8 near a quarter of `widened`, at most a tenth smaller than the quarter.
 std::int64_t squeezed(int widened) {
   const int quarter = widened / 4;
   const int rounded = std::max(8, (quarter + 4) / 8 * 8);
@@ -58,7 +58,7 @@ InvertedResidual shape_of(const Bottleneck& block) {
   return shape;
 }
 
-// `hidden`: features of the first linear layer.
+// `hidden` is the number of features of the first linear layer.
 Graph make(const NetOptions& options, std::span<const Bottleneck> blocks, std::int64_t hidden) {
   NetBuilder net(options);
   int place = 0;

@@ -4,8 +4,9 @@
 
 namespace winnow::train {
 
-// Howard et al., "Searching for MobileNetV3" (ICCV 2019), as torchvision has them, with dropout.
-// Running statistics move by a tenth a step, as those of all nets here, not by a hundredth.
+// MobileNetV3 with dropout, as in torchvision, except that running statistics have momentum 0.1, as
+// in all nets here, not 0.01.
+// Source  Howard et al., "Searching for MobileNetV3" (ICCV 2019).
 Graph make_mobilenet_v3_large(const NetOptions& options);
 Graph make_mobilenet_v3_small(const NetOptions& options);
 

@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, n> names_of(const std::array<Row, n>& row
 
 struct NamedActivation {
   std::string_view name;
-  std::optional<ActivationKind> kind;  // none: ReLU, which is an operation of its own
+  std::optional<ActivationKind> kind;  // nullopt: ReLU, which is a separate operation
 };
 constexpr std::array kActivations{NamedActivation{"relu", {}},
                                   NamedActivation{"relu6", ActivationKind::kRelu6},
@@ -126,7 +126,8 @@ Activate activate_of(const Values& v) {
 }
 
 Init init_of(const Values& v) { return kInits.at(static_cast<std::size_t>(v.whole("init"))).init; }
-// PyTorch begins biases like their weights, where these begin as it has them; else they are 0.
+// PyTorch initialises biases like their weights. So do these if the weights have PyTorch's initial
+// values; otherwise biases start at 0.
 Init bias_init_of(const Values& v) {
   return init_of(v) == Init::kUniformFanIn ? Init::kUniformFanIn : Init::kZeros;
 }
@@ -194,13 +195,13 @@ ValueId make_bottleneck(NetBuilder& net, const At& at, ValueId x, const Values& 
                        {.inner = inner > 0 ? inner : width, .groups = v.whole("groups")});
 }
 
-// A block of residual nets that is told by width and stride.
+// A block of residual nets, given by width and stride.
 template <ResidualBlock make>
 ValueId make_residual(NetBuilder& net, const At& at, ValueId x, const Values& v) {
   return make(net, at.name, x, v.whole("width"), v.whole("stride"));
 }
 
-// The last part of the name is torchvision's for what lies inside such a block.
+// The last part of the name is torchvision's name for the parts of such a block.
 ValueId make_inverted(NetBuilder& net, const At& at, ValueId x, const Values& v, bool flat) {
   const auto channels = static_cast<double>(net.channels(x));
   InvertedResidual shape;

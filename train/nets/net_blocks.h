@@ -12,22 +12,22 @@ namespace winnow::train {
 
 inline constexpr int kMostWidth = 1 << 16;
 
-// What the net of a file is made of (docs/nets.md). Each block is a row: its keys, and a function
-// that calls what the nets of the table are built with.
+// The blocks that a net file may use (docs/nets.md). Each block is a row: its keys, and a function
+// that calls the same builders as the nets of the table.
 
 enum class KeyKind : std::uint8_t { kWhole, kReal, kSwitch, kWord };
 
 struct BlockKey {
   std::string_view name;
   KeyKind kind = KeyKind::kWhole;
-  double initial = 0;  // kMustBeGiven: there is none. It may lie outside of the range
-  double least = 0;    // numbers: the range of what is given
+  double initial = 0;  // default, which may be outside the range; kMustBeGiven: no default
+  double least = 0;    // numbers: the range of given values
   double most = 0;
-  std::span<const std::string_view> words = {};  // kWord: those that there are
+  std::span<const std::string_view> words = {};  // kWord: the known words
 };
 inline constexpr double kMustBeGiven = -1e9;
 
-// The keys of a block with their values: a word's is its place among the words, a switch's 0 or 1.
+// Values of a block's keys. A word is stored as its position in `words`, a switch as 0 or 1.
 class BlockValues {
  public:
   void set(std::string_view key, double value) { values_[key] = value; }
@@ -40,11 +40,11 @@ class BlockValues {
   std::map<std::string_view, double> values_;
 };
 
-// Where a block stands.
+// Context of a block within the net.
 struct BlockPlace {
-  std::string name;           // of the block
-  std::int64_t classes = 0;   // of the net
-  double drop_path_rate = 0;  // of this block
+  std::string name;           // the block's name
+  std::int64_t classes = 0;   // the net's classes
+  double drop_path_rate = 0;  // drop path rate of this block
 };
 
 struct Block {
@@ -52,9 +52,9 @@ struct Block {
   std::string_view what;
   std::span<const BlockKey> keys;
   ValueId (*make)(NetBuilder& net, const BlockPlace& at, ValueId x, const BlockValues& values);
-  bool repeats = false;        // takes `depth`
-  bool drops_path = false;     // has a shortcut beside which drop_path drops
-  bool takes_vectors = false;  // also data behind a linear layer, which is no image any more
+  bool repeats = false;        // accepts `depth`
+  bool drops_path = false;     // has a shortcut, so that drop_path applies
+  bool takes_vectors = false;  // also accepts vectors, as after a linear layer
 };
 std::span<const Block> net_blocks();
 

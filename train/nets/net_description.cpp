@@ -9,7 +9,7 @@
 namespace winnow::train {
 namespace {
 
-// Adds the blocks of a description to a net, one after the other.
+// Appends the blocks of a description to a net, in order.
 class DescribedNet {
  public:
   DescribedNet(const NetDescription& description, const NetOptions& options)
@@ -81,11 +81,11 @@ class DescribedNet {
   const std::int64_t classes_;
   NetBuilder net_;
   ValueId x_;
-  int dropping_ = 0;  // blocks that have a drop path
-  int number_ = 0;    // of the next of them
+  int dropping_ = 0;  // number of blocks with a drop path
+  int number_ = 0;    // index of the next of them
   std::map<std::string, int> counted_;
-  std::set<std::string> names_;  // of parameters and buffers
-  std::size_t checked_ = 0;      // values of the graph
+  std::set<std::string> names_;  // names of parameters and buffers
+  std::size_t checked_ = 0;      // values of the graph that were checked
   std::int64_t parameters_ = 0;
 };
 

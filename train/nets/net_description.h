@@ -9,31 +9,31 @@
 
 namespace winnow::train {
 
-// A net as data: blocks one after the other (docs/nets.md). Descriptions may come from anywhere;
-// these bound what one can ask for. Tensors have the limit of any graph.
+// A net as data: a sequence of blocks (docs/nets.md). Descriptions are untrusted; these limits
+// bound what one can request. Tensors have the same limit as in any graph.
 inline constexpr int kMostBlocks = 1000;
 inline constexpr std::int64_t kMostParameters = std::int64_t{1} << 30;
 
-// One block, or `depth` of them, of which the first has the stride.
+// One block, or a sequence of `depth` blocks. The first of them has the stride.
 struct BlockEntry {
-  std::int64_t line = 0;  // of the file, for messages
+  std::int64_t line = 0;  // in the file, for messages
   const Block* block = nullptr;
-  std::string name;  // "layer1", or "features.#", whose '#' counts blocks of that name from 0
-  int depth = 0;     // 0: one block, called `name`; else they are called `name`.0, `name`.1, ...
+  std::string name;  // "layer1", or "features.#", whose '#' counts the blocks of that name from 0
+  int depth = 0;     // 0: one block, called `name`; else `name`.0, `name`.1, ...
   BlockValues values;
 };
 
 struct NetDescription {
   std::string where;  // the file, for messages
   int image_size_px = 224;
-  double drop_path = 0;  // rate of the last block that has one; less in proportion before
+  double drop_path = 0;  // rate of the last block that has one; proportionally less before it
   std::vector<BlockEntry> entries;
 };
 
-// The graph, as Net::make has it.
+// Builds the graph, as Net::make does.
 //
-// Throws   UsageError: two tensors of one name, more than kMostParameters.
-//          ShapeError: a block that does not fit what is before it. Both name its line.
+// Errors  UsageError: two tensors of one name, more than kMostParameters. ShapeError: a block that
+//         does not fit the one before it. Both name the line.
 Graph make_net(const NetDescription& description, const NetOptions& options);
 
 }  // namespace winnow::train

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kSuffix = ".toml";
 constexpr double kMostDropPath = 0.9;
 
-// Of what a file says, to be told to a person.
+// The start of a file's text, for messages.
 std::string quoted_start(std::string_view text) {
   constexpr std::size_t kMost = 80;
   return std::string(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "");
@@ -37,7 +37,7 @@ void check_size(std::uintmax_t bytes, const std::string& where) {
                    " bytes; a net is described by fewer");
 }
 
-// Reads one description. Everything it meets that is not of the language is an error with its line.
+// Reads one description. Anything outside the language is an error that names its line.
 class DescriptionReader {
  public:
   explicit DescriptionReader(const std::string& where) { made_.where = where; }
@@ -169,7 +169,7 @@ class DescriptionReader {
     }
   }
 
-  // It becomes part of the names of tensors.
+  // The name becomes part of tensor names.
   std::string name_of(const toml::node& value) const {
     constexpr std::size_t kLongest = 64;
     constexpr std::string_view kAllowed =
@@ -183,7 +183,7 @@ class DescriptionReader {
     return name;
   }
 
-  // The classes give the width of the last layer, and of no other.
+  // Only the last layer takes its width from the classes.
   void check_end() const {
     for (const BlockEntry& entry : made_.entries) {
       const bool last = &entry == &made_.entries.back();
@@ -223,7 +223,7 @@ bool is_net_file(std::string_view net) { return net.ends_with(kSuffix); }
 
 NetChoice read_net_file(const std::string& path) {
   require_file(path);
-  std::error_code none;  // what cannot be read is told below
+  std::error_code none;  // an unreadable file is reported below
   check_size(std::filesystem::file_size(path, none), path);
   NetChoice net{.name = std::filesystem::path(path).stem().string(),
                 .description = read_text(path),

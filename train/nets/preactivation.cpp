@@ -7,7 +7,7 @@ ValueId activated(NetBuilder& net, const std::string& name, const std::string& n
   return net.relu(name + ".relu" + number, net.batch_norm(name + ".bn" + number, x));
 }
 
-// From x where the shape stays, from its activation otherwise.
+// Starts from x if the shape stays, otherwise from its activation.
 ValueId shortcut(NetBuilder& net, const std::string& name, ValueId x, ValueId activation,
                  std::int64_t filters, int stride) {
   if (stride == 1 && net.channels(x) == filters) return x;

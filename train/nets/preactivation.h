@@ -6,15 +6,15 @@
 
 namespace winnow::train {
 
-// What residual nets with batch norm and ReLU before each convolution are made of (He et al.,
-// "Identity mappings in deep residual networks", ECCV 2016). Where a block changes the shape, its
-// shortcut is a 1x1 convolution of its first activation, without batch norm.
+// Blocks of residual nets with batch norm and ReLU before each convolution. If a block changes the
+// shape, its shortcut is a 1x1 convolution of its first activation, without batch norm.
+// Source  He et al., "Identity mappings in deep residual networks" (ECCV 2016).
 
-// Layers "<name>.bn1", ".conv1" and so on; 3x3 convolutions.
+// Two 3x3 convolutions. Layers are "<name>.bn1", "<name>.conv1" and so on.
 ValueId preactivated_basic_block(NetBuilder& net, const std::string& name, ValueId x,
                                  std::int64_t width, int stride);
 
-// 1x1 down to `width`, 3x3 with the stride, 1x1 up to four times it.
+// Convolutions: 1x1 down to `width`, 3x3 with the stride, 1x1 up to four times `width`.
 ValueId preactivated_bottleneck(NetBuilder& net, const std::string& name, ValueId x,
                                 std::int64_t width, int stride);
 

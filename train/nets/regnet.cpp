@@ -21,7 +21,7 @@ ValueId regnet_relu(NetBuilder& net, const std::string& name, ValueId x) {
   return net.relu(name, x);
 }
 
-// Squeezes to a quarter of the channels that the block reads.
+// Squeezes to a quarter of the block's input channels.
 ValueId block(NetBuilder& net, const std::string& name, ValueId x, int width, int stride) {
   const auto squeezed =
       static_cast<std::int64_t>(std::nearbyint(0.25 * static_cast<double>(net.channels(x))));

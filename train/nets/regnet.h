@@ -4,8 +4,8 @@
 
 namespace winnow::train {
 
-// Radosavovic et al., "Designing network design spaces" (CVPR 2020): RegNetY-400MF as torchvision
-// has it.
+// RegNetY-400MF, as in torchvision.
+// Source  Radosavovic et al., "Designing network design spaces" (CVPR 2020).
 Graph make_regnet_y_400mf(const NetOptions& options);
 
 }  // namespace winnow::train

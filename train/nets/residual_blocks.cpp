@@ -7,7 +7,7 @@
 namespace winnow::train {
 namespace {
 
-// y beside the shortcut from x, and a ReLU on their sum.
+// The sum of y and the shortcut from x, followed by a ReLU.
 ValueId joined(NetBuilder& net, const std::string& name, ValueId x, ValueId y,
                const std::string& relu, int stride) {
   const std::int64_t filters = net.channels(y);

@@ -9,11 +9,12 @@
 
 namespace winnow::train {
 
-// Squeeze and excite (Hu et al. 2018), torchvision's SqueezeExcitation: x with a factor for each
-// channel of a sample, computed of the channels' means by two 1x1 convolutions, ".fc1" and ".fc2".
+// Squeeze and excite, torchvision's SqueezeExcitation: multiplies each channel of a sample by a
+// factor. Two 1x1 convolutions, ".fc1" and ".fc2", compute the factors from the channels' means.
+// Source  Hu et al. 2018.
 struct SqueezeExcite {
-  std::int64_t squeezed = 1;                   // channels between them
-  std::optional<ActivationKind> between = {};  // none: ReLU
+  std::int64_t squeezed = 1;                   // channels between the convolutions
+  std::optional<ActivationKind> between = {};  // nullopt: ReLU
   ActivationKind of_factor = ActivationKind::kSigmoid;
   Init bias_init = Init::kZeros;
 };

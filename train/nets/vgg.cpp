@@ -10,7 +10,7 @@
 namespace winnow::train {
 namespace {
 
-constexpr int kPool = 0;  // among widths
+constexpr int kPool = 0;  // a pool, in lists of widths
 constexpr int kEleven[] = {64,  kPool, 128,   kPool, 256, 256,  kPool,
                            512, 512,   kPool, 512,   512, kPool};
 constexpr int kSixteen[] = {64,    64,  kPool, 128, 128,   kPool, 256, 256, 256,

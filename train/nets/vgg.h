@@ -4,9 +4,10 @@
 
 namespace winnow::train {
 
-// Simonyan and Zisserman, "Very deep convolutional networks" (ICLR 2015), with batch norm, as
-// torchvision has them, with dropout. Images whose sides are below 224 pixels have smaller maps
-// before the first linear layer, which therefore is smaller. Images of 32 x 32 and more.
+// VGG nets with batch norm and dropout, as in torchvision.
+// Images  At least 32 x 32 pixels. Below 224, the maps before the first linear layer are smaller,
+//         and so is that layer.
+// Source  Simonyan and Zisserman, "Very deep convolutional networks" (ICLR 2015).
 Graph make_vgg11_bn(const NetOptions& options);
 Graph make_vgg16_bn(const NetOptions& options);
 

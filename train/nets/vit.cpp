@@ -32,7 +32,7 @@ void check_patches(const NetOptions& options, int patch_px) {
                    " by --image-size");
 }
 
-// The tokens of the patches, the class token before them.
+// The class token, followed by the tokens of the patches.
 ValueId embed(NetBuilder& net, const Vit& vit) {
   const ValueId x = net.conv("conv_proj", net.image(),
                              {.filters = vit.width,
@@ -66,7 +66,7 @@ Graph make(const NetOptions& options, const Vit& vit) {
   for (int i = 0; i < vit.blocks; ++i) {
     x = block(net, "encoder.layers.encoder_layer_" + std::to_string(i), x, vit);
   }
-  // Norms are of single tokens, and only the class token is read behind the last one.
+  // Norms apply to each token separately, and only the class token is used after the last one.
   x = net.add_layer(kSelectToken, "encoder.class_token", {x});
   x = layer_norm(net, "encoder.ln", x, kVitEpsilon);
   x = net.linear("heads.head", x, options.classes,

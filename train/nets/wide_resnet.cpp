@@ -8,7 +8,7 @@
 namespace winnow::train {
 namespace {
 
-// 6 n + 4 layers have n blocks a stage.
+// A net of 6 n + 4 layers has n blocks in each stage.
 Graph make(const NetOptions& options, int blocks, std::int64_t widen) {
   NetBuilder net(options);
   ValueId x = net.conv("conv1", net.image(), {.filters = 16, .kernel = 3, .pad = 1});

@@ -4,8 +4,9 @@
 
 namespace winnow::train {
 
-// Zagoruyko and Komodakis, "Wide residual networks" (BMVC 2016), for small images, without dropout:
-// WRN-16-4 and WRN-28-10, so many layers and times the width.
+// Wide ResNets for small images, without dropout: WRN-16-4 and WRN-28-10, named by layers and width
+// factor.
+// Source  Zagoruyko and Komodakis, "Wide residual networks" (BMVC 2016).
 Graph make_wrn16_4(const NetOptions& options);
 Graph make_wrn28_10(const NetOptions& options);
 
