@@ -12,7 +12,7 @@
 namespace winnow::train {
 namespace {
 
-// The names of the parameters of the layer whose output are the logits.
+// Names of the parameters of the layer that outputs the logits.
 std::vector<std::string> parameters_of_logits(const Graph& graph) {
   const auto logits = std::ranges::find(graph.outputs, OutputKind::kLogits, &Output::kind);
   const auto last = std::ranges::find_if(graph.nodes, [&](const Node& node) {
@@ -31,7 +31,7 @@ std::vector<std::string> parameters_of_logits(const Graph& graph) {
   return names;
 }
 
-// One that `names` has and `others` has not; empty: none.
+// The first of `names` that `others` lacks; nullptr if there is none.
 const std::string* first_without(const std::vector<std::string>& names,
                                  const std::vector<std::string>& others) {
   const std::set<std::string_view> known(others.begin(), others.end());
@@ -105,7 +105,7 @@ std::vector<std::string> classes_in(const std::map<std::string, std::string>& me
         JsonReader(found->second, {"the classes of a file's metadata", "", 2}).texts();
     const std::set<std::string_view> different(names.begin(), names.end());
     return different.size() == names.size() ? names : std::vector<std::string>();
-  } catch (const FormatError&) {  // somebody else's
+  } catch (const FormatError&) {  // another program's entry
     return {};
   }
 }

@@ -38,13 +38,13 @@ std::string rule_text(const LrScale& rule) {
 
 bool is_of_projector(const std::string& name) { return name.starts_with(kProjectorPrefix); }
 
-// Whether `name` is a tensor of one of the heads of `graph`'s stages.
+// Whether `name` is a tensor of a local head of `graph`.
 bool is_of_local_head(const Graph& graph, std::string_view name) {
   return has_local_heads(graph) && is_named_as_local_head(name);
 }
 
-// Names of the parameters of the net's last fully connected layer, and of all of a projector's
-// tensors behind it.
+// Names of the parameters of the net's last fully connected layer, and of all tensors of a
+// projector after it.
 std::vector<std::string> head_of(const Graph& graph) {
   std::vector<std::string> names;
   for (const Value& value : graph.values) {
@@ -62,7 +62,7 @@ std::vector<std::string> head_of(const Graph& graph) {
   return names;
 }
 
-// What to do where `tensor` has another shape in a file.
+// Advice for the user if `tensor` has another shape in the file.
 std::string advice(const Graph& graph, const std::string& tensor) {
   for (const Node& node : graph.nodes) {
     if (node.op == &kTokens && graph.value(node.inputs[2]).name == tensor) {
@@ -73,8 +73,7 @@ std::string advice(const Graph& graph, const std::string& tensor) {
   return {};
 }
 
-// What a file's names of classes and tensors say of its classifier, which has the shape of that of
-// the classes `wanted`.
+// Compares the file's classes with the classes `wanted`, for a classifier of the right shape.
 void judge_classes(const std::vector<std::string>& wanted, const std::vector<std::string>& trained,
                    const std::vector<NamedTensor>& tensors, InitialWeights& result) {
   if (wanted.empty()) return;
@@ -89,8 +88,9 @@ void judge_classes(const std::vector<std::string>& wanted, const std::vector<std
   }
 }
 
-// How the rows of the file's classifier come into the order `wanted`; nothing where they have it,
-// or are not taken. Throws UsageError where the net has none that could begin anew or be ordered.
+// How to bring the rows of the file's classifier into the order `wanted`. nullopt if they are in
+// that order, or are not used. Throws UsageError if the net has no classifier that could start anew
+// or be reordered.
 std::optional<ClassOrder> order_of_classes(const std::vector<std::string>& trained,
                                            const std::vector<std::string>& wanted,
                                            const Graph& graph, const std::string& file,
@@ -103,8 +103,8 @@ std::optional<ClassOrder> order_of_classes(const std::vector<std::string>& train
                    "for the classes of the data");
 }
 
-// Names that PyTorch puts before those of a net that is wrapped: by DataParallel, torch.compile, or
-// as a member of a LightningModule.
+// Removes the prefixes that PyTorch adds to the names of a wrapped net: by DataParallel,
+// torch.compile, or as a member of a LightningModule.
 void strip_wrappers(std::vector<NamedTensor>& tensors) {
   for (const std::string_view prefix : {"module.", "_orig_mod.", "model.", "module."}) {
     const auto has_it = [&](const NamedTensor& t) { return t.name.starts_with(prefix); };
@@ -113,14 +113,14 @@ void strip_wrappers(std::vector<NamedTensor>& tensors) {
   }
 }
 
-// Whether the names of local heads in a file are those of heads, and not of layers of the net.
+// Whether names of local heads in a file belong to heads, not to layers of the net.
 bool names_local_heads(const Graph& graph) {
   return has_local_heads(graph) || std::ranges::none_of(graph.values, [](const Value& value) {
            return is_named_as_local_head(value.name);
          });
 }
 
-// Tensors of a file that the net does not take, and that are worth a word.
+// Tensors of the file that the net does not use and that the user should know about.
 std::vector<std::string> ignored_tensors(
     const Graph& graph, const std::vector<NamedTensor>& tensors,
     const std::map<std::string_view, const NamedTensor*>& left) {
@@ -155,8 +155,8 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// The values of `tensor`, which leaves `stored`, of the file's tensors. Empty, and in result.kept,
-// where the file is for another head.
+// Returns the values of `tensor` and removes it from `stored`, the file's remaining tensors. If the
+// file is for another classifier: empty, and adds it to result.kept.
 std::vector<float> take_values(const Value& tensor, const Graph& graph, const std::string& file,
                                std::map<std::string_view, const NamedTensor*>& stored,
                                InitialWeights& result) {
@@ -230,7 +230,7 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
   std::map<std::string_view, const NamedTensor*> by_name;
   for (const NamedTensor& t : tensors) by_name.emplace(t.name, &t);
   InitialWeights result;
-  std::vector<std::vector<float>> values;  // of each tensor of the model; empty: kept
+  std::vector<std::vector<float>> values;  // for each tensor of the model; empty: keeps its values
   for (const Model::Tensor& t : model.tensors) {
     values.push_back(is_of_local_head(graph, t.about.name)
                          ? std::vector<float>()
@@ -243,7 +243,7 @@ InitialWeights load_initial_weights(Model& model, const Graph& graph,
     judge_classes(model.classes, trained, tensors, result);
     order = order_of_classes(trained, model.classes, graph, file.string(), result);
   }
-  // A head is one thing: where one of its parameters is for other classes, all are.
+  // A classifier is one unit: if one of its parameters is for other classes, none is taken.
   if (!result.kept.empty() || !result.other.empty()) result.kept = head;
   for (std::size_t i = 0; i < values.size(); ++i) {
     Model::Tensor& t = model.tensors[i];

@@ -59,7 +59,7 @@ void allocate_state(Model& model, std::span<const std::string_view> slots) {
 
 namespace {
 
-// In place where it has that size already.
+// Copies in place if the size is right already.
 void copy_to(std::vector<float>& average, const std::vector<float>& value) {
   average.resize(value.size());
   std::ranges::copy(value, average.begin());
@@ -85,7 +85,7 @@ std::string first_not_finite(const Model& model) {
   return {};
 }
 
-// By elements: spans of the vectors stay valid.
+// Swaps elements, so that spans of the vectors stay valid.
 void swap_ema(Model& model) {
   for (Model::Tensor& t : model.tensors) std::ranges::swap_ranges(t.data, t.ema);
 }

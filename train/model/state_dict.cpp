@@ -37,14 +37,14 @@ std::vector<NamedTensor> state_dict(const Model& model, std::vector<float> Model
   return tensors;
 }
 
-// Spans bound to the vectors stay valid: values are copied into place.
+// Copies the values in place, so that spans of the vectors stay valid.
 void load(std::vector<float>& into, const std::vector<NamedTensor>& tensors,
           const std::string& name, const Shape& shape, const std::string& where) {
   const auto values = f32_values(find_tensor(tensors, name, shape, where));
   std::ranges::copy(values, into.begin());
 }
 
-// The optimiser's vectors of a tensor, with their names in a checkpoint.
+// Visits the optimiser's vectors of a tensor, with their names in a checkpoint.
 template <class Tensor, class Visit>
 void for_each_state(const std::vector<std::string>& slots, Tensor& t, const Visit& visit) {
   for (std::size_t slot = 0; slot < t.state.size(); ++slot) {

@@ -9,20 +9,20 @@
 
 namespace winnow::train {
 
-// As torchvision's state_dict: parameters, running statistics and num_batches_tracked (`steps`).
+// As torchvision's state_dict: parameters, running statistics, and num_batches_tracked (`steps`).
 std::vector<NamedTensor> to_state_dict(const Model& model, std::int64_t steps);
-// The moving averages, likewise; empty where there are none.
+// The same for the moving averages; empty if there are none.
 std::vector<NamedTensor> to_ema_state_dict(const Model& model, std::int64_t steps);
-// The optimiser's state of every parameter: "momentum.<parameter>", a tensor for each slot;
-// "lookahead.<parameter>" where there is one.
+// The optimiser's state of all parameters: "momentum.<parameter>", a tensor for each slot, and
+// "lookahead.<parameter>" if there is one.
 std::vector<NamedTensor> to_optimizer_state(const Model& model);
 
-// A model of the graph's tensors with these numbers, or as below. Takes no memory for a tensor
-// whose numbers are not there.
+// A model with the graph's tensors and these numbers, loaded as below. Uses no memory for tensors
+// without numbers.
 Model model_of(const Graph& graph, const std::vector<NamedTensor>& tensors,
                const std::string& where);
 
-// Overwrites the model's numbers. Every tensor must be there with its shape; FormatError names the
+// Overwrite the model's numbers. Every tensor must be present with its shape; FormatError names the
 // first that is not.
 void load_state_dict(Model& model, const std::vector<NamedTensor>& tensors,
                      const std::string& where);

@@ -12,7 +12,7 @@
 namespace winnow::train {
 namespace {
 
-// A square matrix, row by row.
+// A square matrix, row-major.
 struct Matrix {
   explicit Matrix(std::size_t rows) : n(rows), elements(rows * rows) {}
   double& at(std::size_t i, std::size_t j) { return elements[i * n + j]; }
@@ -24,7 +24,7 @@ struct Matrix {
 
 struct Eigen {
   std::vector<double> values;
-  Matrix vectors;  // columns
+  Matrix vectors;  // in columns
 };
 
 // Makes element (p,q) of the symmetric `a` zero by a rotation of rows and columns.
@@ -45,7 +45,7 @@ void rotate(Matrix& a, Matrix& vectors, std::size_t p, std::size_t q) {
   a.at(p, q) = a.at(q, p) = 0;
 }
 
-// Jacobi 1846: rotations of all pairs in turn, which converge quadratically in the end.
+// Jacobi 1846: rotates all pairs in turn. Converges quadratically in the end.
 Eigen eigen_of(Matrix a) {
   constexpr int kSweeps = 50;
   Matrix vectors(a.n);
@@ -60,7 +60,7 @@ Eigen eigen_of(Matrix a) {
   return {std::move(values), std::move(vectors)};
 }
 
-// Second moments of the normalised pixels, (x / 255 - mean) / deviation.
+// Second moments of the normalised pixels, (x / 255 - mean) / stddev.
 Matrix second_moments(const PatchSums& patches, const WhiteningOptions& options) {
   constexpr double kWhite = 255;
   const std::size_t pixels = patches.size() / static_cast<std::size_t>(patches.channels());
