@@ -9,7 +9,8 @@
 namespace winnow::train {
 namespace {
 
-// A value of the arena: `bytes` rounded up to the alignment, used by the nodes first ... last.
+// A value in the arena: its size rounded up to the alignment, and the nodes first ... last that use
+// it.
 struct Tenant {
   std::size_t value = 0;
   std::size_t bytes = 0;
@@ -62,12 +63,13 @@ std::size_t lower_bound_of(const std::vector<Tenant>& tenants, std::size_t nodes
   return *std::max_element(live.begin(), live.end());
 }
 
-// Places one tenant after the other into the smallest gap that fits between those it meets, else
-// behind them. Returns the offsets, by tenant, and the size of the arena.
+// Places the tenants in the given order: each into the smallest gap that fits between those with
+// overlapping lifetimes, else after them. Returns the offset of each tenant, and the size of the
+// arena.
 std::pair<std::vector<std::size_t>, std::size_t> place_in_order(
     const std::vector<Tenant>& tenants, const std::vector<std::size_t>& order) {
   std::vector<std::size_t> offsets(tenants.size(), 0);
-  std::vector<std::size_t> placed;  // by offset
+  std::vector<std::size_t> placed;  // sorted by offset
   std::size_t arena_bytes = 0;
   for (const std::size_t i : order) {
     std::size_t best = ArenaLayout::kOutside;
@@ -93,9 +95,9 @@ std::pair<std::vector<std::size_t>, std::size_t> place_in_order(
 
 }  // namespace
 
-// Dynamic storage allocation is NP-hard; greedy placement by size (Pisarchyk and Lee, "Efficient
+// Dynamic storage allocation is NP-hard. Greedy placement by size (Pisarchyk and Lee, "Efficient
 // memory management for deep neural net inference", 2020) and by size times lifetime come close to
-// the lower bound on nets. The better of them is taken.
+// the lower bound for nets. The better of both is used.
 ArenaLayout lay_out_arena(const Graph& graph, DType compute) {
   const std::vector<Tenant> tenants = find_tenants(graph, compute);
   std::vector<std::size_t> order(tenants.size());

@@ -18,7 +18,7 @@ bool any_of(const std::vector<ValueId>& ids, const std::vector<bool>& marked) {
   return std::ranges::any_of(ids, [&](ValueId id) { return marked[position(id)]; });
 }
 
-// Values that lie on a path from the pixels to the loss.
+// Whether each value is on a path from the pixels to the loss.
 std::vector<bool> find_paths(const Graph& graph) {
   const auto loss = std::ranges::find(graph.outputs, OutputKind::kLoss, &Output::kind);
   if (loss == graph.outputs.end()) throw Error("a graph without a loss has no borders");
@@ -42,7 +42,7 @@ double multiply_adds_of(const Graph& graph, const Node& node) {
   return node.op->multiply_adds == nullptr ? 0 : node.op->multiply_adds(graph, node);
 }
 
-// Multiply-adds of the nodes before each border, then of all nodes.
+// Multiply-adds of the nodes before each border; then of all nodes.
 std::vector<double> multiply_adds_before(const Graph& graph, const std::vector<Border>& borders) {
   std::vector<double> before;
   double sum = 0;
@@ -60,7 +60,7 @@ bool is_in_module(std::string_view name, std::string_view module) {
   return name == module || (name.starts_with(module) && name[module.size()] == '.');
 }
 
-// Nodes [0, this) are the last one of that name and all before it; nothing: the graph has none.
+// Number of nodes up to and including the last one of that name; nullopt if the graph has none.
 std::optional<std::size_t> nodes_to(const Graph& graph, std::string_view name) {
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     const bool is_it = is_in_module(graph.nodes[i].name, name) ||
@@ -71,7 +71,7 @@ std::optional<std::size_t> nodes_to(const Graph& graph, std::string_view name) {
   return std::nullopt;
 }
 
-// Why no stage can end behind so many nodes.
+// Why no stage can end after this many nodes.
 std::string_view why_no_end(const Graph& graph, std::optional<std::size_t> nodes) {
   if (!nodes) return "which the net has not";
   const auto is_counted = [&](const Node& node) { return multiply_adds_of(graph, node) > 0; };
@@ -85,7 +85,7 @@ std::string_view why_no_end(const Graph& graph, std::optional<std::size_t> nodes
   return "for something goes past it";
 }
 
-// Throws UsageError: why no stage can end at `name`, and where one can.
+// Throws UsageError: says why no stage can end at `name`, and where one can.
 [[noreturn]] void throw_no_border(const Graph& graph, std::string_view name) {
   std::vector<std::string> known;
   const std::vector<Border> ends = stage_ends(graph);
@@ -104,8 +104,8 @@ std::string_view why_no_end(const Graph& graph, std::optional<std::size_t> nodes
                    std::string(why_no_end(graph, nodes)) + where + "; --net NAME --show lists all");
 }
 
-// Borders with multiply-adds before and behind them. `last`: of those between which nothing is
-// computed the last one alone.
+// Borders with multiply-adds before and after them. `last`: if nothing is computed between several
+// of them, only the last one.
 std::vector<Border> inner_borders(const Graph& forward, bool last) {
   const std::vector<Border> borders = find_borders(forward);
   const std::vector<double> before = multiply_adds_before(forward, borders);
@@ -117,15 +117,15 @@ std::vector<Border> inner_borders(const Graph& forward, bool last) {
   return inner;
 }
 
-// Pieces [0, last) in some stages, the last of which is of pieces [first, last): what the most
-// costly neighbours cost, and where the stage before the last one begins.
+// A cut of pieces [0, last) into stages, whose last stage is the pieces [first, last): the cost of
+// the costliest two neighbours, and where the stage before the last begins.
 struct NeighbourCut {
   double most = std::numeric_limits<double>::infinity();
   std::size_t before = 0;
 };
-using NeighbourCuts = std::vector<std::vector<NeighbourCut>>;  // [first][last]
+using NeighbourCuts = std::vector<std::vector<NeighbourCut>>;  // indexed by [first][last]
 
-// The best cuts with one stage more.
+// The best cuts with one more stage.
 NeighbourCuts with_another_stage(const std::vector<std::vector<double>>& cost,
                                  const NeighbourCuts& cuts) {
   const std::size_t pieces = cost.size();
@@ -145,18 +145,18 @@ NeighbourCuts with_another_stage(const std::vector<std::vector<double>>& cost,
 
 }  // namespace
 
-// Nodes stand in executable order. Of the values on paths that come before a border, those that are
-// read behind it would be on paths around it: there are none.
+// Nodes are in executable order. A value on a path, computed before the border and read after it,
+// would be a path around the border; so there must be none.
 std::vector<Border> find_borders(const Graph& forward) {
   const std::vector<bool> on_path = find_paths(forward);
-  std::vector<int> readers(forward.values.size(), 0);  // still to come
+  std::vector<int> readers(forward.values.size(), 0);  // number of readers still to come
   const auto passes = [&](const Node& node) { return any_of(node.outputs, on_path); };
   for (const Node& node : forward.nodes) {
     if (!passes(node)) continue;
     for (const ValueId id : node.inputs) ++readers[position(id)];
   }
   std::vector<Border> borders;
-  int open = 1;  // values on paths with readers to come; the pixels are
+  int open = 1;  // values on paths that have readers to come; at first the pixels
   for (std::size_t i = 0; i < forward.nodes.size(); ++i) {
     const Node& node = forward.nodes[i];
     if (!passes(node)) continue;
@@ -223,8 +223,8 @@ std::vector<std::size_t> choose_ends(const std::vector<std::vector<double>>& cos
                                      std::size_t stages) {
   const std::size_t pieces = cost.size();
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  // The first `last` pieces in so many stages: the cost of the most costly, and where its last
-  // stage begins.
+  // best[stages][last] cuts the first `last` pieces into so many stages: the cost of the costliest
+  // stage, and where the last stage begins.
   std::vector<std::vector<std::pair<double, std::size_t>>> best(
       stages + 1, std::vector<std::pair<double, std::size_t>>(pieces + 1, {kNone, 0}));
   best[0][0] = {0, 0};
@@ -250,7 +250,7 @@ std::vector<std::size_t> choose_ends_of_neighbours(const std::vector<std::vector
                                                    std::size_t stages) {
   const std::size_t pieces = cost.size();
   std::vector<NeighbourCuts> best = {
-      NeighbourCuts(pieces, std::vector<NeighbourCut>(pieces + 1))};  // by stages, from 1
+      NeighbourCuts(pieces, std::vector<NeighbourCut>(pieces + 1))};  // indexed by stages, from 1
   for (std::size_t last = 1; last <= pieces; ++last) best[0][0][last].most = cost[0][last - 1];
   while (best.size() < stages) best.push_back(with_another_stage(cost, best.back()));
   std::size_t last = pieces;

@@ -6,18 +6,18 @@
 
 namespace winnow::train {
 
-// What rewrites share. A rewrite edits a copy in place: it changes nodes, marks some as dropped,
-// and ends with compacted().
+// Shared by rewrites. A rewrite edits a copy in place: it changes nodes, marks some as dropped, and
+// ends with compacted().
 
-// How often nodes read each value.
+// How many times nodes read each value.
 std::vector<int> reader_counts(const Graph& graph);
 
-// Whether each value is among the graph's outputs.
+// Whether each value is a graph output.
 std::vector<bool> is_output(const Graph& graph);
 
-// The graph without the nodes marked in `dropped` and without the values that then are neither
-// produced nor, in the case of inputs, read; the rest renumbered in order. Throws Error when a node
-// or an output left needs a computed value that nothing produces any more.
+// The graph without the nodes marked in `dropped`, renumbered in order. Also drops values that
+// nothing produces any more, and inputs that nothing reads.
+// Throws Error if a remaining node or output needs a value that is no longer computed.
 Graph compacted(const Graph& graph, const std::vector<bool>& dropped);
 
 }  // namespace winnow::train

@@ -15,32 +15,33 @@ struct Graph;
 struct Node;
 struct Value;
 
-// How tests hold an operation to its meaning.
+// How tests verify an operation.
 struct OperationChecks {
-  // Adds the cases of the operation to the table (train/ops/cases.h). The first operation of a
-  // family adds the cases of the whole family. Null: another one does.
+  // Adds the operation's test cases to the table (train/ops/cases.h). The first operation of a
+  // family adds those of the whole family; nullptr for the others.
   void (*cases)(CaseTable& table) = nullptr;
-  // Appends numbers that change only where the operation has a kink, for finite differences.
-  // Null: smooth everywhere.
+  // For finite differences: appends numbers that change only where the operation has a kink.
+  // nullptr: smooth everywhere.
   void (*sides)(const ReferenceOperands& operands, std::vector<double>& sides) = nullptr;
 };
 
-// All that is known of one operation. Constants of this type stand in train/ops; a node points to
-// its own. Two nodes are of the same operation when they point to the same constant.
+// Everything known about one operation. Constants of this type are in train/ops, and nodes point to
+// them. Two nodes have the same operation if they point to the same constant.
 struct Operation {
   std::string_view name;
-  // The values it yields. Throws ShapeError when operands or attributes do not fit.
+  // Infers the outputs. Throws ShapeError if operands or attributes are not valid.
   std::vector<Value> (*infer)(const ShapeInference& in) = nullptr;
-  // Its float64 meaning: reads the inputs, assigns the outputs.
+  // Float64 reference implementation: reads the inputs, assigns the outputs.
   void (*reference)(const ReferenceOperands& operands) = nullptr;
-  // The attributes in to_text(), each behind a space. Null: nothing to say.
+  // The attributes as to_text() prints them, each after a space. nullptr: there are none.
   std::string (*text)(const Attributes& attributes) = nullptr;
-  // Appends the backward nodes of a forward node. Null: it has no gradient.
+  // Appends the backward nodes of a forward node. nullptr: the operation has no gradient.
   void (*gradient)(GradientBuilder& builder, const Node& node) = nullptr;
-  // Multiply-adds of a node, padding counted as if it were data. Null: none; bound by its bytes.
+  // Multiply-adds of a node, counting padding like data. nullptr: none; the node is limited by its
+  // bytes.
   double (*multiply_adds)(const Graph& graph, const Node& node) = nullptr;
   OperationChecks checks = {};
-  // A loss of each class by itself: its targets need not be a distribution over the classes.
+  // A loss that treats each class separately: targets need not be a distribution over the classes.
   bool each_class = false;
 };
 

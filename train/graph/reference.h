@@ -8,18 +8,18 @@
 
 namespace winnow::train {
 
-// The operands of one node as float64 numbers in memory order: data of rank 4 and its gradients
-// NHWC, filters and their gradients in logical order. Outputs have their size already.
+// The operands of one node as float64 numbers in memory order: images of rank 4 and their gradients
+// in NHWC, filters and their gradients in logical order. Outputs already have their size.
 class ReferenceOperands {
  public:
-  // `values`: the numbers of each value of the graph.
+  // `values` has the numbers of every value of the graph.
   ReferenceOperands(const Graph& graph, const Node& node, std::span<std::vector<double>> values)
       : graph_(graph), node_(node), values_(values) {}
 
   std::size_t inputs() const { return node_.inputs.size(); }
   const std::vector<double>& in(std::size_t i) const { return numbers(node_.inputs[i]); }
   std::vector<double>& out(std::size_t i) const { return numbers(node_.outputs[i]); }
-  // Null unless `there`.
+  // nullptr unless `there`.
   const std::vector<double>* in_if(std::size_t i, bool there) const {
     return there ? &in(i) : nullptr;
   }
@@ -39,8 +39,8 @@ class ReferenceOperands {
   std::span<std::vector<double>> values_;
 };
 
-// Computes one node in float64: reads its inputs from `values`, assigns its outputs, which have
-// their size already.
+// Computes one node in float64: reads its inputs from `values` and assigns its outputs, which
+// already have their size.
 void interpret_node(const Graph& graph, const Node& node, std::span<std::vector<double>> values);
 
 }  // namespace winnow::train

@@ -10,7 +10,7 @@
 
 namespace winnow::train {
 
-// The operands of a node that is to be, and the checks that operations share. Every check throws
+// The operands of a node to be added, and checks that operations share. Every check throws
 // ShapeError, naming the operation and the node.
 class ShapeInference {
  public:
@@ -29,20 +29,23 @@ class ShapeInference {
 
   std::size_t inputs() const { return inputs_.size(); }
   const Value& value(std::size_t i) const { return graph_.value(inputs_[i]); }  // input i
-  void arity(std::size_t wanted) const;                                         // that many inputs
-  const Shape& rank(std::size_t i, std::size_t wanted) const;  // that many extents of input i
-  void storage(std::size_t i, Storage wanted) const;           // input i is bytes, or is not
-  void same_as(std::size_t i, const Shape& wanted) const;      // not bytes, of that shape
+  void arity(std::size_t wanted) const;  // requires that many inputs
+  // requires that many extents of input i
+  const Shape& rank(std::size_t i, std::size_t wanted) const;
+  // requires that storage of input i: bytes, or not
+  void storage(std::size_t i, Storage wanted) const;
+  void same_as(std::size_t i, const Shape& wanted) const;  // requires this shape, and not bytes
   void same(std::string_view what, const Shape& got, const Shape& wanted) const;
   void extent(std::string_view what, std::int64_t got, std::int64_t wanted) const;
-  // How often a window of `kernel` elements fits into `size` elements with zeros at both ends.
+  // Number of positions of a window of `kernel` elements in `size` elements with zeros at both
+  // ends.
   struct Pads {
     std::int64_t before, after;
   };
   std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t stride,
                        const Pads& pads) const;
 
-  // A value that the node yields, named "<node><suffix>".
+  // An output value of the node, named "<node><suffix>".
   Value made(const std::string& suffix, Shape shape, Storage storage) const;
   Value computed(Shape shape) const { return made("", std::move(shape), Storage::kCompute); }
 
