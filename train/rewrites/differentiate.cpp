@@ -11,9 +11,9 @@ namespace {
 
 std::size_t position(ValueId id) { return static_cast<std::size_t>(id); }
 
-// Reverse accumulation, one loss after the other: the forward nodes are visited backwards, the
-// operation of each adds what it contributes to the gradients of its inputs. A parameter's gradient
-// becomes an output with its last contribution of the last loss.
+// Reverse accumulation, one loss after the other. Visits the forward nodes in reverse; each
+// operation adds its contribution to the gradients of its inputs. A parameter's gradient becomes an
+// output with the last contribution of the last loss.
 class Differentiation final : public GradientBuilder {
  public:
   Differentiation(const Graph& graph, const std::vector<LossReach>& losses)
@@ -91,7 +91,8 @@ class Differentiation final : public GradientBuilder {
     }
   }
 
-  // A parameter's gradient of one loss is there. The losses' are added in their order.
+  // Called when a parameter's gradient for one loss is complete. Gradients of several losses are
+  // added in order.
   void add_to_total(ValueId of, ValueId part) {
     ValueId& total = total_[position(of)];
     if (total < 0) {
@@ -109,8 +110,8 @@ class Differentiation final : public GradientBuilder {
     return std::ranges::any_of(node.outputs, [&](ValueId id) { return wants(id); });
   }
 
-  // Gradients are wanted of what depends on a parameter and what the loss depends on, on this side
-  // of where its gradient ends.
+  // Gradients are wanted for values that depend on a parameter, that the loss depends on, and that
+  // are not beyond the ends of its gradient.
   std::vector<bool> find_wanted(const LossReach& loss) const {
     const std::size_t count = total_.size();
     std::vector<bool> ends(count, false);
@@ -139,7 +140,7 @@ class Differentiation final : public GradientBuilder {
     return wanted;
   }
 
-  // Tells what several losses have of one value, or of one node, from one another.
+  // A suffix that distinguishes the gradients of several losses for one value or node.
   std::string by_loss(ValueId of) const {
     const int several = std::max(several_[position(of)], several_[position(node_.outputs.front())]);
     return several > 1 ? " of " + graph_.value(loss_).name : "";
@@ -162,16 +163,16 @@ class Differentiation final : public GradientBuilder {
   Graph graph_;
   const std::vector<LossReach>& losses_;
   const std::size_t forward_nodes_;
-  // Over all losses, per value of the forward graph.
-  std::vector<ValueId> total_;  // of parameters, of the losses that came so far; -1
-  std::vector<int> to_come_;    // losses that want its gradient
-  std::vector<int> several_;    // the same before the first came
-  // For the current loss, likewise.
+  // Over all losses, for each value of the forward graph.
+  std::vector<ValueId> total_;  // gradients of parameters, summed over the losses so far; -1
+  std::vector<int> to_come_;    // number of losses still to come that want its gradient
+  std::vector<int> several_;    // the same before the first loss
+  // The same for the current loss.
   Node node_;  // the forward node
   ValueId loss_ = -1;
   std::vector<bool> wanted_;
-  std::vector<ValueId> gradient_;  // the sum of what came so far; -1
-  std::vector<int> uses_;          // how many contributions a gradient has in the end
+  std::vector<ValueId> gradient_;  // sum of the contributions so far; -1
+  std::vector<int> uses_;          // number of contributions to each gradient
   std::vector<int> contributed_;
 };
 

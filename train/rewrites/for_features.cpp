@@ -15,7 +15,7 @@ const Node* producer_of(const Graph& graph, ValueId value) {
   return found == graph.nodes.end() ? nullptr : &*found;
 }
 
-// Follows what has one computed operand back to the layer it is of.
+// Goes back from the logits through nodes with one computed operand to the classifier.
 const Node* classifier_behind(const Graph& graph, ValueId logits) {
   const Node* node = producer_of(graph, logits);
   while (node != nullptr && node->op != &kLinear) {

@@ -11,7 +11,7 @@
 namespace winnow::train {
 namespace {
 
-// Who reads a dropout's result reads what it was computed of.
+// Removes dropouts: their readers read the dropout's input instead.
 void without_dropout(Graph& graph) {
   std::vector<ValueId> instead(graph.values.size());
   std::iota(instead.begin(), instead.end(), 0);

@@ -32,13 +32,13 @@ class Fusion {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  // The node that computes `id` and does so for one reader only; kNone.
+  // The node that computes `id`, if there is exactly one reader; else kNone.
   std::size_t only_for_one(ValueId id) const {
     const auto i = static_cast<std::size_t>(id);
     return readers_[i] == 1 && !is_output_[i] ? producer_[i] : kNone;
   }
 
-  // A batch norm can move to where its only reader is when no node reads its statistics before.
+  // A batch norm can be moved to its only reader if no node before that one reads its statistics.
   std::size_t movable_norm(ValueId y) const {
     const std::size_t i = only_for_one(y);
     if (i == kNone || graph_.nodes[i].op != &kBatchNorm) return kNone;
@@ -48,7 +48,7 @@ class Fusion {
     return unread && !attributes_of<NormAttributes>(norm).relu ? i : kNone;
   }
 
-  // The fused node takes the place of the relu: all that it reads is computed by then.
+  // The fused node takes the position of the relu, where all its inputs are computed.
   void fuse_into(std::size_t relu) {
     const ValueId x = graph_.nodes[relu].inputs[0];
     if (const std::size_t norm = movable_norm(x); norm != kNone) {

@@ -42,7 +42,7 @@ Graph at_head(const Graph& forward, int head) {
   const ValueId own = forward.find("local." + std::to_string(head) + ".weights");
   Graph result = forward;
   for (Node& node : result.nodes) std::ranges::replace(node.inputs, own, weights);
-  std::map<OutputKind, int> seen;  // local outputs, by kind
+  std::map<OutputKind, int> seen;  // local outputs so far, by kind
   std::erase_if(result.outputs, [&](const Output& output) {
     if (is_local(output)) return ++seen[output.kind] != head;
     return output.kind == OutputKind::kLoss || output.kind == OutputKind::kPerSampleLoss ||

@@ -8,7 +8,7 @@
 namespace winnow::train {
 namespace {
 
-// Writes the nodes of a graph anew, each batch norm in steps.
+// Rewrites the nodes of a graph with each batch norm in steps.
 class Synchronization {
  public:
   explicit Synchronization(const Graph& graph) : result_(graph), read_(reader_counts(graph)) {
@@ -78,7 +78,7 @@ class Synchronization {
   }
 
   Graph result_;
-  std::vector<int> read_;  // of the graph's values: how often, being an output included
+  std::vector<int> read_;  // how many times each value of the graph is read, counting outputs
 };
 
 }  // namespace
