@@ -10,7 +10,7 @@
 
 namespace winnow::train {
 
-inline constexpr double kMostStepsBetween = 1e9;  // of averages
+inline constexpr double kMostStepsBetween = 1e9;  // between two updates of an average
 
 inline constexpr std::array kAveragingOptions{
     Option{.key = "ema_decay",
@@ -39,15 +39,15 @@ inline constexpr std::array kAveragingOptions{
            .range = {.most = 100},
            .later = true}};
 
-// An average of a tensor over the steps of a run, kept beside it. It begins as the tensor does. The
-// same lines are compiled for the host and, by nvcc, for the card.
+// A running average of a tensor over the steps of a run. It starts with the tensor's value. The
+// same code is compiled for the host and, by nvcc, for the device.
 struct Averaging {
-  std::int64_t every = 0;   // steps between two updates; 0: there is no average
-  double decay = 0;         // in an update average += (1 - decay) (value - average)
-  std::int64_t power = 0;   // after step s of `steps` the decay is (s / steps)^power of `decay`
-  std::int64_t steps = 1;   // of the run
-  bool grows = false;       // update n = 1, 2, ... has min(decay, (1 + n) / (10 + n)) as its decay
-  bool takes_back = false;  // the value becomes the average
+  std::int64_t every = 0;   // steps between two updates; 0: no average
+  double decay = 0;         // in each update, average += (1 - decay) (value - average)
+  std::int64_t power = 0;   // after step s of `steps`, the decay is multiplied by (s / steps)^power
+  std::int64_t steps = 1;   // in the run
+  bool grows = false;       // update n = 1, 2, ... uses at most (1 + n) / (10 + n) as its decay
+  bool takes_back = false;  // the value is then set to the average
 
   struct Factors {
     float weight;
@@ -67,16 +67,16 @@ struct Averaging {
   }
 };
 
-// The update of a tensor after step `step`, in the host's memory. Nothing where there is no
-// average.
+// Updates a tensor's average after step `step`, in host memory. No effect without an average.
 void update_average(const Averaging& how, std::int64_t step, std::span<float> value,
                     std::span<float> average);
 
-// Of parameters and running statistics, for evaluation. The decay grows as that of TensorFlow's
-// ExponentialMovingAverage with num_updates, so that the weights of the start are soon forgotten.
+// The average of parameters and running statistics, for evaluation. The decay grows as in
+// TensorFlow's ExponentialMovingAverage with num_updates, so that the initial weights are soon
+// forgotten.
 Averaging ema_of(const OptionValues& given);
-// Of parameters: the slow weights of Zhang et al. 2019, arXiv:1907.08610, Algorithm 1, in a run of
-// `steps` steps.
+// Lookahead's slow weights of the parameters (Zhang et al. 2019, arXiv:1907.08610, Algorithm 1),
+// for a run of `steps` steps.
 Averaging lookahead_of(const OptionValues& given, std::int64_t steps = 1);
 
 }  // namespace winnow::train

@@ -6,8 +6,8 @@
 namespace winnow::train {
 namespace {
 
-// In eight sums, so that the compiler may take eight at once. Squares of floats are exact in
-// double: contraction changes no bit.
+// Uses eight partial sums, so that the compiler can vectorise. Squares of floats are exact in
+// double, so FMA contraction changes no bit.
 double sum_of_squares(std::span<const float> values) {
   constexpr std::size_t kSums = 8;
   std::array<double, kSums> sums{};
@@ -45,7 +45,7 @@ std::optional<double> clip_gradients(std::span<const std::span<float>> gradients
     }
   }
   if (clip.norm == 0) return std::nullopt;
-  constexpr double kEpsilon = 1e-6;  // PyTorch's
+  constexpr double kEpsilon = 1e-6;  // as in PyTorch
   const double norm = norm_of(gradients);
   const auto factor = static_cast<float>(clip.norm / (norm + kEpsilon));
   if (factor >= 1) return norm;

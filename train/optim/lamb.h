@@ -9,11 +9,11 @@
 
 namespace winnow::train {
 
-// LAMB, You et al. 2019, arXiv:1904.00962, Algorithm 2, with phi(z) = z. In step t = 1, 2, ...:
-//   m = m + (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2
-//   u = m / (1 - beta1^t) / (sqrt(v) / sqrt(1 - beta2^t) + eps) + wd w
-//   w = w - lr |w| / |u| u        (|w| / |u| is 1 where one of them is 0)
-// Parameters without decay take |w| / |u| = 1 and wd = 0.
+// LAMB (You et al. 2019, arXiv:1904.00962, Algorithm 2), with phi(z) = z. In step t = 1, 2, ...:
+//   m = m + (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2;
+//   u = m / (1 - beta1^t) / (sqrt(v) / sqrt(1 - beta2^t) + eps) + wd w;
+//   w = w - lr |w| / |u| u        (|w| / |u| is 1 if either is 0)
+// Parameters without decay use |w| / |u| = 1 and wd = 0.
 struct Lamb {
   double beta1;
   double beta2;

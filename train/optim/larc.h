@@ -5,11 +5,11 @@
 
 namespace winnow::train {
 
-// LARC, LARS clipped: no tensor takes a larger rate than the step's. As NVIDIA Apex's LARC over
-// PyTorch's SGD, but for its eps; the rate stands outside the momentum:
-//   local = min(1, eta |w| / (|g| + wd |w|) / lr)     (1 when |w| or |g| is 0)
-//   v     = mu v + local (g + wd w);  w -= lr v
-// Parameters without decay take local = 1 and wd = 0.
+// LARC, clipped LARS: no tensor gets a larger rate than the step's. As NVIDIA Apex's LARC over
+// PyTorch's SGD, except for its eps. The rate is outside the momentum:
+//   local = min(1, eta |w| / (|g| + wd |w|) / lr)     (1 if |w| or |g| is 0)
+//   v     = mu v + local (g + wd w);  w -= lr v.
+// Parameters without decay use local = 1 and wd = 0.
 struct Larc : LarsStep {
   double momentum;
   double weight_decay;

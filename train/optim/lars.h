@@ -5,10 +5,11 @@
 
 namespace winnow::train {
 
-// Layer-wise Adaptive Rate Scaling, You, Gitman and Ginsburg 2017, arXiv:1708.03888, Algorithm 1:
-//   local = eta |w| / (|g| + wd |w|)     (1 when |w| or |g| is 0)
-//   v     = mu v + lr local (g + wd w);  w -= v
-// Parameters without decay take local = 1 and wd = 0, as in MLPerf's reference (its skip list).
+// LARS, layer-wise adaptive rate scaling (You, Gitman and Ginsburg 2017, arXiv:1708.03888,
+// Algorithm 1):
+//   local = eta |w| / (|g| + wd |w|)     (1 if |w| or |g| is 0)
+//   v     = mu v + lr local (g + wd w);  w -= v.
+// Parameters without decay use local = 1 and wd = 0, as in MLPerf's reference (its skip list).
 struct Lars : LarsStep {
   double momentum;
   double weight_decay;

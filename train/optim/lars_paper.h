@@ -5,8 +5,8 @@
 
 namespace winnow::train {
 
-// LARS as its authors ran it (NVCaffe): as Lars, but every tensor takes its own rate, biases and
-// batch norm too. These have no weight decay in the step; the rate has it nonetheless.
+// LARS as its authors ran it (NVCaffe): as Lars, but biases and batch norm are scaled, too. In the
+// step they have no weight decay, but their rate is computed with it.
 struct LarsPaper : LarsStep {
   double momentum;
   double weight_decay;

@@ -7,7 +7,7 @@
 
 namespace winnow::train {
 
-// What LARS and its variants do to an element once they know the factors of its tensor:
+// The update of an element that LARS and its variants share, given the factors of its tensor:
 //   v = mu v + before (g + wd w);  w -= after v
 struct LarsStep {
   static constexpr std::array<std::string_view, 1> kSlots{"momentum"};
@@ -22,16 +22,16 @@ struct LarsStep {
   }
 
  protected:
-  // eta |w| / (|g| + wd |w|), the rate of a tensor; 1 where |w| or |g| is 0.
+  // The rate of a tensor: eta |w| / (|g| + wd |w|); 1 if |w| or |g| is 0.
   WINNOW_DEVICE_FN static double trust(const TensorStep& step, double eta, double weight_decay) {
     const double w = step.value_norm;
     const double g = step.gradient_norm;
     return w > 0 && g > 0 ? eta * w / (g + weight_decay * w) : 1;
   }
 
-  // LARS's v has the step's learning rate in it: v = mu v + lr local (g + wd w); w -= v. With
-  // `corrected` v has to be rescaled by lr / (lr of the step before), and that is a v without it:
-  // v = mu v + local (g + wd w); w -= lr v.
+  // LARS's v contains the step's learning rate: v = mu v + lr local (g + wd w); w -= v.
+  // With `corrected`, v must be rescaled by lr / (lr of the previous step). Equivalently, v does
+  // not contain the rate: v = mu v + local (g + wd w); w -= lr v.
   WINNOW_DEVICE_FN static Factors factors_of(double lr, double local, bool corrected,
                                              double momentum, double decay) {
     return {static_cast<float>(corrected ? local : lr * local),

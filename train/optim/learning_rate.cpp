@@ -51,7 +51,7 @@ constexpr std::array kSchedules{
                &onecycle_rate, /*warms_up=*/true},
 };
 
-// The first step of the epoch that `step` is in.
+// The first step of the epoch that contains `step`.
 std::int64_t epoch_begin(std::int64_t step, double steps_per_epoch) {
   auto epoch = static_cast<std::int64_t>(static_cast<double>(step) / steps_per_epoch);
   const auto begin = [&](std::int64_t e) {
@@ -63,7 +63,7 @@ std::int64_t epoch_begin(std::int64_t step, double steps_per_epoch) {
 }
 
 struct RateShape {
-  double warmup;  // first rate; 0: Goyal's
+  double warmup;  // first rate; 0: as in Goyal et al.
   double end;
   std::int64_t cooldown_steps;
   bool per_epoch;
@@ -105,7 +105,8 @@ double rate_at(const LearningRate& rate, std::int64_t step) {
   const std::int64_t at = shape.per_epoch ? epoch_begin(step, rate.steps_per_epoch) : step;
   const std::int64_t warmup = rate.schedule.warms_up ? 0 : rate.warmup_steps;
   if (at < warmup) return warmup_rate(rate, shape, at);
-  const std::int64_t cooldown = rate.total_steps - shape.cooldown_steps;  // it begins
+  // first step of the cooldown
+  const std::int64_t cooldown = rate.total_steps - shape.cooldown_steps;
   const auto span = static_cast<double>(std::max<std::int64_t>(1, cooldown - warmup));
   const auto scheduled = [&](std::int64_t t) {
     const SchedulePoint point{.base = rate.base,

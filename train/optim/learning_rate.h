@@ -10,12 +10,12 @@
 
 namespace winnow::train {
 
-// A step after the warm-up, as a schedule sees it.
+// Input of a schedule: a step after the warm-up.
 struct SchedulePoint {
   double base = 0;      // learning rate at the end of the warm-up
   double end = 0;       // learning rate at the end of the run
-  double progress = 0;  // from the end of the warm-up to the end of the run, in [0, 1]
-  double steps = 1;     // from the end of the warm-up to the end of the run
+  double progress = 0;  // in [0, 1]: 0 at the end of the warm-up, 1 at the end of the run
+  double steps = 1;     // number of steps after the warm-up
   std::int64_t step = 0;
   double steps_per_epoch = 1;
 };
@@ -26,12 +26,12 @@ struct LrSchedule {
   std::string_view what;
   std::span<const Option> options;
   double (*rate)(const SchedulePoint& at, const ChosenOptions& chosen);
-  bool warms_up = false;  // by itself: the run has no other warm-up
-  bool has_end = false;   // it leads to SchedulePoint::end
+  bool warms_up = false;  // includes its own warm-up; the run has no other
+  bool has_end = false;   // ends at SchedulePoint::end
 };
 
 std::span<const LrSchedule> lr_schedules();
-std::vector<std::string> lr_schedule_names();               // in the order of the table
+std::vector<std::string> lr_schedule_names();               // in table order
 const LrSchedule& find_lr_schedule(std::string_view name);  // UsageError naming the known ones
 
 struct LearningRate {
@@ -40,20 +40,20 @@ struct LearningRate {
   std::int64_t total_steps = 1;
   double steps_per_epoch = 1;
   const LrSchedule& schedule;
-  OptionValues options{};  // of the schedule and of kRateOptions
+  OptionValues options{};  // for the schedule and for kRateOptions
 };
 
 // The learning rate of step t = 0, 1, ...
-//   Warm-up    t < warmup: base (t+1)/warmup (Goyal et al. 2017). With option lr_warmup from there
-//              to base by even parts, lr_warmup at t = 0, as PyTorch's LinearLR.
-//   Schedule   what it says at progress (t - warmup) / (total - cooldown - warmup).
-//   Warm-down  the last cooldown steps: from what the schedule said last to lr_end by even parts.
-// With option lr_per_epoch t is the first step of the epoch, and the first epochs of Goyal's
-// warm-up have (epoch+1) / (epochs of the warm-up) of the base.
+// Warm-up    t < warmup: base (t+1)/warmup (Goyal et al. 2017). With option lr_warmup: linear from
+//            that rate at t = 0 to base, as PyTorch's LinearLR.
+// Schedule   Its rate at progress (t - warmup) / (total - cooldown - warmup).
+// Cooldown   The last steps: linear from the schedule's last rate to lr_end.
+// Per epoch  With option lr_per_epoch, t is the first step of the epoch, and the first epochs of
+//            Goyal's warm-up have (epoch+1) / (epochs of the warm-up) of the base.
 double rate_at(const LearningRate& rate, std::int64_t step);
 
-// `lr`, which is for a batch of `base_size`, for one of `batch`: times their ratio (Krizhevsky
-// 2014, Goyal et al. 2017), or with `root` times its square root. `lr` itself where base_size is 0.
+// Scales `lr` from a batch of `base_size` to one of `batch`: by their ratio (Krizhevsky 2014, Goyal
+// et al. 2017), or with `root` by its square root. Returns `lr` if base_size is 0.
 double scaled_rate(double lr, double base_size, double batch, bool root);
 
 }  // namespace winnow::train

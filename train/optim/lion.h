@@ -8,10 +8,10 @@
 
 namespace winnow::train {
 
-// Lion, Chen et al. 2023, arXiv:2302.06675, Algorithm 2. It steps by signs alone, so its rate is
-// three to ten times smaller than AdamW's, and its weight decay as much larger:
+// Lion (Chen et al. 2023, arXiv:2302.06675, Algorithm 2). It steps by signs only, so use a learning
+// rate three to ten times smaller than for AdamW, and a weight decay larger by the same factor:
 //   c = beta1 m + (1 - beta1) g;  m = beta2 m + (1 - beta2) g
-//   w = w (1 - lr wd) - lr sign(c)     (no decay of biases and batch norm; sign(0) = 0)
+//   w = w (1 - lr wd) - lr sign(c)     (no decay for biases and batch norm; sign(0) = 0)
 struct Lion {
   double beta1;
   double beta2;

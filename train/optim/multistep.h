@@ -13,8 +13,8 @@ inline constexpr std::array kMultistepOptions{
            OptionKind::kNumber, 0.1, Range{.most = 1, .above_least = true}}};
 
 // base * gamma^n after n milestones, as torch.optim.lr_scheduler.MultiStepLR (He et al. 2016: 0.1).
-// Epochs count from the first step of the run, warm-up included. A milestone inside an epoch holds
-// from the nearest step.
+// Epochs count from the first step of the run, including the warm-up. A milestone within an epoch
+// takes effect at the nearest step.
 double multistep_rate(const SchedulePoint& at, const ChosenOptions& chosen);
 
 }  // namespace winnow::train

@@ -7,7 +7,7 @@
 namespace winnow::train {
 namespace {
 
-// From `first` at share 0 to `last` at share 1 by half a cosine.
+// Half a cosine from `first` at share 0 to `last` at share 1.
 double anneal(double first, double last, double share) {
   return last + (first - last) / 2 * (1 + std::cos(std::numbers::pi * share));
 }

@@ -9,7 +9,7 @@
 namespace winnow::train {
 namespace {
 
-// The elements of a tensor's state, slot by slot.
+// Access to the elements of a tensor's state, by slot.
 template <class Rule>
 struct StateOf {
   static constexpr std::size_t kSlots = Rule::kSlots.size();
@@ -34,7 +34,7 @@ double norm(std::span<const float> values) {
   return std::sqrt(sum);
 }
 
-// Changes the state of the tensor; the norm of the directions that it then gives.
+// Updates the state of the tensor, and returns the norm of the resulting directions.
 template <class Rule>
 double accumulate(const typename Rule::Factors& factors, const ParameterUpdate& p,
                   const StateOf<Rule>& state) {

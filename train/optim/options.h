@@ -9,11 +9,11 @@
 
 namespace winnow::train {
 
-// Of any option: a float holds it, and so does its reciprocal.
+// Limit of every option: the number and its reciprocal fit a float.
 inline constexpr double kMostNumber = 1e38;
-inline constexpr double kMostEpochs = 1e6;  // steps of them are counted in 53 bits
+inline constexpr double kMostEpochs = 1e6;  // steps are counted in 53 bits
 
-// Numbers that an option may be. NaN and infinities never are.
+// The allowed values of an option. NaN and infinity never are.
 struct Range {
   double least = 0;
   double most = kMostNumber;
@@ -26,25 +26,25 @@ struct Range {
 
 enum class OptionKind : std::uint8_t { kNumber, kSwitch, kNumbers };
 
-// An option of an optimiser or of a learning-rate schedule. Flag, help and the key in config.json
-// are made from it.
+// An option of an optimiser or a learning-rate schedule. Its flag, its help and its key in
+// config.json are generated from it.
 struct Option {
-  std::string_view key;   // in config.json: "weight_decay"; the flag is --weight-decay
+  std::string_view key;   // key in config.json: "weight_decay"; the flag is --weight-decay
   std::string_view what;  // one line of help
   OptionKind kind = OptionKind::kNumber;
-  double initial = 0;  // value where none is given; a switch is off at 0; kNumbers must be given
-  Range range{};       // of every number
-  // Runs were begun before there was this option: config.json leaves it out at its initial value.
+  double initial = 0;  // default; a switch is off at 0; kNumbers has none and must be given
+  Range range{};       // for every number
+  // Added after runs existed without it: config.json omits it if it has its default.
   bool later = false;
 };
 
 std::string flag_of(const Option& option);  // "--weight-decay"
 
-// Values that were given, by key: one number, 0 or 1 for a switch, any count of kNumbers.
+// Given values by key: one number; 0 or 1 for a switch; any number of values for kNumbers.
 using OptionValues = std::map<std::string, std::vector<double>, std::less<>>;
 
-// The options of one row with the values that hold: given ones, else initial ones. Given values of
-// other rows are passed over. Error for a key that is not among `options`.
+// The options of one row with their effective values: given ones, otherwise defaults. Given values
+// for other rows are ignored. Error for a key that is not among `options`.
 class ChosenOptions {
  public:
   ChosenOptions(std::span<const Option> options, const OptionValues& given);
@@ -57,7 +57,7 @@ class ChosenOptions {
   OptionValues values_;
 };
 
-// UsageError naming the flag when a given value of one of `options` is out of range.
+// Throws UsageError, naming the flag, if a given value of one of `options` is out of range.
 void check_ranges(std::span<const Option> options, const OptionValues& given);
 
 }  // namespace winnow::train

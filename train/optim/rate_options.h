@@ -6,7 +6,7 @@
 
 namespace winnow::train {
 
-// Options of the learning rate that go with every schedule. What they do: LearningRate.
+// Options of the learning rate for all schedules; see LearningRate.
 inline constexpr std::array kRateOptions{
     Option{.key = "lr_base_size",
            .what = "Batch that --lr is for: it is multiplied by --batch-size / this; 0: it is for "

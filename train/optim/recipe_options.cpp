@@ -14,8 +14,8 @@
 namespace winnow::train {
 namespace {
 
-// Runs of the first two optimisers store each other's options too, in this order. A run goes on
-// only with equal text.
+// Runs with the first two optimisers also store each other's options, in this order. A run resumes
+// only with an identical configuration.
 constexpr std::array<std::string_view, 2> kFirstOptimizers{"sgd", "lars"};
 constexpr std::array<std::string_view, 4> kFirstOptions{"momentum", "weight_decay", "nesterov",
                                                         "lars_eta"};
@@ -36,7 +36,7 @@ std::vector<Option> all_options(const Rows& rows) {
   return all;
 }
 
-// Names of the rows that have an option of this key.
+// Names of the rows that have an option with this key.
 template <class Rows>
 std::string owners_of(const Rows& rows, std::string_view key) {
   std::string names;
@@ -70,7 +70,7 @@ std::vector<RecipeEntry> entries(std::span<const Option> options, const OptionVa
   return entries;
 }
 
-// `flag` is the one that chooses `row`: "--sched".
+// `flag` is the flag that selects `row`, such as "--sched".
 template <class Row>
 void check_row(const Row& row, const std::string& flag, const OptionValues& given) {
   for (const Option& option : row.options) {
@@ -87,7 +87,7 @@ bool is_on(const OptionValues& given, std::string_view key) {
   return found != given.end() && found->second.front() != 0;
 }
 
-// Options that say nothing without another, and numbers of steps.
+// Checks options that have no effect without another one, and numbers of steps.
 void check_companions(const OptionValues& given) {
   struct Companion {
     std::string_view key, needs, what;
@@ -110,7 +110,7 @@ void check_companions(const OptionValues& given) {
   }
 }
 
-// The last rate is of schedules that lead to it, and of a warm-down.
+// lr_end needs a schedule that ends at it, or a cooldown.
 void check_end(const LrSchedule& schedule, const OptionValues& given) {
   if (schedule.has_end || !is_on(given, "lr_end") || is_on(given, "cooldown_epochs")) return;
   std::string names;

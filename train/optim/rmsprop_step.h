@@ -8,7 +8,7 @@
 
 namespace winnow::train {
 
-// What both forms of RMSProp have: s = alpha s + (1 - alpha) g^2, the mean of squares, and a
+// Shared by both forms of RMSProp: the mean of squares s = alpha s + (1 - alpha) g^2, and a
 // momentum.
 struct RmsPropStep {
   double alpha;

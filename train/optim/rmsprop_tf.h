@@ -8,8 +8,8 @@
 
 namespace winnow::train {
 
-// RMSProp as TensorFlow's tf.train.RMSPropOptimizer, which EfficientNet and MobileNet were trained
-// with. It differs from PyTorch's: s begins at 1, eps stands under the root, the rate inside v.
+// RMSProp as TensorFlow's tf.train.RMSPropOptimizer, with which EfficientNet and MobileNet were
+// trained. Unlike PyTorch's, s starts at 1, eps is inside the root, and v includes the rate.
 //   g = g + wd w;  s = alpha s + (1 - alpha) g^2
 //   v = mu v + lr g / sqrt(s + eps);  w -= v
 struct RmsPropTf : RmsPropStep {
@@ -21,7 +21,7 @@ struct RmsPropTf : RmsPropStep {
   static RmsPropTf from(const ChosenOptions& chosen) { return {chosen_step(chosen)}; }
 
   struct Factors : RmsPropStep::Factors {
-    float begin;  // alpha in the first step, for s = 1 before it; else 0
+    float begin;  // alpha in the first step, because s = 1 before it; else 0
   };
   WINNOW_DEVICE_FN Factors factors(const TensorStep& step) const {
     return {RmsPropStep::factors(step), static_cast<float>(step.step == 0 ? alpha : 0.0)};

@@ -4,34 +4,37 @@
 
 #include "train/tensor/device_function.h"
 
-// What an optimiser's rule is made of. A rule is a trivially copyable struct; its members are the
-// values of its options. The same lines are compiled for the host and, by nvcc, for the card. It
-// has
-//   kName, kWhat     name and line of help
-//   kOptions         array of Option
-//   kSlots           array of names: vectors of state that each parameter has, of its length, zero
-//                    before the first step; checkpoints store "<slot>.<parameter>"
-//   from(chosen)     the rule with these ChosenOptions
-//   needs_norms(decay)   whether TensorStep has to hold norms
-//   Factors          an aggregate without initial values
-//   factors(step)    computed once a tensor and step
-//   update(factors, gradient, value, state)   one element; state[k] belongs to kSlots[k]
-// and a place in the list of rules.h. A rule whose step depends on the norm of its own direction
-// (LAMB) has two functions more. Its state is changed before the norm is known, not by update():
-//   accumulate(factors, gradient, state)      changes the state of one element
-//   direction(factors, value, state)          of one element, by the changed state; |direction| of
-//                                             the tensor is step.direction_norm in the factors that
-//                                             update() gets
+// Interface of an optimiser's rule: a trivially copyable struct whose members are the values of its
+// options, listed in rules.h. The same code is compiled for the host and, by nvcc, for the device.
+//
+//   kName, kWhat                             name, and one line of help
+//   kOptions                                 array of Option
+//   kSlots                                   array of names: state vectors of each parameter, of
+//                                            its length, zero before the first step; checkpoints
+//                                            store "<slot>.<parameter>"
+//   from(chosen)                             the rule with these ChosenOptions
+//   needs_norms(decay)                       whether TensorStep must hold norms
+//   Factors                                  an aggregate without initial values
+//   factors(step)                            computed once per tensor and step
+//   update(factors, gradient, value, state)  updates one element; state[k] belongs to kSlots[k]
+//
+// A rule whose step depends on the norm of its own direction (LAMB) has two more functions. They
+// update its state before the norm is known, instead of update():
+//
+//   accumulate(factors, gradient, state)     updates the state of one element
+//   direction(factors, value, state)         direction of one element, from the updated state; its
+//                                            norm over the tensor is step.direction_norm in the
+//                                            factors for update()
 namespace winnow::train {
 
 // One tensor in one step.
 struct TensorStep {
-  double lr = 0;          // of this tensor: the step's learning rate times the tensor's factor
+  double lr = 0;          // for this tensor: the step's learning rate times lr_scale
   std::int64_t step = 0;  // from 0
   bool decay = true;      // false for biases and batch norm: no weight decay, no LARS scaling
-  double value_norm = 0;  // L2 norms, where needs_norms()
+  double value_norm = 0;  // L2 norms, if needs_norms()
   double gradient_norm = 0;
-  double direction_norm = 0;  // of rules with a direction(), in place of gradient_norm
+  double direction_norm = 0;  // for rules with a direction(), instead of gradient_norm
 };
 
 template <class Rule>
@@ -39,8 +42,8 @@ concept HasDirection = requires {
   &Rule::direction;
 };
 
-// base^exponent by squarings: host and card get the same bits, which their libraries' pow() need
-// not give.
+// base^exponent by repeated squaring. Host and device get the same bits, which their pow()
+// functions do not guarantee.
 WINNOW_DEVICE_FN double whole_power(double base, std::int64_t exponent) {
   double result = 1;
   for (; exponent > 0; exponent /= 2, base *= base) {

@@ -15,7 +15,7 @@ namespace winnow::train {
 template <class... Rule>
 struct RuleList {};
 
-// Every optimiser, in the order of help texts. The tables of host and card are made from it.
+// All optimisers, in the order of help texts. The tables of host and device are generated from it.
 using Rules = RuleList<Sgd, Lars, AdamW, LarsPaper, Larc, Lamb, RmsProp, RmsPropTf, Lion>;
 
 }  // namespace winnow::train

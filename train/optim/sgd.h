@@ -8,7 +8,7 @@
 
 namespace winnow::train {
 
-// SGD as PyTorch's: v = mu v + g + wd w; w -= lr (g + wd w + mu v) with Nesterov, else lr v.
+// SGD, as PyTorch's: v = mu v + g + wd w; w -= lr (g + wd w + mu v) with Nesterov, otherwise lr v.
 struct Sgd {
   double momentum;
   double weight_decay;

@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-// Options that several optimisers have. What is a parameter here may differ between them.
+// Options that several optimisers share. Defaults that differ between them are arguments.
 inline constexpr Option kMomentumOption{"momentum", "Momentum", OptionKind::kNumber, 0.9,
                                         Range{.most = 1, .below_most = true}};
 constexpr Option weight_decay_option(double initial) {
@@ -12,7 +12,7 @@ constexpr Option weight_decay_option(double initial) {
           initial};
 }
 
-// Of those that keep means over the steps.
+// For decays of means over steps.
 inline constexpr Range kMeanDecays{.most = 1, .below_most = true};
 constexpr Option beta1_option(double initial) {
   return {"beta1", "Decay of the mean of gradients (adamw, lamb); its share in a step (lion)",
@@ -33,7 +33,7 @@ constexpr Option eps_option(double initial) {
           OptionKind::kNumber, initial, Range{.above_least = true}};
 }
 
-// Of LARS and its variants.
+// For LARS and its variants.
 constexpr Option lars_eta_option(double initial) {
   return {"lars_eta", "LARS trust coefficient", OptionKind::kNumber, initial,
           Range{.above_least = true}};
