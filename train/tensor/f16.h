@@ -5,7 +5,7 @@
 #include "common/small_float.h"
 #include "train/tensor/device_function.h"
 
-// The conversions of common/small_float.h for f16, on the host and on the card.
+// Conversions to and from f16, on host and device, equal to those of common/small_float.h.
 namespace winnow::train {
 
 WINNOW_DEVICE_FN std::uint16_t f16_of(float value) {

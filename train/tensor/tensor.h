@@ -9,14 +9,15 @@
 namespace winnow::train {
 
 // Logical extents: activations (N, C, H, W) or (N, D), convolution weights (K, C, R, S), linear
-// weights (K, D). In memory activations are always NHWC; parameters are in logical order (OIHW).
+// weights (K, D). In memory, activations are always NHWC and parameters are in logical order
+// (OIHW).
 using Shape = std::vector<std::int64_t>;
 
-// kTf32 is stored as f32; products take 10 bits of their factors' mantissas. Cards only.
-// kF16 wants loss scaling (train/step/loss_scale.h), and cards.
+// kTf32  Stored as f32; products use 10 bits of their factors' mantissas. CUDA only.
+// kF16   Needs loss scaling (train/step/loss_scale.h). CUDA only.
 enum class DType : std::uint8_t { kF32, kBF16, kTf32, kF16 };
 
-std::int64_t element_count(const Shape& shape);  // Error where it does not fit 63 bits
+std::int64_t element_count(const Shape& shape);  // Error if it exceeds 63 bits
 std::string to_string(const Shape& shape);       // "(64, 16, 32, 32)"
 
 std::string_view dtype_name(DType dtype) noexcept;  // "f32", "bf16", "tf32", "f16"
