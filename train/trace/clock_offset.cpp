@@ -10,7 +10,7 @@
 namespace winnow::train {
 namespace {
 
-constexpr std::size_t kMeetings = 64;  // the quickest counts
+constexpr std::size_t kMeetings = 64;  // the quickest of them counts
 
 }  // namespace
 
@@ -21,7 +21,7 @@ ClockOffset offset_of(std::span<const Meeting> of_root, std::span<const Meeting>
     least = std::max(least, of_rank[i].came - of_root[i].left);
     most = std::min(most, of_rank[i].left - of_root[i].came);
   }
-  const std::int64_t width = std::abs(most - least);  // crossed where a clock ran unevenly
+  const std::int64_t width = std::abs(most - least);  // the bounds cross if a clock ran unevenly
   return {.ns = std::min(least, most) + width / 2, .error_ns = (width + 1) / 2};
 }
 
@@ -44,7 +44,7 @@ Clocks compare_clocks(comm::Communicator& comm) {
   };
   const std::vector<Meeting> of_root = meetings_of(0);
   Clocks clocks{.here_ns = meetings_of(comm.rank()).back().left, .root_ns = of_root.back().left};
-  clocks.offsets.emplace_back();  // rank 0's own
+  clocks.offsets.emplace_back();  // rank 0 itself
   for (int rank = 1; rank < comm.size(); ++rank) {
     clocks.offsets.push_back(offset_of(of_root, meetings_of(rank)));
   }

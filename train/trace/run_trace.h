@@ -14,30 +14,30 @@
 
 namespace winnow::train {
 
-// Traces some steps of a run on all ranks: when they come the ranks compare their clocks, when they
-// are over they do so again, and rank 0 gathers what all wrote down into a file (trace_json.h).
-// Collective in all but recorder() and communicator(): every rank is asked the same.
+// Traces some steps of a run on all ranks. Clocks are compared before and after these steps; then
+// rank 0 gathers the records of all ranks and writes a file (trace_json.h).
+// Collective, except recorder() and communicator(): all ranks make the same calls.
 class RunTrace {
  public:
-  // `comm` outlives this.
+  // `comm` must outlive this.
   RunTrace(comm::Communicator& comm, const TraceSteps& steps)
       : comm_(comm), asked_(steps), traced_(comm, recorder_) {}
 
-  // What the run communicates by, and what its steps write to.
+  // The communicator and the recorder that the run must use.
   comm::Communicator& communicator() noexcept { return traced_; }
   TraceRecorder& recorder() noexcept { return recorder_; }
 
-  // A run begins, or goes on after `done` steps. `note` takes sentences for people; it outlives the
-  // run.
+  // Starts a run, or resumes it after `done` steps. `note` is a sink for user-facing messages; it
+  // must outlive the run.
   void begin(const std::filesystem::path& file, std::int64_t done,
              std::function<void(std::string)> note);
 
-  // Step `step` waits for its batch from now on. Behind the last traced one the file is written.
-  // Throws SystemError where it cannot be.
+  // Step `step` starts to wait for its batch. After the last traced step, writes the file; throws
+  // SystemError if that fails.
   void begin_step(std::int64_t step);
   void batch_is_here();
 
-  // No further step comes: writes what there is, or says that there was nothing to trace.
+  // The last step is over: writes what was traced, or reports that there was nothing to trace.
   void finish();
 
  private:
@@ -49,11 +49,11 @@ class RunTrace {
   TracedCommunicator traced_;
   std::filesystem::path file_;
   std::function<void(std::string)> note_;
-  TraceSteps steps_;        // of the run
-  std::int64_t first_ = 0;  // that was traced; 0: none
+  TraceSteps steps_;        // this run's traced steps
+  std::int64_t first_ = 0;  // first traced step; 0: none yet
   std::int64_t last_ = 0;
   std::int64_t wait_begin_ns_ = 0;
-  std::optional<Clocks> clocks_;  // when the first of them began
+  std::optional<Clocks> clocks_;  // at the start of the first traced step
   bool is_written_ = false;
 };
 

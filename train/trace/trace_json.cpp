@@ -13,7 +13,7 @@ namespace winnow::train {
 namespace {
 
 using Row = TraceSpan::Row;
-// "1234.567", which no double could say exactly of a clock of years.
+// Text such as "1234.567". A double is not exact enough for a clock of years.
 std::string microseconds(std::int64_t ns) {
   const std::int64_t size = ns < 0 ? -ns : ns;
   std::string decimals = std::to_string(size % 1000);
@@ -23,8 +23,9 @@ std::string microseconds(std::int64_t ns) {
 
 int process_of(const TracedRank& rank) { return rank.rank + 1; }
 
-// First thread of each kind of row; further ones follow it. Viewers list them in this order, but
-// first the one with the number of its process, which they take for the main thread.
+// Thread number of the first row of each kind; further rows follow it. Viewers list rows in this
+// order, except that the one with its process's number comes first, because they take it for the
+// main thread.
 int first_row(Row row, const TracedRank& rank) {
   switch (row) {
     case Row::kStep:
@@ -63,8 +64,8 @@ std::string name_of_row(Row row, std::size_t index, const TraceRecord& record) {
   return {};
 }
 
-// The row of each span among those of its kind: the first that is free when it begins.
-// In  `spans`: ascending begin
+// The row of each span among those of its kind: the first row that is free when the span begins.
+// In  `spans`: by ascending begin.
 std::vector<std::size_t> places_of(const std::vector<const TraceSpan*>& spans) {
   std::vector<std::size_t> places;
   std::vector<std::int64_t> free_from;
@@ -109,7 +110,7 @@ std::string trace_events(const TraceRecord& record, const TracedRank& rank) {
   text += about(rank, 0, "process_sort_index", {{"sort_index", rank.rank}});
   std::vector<const TraceSpan*> spans;
   for (const TraceSpan& span : record.spans) spans.push_back(&span);
-  // What holds others stands before them.
+  // Enclosing spans come before those they contain.
   std::ranges::stable_sort(spans, [](const TraceSpan* a, const TraceSpan* b) {
     return a->begin_ns != b->begin_ns ? a->begin_ns < b->begin_ns : a->end_ns > b->end_ns;
   });

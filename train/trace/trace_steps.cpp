@@ -8,7 +8,7 @@
 namespace winnow::train {
 namespace {
 
-// A whole number from 1 to 10^15.
+// Parses an integer from 1 to 10^15.
 std::optional<std::int64_t> number(std::string_view text) {
   constexpr std::int64_t kMost = 1'000'000'000'000'000;
   std::int64_t value = 0;

@@ -5,10 +5,12 @@
 
 namespace winnow::train {
 
-// A communicator that, in traced steps, writes down when collectives of gradients and exchanges of
-// data begin and end. A thread of its own waits for each, so that an end is known when it comes and
-// not when the step asks for it. All else is that of the communicator that it is made of. Both it
-// and the recorder outlive this, and what this begins.
+// A communicator that records, in traced steps, when collectives of gradients and exchanges of data
+// begin and end. Everything else is forwarded.
+// Threads   A separate thread waits for each collective, so that its true end is recorded, not the
+//           time when the step asks for it.
+// Lifetime  The wrapped communicator and the recorder must outlive this and all operations it
+//           starts.
 class TracedCommunicator final : public comm::ForwardingCommunicator {
  public:
   TracedCommunicator(comm::Communicator& of, TraceRecorder& recorder)
