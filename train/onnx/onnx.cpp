@@ -13,11 +13,11 @@ namespace winnow::train {
 namespace onnx {
 namespace {
 
-// Numbers of fields and of types in onnx.proto.
+// Field numbers and type numbers of onnx.proto.
 constexpr std::int64_t kIrVersion = 8;
 constexpr std::int64_t kOperatorSet = 17;
 constexpr std::uint64_t kMostBytes =
-    (std::uint64_t{1} << 31) - (1 << 16);  // of a message, less what else is in it
+    (std::uint64_t{1} << 31) - (1 << 16);  // limit of a message, minus its other content
 enum AttributeType : std::int64_t { kFloatAttribute = 1, kIntAttribute = 2, kIntsAttribute = 7 };
 enum GraphField : std::uint64_t {
   kNode = 1,
@@ -41,7 +41,7 @@ WireWriter attribute_fields(const Attribute& attribute) {
   return out;
 }
 
-// ValueInfoProto. The first extent is free.
+// A ValueInfoProto. The first extent is free.
 WireWriter value_fields(const std::string& name, const Shape& shape, std::int64_t type) {
   WireWriter extents;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -60,14 +60,14 @@ WireWriter value_fields(const std::string& name, const Shape& shape, std::int64_
 
 std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
 
-// The part of the graph that computes logits of pixels.
+// The part of the graph that computes the logits from the pixels.
 Graph logits_alone(Graph graph) {
   std::erase_if(graph.outputs,
                 [](const Output& output) { return output.kind != OutputKind::kLogits; });
   return prune(graph);
 }
 
-// An initializer up to its numbers, which follow.
+// An initializer without its numbers, which follow.
 WireWriter initializer(const std::string& name, const Shape& shape, std::int64_t type,
                        std::uint64_t bytes) {
   WireWriter tensor;
@@ -78,7 +78,7 @@ WireWriter initializer(const std::string& name, const Shape& shape, std::int64_t
   return out;
 }
 
-// ModelProto up to the fields of its graph, of so many bytes, which follow.
+// A ModelProto up to the fields of its graph, of `graph_bytes` bytes, which follow.
 WireWriter model(const std::map<std::string, std::string>& metadata, std::uint64_t graph_bytes) {
   WireWriter operators;
   operators.text(1, "").number(2, kOperatorSet);

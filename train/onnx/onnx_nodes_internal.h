@@ -21,20 +21,21 @@ struct Attribute {
   std::variant<std::int64_t, float, Integers> value;
 };
 
-// Nodes and constants of an ONNX graph, in the order in which they are added.
+// Nodes and constants of an ONNX graph, in the order in which they were added.
 class Nodes {
  public:
-  // Adds a node and returns the name of what it computes. `layer`: of the net, for people.
+  // Adds a node and returns the name of its output. `layer`: the net's layer, for readers of the
+  // model.
   std::string add(std::string_view type, const std::string& layer, const Names& inputs,
                   const std::vector<Attribute>& attributes = {});
   // Adds a constant and returns its name.
   std::string constant(const Integers& values);
   std::string constant(const Shape& shape, const std::vector<float>& values);
 
-  // Gives what is computed under `value` the name of an output.
+  // Makes `value` an output of the graph with this name.
   void name_output(const std::string& value, const std::string& name);
 
-  // Fields of GraphProto.
+  // The fields of GraphProto.
   WireWriter& fields() { return fields_; }
 
  private:
@@ -47,11 +48,11 @@ class Nodes {
   std::uint64_t added_ = 0;
 };
 
-// A node of a net, to be written.
+// A node of a net that is to be written.
 struct Source {
   const Graph& graph;
   const Node& node;
-  const std::vector<std::string>& names;  // of the graph's values so far
+  const std::vector<std::string>& names;  // ONNX names of the graph's values so far
 
   const std::string& input(std::size_t i) const { return names[index(node.inputs[i])]; }
   const Shape& shape(std::size_t i) const { return graph.values[index(node.inputs[i])].shape; }
@@ -61,8 +62,8 @@ struct Source {
   static std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
 };
 
-// Adds what computes the first output of `source.node` and returns its name. UsageError where ONNX
-// has nothing for it.
+// Adds the nodes that compute the first output of `source.node`, and returns its name. Throws
+// UsageError if ONNX has no equivalent.
 std::string write_node(const Source& source, Nodes& to);
 
 // TensorProto::DataType.

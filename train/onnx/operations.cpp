@@ -27,7 +27,7 @@ namespace {
 std::string normalize_input(const Source& source, Nodes& to) {
   const auto& normalize = attributes_of<NormalizeAttributes>(source.node);
   std::vector<float> mean;
-  std::vector<float> deviation;  // both of numbers up to 255
+  std::vector<float> deviation;  // both on the scale 0 to 255
   for (const float value : normalize.mean) mean.push_back(255 * value);
   for (const float value : normalize.stddev) deviation.push_back(255 * value);
   const Shape each{1, static_cast<std::int64_t>(mean.size()), 1, 1};
@@ -37,14 +37,15 @@ std::string normalize_input(const Source& source, Nodes& to) {
   return to.add("Div", layer, {centred, to.constant(each, deviation)});
 }
 
-// Zeros after the data along one axis, as many as the last of `windows` windows reads.
+// Number of zeros needed after the data along one axis, so that the last of `windows` windows is
+// complete.
 std::int64_t pad_after(std::int64_t size, std::int64_t windows, std::int64_t kernel,
                        const ConvAxis& axis) {
   const std::int64_t end = (windows - 1) * axis.stride + span_of(kernel, axis) - axis.before;
   return std::max<std::int64_t>(0, end - size);
 }
 
-// How windows move over images. The shapes say how many there are, so no rounding is left to ONNX.
+// How windows move over images. Padding follows from the shapes, so that ONNX does no rounding.
 std::vector<Attribute> windows(const Source& source, std::int64_t kernel_h, std::int64_t kernel_w,
                                const ConvAxes& axes) {
   const auto& [rows, columns] = axes;
@@ -100,7 +101,7 @@ std::string batch_norm(const Source& source, Nodes& to) {
   return norm.relu ? to.add("Relu", layer, {y}) : y;
 }
 
-// Each group becomes a channel of instance norm, and then each channel has its scale and shift.
+// Each group becomes a channel of an instance norm; then each channel gets its scale and shift.
 std::string group_norm(const Source& source, Nodes& to) {
   const auto& norm = attributes_of<GroupNormAttributes>(source.node);
   const std::string& layer = source.node.name;
@@ -113,7 +114,7 @@ std::string group_norm(const Source& source, Nodes& to) {
   const std::string normed = to.add("InstanceNormalization", layer, {grouped, ones, zeros},
                                     {{"epsilon", static_cast<float>(norm.epsilon)}});
   Shape back = x;
-  back[0] = 0;  // as it is
+  back[0] = 0;  // 0: unchanged
   const std::string y = to.add("Reshape", layer, {normed, to.constant(back)});
   Shape channel(x.size() - 1, 1);
   channel[0] = x[1];
@@ -217,7 +218,7 @@ std::string concat(const Source& source, Nodes& to) {
   return to.add("Concat", source.node.name, inputs, {{"axis", 1}});
 }
 
-// Elements `first` and so many of an axis.
+// `count` elements of an axis, starting at `first`.
 std::string part_of(const std::string& x, std::int64_t axis, std::int64_t first, std::int64_t count,
                     const std::string& layer, Nodes& to) {
   return to.add("Slice", layer,
@@ -252,7 +253,7 @@ std::string attention(const Source& source, Nodes& to) {
   return to.add("Reshape", layer, {values, to.constant({0, y[1], y[2], y[3]})});
 }
 
-// Zeros in the place of the class token and in those of patches make both of one shape.
+// Both are padded to the same shape: zeros for the class token, and zeros for the patches.
 std::string tokens(const Source& source, Nodes& to) {
   const std::string& layer = source.node.name;
   const Shape& y = source.output_shape();
@@ -279,7 +280,7 @@ struct Row {
   const Operation* op;
   std::string (*write)(const Source& source, Nodes& to);
 };
-// One row an operation that a net can have in inference.
+// One row for each operation that a net can have in inference.
 constexpr auto kRows = std::to_array<Row>({
     {&kNormalizeInput, normalize_input},
     {&kConv2d, conv2d},
