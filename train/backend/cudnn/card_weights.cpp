@@ -17,7 +17,7 @@ namespace {
 
 using kernels::StepScalars;
 
-// What of a tensor lies on the card: its value, the optimiser's state, its averages.
+// The parts of a tensor in device memory: its value, the optimiser's state, its averages.
 std::vector<std::span<float>> parts_of(const WeightTensor& tensor) {
   std::vector<std::span<float>> parts{tensor.value};
   parts.insert(parts.end(), tensor.state.begin(), tensor.state.end());
@@ -69,7 +69,7 @@ class CardWeights final : public WeightStore {
     try {
       stream_->synchronize();
     } catch (const Error&) {
-      // Told where it mattered: by begin_update() or store().
+      // The error was reported where it mattered: by begin_update() or store().
     }
   }
 
@@ -186,7 +186,7 @@ class CardWeights final : public WeightStore {
 
   void update_averages(std::size_t t) {
     const WeightTensor& tensor = tensors_[t];
-    const std::size_t slow = 1 + tensor.state.size();  // its place, see parts_of()
+    const std::size_t slow = 1 + tensor.state.size();  // index of lookahead's part, see parts_of()
     const auto update = [&](const Averaging& how, std::size_t part) {
       device_->kernels().average({.value = value_of(t),
                                   .average = floats_at(places_[t][part]),
@@ -203,18 +203,18 @@ class CardWeights final : public WeightStore {
   const std::vector<WeightTensor> tensors_;
   const Averaging lookahead_;
   const Averaging ema_;
-  kernels::Update update_;  // empty: for evaluation
+  kernels::Update update_;  // empty: evaluation only
   std::map<std::string, std::size_t> by_name_;
-  std::vector<std::vector<std::size_t>> places_;  // of parts_of(), in block_ and staging_
+  std::vector<std::vector<std::size_t>> places_;  // positions of parts_of(), in block_ and staging_
   std::size_t bytes_ = 0;
-  Memory block_;    // all parts
-  Memory scratch_;  // of one update
-  Memory staging_;  // page-locked, as block_
-  Memory scalars_;  // StepScalars
+  Memory block_;    // holds all parts
+  Memory scratch_;  // for one update
+  Memory staging_;  // page-locked; same layout as block_
+  Memory scalars_;  // holds a StepScalars
   Memory host_scalars_;
   Memory sums_;
   Memory host_sums_;
-  std::size_t capacity_ = 0;  // of the two above, elements
+  std::size_t capacity_ = 0;  // capacity of the two above, in elements
   std::unique_ptr<Stream> stream_;
   std::shared_ptr<Event> changed_;
   std::mutex mutex_;

@@ -8,9 +8,10 @@
 
 namespace winnow::train::cudnn {
 
-// Parameters, optimiser state and running statistics in device memory, updated by own kernels from
-// sums that come through the host. Learning rate, step number and the verdict on the sums are in
-// device memory too, so that nothing a step launches depends on the step.
+// Parameters, optimiser state and running statistics in device memory, updated by our own kernels
+// from sums that arrive through the host.
+// Learning rate, step number and whether the sums are finite are also in device memory, so that
+// nothing a step launches depends on the step.
 std::unique_ptr<WeightStore> make_card_weights(std::shared_ptr<Device> device,
                                                std::vector<WeightTensor> tensors,
                                                const UpdateRule& rule);

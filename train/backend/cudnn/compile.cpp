@@ -7,7 +7,7 @@
 namespace winnow::train::cudnn {
 namespace {
 
-// What crosses between host and device, by who writes it.
+// Lists the transfers between host and device, and the nodes that write them.
 void add_crossings(const CudnnLowering& lowering, Compiled& out) {
   const std::size_t values = lowering.graph().values.size();
   out.inputs.resize(values);

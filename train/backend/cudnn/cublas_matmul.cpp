@@ -12,7 +12,7 @@ namespace winnow::train::cudnn {
 namespace {
 
 constexpr std::size_t kMaxWorkspaceBytes = std::size_t{32} << 20;
-constexpr std::uint32_t kOperandAlignment = 16;  // of operands
+constexpr std::uint32_t kOperandAlignment = 16;  // in bytes
 
 void check(cublasStatus_t status, std::string_view what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -53,7 +53,7 @@ Operation make_operation(const MatmulDescription& d, const ColumnMajorProduct& p
   return operation;
 }
 
-// `batch` such matrices, one behind the other.
+// The layout of `batch` contiguous matrices.
 Layout make_layout(const ColumnMajor& matrix, Element type, std::int64_t batch) {
   cublasLtMatrixLayout_t raw = nullptr;
   check(cublasLtMatrixLayoutCreate(&raw, type_of(type), static_cast<std::uint64_t>(matrix.rows),
@@ -68,7 +68,7 @@ Layout make_layout(const ColumnMajor& matrix, Element type, std::int64_t batch) 
   return layout;
 }
 
-// Partial sums, where there are any, are kept in f32 and added in a fixed order.
+// Partial sums, if any, are kept in f32 and added in a fixed order.
 Preference make_preference() {
   cublasLtMatmulPreference_t raw = nullptr;
   check(cublasLtMatmulPreferenceCreate(&raw), "describe a matrix product");

@@ -15,7 +15,7 @@ struct DestroyCublasLt {
   void operator()(cublasLtContext* handle) const noexcept;
 };
 
-// Matrix products of one card by cuBLASLt; its context must be current when this is made and in
+// Matrix products of one GPU by cuBLASLt. Its context must be current in the constructor and in
 // make().
 class Matmuls {
  public:

@@ -19,7 +19,7 @@ std::string words_of(cudaError_t status) {
   return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
 }
 
-// After one of these the process's work on the card is lost, whatever call reports it.
+// After one of these errors the process's work on the GPU is lost, whichever call reports it.
 bool is_lost(cudaError_t status) {
   switch (status) {
     case cudaErrorIllegalAddress:
@@ -112,7 +112,7 @@ class CudaDevice final : public Device {
     check(cudaSetDevice(index), "use the card");
     return index;
   }
-  // What a library tries in vain may leave an error behind, which the next launch would report.
+  // A library's failed attempt may leave an error behind, which the next launch would report.
   template <class Make>
   std::unique_ptr<Product> made(Make make) const {
     made_current(index_);
@@ -138,7 +138,7 @@ Memory CudaDevice::allocate(std::size_t bytes) {
   void* data = nullptr;
   const cudaError_t status = cudaMalloc(&data, std::max<std::size_t>(bytes, 1));
   if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // it would be told again by the next launch
+    cudaGetLastError();  // otherwise the next launch would report it again
     const MemoryNow now = memory();
     throw Error(out_of_memory(card_.name, {.asked = static_cast<std::int64_t>(bytes),
                                            .free = static_cast<std::int64_t>(now.free),

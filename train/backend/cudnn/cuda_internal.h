@@ -11,10 +11,10 @@ namespace winnow::train::cudnn::kernels {
 const Table& cuda_kernels() noexcept;
 }
 
-// Device's streams and events over the CUDA runtime, for whatever launches work on a card.
+// Device's streams and events on the CUDA runtime, for everything that launches work on a GPU.
 namespace winnow::train::cudnn {
 
-// Throws Error, "cannot `what`: CUDA's words", unless `status` is success.
+// Throws Error, "cannot `what`: CUDA's message", unless `status` is success.
 void check(cudaError_t status, std::string_view what);
 
 class CudaEvent final : public Event {
@@ -31,16 +31,15 @@ class CudaEvent final : public Event {
   cudaEvent_t event_ = nullptr;
 };
 
-// Takes no order from the default stream, nor gives it one.
+// A stream that does not synchronise with the default stream.
 class CudaStream final : public Stream {
  public:
   explicit CudaStream(int device);
-  ~CudaStream() override;  // what was given to it still happens
+  ~CudaStream() override;  // work given to it still completes
   CudaStream(const CudaStream&) = delete;
   CudaStream& operator=(const CudaStream&) = delete;
 
-  // Makes the stream's card this thread's current one as well, without which nothing can be
-  // launched on it.
+  // Also makes the stream's GPU this thread's current one, which every launch on the stream needs.
   cudaStream_t native() const;
 
   void copy(void* to, const void* from, std::size_t bytes) override;

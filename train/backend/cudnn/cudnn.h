@@ -10,16 +10,17 @@ namespace cudnn {
 class Device;
 }
 
-// The backend for NVIDIA cards.
+// The backend for NVIDIA GPUs.
 //
-// Kernels   convolutions by cuDNN's graph API, linear layers by cuBLASLt, the rest own NHWC kernels
-// Types     f32, tf32, bf16 and f16. Parameters, statistics, losses and gradients stay f32.
-// Card      options.device modulo the number of cards that this process sees
-// Choices   KernelChoices of convolutions are imposed; of matrix products they are compared.
-// Errors    Error where this build has no CUDA or this machine has no card that it can use
+// Kernels  cuDNN's graph API for convolutions, cuBLASLt for linear layers, our own NHWC kernels for
+//          the rest.
+// Types    f32, tf32, bf16 and f16. Parameters, statistics, losses and gradients stay f32.
+// Device   options.device modulo the number of GPUs that this process sees.
+// Choices  KernelChoices of convolutions are imposed; those of matrix products are compared.
+// Errors   Error if this build has no CUDA, or this machine has no usable GPU.
 std::unique_ptr<Backend> make_cudnn_backend(const BackendOptions& options);
 
-// The same on a device that is there already.
+// The same on a device that is already open.
 std::unique_ptr<Backend> make_cudnn_backend(std::shared_ptr<cudnn::Device> device);
 
 }  // namespace winnow::train

@@ -6,7 +6,7 @@
 
 namespace winnow::train::cudnn {
 
-// Products of several programs may run on threads of their own.
+// Products of several programs may run on different threads.
 struct SharedHandle {
   std::mutex mutex;
   CudnnHandle handle;
@@ -51,7 +51,7 @@ Descriptor window(const ConvolutionDescription& d) {
   return window;
 }
 
-// The same five attributes under three sets of names.
+// Three operations have the same five attributes under different names.
 struct OperationNames {
   cudnnBackendDescriptorType_t type;
   cudnnBackendAttributeName_t image, filter, result, window, alpha, beta;
@@ -141,7 +141,7 @@ EngineConfig examine(Descriptor config) {
   return out;
 }
 
-// What `make` returns, or none where cuDNN has nothing for it.
+// Returns the result of `make`; nullopt if cuDNN does not support it.
 template <class Make>
 auto unless_unsupported(Make make) -> std::optional<decltype(make())> {
   try {
@@ -204,8 +204,8 @@ class CudnnConvolution final : public Product {
   std::shared_ptr<SharedHandle> shared_;
   std::array<std::int64_t, 3> operands_;
   Plan plan_;
-  // The pointers of the last run, which are those of the next in all but the first; under the
-  // mutex.
+  // The variant with the pointers of the last run, which are usually those of the next run. Guarded
+  // by the mutex.
   mutable std::optional<Descriptor> variant_;
   mutable Pointers variant_pointers_{};
 };

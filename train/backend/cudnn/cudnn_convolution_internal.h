@@ -14,16 +14,16 @@
 #include "train/backend/cudnn/plan_cache.h"
 
 // Convolutions by cuDNN's graph API: the operation as data, the engines that cuDNN's heuristics
-// propose for it, and the first of them that may be used and becomes a plan.
+// propose, and a plan for the first allowed one that works.
 namespace winnow::train::cudnn {
 
-// What plans are sought for: a card, by its handle; or a card that need not be there, by its
-// properties. One of them is null. It has to outlive the plans.
+// The GPU for which plans are made: one that is present, by its handle; or one that need not be, by
+// its properties. One of the two is nullptr. Must outlive the plans.
 struct PlanTarget {
   cudnnHandle_t handle = nullptr;
   const Descriptor* properties = nullptr;
 };
-// From cuDNN's JSON of a card's properties.
+// Parses cuDNN's JSON of a GPU's properties.
 Descriptor make_card_properties(std::string_view json);
 
 struct OperationGraph {
@@ -37,7 +37,8 @@ struct EngineConfig {
   std::int64_t engine = 0;
   std::vector<EngineNote> notes;
 };
-// Best first, as cuDNN thinks; those of its fallback last. Unfiltered.
+// The engines that cuDNN proposes, best first by its own estimate; its fallback engines come last.
+// Unfiltered.
 std::vector<EngineConfig> propose(const OperationGraph& graph, const PlanTarget& target);
 
 struct Plan {
@@ -48,16 +49,16 @@ struct Plan {
 constexpr std::size_t kMaxWorkspaceBytes = std::size_t{256} << 20;
 
 std::optional<Plan> make_plan(const EngineConfig& config, const PlanTarget& target);
-// None: cuDNN has no engine that computes this as asked.
-// `name`: the plan's, null: any.
+// Returns nullopt if cuDNN has no engine that computes this as requested.
+// `name`: the plan's name; nullptr: any.
 std::optional<Plan> find_plan(const ConvolutionDescription& description, const PlanTarget& target,
                               const std::string* name = nullptr);
 
-// As text and back, for plan_cache.h. None: not a plan for this target and cuDNN.
+// A plan as text and back, for plan_cache.h. nullopt: not a plan for this target and this cuDNN.
 std::string to_json(const Plan& plan);
 std::optional<Plan> parse_plan(std::string_view json, const PlanTarget& target);
 
-// The convolutions of one card, whose context must be current when this is made and in make().
+// The convolutions of one GPU. Its context must be current in the constructor and in make().
 class Convolutions {
  public:
   explicit Convolutions(const Card& card);

@@ -19,7 +19,7 @@ std::string words_of(cudnnStatus_t status) {
 CudnnError::CudnnError(cudnnStatus_t status, std::string_view what)
     : Error(call_failed(what, words_of(status))), status_(status) {}
 
-// Not its own initialisation (1...) nor the card (5...).
+// Excludes errors of cuDNN's initialisation (1...) and of the GPU (5...).
 bool CudnnError::is_unsupported() const noexcept {
   const int kind = CUDNN_STATUS_CATEGORY(static_cast<int>(status_));
   return kind >= 2000 && kind < 5000;
@@ -74,7 +74,7 @@ std::int64_t Descriptor::get(Name name) const {
   return value;
 }
 
-// cuDNN fills descriptors that are there already.
+// cuDNN fills descriptors that must exist already.
 std::vector<Descriptor> Descriptor::get_descriptors(Name name,
                                                     cudnnBackendDescriptorType_t type) const {
   std::vector<Descriptor> owned;

@@ -12,13 +12,13 @@
 
 #include "common/error.h"
 
-// cuDNN's backend API is one kind of object with attributes; here they have types and owners.
+// Typed, owning wrappers of cuDNN's backend API, which has one kind of object with attributes.
 namespace winnow::train::cudnn {
 
 class CudnnError : public Error {
  public:
   CudnnError(cudnnStatus_t status, std::string_view what);
-  // cuDNN works but has nothing for what was asked, or refuses it.
+  // cuDNN works, but does not support or rejects the request.
   bool is_unsupported() const noexcept;
 
  private:
@@ -31,7 +31,7 @@ struct DestroyHandle {
   void operator()(cudnnContext* handle) const noexcept;
 };
 using CudnnHandle = std::unique_ptr<cudnnContext, DestroyHandle>;
-CudnnHandle make_cudnn_handle();  // on this thread's current card
+CudnnHandle make_cudnn_handle();  // for this thread's current GPU
 
 template <class T>
 struct AttributeType;
@@ -72,7 +72,7 @@ struct AttributeType<cudnnBackendDescriptor_t> {
   static constexpr auto kValue = CUDNN_TYPE_BACKEND_DESCRIPTOR;
 };
 
-// Every function throws CudnnError.
+// A backend descriptor. Every function throws CudnnError.
 class Descriptor {
  public:
   using Name = cudnnBackendAttributeName_t;
@@ -90,7 +90,7 @@ class Descriptor {
   Descriptor& set(Name name, const T& value) {
     return set_array(name, std::span<const T>(&value, 1));
   }
-  // Keeps no hold of `value`: it has to live until finalize().
+  // Does not own `value`, which must live until finalize().
   Descriptor& set(Name name, const Descriptor& value) { return set(name, value.native()); }
   Descriptor& set_pointers(Name name, std::span<void* const> values) {
     set_raw(name, CUDNN_TYPE_VOID_PTR, values.size(), values.data());

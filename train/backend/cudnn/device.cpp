@@ -7,7 +7,7 @@ std::string number(const char* name, std::int64_t value) {
   return std::string(" ") + name + std::to_string(value);
 }
 
-// "f32", "tf32", "bf16", "f16", and "bf16->f32" where the result is of another type.
+// Type names such as "f32", "tf32", "bf16", "f16"; "bf16->f32" if the result has another type.
 std::string types(Element type, Element result, bool tf32) {
   const auto name = [&](Element e) -> std::string {
     return e == Element::kF32 && tf32 ? "tf32" : std::string(name_of(e));

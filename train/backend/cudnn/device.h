@@ -9,16 +9,16 @@
 #include "train/backend/lower/kernel_arguments.h"
 #include "train/backend/lower/layer.h"
 
-// The seam between what a program does and the card that does it. What lies above is plain C++ and
-// tested on host memory (tests/train/cudnn/host_device.h); cuda_device.cpp is the card. All of it
-// throws Error with one sentence and the numbers in it; nothing here prints.
+// The interface between a program and the GPU that executes it. Code above it is plain C++ and is
+// tested on host memory (tests/train/cudnn/host_device.h); cuda_device.cpp implements it for a GPU.
+// Errors are Error with one sentence that includes the numbers. Nothing here prints.
 namespace winnow::train::cudnn {
 
 namespace kernels {
 struct Table;
 }
 
-// Where several things share a piece of memory, each begins at a multiple of this.
+// Pieces that share one allocation are aligned to this.
 inline constexpr std::size_t kAlignment = 256;
 constexpr std::size_t aligned(std::size_t bytes) noexcept {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -26,16 +26,16 @@ constexpr std::size_t aligned(std::size_t bytes) noexcept {
 
 struct Card {
   std::string name;    // "NVIDIA H200"
-  int capability = 0;  // 90: compute capability 9.0
+  int capability = 0;  // 90 for compute capability 9.0
   int multiprocessors = 0;
   std::int64_t memory_bytes = 0;
-  std::string driver;   // the newest CUDA it can run: "13.0"
-  std::string runtime;  // CUDA: "13.0"
+  std::string driver;   // the newest CUDA version it can run, "13.0"
+  std::string runtime;  // CUDA version, "13.0"
   std::string cudnn;    // "9.19.0"
   std::string cublas;   // "13.1.0"
 };
 
-// Device memory, or page-locked host memory; gives itself back.
+// Owns device memory or page-locked host memory.
 using Memory = std::unique_ptr<std::byte, std::function<void(std::byte*)>>;
 
 // A point in a stream's work.
@@ -45,32 +45,33 @@ class Event {
   virtual void wait() const = 0;  // blocks this thread until the work before it is done
 };
 
-// Work in order. Calls return at once; the work reads and writes later, until wait() of an event
-// behind it or synchronize(). One thread at a time.
+// Work that is executed in order. Calls return at once; the work reads and writes later. It is done
+// after synchronize(), or after wait() of an event recorded behind it. One thread at a time.
 class Stream {
  public:
   virtual ~Stream() = default;
-  // Between any two of device memory and page-locked host memory.
+  // Copies between device memory and page-locked host memory, in any direction.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
-  virtual void record(Event& event) = 0;      // `event` now stands for the work given so far
-  virtual void wait(const Event& event) = 0;  // what is given from now on begins after it
+  virtual void record(Event& event) = 0;      // `event` marks the work given so far
+  virtual void wait(const Event& event) = 0;  // later work starts after `event`
   virtual void synchronize() = 0;
 };
 
-// A convolution without bias. In memory activations are NHWC, filters KRSC.
+// A convolution without bias. In memory, activations are NHWC and filters KRSC.
 struct ConvolutionDescription {
   Pass pass = Pass::kForward;
-  Element type = Element::kF32;    // of both operands
-  Element result = Element::kF32;  // of what is computed
+  Element type = Element::kF32;    // type of both operands
+  Element result = Element::kF32;  // type of the output
   bool tf32 = false;               // f32 products may be rounded to 11 bits; sums stay f32
   bool deterministic = false;      // the same bits in every run
   ConvExtents extents;
 };
-// "forward bf16 n32 c64 h56 w56 k64 r3 s3 p56 q56 stride1 pad1": what plans are cached by.
+// Text such as "forward bf16 n32 c64 h56 w56 k64 r3 s3 p56 q56 stride1 pad1", the key of cached
+// plans.
 std::string to_string(const ConvolutionDescription& description);
 
-// result (m, n) = op(a) (m, k) * op(b) (k, n), all row-major, rows dense. `batch` such products:
-// their matrices lie one behind the other.
+// result (m, n) = op(a) (m, k) * op(b) (k, n), all row-major with dense rows. `batch` such
+// products, with contiguous matrices.
 struct MatmulDescription {
   std::int64_t batch = 1;
   std::int64_t m = 1, n = 1, k = 1;
@@ -81,12 +82,12 @@ struct MatmulDescription {
 };
 std::string to_string(const MatmulDescription& description);
 
-// A product ready to run.
+// A product that is ready to run.
 class Product {
  public:
   virtual ~Product() = default;
   virtual std::size_t workspace_bytes() const noexcept = 0;
-  virtual std::string plan() const = 0;  // whose kernel it is, for people: "cudnn engine 46"
+  virtual std::string plan() const = 0;  // name of its kernel, for users: "cudnn engine 46"
   // Convolutions: forward (x, w) -> y, backward data (dy, w) -> dx, filter (x, dy) -> dw.
   virtual void run(Stream& stream, const void* a, const void* b, void* result,
                    void* workspace) const = 0;
@@ -97,24 +98,26 @@ class Device {
   virtual ~Device() = default;
   virtual const Card& card() const noexcept = 0;
 
-  // Uninitialised, aligned to 256 bytes. Error telling how much was asked for, free and there.
+  // Uninitialised, aligned to 256 bytes. Error with the amounts requested, free and total.
   virtual Memory allocate(std::size_t bytes) = 0;
   virtual Memory allocate_host(std::size_t bytes) = 0;  // page-locked
-  virtual std::size_t free_bytes() const = 0;  // of device memory, whoever has taken the rest
+  // free device memory, whichever processes use the rest
+  virtual std::size_t free_bytes() const = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
 
   virtual const kernels::Table& kernels() const noexcept = 0;
-  // The library's; null where it has none for this description, whose place own kernels take.
-  // `plan`: the Product::plan() it has to have; null: any.
+  // The library's product; nullptr if it has none for this description, and our own kernels must be
+  // used. `plan`: the required Product::plan(); nullptr: any.
   virtual std::unique_ptr<Product> make_convolution(const ConvolutionDescription& description,
                                                     const std::string* plan) = 0;
   virtual std::unique_ptr<Product> make_matmul(const MatmulDescription& description) = 0;
 };
 
-// Card `index` modulo the number of those that this process sees (CUDA_VISIBLE_DEVICES). One of
-// cuda_device.cpp and no_cuda.cpp. Throws Error with one sentence when this build has no CUDA,
-// there is no driver or card, it is too old, or the driver is.
+// Opens GPU `index` modulo the number of GPUs that this process sees (CUDA_VISIBLE_DEVICES).
+// Implemented by cuda_device.cpp or no_cuda.cpp.
+// Throws Error with one sentence if this build has no CUDA, if there is no driver or GPU, or if
+// either is too old.
 std::shared_ptr<Device> open_device(int index);
 
 }  // namespace winnow::train::cudnn

@@ -16,11 +16,12 @@ std::string capability(int value) {
   return std::to_string(value / 10) + "." + std::to_string(value % 10);
 }
 
-// Versions of cuDNN as one number: since 9 the major one counts 10000, before 1000.
+// Major version of cuDNN, from its version as one number: in units of 10000 since version 9, of
+// 1000 before.
 std::size_t major_of(std::size_t cudnn) { return cudnn >= 90000 ? cudnn / 10000 : cudnn / 1000; }
 
-// The driver's own limit decides, not the versions: newer runtimes run on older drivers of the same
-// major version.
+// The driver's own limit decides, not the version numbers: newer runtimes run on older drivers of
+// the same major version.
 void check_driver(Machine& machine, const CardCount& cards) {
   const std::string needed = cuda_version(machine.runtime());
   if (machine.driver() == 0) {

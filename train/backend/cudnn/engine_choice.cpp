@@ -10,7 +10,7 @@ bool is_allowed(const ConvolutionDescription& d, EngineNote note) {
     case EngineNote::kTensorCore:
       return d.type != Element::kF32 || d.tf32;
     case EngineNote::kDownConverts:
-      return d.type != Element::kF32;  // there is nothing below it
+      return d.type != Element::kF32;  // f32 has nothing below it to round to
     case EngineNote::kNondeterministic:
       return !d.deterministic;
     case EngineNote::kReducedReduction:

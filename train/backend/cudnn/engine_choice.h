@@ -7,7 +7,7 @@
 
 namespace winnow::train::cudnn {
 
-// What cuDNN says of the numbers an engine's kernels compute with.
+// cuDNN's notes about the numerics of an engine.
 enum class EngineNote : std::uint8_t {
   kTensorCore,        // for f32: operands rounded to tf32
   kDownConverts,      // operands are rounded further than to tf32
@@ -17,12 +17,12 @@ enum class EngineNote : std::uint8_t {
   kWinograd,
 };
 
-// Whether an engine with these notes computes as `description` asks. Transforms (FFT, Winograd)
-// never do: their errors grow with the image's values, not with those of the products.
+// Whether an engine with these notes computes as `description` requests. Transforms (FFT, Winograd)
+// never do: their errors grow with the values of the image, not with those of the products.
 bool may_compute(const ConvolutionDescription& description, std::span<const EngineNote> notes);
 
-// A convolution as cuDNN takes it: extents in the order N C H W (filters K C R S) and the distances
-// between neighbours in each.
+// A tensor as cuDNN describes it: extents in the order N C H W (filters K C R S), and the stride of
+// each.
 struct TensorLayout {
   std::int64_t extents[4];
   std::int64_t strides[4];

@@ -9,7 +9,8 @@ namespace winnow::train::cudnn {
 namespace {
 
 constexpr std::size_t kMostThreads = 4;
-constexpr std::size_t kBytesOfAThread = std::size_t{2} << 20;  // takes longer than to start one
+// takes longer than starting a thread
+constexpr std::size_t kBytesOfAThread = std::size_t{2} << 20;
 
 }  // namespace
 

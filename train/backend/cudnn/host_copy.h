@@ -4,8 +4,8 @@
 
 namespace winnow::train::cudnn {
 
-// memcpy, of many bytes by up to four threads: one alone does not use half of what a processor's
-// memory gives, and a card waits meanwhile. Waits for all of it.
+// memcpy that uses up to four threads for large copies. A single thread uses less than half of the
+// memory bandwidth, and a GPU waits meanwhile. Blocking.
 void copy_on_host(void* to, const void* from, std::size_t bytes);
 
 }  // namespace winnow::train::cudnn

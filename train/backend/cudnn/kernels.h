@@ -20,13 +20,14 @@
 #include "train/optim/averaging.h"
 #include "train/optim/options.h"
 
-// Own kernels, for all but convolutions and matrix products. For those they are the last resort.
+// Our own CUDA kernels, for everything but convolutions and matrix products. For these they are the
+// fallback.
 //
 // Memory     All pointers are device memory. Activations are NHWC of `type`; statistics, parameters
-//            and losses f32.
-// Outputs    are assigned, never accumulated. Every element is written.
-// Same bits  in every run on one kind of card. Sums have a fixed order over partitions that depend
-//            on the shape alone. Nothing is added atomically or contracted to fused multiply-adds.
+//            and losses are f32.
+// Outputs    Are assigned, never accumulated. Every element is written.
+// Same bits  In every run on one model of GPU. Sums have a fixed order over partitions that depend
+//            only on the shape. No atomic additions, no contraction to fused multiply-adds.
 namespace winnow::train::cudnn::kernels {
 
 using train::kernels::Activate;
@@ -67,8 +68,8 @@ struct Normalize {
   float offset[kMaxChannels];
 };
 
-// A filter between the layout of parameters, f32 (K,C,R,S), and that of products, (K,R,S,C). Linear
-// weights over images likewise, R, S being their height and width.
+// Converts a filter between the layout of parameters, f32 (K,C,R,S), and that of products,
+// (K,R,S,C). Also for linear weights over images, with R, S their height and width.
 struct PackFilter {
   const float* from;  // KCRS
   void* to;           // KRSC
@@ -82,10 +83,10 @@ struct UnpackFilter {
   std::int64_t k, c, r, s;
 };
 
-// The scratch memory of a BiasGradient and of batch norms.
+// Scratch memory of a BiasGradient and of batch norms.
 std::size_t channel_sums_scratch_bytes(std::int64_t rows, std::int64_t channels) noexcept;
 
-// A product as naive loops, one thread a result.
+// A matrix product by simple loops, one thread for each result.
 struct DirectMatmul {
   MatmulDescription description;
   const void* a;
@@ -93,8 +94,8 @@ struct DirectMatmul {
   void* result;
 };
 
-// One of queries, keys and values, or their results: of each sample from rows of tokens, in which
-// the heads lie side by side, to matrices (tokens, width) of each head, or back.
+// Rearranges queries, keys or values, or their results. Rows of tokens, in which the heads are
+// adjacent, become matrices (tokens, width) of each head, or the other way round.
 struct Heads {
   Element type;
   std::int64_t batch, tokens, heads, width;
@@ -103,7 +104,7 @@ struct Heads {
   void* matrices;
 };
 
-// A convolution as naive loops, one thread a result; operands as Product::run has them.
+// A convolution by simple loops, one thread for each result; operands as in Product::run.
 struct DirectConvolution {
   ConvolutionDescription description;
   const void* a;
@@ -111,29 +112,30 @@ struct DirectConvolution {
   void* result;
 };
 
-// What changes from step to step, in device memory, so that kernels given once can run again.
+// Values that change from step to step. They are in device memory, so that recorded launches can be
+// repeated.
 struct StepScalars {
-  std::int64_t step;  // from 0
+  std::int64_t step;  // counted from 0
   double lr;
-  std::int32_t finite;  // 0: the sums hold a NaN or an infinity, and nothing is updated
+  std::int32_t finite;  // 0: the sums contain NaN or infinity, and nothing is updated
 };
 
-// finite = 0 when one of `values` is not finite; left alone otherwise.
+// Sets finite to 0 if any of `values` is not finite; otherwise leaves it unchanged.
 struct FiniteCheck {
   const float* values;
   std::int64_t count;
   StepScalars* scalars;
 };
 
-// One parameter and what its update needs.
+// One parameter and the inputs of its update.
 struct ParameterOnCard {
   static constexpr int kMaxSlots = 4;
   float* value;
   const float* gradient;
-  float* state[kMaxSlots];  // of the optimiser's slots
+  float* state[kMaxSlots];  // one for each of the optimiser's slots
   std::int64_t count;
   const StepScalars* scalars;
-  double lr_scale;  // factor on the learning rate
+  double lr_scale;  // learning-rate multiplier
   bool decay;       // see TensorStep
   void* scratch;    // update_scratch_bytes
 };
@@ -142,7 +144,7 @@ std::size_t update_scratch_bytes(std::int64_t count) noexcept;
 // One step of an optimiser on one parameter.
 using Update = std::function<void(const ParameterOnCard&, Stream&)>;
 
-// The twin of a row of train/optim's table, of the same name.
+// The counterpart of the row of the same name in train/optim's table.
 struct UpdateRow {
   std::string_view name;
   Update (*make)(const ChosenOptions& chosen);
@@ -157,7 +159,7 @@ struct Statistic {
   double momentum, scale;
 };
 
-// An average of a tensor after a step, see Averaging.
+// The update of a tensor's average after a step, see Averaging.
 struct Average {
   float* value;
   float* average;
@@ -199,7 +201,8 @@ struct Table {
   void (*scale_factor_gradient)(const ScaleFactorGradient&, Stream&);
   void (*copy_channels)(const CopyChannels&, Stream&);
   void (*dropout)(const Dropout&, Stream&);
-  void (*pad_channels)(const CopyChannels&, Stream&);  // 0 behind the channels of a row of `to`
+  // writes 0 after the channels of a row of `to`
+  void (*pad_channels)(const CopyChannels&, Stream&);
   void (*batch_norm_statistics)(const BatchNorm&, Stream&);
   void (*batch_norm_sums)(const BatchNormBackward&, Stream&);
   void (*batch_norm_input_gradient)(const BatchNormBackward&, Stream&);

@@ -3,10 +3,10 @@
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/backend/cudnn/kernels_launch_internal.h"
 
-// What attention does besides its products.
+// Attention, without its matrix products.
 namespace winnow::train::cudnn::kernels {
 
-// Threads go along matrices.
+// Neighbouring threads process neighbouring elements of matrices.
 template <class T, bool kSplits>
 struct HeadsKernel {
   static constexpr const char* kName = kSplits ? "split heads" : "join heads";
@@ -61,17 +61,18 @@ struct DirectMatmulKernel {
   }
 };
 
-// ---- Softmax of rows: kLine threads a row, neighbours in a row being neighbouring threads.
+// ---- Softmax of rows: kLine threads for each row; neighbouring threads read neighbouring
+// elements.
 
 inline constexpr int kLine = 16;
-inline constexpr int kLines = kThreads / kLine;  // rows of a block
+inline constexpr int kLines = kThreads / kLine;  // rows in a block
 
 struct LineShared {
   float greatest[kThreads];
   float sum[kThreads];
 };
 
-// f(element) for the elements of this thread's row that are this thread's.
+// Calls f(element) for this thread's elements of its row.
 template <class Function>
 WINNOW_DEVICE_FN void for_line(const Place& at, Index rows, Index columns, Function f) {
   const Index row = at.block * kLines + at.thread / kLine;
@@ -79,7 +80,7 @@ WINNOW_DEVICE_FN void for_line(const Place& at, Index rows, Index columns, Funct
   for (Index c = at.thread % kLine; c < columns; c += kLine) f(row * columns + c);
 }
 
-// Over the threads of this thread's row, in their order.
+// Sum over the threads of this thread's row, in thread order.
 WINNOW_DEVICE_FN float line_sum(const float* of_threads, int thread) {
   const int first = thread / kLine * kLine;
   float sum = 0;

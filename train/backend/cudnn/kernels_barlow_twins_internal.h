@@ -3,7 +3,7 @@
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/backend/cudnn/kernels_launch_internal.h"
 
-// The loss of Barlow Twins. Small beside the net: products are plain loops.
+// The loss of Barlow Twins. Its cost is small compared with the net, so products are simple loops.
 namespace winnow::train::cudnn::kernels {
 
 using train::kernels::twins_scratch;
@@ -20,7 +20,7 @@ WINNOW_DEVICE_FN TwinsColumn twins_column(const TwinsLayer& layer, Index i) {
   return {at.quotient, at.rest};
 }
 
-// One thread a column. Their numbers, normalised.
+// Normalises the views, one thread for each column.
 template <class T>
 struct TwinsNormalKernel {
   static constexpr const char* kName = "views, normalised";
@@ -56,7 +56,7 @@ struct TwinsNormalKernel {
   }
 };
 
-// One thread an element.
+// One thread for each element.
 struct TwinsCorrelationKernel {
   static constexpr const char* kName = "cross-correlation";
   static constexpr int kPhases = 1;
@@ -80,7 +80,7 @@ struct TwinsCorrelationKernel {
   }
 };
 
-// One block a row of the cross-correlation: its part of the loss.
+// One block for each row of the cross-correlation: its contribution to the loss.
 struct TwinsRowsKernel {
   static constexpr const char* kName = "rows of the cross-correlation";
   static constexpr int kPhases = 3;
@@ -108,7 +108,7 @@ struct TwinsRowsKernel {
   }
 };
 
-// One block. Forward: the loss. Backward: the sum of the weights alone, behind the rows.
+// One block. Forward: the loss. Backward: only the sum of the weights, stored after the rows.
 template <bool kForward>
 struct TwinsTotalKernel {
   static constexpr const char* kName = kForward ? "loss of twins" : "weight of twins";
@@ -151,7 +151,7 @@ struct TwinsTotalKernel {
   }
 };
 
-// One thread an element: the correlation becomes its gradient.
+// Replaces the correlation by its gradient, one thread for each element.
 struct TwinsSlopesKernel {
   static constexpr const char* kName = "slopes of the cross-correlation";
   static constexpr int kPhases = 1;
@@ -173,7 +173,7 @@ struct TwinsSlopesKernel {
   }
 };
 
-// One thread a normalised number: the gradient in it.
+// Gradient with respect to the normalised views, one thread for each number.
 struct TwinsGradientKernel {
   static constexpr const char* kName = "gradient of views, normalised";
   static constexpr int kPhases = 1;
@@ -199,7 +199,7 @@ struct TwinsGradientKernel {
   }
 };
 
-// One thread a column: dz = inverse * (g - mean(g) - normal * mean(g * normal)).
+// dz = inverse * (g - mean(g) - normal * mean(g * normal)), one thread for each column.
 template <class T>
 struct TwinsBackwardKernel {
   static constexpr const char* kName = "gradient of views";

@@ -9,31 +9,33 @@
 #include "train/tensor/device_function.h"
 #include "train/tensor/f16.h"
 
-// What own kernels are made of. A kernel is a trivially copyable struct of its arguments with
-//   kName                       for people
-//   kPhases                     run one after the other by all threads of a block
-//   Shared                      a block's memory, not initialised; what threads write there in one
-//                               phase they may read in the next, and nothing else passes between
-//                               threads
-//   shape()                     how many blocks it takes, by its arguments alone
-//   run<phase>(place, shared)
-// and says nothing of who runs it: nvcc compiles the same lines for the card as the host's compiler
-// does for tests.
+// Building blocks of our own kernels. A kernel is a trivially copyable struct of its arguments:
+//
+// kName                      Its name, for users.
+// kPhases                    Number of phases, which all threads of a block run one after the
+//                            other.
+// Shared                     Memory of a block, uninitialised. Values written in one phase may be
+//                            read in the next. Threads communicate in no other way.
+// shape()                    Number of blocks, depending only on its arguments.
+// run<phase>(place, shared)  The work of one thread in one phase.
+//
+// Kernels do not depend on the launcher: nvcc compiles the same code for the GPU that the host
+// compiler compiles for tests.
 
 namespace winnow::train::cudnn::kernels {
 
 using Index = std::int64_t;
 
 inline constexpr int kThreadsShift = 8;
-inline constexpr int kThreads = 1 << kThreadsShift;  // of every block
-inline constexpr Index kMaxBlocks = 2147483647;      // of one launch
+inline constexpr int kThreads = 1 << kThreadsShift;  // threads in every block
+inline constexpr Index kMaxBlocks = 2147483647;      // in one launch
 
-// Any number of blocks; launchers cut it up.
+// Any number of blocks; launchers split them.
 struct LaunchShape {
   Index blocks = 1;
   int threads = kThreads;
 };
-// How many blocks the launch that begins at block `first` has.
+// Number of blocks in the launch that starts at block `first`.
 constexpr Index launch_blocks(const LaunchShape& shape, Index first, Index most) noexcept {
   return shape.blocks - first < most ? shape.blocks - first : most;
 }
@@ -49,7 +51,7 @@ WINNOW_DEVICE_FN constexpr Index least(Index a, Index b) { return a < b ? a : b;
 WINNOW_DEVICE_FN constexpr Index greatest(Index a, Index b) { return a > b ? a : b; }
 WINNOW_DEVICE_FN constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
-// Of numbers >= 0. Cards divide 64 bits by a long function, 32 bits by a short one.
+// Division of numbers >= 0. GPUs are slow at 64-bit division and faster at 32 bits.
 WINNOW_DEVICE_FN Index divide(Index a, Index b) {
   if (((a | b) >> 32) != 0) return a / b;
   return static_cast<Index>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
@@ -96,7 +98,7 @@ WINNOW_DEVICE_FN T element(float v) {
   }
 }
 
-// N neighbours, moved at once.
+// N adjacent elements, moved at once.
 template <class T, int N>
 struct alignas(sizeof(T) * N) Pack {
   T at[N];
@@ -104,7 +106,7 @@ struct alignas(sizeof(T) * N) Pack {
 template <class T>
 inline constexpr int kPack = static_cast<int>(16 / sizeof(T));
 
-// nvcc makes as many stores of an assignment as there are elements, in most kernels.
+// For a plain assignment nvcc emits one store for each element in most kernels.
 template <class T, int N>
 WINNOW_DEVICE_FN void move(T* to, const Pack<T, N>& pack) {
 #ifdef __CUDA_ARCH__
@@ -138,7 +140,7 @@ WINNOW_DEVICE_FN void store(T* to, const Floats<N>& v) {
   move(to, pack);
 }
 
-// ---- Threads over a flat array: each takes kEach packs, a block's width apart.
+// ---- Threads over a flat array: each processes kEach packs, a block's width apart.
 
 inline constexpr int kEach = 4;
 
@@ -152,7 +154,7 @@ struct Width {
   static constexpr int kValue = N;
 };
 
-// f(element, Width) for packs and, where the last one is not whole, for what is left of it.
+// Calls f(element, Width) for packs, and for the elements of an incomplete last pack.
 template <int N, class Function>
 WINNOW_DEVICE_FN void for_flat(const Place& at, Index count, Function f) {
   for (int k = 0; k < kEach; ++k) {
@@ -165,9 +167,9 @@ WINNOW_DEVICE_FN void for_flat(const Place& at, Index count, Function f) {
   }
 }
 
-// ---- Threads over a matrix (rows, channels), channels in groups of one pack: neighbours in a row
-// are neighbouring threads. A tile is as many groups as a block is wide; a slab is the rows that
-// one block takes of a tile.
+// ---- Threads over a matrix (rows, channels) with channels in groups of one pack. Neighbouring
+// threads process neighbouring groups of a row. A tile is as many groups as a block is wide; a slab
+// is the rows of a tile that one block processes.
 
 struct Tiling {
   Index groups = 1;
@@ -188,7 +190,7 @@ constexpr Tiling tiling(Index channels, int pack, int widest_shift = 5) {
 struct Spot {
   Index slab;
   Index group;
-  int x, y;  // in the tile
+  int x, y;  // position in the tile
 };
 WINNOW_DEVICE_FN Spot spot(const Tiling& t, const Place& at) {
   const QuotientRest block = split(at.block, t.tiles);
@@ -196,13 +198,13 @@ WINNOW_DEVICE_FN Spot spot(const Tiling& t, const Place& at) {
   return {block.quotient, block.rest * t.width() + x, x, at.thread >> t.shift};
 }
 
-inline constexpr int kRowsEach = 8;  // of a thread
+inline constexpr int kRowsEach = 8;  // for each thread
 
 inline LaunchShape matrix_shape(const Tiling& t, Index rows) {
   return {t.tiles * greatest(1, ceil_div(rows, Index{t.height()} * kRowsEach)), kThreads};
 }
 
-// f(row) for the rows of this thread.
+// Calls f(row) for the rows of this thread.
 template <class Function>
 WINNOW_DEVICE_FN void for_rows(const Tiling& t, const Spot& s, Index rows, Function f) {
   if (s.group >= t.groups) return;
@@ -212,8 +214,8 @@ WINNOW_DEVICE_FN void for_rows(const Tiling& t, const Spot& s, Index rows, Funct
   }
 }
 
-// ---- Sums over the threads of a block, in two steps so that few wait for one: phase by phase,
-// kWays sums each.
+// ---- Sums over the threads of a block, in two steps so that few threads wait for one; kWays sums
+// at once.
 
 inline constexpr int kFew = 16;
 
@@ -230,7 +232,7 @@ struct BlockSums {
       at[way][thread * kSpan] = sum;
     }
   }
-  // By one thread, which may leave it in at[way][0].
+  // Called by one thread, which may store the result in at[way][0].
   WINNOW_DEVICE_FN double second_step(int way) const {
     double sum = 0;
     for (int i = 0; i < kFew; ++i) sum += at[way][i * (kThreads / kFew)];

@@ -2,10 +2,10 @@
 
 #include "train/backend/cudnn/kernels_base_internal.h"
 
-// Convolutions as naive loops, one thread a result: what runs when a library has no kernel.
+// Convolutions by simple loops, one thread for each result; used if a library has no kernel.
 namespace winnow::train::cudnn::kernels {
 
-// Products in f32, their sum too for a while, and then in f64.
+// Sums products in f32, and adds these partial sums in f64.
 class LongSum {
  public:
   WINNOW_DEVICE_FN void add(float a, float b) {
@@ -50,7 +50,7 @@ struct DirectConvolutionKernel {
   }
 
  private:
-  // What output p reads with element r of its window.
+  // The input element that output p reads with element r of its window.
   WINNOW_DEVICE_FN static Index read_at(const ConvAxis& axis, Index p, Index r) {
     return p * axis.stride + r * axis.dilation - axis.before;
   }

@@ -42,7 +42,8 @@ struct NormalizeKernel {
 };
 
 struct ReluOf {
-  WINNOW_DEVICE_FN float operator()(float a, float) const { return a <= 0 ? 0 : a; }  // NaN: NaN
+  // NaN stays NaN
+  WINNOW_DEVICE_FN float operator()(float a, float) const { return a <= 0 ? 0 : a; }
 };
 struct WhereOpen {
   WINNOW_DEVICE_FN float operator()(float y, float dy) const { return y > 0 ? dy : 0; }
@@ -74,7 +75,7 @@ struct ElementwiseKernel {
   }
 };
 
-// Between (K,C,R,S) and (K,R,S,C); threads go along what they write.
+// Between (K,C,R,S) and (K,R,S,C). Neighbouring threads write neighbouring elements.
 template <class T>
 struct PackFilterKernel {
   static constexpr const char* kName = "pack filter";

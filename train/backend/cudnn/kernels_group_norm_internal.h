@@ -3,12 +3,12 @@
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/backend/cudnn/kernels_launch_internal.h"
 
-// Group norm: one block for each group of a sample.
+// Group norm, with one block for each group of a sample.
 namespace winnow::train::cudnn::kernels {
 
 using train::kernels::GroupNormLayer;
 
-// The elements of one group: pixels times the channels of the group.
+// The elements of one group: all pixels, and the channels of the group.
 struct GroupSpan {
   const GroupNormLayer& layer;
   Index block;  // sample * groups + group
@@ -16,7 +16,7 @@ struct GroupSpan {
   WINNOW_DEVICE_FN Index channels() const { return divide(layer.channels, layer.groups); }
   WINNOW_DEVICE_FN Index count() const { return layer.pixels * channels(); }
 
-  // f(element, channel) for those of one thread, and done() after each kChunk of them.
+  // Calls f(element, channel) for the elements of one thread, and done() after each kChunk of them.
   template <class Function, class Done>
   WINNOW_DEVICE_FN void for_thread(int thread, Function f, Done done) const {
     const QuotientRest of = split(block, layer.groups);
@@ -37,7 +37,8 @@ struct GroupSpan {
   }
 };
 
-// Two sums of one thread over its elements, in f32 by chunks; add(element, channel, first, second).
+// Two sums over the elements of one thread, in f32 within chunks; by add(element, channel, first,
+// second).
 template <class Add>
 WINNOW_DEVICE_FN void sum_thread(const GroupSpan& span, int thread, BlockSums<2>& to, Add add) {
   double first = 0;
@@ -77,7 +78,7 @@ struct GroupNormKernel {
                  [x](Index i, Index, float& first, float&) { first += as_float(x[i]); });
     } else if constexpr (kPhase == 1 || kPhase == 4) {
       shared.sums.first_step(at.thread);
-    } else if constexpr (kPhase == 2) {  // a mean that is nearly right, to sum about
+    } else if constexpr (kPhase == 2) {  // approximate mean, around which to sum
       if (at.thread != 0) return;
       shared.mean = static_cast<float>(shared.sums.second_step(0) / count(span));
     } else if constexpr (kPhase == 3) {
@@ -112,8 +113,8 @@ struct GroupNormKernel {
   }
 };
 
-// dx = inverse * (scale * dy - mean(scale * dy) - normal * mean(scale * dy * normal)), the means
-// being those of a group.
+// dx = inverse * (scale * dy - mean(scale * dy) - normal * mean(scale * dy * normal)), with means
+// over a group.
 template <class T>
 struct GroupNormBackwardKernel {
   static constexpr const char* kName = "group norm, backward";
@@ -160,7 +161,7 @@ struct GroupNormBackwardKernel {
   }
 };
 
-// What a GroupNormBackward sums up by channels, for dshift and dscale.
+// The terms that GroupNormBackward sums over each channel, for dshift and dscale.
 template <class T>
 struct GroupNormTerms {
   static constexpr int kSums = 2;

@@ -23,11 +23,11 @@ namespace winnow::train::cudnn::kernels {
 
 template <class Launcher>
 struct Launches;
-// The rows of a table of kernels.
+// Rows of a table of kernels.
 template <class Launcher>
 inline constexpr std::array kUpdateRows = Launches<Launcher>::update_rows(Rules{});
 
-// The table of functions that give kernels to Launcher::launch(kernel, stream).
+// The table of functions that pass kernels to Launcher::launch(kernel, stream).
 template <class Launcher>
 struct Launches {
   template <class Kernel>

@@ -7,7 +7,7 @@
 
 namespace winnow::train::cudnn::kernels {
 
-// One thread an element; neighbours are read again from where they lie.
+// One thread for each element; neighbours are read again from memory.
 template <class T, bool kBackward>
 struct LocalResponseNormKernel {
   static constexpr const char* kName =
@@ -29,7 +29,7 @@ struct LocalResponseNormKernel {
   }
 
  private:
-  // Channel c of the row that begins at `row`; 0 where there is none.
+  // Channel c of the row that begins at `row`; 0 if it does not exist.
   WINNOW_DEVICE_FN float at_or_zero(const void* from, Index row, Index c) const {
     if (c < 0 || c >= a.layer.channels) return 0;
     return as_float(static_cast<const T*>(from)[row + c]);
@@ -43,7 +43,7 @@ struct LocalResponseNormKernel {
     }
     return a.layer.k + a.layer.share * sum;
   }
-  // What x does to the results whose neighbour it is.
+  // The contribution of x through the results that have it as a neighbour.
   WINNOW_DEVICE_FN float rest(Index row, Index j) const {
     float sum = 0;
     for (Index c = j - (a.layer.size - 1) / 2; c <= j + a.layer.size / 2; ++c) {

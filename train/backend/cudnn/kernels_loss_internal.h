@@ -2,7 +2,7 @@
 
 #include "train/backend/cudnn/kernels_base_internal.h"
 
-// Losses, one block a sample. Small beside the net, so in f64.
+// Losses, one block for each sample. Their cost is small compared with the net, so they are in f64.
 namespace winnow::train::cudnn::kernels {
 
 enum class LossPass : std::uint8_t { kForward, kBackward };
@@ -16,8 +16,8 @@ struct LossKernel {
   struct Shared {
     float greatest[kThreads];
     BlockSums<kWays> sums;
-    double log_sum;  // of exp(logit - greatest)
-    double targets;  // their sum
+    double log_sum;  // log of the sum of exp(logit - greatest)
+    double targets;  // sum of the targets
   };
   Loss a;
 

@@ -2,8 +2,8 @@
 
 #include "train/backend/cudnn/kernels_base_internal.h"
 
-// Sums over the rows of a matrix, channel by channel: rows are cut into parts by the shape alone, a
-// block sums up one part of one tile, and a second kernel the parts.
+// Sums over the rows of a matrix, for each channel. Rows are cut into parts depending only on the
+// shape. A block sums one part of one tile; a second kernel sums the parts.
 namespace winnow::train::cudnn::kernels {
 
 struct Parts {
@@ -12,26 +12,28 @@ struct Parts {
   WINNOW_DEVICE_FN Index begin(Index part) const { return divide(rows * part, parts); }
   WINNOW_DEVICE_FN Index count(Index part) const { return begin(part + 1) - begin(part); }
 };
-// Enough blocks for a large card, and never much to add up again compared with the data.
+// Enough blocks for a large GPU, but so few that summing the parts stays cheap compared with the
+// data.
 constexpr Parts parts_of(Index rows, Index channels) {
   const Index most = least(512, greatest(64, (Index{1} << 17) / channels));
   return {rows, greatest(1, least(most, ceil_div(rows, 64)))};
 }
 
-// To add up parts: narrow tiles leave each thread few of them, which it takes one after the other.
+// Tiling for sums over parts. Narrow tiles leave few parts for each thread, which it adds
+// sequentially.
 constexpr Tiling tiling_of_parts(Index channels) { return tiling(channels, 1, 3); }
 
-inline constexpr int kChunk = 64;  // rows that one thread adds up in f32
+inline constexpr int kChunk = 64;  // rows that one thread sums in f32
 
-// How many of the rows from `begin` to `end` the y-th thread of a column takes.
+// Number of rows in [begin, end) that the y-th thread of a column processes.
 WINNOW_DEVICE_FN Index rows_of_thread(const Tiling& tiles, Index begin, Index end, int y) {
   const Index left = end - begin - y;
   return left <= 0 ? 0 : (left + tiles.height() - 1) >> tiles.height_shift();
 }
 
-// Means and sums of squared deviations of each part. A thread sums up what lies about the first
-// number of each chunk: rounding is bounded by the chunk's own spread, wherever the data lie.
-// Chunks, threads and parts are merged in f64 by the formula of Chan, Golub and LeVeque 1979.
+// Mean and sum of squared deviations of each part. A thread sums deviations from the first number
+// of each chunk, so rounding is bounded by the chunk's own spread. Chunks, threads and parts are
+// merged in f64 (Chan, Golub and LeVeque 1979).
 template <class T, int N>
 struct MomentsKernel {
   static constexpr const char* kName = "batch moments";
@@ -100,7 +102,7 @@ struct MomentsKernel {
     }
   }
 
-  // One thread a channel.
+  // One thread for each channel.
   WINNOW_DEVICE_FN void merge_threads(const Spot& s, Index begin, Index end, int thread,
                                       const Shared& shared) const {
     const int width = tiles.width();
@@ -126,7 +128,7 @@ struct MomentsKernel {
   }
 };
 
-// The sum of one column of a tile's threads.
+// Sum over one column of a tile's threads.
 WINNOW_DEVICE_FN double column_sum(const double* of_threads, const Tiling& tiles, int x) {
   double sum = 0;
   for (int y = 0; y < tiles.height(); ++y) sum += of_threads[y * tiles.width() + x];
@@ -224,7 +226,7 @@ struct BatchNormKernel {
 
 // ---- Sums.
 
-// What a BiasGradient sums up: dy.
+// The terms that BiasGradient sums: dy.
 template <class T>
 struct BiasTerms {
   static constexpr int kSums = 1;
@@ -240,7 +242,7 @@ struct BiasTerms {
   }
 };
 
-// dy behind the ReLU.
+// dy times the gradient of the ReLU.
 template <int N, class T>
 WINNOW_DEVICE_FN Floats<N> gated(const BatchNormBackward& a, Index at) {
   Floats<N> g = load<N>(static_cast<const T*>(a.dy) + at);
@@ -251,7 +253,7 @@ WINNOW_DEVICE_FN Floats<N> gated(const BatchNormBackward& a, Index at) {
   return g;
 }
 
-// What a BatchNormBackward sums up, for dshift and dscale.
+// The terms that BatchNormBackward sums, for dshift and dscale.
 template <class T>
 struct NormTerms {
   static constexpr int kSums = 2;
@@ -365,8 +367,8 @@ struct FinishSumsKernel {
   }
 };
 
-// dx = scale * inverse * (g - dshift / rows - (x - mean) * inverse * dscale / rows), with the means
-// in the place of what is divided by rows where they are given.
+// dx = scale * inverse * (g - dshift / rows - (x - mean) * inverse * dscale / rows). If the means
+// are given, they replace the quotients by rows.
 template <class T, int N>
 struct BatchNormBackwardKernel {
   static constexpr const char* kName = "batch norm, backward";

@@ -2,8 +2,8 @@
 
 #include "train/backend/cudnn/kernels_base_internal.h"
 
-// Pooling, one thread a result (of N channels): backward gathers from all windows that hold an
-// element, in a fixed order.
+// Pooling, with one thread for each result (of N channels). Backward sums over all windows that
+// contain an element, in a fixed order.
 namespace winnow::train::cudnn::kernels {
 
 struct Pixel {
@@ -18,14 +18,14 @@ WINNOW_DEVICE_FN Pixel pixel_of(Index at, Index height, Index width) {
 struct Range {
   Index begin, end;
 };
-// Elements of the window at `out`, clipped to the data.
+// The elements of the window at `out`, clipped to the data.
 WINNOW_DEVICE_FN Range covered(Index out, int kernel, int stride, int pad, Index size) {
   const Index begin = out * stride - pad;
   return {greatest(begin, 0), least(begin + kernel, size)};
 }
-// Windows that hold element `in`.
+// The windows that contain element `in`.
 WINNOW_DEVICE_FN Range covering(Index in, int kernel, int stride, int pad, Index outs) {
-  const Index past = in + pad - kernel + 1;  // a window may not begin before it
+  const Index past = in + pad - kernel + 1;  // earliest start of a window that contains it
   return {past <= 0 ? 0 : divide(past + stride - 1, stride),
           least(outs, divide(in + pad, stride) + 1)};
 }
@@ -71,7 +71,7 @@ struct PoolKernel {
             if constexpr (kKind == PoolKind::kAverage) {
               v.at[i] += x.at[i];
             } else if (none || x.at[i] > v.at[i] || (x.at[i] != x.at[i] && v.at[i] == v.at[i])) {
-              // A NaN wins, the first of them, so that it reaches the loss.
+              // The first NaN wins, so that it reaches the loss.
               v.at[i] = x.at[i];
               place.at[i] = here;
             }

@@ -26,7 +26,7 @@ struct ScaleKernel {
   }
 };
 
-// One thread sums a channel of a sample; neighbouring threads read neighbouring channels.
+// One thread sums one channel of a sample; neighbouring threads read neighbouring channels.
 template <class T>
 struct SampleFactorsKernel {
   static constexpr const char* kName = "gradient of the factors of samples";
@@ -52,7 +52,7 @@ struct SampleFactorsKernel {
   }
 };
 
-// What is summed for the factors of channels.
+// The terms that are summed for factors of channels.
 template <class T>
 struct FactorTerms {
   static constexpr int kSums = 1;

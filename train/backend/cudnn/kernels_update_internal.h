@@ -3,8 +3,8 @@
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/optim/rules.h"
 
-// The update of a tensor by a rule of train/optim. Each element takes the same roundings in the
-// same order as on the host. Norms are summed in another order than there.
+// The update of a tensor by a rule of train/optim. Each element gets the same roundings in the same
+// order as on the host. Norms are summed in another order than there.
 namespace winnow::train::cudnn::kernels {
 
 struct FiniteCheckKernel {
@@ -17,13 +17,13 @@ struct FiniteCheckKernel {
   template <int>
   WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
     for_flat<1>(at, a.count, [this](Index i, auto) {
-      // Many may write, all of them the same.
+      // Several threads may write here, all the same value.
       if (!(a.values[i] - a.values[i] == 0)) a.scalars->finite = 0;
     });
   }
 };
 
-// Without norms.
+// Without the norms.
 WINNOW_DEVICE_FN TensorStep step_of(const ParameterOnCard& a) {
   return {.lr = a.scalars->lr * a.lr_scale, .step = a.scalars->step, .decay = a.decay};
 }
@@ -32,7 +32,7 @@ constexpr Index norm_parts(Index count) {
   return greatest(1, least(kThreads, ceil_div(count, Index{kThreads} * 16)));
 }
 
-// Sums of squares of values and gradients, part by part, into the first 2 * parts of the scratch.
+// Sums of squares of values and gradients for each part, in the first 2 * parts of the scratch.
 struct NormPartsKernel {
   static constexpr const char* kName = "norm parts";
   static constexpr int kPhases = 3;
@@ -60,8 +60,8 @@ struct NormPartsKernel {
   }
 };
 
-// Changes the state by a rule that has a direction(). Sums of squares of values and directions as
-// NormPartsKernel leaves them.
+// Updates the state by a rule that has a direction(). Leaves sums of squares of values and
+// directions, as NormPartsKernel does.
 template <class Rule>
 struct DirectionPartsKernel {
   static constexpr const char* kName = "direction norm parts";
@@ -110,7 +110,7 @@ struct DirectionPartsKernel {
   }
 };
 
-// Both norms from these sums, behind them in the scratch.
+// Computes both norms from these sums, and stores them after the sums in the scratch.
 struct NormsKernel {
   static constexpr const char* kName = "norms";
   static constexpr int kPhases = 3;
@@ -143,7 +143,7 @@ struct UpdateKernel {
   using Shared = typename Rule::Factors;
   Rule rule;
   ParameterOnCard a;
-  bool norms;  // they are in the scratch
+  bool norms;  // whether they are in the scratch
   Index parts = norm_parts(a.count);
 
   LaunchShape shape() const { return flat_shape<1>(a.count); }

@@ -21,18 +21,18 @@ struct FilterExtents {
 
 // A convolution or linear layer in one of its passes.
 struct Layer {
-  const char* op;  // "conv2d", "linear": whose product it is
+  const char* op;  // operation of the product: "conv2d", "linear"
   LayerOperands operands;
-  ConvolutionDescription description;  // the same as a convolution
+  ConvolutionDescription description;  // a linear layer is described as a convolution
   FilterExtents filter;
 };
 
-// What a matrix product reads and writes.
+// Slots that a matrix product reads and writes.
 struct Operands {
   Slots::Id a, b, result;
 };
 
-// What emitters (ops/) make the calls of nodes with.
+// The interface by which emitters (ops/) make the calls of nodes.
 class CudnnLowering final : public Lowering<Stream&> {
  public:
   CudnnLowering(const Graph& graph, const CompileOptions& options, Device& device, Compiled& out);
@@ -43,7 +43,7 @@ class CudnnLowering final : public Lowering<Stream&> {
   ConvolutionDescription description(Pass pass) const;
   void layer(const Layer& layer);
 
-  // A product of matrices in the program's type. `name` tells whose it is in Program::choices().
+  // A matrix product in the program's type. `name` identifies it in Program::choices().
   void matmul(const std::string& name, MatmulDescription description, const Operands& operands);
 
   Slot sums_scratch(const ImageExtents& extents);
@@ -52,16 +52,18 @@ class CudnnLowering final : public Lowering<Stream&> {
   void forward(Layer layer);
   void backward_data(const Layer& layer);
   void backward_filter(Layer layer);
-  // The filter `id` as products read it: weights are packed when loaded, others before each use.
+  // The filter `id` as products read it. Weights are packed when loaded, other values before each
+  // use.
   Slot filter(ValueId id, const FilterExtents& extents);
   Call pack(Slot from, Slot to, const FilterExtents& extents);
-  // Null: own loops.
+  // nullptr: use our own loops.
   std::unique_ptr<Product> make_product(const Layer& layer);
   std::unique_ptr<Product> make_filter_product(Layer& layer);
   void run_product(std::unique_ptr<Product> product, const Layer& layer, Slot a, Slot b,
                    Slot result);
   void run(std::unique_ptr<Product> product, const Operands& operands);
-  // make(wanted), if `wanted`, the choice imposed on `name` or null, is not own loops.
+  // Returns make(wanted), where `wanted` is the choice imposed on `name` or nullptr. nullptr if the
+  // choice is our own loops.
   template <class Make>
   std::unique_ptr<Product> chosen(const std::string& name, Make make) const;
   const std::string* imposed(const std::string& name) const;

@@ -3,7 +3,7 @@
 namespace winnow::train::cudnn {
 namespace {
 
-// A dense row-major matrix, read column by column.
+// A dense row-major matrix, seen as column-major.
 ColumnMajor of_rows(std::int64_t rows, std::int64_t columns) noexcept {
   return {.rows = columns, .columns = rows, .leading = columns};
 }

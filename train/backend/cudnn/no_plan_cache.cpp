@@ -2,7 +2,7 @@
 
 #include "train/backend/cudnn/plan_cache.h"
 
-// In place of plan_cache.cpp where the libraries it needs are missing: nothing is kept.
+// Replaces plan_cache.cpp if the libraries it needs are missing: nothing is cached.
 namespace winnow::train::cudnn {
 
 PlanCache::PlanCache(std::filesystem::path folder) : folder_(std::move(folder)) {}

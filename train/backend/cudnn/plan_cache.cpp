@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kVersion = 1;
 
-// Letters, digits and dots as they are; all else, one dash for a run of it.
+// Keeps letters, digits and dots; replaces every run of other characters by one dash.
 std::string file_name(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -85,7 +85,7 @@ void PlanCache::store(std::string_view key, std::string_view plan) const noexcep
     std::filesystem::rename(mine, file_of(key), failed);
     if (failed) std::filesystem::remove(mine, failed);
   } catch (const std::exception&) {
-    // The next program plans again.
+    // The next program will make the plan again.
   }
 }
 

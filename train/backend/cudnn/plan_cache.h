@@ -9,13 +9,16 @@
 
 namespace winnow::train::cudnn {
 
-// Plans of products on disk, so that the next program on the same kind of card finds the same ones,
-// and at once: a file for each, written durably, sealed with its digest. It is only a help: a
-// folder that cannot be written, a file that is missing, damaged or another's is nothing found, and
-// nothing here throws. Several processes may use one folder.
+// Cache of plans on disk, so that later programs on the same model of GPU get the same plans, and
+// faster.
+//
+// Files    One for each plan, written durably, with its digest.
+// Errors   Nothing throws. A file that is missing, damaged or another's counts as not found, and an
+//          unwritable folder is ignored.
+// Sharing  Several processes may use one folder.
 class PlanCache {
  public:
-  explicit PlanCache(std::filesystem::path folder);  // empty: nothing is kept
+  explicit PlanCache(std::filesystem::path folder);  // empty: nothing is cached
   std::optional<std::string> find(std::string_view key) const noexcept;
   void store(std::string_view key, std::string_view plan) const noexcept;
 
@@ -25,10 +28,10 @@ class PlanCache {
   std::filesystem::path folder_;
 };
 
-// Everything that decides whether a plan can be used: card, its capability, cuDNN, driver.
+// Everything that determines whether a plan can be used: GPU, compute capability, cuDNN, driver.
 std::string platform_name(const Card& card);  // "NVIDIA-H200_sm90_cudnn-9.19.0_driver-13.0"
 
-// $XDG_CACHE_HOME/winnow/cudnn-plans/<platform>, else in ~/.cache; empty when there is neither.
+// $XDG_CACHE_HOME/winnow/cudnn-plans/<platform>, otherwise in ~/.cache; empty if there is neither.
 std::filesystem::path default_plan_folder(const Card& card);
 
 }  // namespace winnow::train::cudnn

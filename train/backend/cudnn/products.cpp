@@ -3,7 +3,7 @@
 #include "common/error.h"
 #include "train/backend/cudnn/lowering.h"
 
-// Convolutions and linear layers: a library's product, with own kernels before and after it.
+// Convolutions and linear layers: a library's product, with our own kernels before and after it.
 namespace winnow::train::cudnn {
 namespace {
 
@@ -15,7 +15,7 @@ std::string name_of(const Layer& layer) {
 
 bool is_linear(const Layer& layer) { return std::string_view(layer.op) == "linear"; }
 
-// Filter passes give (x, dy), the matrix product takes (dy, x).
+// Swaps operands: filter passes give (x, dy), but the matrix product takes (dy, x).
 class Swapped final : public Product {
  public:
   explicit Swapped(std::unique_ptr<Product> inner) : inner_(std::move(inner)) {}
@@ -82,9 +82,9 @@ std::unique_ptr<Product> CudnnLowering::make_product(const Layer& layer) {
   });
 }
 
-// Matrix products give gradients in f32. So does one engine of cuDNN 9.19 for bf16 convolutions,
-// but it takes twenty times as long as those that round to bf16: convolutions round, as PyTorch's
-// autocast does, unless imposed choices say otherwise.
+// Matrix products return gradients in f32. One engine of cuDNN 9.19 also does so for bf16
+// convolutions, but it takes twenty times as long as those that round to bf16. So convolutions
+// round, as PyTorch's autocast does, unless imposed choices say otherwise.
 std::unique_ptr<Product> CudnnLowering::make_filter_product(Layer& layer) {
   Layer rounded = layer;
   rounded.description.result = compute();
@@ -167,8 +167,8 @@ void CudnnLowering::layer(const Layer& layer) {
   }
 }
 
-// With a bias the sum is rounded once, with the bias in it: by a product that leaves it whole, or
-// own loops.
+// With a bias, the sum is rounded once, including the bias. So the product must keep its full
+// precision; otherwise our own loops are used.
 void CudnnLowering::forward(Layer layer) {
   const LayerOperands& o = layer.operands;
   const Slot x = read(o.data, compute());

@@ -36,13 +36,13 @@ CudnnProgram::CudnnProgram(std::shared_ptr<Device> device, const Graph& graph,
   });
 }
 
-// The device may still be at work on memory that goes now.
+// The device may still be using memory that is freed here.
 CudnnProgram::~CudnnProgram() {
   try {
     stream_->synchronize();
     delivering_->synchronize();
   } catch (const Error&) {
-    // Told where it mattered: by wait().
+    // The error was reported where it mattered: by wait().
   }
 }
 
@@ -85,7 +85,7 @@ void CudnnProgram::check_bound(const std::vector<std::optional<Crossing>>& cross
   }
 }
 
-// From the caller's memory to the device, when staging may be written.
+// Copies from the caller's memory to the device. The staging memory must be writable.
 void CudnnProgram::send(ValueId id, const Crossing& c) {
   copy_on_host(staging_.get() + c.staging, host_[static_cast<std::size_t>(id)], c.bytes);
   stream_->copy(compiled_->slots.at(c.slot), staging_.get() + c.staging, c.bytes);
@@ -99,7 +99,7 @@ void CudnnProgram::send(const std::vector<std::optional<Crossing>>& crossings) {
   stream_->record(*sent_);
 }
 
-// The shared outputs of nodes [0, last_node) that were not sent back yet.
+// Sends shared outputs of nodes [0, last_node) back that were not sent yet.
 void CudnnProgram::send_back(std::size_t last_node) {
   const auto is_due = [&] {
     return sent_back_ < shared_.size() &&
@@ -115,7 +115,7 @@ void CudnnProgram::send_back(std::size_t last_node) {
   stream_->record(*sent_);
 }
 
-// Device memory for the parameters that are not in a WeightStore.
+// Allocates device memory for the parameters that are not in a WeightStore.
 void CudnnProgram::allocate_parameters() {
   if (parameters_) return;
   std::size_t total = 0;
@@ -133,7 +133,7 @@ void CudnnProgram::allocate_parameters() {
   }
 }
 
-// A stream takes work in order from one thread, so the first part is all of it.
+// A stream takes its work in order from one thread, so the first part loads everything.
 void CudnnProgram::load_parameters(int part, int parts) {
   check_part(part, parts);
   if (part == 0) load_all();
@@ -154,7 +154,7 @@ void CudnnProgram::run(std::size_t first_node, std::size_t last_node) {
     loaded_.check_complete();
     check_bound(compiled_->inputs);
     check_bound(compiled_->outputs);
-    wait(next_node_);  // outputs of the step before would be overwritten
+    wait(next_node_);  // otherwise outputs of the previous step would be overwritten
     deliveries_used_ = 0;
     sent_back_ = 0;
     send(compiled_->inputs);

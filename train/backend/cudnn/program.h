@@ -13,7 +13,7 @@
 
 namespace winnow::train::cudnn {
 
-// A compiled graph with two streams: one computes, the other brings outputs to the host meanwhile.
+// A compiled graph with two streams: one computes, the other copies outputs to the host meanwhile.
 // Inputs and outputs pass through page-locked memory of the program, so that any memory can be
 // bound.
 class CudnnProgram final : public Program {
@@ -33,15 +33,15 @@ class CudnnProgram final : public Program {
 
   KernelChoices choices() const override { return compiled_->choices; }
 
-  // The parameter or buffer `id` is read from device memory from now on. load_parameters() waits
+  // From now on, the parameter or buffer `id` is read from device memory. load_parameters() waits
   // for `changed` before it packs.
   void bind_on_device(ValueId id, float* address, std::shared_ptr<const Event> changed);
 
  private:
-  // Outputs of the nodes of one run(), on their way to the host.
+  // Outputs of the nodes of one run(), in transfer to the host.
   struct Delivery {
     std::size_t first_node = 0;
-    std::size_t first_output = 0, last_output = 0;  // of outputs_
+    std::size_t first_output = 0, last_output = 0;  // range in outputs_
     bool pending = false;
     std::unique_ptr<Event> computed{};
     std::unique_ptr<Event> arrived{};
@@ -61,17 +61,17 @@ class CudnnProgram final : public Program {
   const std::shared_ptr<Device> device_;
   std::unique_ptr<Compiled> compiled_;
   Memory staging_;     // page-locked
-  Memory parameters_;  // those bound to host memory
+  Memory parameters_;  // parameters that are bound to host memory
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<Stream> delivering_;
-  std::unique_ptr<Event> sent_;           // staging may be written again
-  std::shared_ptr<const Event> changed_;  // of the WeightStore
+  std::unique_ptr<Event> sent_;           // afterwards staging may be written again
+  std::shared_ptr<const Event> changed_;  // the WeightStore's event
   std::vector<void*> host_;               // by value: the caller's memory
   std::vector<bool> on_device_;           // by value: bound to a WeightStore
-  std::vector<ValueId> outputs_;          // by the node that writes them
-  std::vector<ValueId> shared_;           // of outputs_: those that the caller may change
-  std::size_t sent_back_ = 0;             // of shared_, in this step
-  std::vector<Delivery> deliveries_;      // of a step, in order; kept for the next
+  std::vector<ValueId> outputs_;          // ordered by the node that writes them
+  std::vector<ValueId> shared_;           // subset of outputs_ that the caller may change
+  std::size_t sent_back_ = 0;             // number of shared_ already sent in this step
+  std::vector<Delivery> deliveries_;      // for one step, in order; reused for the next
   std::size_t deliveries_used_ = 0;
   LoadState loaded_;
   std::size_t next_node_ = 0;

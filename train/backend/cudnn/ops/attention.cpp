@@ -2,8 +2,8 @@
 
 #include "train/backend/cudnn/ops/ops.h"
 
-// Products of the library over all heads of all samples at once, own kernels between them. All
-// scores are in memory at a time: batch * heads * tokens * tokens numbers.
+// Uses the library's products over all heads of all samples at once, and our own kernels between
+// them. All scores are in memory at a time: batch * heads * tokens * tokens numbers.
 namespace winnow::train::cudnn::ops {
 namespace {
 
@@ -15,12 +15,12 @@ class Emission {
   Emission(CudnnLowering& lowering, const AttentionLayer& layer)
       : lowering_(lowering), layer_(layer) {}
 
-  // One matrix (tokens, width) a head.
+  // One matrix (tokens, width) for each head.
   Slot operand() { return scratch(layer_.batch * layer_.tokens * layer_.features, layer_.type); }
-  // One matrix (tokens, tokens) a head.
+  // One matrix (tokens, tokens) for each head.
   Slot scores(Element type) { return scratch(rows() * layer_.tokens, type); }
 
-  // `part` of data whose rows have `parts` times the features of all heads.
+  // Part `part` of data whose rows consist of `parts` parts, each with the features of all heads.
   Slot split(Slot data, std::int64_t part, std::int64_t parts) {
     const Slot made = operand();
     move(lowering_.table().split_heads, {data, made}, part, parts);
@@ -30,7 +30,7 @@ class Emission {
     move(lowering_.table().join_heads, {data, matrices}, part, parts);
   }
 
-  // (tokens, tokens) = a b^T, in f32
+  // (tokens, tokens) = a b^T, in f32.
   Slot product_of_rows(Slot a, Slot b) {
     const Slot made = scores(Element::kF32);
     MatmulDescription d = description(layer_.tokens, layer_.width());
@@ -39,7 +39,7 @@ class Emission {
     lowering_.matmul("attention", d, {a, b, made});
     return made;
   }
-  // (tokens, width) = a b, or a^T b
+  // (tokens, width) = a b, or a^T b.
   Slot product(Slot a, Slot b, bool transposed) {
     const Slot made = operand();
     MatmulDescription d = description(layer_.width(), layer_.tokens);

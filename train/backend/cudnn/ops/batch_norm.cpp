@@ -6,7 +6,7 @@
 namespace winnow::train::cudnn::ops {
 namespace {
 
-// For sums over the rows of x.
+// Memory for sums over the rows of x.
 NormSlots sums_memory(CudnnLowering& lowering, const Node& node) {
   const ImageExtents extents = image_extents(lowering.value(node.inputs[0]).shape);
   return {std::nullopt, lowering.sums_scratch(extents)};

@@ -5,7 +5,7 @@
 namespace winnow::train::cudnn::ops {
 namespace {
 
-// A convolution of one pixel, whose channels are the features of x.
+// As a 1x1 convolution of one pixel, whose channels are the features of x.
 void emit(CudnnLowering& lowering, const Node& node, Pass pass) {
   Layer layer{};
   layer.op = "linear";
