@@ -13,14 +13,14 @@ namespace {
 using Index = std::int64_t;
 using kernels::AttentionLayer;
 
-// Numbers between two threads' scratch memory, so that no line of a cache is both's.
+// Padding between the scratch memory of two threads, in floats, so that they share no cache line.
 constexpr Index kLine = 16;
 constexpr Index aligned(Index count) { return (count + kLine - 1) / kLine * kLine; }
 
 Index scores(const AttentionLayer& layer) { return aligned(layer.tokens * layer.tokens); }
 Index operand(const AttentionLayer& layer) { return aligned(layer.tokens * layer.width()); }
 
-// Of one thread. bf16 operands are copied, each to a place of its own.
+// Scratch size of one thread, in floats. bf16 operands are converted into copies.
 Index floats(const AttentionLayer& layer, Index matrices, Index operands) {
   const Index copies = layer.type == Element::kF32 ? 0 : operands;
   return matrices * scores(layer) + copies * operand(layer);
@@ -32,7 +32,7 @@ std::size_t bytes(Index floats, int threads) {
   return static_cast<std::size_t>(floats) * sizeof(float) * static_cast<std::size_t>(threads);
 }
 
-// One head of one sample, and the scratch memory of the thread that computes it.
+// One head of one sample, with the scratch memory of the thread that computes it.
 class Head {
  public:
   Head(const AttentionLayer& layer, const kernels::Table& table, Index number, float* scratch)
@@ -43,7 +43,7 @@ class Head {
         scratch_(scratch) {}
 
   Matrix scores() { return {take(onednn::scores(layer_)), layer_.tokens}; }
-  // Part `part` of data whose rows have `parts` times the features of all heads.
+  // Part `part` of data whose rows consist of `parts` parts, each with the features of all heads.
   Matrix read(const void* data, Index part, Index parts) {
     if (layer_.type == Element::kF32) return rows(const_cast<void*>(data), part, parts);
     const Matrix made = copy();
@@ -54,7 +54,7 @@ class Head {
     }
     return made;
   }
-  // Where such a part is to be computed; written() must follow.
+  // The matrix in which to compute such a part; written() must follow.
   Matrix write(void* data, Index part, Index parts) {
     return layer_.type == Element::kF32 ? rows(data, part, parts) : copy();
   }
@@ -87,13 +87,13 @@ class Head {
   const AttentionLayer& layer_;
   const kernels::Table& table_;
   Index sample_;
-  Index first_;  // feature
+  Index first_;  // index of its first feature
   float* scratch_;
 };
 
 Matrix transposed(const Matrix& m) { return {m.at, m.stride, true}; }
 
-// Products of one layer's heads.
+// The matrix products of one layer's heads.
 struct Products {
   Index tokens, width;
   bool ok = true;
@@ -102,7 +102,7 @@ struct Products {
   void scores(const Matrix& a, const Matrix& b, const Matrix& result) {
     ok = multiply(tokens, tokens, width, a, transposed(b), result) && ok;
   }
-  // (tokens, width) = a b, a (tokens, tokens) or its transpose
+  // (tokens, width) = a b, with a or its transpose (tokens, tokens)
   void values(const Matrix& a, const Matrix& b, const Matrix& result) {
     ok = multiply(tokens, width, tokens, a, b, result) && ok;
   }
@@ -152,7 +152,7 @@ bool backward(const kernels::AttentionBackward& a, const kernels::Table& table, 
   return products.ok;
 }
 
-// one(number, scratch of `floats` numbers) for every head of every sample.
+// Calls one(number, scratch of `floats` numbers) for every head of every sample.
 template <class One>
 void for_heads(const AttentionLayer& layer, void* scratch, Index floats, int threads, One one) {
   std::atomic<bool> ok = true;

@@ -13,25 +13,26 @@
 
 namespace winnow::train::onednn {
 
-// oneDNN's memory objects carry addresses themselves, so they are attached to a slot and follow it.
+// Slots for oneDNN, whose memory objects hold addresses themselves. Attached to a slot, they are
+// updated with its address.
 class Slots : public train::Slots {
  public:
   Slots();
   // `memory` may be created without an address.
   void attach(Id slot, const dnnl::memory& memory);
-  // Once, when all pieces are known. `shared` has shared_bytes().
+  // Allocates the block. Called once, when all pieces are known. `shared` has shared_bytes().
   void allocate(std::shared_ptr<std::byte> shared);
   void bind(Id slot, void* address);
 
  private:
   void lead(Id slot);
 
-  std::vector<std::vector<dnnl::memory>> followers_;  // by slot, up to the last that has any
+  std::vector<std::vector<dnnl::memory>> followers_;  // by slot, up to the last one that has any
   std::shared_ptr<std::byte> block_;
   std::shared_ptr<std::byte> shared_;
 };
 
-// Uninitialised, on large pages where the system has them. Throws std::bad_alloc.
+// Allocates uninitialised memory, on large pages if the system has them. Throws std::bad_alloc.
 std::shared_ptr<std::byte> make_block(std::size_t bytes);
 
 using Call = std::function<void(int threads)>;
@@ -39,24 +40,25 @@ using Call = std::function<void(int threads)>;
 // Packs one parameter.
 struct Load {
   Call call;
-  std::size_t begin, end;  // of the packed bytes of all parameters
+  std::size_t begin, end;  // range in the packed bytes of all parameters
 };
 
-// A graph as ready calls. Calls hold references into this object, so it stays where it is.
+// A graph as calls that are ready to run. They hold references into this object, so it must not
+// move.
 struct Compiled {
   Compiled() = default;
   Compiled(const Compiled&) = delete;
   Compiled& operator=(const Compiled&) = delete;
 
   Slots slots;
-  std::vector<std::optional<Slots::Id>> outside;  // by value: where the caller's memory is
-  std::vector<Load> load;                         // parameters into the layouts of primitives
+  std::vector<std::optional<Slots::Id>> outside;  // by value: the slot of the caller's memory
+  std::vector<Load> load;                         // packs parameters into the layouts of primitives
   std::vector<std::vector<Call>> nodes;
   KernelChoices choices;
 };
 
-// Makes every primitive and lays out memory. The caller allocates: slots.allocate(). Throws Error
-// for what neither oneDNN nor own kernels can do.
+// Creates all primitives and lays out memory. The caller allocates it: slots.allocate().
+// Throws Error for operations that neither oneDNN nor our own kernels support.
 std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions& options,
                                         const kernels::Table& table);
 

@@ -17,39 +17,39 @@
 #include "train/backend/lower/scale_kernels.h"
 #include "train/backend/lower/sigmoid_loss_kernels.h"
 
-// Kernels for what oneDNN has no good primitive for: batch norm that gives its statistics and is
-// fused with the addition and the ReLU behind it, pooling that gives the place of maxima, the loss,
-// input pixels.
+// Our own CPU kernels, where oneDNN has no good primitive: batch norm that returns its statistics
+// and is fused with the following addition and ReLU, pooling that returns the positions of maxima,
+// losses, input pixels.
 //
 // Layout        NHWC.
 // Compilations  The same sources (kernels/) are compiled for several instruction sets. The program
-//               chooses one of them when it starts.
-// Same bits     for every instruction set and number of threads: f32 arithmetic (sums across chunks
-//               f64) in a fixed order over partitions that depend on the shape alone, without
-//               contraction to fused multiply-adds.
+//               chooses one of them at start.
+// Same bits     For every instruction set and number of threads. Arithmetic is in f32 (sums across
+//               chunks in f64), in a fixed order over partitions that depend only on the shape,
+//               without contraction to fused multiply-adds.
 namespace winnow::train::kernels {
 
-// A tensor's rows are summed in at most so many parts, whose sums are then added in order.
+// The rows of a tensor are summed in at most this many parts, whose sums are then added in order.
 inline constexpr int kParts = 128;
 inline constexpr int kLanes = 16;
 
-// y = (pixel / 255 - mean_c) / deviation_c.
+// y = (pixel / 255 - mean_c) / stddev_c.
 struct Normalize {
   const std::uint8_t* pixels;
   Element type;
   void* y;
   std::int64_t count;  // rows * channels
-  const float* table;  // pattern elements of factor, then pattern elements of offset
-  int pattern;         // a multiple of the channels and of kLanes
+  const float* table;  // `pattern` factors, then `pattern` offsets
+  int pattern;         // a multiple of both the channels and kLanes
 };
 
 // NormMemory::coefficients: mean, factor and offset with y = (x - mean) * factor + offset, each
-// padded to a multiple of kLanes channels. The forward writes them. The backward computes y from
-// them again, to the bit, and so knows where the ReLU was open without reading y.
-std::int64_t batch_norm_coefficients(std::int64_t channels) noexcept;   // floats
-std::int64_t batch_norm_scratch_bytes(std::int64_t channels) noexcept;  // forward or backward
+// padded to a multiple of kLanes channels. The forward writes them. From them the backward
+// recomputes y with the same bits, and so knows where the ReLU was open without reading y.
+std::int64_t batch_norm_coefficients(std::int64_t channels) noexcept;   // in floats
+std::int64_t batch_norm_scratch_bytes(std::int64_t channels) noexcept;  // for forward or backward
 
-// All outputs are assigned. At most `threads` threads work.
+// The kernels of one instruction set. All outputs are assigned. At most `threads` threads work.
 struct Table {
   const char* name;  // the instruction set it was compiled for
   void (*convert)(const Convert&, int threads);
@@ -73,14 +73,15 @@ struct Table {
   void (*scale)(const Scale&, int threads);
   void (*scale_factor_gradient)(const ScaleFactorGradient&, int threads);
   void (*copy_channels)(const CopyChannels&, int threads);
-  // Group norms of samples of one pixel and one group.
+  // Group norms of samples with one pixel and one group.
   void (*layer_norm)(const GroupNorm&, int threads);
   void (*layer_norm_backward)(const GroupNormBackward&, int threads);
   void (*dropout)(const Dropout&, int threads);
-  void (*pad_channels)(const CopyChannels&, int threads);  // 0 behind the channels of a row of `to`
+  // writes 0 after the channels of a row of `to`
+  void (*pad_channels)(const CopyChannels&, int threads);
   void (*add_bias)(const AddBias&, int threads);
   void (*bias_gradient)(const BiasGradient&, int threads);
-  void (*softmax)(const Softmax&, int threads);  // of f32, as its backward
+  void (*softmax)(const Softmax&, int threads);  // for f32, as its backward
   void (*softmax_backward)(const SoftmaxBackward&, int threads);
   void (*sigmoid_loss)(const SigmoidLoss&, int threads);
   void (*sigmoid_loss_backward)(const SigmoidLoss&, int threads);
@@ -93,12 +94,12 @@ struct Table {
   void (*barlow_twins_backward)(const BarlowTwins&, int threads);
 };
 
-// The compilations of the kernels, from the most capable instruction set down to the generic one,
-// which runs anywhere.
+// The compilations of the kernels, from the most capable instruction set to the generic one, which
+// runs anywhere.
 std::span<const Table* const> tables() noexcept;
 bool runs_here(const Table& table) noexcept;
-const Table& best() noexcept;  // the first of those that run here
+const Table& best() noexcept;  // the first that runs here
 
-std::string_view architecture() noexcept;  // "x86_64"; "generic" where nothing is specialised
+std::string_view architecture() noexcept;  // "x86_64"; "generic" if nothing is specialised
 
 }  // namespace winnow::train::kernels

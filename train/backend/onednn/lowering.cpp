@@ -19,7 +19,8 @@ dnnl::memory OneDnnLowering::memory_in(Slot slot, const dnnl::memory::desc& desc
   return memory;
 }
 
-// Executes by the C interface, as the C++ one builds a new list of arguments in every call.
+// Executes through the C interface, because the C++ one builds a new list of arguments in every
+// call.
 Call OneDnnLowering::execution(const dnnl::primitive& primitive, const dnnl::stream& stream,
                                const Arguments& arguments) {
   std::vector<dnnl::memory> memories;
@@ -77,7 +78,7 @@ dnnl::memory OneDnnLowering::filter_gradient(ValueId id, const dnnl::memory::des
                                              const dnnl::memory::desc& made) {
   if (made == plain) return memory_in(write(id, Element::kF32), plain);
   const dnnl::memory packed = memory_in(slots().scratch(made.get_size()), made);
-  const Slot to = write(id, Element::kF32);  // its home is f32: nothing has to follow the reorder
+  const Slot to = write(id, Element::kF32);  // its home is f32, so nothing must follow the reorder
   call_after(reorder(packed, memory_in(to, plain), Working::kNode));
   return packed;
 }

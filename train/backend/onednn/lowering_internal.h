@@ -13,7 +13,7 @@
 
 namespace winnow::train::onednn {
 
-// What emitters (ops/) make the calls of nodes with.
+// The interface by which emitters (ops/) make the calls of nodes.
 class OneDnnLowering final : public Lowering<int> {
  public:
   OneDnnLowering(const Graph& graph, const CompileOptions& options, const kernels::Table& table,
@@ -21,20 +21,20 @@ class OneDnnLowering final : public Lowering<int> {
 
   const kernels::Table& table() const { return table_; }
   const dnnl::engine& engine() const { return engine_; }
-  int threads() const { return threads_; }  // that calls are given
+  int threads() const { return threads_; }  // the number that calls receive
 
-  // One pass over a layer with a filter, by `made`. `plain`: the filter's layout as a parameter.
-  // `name` tells the layer from others, for Program::choices().
+  // Emits one pass of a layer with a filter, by the primitive `made`. `plain`: the filter's layout
+  // as a parameter. `name` identifies the layer for Program::choices().
   void layer(const LayerOperands& operands, const Primitive& made, const dnnl::memory::desc& plain,
              const std::string& name);
 
-  // Memory that `node`, a forward, fills for its backward.
+  // Reserves memory that the forward node `node` fills for its backward.
   Slot keep(const Node& node, std::size_t bytes);
   std::optional<Slot> kept(const Node& node) const;
 
  private:
   using Arguments = std::vector<std::pair<int, dnnl::memory>>;
-  // Loads may run at once with one another, so each has a stream and a scratchpad of its own.
+  // Loads may run in parallel, so each has a stream and a scratchpad of its own.
   enum class Working { kNode, kLoading };
   struct Packed {
     ValueId parameter;

@@ -14,7 +14,7 @@
 namespace winnow::train {
 namespace {
 
-// How many threads oneDNN uses is asked of OpenMP, for the thread that calls it: set for a while.
+// Sets the number of threads within a scope. oneDNN takes it from OpenMP, for the calling thread.
 class ThreadCount {
  public:
   explicit ThreadCount(int threads) : before_(omp_get_max_threads()) {
@@ -33,7 +33,7 @@ std::unique_ptr<onednn::Compiled> compiled(const Graph& graph, const CompileOpti
   return onednn::compile_graph(graph, options, kernels::best());
 }
 
-// What lanes have in common. Programs of the same graph and options lay it out alike.
+// Packed weights that lanes share. Programs of the same graph and options have the same layout.
 struct SharedWeights {
   std::shared_ptr<std::byte> packed;
   LoadState loaded;
@@ -41,7 +41,7 @@ struct SharedWeights {
 
 class OneDnnProgram final : public Program {
  public:
-  // `shared` gets its memory from the first program that is made with it.
+  // The first program created with `shared` allocates its memory.
   OneDnnProgram(const Graph& graph, const CompileOptions& options,
                 std::shared_ptr<SharedWeights> shared)
       : graph_(graph),
@@ -120,7 +120,7 @@ struct NamedIsa {
   dnnl::cpu_isa isa;
   const char* name;
 };
-// From the most capable down.
+// From the most capable to the least.
 constexpr NamedIsa kIsas[] = {
     {dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"},
     {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
@@ -132,7 +132,7 @@ constexpr NamedIsa kIsas[] = {
     {dnnl::cpu_isa::sse41, "sse41"},
 };
 
-// Instruction sets are sets of bits, those of what they extend among them.
+// Instruction sets are bit sets that include the bits of the sets they extend.
 bool has(dnnl::cpu_isa here, dnnl::cpu_isa wanted) {
   return (static_cast<unsigned>(here) & static_cast<unsigned>(wanted)) ==
          static_cast<unsigned>(wanted);

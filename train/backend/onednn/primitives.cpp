@@ -20,7 +20,7 @@ dnnl::primitive_attr user_scratchpad() {
   return attributes;
 }
 
-// What the three passes of a convolution or a linear layer are called.
+// oneDNN's argument names for the three passes of a convolution or linear layer.
 struct Arguments {
   int data, result, filter, bias;
 };
@@ -122,15 +122,15 @@ Primitive linear(const dnnl::engine& engine, Pass pass, const LinearExtents& e, 
       engine, pass, LinearOperands{data, result, filter, filter_gradient, biases}, element);
 }
 
-// oneDNN 2.6.3 gives wrong numbers for convolutions of one pixel over images of 5 pixels, where it
-// emulates bf16: on processors with AVX-512 that lack instructions for bf16.
+// oneDNN 2.6.3 computes wrong results for 1x1 convolutions of images with 5 pixels, if it emulates
+// bf16: on processors with AVX-512 that lack bf16 instructions.
 bool is_wrong(const Primitive& made) {
   const dnnl::memory::dims y = extents_of(made.result.layout);
   return made.implementation == "jit_bf16_1x1:avx512_core" && y[2] * y[3] == 5;
 }
 
-// make(element), with f32 in place of a bf16 that only the reference implementation can do, or that
-// is done wrongly.
+// make(element), with f32 instead of bf16 if only the reference implementation supports bf16, or if
+// its result is wrong.
 template <class Make>
 Primitive best_of(Element wanted, Make make) {
   if (wanted == Element::kBf16) {

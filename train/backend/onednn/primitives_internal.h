@@ -9,7 +9,7 @@
 
 namespace winnow::train::onednn {
 
-// x (N,C,H,W) or, with h = w = 1, (N,C); the filter has the features of x in the same order.
+// x (N,C,H,W), or (N,C) with h = w = 1. The filter has the features of x in the same order.
 struct LinearExtents {
   ImageExtents x;
   std::int64_t k;
@@ -20,38 +20,39 @@ struct Operand {
   int argument = 0;  // DNNL_ARG_...
 };
 
-// A primitive and the layouts it wants. Each pass has the same four operands, of which it computes
-// one (or two): data is x or dx, filter w or dw, bias b or db, result y or dy.
+// A primitive and the layouts it wants. Each pass has the same four operands, and computes one (or
+// two) of them: data is x or dx, filter w or dw, bias b or db, result y or dy.
 struct Primitive {
   dnnl::primitive call;
-  std::string implementation;  // oneDNN's name of it
-  Element type;                // of data and result
+  std::string implementation;  // oneDNN's name for it
+  Element type;                // element type of data and result
   Operand data;                // NHWC
   Operand result;              // NHWC
-  Operand filter;              // as the implementation likes it; f32 when it is dw
-  Operand bias;                // f32; empty without
+  Operand filter;              // in the implementation's preferred layout; f32 if it is dw
+  Operand bias;                // f32; empty without a bias
   dnnl::memory::desc scratchpad;
 };
 
-// With bf16 asked for and no implementation but oneDNN's slow reference, or one known to be wrong,
-// the f32 one instead: look at `type`. Throws Error when there is none at all.
+// Creates the primitive of a pass. If bf16 is requested but oneDNN has only its slow reference, or
+// an implementation known to be wrong, the result is the f32 one: check `type`.
+// Throws Error if there is none at all.
 Primitive make_convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& extents,
                            bool bias, Element type);
 Primitive make_linear(const dnnl::engine& engine, Pass pass, const LinearExtents& extents,
                       bool bias, Element type);
 
-// The filter as parameters are kept: f32, (K,C/groups,R,S) or (K,D) in that order.
+// The filter's layout as a parameter: f32, (K,C/groups,R,S) or (K,D) in that order.
 dnnl::memory::desc plain_filter(const ConvExtents& extents);
 dnnl::memory::desc plain_filter(const LinearExtents& extents);
 
-// A row-major matrix of f32, or its transpose: rows `stride` elements apart.
+// A row-major matrix of f32, or its transpose. Rows are `stride` elements apart.
 struct Matrix {
   float* at;
   std::int64_t stride;
   bool transposed = false;
 };
-// result (m, n) = a (m, k) * b (k, n), by the threads of the region that it is called in: one where
-// that is parallel. False: out of memory.
+// result (m, n) = a (m, k) * b (k, n). Uses the threads of the OpenMP region in which it is called:
+// one if that region is parallel. Returns false if memory runs out.
 [[nodiscard]] bool multiply(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix& a,
                             const Matrix& b, const Matrix& result) noexcept;
 

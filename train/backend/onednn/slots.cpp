@@ -40,7 +40,7 @@ std::shared_ptr<std::byte> make_block(std::size_t bytes) {
       std::max((bytes + kHugePage - 1) / kHugePage, std::size_t{1}) * kHugePage;
   auto* block = static_cast<std::byte*>(std::aligned_alloc(kHugePage, size));
   if (block == nullptr) throw std::bad_alloc();
-  madvise(block, size, MADV_HUGEPAGE);  // advice: nothing is lost where it is not taken
+  madvise(block, size, MADV_HUGEPAGE);  // only advice: ignoring it does no harm
   return {block, [](std::byte* memory) { std::free(memory); }};
 }
 

@@ -12,8 +12,8 @@ Floats bounded(Floats x, float least_x, float greatest_x) {
   return x >= greatest_x ? Floats{} + greatest_x : x;
 }
 
-// The share of the normal distribution below x: half of erfc(z) by a Chebyshev fit whose relative
-// error is at most 1.2e-7 (Press et al., "Numerical recipes", section 6.2), in the tail too.
+// The normal distribution function: half of erfc(z) by a Chebyshev fit with a relative error of at
+// most 1.2e-7, also in the tail (Press et al., "Numerical recipes", section 6.2).
 Floats normal_below(Floats x) {
   const Floats z = (x < 0 ? -x : x) * 0.70710678118654752F;
   const Floats t = 1.0F / (1.0F + 0.5F * z);

@@ -1,7 +1,8 @@
 #include "train/backend/onednn/kernels/base_internal.h"
 #include "train/backend/onednn/kernels/functions_internal.h"
 
-// Products in f32, of which each element is summed by one thread in one order; other sums in f64.
+// Products are in f32; each element is summed by one thread in a fixed order. Other sums are in
+// f64.
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
@@ -12,7 +13,7 @@ struct Product {
   const float* q;
   float* result;
   Index rows, steps;
-  Index width;  // of q and the result, a multiple of kLanes
+  Index width;  // columns of q and the result, a multiple of kLanes
   float factor;
 };
 
@@ -52,7 +53,7 @@ void product(const Product& m, int threads) {
   });
 }
 
-// f(view, first column, lanes) for both views' columns, each block by one thread.
+// Calls f(view, first column, lanes) for the columns of both views, each block on one thread.
 template <class Function>
 void for_columns(const TwinsLayer& layer, int threads, Function f) {
   const Index width = twins_width(layer);
@@ -92,7 +93,7 @@ void normalise(const BarlowTwins& a, const TwinsScratch& s, int threads) {
   });
 }
 
-// Rows of `correlation` for the features of the first views.
+// Computes the rows of `correlation`, one for each feature of the first views.
 void correlate(const TwinsLayer& layer, const TwinsScratch& s, int threads) {
   const Index width = twins_width(layer);
   product({.p = s.normal,
@@ -113,7 +114,7 @@ double sum_of(const float* numbers, Index count) {
   return sum;
 }
 
-// The correlation becomes its gradient, for a loss of that weight.
+// Replaces the correlation by its gradient, for a loss with this weight.
 void differentiate(const TwinsLayer& layer, const TwinsScratch& s, double weight, int threads) {
   const Index width = twins_width(layer);
   const auto own = static_cast<float>(2 * weight / static_cast<double>(layer.features));
@@ -132,7 +133,8 @@ void differentiate(const TwinsLayer& layer, const TwinsScratch& s, double weight
   });
 }
 
-// dz = inverse * (g - mean(g) - normal * mean(g * normal)), g being the gradient in `normal`.
+// dz = inverse * (g - mean(g) - normal * mean(g * normal)), where g is the gradient with respect to
+// `normal`.
 template <class T>
 void denormalise(const BarlowTwins& a, const TwinsScratch& s, int threads) {
   const TwinsLayer layer = a.layer;

@@ -6,14 +6,15 @@
 #include <immintrin.h>
 #endif
 
-// What kernels are made of. Each source here is compiled once for each instruction set, with
-// WINNOW_ISA naming the namespace of its functions. All else has internal linkage, and nothing
-// inline of the standard library is called: an inline function would be emitted by each
-// compilation, the linker would keep any one of them, and a machine without AVX-512 could meet
-// AVX-512 code in a std::min used elsewhere.
+// Building blocks of kernels.
 //
-// A vector is always 16 floats, whatever the registers hold, so that sums have one order
-// everywhere.
+// Compilations  Each source here is compiled once for each instruction set, with WINNOW_ISA naming
+//               the namespace of its functions. Everything else has internal linkage.
+// No std::      Inline functions of the standard library are not called. Each compilation would
+//               emit them and the linker would keep any one of them, so a machine without AVX-512
+//               could run AVX-512 code in a std::min used elsewhere.
+// Vectors       Always 16 floats, for any register size, so that sums have the same order
+//               everywhere.
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
@@ -48,7 +49,7 @@ inline Floats load(const Bf16* from) {
   return (Floats)(__builtin_convertvector(load_vector<Halves>(from), Words) << 16);
 }
 
-// As the instruction does: NaN stays NaN, numbers below the least normal one become zero.
+// As the AVX-512 instruction does: NaN stays NaN, and denormal numbers become zero.
 #ifdef __AVX512BF16__
 inline Halves to_bf16(Floats v) { return (Halves)_mm512_cvtneps_pbh((__m512)v); }
 #else
@@ -65,7 +66,7 @@ inline Halves to_bf16(Floats v) {
 inline void store(float* to, const Floats& v) { store_vector(to, v); }
 inline void store(Bf16* to, const Floats& v) { store_vector(to, to_bf16(v)); }
 
-// The first `lanes` elements; the others are 0 and not touched.
+// Loads the first `lanes` elements. The others become 0 and are not read.
 template <class T>
 Floats load(const T* from, int lanes) {
   T whole[kLanes] = {};
@@ -79,7 +80,7 @@ void store(T* to, const Floats& v, int lanes) {
   __builtin_memcpy(to, whole, static_cast<std::size_t>(lanes) * sizeof(T));
 }
 
-// A constant size is a single move, a variable one a call.
+// A copy of constant size is a single move, one of variable size a function call.
 inline Bytes load_bytes(const std::uint8_t* from, int lanes) {
   if (lanes == kLanes) return load_vector<Bytes>(from);
   Bytes bytes = {};
@@ -94,8 +95,8 @@ inline void store_bytes(std::uint8_t* to, const Bytes& bytes, int lanes) {
   }
 }
 
-// f(from, lanes) for blocks that cover [0, count): 16 lanes each. What is left over is a block that
-// overlaps the one before, or, with fewer than 16 in all, a short one.
+// Calls f(from, lanes) for blocks of 16 lanes that cover [0, count). The last block overlaps the
+// one before it if needed; with fewer than 16 elements in all, it is short.
 template <class Function>
 void for_blocks(Index count, Function f) {
   Index i = 0;
@@ -124,7 +125,7 @@ void store_block(T* to, const Floats& v, int lanes) {
 
 inline Index padded(Index channels) { return (channels + kLanes - 1) / kLanes * kLanes; }
 
-// f(begin, end) over [0, count) in pieces of `grain`.
+// Calls f(begin, end) for pieces of `grain` that cover [0, count).
 template <class Function>
 void parallel_pieces(Index count, Index grain, int threads, Function f) {
   const Index pieces = (count + grain - 1) / grain;
@@ -136,12 +137,12 @@ void parallel_pieces(Index count, Index grain, int threads, Function f) {
   for (Index i = 0; i < pieces; ++i) f(i * grain, least(count, (i + 1) * grain));
 }
 
-constexpr Index kGrain = 8192;  // elements: 32 KiB of f32
+constexpr Index kGrain = 8192;  // elements; 32 KiB of f32
 
 inline Floats rectified(Floats v) { return v <= 0 ? Floats{} : v; }  // NaN is not <= 0
 inline Floats where_open(Floats y, Floats dy) { return y > 0 ? dy : Floats{}; }
 
-// kF32 or kBf16, by the type of activations.
+// Dispatches to kF32 or kBf16, by the type of activations.
 template <class Arguments, void (*kF32)(const Arguments&, int),
           void (*kBf16)(const Arguments&, int)>
 void typed(const Arguments& a, int threads) {

@@ -1,9 +1,9 @@
 #include "train/backend/onednn/kernels/base_internal.h"
 #include "train/backend/onednn/kernels/functions_internal.h"
 
-// Rows are cut into chunks that fit the first cache and chunks dealt to at most kParts parts. A
-// chunk is read twice, for its own mean and for the sums about it, so cancellation is bounded by
-// the chunk's own spread; chunks are added up in f64.
+// Rows are cut into chunks that fit the L1 cache, and chunks are distributed over at most kParts
+// parts. A chunk is read twice: for its mean, and for the sums around it. So cancellation is
+// bounded by the chunk's own spread. Chunks are summed in f64.
 
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
@@ -26,13 +26,13 @@ Partition partition(Index rows, Index channels) {
   return p;
 }
 
-// Sums lie in padded(channels) places; the last block of channels may overlap the one before it
-// (for_channels), but its places do not.
+// Position of sums among padded(channels). The last block of channels may overlap the one before it
+// (for_channels), but positions of sums do not.
 struct Places {
-  Index place;    // of a vector of sums
-  Index channel;  // the first that no vector before it holds
-  int lane;       // where that one is in the vector
-  int lanes;      // channels from there on
+  Index place;    // position of a vector of sums
+  Index channel;  // the first channel that no earlier vector holds
+  int lane;       // lane of that channel in the vector
+  int lanes;      // number of channels from there on
 };
 template <class Function>
 void parallel_places(Index channels, int threads, Function f) {
@@ -49,8 +49,8 @@ void parallel_places(Index channels, int threads, Function f) {
   });
 }
 
-// f<V, kShort>(first channel, place of its sums, lanes) for blocks of V vectors that cover all
-// channels: wide ones while there are so many, at last one that overlaps or is short (for_blocks).
+// Calls f<V, kShort>(first channel, position of its sums, lanes) for blocks of V vectors that cover
+// all channels. Wide blocks come first; the last block overlaps or is short (for_blocks).
 template <class Function>
 void for_channels(Index channels, Function f) {
   Index c = 0;
@@ -80,19 +80,19 @@ void store_as(T* to, const Floats& v, int lanes) {
 
 void add_to(double* sums, const Doubles& v) { store_vector(sums, load_vector<Doubles>(sums) + v); }
 
-// One part's sums of one channel block: about `pivot`, the mean of the part's first chunk.
+// The sums of one part for one channel block, around `pivot`, the mean of the part's first chunk.
 struct Moments {
   double* pivot;
   double* first;   // sum of x - pivot
   double* second;  // sum of (x - pivot)^2
 };
 
-// Adds a chunk of `count` rows with this mean, sum, and sum of squares about the mean.
+// Adds a chunk of `count` rows, given its mean, its sum, and its sum of squares around the mean.
 inline void add_chunk(Moments to, bool is_first, double count, const Floats& mean,
                       const Floats& sum, const Floats& squares) {
   const Doubles center = wide(mean);
   if (is_first) store_vector(to.pivot, center);
-  const Doubles rest = wide(sum) - center * count;  // the mean is rounded
+  const Doubles rest = wide(sum) - center * count;  // not zero, because the mean is rounded
   const Doubles d = center - load_vector<Doubles>(to.pivot);
   const Doubles first = rest + d * count;
   const Doubles second = wide(squares) + d * rest * 2.0 + d * d * count;
@@ -175,7 +175,7 @@ void part_moments(const T* x, Index channels, const Partition& p, Index part, do
   }
 }
 
-// Means and biased variances from the moments of all parts.
+// Computes means and biased variances from the moments of all parts.
 void finish_moments(const BatchNorm& a, const Partition& p, const double* sums, Places at) {
   const Index width = padded(a.layer.channels);
   const auto get = [=](Index part, Index which) {
@@ -219,8 +219,8 @@ void set_coefficients(const BatchNorm& a) {
   }
 }
 
-// What a block of channels is normalized by. The one function that forward and backward share, as
-// they must agree on the sign of its result.
+// The normalisation of a block of channels. Forward and backward share this function, because they
+// must agree on the sign of its result.
 template <int V>
 struct Normalizer {
   Floats mean[V], factor[V], offset[V];
@@ -290,7 +290,7 @@ void batch_norm_typed(const BatchNorm& a, int threads) {
   inference_typed<T>(a, threads);
 }
 
-// How the gradient behind the ReLU is had from dy.
+// How the gradient before the ReLU is derived from dy.
 enum class Gate { kNone, kFromY, kFromX };
 
 template <class T>
@@ -299,10 +299,10 @@ struct Gradient {
   const T* dy;
   const T* y;
   T* dresidual;
-  const float* coefficients;  // with Gate::kFromX
+  const float* coefficients;  // for Gate::kFromX
   Index width;
 
-  // Of vector v of the block that `normalized` is of; `value` is x there.
+  // The gradient for vector v of the block of `normalized`; `value` is x there.
   template <Gate kGate, bool kShort, int V>
   Floats at(Index element, const Normalizer<V>& normalized, Floats value, int v, int lanes) const {
     const Floats g = load_as<T, kShort>(dy + element, lanes);
@@ -316,16 +316,16 @@ struct Gradient {
   }
 };
 
-// Rows [begin, end) of some lanes of channels from c on.
+// Rows [begin, end), and some lanes of channels starting at c.
 struct Chunk {
-  Index channels;  // of a row
+  Index channels;  // in a row
   Index begin;
   Index end;
   Index c;
   int lanes;
 };
 
-// Adds to sums: of g, and of g * (x - mean). Writes g to dresidual.
+// Adds to the sums of g and of g * (x - mean). With kKeep, writes g to dresidual.
 template <class T, Gate kGate, bool kKeep, int V, bool kShort>
 void chunk_gradient_sums(const Gradient<T>& in, const Chunk& chunk, double* sum_g, double* sum_gx) {
   const Index channels = chunk.channels;
@@ -383,14 +383,15 @@ void part_gradient_sums(const Gradient<T>& in, Index channels, const Partition& 
   }
 }
 
-// dx = by_g * g + (x - mean) * by_x + constant, by channels, each padded to a whole vector.
+// dx = by_g * g + (x - mean) * by_x + constant, for each channel; each array is padded to a whole
+// vector.
 struct Coefficients {
   float* by_g;
   float* by_x;
   float* constant;
 };
 
-// Writes g to dresidual with kKeep.
+// With kKeep, writes g to dresidual.
 template <class T, Gate kGate, bool kKeep>
 void apply_gradient(const BatchNormBackward& a, const Gradient<T>& in, const Coefficients& by,
                     int threads) {
@@ -424,9 +425,9 @@ void apply_gradient(const BatchNormBackward& a, const Gradient<T>& in, const Coe
 
 // The scratch memory of a backward.
 struct BackwardScratch {
-  double* sums;  // of all parts
+  double* sums;  // sums of all parts
   Coefficients by;
-  float* only_mean;  // coefficients of a Normalizer that knows only the mean
+  float* only_mean;  // coefficients of a Normalizer with the mean alone
 };
 BackwardScratch scratch_of(const BatchNormBackward& a) {
   const Index width = padded(a.layer.channels);
@@ -450,7 +451,7 @@ Gradient<T> gradient_of(const BatchNormBackward& a, const BackwardScratch& scrat
           padded(a.layer.channels)};
 }
 
-// finish(channel, sum of g, sum of g * (x - mean)).
+// Calls finish(channel, sum of g, sum of g * (x - mean)) for each channel.
 template <class T, Gate kGate, bool kKeep, class Finish>
 void sum_gradient(const BatchNormBackward& a, const Gradient<T>& in, double* sums, int threads,
                   Finish finish) {

@@ -1,8 +1,8 @@
 #include "train/backend/onednn/kernels/base_internal.h"
 #include "train/backend/onednn/kernels/functions_internal.h"
 
-// Rows that are as long as a sample's tokens: threads share the channels. Sums are f64, from the
-// first row to the last, so any number of threads gives the same bits.
+// For rows as long as a sample's tokens: threads share the channels. Sums are in f64, from the
+// first row to the last, so the bits are the same for any number of threads.
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
@@ -12,7 +12,8 @@ void add_typed(const AddBias& a, int threads) {
   parallel_pieces(a.channels, kGrain, threads, [=](Index begin, Index end) {
     for (Index row = 0; row < a.rows; ++row) {
       T* to = y + row * a.channels;
-      for (Index c = begin; c < end; c += kLanes) {  // no overlap: what is added is added once
+      // no overlapping blocks, because each element must be added once
+      for (Index c = begin; c < end; c += kLanes) {
         const int lanes = static_cast<int>(least(kLanes, end - c));
         store_block(to + c, load_block(to + c, lanes) + load_block(a.bias + c, lanes), lanes);
       }

@@ -11,7 +11,7 @@ std::uint64_t stream_of(const Dropout& a, Index sample) {
   return dropout_stream(key, a.operation);
 }
 
-// Elements [begin, end) of a sample.
+// Processes elements [begin, end) of a sample.
 template <class T>
 void dropout_piece(const Dropout& a, Index sample, Index begin, Index end) {
   const std::uint64_t stream = stream_of(a, sample);
@@ -26,13 +26,14 @@ void dropout_piece(const Dropout& a, Index sample, Index begin, Index end) {
       factor[k] = dropout_bits(stream, number) < a.threshold ? 0.0F : a.factor;
     }
     const Floats v = load_block(x + i, lanes);
-    store_block(y + i, factor == 0 ? Floats{} : v * factor, lanes);  // a NaN may be dropped
+    // selects 0, because NaN * 0 is not 0
+    store_block(y + i, factor == 0 ? Floats{} : v * factor, lanes);
   }
 }
 
 template <class T>
 void dropout_typed(const Dropout& a, int threads) {
-  const Index pieces = (a.elements + kGrain - 1) / kGrain;  // of a sample
+  const Index pieces = (a.elements + kGrain - 1) / kGrain;  // in a sample
   parallel_pieces(a.samples * pieces, 1, threads, [=](Index i, Index) {
     const Index begin = i % pieces * kGrain;
     dropout_piece<T>(a, i / pieces, begin, least(a.elements, begin + kGrain));

@@ -5,8 +5,8 @@
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
-// Within two units in the last place: 2^n times a polynomial of what is left of x. What no normal
-// number of f32 can hold is 0 or infinity. NaN stays NaN.
+// exp(x) with an error of at most two units in the last place: 2^n times a polynomial of the
+// remainder. Results outside the normal range of f32 become 0 or infinity. NaN stays NaN.
 inline Floats exponential(Floats x) {
   const Floats least_x = Floats{} - 87.0F;
   const Floats greatest_x = Floats{} + 88.0F;

@@ -2,12 +2,12 @@
 #include "train/backend/onednn/kernels/functions_internal.h"
 #include "train/backend/onednn/kernels/group_norm_internal.h"
 
-// One thread takes a whole sample, which stays in its cache, so any number of threads gives the
-// same bits. Sums are f64.
+// One thread processes a whole sample, which stays in its cache, so the bits are the same for any
+// number of threads. Sums are in f64.
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
-// Of one sample, padded(channels) places each.
+// For one sample, padded(channels) numbers each.
 struct Scratch {
   double* first;
   double* second;
@@ -26,8 +26,8 @@ Scratch scratch_of(void* memory, Index sample, Index channels) {
       sums, sums + places, numbers, numbers + places, numbers + 2 * places, numbers + 3 * places};
 }
 
-// to.first and to.second: sums over the pixels of what terms(element, channel, lanes, first,
-// second) adds to them.
+// Sums over the pixels: to.first and to.second become the sums of what terms(element, channel,
+// lanes, first, second) adds.
 template <class Terms>
 void sum_channels(const GroupNormLayer& layer, const Scratch& to, Terms terms) {
   for_blocks(layer.channels, [&](Index c, int lanes) {
@@ -39,7 +39,7 @@ void sum_channels(const GroupNormLayer& layer, const Scratch& to, Terms terms) {
   });
 }
 
-// f(group, first channel, last channel) for the groups of one sample.
+// Calls f(group, first channel, last channel) for the groups of one sample.
 template <class Function>
 void for_groups(const GroupNormLayer& layer, Function f) {
   const Index size = layer.channels / layer.groups;
@@ -65,7 +65,7 @@ void add_moments(const GroupNormLayer& layer, const T* x, const Scratch& s) {
   });
 }
 
-// Mean and variance of sample `n`, by sums about a mean that is nearly right.
+// Mean and variance of sample `n`, by sums around an approximate mean.
 template <class T>
 void find_statistics(const GroupNorm& a, Index n, const T* x, const Scratch& s) {
   const GroupNormLayer& layer = a.layer;
@@ -118,8 +118,8 @@ void group_norm_typed(const GroupNorm& a, int threads) {
   });
 }
 
-// dx = inverse * (scale * dy - mean(scale * dy) - normal * mean(scale * dy * normal)), the means
-// being those of a group.
+// dx = inverse * (scale * dy - mean(scale * dy) - normal * mean(scale * dy * normal)), with means
+// over a group.
 template <class T>
 void group_norm_backward_sample(const GroupNormBackward& a, Index n) {
   const GroupNormLayer& layer = a.layer;
@@ -141,7 +141,7 @@ void group_norm_backward_sample(const GroupNormBackward& a, Index n) {
     double mean_g = 0;
     double mean_g_normal = 0;
     for (Index c = begin; c < end; ++c) {
-      s.second[c] *= static_cast<double>(inverse);  // the sample's part of dscale
+      s.second[c] *= static_cast<double>(inverse);  // the sample's contribution to dscale
       mean_g += static_cast<double>(a.scale[c]) * s.first[c] / elements_of_group(layer);
       mean_g_normal += static_cast<double>(a.scale[c]) * s.second[c] / elements_of_group(layer);
     }

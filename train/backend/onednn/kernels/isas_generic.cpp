@@ -1,6 +1,6 @@
 #include "train/backend/onednn/kernels/isas_internal.h"
 
-// Of architectures that kernel_isas.cmake has no instruction sets for.
+// For architectures without instruction sets in kernel_isas.cmake.
 namespace winnow::train::kernels {
 namespace {
 

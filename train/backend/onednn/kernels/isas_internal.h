@@ -2,8 +2,7 @@
 
 #include "train/backend/onednn/kernels.h"
 
-// The compilations of the kernels, see kernel_isas.cmake. Which of them exist depends on the
-// architecture.
+// The compilations of the kernels, see kernel_isas.cmake. The architecture determines which exist.
 namespace winnow::train::kernels {
 
 namespace generic {

@@ -2,9 +2,9 @@
 #include "train/backend/onednn/kernels/functions_internal.h"
 #include "train/backend/onednn/kernels/layer_norm_internal.h"
 
-// Group norm of samples of one pixel and one group: rows of channels, each by one thread. Sums over
-// rows are f64 and made of parts that depend on the number of rows alone, so any number of threads
-// gives the same bits.
+// Group norm of samples with one pixel and one group: rows of channels, each on one thread. Sums
+// over rows are in f64, in parts that depend only on the number of rows, so the bits are the same
+// for any number of threads.
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
@@ -19,13 +19,13 @@ Floats load_some(const T* from, int lanes) {
   return lanes == kLanes ? load(from) : load(from, lanes);
 }
 
-// f(from, lanes) for blocks that cover [0, count) once; the last may be short.
+// Calls f(from, lanes) for blocks that cover [0, count) without overlap; the last may be short.
 template <class Function>
 void for_parts(Index count, Function f) {
   for (Index i = 0; i < count; i += kLanes) f(i, static_cast<int>(least(kLanes, count - i)));
 }
 
-// Lanes beyond `lanes` are 0.
+// Sets the lanes from `lanes` on to 0.
 Floats first_of(const Floats& v, int lanes) {
   Floats kept = {};
   for (int i = 0; i < lanes; ++i) kept[i] = v[i];
@@ -66,7 +66,7 @@ void layer_norm_typed(const GroupNorm& a, int threads) {
                   });
 }
 
-// Adds the row's part of dscale and dshift to `sums`: padded(channels) of each.
+// Adds the row's contribution to dscale and dshift to `sums`: padded(channels) numbers for each.
 template <class T>
 void backward_row(const GroupNormBackward& a, Index row, double* sums) {
   const Index channels = a.layer.channels;

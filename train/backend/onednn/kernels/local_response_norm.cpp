@@ -1,11 +1,11 @@
 #include "train/backend/onednn/kernels/base_internal.h"
 #include "train/backend/onednn/kernels/functions_internal.h"
 
-// A block of channels at a time; neighbours are loaded again from where they lie.
+// One block of channels at a time; neighbours are loaded again from memory.
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
-// Channels [first, first + kLanes) of a row; 0 where there are none.
+// Channels [first, first + kLanes) of a row; 0 for channels that do not exist.
 template <class T>
 Floats channels_from(const T* row, Index first, Index channels) {
   if (first >= 0 && first + kLanes <= channels) return load(row + first);
@@ -25,7 +25,7 @@ Floats root(const Floats& v) {
   return roots;
 }
 
-// base^-beta. Roots are many times faster than powers, and every net has this beta.
+// base^-beta. Roots are many times faster than powers, and the usual beta is 0.75.
 Floats factor_of(const Floats& base, float beta) {
   if (beta == 0.75F) {
     const Floats square_root = root(base);
@@ -36,7 +36,7 @@ Floats factor_of(const Floats& base, float beta) {
   return powers;
 }
 
-// k + share * sum of squares of the neighbours, of channels from `first`.
+// k + share * sum of squares of the neighbours, for channels from `first` on.
 template <class T>
 Floats base_of(const LocalResponseNormLayer& layer, const T* x, Index first) {
   Floats sum = {};
@@ -47,7 +47,7 @@ Floats base_of(const LocalResponseNormLayer& layer, const T* x, Index first) {
   return layer.k + layer.share * sum;
 }
 
-// f(row * channels) for all rows.
+// Calls f(row * channels) for all rows.
 template <class Function>
 void for_rows(const LocalResponseNormLayer& layer, int threads, Function f) {
   const Index rows_each = greatest(1, kGrain / layer.channels);

@@ -1,7 +1,7 @@
 #include "train/backend/onednn/kernels/base_internal.h"
 #include "train/backend/onednn/kernels/functions_internal.h"
 
-// Losses. Small beside the net, so plain loops in f64.
+// Losses. Their cost is small compared with the net, so plain loops in f64 are enough.
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
@@ -15,7 +15,7 @@ double element(const Bf16* from) {
 
 struct LogitSoftmax {
   double greatest;
-  double log_sum;  // of exp(logit - greatest)
+  double log_sum;  // log of the sum of exp(logit - greatest)
 };
 template <class T>
 LogitSoftmax softmax(const T* logits, Index classes) {
@@ -90,7 +90,7 @@ void loss_backward_typed(const Loss& a, int threads) {
   });
 }
 
-// use(n, k, logit, smoothed target) for the classes of samples [begin, end), in their order.
+// Calls use(n, k, logit, smoothed target) for the classes of samples [begin, end), in order.
 template <class T, class Use>
 void for_terms(const Loss& a, Index begin, Index end, Use use) {
   for (Index n = begin; n < end; ++n) {

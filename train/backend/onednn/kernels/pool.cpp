@@ -4,7 +4,7 @@
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
-// f(image, row, first channel, lanes) for every image and row of `height`.
+// Calls f(image, row, first channel, lanes) for every image and each of `height` rows.
 template <class Function>
 void for_image_rows(Index batch, Index height, int threads, Function f) {
   parallel_pieces(batch * height, 1, threads, [=](Index i, Index) { f(i / height, i % height); });
@@ -13,19 +13,19 @@ void for_image_rows(Index batch, Index height, int threads, Function f) {
 struct Range {
   Index begin, end;
 };
-// Elements of the window at `out`, clipped to the data.
+// The elements of the window at `out`, clipped to the data.
 Range covered(Index out, int kernel, int stride, int pad, Index size) {
   const Index begin = out * stride - pad;
   return {greatest(begin, 0), least(begin + kernel, size)};
 }
-// Windows that hold element `in`.
+// The windows that contain element `in`.
 Range covering(Index in, int kernel, int stride, int pad, Index outs) {
-  const int at = static_cast<int>(in) + pad;  // 32 bits divide much faster
-  const int past = at - kernel + 1;           // a window may not begin before it
+  const int at = static_cast<int>(in) + pad;  // 32-bit division is much faster
+  const int past = at - kernel + 1;           // earliest start of a window that contains it
   return {past <= 0 ? 0 : (past + stride - 1) / stride, least(outs, at / stride + 1)};
 }
 
-// Where element (h, w) lies in window (p, q), counted row by row.
+// Position of element (h, w) in window (p, q), row-major.
 std::int32_t place_in(const PoolWindow& window, Index h, Index w, Index p, Index q) {
   return static_cast<std::int32_t>((h - (p * window.stride - window.pad)) * window.kernel_w + w -
                                    (q * window.stride - window.pad));
@@ -57,7 +57,7 @@ void max_pool_typed(const Pool& a, int threads) {
               none = false;
               continue;
             }
-            // A NaN wins, the first of them, so that it reaches the loss.
+            // The first NaN wins, so that it reaches the loss.
             const Ints wins = (v > best) | ((v != v) & (best == best));
             best = wins ? v : best;
             place = wins ? Ints{} + here : place;
@@ -70,7 +70,7 @@ void max_pool_typed(const Pool& a, int threads) {
   });
 }
 
-// Windows that do not overlap deal their gradient out, each to one element.
+// For windows that do not overlap: each passes its gradient to one element.
 template <class T>
 void max_pool_backward_apart(const Pool& a, int threads) {
   const PoolLayer l = a.layer;
@@ -79,7 +79,8 @@ void max_pool_backward_apart(const Pool& a, int threads) {
   auto* dx = static_cast<T*>(a.to);
   for_image_rows(l.batch, l.out_height, threads, [=](Index n, Index p) {
     const Range hs = covered(p, window.kernel_h, window.stride, window.pad, l.height);
-    // The rows down to the next windows are this one's, with those that no window covers.
+    // A window is responsible for the rows down to the next windows, including rows that no window
+    // covers.
     const Index top = p == 0 ? 0 : hs.begin;
     const Index bottom = p + 1 < l.out_height ? (p + 1) * window.stride - window.pad : l.height;
     const Index row = l.width * l.channels;
@@ -103,7 +104,7 @@ void max_pool_backward_apart(const Pool& a, int threads) {
   });
 }
 
-// Elements gather from all windows that hold them.
+// For overlapping windows: each element sums over all windows that contain it.
 template <class T>
 void max_pool_backward_overlapping(const Pool& a, int threads) {
   const PoolLayer l = a.layer;

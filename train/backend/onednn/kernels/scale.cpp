@@ -1,7 +1,8 @@
 #include "train/backend/onednn/kernels/base_internal.h"
 #include "train/backend/onednn/kernels/functions_internal.h"
 
-// Sums are f64. One thread sums a whole sample, so any number of threads gives the same bits.
+// Sums are in f64. One thread sums a whole sample, so the bits are the same for any number of
+// threads.
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
@@ -21,7 +22,7 @@ void scale_typed(const Scale& a, int threads) {
   });
 }
 
-// The sums of sample `n` over its pixels.
+// Sums sample `n` over its pixels.
 template <class T>
 void sum_sample(const ScaleFactorGradient& a, Index n, double* sums) {
   const Index from = n * a.layer.pixels * a.layer.channels;

@@ -2,11 +2,11 @@
 #include "train/backend/onednn/kernels/exponential_internal.h"
 #include "train/backend/onednn/kernels/functions_internal.h"
 
-// In f32. Each row by one thread; sums are of the lanes, then f64 across them.
+// In f32, one thread for each row. Sums are first by lanes, then across lanes in f64.
 namespace winnow::train::kernels::WINNOW_ISA {
 namespace {
 
-// f(first, lanes) for blocks that cover [0, columns) once; the last may be short.
+// Calls f(first, lanes) for blocks that cover [0, columns) without overlap; the last may be short.
 template <class Function>
 void for_columns(Index columns, Function f) {
   for (Index c = 0; c < columns; c += kLanes) f(c, static_cast<int>(least(kLanes, columns - c)));

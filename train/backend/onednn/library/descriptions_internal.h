@@ -2,17 +2,17 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
-// What differs between the generations of oneDNN's interface. descriptions_2.cpp has it for 2.6 and
-// 2.7, descriptions_3.cpp for 3.x: the build takes the one of the library that is there.
+// Differences between versions of oneDNN's interface. descriptions_2.cpp is for 2.6 and 2.7,
+// descriptions_3.cpp for 3.x; the build uses the one for the installed library.
 namespace winnow::train::onednn {
 
-// The operands of a convolution in their layouts, without dilation where gaps are 0.
+// The operands of a convolution with their layouts. Gaps of 0 mean no dilation.
 struct ConvolutionOperands {
   dnnl::memory::desc data;
   dnnl::memory::desc result;
   dnnl::memory::desc filter;
   dnnl::memory::desc filter_gradient;
-  dnnl::memory::desc biases;  // empty: there are none
+  dnnl::memory::desc biases;  // empty: no bias
   dnnl::memory::dims strides;
   dnnl::memory::dims gaps;
   dnnl::memory::dims before;
@@ -23,11 +23,11 @@ struct LinearOperands {
   dnnl::memory::desc result;
   dnnl::memory::desc filter;
   dnnl::memory::desc filter_gradient;
-  dnnl::memory::desc biases;  // empty: there are none
+  dnnl::memory::desc biases;  // empty: no bias
 };
 
-// Each throws dnnl::error: dnnl_unimplemented where the library cannot do it.
-// Convolutions are direct ones: Winograd's numbers are others.
+// Each throws dnnl::error, with dnnl_unimplemented if the library does not support it.
+// Convolutions use the direct algorithm, because Winograd's gives different numbers.
 using ConvolutionForward = dnnl::convolution_forward::primitive_desc;
 using ConvolutionBackwardData = dnnl::convolution_backward_data::primitive_desc;
 using ConvolutionBackwardFilter = dnnl::convolution_backward_weights::primitive_desc;

@@ -22,8 +22,8 @@ Slots::Id norm_scratch(OneDnnLowering& lowering, const Node& node) {
   return lowering.slots().scratch(static_cast<std::size_t>(bytes));
 }
 
-// The coefficients of the forward whose ReLU `node` goes back through, when they alone tell where
-// it was open.
+// The forward's coefficients, if they alone tell where the ReLU that `node` differentiates was
+// open.
 std::optional<Slots::Id> forward_coefficients(const OneDnnLowering& lowering, const Node& node) {
   const auto& attributes = attributes_of<NormAttributes>(node);
   if (!attributes.relu || attributes.residual) return std::nullopt;

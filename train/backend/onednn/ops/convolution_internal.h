@@ -3,11 +3,11 @@
 #include "train/backend/onednn/lowering_internal.h"
 #include "train/ops/conv2d.h"
 
-// What the families of convolutions share.
+// Shared by plain and grouped convolutions.
 namespace winnow::train::onednn::ops {
 
 struct Convolution {
-  const char* op;  // "conv2d": what choices call it
+  const char* op;  // name in KernelChoices, such as "conv2d"
   Pass pass;
   ConvAttributes attributes;
 };

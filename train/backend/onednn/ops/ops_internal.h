@@ -5,7 +5,8 @@
 #include "train/backend/lower/emitters.h"
 #include "train/backend/onednn/lowering_internal.h"
 
-// One emitter an operation: makes the calls of one node of it. A file a family, a row in ops.cpp.
+// One emitter for each operation: it emits the calls of one node. One file for each family of
+// operations, one row each in ops.cpp.
 namespace winnow::train::onednn {
 
 std::span<const EmitterRow<OneDnnLowering>> emitters() noexcept;
