@@ -5,7 +5,7 @@
 
 namespace winnow::train {
 
-// Forward or backward.
+// For forward and backward.
 Fill<kernels::Activate> activation_arguments(ValuePlaces& places, const Node& node);
 
 }  // namespace winnow::train

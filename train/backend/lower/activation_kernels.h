@@ -3,7 +3,7 @@
 #include "train/backend/lower/kernel_arguments.h"
 #include "train/ops/activation_kind.h"
 
-// Arguments of the kernels of activations, see train/ops/activation.h.
+// Arguments of activation kernels, see train/ops/activation.h.
 namespace winnow::train::kernels {
 
 struct Activate {

@@ -5,7 +5,7 @@
 
 namespace winnow::train {
 
-// Of kAttention or its backward, which have x first.
+// For kAttention and its backward; x is the first input of both.
 kernels::AttentionLayer attention_layer(const ValuePlaces& places, const Node& node);
 
 }  // namespace winnow::train

@@ -4,14 +4,14 @@
 
 #include "train/backend/lower/kernel_arguments.h"
 
-// Arguments of attention and of its kernels, see train/ops/attention.h.
+// Arguments of attention and its kernels, see train/ops/attention.h.
 namespace winnow::train::kernels {
 
 struct AttentionLayer {
-  Element type;  // of x, y and their gradients
+  Element type;  // element type of x, y and their gradients
   std::int64_t batch, tokens, features, heads;
   std::int64_t width() const { return features / heads; }
-  float factor() const;  // of scores, 1 / sqrt(width)
+  float factor() const;  // scale of the scores, 1 / sqrt(width)
 };
 
 struct Attention {
@@ -29,18 +29,18 @@ struct AttentionBackward {
   void* scratch;
 };
 
-// Of each row y = exp(factor * x) / sum of exp(factor * x). y may be x.
+// For each row: y = exp(factor * x) / sum of exp(factor * x). y may be x.
 struct Softmax {
-  Element type;  // of y
+  Element type;  // element type of y
   std::int64_t rows, columns;
   float factor;  // > 0
   const float* x;
   void* y;
 };
 
-// dx = factor * y * (dy - sum of y * dy). dx may be dy.
+// dx = factor * y * (dy - sum of y * dy), for each row. dx may be dy.
 struct SoftmaxBackward {
-  Element type;  // of y and dx
+  Element type;  // element type of y and dx
   std::int64_t rows, columns;
   float factor;
   const void* y;

@@ -7,7 +7,7 @@ namespace {
 
 using Slot = Slots::Id;
 
-// Its outputs are the caller's.
+// The inputs alone; the caller adds the outputs.
 Fill<kernels::BarlowTwins> twins_inputs(ValuePlaces& places, const Node& node) {
   const Shape& shape = places.value(node.inputs[0]).shape;
   const kernels::TwinsLayer layer{places.element(node.inputs[0]), shape[0] / 2, shape[1],

@@ -3,11 +3,11 @@
 #include "train/backend/lower/kernel_arguments.h"
 #include "train/tensor/device_function.h"
 
-// Kernels of the loss of Barlow Twins, see train/ops/barlow_twins.h.
+// Arguments and scratch layout of kernels of the Barlow Twins loss, see train/ops/barlow_twins.h.
 namespace winnow::train::kernels {
 
 struct TwinsLayer {
-  Element type;  // of z and dz
+  Element type;  // element type of z and dz
   std::int64_t pairs, features;
   double redundancy;
   double epsilon;
@@ -22,20 +22,20 @@ struct BarlowTwins {
   void* scratch;      // twins_scratch_bytes()
 };
 
-// A row of the scratch's matrices has so many columns: whole vectors.
+// Columns in a row of the scratch's matrices: a multiple of the vector size.
 static WINNOW_DEVICE_FN std::int64_t twins_width(const TwinsLayer& layer) {
   return (layer.features + 15) / 16 * 16;
 }
 
-// The scratch of a node. Matrices have twins_width() columns, 0 behind the features in those that
-// are multiplied.
+// Scratch memory of a node. Matrices have twins_width() columns. Those that are multiplied have
+// zeros after the features.
 struct TwinsScratch {
-  double* rows;        // a sum for each feature of the first view; one more
-  float* normal;       // of the first views, then of the second ones: (pairs, width) each
-  float* gradient;     // in `normal`
-  float* inverse;      // of the deviations: of the first views, then of the second ones
-  float* correlation;  // (width, width); backward: the gradient in it
-  float* transposed;   // of the gradient in it
+  double* rows;        // a sum for each feature of the first view, and one more
+  float* normal;       // first views, then second views: (pairs, width) each
+  float* gradient;     // gradient with respect to `normal`
+  float* inverse;      // 1 / standard deviation: of the first views, then of the second ones
+  float* correlation;  // (width, width); in the backward pass its gradient
+  float* transposed;   // gradient of the correlation, transposed
 };
 static WINNOW_DEVICE_FN TwinsScratch twins_scratch(const TwinsLayer& layer, void* memory) {
   const std::int64_t width = twins_width(layer);

@@ -15,13 +15,13 @@ struct AddBias {
   std::int64_t rows, channels;
 };
 
-// dbias = sum of dy over rows.
+// dbias = sum of dy over the rows.
 struct BiasGradient {
   Element type;
   const void* dy;
   float* dbias;
   std::int64_t rows, channels;
-  void* scratch;  // or null, where a backend's kernel needs none
+  void* scratch;  // nullptr if the backend's kernel needs none
 };
 
 }  // namespace winnow::train::kernels

@@ -7,7 +7,7 @@
 
 namespace winnow::train {
 
-// From which slot to which, and the first element of a row there.
+// Source and destination slots, and the first element of a row in each.
 struct CopiedChannels {
   Slots::Id from, to;
   std::int64_t from_first = 0, to_first = 0;

@@ -4,19 +4,19 @@
 
 #include "train/backend/lower/kernel_arguments.h"
 
-// Arguments of the kernel of dropout, see train/ops/dropout.h.
+// Arguments of the dropout kernel, see train/ops/dropout.h.
 namespace winnow::train::kernels {
 
 struct Dropout {
   Element type;
   const void* x;
-  const std::uint8_t* keys;  // 8 bytes a sample
+  const std::uint8_t* keys;  // 8 bytes for each sample
   void* y;
   std::int64_t samples;
-  std::int64_t elements;  // of a sample
+  std::int64_t elements;  // in a sample
   std::uint64_t operation;
   std::uint32_t threshold;
-  float factor;  // of what is kept
+  float factor;  // for elements that are kept
   bool whole_samples;
 };
 

@@ -10,7 +10,7 @@
 
 namespace winnow::train {
 
-// Makes the calls of one node of an operation. `Self`: the backend's Lowering.
+// Emits the calls for one node of an operation. `Self`: the backend's Lowering.
 template <class Self>
 using Emitter = void (*)(Self&, const Node&);
 
@@ -20,7 +20,7 @@ struct EmitterRow {
   Emitter<Self> emit;
 };
 
-// Error for an operation that is not among `rows` of `backend`.
+// Error for an operation that is not among the `rows` of `backend`.
 template <class Self>
 Emitter<Self> find_emitter(std::span<const EmitterRow<Self>> rows, std::string_view backend,
                            const Node& node) {

@@ -9,7 +9,7 @@ namespace winnow::train {
 
 kernels::GroupNormLayer group_norm_layer(const ValuePlaces& places, const Node& node);
 
-// `layer`: that of the node, which may be of another family with the same operands.
+// `layer` describes the node, which may be of another norm with the same operands.
 Fill<kernels::GroupNorm> group_norm_arguments(ValuePlaces& places, const Node& node,
                                               const kernels::GroupNormLayer& layer,
                                               std::optional<Slots::Id> scratch);

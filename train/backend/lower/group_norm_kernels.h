@@ -4,11 +4,11 @@
 
 #include "train/backend/lower/kernel_arguments.h"
 
-// Arguments of the kernels of group norm, see train/ops/group_norm.h.
+// Arguments of group norm kernels, see train/ops/group_norm.h.
 namespace winnow::train::kernels {
 
 struct GroupNormLayer {
-  Element type;  // of x, y and their gradients
+  Element type;  // element type of x, y and their gradients
   std::int64_t batch, pixels, channels, groups;
   double epsilon;
 };
@@ -20,7 +20,7 @@ struct GroupNorm {
   const float* scale;
   const float* shift;
   NormStatistics statistics;  // (batch, groups), written
-  void* scratch;              // or null, where a backend's kernel needs none
+  void* scratch;              // nullptr if the backend's kernel needs none
 };
 
 struct GroupNormGradients {

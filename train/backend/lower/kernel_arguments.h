@@ -8,8 +8,8 @@
 // are NHWC. Statistics, parameters and losses are f32.
 namespace winnow::train {
 
-// How an element lies in memory. bf16 is the upper half of an f32, f16 is train/tensor/f16.h's;
-// both are rounded to nearest even.
+// How an element is stored. bf16 is the upper half of an f32; f16 is that of train/tensor/f16.h.
+// Both are rounded to nearest even.
 enum class Element : std::uint8_t { kF32, kBf16, kF16 };
 constexpr std::size_t bytes_of(Element element) noexcept {
   return element == Element::kF32 ? 4 : 2;
@@ -38,32 +38,32 @@ struct Elementwise {
   std::int64_t count;
 };
 
-// ---- Batch norm over a matrix of N*H*W rows.
+// ---- Batch norm of a matrix with N*H*W rows.
 
 struct NormLayer {
-  Element type;  // of x, y, residual and their gradients
+  Element type;  // element type of x, y, residual and their gradients
   std::int64_t rows;
   std::int64_t channels;
   double epsilon;
   bool relu;
 };
 
-// Of each channel. The variance is biased.
+// For each channel. The variance is biased.
 struct NormStatistics {
   float* mean;
   float* variance;
 };
 
-// Memory besides operands, where a backend's kernels want it.
+// Memory besides operands, for backends whose kernels need it.
 struct NormMemory {
-  float* coefficients;  // written by the forward for the backward; or null
+  float* coefficients;  // written by the forward for the backward; or nullptr
   void* scratch;
 };
 
 struct BatchNorm {
   NormLayer layer;
   const void* x;
-  const void* residual;  // or null
+  const void* residual;  // or nullptr
   void* y;
   const float* scale;
   const float* shift;
@@ -71,22 +71,22 @@ struct BatchNorm {
   NormMemory memory;
 };
 
-// Of a backward in steps (train/ops/batch_norm.h) kBatchNormSums writes the last four, and
+// In a backward in steps (train/ops/batch_norm.h), kBatchNormSums writes the last four.
 // kBatchNormInputGradient reads the means and writes the first two.
 struct NormGradients {
   void* dx;
-  void* dresidual;  // or null
+  void* dresidual;  // or nullptr
   float* dscale;
   float* dshift;
-  float* mean_product = nullptr;   // dscale by row; null where the backward is one step
-  float* mean_gradient = nullptr;  // dshift by row
+  float* mean_product = nullptr;   // dscale / rows; nullptr if the backward is one step
+  float* mean_gradient = nullptr;  // dshift / rows
 };
 
 struct BatchNormBackward {
   NormLayer layer;
   const void* x;
   const void* dy;
-  const void* y;  // where it is > 0 the ReLU was open; null: no ReLU, or coefficients tell
+  const void* y;  // the ReLU was open where it is > 0; nullptr: no ReLU, or `coefficients` tell
   const float* scale;
   NormStatistics statistics;  // read
   NormGradients gradients;
@@ -99,22 +99,23 @@ struct PoolWindow {
   int kernel_h, kernel_w, stride, pad;
 };
 struct PoolLayer {
-  std::int64_t batch, channels, height, width;  // of x
-  std::int64_t out_height, out_width;           // of y
+  std::int64_t batch, channels, height, width;  // extents of x
+  std::int64_t out_height, out_width;           // extents of y
   PoolWindow window;
 };
 struct Pool {
   Element type;
   PoolLayer layer;
-  const void* from;     // x; backward: dy
-  void* to;             // y; backward: dx
-  std::uint8_t* index;  // max: row-major place of the first greatest in the window
+  const void* from;  // x; backward: dy
+  void* to;          // y; backward: dx
+  // max: position of the maximum in the window, row-major; the first one if there are ties
+  std::uint8_t* index;
 };
 
 // ---- Losses.
 
 struct LossLayer {
-  Element type;  // of logits and their gradient
+  Element type;  // element type of logits and their gradient
   std::int64_t batch, classes;
   double smoothing;
 };

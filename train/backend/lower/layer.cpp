@@ -74,7 +74,7 @@ ConvExtents conv_extents(const Graph& graph, const LayerOperands& operands,
   ConvExtents extents;
   extents.x = image_extents(graph.value(operands.data).shape);
   extents.y = image_extents(graph.value(operands.result).shape);
-  extents.r = filter.size() == 2 ? 1 : filter.at(2);  // (K,C) is a filter (K,C,1,1)
+  extents.r = filter.size() == 2 ? 1 : filter.at(2);  // (K,C) stands for a filter (K,C,1,1)
   extents.s = filter.size() == 2 ? 1 : filter.at(3);
   extents.axes = attributes.axes;
   extents.groups = extents.x.c / filter.at(1);

@@ -7,7 +7,7 @@
 
 namespace winnow::train {
 
-// A layer norm is a group norm of pixels: each is a sample of one pixel and one group.
+// A layer norm is a group norm in which each pixel is a sample of one pixel and one group.
 kernels::GroupNormLayer layer_norm_layer(const ValuePlaces& places, const Node& node);
 
 Fill<kernels::GroupNorm> layer_norm_arguments(ValuePlaces& places, const Node& node,

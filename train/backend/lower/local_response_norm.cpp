@@ -18,7 +18,7 @@ Fill<kernels::LocalResponseNorm> local_response_norm_arguments(ValuePlaces& plac
                                               static_cast<float>(norm.beta),
                                               static_cast<float>(norm.k)};
   const Slots::Id from = places.read(node.inputs[0], type);
-  const Slots::Id dy = places.read(node.inputs.back(), type);  // forward: x again
+  const Slots::Id dy = places.read(node.inputs.back(), type);  // in the forward pass: x again
   const Slots::Id to = places.write(node.outputs[0], type);
   return [=](const Slots& at) {
     return kernels::LocalResponseNorm{layer, at.at(from), at.at(dy), at.at(to)};

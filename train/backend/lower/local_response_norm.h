@@ -5,7 +5,7 @@
 
 namespace winnow::train {
 
-// Forward or backward.
+// For forward and backward.
 Fill<kernels::LocalResponseNorm> local_response_norm_arguments(ValuePlaces& places,
                                                                const Node& node);
 

@@ -4,11 +4,11 @@
 
 #include "train/backend/lower/kernel_arguments.h"
 
-// Arguments of the kernels of local response norm, see train/ops/local_response_norm.h.
+// Arguments of local response norm kernels, see train/ops/local_response_norm.h.
 namespace winnow::train::kernels {
 
 struct LocalResponseNormLayer {
-  Element type;  // of x, y and their gradients
+  Element type;  // element type of x, y and their gradients
   std::int64_t rows, channels;
   std::int64_t size;
   float share;  // alpha / size

@@ -10,8 +10,8 @@
 
 namespace winnow::train {
 
-// Makes calls of nodes, one node after the other. `Target` is what kernels run on: so many threads,
-// or a stream of a card. Calls refer to the slots, which stay where they are.
+// Emits the calls of nodes, one node after the other. `Target` is what kernels run on: a number of
+// threads, or a CUDA stream. Calls refer to the slots, which must not move.
 template <class Target>
 class Lowering : public ValuePlaces {
  public:
@@ -26,7 +26,7 @@ class Lowering : public ValuePlaces {
   void call(Call made) { calls_.push_back(std::move(made)); }
   void call_after(Call made) { after_.push_back(std::move(made)); }  // at the end of this node
 
-  // `fill(slots)` gives the arguments when the call runs, as bound memory may move.
+  // `fill(slots)` returns the arguments when the call runs, because bound memory may move.
   template <class Arguments, class Fill>
   Call kernel_call(Kernel<Arguments> kernel, Fill fill) {
     return [at = &slots(), kernel, fill = std::move(fill)](Target target) {
@@ -38,7 +38,7 @@ class Lowering : public ValuePlaces {
     call(kernel_call(kernel, std::move(fill)));
   }
 
-  // The calls of `emit(*this, node)`.
+  // The calls that `emit(*this, node)` makes.
   template <class Emit, class Self>
   std::vector<Call> calls_of(Self& self, const Node& node, Emit emit) {
     slots().next_node();

@@ -29,7 +29,7 @@ kernels::NormMemory memory_at(const Slots& at, const NormSlots& memory) {
   return {static_cast<float*>(at_or_null(at, memory.coefficients)), at_or_null(at, memory.scratch)};
 }
 
-// Its outputs are the caller's.
+// The inputs alone; the caller adds the outputs.
 Fill<kernels::Loss> loss_inputs(ValuePlaces& places, const Node& node, double smoothing) {
   const ImageExtents extents = image_extents(places.value(node.inputs[0]).shape);
   const kernels::LossLayer layer{places.element(node.inputs[0]), extents.n, extents.c, smoothing};

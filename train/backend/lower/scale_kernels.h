@@ -4,13 +4,13 @@
 
 #include "train/backend/lower/kernel_arguments.h"
 
-// Arguments of the kernels of scale, see train/ops/scale.h.
+// Arguments of scale kernels, see train/ops/scale.h.
 namespace winnow::train::kernels {
 
 struct ScaleLayer {
-  Element type;  // of x, y and dy
+  Element type;  // element type of x, y and dy
   std::int64_t batch, pixels, channels;
-  bool by_sample;  // factors are (batch, channels), otherwise (channels)
+  bool by_sample;  // factors are (batch, channels); otherwise (channels)
 };
 
 struct Scale {

@@ -5,21 +5,22 @@
 #include "train/backend/lower/kernel_arguments.h"
 #include "train/tensor/device_function.h"
 
-// Kernels of the sigmoid's cross entropy, see train/ops/sigmoid_cross_entropy.h. One source for all
-// of them. Internal linkage: each compilation of a kernel has its own.
+// Arguments and formulas of sigmoid cross entropy kernels, see train/ops/sigmoid_cross_entropy.h.
+// One source for all kernels. Internal linkage: each compilation of a kernel has its own copy.
 namespace winnow::train::kernels {
 
 struct FocalFactors {
   double gamma;
-  double alpha;  // < 0: none
+  double alpha;  // < 0: no weights
 };
 struct SigmoidLoss {
   Loss of;
   FocalFactors focal;
-  double share;  // of each term in a sample's loss: 1, or 1 / classes
+  double share;  // weight of each term in a sample's loss: 1, or 1 / classes
 };
 
-// One logit. What is small is computed as such, not as 1 less what is near 1.
+// The loss term of one logit. Small quantities are computed directly, not as 1 minus a number near
+// 1.
 struct SigmoidTerm {
   double p, rest;  // sigmoid, 1 - sigmoid
   double entropy;
@@ -43,7 +44,7 @@ static WINNOW_DEVICE_FN double sigmoid_loss_of(const FocalFactors& focal, double
 }
 static WINNOW_DEVICE_FN double sigmoid_slope_of(const FocalFactors& focal, double x, double t) {
   const SigmoidTerm term = sigmoid_term(focal, x, t);
-  // The slope of `wrong`, divided by `wrong`: between -1 and 1.
+  // The slope of `wrong`, relative to `wrong`: in [-1, 1].
   const double slope = term.wrong > 0 ? term.p * term.rest * (1 - 2 * t) / term.wrong : 0.0;
   return term.factor * (term.p * (1 - t) - term.rest * t + focal.gamma * term.entropy * slope);
 }

@@ -10,10 +10,10 @@
 
 namespace winnow::train {
 
-// What a program does with memory that the caller binds to inputs and outputs.
+// How a program uses memory that the caller binds to inputs and outputs.
 enum class Outside : std::uint8_t {
-  kUsed,    // kernels read and write it
-  kCopied,  // it is copied to and from memory of the program's own
+  kUsed,    // kernels read and write it directly
+  kCopied,  // copied to and from the program's own memory
 };
 
 struct Conversion {
@@ -24,15 +24,14 @@ struct Conversion {
   std::int64_t count;
 };
 
-// Where the values of a graph live, and how the node that is being compiled gets at them.
-//
-// A value has a home of the type it is computed with. One that is read or written outside as well
-// has a slot of f32 (or bytes) there, which is its home too when the types agree.
+// Where the values of a graph are stored, and how the node that is being compiled accesses them.
+// Every value has a home of the type it is computed with. If it is also read or written outside, it
+// has a slot of f32 (or bytes) there, which is also its home if the types agree.
 class ValuePlaces {
  public:
   using Slot = Slots::Id;
 
-  // Reserves the arena of `graph` in `slots`. Both outlive this.
+  // Reserves the arena of `graph` in `slots`. Both must outlive this.
   ValuePlaces(const Graph& graph, DType compute, Outside outside, Slots& slots);
   virtual ~ValuePlaces() = default;
 
@@ -42,26 +41,27 @@ class ValuePlaces {
   bool is_weight(ValueId id) const;  // a parameter or a buffer
   Element compute() const { return compute_; }
   Slots& slots() { return slots_; }
-  // Null: the node whose output it is, of values that are given from outside.
+  // The node whose output it is; nullptr for values given from outside.
   const Node* producer(ValueId id) const { return producers_[position(id)]; }
 
   Element element(ValueId id) const { return homes_[position(id)].element; }
   Slot home(ValueId id) const { return homes_[position(id)].slot; }
-  // Of inputs and parameters that nodes read, and of outputs.
+  // For inputs and parameters that nodes read, and for outputs.
   const std::optional<Slot>& outside(ValueId id) const { return outside_[position(id)]; }
   std::size_t outside_bytes(ValueId id) const;
 
-  // Where `id` can be read as `wanted` when this node runs.
+  // The slot from which this node can read `id` as `wanted`.
   Slot read(ValueId id, Element wanted);
-  // Where this node may write `id` as `wanted`. Conversions and copies for outside follow the node.
+  // The slot to which this node may write `id` as `wanted`. Conversions, and copies for outside,
+  // follow the node.
   Slot write(ValueId id, Element wanted);
   Slot scratch(ValueId id, Element element);
 
  private:
   struct Home {
     Slot slot = 0;
-    Element element = Element::kF32;  // not used of u8 values
-    bool is_loaded = false;           // inputs that are not f32: the first reader made the copy
+    Element element = Element::kF32;  // unused for u8 values
+    bool is_loaded = false;  // for inputs that are not f32: the first reader has made the copy
   };
 
   virtual void convert_before(const Conversion& conversion) = 0;
