@@ -74,7 +74,7 @@ class HostWeights final : public WeightStore {
   const std::vector<WeightTensor> tensors_;
   const Averaging lookahead_;
   const Averaging ema_;
-  UpdateFunction update_;  // empty: for evaluation
+  UpdateFunction update_;  // empty: evaluation only
   std::span<const float> sums_;
   double lr_ = 0;
   std::int64_t step_ = 0;

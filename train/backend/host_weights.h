@@ -7,8 +7,8 @@
 
 namespace winnow::train {
 
-// Weights that stay in the caller's memory: programs are bound to it, load() and store() do
-// nothing, optimisers change it in place.
+// Weights in the caller's memory. Programs are bound to it, optimisers update it in place, and
+// load() and store() do nothing.
 std::unique_ptr<WeightStore> make_host_weights(std::vector<WeightTensor> tensors,
                                                const UpdateRule& rule);
 

@@ -6,13 +6,13 @@
 
 namespace winnow::train {
 
-// The addresses a program works on. A slot is one of
-//   arena     a place in the arena of lay_out_arena
-//   own       memory of this program alone, kept from node to node and step to step
-//   scratch   valid while one node runs. All nodes share the same scratch area.
-//   shared    packed weights, one block for all programs that are compiled from the same graph
-//   bound     the caller's memory, which may change between runs
-// Arena, own and scratch memory are one block. Every piece begins at a multiple of `alignment`.
+// The addresses that a program works on. A slot is one of:
+// arena    A place in the arena of lay_out_arena.
+// own      Memory of this program alone, kept from node to node and step to step.
+// scratch  Valid while one node runs. All nodes share the same scratch area.
+// shared   Packed weights, one block for all programs compiled from the same graph.
+// bound    The caller's memory, which may change between runs.
+// Arena, own and scratch memory form one block. Every piece is aligned to `alignment`.
 class Slots {
  public:
   using Id = std::size_t;
@@ -22,14 +22,14 @@ class Slots {
   Id arena(std::size_t offset);
   Id own(std::size_t bytes);
   Id scratch(std::size_t bytes);
-  void next_node() { scratch_now_ = 0; }  // scratch memory may be used again
+  void next_node() { scratch_now_ = 0; }  // scratch memory may be reused
   Id shared(std::size_t bytes);
   Id bound();
 
   std::size_t block_bytes() const { return arena_bytes_ + own_bytes_ + scratch_bytes_; }
-  std::size_t scratch_bytes() const { return scratch_bytes_; }  // of block_bytes()
+  std::size_t scratch_bytes() const { return scratch_bytes_; }  // included in block_bytes()
   std::size_t shared_bytes() const { return shared_bytes_; }
-  // Once, when all pieces are known: where the two blocks begin.
+  // Sets the addresses of the two blocks. Called once, when all pieces are known.
   void place(std::byte* block, std::byte* shared);
   void bind(Id slot, void* address) { slots_[slot].address = address; }
 

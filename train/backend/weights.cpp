@@ -5,7 +5,7 @@
 
 namespace winnow::train {
 
-// The largest of the biased exponents tells, whole numbers as they are: no branch in the loop.
+// The largest biased exponent decides, compared as integers: no branch in the loop.
 bool all_finite(std::span<const float> values) noexcept {
   constexpr std::uint32_t kExponent = 0x7f80'0000;
   std::uint32_t largest = 0;

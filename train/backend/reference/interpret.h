@@ -7,11 +7,14 @@
 
 namespace winnow::train {
 
-// Interprets a graph in float64, naively: the oracle for every operation, rewrite and backend.
+// Interprets a graph in float64 by simple loops. The reference for every operation, rewrite and
+// backend.
 //
-// In      every input, parameter and buffer that is read, in memory order (train/graph/reference.h)
-// Out     every value in the same order, indexed by ValueId; empty: neither given nor computed
-// Throws  ShapeError: something is missing or of the wrong size
+// In      Every input, parameter and buffer that is read, in memory order
+//         (train/graph/reference.h).
+// Out     Every value in the same order, indexed by ValueId; empty if it was neither given nor
+//         computed.
+// Throws  ShapeError: something is missing or has the wrong size.
 std::vector<std::vector<double>> interpret(const Graph& graph,
                                            const std::map<ValueId, std::vector<double>>& inputs);
 

@@ -12,7 +12,7 @@ namespace {
 
 std::size_t position(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// Memory outside; at most one of the two spans is set.
+// Memory outside. At most one of the two spans is set.
 struct Bound {
   std::span<float> floats;
   std::span<std::uint8_t> bytes;
@@ -34,7 +34,7 @@ struct Bound {
   }
 };
 
-// The values of several programs: whoever loads parameters loads them for all.
+// The values of several programs. Parameters that one of them loads are loaded for all.
 struct Lanes {
   std::vector<std::vector<std::vector<double>>> values;  // by lane, by ValueId
   LoadState loaded;
@@ -133,9 +133,9 @@ class ReferenceProgram final : public Program {
 
   const Graph graph_;
   const std::shared_ptr<Lanes> lanes_;
-  std::vector<std::vector<double>>& values_;  // of this lane
+  std::vector<std::vector<double>>& values_;  // for this lane
   std::vector<Bound> bound_;
-  std::vector<bool> is_outside_;    // bound memory is needed to run
+  std::vector<bool> is_outside_;    // memory must be bound before running
   std::vector<bool> is_read_back_;  // outputs that the caller may change
   std::size_t next_node_ = 0;
 };

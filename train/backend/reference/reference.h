@@ -6,8 +6,8 @@
 
 namespace winnow::train {
 
-// interpret() behind the Backend interface. Computes in float64 whatever CompileOptions say,
-// but does not take a dtype that CPUs do not have.
+// interpret() behind the Backend interface. Always computes in float64, whatever CompileOptions
+// request, but refuses types that CPUs do not support.
 std::unique_ptr<Backend> make_reference_backend();
 
 }  // namespace winnow::train
