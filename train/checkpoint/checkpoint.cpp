@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kFiles{"model.safetensors", "optimizer.safetensors", "state.json"};
-constexpr const char* kEmaFile = "ema.safetensors";  // not in every checkpoint
+constexpr const char* kEmaFile = "ema.safetensors";  // only in some checkpoints
 constexpr const char* kBestLink = "best";
 constexpr const char* kRemedy = "restore it, or remove this checkpoint";
 
@@ -34,7 +34,7 @@ std::optional<std::int64_t> step_of(const fs::path& directory) {
   return step;
 }
 
-// Complete or not, by ascending step.
+// All step folders, complete or not, by ascending step.
 std::vector<fs::path> step_directories(const fs::path& directory) {
   std::vector<fs::path> found;
   if (!fs::is_directory(directory)) return found;
@@ -51,7 +51,7 @@ void point_at(const fs::path& link, const fs::path& target) {
   if (fs::read_symlink(link, none) != target.filename()) replace_symlink(link, target.filename());
 }
 
-// Told apart because such a checkpoint is sound, and its winnow will want it back.
+// A separate error, because such a checkpoint is intact and a newer winnow needs it.
 class NewerVersion : public FormatError {
  public:
   using FormatError::FormatError;
@@ -79,7 +79,7 @@ JsonReader read_manifest(const fs::path& path) {
 Bytes read_checked(const fs::path& path, const JsonReader& row) {
   if (!fs::exists(path)) fail(path, "is missing");
   const std::uint64_t due = row.at("bytes").number();
-  // Before anything is read: a file may be larger than memory.
+  // Checked before reading, because a file may be larger than memory.
   if (fs::is_regular_file(path) && fs::file_size(path) != due) {
     fail(path, "is damaged: it has " + std::to_string(fs::file_size(path)) +
                    " bytes, the manifest says " + std::to_string(due));
@@ -91,7 +91,7 @@ Bytes read_checked(const fs::path& path, const JsonReader& row) {
   return bytes;
 }
 
-// Writes files of a checkpoint into one folder, and enters them into its manifest.
+// Writes the files of a checkpoint into one folder and records them in its manifest.
 class Files {
  public:
   explicit Files(fs::path folder) : folder_(std::move(folder)) {}
@@ -128,8 +128,8 @@ class Files {
 
 constexpr std::string_view kPart = ".part";
 
-// The folder of a checkpoint under the name that it has while it is written. Removed with all that
-// is in it unless it was renamed.
+// The folder of a checkpoint under its temporary name. Removed with its content unless it was
+// renamed.
 class Part {
  public:
   explicit Part(fs::path path) : path_(std::move(path)) {
@@ -151,7 +151,7 @@ class Part {
 
 void write_files(const Checkpoint& checkpoint, const fs::path& folder) {
   std::map<std::string, std::string> metadata = checkpoint.about;
-  metadata["format"] = "pt";  // of PyTorch
+  metadata["format"] = "pt";  // marks it as from PyTorch
   Files files(folder);
   files.write_tensors(kFiles[0], checkpoint.model, metadata);
   files.write_tensors(kFiles[1], checkpoint.optimizer, {});
@@ -171,7 +171,8 @@ void save_checkpoint(const fs::path& directory, const Checkpoint& checkpoint, in
   const fs::path target = directory / name;
   const Part part(directory / (name + std::string(kPart)));
   write_files(checkpoint, part.path());
-  rename_directory(part.path(), target);  // the step may be there: torn, or done again
+  // the step may exist already: incomplete, or computed again
+  rename_directory(part.path(), target);
   if (is_best) point_at(directory / kBestLink, target);
   keep_newest_checkpoints(target, keep);
 }

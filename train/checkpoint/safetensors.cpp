@@ -26,9 +26,9 @@ std::size_t element_bytes(const std::string& dtype) {
   return 0;
 }
 
-constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;        // the format's own limit
-constexpr std::size_t kMaxExtents = 32;                       // of a tensor
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 56;  // their bytes can still be counted
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;        // limit of the format
+constexpr std::size_t kMaxExtents = 32;                       // limit for a tensor
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 56;  // small enough to count bytes
 
 float float_of_double(double value) {
   if (std::abs(value) > std::numeric_limits<float>::max()) {
@@ -51,7 +51,7 @@ std::vector<float> converted(BytesView data, Convert convert) {
 Shape parse_shape(const JsonReader& extents, const std::string& what) {
   Shape shape;
   if (extents.json().size() > kMaxExtents) throw FormatError(what + " has an impossible shape");
-  std::int64_t elements = 1;  // extents of 0 counted as 1, so that no product ever overflows
+  std::int64_t elements = 1;  // extents of 0 count as 1, so that products cannot overflow
   for (const std::uint64_t extent : extents.numbers()) {
     if (extent > static_cast<std::uint64_t>(kMaxElements / elements)) {
       throw FormatError(what + " has an impossible shape");
@@ -65,12 +65,12 @@ Shape parse_shape(const JsonReader& extents, const std::string& what) {
 struct Row {
   std::uint64_t begin;
   std::uint64_t end;
-  NamedTensor tensor;  // its data still missing
+  NamedTensor tensor;  // without its data
 };
 
 Row parse_row(const std::string& name, const JsonReader& row, const std::string& where) {
   const bool printable = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return c >= 0x20 && c != 0x7f;  // names are shown to people
+    return c >= 0x20 && c != 0x7f;  // names are shown to users
   });
   if (!printable) throw FormatError(where + ": a tensor's name has control characters");
   const std::string what = where + ": tensor " + name;
@@ -88,7 +88,7 @@ Row parse_row(const std::string& name, const JsonReader& row, const std::string&
   return {begin, end, std::move(t)};
 }
 
-// What a file is that people take for one of tensors; empty: nothing that is known.
+// The kind of a file that users often mistake for safetensors; empty if it is unknown.
 std::string other_kind(BytesView bytes) {
   const std::string_view text = as_text(bytes.first(std::min<std::size_t>(bytes.size(), 64)));
   if (text.starts_with("PK\x03\x04") || text.starts_with("\x80\x02")) {
@@ -113,7 +113,8 @@ JsonReader read_header(ByteReader& reader, const std::string& where) {
     throw FormatError(where + " is not a safetensors file: its header would be too large");
   }
   const BytesView header_text = reader.get_bytes(static_cast<std::size_t>(header_bytes));
-  // Of a shape in a row in the table: deeper lists cost many times the memory of their text.
+  // The nesting of a shape within an entry of the table. Deeper lists need many times the memory of
+  // their text.
   constexpr int kDeepest = 3;
   return {as_text(header_text), {where + ", the header of its tensors,", "", kDeepest}};
 }
@@ -162,7 +163,7 @@ void write_safetensors(std::span<const NamedTensor> tensors,
     offset += t.data.size();
   }
   std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the data begins aligned
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the data
   ByteWriter begin;
   begin.put(static_cast<std::uint64_t>(text.size()));
   begin.put_text(text);

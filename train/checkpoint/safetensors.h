@@ -11,33 +11,34 @@
 
 namespace winnow::train {
 
-// A tensor with a name, as it stands in a safetensors file. Data little-endian, row-major.
+// A named tensor, as stored in a safetensors file. Data is little-endian and row-major.
 struct NamedTensor {
   std::string name;
-  std::string dtype;  // "F32", "I64", as safetensors spells them
+  std::string dtype;  // "F32", "I64", as spelled by safetensors
   Shape shape;
   Bytes data;
 };
 
 NamedTensor make_f32(std::string name, Shape shape, std::span<const float> values);
 NamedTensor make_i64(std::string name, std::int64_t value);  // shape ()
-// F32, F16, BF16 or F64, the last rounded to nearest, infinite where it is too large. Throws
-// FormatError for other dtypes.
+// Converts from F32, F16, BF16 or F64. F64 is rounded to nearest; too large numbers become
+// infinity. Throws FormatError for other dtypes.
 std::vector<float> f32_values(const NamedTensor& tensor);
 
-// The safetensors format (huggingface/safetensors): u64 header size, JSON header, data without
-// holes. Tensors are written in the order given.
+// Encodes tensors in the safetensors format (huggingface/safetensors), in the given order: u64
+// header size, JSON header, data without gaps.
 Bytes to_safetensors(std::span<const NamedTensor> tensors,
                      const std::map<std::string, std::string>& metadata);
-// Hands the same bytes to `put`, in order, in pieces: nothing but the header is held for it.
+// Passes the same bytes to `put`, in order and in pieces. Only the header needs additional memory.
 void write_safetensors(std::span<const NamedTensor> tensors,
                        const std::map<std::string, std::string>& metadata,
                        const std::function<void(BytesView)>& put);
-// The file may be a stranger's: header, names, sizes, offsets, duplicates, overlaps and holes are
-// checked, and memory stays within a small multiple of the file. Returns the tensors in the order
-// of their data. Throws FormatError naming `where`.
+// Parses an untrusted file, and returns the tensors in the order of their data.
+// Checked  Header, names, sizes, offsets, duplicates, overlaps and gaps.
+// Memory   At most a small multiple of the file's size.
+// Throws   FormatError naming `where`.
 std::vector<NamedTensor> parse_safetensors(BytesView bytes, const std::string& where);
-// The texts of its metadata; none where it has none. Throws likewise.
+// The texts of its metadata; empty if it has none. Throws the same errors.
 std::map<std::string, std::string> safetensors_metadata(BytesView bytes, const std::string& where);
 
 }  // namespace winnow::train
