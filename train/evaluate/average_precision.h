@@ -9,18 +9,18 @@
 
 namespace winnow::train {
 
-// The average precision of each class: of the samples in the order of their logits for it, the sum
-// over the logits that occur of precision times what recall grows by, as scikit-learn's
-// average_precision_score. Samples of equal logits come in together; one that is not a number comes
-// last. None for a class that no sample has.
+// The average precision of each class, as scikit-learn's average_precision_score: over samples
+// sorted by their logit for the class, the sum of precision times the increase of recall. Pure.
 //
-// logits   (N, classes), labels: of N samples.
-// Pure.
+// logits  (N, classes).
+// labels  Of N samples.
+// Ties    Samples with equal logits count together. NaN comes last.
+// Out     nullopt for a class that no sample has.
 std::vector<std::optional<double>> average_precisions(std::span<const float> logits,
                                                       const pipeline::SampleLabels& labels,
                                                       std::size_t classes);
 
-// Over the classes that have one; none where no class has.
+// The mean over the classes that have a value; nullopt if there is none.
 std::optional<double> mean_of(std::span<const std::optional<double>> precisions);
 
 }  // namespace winnow::train

@@ -16,19 +16,18 @@
 namespace winnow::train {
 namespace {
 
-// What is kept of a sample.
+// The result of a sample.
 struct SampleResult {
   float loss = 0;
   std::int32_t label = 0;
   std::int32_t prediction = 0;
-  std::int32_t rank =
-      0;  // of the label among the classes, by their logits; 0: it is the prediction
+  std::int32_t rank = 0;  // rank of the label among the classes by logits; 0: it is the prediction
 };
 
-// Of a sample without a label, or whose logits are not all finite: no label is among the first.
+// Rank of a sample without a label, or with logits that are not all finite: never among the first.
 constexpr std::int32_t kNoRank = std::numeric_limits<std::int32_t>::max();
 
-// How many classes are before the label, of equal ones those that come first.
+// Number of classes that come before the label. Ties go to the lower class.
 std::int32_t rank_of(std::span<const float> logits, std::int32_t label) {
   const auto own = static_cast<std::size_t>(label);
   const float mine = logits[own];
@@ -39,8 +38,8 @@ std::int32_t rank_of(std::span<const float> logits, std::int32_t label) {
   return before;
 }
 
-// What is kept of a sample with these labels. Of several the one that was predicted, else the
-// first; the best of their ranks. Of none label -1.
+// The result of a sample with these labels. With several labels: the predicted one, otherwise the
+// first; and the best of their ranks. Without labels: label -1.
 SampleResult result_of(std::span<const std::int32_t> labels, std::span<const float> logits,
                        std::int32_t prediction, float loss) {
   SampleResult result{.loss = loss,
@@ -55,14 +54,14 @@ SampleResult result_of(std::span<const std::int32_t> labels, std::span<const flo
   return result;
 }
 
-// The views of a lane's micro-batch, and what is made of their logits.
+// The views of a lane's micro-batch, and the mean of their logits.
 struct LaneViews {
   LaneViews(const ViewMean& of, const Graph& graph)
       : view_mean(of), logits(of.of->views.size()), loss(graph) {}
 
   ViewMean view_mean;
   pipeline::Batch shown;
-  std::vector<std::vector<float>> logits;  // of each view
+  std::vector<std::vector<float>> logits;  // for each view
   LossOfLogits loss;
 };
 
@@ -110,10 +109,10 @@ struct Lane {
   std::optional<LaneViews> views;
 };
 
-// What comes of this rank's micro-batches.
+// Collects the results of this rank's micro-batches.
 class RankEvaluation {
  public:
-  // On rank 0 there is room for the results of all ranks, its own first.
+  // Rank 0 has room for the results of all ranks; its own come first.
   RankEvaluation(std::vector<Lane>& lanes, const Shares& shares, int rank, bool with_logits)
       : lanes_(lanes), shares_(shares), own_(shares.samples_of(rank)) {
     const std::size_t room = rank == 0 ? shares.samples : own_.second - own_.first;
@@ -153,7 +152,7 @@ class RankEvaluation {
   std::vector<float> logits_;
 };
 
-// Sums that rank 0 takes and all ranks get.
+// Sums computed by rank 0 and sent to all ranks.
 struct Figures {
   double loss = 0;
   std::uint64_t correct = 0;
@@ -192,10 +191,10 @@ Evaluation evaluation_of(const Figures& sum, const EvaluationTask& task) {
   return result;
 }
 
-// `logits` of all samples are on rank 0.
+// Rank 0 has the `logits` of all samples.
 void judge_by_class(std::span<const float> logits, const pipeline::SampleLabels& labels,
                     std::size_t classes, comm::Communicator& comm, Evaluation& result) {
-  double mean = -1;  // none
+  double mean = -1;  // no value
   if (comm.rank() == 0) {
     result.average_precisions = average_precisions(logits, labels, classes);
     mean = mean_of(result.average_precisions).value_or(mean);

@@ -6,10 +6,11 @@ namespace winnow::train {
 
 void gather_on_root(comm::Communicator& comm, const std::vector<std::size_t>& sizes,
                     std::span<std::byte> part) {
-  constexpr std::size_t kPiece = std::size_t{256} << 20;  // an all-to-all of control has a limit
+  // limit for an all-to-all of control traffic
+  constexpr std::size_t kPiece = std::size_t{256} << 20;
   const auto ranks = static_cast<std::size_t>(comm.size());
   const auto me = static_cast<std::size_t>(comm.rank());
-  std::size_t place = sizes.at(0);  // of the sender's part among all
+  std::size_t place = sizes.at(0);  // offset of the sender's part in the whole
   for (std::size_t sender = 1; sender < ranks; ++sender) {
     for (std::size_t at = 0; at < sizes[sender]; at += kPiece) {
       const std::size_t count = std::min(kPiece, sizes[sender] - at);

@@ -8,13 +8,12 @@
 
 namespace winnow::train {
 
-// Brings the parts that ranks have to rank 0, one behind the other in the order of the ranks.
+// Gathers the parts of all ranks on rank 0, in rank order. Collective.
 //
-// sizes    Bytes of each rank's part: the same on all ranks, multiples of 4.
-// part     This rank's, sizes[rank] bytes. On rank 0: all of it, the sum of sizes, with its own
-// part
-//          in its place, which is the first. The other ranks' parts are written behind it.
-// Collective. No memory besides `part`.
+// sizes   Bytes of each rank's part: multiples of 4, the same on all ranks.
+// part    This rank's part, with sizes[rank] bytes. On rank 0: room for all parts, the sum of
+//         sizes, starting with its own. The other parts are written after it.
+// Memory  None besides `part`.
 void gather_on_root(comm::Communicator& comm, const std::vector<std::size_t>& sizes,
                     std::span<std::byte> part);
 

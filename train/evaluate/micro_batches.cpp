@@ -10,7 +10,7 @@
 namespace winnow::train {
 namespace {
 
-// Plans what a rank loads. All ranks have as many batches: those of padding at the end are not
+// Plans what a rank loads. All ranks load equally many batches; padding batches at the end are not
 // used.
 pipeline::RequestsOf requests_of(const Shares& shares, const pipeline::SampleSet& samples) {
   const std::int64_t longest = (shares.micro_batches() + shares.ranks - 1) / shares.ranks;
@@ -28,7 +28,7 @@ pipeline::RequestsOf requests_of(const Shares& shares, const pipeline::SampleSet
   };
 }
 
-// Deals micro-batches [first, last) out to lanes as they become free.
+// Distributes micro-batches [first, last) to lanes as they become free.
 class Dealer {
  public:
   Dealer(std::pair<std::int64_t, std::int64_t> range, pipeline::Loader& loader,
@@ -64,7 +64,7 @@ class Dealer {
     }
   }
 
-  // The next micro-batch; false where there is none, or another lane failed.
+  // Takes the next micro-batch. Returns false if there is none, or another lane failed.
   bool take(pipeline::Batch& batch, std::int64_t& micro) {
     const std::lock_guard lock(mutex_);
     if (failure_ || next_ == range_.second) return false;
@@ -87,7 +87,7 @@ class Dealer {
   const ComputeMicroBatch& compute_;
   const ProgressSink& progress_;
   const std::string& note_;
-  std::mutex mutex_;  // guards the loader, progress and what follows
+  std::mutex mutex_;  // guards the loader, progress and the following members
   std::int64_t next_;
   std::uint64_t done_ = 0;
   std::exception_ptr failure_;

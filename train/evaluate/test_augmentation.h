@@ -8,7 +8,7 @@
 
 namespace winnow::train {
 
-// What of the predictions for an image's views is averaged.
+// Which predictions for an image's views are averaged.
 enum class MeanOf : std::uint8_t { kProbabilities, kLogits };
 std::string_view mean_of_name(MeanOf mean) noexcept;  // "probabilities", "logits"
 
@@ -17,13 +17,13 @@ struct WeightedView {
   double weight;
 };
 
-// A row of the table of test-time augmentations: an image is predicted by a weighted mean of the
-// predictions for its views.
+// A row of the table of test-time augmentations: an image's prediction is a weighted mean over its
+// views.
 struct TestAugmentation {
   std::string_view name;
   std::string_view what;
   MeanOf mean;
-  std::span<const WeightedView> views;  // the weights add up to 1
+  std::span<const WeightedView> views;  // weights sum to 1
 };
 std::span<const TestAugmentation> test_augmentations();
 const TestAugmentation& find_test_augmentation(

@@ -23,7 +23,7 @@ struct Terms {
     for (std::size_t v = 0; v < views.size(); ++v) sum += views[v].weight * at(v, k);
     return sum;
   }
-  // Of numbers that are logarithms, the logarithm of their mean.
+  // The logarithm of the mean of numbers given by their logarithms.
   double log_mean(std::size_t k) const {
     double largest = at(0, k);
     for (std::size_t v = 1; v < views.size(); ++v) largest = std::max(largest, at(v, k));
@@ -53,7 +53,7 @@ void average_views(const ViewMean& view_mean, std::span<const std::vector<float>
   const bool of_logits = view_mean.of->mean == MeanOf::kLogits;
   const bool sigmoid = view_mean.sigmoid;
   Terms terms{views, classes, std::vector<double>(views.size() * classes)};
-  Terms others = terms;  // of sigmoids: the logarithms of the probabilities that it is not so
+  Terms others = terms;  // for sigmoids: logarithms of the complementary probabilities
   for (std::size_t first = 0; first < mean.size(); first += classes) {
     for (std::size_t v = 0; v < views.size(); ++v) {
       double* const row = terms.row(v);

@@ -9,36 +9,37 @@
 
 namespace winnow::train {
 
-// How the predictions for the views of an image become one.
+// How the predictions for the views of an image are combined.
 struct ViewMean {
-  const TestAugmentation* of = nullptr;  // null: the image alone, as it is
-  bool sigmoid = false;  // of the net's loss: as LossRow::sigmoid (train/nets/losses.h) has it
+  const TestAugmentation* of = nullptr;  // nullptr: the image alone, unchanged
+  // the net's loss is a sigmoid one, as LossRow::sigmoid (train/nets/losses.h)
+  bool sigmoid = false;
 };
 
-// Assigns `mean`, (N, classes): logits that stand for the mean prediction.
+// Assigns `mean`, (N, classes): logits that stand for the mean prediction. Pure.
 //
-// logits   Of each view, in the order of the table, (N, classes).
-// Mean     Of probabilities: their logarithms, or for sigmoids those of the odds, so that softmax
-//          or sigmoid of `mean` is the mean. It is taken in float64 and as logarithms: finite
-//          logits give finite ones, however small a probability is.
-// Pure.
+// logits  For each view in the order of the table, (N, classes).
+// Mean    For a mean of probabilities: their logarithms, or for sigmoids their log-odds, so that
+//         the softmax or sigmoid of `mean` is the mean probability. Computed in float64 from
+//         logarithms, so finite logits give finite ones, however small a probability is.
 void average_views(const ViewMean& view_mean, std::span<const std::vector<float>> logits,
                    std::size_t classes, std::span<float> mean);
 
-// The loss of a net for logits that it did not compute itself, in float64.
+// A net's loss, computed in float64 for logits from elsewhere.
 class LossOfLogits {
  public:
-  // Of a graph that has an output kPerSampleLoss, and must stay. Error where there is none.
+  // For a graph with an output kPerSampleLoss; otherwise throws Error. The graph must outlive this.
   explicit LossOfLogits(const Graph& graph);
 
-  // Assigns the losses of N samples; logits and targets (N, classes).
+  // Assigns the losses of N samples. logits and targets are (N, classes).
   void compute(std::span<const float> logits, std::span<const float> targets,
                std::span<float> per_sample);
 
  private:
   const Graph& graph_;
   const Node* node_;
-  std::vector<std::vector<double>> values_;  // of the graph; empty but for the node's operands
+  // values of the graph; empty except for the node's operands
+  std::vector<std::vector<double>> values_;
 };
 
 }  // namespace winnow::train
