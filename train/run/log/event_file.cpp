@@ -16,12 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// TensorBoard takes files with "tfevents" in their names, in the order of these. Ours end so that
-// no others are removed.
+// TensorBoard reads files with "tfevents" in their names, in the order of names. Our suffix ensures
+// that only our files are removed.
 constexpr std::string_view kBegin = "events.out.tfevents.";
 constexpr std::string_view kEnd = ".winnow";
 
-// Numbers of fields are those of event.proto and summary.proto.
+// Field numbers are those of event.proto and summary.proto.
 WireWriter event(double wall_time, std::int64_t step) {
   WireWriter out;
   out.real(1, wall_time).number(2, step);
@@ -33,7 +33,7 @@ std::string tag_of(std::string name) {
   return name;
 }
 
-// The second in the name of a file of ours.
+// The time in seconds in the name of one of our files.
 std::optional<std::int64_t> second_of(const fs::path& path) {
   const std::string name = path.filename().string();
   if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return std::nullopt;
@@ -61,7 +61,7 @@ EventFile::EventFile(const fs::path& folder, const std::vector<MetricsRow>& rows
     before.push_back(entry.path());
     second = std::max(second, *other + 1);
   }
-  // The start of a session at step 0 takes back all that a reader has of files before.
+  // A session start at step 0 makes readers discard everything from earlier files.
   WireWriter version = event(began_, 0).text(3, "brain.Event:2");
   WireWriter session;
   session.number(1, 1);

@@ -10,15 +10,16 @@
 
 namespace winnow::train {
 
-// Numbers of metrics.jsonl for TensorBoard: TFRecords of tensorflow.Event, a scalar a number, its
-// tag the name with a slash for the dot ("train/loss"). `wall_time` goes on from where the run
-// began in this start of it.
-// Source: tensorflow/core/util/event.proto, framework/summary.proto.
+// The numbers of metrics.jsonl for TensorBoard: TFRecords of tensorflow.Event, one scalar for each
+// number. Its tag is the name with a slash instead of the dot ("train/loss"). `wall_time` is that
+// of a run that never stopped, counted back from the current start.
+// Source  tensorflow/core/util/event.proto, framework/summary.proto.
 class EventFile {
  public:
-  // Makes a file in `folder` with what the run has done, `rows`, and removes those of starts
-  // before: no step is there twice. A TensorBoard that shows the old one goes on with the new one.
-  // `wall_before`: seconds that the run had trained. Throws SystemError.
+  // Creates a file in `folder` with the run's history `rows`, and removes those of earlier starts,
+  // so that no step occurs twice. A TensorBoard that shows the old file continues with the new one.
+  // wall_before  Seconds that the run had trained before.
+  // Throws       SystemError.
   EventFile(const std::filesystem::path& folder, const std::vector<MetricsRow>& rows,
             double wall_before);
 
@@ -26,9 +27,9 @@ class EventFile {
   void sync();  // durable when this returns
 
  private:
-  Bytes event_of(const MetricsRow& row) const;  // a record; empty: no number is in the row
+  Bytes event_of(const MetricsRow& row) const;  // as a record; empty if the row has no numbers
 
-  double began_;  // Unix time at which a run that never stopped would have begun
+  double began_;  // Unix time at which the run would have begun if it had never stopped
   std::optional<AppendFile> out_;
 };
 

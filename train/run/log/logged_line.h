@@ -8,14 +8,14 @@
 
 namespace winnow::train {
 
-// A line of metrics.jsonl as it is written.
+// A line of metrics.jsonl, as it is written.
 struct LoggedLine {
-  std::string run;                   // its id
+  std::string run;                   // id of the run
   MetricsRow row;                    // its numbers
-  const RankTable* ranks = nullptr;  // on the line of an interval; valid during the call
+  const RankTable* ranks = nullptr;  // for the line of an interval; valid during the call
 };
 
-// Takes each line on rank 0, in the midst of the training: it must not take long, nor throw.
+// Receives each line on rank 0 during training. It must be quick and must not throw.
 using LineSink = std::function<void(const LoggedLine&)>;
 
 }  // namespace winnow::train

@@ -16,7 +16,7 @@
 namespace winnow::train {
 namespace {
 
-// Nothing of a line that a full disk or a killed run cut short.
+// nullopt for a line that was cut off by a full disk or a killed run.
 std::optional<MetricsRow> parse_row(const std::string& line) {
   using Limits = std::numeric_limits<std::int64_t>;
   try {

@@ -17,7 +17,7 @@ struct LibraryTraits {
 };
 using Library = UniqueHandle<LibraryTraits>;
 
-// Functions of a library return 0 where they succeed.
+// A function of a library that returns 0 on success.
 template <class... Arguments>
 class Function {
  public:
@@ -30,7 +30,7 @@ class Function {
   int (*at_)(Arguments...);
 };
 
-// The bus address of a card; empty: there is none.
+// The bus address of a GPU; empty if there is none.
 std::array<char, 32> bus_of(int card) {
   std::array<char, 32> bus{};
   const Library cuda(::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL));
@@ -46,7 +46,7 @@ std::array<char, 32> bus_of(int card) {
   return is_there ? bus : std::array<char, 32>{};
 }
 
-// The driver's library of sensors, and one card in it.
+// The driver's sensor library, and one GPU in it.
 class Card {
  public:
   explicit Card(const char* bus) {

@@ -5,11 +5,11 @@
 
 namespace winnow::train {
 
-// Reads the temperature of an NVIDIA card, degrees Celsius. Asks the driver's own libraries, which
-// are opened as it runs: winnow needs neither of them.
+// Reads the temperature of an NVIDIA GPU in degrees Celsius. Uses the driver's own libraries,
+// opened at run time: winnow does not depend on them.
 //
-// In   `card`: as BackendOptions::device counts them
-// Out  none where there is no such card, no driver, or a driver that does not say
+// In   `card`: index as in BackendOptions::device.
+// Out  nullopt if there is no such GPU, no driver, or no reading.
 using Thermometer = std::function<std::optional<double>()>;
 Thermometer open_thermometer(int card);
 

@@ -15,7 +15,7 @@ void add(Traffic& traffic, const std::vector<comm::Transfer>& transfers, std::si
   }
 }
 
-// Of an element of a bucket on its way.
+// Bytes of a bucket's element in a message.
 std::size_t message_bytes(Sums sums) {
   if (sums == Sums::kWholeNumbers) return sizeof(std::int64_t);
   return sends_bf16(sums) ? 2 : sizeof(float);

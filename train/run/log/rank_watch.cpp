@@ -10,13 +10,13 @@
 namespace winnow::train {
 namespace {
 
-// Up to the first dot, as people call machines.
+// The host name up to the first dot, the usual short name of a machine.
 std::string short_host() {
   const std::string host = host_name();
   return host.empty() ? "?" : host.substr(0, host.find('.'));
 }
 
-// Bytes that this process held at most.
+// Peak memory of this process, in bytes.
 double peak_memory() {
   return static_cast<double>(read_memory_field("/proc/self/status", "VmHWM:", 1024).value_or(0));
 }

@@ -14,25 +14,25 @@
 
 namespace winnow::train {
 
-// Counts what this rank does in its steps, and tells it to all ranks at each line of metrics.
+// Counts the work of this rank's steps, and shares it with all ranks at each line of metrics.
 class RankWatch {
  public:
   explicit RankWatch(comm::Communicator& comm) : comm_(comm) {}
 
-  // Before the first step. Collective: the ranks tell each other where they are.
-  // `of_step`: what computing a step once sends and brings
-  // `card`: that this rank computes on, see open_thermometer(); none: on the CPU
+  // Call before the first step. Collective: the ranks exchange their host names.
+  // of_step  What computing a step once sends and receives.
+  // card     The GPU of this rank, see open_thermometer(); nullopt on the CPU.
   void begin(const Traffic& of_step, std::optional<int> card);
 
-  // A step was taken. `seconds`: all that the executor took for it.
+  // Call after each step. `seconds`: the executor's total time for it.
   void count(const StepResult& step, double seconds);
 
-  // The figures of all ranks since this was called before, on every rank. One small collective of
-  // whole numbers.
+  // The figures of all ranks since the previous call, on every rank. One small collective of
+  // integers.
   RankTable gather(const pipeline::Loader& loader);
 
  private:
-  // Counters that only grow, of this rank.
+  // Monotonic counters of this rank.
   struct Totals {
     double compute = 0;
     double data_wait = 0;
@@ -46,8 +46,8 @@ class RankWatch {
   comm::Communicator& comm_;
   std::vector<std::string> hosts_;
   Traffic of_step_;
-  Thermometer thermometer_;    // empty: of a CPU
-  std::int64_t computed_ = 0;  // steps, repeated ones again
+  Thermometer thermometer_;    // empty on the CPU
+  std::int64_t computed_ = 0;  // steps, including repeated ones
   double compute_s_ = 0;
   double exposed_s_ = 0;
   Totals before_;

@@ -12,7 +12,7 @@ namespace winnow::train {
 void RunLog::open(const Place& place, std::int64_t first_step, bool evaluates_again) {
   place_ = place;
   on_root(comm_, [&] {
-    // One that cannot be written ends no run; its time says that it is old.
+    // Failing to write ranks.json does not end a run; its time shows that it is outdated.
     ranks_.emplace(place.ranks, [](const std::exception&) {});
     lines_.emplace(place.metrics, first_step > 0 ? first_step : -1, evaluates_again);
     if (place.events.empty()) return;

@@ -18,22 +18,22 @@
 
 namespace winnow::train {
 
-// The lines of metrics.jsonl, with the time since the first step. Collective: rank 0 writes, the
-// others learn that it could.
+// Writes the lines of metrics.jsonl, with the time since the first step. Collective: rank 0 writes,
+// and the others learn whether that succeeded.
 class RunLog {
  public:
   RunLog(comm::Communicator& comm, const BatchLayout& batches) : comm_(comm), batches_(batches) {}
 
-  // Where the lines go, and what they have in common.
+  // Destinations, and what all lines have in common.
   struct Place {
     std::filesystem::path metrics;
-    std::filesystem::path events;  // the folder of an EventFile with the same; empty: none
+    std::filesystem::path events;  // folder of an EventFile with the same content; empty: none
     std::filesystem::path ranks;   // ranks.json
-    std::string run_id;            // every line names it
-    LineSink sink;                 // takes each line, too; may be empty
+    std::string run_id;            // is part of every line
+    LineSink sink;                 // also receives each line; may be empty
   };
-  // Goes on behind what is there, without what the run does again, see MetricsLog. `wall` goes on
-  // from the last line's.
+  // Appends to an existing log, without what the run repeats, see MetricsLog. `wall` continues from
+  // the last line.
   void open(const Place& place, std::int64_t first_step, bool evaluates_again);
 
   Throughput& throughput() noexcept { return throughput_; }
@@ -41,15 +41,15 @@ class RunLog {
 
   void write(std::int64_t step, const std::map<std::string, double>& values,
              const std::map<std::string, std::string>& texts = {});
-  // The line of an interval: `values`, what the ranks did in short, and in ranks.json each; that
-  // is written soon, and when this ends.
+  // Writes the line of an interval: `values`, and a summary of the ranks. The figures of each rank
+  // go to ranks.json, which is written soon, and at the end.
   void write_interval(std::int64_t step, std::map<std::string, double> values,
                       const RankTable& ranks);
-  void write_shuffle(const pipeline::ShuffleQuality& quality);  // rank 0 alone; not collective
+  void write_shuffle(const pipeline::ShuffleQuality& quality);  // rank 0 only; not collective
   // `digest`: of this rank's part of the step's batch.
   void write_digest(std::int64_t step, std::uint64_t digest);
 
-  // Makes all that was written durable. Rank 0 alone; not collective. Another thread may write
+  // Makes everything written durable. Rank 0 only; not collective. Another thread may write
   // meanwhile.
   void sync();
 
@@ -59,9 +59,9 @@ class RunLog {
 
   comm::Communicator& comm_;
   BatchLayout batches_;
-  std::optional<MetricsLog> lines_;  // rank 0
-  std::optional<EventFile> events_;  // rank 0, where it is wanted
-  std::optional<NewestFile> ranks_;  // rank 0: ranks.json
+  std::optional<MetricsLog> lines_;  // on rank 0
+  std::optional<EventFile> events_;  // on rank 0, if requested
+  std::optional<NewestFile> ranks_;  // on rank 0: ranks.json
   Place place_;
   Throughput throughput_;
 };

@@ -19,17 +19,17 @@ std::string text_of(double value) {
   return error == std::errc() ? std::string(text.data(), end) : std::string();
 }
 
-// Of the net or of a local head.
+// Whether it is a mean over steps, of the net or of a local head.
 bool is_mean(const std::string& name) {
   const bool is_loss_or_top1 = name.ends_with(".loss") || name.ends_with(".top1");
   return name == "train.loss" || name == "train.top1" ||
          (name.starts_with("train.local.") && is_loss_or_top1);
 }
 
-// Of the last interval of an epoch it would say nothing of the epoch.
+// Values of an epoch's last interval, which say nothing about the whole epoch.
 bool is_of_interval(const std::string& name) { return name.starts_with("ranks."); }
 
-// What was logged of some steps, one after the other.
+// Collects what was logged in a range of steps.
 class Gathered {
  public:
   void add(const MetricsRow& row) {
@@ -40,7 +40,7 @@ class Gathered {
         last_[name] = value;
         continue;
       }
-      // A line's mean is of the steps since the line of that name before.
+      // A line's mean covers the steps since the previous line with that name.
       std::int64_t& logged = logged_[name];
       const auto steps = static_cast<double>(std::max<std::int64_t>(1, row.step - logged));
       logged = row.step;
@@ -75,7 +75,7 @@ class Gathered {
   MetricsRow place_;
   std::map<std::string, double> last_;
   std::map<std::string, Mean> means_;
-  std::map<std::string, std::int64_t> logged_;  // step of the last line of a mean
+  std::map<std::string, std::int64_t> logged_;  // step of the last line with each mean
 };
 
 }  // namespace
@@ -91,8 +91,8 @@ std::string summary_csv(const std::vector<MetricsRow>& rows) {
   for (const std::string& name : names) csv += "," + csv_field(name);
   csv += '\n';
   Gathered gathered;
-  bool evaluated = false;  // after the step that is gathered
-  double epochs = 0;       // ended before it
+  bool evaluated = false;  // since the last row
+  double epochs = 0;       // ended by the last row
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const MetricsRow& row = rows[i];
     gathered.add(row);

@@ -7,11 +7,13 @@
 
 namespace winnow::train {
 
-// A table of a run, CSV: a row for each epoch, at the first line where it has ended, and for each
-// evaluation, in the order of the steps. Its
-// columns are step, epoch, wall, then every name that `rows` have. A row has what was logged since
-// the row before: of train.loss and train.top1 the mean over the steps, of the others the last.
-// Empty where there was nothing.
+// A run as a CSV table. Empty if nothing was logged.
+//
+// Rows     One for each epoch, at the first line after its end, and one for each evaluation; in
+//          step order.
+// Columns  step, epoch, wall, then every name that `rows` have.
+// Values   Of what was logged since the previous row: the mean over the steps for train.loss and
+//          train.top1, the last value for others.
 std::string summary_csv(const std::vector<MetricsRow>& rows);
 
 }  // namespace winnow::train

@@ -5,14 +5,14 @@
 
 namespace winnow::train {
 
-// Images per second of a run's steps, all together and since the last line of metrics. Pauses
-// (checkpoints, evaluation) are left out.
+// Images per second of a run: in total, and since the last line of metrics. Pauses (checkpoints,
+// evaluation) are excluded.
 class Throughput {
  public:
-  // Time begins to count, before the step after `first_step`.
+  // Starts the clock, before the step after `first_step`.
   void begin(std::int64_t first_step, std::int64_t images_of_step);
 
-  double seconds() const;  // since begin(), pauses included
+  double seconds() const;  // since begin(), including pauses
   double of_run(std::int64_t step) const;
   double of_interval(std::int64_t step) const;
   void begin_interval(std::int64_t step);
