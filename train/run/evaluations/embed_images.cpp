@@ -19,7 +19,7 @@
 namespace winnow::train {
 namespace {
 
-// A net with its numbers.
+// A net with its weights.
 struct Embedder {
   StoredConfig config;
   Model model;
@@ -43,13 +43,13 @@ Embedder stored_weights(const EmbedOptions& options, pipeline::DatasetInfo info)
     throw UsageError(options.source.string() +
                      " is a file, and checkpoints are a run's; leave --checkpoint and --ema out");
   }
-  if (info.classes.empty()) info.classes = {"any"};  // a classifier is not asked
+  if (info.classes.empty()) info.classes = {"any"};  // its classifier is not used
   StoredWeights stored =
       load_weights(options.source, options.file, options.cache, info, FileUse::kFeatures);
   return {std::move(stored.config), std::move(stored.model), {}};
 }
 
-// The classifier's kept initial values are those of nothing.
+// Fills tensors that nothing reads: a classifier that keeps its initial values may have no numbers.
 void fill_what_nothing_reads(Model& model) {
   for (Model::Tensor& tensor : model.tensors) {
     tensor.data.resize(static_cast<std::size_t>(element_count(tensor.about.shape)));
@@ -98,7 +98,7 @@ struct Lane {
   std::vector<float> values;
 };
 
-// Hands on what lanes computed in the order of the samples.
+// Passes on what lanes computed, in the order of the samples.
 class InOrder {
  public:
   InOrder(const std::vector<SampleId>& ids, std::size_t micro_batch, const TakeFeatures& take)
@@ -123,12 +123,13 @@ class InOrder {
   const std::vector<SampleId>& ids_;
   std::size_t micro_batch_;
   const TakeFeatures& take_;
-  std::mutex mutex_;                                                // guards what follows
+  std::mutex mutex_;                                                // guards the following members
   std::map<std::size_t, std::vector<std::vector<float>>> waiting_;  // by their first sample
   std::size_t next_ = 0;
 };
 
-// A lane of one thread on each core, for the threads of a lane would decide its bits.
+// One lane with one thread for each core, because the number of threads of a lane would affect the
+// bits.
 std::vector<std::unique_ptr<Program>> compile(const EmbedOptions& options, Backend& backend,
                                               const Graph& graph, std::int64_t micro_batches) {
   const std::int64_t lanes =

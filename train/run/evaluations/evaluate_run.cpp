@@ -23,13 +23,13 @@ namespace {
 
 constexpr const char* kHoldout = "holdout";
 
-// What an evaluation is of.
+// The samples of an evaluation.
 struct Judged {
   std::string split;
   pipeline::EvaluationSamples samples;
 };
 
-// What the run held out of training, as it was cut then: no group is cut, so nothing has leaked.
+// The run's hold-out, cut in the same way as for training. No group is cut, so nothing leaks.
 Judged held_out(const EvalOptions& options, const StoredConfig& stored,
                 const pipeline::Cache& cache) {
   const std::string run = options.run.string();
@@ -51,8 +51,7 @@ Judged held_out(const EvalOptions& options, const StoredConfig& stored,
   return {kHoldout, {.all = std::move(cut.held), .leaked = {}}};
 }
 
-// The split that is asked for, and its samples; else the first of test, val and hold-out that has
-// any.
+// The requested split with its samples; otherwise the first of test, val and hold-out that has any.
 Judged choose_split(const EvalOptions& options, const StoredConfig& stored,
                     const pipeline::Cache& cache, const std::string& selection) {
   const std::string& wanted = options.data.split;
@@ -78,7 +77,7 @@ Judged choose_split(const EvalOptions& options, const StoredConfig& stored,
   throw UsageError("the cache has neither a test nor a val split; name one by --split");
 }
 
-// A net with its numbers.
+// A net with its weights.
 struct Subject {
   StoredConfig config;
   Graph graph;  // for inference
@@ -96,7 +95,7 @@ Subject stored_run(const EvalOptions& options, const std::function<void(std::str
   return {std::move(run.config), std::move(run.graph), std::move(run.model), run.epoch};
 }
 
-// Brings the outputs of a run's net into the order of the cache's classes.
+// Reorders the outputs of a run's net to the order of the cache's classes.
 void match_classes(const EvalOptions& options, const std::vector<std::string>& wanted,
                    Subject& subject, const std::function<void(std::string)>& note) {
   const std::string run = options.run.string();
@@ -148,23 +147,23 @@ Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& 
   return {std::move(stored.config), std::move(stored.graph), std::move(stored.model), std::nullopt};
 }
 
-// Everything about an evaluation that is decided before anything is compiled.
+// An evaluation with everything that is decided before anything is compiled.
 struct EvalJob {
   std::shared_ptr<const pipeline::Cache> cache;
   std::vector<std::string> classes;
   Subject subject;
   Judged of;
-  bool judged = false;  // by a selection, which says what has leaked
+  bool judged = false;  // by a selection, so that leaks are known
   ViewMean view_mean;
   std::optional<pipeline::SampleLabels> several_labels;
 };
 
-// The selection that says what has leaked: the one given, else the one the run was trained with.
+// The selection that tells what has leaked: the given one, otherwise the one used in training.
 std::string choose_selection(const EvalOptions& options, const StoredConfig& stored,
                              const pipeline::Cache& cache) {
   const std::string& wanted = options.data.selection;
   if (!wanted.empty() || stored.selection.empty() || !began_with(stored, cache)) return wanted;
-  // Another of that name may hold what was trained on for test.
+  // Another selection of that name may treat training samples as test samples.
   if (pipeline::selection_digest(cache, stored.selection, stored.cache_digest) !=
       stored.selection_digest) {
     throw UsageError("the run was trained with another selection '" + stored.selection + "' than " +

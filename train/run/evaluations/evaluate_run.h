@@ -22,18 +22,18 @@ class Backend;
 
 struct EvalDataOptions {
   std::filesystem::path cache;
-  pipeline::Placement placement;  // of its shards
-  std::string selection;  // for the leak-free figure; empty: the one the run was trained with
-  // "train", "val", "test", "none"; "holdout": what the run held out of training. Empty: the first
-  // of test, val and the hold-out that there is.
+  pipeline::Placement placement;  // location of the cache's shards
+  std::string selection;          // for the leak-free accuracy; empty: the one used in training
+  // "train", "val", "test", "none"; or "holdout": the run's hold-out. Empty: the first of test, val
+  // and hold-out that exists.
   std::string split;
-  std::string tta;                // as test_augmentation.h names it; empty: each image as it is
-  bool allow_unlabelled = false;  // as LossOptions have it, also where the run's have not
+  std::string tta;                // a name in test_augmentation.h; empty: each image unchanged
+  bool allow_unlabelled = false;  // as in LossOptions, even if the run did not allow it
 };
 
 struct EvalOptions {
   std::filesystem::path run;      // a run's folder, or a safetensors file with torchvision's names
-  CheckpointChoice checkpoint{};  // of the run
+  CheckpointChoice checkpoint{};  // checkpoint of the run to use
   FileNetOptions file;
   EvalDataOptions data;
   bool with_logits = false;
@@ -43,22 +43,22 @@ struct EvalOptions {
 };
 
 struct EvalResult {
-  std::optional<double> epoch;  // of a run
+  std::optional<double> epoch;  // only for runs
   std::string split;
   Evaluation evaluation;
   double images_per_second = 0;
   std::vector<std::string> classes;
-  std::vector<SampleId> ids;                               // in id order
-  std::optional<pipeline::SampleLabels> several_labels{};  // of these, see several_labels()
+  std::vector<SampleId> ids;  // ascending
+  // labels of these images, see several_labels()
+  std::optional<pipeline::SampleLabels> several_labels{};
 };
 
 // Evaluates a trained run, or weights from elsewhere. Collective.
 //
-// In       A run: its newest sound checkpoint, or the one that is named. A file: gets the images as
-// training on the cache
-//          would.
-// note     Takes sentences for people: damaged checkpoints that were passed over.
-// Throws   UsageError when the net does not fit the cache.
+// In      A run: its newest intact checkpoint, or the chosen one. A file: images are prepared as in
+//         a training on the cache.
+// note    Sink for user-facing messages about damaged checkpoints that were skipped.
+// Throws  UsageError if the net does not fit the cache.
 EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,
                         const ProgressSink& progress, const std::function<void(std::string)>& note);
 EvalResult evaluate_run(const EvalOptions& options, Backend& backend, comm::Communicator& comm,

@@ -72,7 +72,7 @@ Number parse_number(const std::string& text, const std::string& where) {
   return number;
 }
 
-// Rows of the CSV, whatever is in it.
+// Parses the rows of the CSV, without trusting its content.
 void parse_csv(const InputFile& file, OutOfFold& predicted) {
   const fs::path& path = file.path();
   bool is_header = true;
@@ -95,16 +95,16 @@ void parse_csv(const InputFile& file, OutOfFold& predicted) {
   try {
     for_each_piece(file, 0, file.size(), [&](BytesView bytes) { reader.feed(as_text(bytes)); });
     reader.finish();
-  } catch (const UsageError&) {  // which it is where people write the file
+  } catch (const UsageError&) {  // a UsageError in files written by users
     throw FormatError(path.string() + " is damaged: a quote is not closed, or a line has no end; " +
                       kTrainAgain);
   }
 }
 
-// Why the numbers of a row cannot be what a net says; empty: they can.
+// Why the numbers of a row cannot be a prediction; empty if they can.
 std::string why_no_prediction(std::span<const float> row, bool sigmoid) {
-  constexpr double kMostOff = 1e-4;  // by rounding, also of other programs
-  if (!std::ranges::all_of(row, [](float p) { return p >= 0 && p <= 1; })) {  // NaN is neither
+  constexpr double kMostOff = 1e-4;  // rounding error, also of other programs
+  if (!std::ranges::all_of(row, [](float p) { return p >= 0 && p <= 1; })) {  // false for NaN
     return "has a number that is no probability";
   }
   const double sum = std::accumulate(row.begin(), row.end(), 0.0);
@@ -128,7 +128,7 @@ void read_npy(const fs::path& path, OutOfFold& predicted) {
   }
 }
 
-// A file that is as it was written.
+// Opens a file and checks that it is unchanged.
 InputFile open_written(const fs::path& path, const JsonReader& digest) {
   if (!fs::exists(path)) throw FormatError(path.string() + " is missing; " + kTrainAgain);
   InputFile file(path);
@@ -203,7 +203,7 @@ OutOfFold read_out_of_fold(const fs::path& run) {
   if (in.at("version").number<int>() > kOutOfFoldVersion) {
     in.fail("was written by a newer winnow; use that one");
   }
-  // One by one: where one throws, GCC 12 frees those of an aggregate twice.
+  // Assigned one by one, because GCC 12 frees members of an aggregate twice if one of them throws.
   OutOfFold predicted;
   predicted.about.cache_digest = in.at("cache_digest").text();
   predicted.about.selection = in.at("selection").text();

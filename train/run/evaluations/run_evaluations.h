@@ -15,27 +15,29 @@
 
 namespace winnow::train {
 
-// The evaluations of a run: when they are due, what is written of them, which was the best. The
-// last one is kept as RUN/evaluation.json. Where there is a moving average of the weights it is
-// evaluated beside them. The others outlive it.
+// The evaluations of a run: when they are due, what is logged, and which was the best. The last one
+// is stored as RUN/evaluation.json. If there is a moving average of the weights, it is evaluated,
+// too.
+// The constructor's arguments must outlive this.
 class RunEvaluations {
  public:
-  // `threads` decode.
+  // `threads`: number of decoding threads.
   RunEvaluations(const Job& job, const RunOptions& run, int threads, Engine& engine,
                  comm::Communicator& comm, RunLog& log)
       : job_(job), run_(run), threads_(threads), engine_(engine), comm_(comm), log_(log) {}
 
-  // Whether val is to be evaluated after `done` steps, of which the last `ends_epoch` or does not.
+  // Whether val must be evaluated after `done` steps. `ends_epoch`: the last step ends an epoch.
   bool is_due(std::int64_t done, bool ends_epoch) const;
 
-  // Evaluates val where it is due, and enters it into `best` if one is to be kept. True: it is the
-  // best so far. Collective; no loader prepares batches meanwhile.
+  // Evaluates val if it is due, and records it in `best` if the best checkpoint is kept. Returns
+  // whether it is the best so far. Collective; no loader may prepare batches meanwhile.
   bool evaluate_due(std::int64_t step, std::optional<BestEvaluation>& best);
 
-  // At the end of a run: val unless that was just done, then test. Collective, likewise.
+  // At the end of a run: evaluates val, unless that was just done, and then test. Collective; no
+  // loader may prepare batches meanwhile.
   void evaluate_end(std::int64_t step);
 
-  // Of the last one.
+  // The score of the last evaluation.
   const std::optional<SplitScore>& score() const noexcept { return score_; }
 
  private:
@@ -50,8 +52,8 @@ class RunEvaluations {
   Engine& engine_;
   comm::Communicator& comm_;
   RunLog& log_;
-  Figures figures_;             // of the last one
-  std::int64_t val_step_ = -1;  // of the last one on val
+  Figures figures_;             // results of the last evaluation
+  std::int64_t val_step_ = -1;  // step of the last evaluation on val
   std::optional<SplitScore> score_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace winnow::train {
 
-// Evaluates the numbers that `engine` has on a split that the cache has. Collective; no loader
-// prepares batches meanwhile. `threads` decode.
+// Evaluates the weights in `engine` on a split of the cache. `threads`: number of decoding threads.
+// Collective; no loader may prepare batches meanwhile.
 Evaluation evaluate_split(const Job& job, int threads, Engine& engine, comm::Communicator& comm,
                           Split split);
 

@@ -7,10 +7,10 @@ namespace winnow::train {
 
 // Accuracy on one split, in [0, 1].
 struct SplitScore {
-  std::string split;  // "test"; "val" where there is no test split, or a hold-out
+  std::string split;  // "test"; "val" if there is no test split, or with a hold-out
   double top1 = 0;
-  std::optional<double> top1_leak_free;  // none without a selection
-  std::optional<double> top1_ema;        // of the moving average; none without one
+  std::optional<double> top1_leak_free;  // nullopt without a selection
+  std::optional<double> top1_ema;        // with the moving average; nullopt without one
 };
 
 }  // namespace winnow::train
