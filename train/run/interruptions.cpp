@@ -35,7 +35,7 @@ void require_unchanged_cache(const Job& job, const std::filesystem::path& run, R
 
 std::string diagnose_not_finite(const NotFiniteFindings& mine, std::int64_t step,
                                 comm::Communicator& comm) {
-  constexpr std::size_t kNamed = 4;  // samples of a rank
+  constexpr std::size_t kNamed = 4;  // samples for each rank
   constexpr std::size_t kRow = kNamed + 2;
   const auto ranks = static_cast<std::size_t>(comm.size());
   std::vector<std::uint64_t> rows(ranks * kRow, 0);

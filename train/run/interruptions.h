@@ -13,33 +13,35 @@
 
 namespace winnow::train {
 
-// How far a run is.
+// Progress of a run.
 struct RunPosition {
-  std::int64_t done = 0;  // steps
+  std::int64_t done = 0;  // in steps
   std::int64_t last = 0;
 };
 
-// Ends a run that was asked to stop, after its checkpoint: comm::AgreedError with exit code 75.
+// Ends a run that was asked to stop, after its checkpoint: throws comm::AgreedError with exit code
+// 75.
 [[noreturn]] void throw_stopped(const comm::Communicator& comm, const std::filesystem::path& run,
                                 RunPosition at);
 
-// A run whose cache was replaced or removed could not go on after its checkpoint: Error naming the
-// cache. At its last step that is a note: nothing more is read but for evaluation. Collective.
+// Throws Error, naming the cache, if it was replaced or removed, because the run could not resume
+// from its checkpoint. At the last step that is only a note: nothing more is read except for
+// evaluation. Collective.
 void require_unchanged_cache(const Job& job, const std::filesystem::path& run, RunPosition at,
                              comm::Communicator& comm,
                              const std::function<void(std::string)>& note);
 
-// What all ranks found of step `step` (counted from 1), whose loss or a gradient is not finite, in
-// a sentence; the same on every rank. Collective.
+// A sentence about what all ranks found in step `step` (counted from 1), whose loss or a gradient
+// is not finite. The same on every rank. Collective.
 std::string diagnose_not_finite(const NotFiniteFindings& mine, std::int64_t step,
                                 comm::Communicator& comm);
 
-// The same of weights after step `step`: a step whose loss is finite may leave some that are not.
-// Empty: they are. Brings them to rank 0's host. Collective.
+// The same for the weights after step `step`: a step with a finite loss may leave weights that are
+// not. Empty if all are finite. Copies them to the host of rank 0. Collective.
 std::string diagnose_weights(Engine& engine, std::int64_t step, comm::Communicator& comm);
 
-// Ends a run at such a step: comm::AgreedError. `kept`: the newest checkpoint, whose weights are
-// finite; empty: there is none.
+// Ends a run at such a step: throws comm::AgreedError. `kept`: the newest checkpoint, whose weights
+// are finite; empty if there is none.
 [[noreturn]] void throw_not_finite(const comm::Communicator& comm, const std::string& diagnosis,
                                    const std::filesystem::path& kept);
 

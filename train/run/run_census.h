@@ -11,21 +11,20 @@
 
 namespace winnow::train {
 
-// The census of a run as it goes on: what this rank has seen, and what is due.
+// The census of a running run: the samples this rank has seen, and those that were due.
 class RunCensus {
  public:
-  // The run goes on after `first_step` steps. `sampler` outlives it.
+  // The run starts or resumes after `first_step` steps. `sampler` must outlive this.
   RunCensus(const pipeline::Sampler& sampler, const BatchLayout& batches, std::int64_t first_step)
       : sampler_(sampler), batches_(batches), gathered_step_(first_step) {}
 
-  // This rank's part of the batch of step `step`, counted from 0, was computed.
+  // Records this rank's part of the batch of step `step`, counted from 0, when it was computed.
   void add(std::int64_t step, const std::vector<SampleId>& ids);
 
-  // Enters into `rows` what all ranks have seen since the last call; `done` steps are done.
-  // Collective.
+  // Adds to `rows` what all ranks have seen since the last call; `done` steps are done. Collective.
   void gather(std::vector<EpochCensus>& rows, std::int64_t done, comm::Communicator& comm);
 
-  // Checks `rows` against what was due (see check_census) and returns the text of census.json.
+  // Compares `rows` with what was due (see check_census), and returns the text of census.json.
   std::string checked_text(const std::vector<EpochCensus>& rows, std::int64_t done);
 
  private:
@@ -35,7 +34,7 @@ class RunCensus {
   BatchLayout batches_;
   std::int64_t gathered_step_;
   std::vector<EpochCensus> seen_;  // by this rank, since gathered_step_
-  std::vector<EpochCensus> due_;   // of epochs 0, 1, 2 ...; where checked_text() is called
+  std::vector<EpochCensus> due_;   // for epochs 0, 1, 2 ...; only if checked_text() is called
 };
 
 }  // namespace winnow::train

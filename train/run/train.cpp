@@ -54,7 +54,7 @@ void add_waits(const pipeline::Loader& loader, const ExposedSeconds& seconds,
   values["comm.exposed_addition"] = seconds.addition;
 }
 
-// That of step `step`. What waits for it is traced.
+// The batch of step `step`. The wait for it is traced.
 pipeline::Batch next_batch(pipeline::Loader& loader, pipeline::Batch last, std::int64_t step,
                            RunTrace* trace) {
   if (trace == nullptr) return loader.next(std::move(last));
@@ -92,7 +92,7 @@ std::uint64_t digest_of(const pipeline::Batch& batch, const BatchLayout& batches
                              first_position(batches, step) * static_cast<std::uint64_t>(views));
 }
 
-// Steps [0, first) of [0, last) are done, each of so many images.
+// Progress when steps [0, first) of [0, last) are done, each with `images` images.
 Progress progress_of(const StepRange& steps, std::int64_t images, std::int64_t epoch,
                      const LossMean& loss) {
   return {.done = static_cast<std::uint64_t>(steps.first * images),
@@ -113,7 +113,7 @@ LearningRate learning_rate(const RecipeOptions& recipe, const BatchLayout& batch
           .options = recipe.options};
 }
 
-// The steps that are left. Throws UsageError where more are done than --max-steps asks for.
+// The remaining steps. Throws UsageError if more are done than --max-steps allows.
 StepRange steps_to_do(const Job& job, const RunOptions& run, const RunState& state) {
   const std::int64_t total = job.batches.total_steps;
   if (run.max_steps > 0 && run.max_steps < state.step) {
@@ -137,7 +137,7 @@ void add_step(RunState& state, double loss, const StepResult& step) {
   }
 }
 
-// "train.top1", "train.local.1.loss", "train.local.1.top1" and so on.
+// Adds "train.top1", "train.local.1.loss", "train.local.1.top1" and so on.
 void add_hits(const RunState& state, std::map<std::string, double>& values) {
   values["train.top1"] = state.interval_hits.top1();
   for (std::size_t i = 0; i < state.heads.size(); ++i) {
@@ -147,7 +147,7 @@ void add_hits(const RunState& state, std::map<std::string, double>& values) {
   }
 }
 
-// What a run knows of itself after `done` steps.
+// Updates the run's state after `done` steps.
 void enter_step(RunState& state, std::int64_t done, const BatchLayout& batches,
                 const StepExecutor& executor) {
   state.step = done;
@@ -157,7 +157,7 @@ void enter_step(RunState& state, std::int64_t done, const BatchLayout& batches,
   if (executor.loss_scale().adapts) state.loss_scales = executor.loss_scales();
 }
 
-// Gives the executor what it knew when `state` was saved.
+// Restores the executor's state from when `state` was saved.
 void go_on_from(const RunState& state, StepExecutor& executor) {
   executor.restore(state.sums);
   if (executor.loss_scale().adapts && state.loss_scales.size() == executor.loss_scales().size()) {
@@ -165,7 +165,7 @@ void go_on_from(const RunState& state, StepExecutor& executor) {
   }
 }
 
-// What a run is made of; all of it outlives the loop.
+// The parts of a run. All must outlive the loop.
 struct Parts {
   const RunOptions& run;
   const ExecutionOptions& execution;
@@ -177,7 +177,7 @@ struct Parts {
   health::Board& board;
 };
 
-// The loop over the steps of a run, from where `state` is. Each part it calls has its own file.
+// The loop over the steps of a run, starting at `state`. Each part that it calls has its own file.
 class Trainer {
  public:
   Trainer(const Parts& parts, RunState state, StepRange steps)
@@ -229,7 +229,7 @@ class Trainer {
     on_root(comm_, [&] {
       const auto& shuffle = job_.data.shuffle_quality;
       if (steps_.first == 0 && shuffle) log_.write_shuffle(*shuffle);
-      remove_file(directory_.summary());  // it says nothing of what follows
+      remove_file(directory_.summary());  // it will be outdated
     });
     loader_ = load_training_batches(job_, execution_.threads.decode, comm_, steps_,
                                     engine_.executor().execution().batches_ahead);
@@ -270,7 +270,8 @@ class Trainer {
     if (const auto warning = loss_watch_.warning(done, loss)) note_(*warning);
   }
 
-  // Norms cost a look at every gradient and weight, so they are taken here and not each step.
+  // Norms require reading all gradients and weights, so they are computed here and not in each
+  // step.
   void log_interval(std::int64_t done) {
     std::map<std::string, double> values{{"train.loss", state_.losses.interval.value()},
                                          {"train.lr", rate_at(lr_, done - 1)},
@@ -278,7 +279,7 @@ class Trainer {
     add_waits(*loader_, speed_.exposed, values);
     saver_.add_costs(values);
     if (!learns_without_labels(job_.recipe.loss)) add_hits(state_, values);
-    // A run that goes on may end before it did a step.
+    // A resumed run may end without doing a step.
     if (done > first_) add_steps(engine_.executor(), log_.throughput().of_interval(done), values);
     if (execution_.dtype == DType::kF16) add_scale(engine_.executor(), speed_, values);
     log_.write_interval(done, std::move(values), ranks_.gather(*loader_));
@@ -288,7 +289,7 @@ class Trainer {
     log_.throughput().begin_interval(done);
   }
 
-  // Many epochs end in one step where a batch is larger than they are.
+  // If a batch is larger than an epoch, several epochs end in one step.
   void leave_epochs(std::int64_t done) {
     while (end_of_epoch() <= done && end_of_epoch() < steps_.last) ++epoch_;
   }
@@ -303,15 +304,16 @@ class Trainer {
     return done == end_of_epoch() || (every > 0 && done % every == 0);
   }
 
-  // --max-steps ends no epoch.
+  // Reaching --max-steps does not end an epoch.
   bool is_due(std::int64_t done) const {
     return evaluations_.is_due(done, done == job_.batches.end_of_epoch(epoch_));
   }
 
-  // Between two steps: evaluation where it is due, and a checkpoint.
+  // Between two steps: evaluates if it is due, and saves a checkpoint.
   void pause(std::int64_t done, bool stopping) {
     const auto begin = Clock::now();
-    if (stopping) saver_.finish();  // or it has failed, which is why
+    // throws if a write failed, which is then the reason for stopping
+    if (stopping) saver_.finish();
     const bool due = is_due(done);
     bool saves = stopping || has_to_save(done);
     if (done == end_of_epoch()) {
@@ -319,20 +321,20 @@ class Trainer {
       state_.losses.epoch = {};
       leave_epochs(done);
     }
-    // There may be no time left to evaluate. The run does it when it goes on.
+    // There may be no time left to evaluate. The run does so when it is resumed.
     state_.evaluated = !(due && stopping);
     if (due && !stopping && evaluate(done)) saves = true;
     if (saves) save(done);
     if (stopping) {
       saver_.finish();
-      settle(health::Stage::kEnding);  // all together, or one would wait for another that left
+      settle(health::Stage::kEnding);  // all together, or one would wait for another that has left
       throw_stopped(comm_, run_.out, {done, steps_.last});
     }
     require_unchanged_cache(job_, run_.out, {done, steps_.last}, comm_, note_);
     log_.throughput().leave_out(std::chrono::duration<double>(Clock::now() - begin).count());
   }
 
-  // Evaluates val after `done` steps. True: its checkpoint has to be saved.
+  // Evaluates val after `done` steps. Returns whether its checkpoint must be saved.
   bool evaluate(std::int64_t done) {
     settle(health::Stage::kEvaluating);
     const bool is_best = evaluations_.evaluate_due(done, state_.best);
@@ -343,7 +345,7 @@ class Trainer {
     return true;
   }
 
-  // Waits until nothing is prepared ahead; data of others may still be on their way.
+  // Waits until nothing is being prepared; data for other ranks may still be in transfer.
   void settle(health::Stage next) {
     board_.mark(health::Stage::kReading);
     loader_->settle();
@@ -360,12 +362,12 @@ class Trainer {
     enter_step(state_, done, job_.batches, engine_.executor());
     state_.writer.seed = job_.recipe.seed;
     state_.writer.ranks = comm_.size();
-    engine_.executor().forget_errors();  // as who goes on from this checkpoint has
+    engine_.executor().forget_errors();  // as a run has that resumes from this checkpoint
     saver_.save(state_, engine_.model(), std::move(census));
     state_.evaluated = true;
   }
 
-  // Step `done` is not finite. Parameters are those of the step before: they are kept.
+  // Handles a step `done` that is not finite. Parameters of the step before were kept.
   [[noreturn]] void end_not_finite(const NotFiniteFindings& mine, std::int64_t done) {
     const std::string diagnosis = diagnose_not_finite(mine, done, comm_);
     log_.write(done, {{"train.lr", rate_at(lr_, done - 1)}}, {{"train.not_finite", diagnosis}});
@@ -394,7 +396,8 @@ class Trainer {
       log_.sync();
       write_file_durably(directory_.summary(), summary_csv(read_metrics(directory_.metrics())));
     });
-    const LossMean& epoch = state_.losses.epoch;  // where the run ended in its midst
+    // covers part of an epoch if the run ended within it
+    const LossMean& epoch = state_.losses.epoch;
     return {.epoch = job_.batches.epoch_at(steps_.last),
             .steps = steps_.last,
             .train_loss = epoch.count > 0 ? epoch.value() : state_.losses.last_epoch,
@@ -413,7 +416,7 @@ class Trainer {
   health::Board& board_;
   RunState state_;
   StepRange steps_;
-  const std::int64_t first_ = steps_.first;  // steps done before this start
+  const std::int64_t first_ = steps_.first;  // done before this start
   const LearningRate lr_;
   RankWatch ranks_;
   RunLog log_;
@@ -422,11 +425,11 @@ class Trainer {
   RunCensus census_;
   LossWatch loss_watch_;
   std::unique_ptr<pipeline::Loader> loader_;
-  std::int64_t epoch_ = 1;  // that the next step belongs to
+  std::int64_t epoch_ = 1;  // epoch of the next step
   StepSpeed speed_;
 };
 
-// All of train(), on a backend.
+// Implementation of train() for a given backend.
 TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator& comm,
                      const ProgressSink& progress, const Note& note, health::Board& board) {
   comm.use_checksums(options.execution.all_reduce.checksums);
