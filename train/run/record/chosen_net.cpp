@@ -13,10 +13,10 @@
 namespace winnow::train {
 namespace {
 
-// Whether `net` is a file that nobody has read yet.
+// Whether `net` is a file that has not been read yet.
 bool is_unread(const NetChoice& net) { return is_net_file(net.name) && net.description.empty(); }
 
-// How `file` differs from the description that a run began with; empty: it does not.
+// How `file` differs from the description with which a run began; empty if it does not.
 std::string change_of(const std::string& file, const NetChoice& of_run) {
   try {
     return read_text(file) == of_run.description ? "" : "has changed since this run began";
@@ -51,7 +51,7 @@ std::int64_t choose_micro_batch(const BatchOptions& batch, const RunOptions& run
         micro_batch = stored.batch;
       }
     } catch (const FormatError&) {
-      return;  // RunDirectory::find() says what is damaged
+      return;  // RunDirectory::find() reports the damage
     }
   });
   comm.broadcast(std::as_writable_bytes(std::span(&micro_batch, 1)), 0);

@@ -6,8 +6,8 @@
 namespace winnow::train {
 namespace {
 
-// Each entry has the names of all that it lies in: names of any length would be repeated without
-// end.
+// Each entry repeats the names of everything around it, so names of any length would grow without
+// limit.
 constexpr std::size_t kMostPathBytes = 200;
 
 void add_facts(const std::string& name, const Json& value,

@@ -5,12 +5,13 @@
 
 namespace winnow::train {
 
-// Entries of a configuration by path ("data.cache_digest"), to name differences. What has a path of
-// over 200 bytes is one entry, as JSON. Their size grows with that of the text, not its square.
+// Entries of a configuration by path ("data.cache_digest"), used to name differences. An entry
+// whose path exceeds 200 bytes is kept whole, as JSON. So their total size is linear in the text's,
+// not quadratic.
 std::map<std::string, std::string> config_facts(const std::string& text);
 
-// The same without what belongs to the data and is no setting: names of classes, and the digest
-// by them.
+// The same without entries that describe the data and are no settings: class names, and the digest
+// by names.
 std::map<std::string, std::string> config_settings(const std::string& text);
 
 }  // namespace winnow::train

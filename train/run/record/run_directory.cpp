@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nothing but, at most, the beginning of a config.json whose writer was killed.
+// Whether it holds nothing, except perhaps an incomplete config.json whose writer was killed.
 bool holds_nothing(const fs::path& directory) {
   if (!fs::exists(directory)) return true;
   if (!fs::is_directory(directory)) {
@@ -33,7 +33,7 @@ bool holds_nothing(const fs::path& directory) {
   });
 }
 
-// The id in RUN/run_id, made where there is none: runs of older versions have none.
+// The id in RUN/run_id. Created if it is missing, as in runs of older versions.
 std::string find_run_id(const fs::path& path) {
   if (!fs::exists(path)) {
     std::random_device random;
@@ -50,7 +50,7 @@ std::string find_run_id(const fs::path& path) {
 
 constexpr std::string_view kClasses = "data.classes";
 
-// Takes the entries of a list of classes out of `facts`, in their order.
+// Removes the entries of a list of classes from `facts`, and returns them in order.
 std::vector<std::string> take_classes(std::map<std::string, std::string>& facts) {
   const auto is_class = [](const auto& fact) {
     return fact.first.starts_with(std::string(kClasses) + ".");
@@ -65,7 +65,7 @@ std::vector<std::string> take_classes(std::map<std::string, std::string>& facts)
   return names;
 }
 
-// How classes differ; empty: they do not, or those of an older version are not known.
+// How the classes differ; empty if they do not, or if those of an older version are not known.
 std::string other_classes(const std::vector<std::string>& before,
                           const std::vector<std::string>& now) {
   if (before.empty() || before == now) return {};
@@ -73,7 +73,8 @@ std::string other_classes(const std::vector<std::string>& before,
   return std::string(kClasses) + " (" + (other.empty() ? "in another order" : other) + ")";
 }
 
-// The names of what differs. Who named the recipe makes no difference: what it says is there.
+// Names of the entries that differ. The name under which a recipe was chosen does not count, only
+// its content.
 std::set<std::string> differences(const std::string& stored, const std::string& wanted) {
   auto before = config_facts(stored);
   auto now = config_facts(wanted);
@@ -86,14 +87,14 @@ std::set<std::string> differences(const std::string& stored, const std::string& 
   for (const auto& [name, value] : before) {
     if (!now.contains(name) || now.at(name) != value) names.insert(name);
   }
-  now.erase("data.digest_by_names");  // says no more than others, and older runs have none
+  now.erase("data.digest_by_names");  // redundant, and missing in older runs
   for (const auto& [name, value] : now) {
     if (!before.contains(name)) names.insert(name);
   }
   return names;
 }
 
-// Throws UsageError where a run that began with `stored` cannot go on with `wanted`.
+// Throws UsageError if a run that began with `stored` cannot be resumed with `wanted`.
 void check_same_run(const fs::path& path, const std::string& stored, const std::string& wanted) {
   if (stored == wanted) return;
   std::string text;
@@ -102,7 +103,7 @@ void check_same_run(const fs::path& path, const std::string& stored, const std::
     if (names.empty() && digest_line_matches(stored)) return;
     for (const std::string& name : names) text += (text.empty() ? " in " : ", ") + name;
     text += " (see its config.json)";
-  } catch (const std::exception&) {  // what is stored is damaged
+  } catch (const std::exception&) {  // the stored configuration is damaged
     text = " (its config.json)";
   }
   throw UsageError("the options differ from those the run in " + path.string() +
@@ -152,7 +153,7 @@ std::optional<RunPlan> RunDirectory::find(const std::string& config, bool resume
 
 void RunDirectory::begin(const std::string& config) {
   on_root(comm_, [&] {
-    if (lock_) return;  // it goes on
+    if (lock_) return;  // the run is resumed
     make_directories(path_);
     lock_ = lock_directory(path_);
     const fs::path config_path = path_ / "config.json";

@@ -15,48 +15,48 @@
 
 namespace winnow::train {
 
-// The folder a run writes into. Order of calls: find(), begin(), use_plan(),
-// restore_newest_checkpoint(); they are collective: rank 0 touches the disk, the others learn what
-// it found. Then rank 0 saves checkpoint_of() again and again.
+// The folder into which a run writes. Order of calls: find(), begin(), use_plan(),
+// restore_newest_checkpoint(). They are collective: rank 0 accesses the disk and shares the
+// results. Then rank 0 saves checkpoint_of() repeatedly.
 class RunDirectory {
  public:
   RunDirectory(std::filesystem::path path, comm::Communicator& comm,
                std::function<void(std::string)> note)
       : path_(std::move(path)), comm_(comm), note_(std::move(note)) {}
 
-  // Looks whether a run with `config` can begin in the folder, or with `resume` go on, which is
-  // locked then. Writes nothing.
+  // Checks whether a run with `config` can start in the folder, or with `resume` be resumed. A
+  // resumed run is locked. Writes nothing.
   //
-  // Out      The plan of a run that goes on. With `replan` a damaged one counts as none.
-  // Throws   UsageError: the folder holds something else, a run without `resume`, one of another
-  //          config, or one that another process works on.
+  // Out     The plan of a resumed run. With `replan`, a damaged one counts as none.
+  // Throws  UsageError: the folder holds something else, a run without `resume`, a run with another
+  //         config, or a run that another process is using.
   std::optional<RunPlan> find(const std::string& config, bool resume, bool replan);
 
-  // Whether find() found a run that goes on. The same on every rank.
+  // Whether find() found a run to resume. The same on every rank.
   bool goes_on() const noexcept { return goes_on_; }
 
-  // Makes the folder and its config.json, and locks it, where find() found no run that goes on.
-  // Throws UsageError where another process was faster.
+  // Unless find() found a run to resume: creates the folder and its config.json, and locks it.
+  // Throws UsageError if another process was faster.
   void begin(const std::string& config);
 
-  // Makes `plan` the run's. It supersedes the plan that find() found where they differ. Throws
-  // UsageError where they must not differ (compare_plans).
+  // Makes `plan` the plan of the run, instead of a different one from find(). Throws UsageError if
+  // they must not differ (compare_plans).
   void use_plan(RunPlan plan, bool replan);
 
-  // Reads the newest sound checkpoint into `model`, on all ranks; says which damaged ones it passed
-  // over. Without a checkpoint the other ranks get rank 0's model.
+  // Reads the newest intact checkpoint into `model` on all ranks, and reports damaged ones that it
+  // skips. Without a checkpoint, the other ranks receive rank 0's model.
   //
-  // Out      The state saved with it; none at the beginning of a run.
-  // keep     As for train::save_checkpoint().
-  // Throws   UsageError: without `replan`, a checkpoint made under a plan that is not this run's.
-  //          FormatError: a state that no run with `batches` can have.
+  // Out     The state saved with it; nullopt at the start of a run.
+  // keep    As for train::save_checkpoint().
+  // Throws  UsageError: a checkpoint made under another plan, without `replan`. FormatError: a
+  //         state that no run with `batches` can have.
   std::optional<RunState> restore_newest_checkpoint(Model& model, const BatchLayout& batches,
                                                     bool replan, int keep);
 
-  // A copy of `model` after state.step steps, under the plan in use. Not collective.
+  // A copy of `model` after state.step steps, with the current plan. Not collective.
   Checkpoint checkpoint_of(RunState state, const Model& model) const;
 
-  // Names the run: 16 hex digits, drawn once. Rank 0 after begin().
+  // Identifies the run: 16 random hex digits, drawn once. On rank 0, after begin().
   const std::string& run_id() const noexcept { return run_id_; }
 
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
@@ -74,11 +74,11 @@ class RunDirectory {
 
   std::filesystem::path path_;
   comm::Communicator& comm_;
-  std::function<void(std::string)> note_;  // takes sentences for people
-  Fd lock_;                                // rank 0: held as long as the run goes on
+  std::function<void(std::string)> note_;  // sink for user-facing messages
+  Fd lock_;                                // rank 0: held as long as the run lasts
   std::string run_id_;                     // rank 0
   bool goes_on_ = false;
-  std::string stored_plan_;  // text; rank 0
+  std::string stored_plan_;  // its text; rank 0
   RunPlan plan_;
   std::string plan_digest_;
 };

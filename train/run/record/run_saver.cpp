@@ -26,7 +26,7 @@ void RunSaver::add_costs(std::map<std::string, double>& values) const {
 void RunSaver::save(const RunState& state, const Model& model, std::string census) {
   const bool waits = saved_ == 0 || is_best(state);
   on_root(comm_, [&] {
-    writer_.wait();  // before the copy is made: there is memory for one
+    writer_.wait();  // before the copy is made, because memory suffices for one
     writer_.write(job_of(state, model, std::move(census)));
     if (waits) writer_.wait();
   });

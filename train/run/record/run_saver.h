@@ -15,15 +15,16 @@
 
 namespace winnow::train {
 
-// Saves a run beside its training: all that a checkpoint holds is copied, and a thread of rank 0
-// writes it while steps go on. What was logged before is durable before it: a run that goes on from
-// it writes no line twice.
+// Saves a run in the background: the content of a checkpoint is copied, and a thread of rank 0
+// writes it while training continues. Lines logged before a checkpoint are durable before it, so a
+// run resumed from it repeats no line.
 //
-// board    says from its beginning which checkpoint is durable already, 0: none
-// Memory   of rank 0, while one is written: MemoryNeeds::checkpoint
-// Errors   What keeps a checkpoint from being written is thrown on all ranks by the next save() or
-//          finish(). Who sees failed() calls finish().
-// The others outlive it. It ends when what is under way is written.
+// board       Knows from the start which checkpoint is already durable; 0: none.
+// Memory      On rank 0, while one is written: MemoryNeeds::checkpoint.
+// Errors      An error of a write is thrown on all ranks by the next save() or finish(). If
+//             failed() is true, call finish().
+// Lifetime    The constructor's arguments must outlive this.
+// Destructor  Waits for the write in progress.
 class RunSaver {
  public:
   RunSaver(const RunDirectory& directory, RunLog& log, comm::Communicator& comm,
@@ -36,7 +37,7 @@ class RunSaver {
         saved_(board.saved()),
         writer_(directory.checkpoints()) {}
 
-  // Steps are held up for a checkpoint as long as this lives.
+  // As long as this lives, training is paused for a checkpoint.
   class Hold {
    public:
     explicit Hold(RunSaver& saver) : saver_(saver) {}
@@ -48,23 +49,23 @@ class RunSaver {
     RunSaver& saver_;
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   };
-  // What a checkpoint holds is gathered from now on.
+  // Starts such a pause, to gather the content of a checkpoint.
   Hold begin();
 
-  // Copies `model` after state.step steps, once the checkpoint before is durable. Collective.
+  // Copies `model` after state.step steps, once the previous checkpoint is durable. Collective.
   //
-  // In   `census`: of RUN/census.json, written before the checkpoint; rank 0's
-  // The first one of a run is durable when this returns, so that all ranks know of one to go on
-  // from; and one that is_best().
+  // census   Text of RUN/census.json, which is written before the checkpoint; rank 0's.
+  // Durable  When this returns, only for the first checkpoint of a run, so that all ranks know one
+  //          to resume from, and for one that is_best().
   void save(const RunState& state, const Model& model, std::string census);
 
-  // Waits until all that was saved is durable. Collective.
+  // Waits until everything saved is durable. Collective.
   void finish();
 
-  // Rank 0: a checkpoint could not be written. Never waits.
+  // On rank 0: whether a checkpoint could not be written. Never blocks.
   bool failed() const noexcept { return writer_.failed(); }
 
-  // What checkpoints have cost: "checkpoint.held_time" and, of rank 0, "checkpoint.cpu_time".
+  // Adds the cost of checkpoints: "checkpoint.held_time", and on rank 0 "checkpoint.cpu_time".
   void add_costs(std::map<std::string, double>& values) const;
 
  private:
@@ -77,7 +78,7 @@ class RunSaver {
   int keep_;
   double held_seconds_ = 0;
   std::int64_t saved_;       // step of the newest checkpoint; 0: none yet
-  CheckpointWriter writer_;  // used by rank 0 alone; last, so that it ends first
+  CheckpointWriter writer_;  // used by rank 0 alone; last, so that it is destroyed first
 };
 
 }  // namespace winnow::train

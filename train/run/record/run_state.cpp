@@ -12,13 +12,13 @@ namespace {
 
 constexpr int kStateVersion = 1;
 
-// Not in checkpoints of older versions.
+// Missing in checkpoints of older versions.
 constexpr const char* kHits = "interval_hits";
-// Of runs that keep the best checkpoint only.
+// Only for runs that keep the best checkpoint.
 constexpr const char* kBest = "best";
-// Of runs in f16 whose loss scale adapts.
+// For runs in f16 with an adaptive loss scale.
 constexpr const char* kLossScale = "loss_scale";
-// The same of stages that have their own, and of nets that learn by local updates.
+// For stages with loss scales of their own, and for nets with local updates.
 constexpr const char* kLossScales = "loss_scales";
 constexpr const char* kHeads = "heads";
 

@@ -30,7 +30,7 @@ Json to_json(const NetSetup& setup) {
               {"mean", o.mean},
               {"deviation", o.stddev},
               {"label_smoothing", o.loss.label_smoothing}};
-  // Left out where they say nothing: runs begun before there was a choice go on.
+  // Omitted if it has the default, so that runs from before the option existed can be resumed.
   if (o.loss.name != LossOptions{}.name) net["loss"] = o.loss.name;
   if (o.loss.name == kFocalLoss) {
     net["focal_gamma"] = o.loss.focal_gamma;
@@ -107,7 +107,7 @@ NetSetup fit_net(const NetChoice& net, const LossOptions& loss, const BatchOptio
   for (int c = 0; c < info.channels; ++c) {
     const auto i = static_cast<std::size_t>(c);
     o.mean.push_back(static_cast<float>(info.mean[i]));
-    // Images of one single value have no deviation; any positive number serves.
+    // A constant image has no deviation; any positive number works.
     o.stddev.push_back(info.deviation[i] > 0 ? static_cast<float>(info.deviation[i]) : 1.0F);
   }
   check_ranges(o);
@@ -180,7 +180,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
                     {"selection_digest", digests.selection},
                     {"holdout", options.data.holdout},
                     {"augment", pipeline::recipe_name(recipe_of(options.data, info))}};
-  // Left out where they say nothing: runs begun before there was a choice go on.
+  // Omitted if it has no effect, so that runs from before the option existed can be resumed.
   if (const int resize = eval_resize_of(options.data, info, setup); resize > 0) {
     config["data"]["eval_resize_px"] = resize;
   }
@@ -218,7 +218,7 @@ std::string config_text(const TrainOptions& options, const NetSetup& setup,
     config["rates"].push_back({{"pattern", rule.pattern}, {"factor", rule.factor}});
   }
   if (options.start.no_decay) config["no_decay"] = *options.start.no_decay;
-  // What is evaluated says which checkpoint is the best, and when a run ends early.
+  // Evaluation determines which checkpoint is the best, and when a run ends early.
   if (!options.run.evaluation.tta.empty()) {
     config["evaluation"]["tta"] = options.run.evaluation.tta;
   }
@@ -301,7 +301,7 @@ NetSetup parse_setup(const JsonReader& in, const std::string& where) {
   return setup;
 }
 
-// As eval_resize_of() gives it.
+// Parses a value as returned by eval_resize_of().
 int parse_eval_resize(const JsonReader& data, const NetOptions& net) {
   const auto px = data.find("eval_resize_px");
   if (!px || px->integer(0, kMostResizePx) == 0) return 0;
@@ -319,7 +319,7 @@ std::vector<std::string> parse_classes(const JsonReader& in, const NetSetup& set
   return names;
 }
 
-// It becomes the name of a file of the cache.
+// The name becomes part of a file name in the cache.
 std::string parse_selection_name(const JsonReader& in) {
   std::string name = in.text();
   if (!name.empty() && !pipeline::can_name_selection(name)) in.fail("cannot name a selection");

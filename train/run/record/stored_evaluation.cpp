@@ -17,9 +17,10 @@ namespace winnow::train {
 namespace {
 
 constexpr int kVersion = 1;
-constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 53;  // all of them numbers in a double
+// every smaller number is exact in a double
+constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 53;
 
-// One that is no number counts as the largest.
+// NaN and infinity count as the largest number.
 double finite(float loss) {
   return double{std::isfinite(loss) ? loss : std::numeric_limits<float>::max()};
 }
@@ -42,8 +43,8 @@ std::vector<StoredEvaluation::Mistake> worst_of(const Evaluation& evaluation,
   return mistakes;
 }
 
-// Cells ascend and hold samples, so that there are no more than a page of them can have, and shares
-// of a label are numbers.
+// Requires strictly ascending cells with at least one sample each. So there is at most one for each
+// pair of classes, and shares of a label are defined.
 std::vector<StoredEvaluation::Confusion> parse_confusion(const JsonReader& in, std::int32_t last) {
   std::vector<StoredEvaluation::Confusion> confusion;
   std::uint64_t left = kMostSamples;

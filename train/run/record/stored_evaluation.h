@@ -11,7 +11,7 @@ namespace winnow::train {
 
 inline constexpr std::size_t kMostMistakes = 60;
 
-// What a run keeps of its last evaluation, RUN/evaluation.json: what was taken for what, and the
+// The summary of a run's last evaluation, RUN/evaluation.json: the confusion matrix, and the
 // mistakes to look at first.
 struct StoredEvaluation {
   struct Confusion {
@@ -25,28 +25,28 @@ struct StoredEvaluation {
     std::int32_t prediction = 0;
     double loss = 0;
   };
-  // Which evaluation it was.
+  // Identifies the evaluation.
   struct About {
-    std::int64_t step = 0;  // steps done
+    std::int64_t step = 0;  // number of steps done
     double epoch = 0;
     std::string split;         // "val", "test"
-    std::string cache;         // its folder, as an absolute path
-    std::string cache_digest;  // of its manifest
+    std::string cache;         // absolute path of its folder
+    std::string cache_digest;  // digest of its manifest
   };
   About about;
   std::vector<std::string> classes;    // UTF-8, see to_utf8()
-  std::vector<Confusion> confusion{};  // those that there are, by label, then by prediction
-  std::vector<Mistake> worst{};        // by falling loss, at most kMostMistakes, of as many samples
+  std::vector<Confusion> confusion{};  // non-zero cells, by label, then by prediction
+  std::vector<Mistake> worst{};  // by descending loss; at most kMostMistakes, each another sample
 };
 
-// Of an evaluation as rank 0 has it. `ids`: of its samples; `classes`: any bytes.
+// Summarises an evaluation on rank 0. `ids`: of its samples; `classes`: any bytes.
 StoredEvaluation stored_evaluation(const Evaluation& evaluation, const std::vector<SampleId>& ids,
                                    const std::vector<std::string>& classes,
                                    StoredEvaluation::About about);
 
 std::string to_text(const StoredEvaluation& evaluation);
 
-// Reads what to_text() wrote, strictly. Throws FormatError naming `where`.
+// Parses the result of to_text() strictly. Throws FormatError naming `where`.
 StoredEvaluation parse_evaluation(const std::string& text, const std::string& where);
 
 }  // namespace winnow::train

@@ -30,7 +30,7 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& run, const st
   return *newest;
 }
 
-// Its fields are in their ranges, and may not go together.
+// Each field is in its range, but they may be incompatible.
 Graph stored_graph(const NetSetup& setup, int head, const std::string& where) {
   try {
     return head == 0 ? forward_graph(setup) : trained_graph(setup);
@@ -39,7 +39,7 @@ Graph stored_graph(const NetSetup& setup, int head, const std::string& where) {
   }
 }
 
-// Whether `state` is of a checkpoint that is the best by its moving averages.
+// Whether `state` belongs to a checkpoint that is the best by its moving averages.
 bool is_best_by_ema(const std::string& name, const RunState& state) {
   return name == "best" && state.best && state.best->metric.starts_with("val_ema.");
 }

@@ -14,27 +14,28 @@
 
 namespace winnow::train {
 
-// For weights from a file only. A run knows these itself.
+// For weights from a file. A run has this information itself.
 struct FileNetOptions {
   NetChoice net;                      // or a file that load_weights() reads
-  int image_side_px = 0;              // as DataOptions has it
-  std::optional<int> eval_resize_px;  // likewise; none given: no margin
+  int image_side_px = 0;              // as in DataOptions
+  std::optional<int> eval_resize_px;  // as in DataOptions; nullopt: no margin
 };
 
-// A net with the numbers of a safetensors file that has torchvision's names.
+// A net with the weights of a safetensors file that has torchvision's names.
 struct StoredWeights {
-  StoredConfig config;  // of its setup and eval_resize_px
+  StoredConfig config;  // with its setup and eval_resize_px
   Graph graph;          // for inference
   Model model;
-  InitialWeights from;  // what was taken of the file
+  InitialWeights from;  // how the file was used
 };
 
-// Who takes the numbers of a file: a classifier whose outputs stand for the cache's classes, or
-// what needs no classes.
+// How the weights are used: with a classifier for the cache's classes, or without classes.
 enum class FileUse { kClasses, kFeatures };
 
-// Fits the net to the images of the cache `info` describes, as training on it would, and reads the
-// file. UsageError: no net is named, or net and file do not fit; as load_initial_weights().
+// Fits the net to the images of the cache described by `info`, as a training on it would, and reads
+// the file.
+// Throws UsageError if no net is named, or if net and file do not match; otherwise as
+// load_initial_weights().
 StoredWeights load_weights(const std::filesystem::path& file, const FileNetOptions& options,
                            const std::filesystem::path& cache, const pipeline::DatasetInfo& info,
                            FileUse use);
