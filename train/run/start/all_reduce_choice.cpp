@@ -17,7 +17,7 @@
 namespace winnow::train {
 namespace {
 
-// Of all all-reduces of a step, ascending.
+// Element counts of all all-reduces of a step, ascending.
 std::vector<std::size_t> all_reduce_counts(const RunPlan& plan, const Graph& graph) {
   const Sums sums = plan.numerics.sums;
   const GradientLayout gradients =

@@ -8,17 +8,17 @@
 
 namespace winnow::train {
 
-// --schedule auto: fills in the schedules, and the size of buckets where `options` give none.
+// --schedule auto: fills in the schedules, and the bucket size unless `options` give one.
+// Collective; only rank 0's plan is used.
 //
-// In       `plan`: complete but for these
-//          `stored`: in force, of a run that goes on; null: none. With as many ranks its choices
-//          hold
-// One machine   nothing is measured, so the same options give the same plan: hierarchical over
-//               memory that ranks share; multicolor for whole numbers, or where no memory is shared
-// Several       for all-reduces of each power of two of elements, the fastest that the clock
-//               foretells on the network as measured now; and the size of buckets that leaves the
-//               least to wait for after a micro-batch as measured now on rank 0
-// Ranks    collective; rank 0's plan is right, the others' need not be
+// plan         Complete except for these.
+// stored       Plan in use by a resumed run; nullptr: none. With as many ranks, its choices are
+//              kept.
+// One machine  Nothing is measured, so the same options give the same plan: hierarchical over
+//              memory shared by ranks; multicolor for integers, or without shared memory.
+// Several      The network is measured. For each power of two of elements, the schedule with the
+//              fastest estimate. The bucket size with the least waiting after a micro-batch, as
+//              measured on rank 0.
 void choose_all_reduces(RunPlan& plan, const ExecutionOptions& options, const Graph& graph,
                         Backend& backend, const RunPlan* stored, comm::Communicator& comm);
 

@@ -16,7 +16,7 @@ InferenceLanes inference_lanes(const Job& job, const ExecutionOptions& options, 
   if (!is_on_cpu || !options.reproducible) {
     return {1, options.reproducible ? lane_threads : options.threads.compute};
   }
-  std::size_t most = 0;  // samples of a split
+  std::size_t most = 0;  // largest number of samples of a split
   for (const auto& [split, set] : job.data.evaluation_sets) {
     most = std::max(most, set.samples.ids.size());
   }
@@ -37,7 +37,7 @@ JobGraphs graphs_of(const Job& job, const Model& model) {
   if (job.sync_bn) {
     training = synchronize_batch_norms(training, job.batches.batch / job.batches.micro_batch);
   }
-  // A loss that moves several stages has one scale with theirs.
+  // If a loss updates several stages, they share one loss scale.
   return {std::move(training), for_inference(job.forward), job.batches.total_steps,
           local.neighbours() > 0 ? 1 : static_cast<int>(local.stages())};
 }
@@ -52,7 +52,7 @@ std::optional<std::string> note_on_kernels(const KernelChoices& kernels) {
   std::size_t slow = 0;
   std::string one;
   for (const auto& [layer, kernel] : kernels) {
-    // oneDNN's reference, and what the card's backend does where cuDNN has nothing.
+    // oneDNN's reference, and the CUDA backend's loops that replace missing cuDNN kernels.
     if (!kernel.starts_with("ref") && kernel != "own loops") continue;
     if (slow++ == 0) one = layer + " (" + kernel + ")";
   }

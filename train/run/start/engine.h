@@ -19,68 +19,69 @@ namespace winnow::train {
 
 // The graphs that a job's run compiles.
 struct JobGraphs {
-  Graph training;  // differentiated, for what of `model` is trained
+  Graph training;  // differentiated for the trained tensors of `model`
   Graph inference;
-  std::int64_t total_steps = 1;  // of the run, which updates of the weights may follow
-  int loss_scales = 1;           // stages of the net, where each has its own
+  std::int64_t total_steps = 1;  // steps of the run, on which updates of the weights may depend
+  int loss_scales = 1;           // number of stages, if each has its own loss scale
 };
 JobGraphs graphs_of(const Job& job, const Model& model);
 
-// Lanes of evaluation, each with so many threads.
+// Evaluation lanes, with `threads` threads each.
 struct InferenceLanes {
   int lanes = 1;
   int threads = 1;
 };
-// Evaluation uses all threads. In a reproducible run no lane has more than a training lane,
-// whatever the machine has: the threads of a lane decide the bits of a micro-batch.
+// Evaluation uses all threads. In a reproducible run no lane has more threads than a training lane,
+// on any machine, because the number of threads affects the bits of a micro-batch.
 InferenceLanes inference_lanes(const Job& job, const ExecutionOptions& options, int lane_threads,
                                bool is_on_cpu, int ranks);
 
-// A sentence for people where layers have no fast kernel in the backend's library: how many, and
-// one of them.
+// A user-facing sentence if layers have no fast kernel in the backend's library: their number, and
+// an example.
 std::optional<std::string> note_on_kernels(const KernelChoices& kernels);
 
 // How an engine computes on this rank.
 struct EnginePlan {
-  Numerics numerics;  // kernels that it names are imposed where the backend can
+  Numerics numerics;  // kernels that it names are imposed, if the backend supports it
   Execution execution;
-  int evaluation_threads = 1;  // of a lane
+  int evaluation_threads = 1;  // for each lane
   double loss_scale = 0;       // see ExecutionOptions
 };
 
-// A job's net on a backend: its numbers, compiled programs and the executor of steps. Compiling
-// neither communicates nor touches a file.
+// A job's net on a backend: its weights, compiled programs, and the executor of steps. Compiling
+// neither communicates nor accesses files.
 class Engine {
  public:
-  // Updates weights by `recipe`. `backend` and `comm` outlive it.
+  // Updates weights according to `recipe`. `backend` and `comm` must outlive this.
   Engine(const JobGraphs& graphs, const RecipeOptions& recipe, EnginePlan plan, Backend& backend,
          comm::Communicator& comm, Model model);
 
-  // Those of training. Evaluation's follow from each rank's own threads and change no weight.
+  // The kernels of training. Those of evaluation depend on each rank's own threads and change no
+  // weight.
   KernelChoices kernels() const { return programs_.front()->choices(); }
 
   StepExecutor& executor() noexcept { return *executor_; }
   // Lanes for evaluate().
   std::span<const std::unique_ptr<Program>> inference() const noexcept { return inference_; }
 
-  // The numbers on the host. Between load_model() and store_model() only the backend has the
-  // newest.
+  // The weights on the host. Between load_model() and store_model(), only the backend has the
+  // newest ones.
   Model& model() noexcept { return model_; }
   const Model& model() const noexcept { return model_; }
-  void load_model() { weights_->load(); }    // after model() was changed
+  void load_model() { weights_->load(); }    // after changes of model()
   void store_model() { weights_->store(); }  // before model() is read
 
-  // The L2 norm of all parameters together, as they are now. Brings them to the host.
+  // The current L2 norm of all parameters together. Copies them to the host.
   double weight_norm();
 
-  // The moving averages and the weights change places, on the backend too: once before the averages
-  // are evaluated, once after.
+  // Swaps moving averages and weights, on the backend too: once before evaluating the averages, and
+  // once after.
   bool has_ema() const noexcept { return !model_.tensors.front().ema.empty(); }
   void swap_ema();
 
  private:
   Model model_;
-  std::unique_ptr<WeightStore> weights_;            // of model_
+  std::unique_ptr<WeightStore> weights_;            // holds model_
   std::vector<std::unique_ptr<Program>> programs_;  // a training program for each lane
   std::vector<std::unique_ptr<Program>> inference_;
   std::unique_ptr<StepExecutor> executor_;

@@ -25,8 +25,8 @@
 namespace winnow::train {
 namespace {
 
-// Images without a split are not trained on unasked: nothing would be left to evaluate on, and
-// which images may be on which side is decided by their duplicates.
+// Images without a split are not used for training by default: nothing would be left to evaluate
+// on, and which images may be on which side depends on their duplicates.
 void require_training_split(const DataOptions& options, const pipeline::DatasetInfo& info) {
   const auto count = [&](Split split) {
     return info.split_counts.at(static_cast<std::size_t>(split));
@@ -38,7 +38,7 @@ void require_training_split(const DataOptions& options, const pipeline::DatasetI
                    cache + ", then train with --selection split");
 }
 
-// The training samples. The evaluation sets go into `data`.
+// Returns the training samples, and puts the evaluation sets into `data`.
 pipeline::SampleSet choose_samples(const DataOptions& options, bool reads_labels, JobData& data) {
   const pipeline::Cache& cache = *data.source.cache;
   pipeline::check_holds_images(cache);
@@ -51,7 +51,8 @@ pipeline::SampleSet choose_samples(const DataOptions& options, bool reads_labels
   pipeline::SampleSet train = pipeline::select_samples(cache, Split::kTrain, options.selection);
   if (options.holdout > 0) {
     pipeline::HeldOut cut = pipeline::hold_out(cache, train, options.selection, options.holdout);
-    data.evaluation_sets[Split::kVal].samples = std::move(cut.held);  // no group is cut: no leaks
+    // no group is cut, so nothing leaks
+    data.evaluation_sets[Split::kVal].samples = std::move(cut.held);
     data.evaluation_sets[Split::kTest] = {};
     return std::move(cut.train);
   }
@@ -96,7 +97,7 @@ pipeline::SampleSet weighed(const pipeline::ClassWeights& weights, pipeline::Sam
                                  pipeline::class_factors(weights, labels, data.info.classes));
 }
 
-// Classes come into the order of the run that began with `begun`, where `digests.by_names` says
+// Reorders the classes to those of the run that began with `begun`, if `digests.by_names` shows
 // that it had this cache's images and labels.
 void take_order_of_run(const StoredConfig& begun, RunDigests& digests, JobData& data) {
   std::vector<std::string>& classes = data.info.classes;
@@ -110,7 +111,7 @@ void take_order_of_run(const StoredConfig& begun, RunDigests& digests, JobData& 
   digests.cache = std::move(order->cache_digest);
 }
 
-// The samples of the job; gives those to train on.
+// Looks up the samples of the job, and returns those for training.
 pipeline::SampleSet look_up_samples(const DataOptions& options, const LossOptions& loss,
                                     const pipeline::ClassWeights& weights, JobData& data) {
   const pipeline::Cache& cache = *data.source.cache;
@@ -132,8 +133,8 @@ void open_data(const DataOptions& options, int rank, JobData& data) {
   data.info = pipeline::describe(*data.source.cache);
 }
 
-// The cache's digest by names, computed on rank 0: it reads the whole table. Empty on a rank that
-// has another cache, of which require_one_job() tells. Collective.
+// The cache's digest by names, computed on rank 0 alone because it reads the whole table. Empty on
+// a rank with another cache, which require_one_job() reports. Collective.
 std::string shared_digest_by_names(const LossOptions& loss, const JobData& data,
                                    comm::Communicator& comm) {
   std::string digest;
@@ -146,7 +147,7 @@ std::string shared_digest_by_names(const LossOptions& loss, const JobData& data,
   return shared.starts_with(own) ? shared.substr(own.size()) : "";
 }
 
-// This rank's view of the job, whose cache is open. No collectives.
+// Looks up the job as this rank sees it, with an open cache. No collectives.
 void look_up_job(const TrainOptions& options, const comm::Communicator& comm, RunDigests digests,
                  const std::optional<StoredConfig>& begun, Job& job) {
   JobData& data = job.data;
@@ -177,7 +178,8 @@ void require_one_job(const Job& job, const Backend& backend, comm::Communicator&
   require_agreement(comm, facts);
 }
 
-// The ramps of the learning rate fit into the run. A schedule that warms up by itself has one.
+// Checks that the phases of the learning rate fit into the run. A schedule may have a warm-up of
+// its own.
 void check_lengths(const RecipeOptions& recipe) {
   const double cooldown = ChosenOptions(kRateOptions, recipe.options).number("cooldown_epochs");
   const double warmup =
@@ -196,8 +198,8 @@ void require_val(const Job& job, const std::string& who) {
                    "--holdout 0.1, or make splits by winnow split");
 }
 
-// Throws UsageError where the job cannot have the metric that is to be watched, or none is, or
-// nothing to evaluate as often as is asked for.
+// Throws UsageError if the job does not have the watched metric, if a metric is needed but none is
+// watched, or if there is nothing to evaluate as often as requested.
 void check_evaluation(const EvaluationOptions& evaluation, const Job& job) {
   const std::string metric = watched_metric(evaluation.keep_best);
   if (evaluation.interval > 0) require_val(job, "--eval-every needs images to evaluate on");
@@ -254,7 +256,7 @@ Job open_job(const TrainOptions& options, const Backend& backend, comm::Communic
   on_all(comm, [&] {
     look_up_job(options, comm, digests, begun, job);
     check_execution(options.execution, backend);
-    // Unknown names fail here, on all ranks alike.
+    // Unknown names fail here, equally on all ranks.
     check_recipe(options.recipe.optimizer, options.recipe.rate.schedule, options.recipe.options);
     check_lengths(options.recipe);
     check_without_labels(job, options.data, options.run.evaluation, options.class_weights);

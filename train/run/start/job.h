@@ -24,51 +24,51 @@ namespace winnow::train {
 class Backend;
 
 struct EvaluationSet {
-  pipeline::SampleSet samples;   // none where the cache has no such split
+  pipeline::SampleSet samples;   // empty if the cache has no such split
   std::vector<SampleId> leaked;  // ascending
-  // Of the samples, see several_labels().
+  // For these samples, see several_labels().
   std::optional<pipeline::SampleLabels> several_labels{};
 };
 
-// The samples of a job: to train on, in their order, and to evaluate on.
+// The samples of a job: for training, in order, and for evaluation.
 struct JobData {
   pipeline::Source source;
-  std::filesystem::path folder;  // of the cache
+  std::filesystem::path folder;  // the cache's folder
   std::string selection;         // its name; empty: everything
   pipeline::DatasetInfo info;    // with classes in the order of the run
-  // Of each label of the cache the run's, see run_order.h; empty: they are the same.
+  // Maps labels of the cache to those of the run, see run_order.h; empty: they are equal.
   std::vector<std::int32_t> label_of{};
-  std::shared_ptr<const pipeline::Sampler> sampler;         // of the training samples
-  std::optional<pipeline::ShuffleQuality> shuffle_quality;  // of a partial shuffle; rank 0
-  std::map<Split, EvaluationSet> evaluation_sets;           // of kVal and kTest
+  std::shared_ptr<const pipeline::Sampler> sampler;         // draws the training samples
+  std::optional<pipeline::ShuffleQuality> shuffle_quality;  // for a partial shuffle; on rank 0
+  std::map<Split, EvaluationSet> evaluation_sets;           // for kVal and kTest
 };
 
-// Everything about a training job that is decided before anything is compiled. Afterwards nothing
-// is read from the cache but records of shards that are open already: one job sees one cache.
+// Everything about a training job that is decided before anything is compiled. Later, only records
+// of already open shards are read from the cache, so one job sees one cache.
 struct Job {
   JobData data;
   NetSetup setup;
   RecipeOptions recipe;
   Graph forward;
-  bool sync_bn = false;  // its batch norms are over the whole batch in training
+  bool sync_bn = false;  // batch norms use the whole batch in training
   BatchLayout batches;
-  pipeline::Recipe augment;  // of training images, see recipe_of()
+  pipeline::Recipe augment;  // for training images, see recipe_of()
   int eval_resize_px = 0;    // see eval_resize_of()
   std::string tta;           // test-time augmentation; empty: none
   std::string config;        // text of config.json
 };
 
-// Puts into a job, whose data are known, the net and what else is decided by the options and the
-// data alone: all but the batches. Throws UsageError.
+// Adds to a job, whose data are known, everything that options and data determine, except the
+// batches: the net and more. Throws UsageError.
 void take_net(const TrainOptions& options, Job& job);
 
-// Opens the cache, looks samples up, fits the net. Collective.
+// Opens the cache, looks up samples, fits the net. Collective.
 //
-// Throws   UsageError: options that do not fit the data, the backend or each other.
-//          Error: ranks differ in program, options, cache or instruction set.
+// Throws  UsageError: options that do not fit the data, the backend or each other. Error: ranks
+//         differ in program, options, cache or instruction set.
 Job open_job(const TrainOptions& options, const Backend& backend, comm::Communicator& comm);
 
-// What a person should know of the job's data before it begins. Rank 0's are complete.
+// Messages for the user about the job's data before it starts. Complete on rank 0.
 std::vector<std::string> notes_on_data(const Job& job);
 
 }  // namespace winnow::train

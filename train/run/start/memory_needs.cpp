@@ -12,10 +12,10 @@
 namespace winnow::train {
 namespace {
 
-// What comes to the process behind its first look at the net: stacks of threads and what they keep
-// of memory that was freed, buffers of messages, files.
+// Growth of the process after memory is estimated: stacks of threads, freed memory that they keep,
+// message buffers, files.
 constexpr std::size_t kForThreads = std::size_t{14} << 20;
-constexpr int kEvaluationBatchesAhead = 2;  // of one micro-batch each
+constexpr int kEvaluationBatchesAhead = 2;  // one micro-batch each
 
 std::size_t bytes_of(const Graph& graph, std::optional<ValueKind> kind = std::nullopt) {
   std::size_t bytes = 0;
@@ -27,7 +27,7 @@ std::size_t bytes_of(const Graph& graph, std::optional<ValueKind> kind = std::nu
   return bytes;
 }
 
-// A block of a program begins and ends with pages of 2 MiB.
+// Size of a program's block, which consists of whole pages of 2 MiB.
 std::size_t block(std::size_t bytes) {
   constexpr std::size_t kPage = std::size_t{2} << 20;
   return (bytes + kPage - 1) / kPage * kPage;
@@ -37,7 +37,7 @@ LaneMemory lane_of(const MemoryUse& use) {
   return {.values = block(use.lane_bytes) - use.scratch_bytes, .scratch = use.scratch_bytes};
 }
 
-// Weights and what goes with them, and gradients.
+// Weights, their optimiser state and averages, and gradients.
 MemoryNeeds needs_of_weights(const ExecutionOptions& options, const Job& job, const Graph& graph) {
   const std::size_t weights = bytes_of(graph);
   const OptionValues& recipe = job.recipe.options;
@@ -96,7 +96,7 @@ MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const 
     needs.evaluation.lane.values += lane_of(inference).values;
     needs.evaluation.lane.scratch = lane_of(inference).scratch;
   }
-  needs.program = memory_held() + kForThreads;  // kernels are chosen, and their code is there
+  needs.program = memory_held() + kForThreads;  // kernels are chosen, and their code is loaded
   return needs;
 }
 

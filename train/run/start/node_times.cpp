@@ -11,7 +11,7 @@
 namespace winnow::train {
 namespace {
 
-// Memory for what a program reads and writes outside, all zeros.
+// Memory for the values that a program reads and writes outside, filled with zeros.
 class Outside {
  public:
   void bind(Program& program, ValueId id) {

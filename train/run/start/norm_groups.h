@@ -8,18 +8,18 @@
 
 namespace winnow::train {
 
-// What the batch norms that `training` trains would normalise over. Those with frozen statistics,
-// and nets without batch norm, are no part of it.
+// Checks over how many values the trained batch norms of `training` normalise. Ignores batch norms
+// with frozen statistics.
 //
-// goes_on  The run has begun, by an older version, and goes on as it is.
-// Out      Then a sentence for people, where it would throw otherwise.
-// Throws   UsageError: a batch norm has one value a channel, whose output is its shift for any
-//          image. PyTorch refuses the same.
+// goes_on  The run was started by an older version and is resumed unchanged.
+// Out      With goes_on: a user-facing sentence instead of an error.
+// Throws   UsageError: a batch norm has one value for each channel, so its output is its shift for
+//          any image. PyTorch rejects the same.
 std::optional<std::string> check_norm_groups(const Graph& training, const std::string& net,
                                              bool goes_on);
 
-// A sentence for people where batch norms are over fewer than kLeastOfNorm images. `views` of a
-// sample are images of their own.
+// A user-facing sentence if batch norms cover fewer than kLeastOfNorm images. `views` of a sample
+// count as images of their own.
 std::optional<std::string> note_on_norm_groups(const Graph& training, const BatchLayout& batches,
                                                int views, bool sync_bn);
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kBatchesAhead = 2;
 
-// Rank 0's choice.
+// Rank 0 chooses.
 int agree_on_lane_threads(const ExecutionOptions& options, const BatchLayout& batches,
                           const RunPlan* stored, comm::Communicator& comm) {
   int threads = choose_lane_threads(
@@ -29,7 +29,7 @@ int agree_on_lane_threads(const ExecutionOptions& options, const BatchLayout& ba
   return threads;
 }
 
-// `mine` of each rank.
+// Gathers `mine` from each rank.
 std::vector<std::uint64_t> gather(std::uint64_t mine, comm::Communicator& comm) {
   std::vector<std::uint64_t> all(static_cast<std::size_t>(comm.size()), 0);
   all[static_cast<std::size_t>(comm.rank())] = mine;
@@ -37,7 +37,7 @@ std::vector<std::uint64_t> gather(std::uint64_t mine, comm::Communicator& comm) 
   return all;
 }
 
-// What every rank would choose if it were rank 0, but for its own lanes.
+// The plan that each rank would propose if it were rank 0, with its own lanes.
 RunPlan propose(const ExecutionOptions& e, const Backend& backend, int lane_threads) {
   return {.numerics = {.backend = std::string(backend.name()),
                        .build = std::string(build_name()),
@@ -52,7 +52,8 @@ RunPlan propose(const ExecutionOptions& e, const Backend& backend, int lane_thre
                                                                    : Layout{}.bucket_bytes}};
 }
 
-// Lanes that this rank wishes for. Micro-batches that share batch norms are computed at once.
+// The number of lanes that this rank wishes to use. Micro-batches that share batch norms are
+// computed at the same time.
 int lanes_wished(const ExecutionOptions& options, const Job& job, const Backend& backend,
                  int lane_threads) {
   const auto micro_batches = static_cast<int>(job.batches.micro_batches());
@@ -70,7 +71,7 @@ int lanes_wished(const ExecutionOptions& options, const Job& job, const Backend&
                               .size());
 }
 
-// As fit_memory(); what it says where that is the net's heads' fault too.
+// As fit_memory(), with an error that mentions the net's local heads if they contribute.
 MemoryFit fit_with_heads(const Job& job, const MemoryNeeds& needs, std::size_t available,
                          const MemoryFit& wished) {
   const LocalSetup& local = job.setup.local;
@@ -83,7 +84,8 @@ MemoryFit fit_with_heads(const Job& job, const MemoryNeeds& needs, std::size_t a
   }
 }
 
-// Lanes and batches ahead of this rank, by its cores and its memory, into `planned`.
+// Fits this rank's lanes and prepared batches to its cores and memory, and puts them into
+// `planned`.
 void fit_rank(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
               Backend& backend, const comm::Communicator& comm, PlannedRun& planned) {
   const int threads = planned.plan.numerics.lane_threads;
@@ -183,7 +185,7 @@ PlannedRun plan_run(const ExecutionOptions& options, const Job& job, const JobGr
   on_all(comm, [&] { fit_rank(options, job, graphs, backend, comm, planned); });
   planned.plan.layout.ranks = lay_out_ranks(options, job, planned.plan, planned.memory, comm);
   choose_all_reduces(planned.plan, options, graphs.training, backend, stored, comm);
-  // Rank 0's plan is everybody's.
+  // All ranks use rank 0's plan.
   planned.plan = parse_plan(comm::broadcast_text(comm, to_text(planned.plan)), "rank 0's plan");
   planned.execution = plan_execution(planned.plan, graphs.training, comm.placement(), !on_cpu);
   const std::vector<std::uint64_t> digests =

@@ -16,47 +16,48 @@
 
 namespace winnow::train {
 
-// How a run is computed, and what this rank does of it.
+// How a run is computed, and this rank's part of it.
 struct PlannedRun {
-  RunPlan plan;  // its kernels are those to impose; compiling tells all of them
+  RunPlan plan;  // its kernels are to be imposed; compiling adds all of them
   Execution execution;
-  int evaluation_threads = 1;  // of a lane
+  int evaluation_threads = 1;  // for each lane
   double loss_scale = 0;       // see ExecutionOptions
   MemoryFit memory;
-  std::size_t available = 0;  // bytes that this rank may hold
+  std::size_t available = 0;  // memory limit of this rank in bytes
 };
 
 Sums sums_of(const ExecutionOptions& options);
 
-// Throws UsageError for what `backend` cannot do.
+// Throws UsageError for options that `backend` does not support.
 void check_execution(const ExecutionOptions& options, const Backend& backend);
 
-// What a rank would have if it had all the memory that it wishes for.
+// A rank's settings if memory were unlimited.
 struct WishedRank {
   MemoryFit memory{};
-  int evaluation_threads = 1;  // of a lane
+  int evaluation_threads = 1;  // for each lane
 };
-// In      `lane_threads`: of each lane. `ranks`: of the job
-// Throws  UsageError: --sync-bn on a card, with several micro-batches on a rank
+// `lane_threads`: for each lane. `ranks`: of the job.
+// Throws UsageError: --sync-bn on a GPU with several micro-batches on a rank.
 WishedRank wish_for_rank(const ExecutionOptions& options, const Job& job, const Backend& backend,
                          int lane_threads, int ranks);
 
-// Plans the run. Collective: what has to be equal is rank 0's choice; each rank tells the lanes
-// that its cores and its memory allow.
-// In      `stored`: the plan of a run that goes on, where its choices hold; else null
-// Throws  UsageError: not enough memory on some rank
+// Plans the run. Collective: rank 0 decides what must be equal, and each rank contributes the lanes
+// that its cores and memory allow.
+// stored  The plan of a resumed run, if its choices still apply; else nullptr.
+// Throws  UsageError: not enough memory on some rank.
 PlannedRun plan_run(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
                     Backend& backend, const RunPlan* stored, comm::Communicator& comm);
 
-// Compiles what `planned` says and enters the kernels into its plan. Collective: where a backend
-// measures kernels, the other ranks take rank 0's.
-// In      `recipe`: how weights are updated
-// Throws  Error: ranks ended up with different kernels
+// Compiles according to `planned`, and records the kernels in its plan. Collective: if a backend
+// measures kernels, the other ranks use those of rank 0.
+// recipe  How weights are updated.
+// Throws  Error: ranks ended up with different kernels.
 std::unique_ptr<Engine> compile_planned(PlannedRun& planned, const RecipeOptions& recipe,
                                         const JobGraphs& graphs, Backend& backend,
                                         comm::Communicator& comm, Model model);
 
-// "2 lanes of 1 thread on rank 0, micro-batches of 8, about 3.1 GB of 23 GB", for people.
+// User-facing text such as "2 lanes of 1 thread on rank 0, micro-batches of 8, about 3.1 GB of 23
+// GB".
 std::string in_words(const PlannedRun& planned, const Job& job, const Backend& backend);
 
 }  // namespace winnow::train

@@ -11,11 +11,12 @@
 
 namespace winnow::train {
 
-// The labels of samples, for a loss of each class's sigmoid, where one sample has none or several;
-// else none. `what`: what the samples are, as "training images"; `label_of` as read_labels().
+// The labels of samples for a sigmoid loss, if a sample has none or several; otherwise nullopt.
 //
-// Throws   UsageError: a sample has no label, and loss.allow_unlabelled does not take it for an
-//          image of no class; or it does, and the loss is none of sigmoids.
+// what      Kind of samples, such as "training images".
+// label_of  As for read_labels().
+// Throws    UsageError: a sample has no label, unless loss.allow_unlabelled treats it as an image
+//           of no class; or loss.allow_unlabelled with a loss that is not a sigmoid one.
 std::optional<pipeline::SampleLabels> several_labels(const pipeline::Cache& cache,
                                                      const std::vector<SampleId>& ids,
                                                      const LossOptions& loss,

@@ -26,7 +26,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Images as no cache has them: any pixels, all classes in turn.
+// A made-up batch, for jobs without a cache: arbitrary pixels, all classes in turn.
 pipeline::Batch made_up_batch(const Job& job) {
   const pipeline::Geometry geometry = geometry_of(job.setup);
   const auto rows = static_cast<std::size_t>(job.batches.micro_batches() * job.batches.micro_batch *
@@ -57,7 +57,7 @@ pipeline::Batch made_up_batch(const Job& job) {
   return batch;
 }
 
-// Where the batches of a trial come from.
+// Source of the batches of a trial.
 class Batches {
  public:
   Batches(const Job& job, int threads, int ahead, int steps, const comm::Communicator& comm)
@@ -88,7 +88,7 @@ class Batches {
   pipeline::Batch batch_;
 };
 
-// `here`: is called when the batch is there.
+// `here` is called when the batch has arrived.
 StepSeconds take_step(Engine& engine, Batches& batches, std::int64_t step,
                       const std::function<void()>& here) {
   TraceRecorder recorder;
@@ -104,7 +104,7 @@ StepSeconds take_step(Engine& engine, Batches& batches, std::int64_t step,
   return parts_of(recorder.take(), lanes, result.exposed.total());
 }
 
-// One that warms up, and those that are measured, into `trial`.
+// Takes one warm-up step, then the measured ones, and records them in `trial`.
 void take_steps(const ExecutionOptions& options, const Job& job, const TrialShape& shape,
                 Engine& engine, comm::Communicator& comm, Trial& trial) {
   Batches batches(job, options.threads.decode, engine.executor().execution().batches_ahead,

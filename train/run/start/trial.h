@@ -12,38 +12,38 @@
 
 namespace winnow::train {
 
-// What a trial does of a run.
+// The part of a run that a trial executes.
 struct TrialShape {
   std::int64_t micro_batch = 1;
-  std::int64_t micro_batches = 1;  // of a rank in a step: fewer than in the run, where it has many
+  std::int64_t micro_batches = 1;  // in a step of a rank; fewer than in the run if that has many
   int lane_threads = 1;
-  int most_steps = 12;         // measured, after one that warms up; two at least
-  double least_seconds = 0.5;  // of steps, until no more are measured
+  int most_steps = 12;         // measured, after one warm-up step; at least two
+  double least_seconds = 0.5;  // minimum total time of the measured steps
   bool evaluates = false;      // also measures a micro-batch of evaluation
-  bool by_node = false;        // also measures each node, on one lane that has nothing beside it
+  bool by_node = false;  // also measures each node, on a single lane with nothing running beside it
 };
 
-// What was measured of a run.
+// Measurements of a run.
 struct Trial {
   StepForm form;
-  double start_seconds = 0;          // kernels chosen, programs compiled, weights made
-  std::vector<StepSeconds> steps{};  // by part
-  double load_wall = 0;              // of the first batch, which nothing was computed beside
-  double load_cpu = 0;               // of all cores, likewise
-  double evaluation_seconds = 0;     // of a micro-batch on a lane of evaluation
+  double start_seconds = 0;          // choosing kernels, compiling programs, creating weights
+  std::vector<StepSeconds> steps{};  // divided into parts
+  double load_wall = 0;              // for the first batch, while nothing else is computed
+  double load_cpu = 0;               // the same, over all cores
+  double evaluation_seconds = 0;     // for a micro-batch on an evaluation lane
   int evaluation_lanes = 1;
-  double others_cores = 0;          // that other work kept busy meanwhile
+  double others_cores = 0;          // cores that other work kept busy meanwhile
   std::vector<double> node_ends{};  // see measure_node_ends()
 };
 
-// Takes the first steps of a run of `job` and throws them away. They are taken as the run would:
-// in its lanes, with its loader where the job has a cache, and its ranks, at a learning rate of 0.
-// Nothing is written. Takes the memory of the run meanwhile. Collective.
-// Throws  UsageError: not enough memory on some rank
+// Takes the first steps of a run of `job` and discards them. They run as in the real run: in its
+// lanes, on its ranks, with its loader if the job has a cache; but with a learning rate of 0.
+// Nothing is written. Needs the memory of the run meanwhile. Collective.
+// Throws UsageError: not enough memory on some rank.
 Trial try_steps(const ExecutionOptions& options, const Job& job, const TrialShape& shape,
                 Backend& backend, comm::Communicator& comm);
 
-// The parts of the one traced step in `record`, of `lanes` lanes. Pure.
+// The parts of the one traced step in `record`, with `lanes` lanes. Pure.
 StepSeconds parts_of(const TraceRecord& record, int lanes, double waited_for_ranks);
 
 }  // namespace winnow::train

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kImages = 5000;
 constexpr std::uint64_t kAtOnce = 50;
 
-// Rank 0's are of all the images, the others' of none.
+// Rank 0's sums cover all images, those of other ranks none.
 PatchSums sum_patches(const Job& job, int threads, comm::Communicator& comm, int side_px) {
   const pipeline::Sampler& sampler = *job.data.sampler;
   const std::uint64_t count = std::min(kImages, sampler.epoch_size());
@@ -52,7 +52,8 @@ void whiten(Model& model, const Job& job, int threads, comm::Communicator& comm)
       const std::vector<float> filters = whitening_filters(
           sums, {.mean = job.setup.options.mean, .stddev = job.setup.options.stddev});
       if (filters.size() != t.data.size()) throw Error(t.about.name + " cannot whiten images");
-      std::ranges::copy(filters, t.data.begin());  // in place: weights of the run are views of it
+      // in place, because weights of the run are views of it
+      std::ranges::copy(filters, t.data.begin());
     }
     comm.broadcast(std::as_writable_bytes(std::span(t.data)), 0);
   }

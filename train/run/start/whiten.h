@@ -7,15 +7,15 @@
 
 namespace winnow::train {
 
-// Gives the tensors of `model` that begin with Init::kWhitening their filters, of the first images
-// of the first epoch as evaluation would see them. Does nothing where there is no such tensor.
-// Collective: all ranks have the same filters afterwards; no loader prepares batches meanwhile. The
-// filters depend on data and seed alone.
-// `threads` decode.
+// Computes the filters of `model`'s tensors that have Init::kWhitening, from the first images of
+// the first epoch as evaluation sees them. Does nothing if there are none.
+// Collective  All ranks end with the same filters. No loader may prepare batches meanwhile.
+// Result      Depends only on data and seed.
+// threads     Number of decoding threads.
 void whiten(Model& model, const Job& job, int threads, comm::Communicator& comm);
 
-// Completes the weights that a run begins with, on all ranks alike: whitening filters where no file
-// gave weights, and last the averages of them. Collective.
+// Completes the weights with which a run starts, equally on all ranks: whitening filters, unless a
+// file gave weights; then the averages of the weights. Collective.
 void complete_weights(Model& model, const Job& job, const StartOptions& start, int threads,
                       comm::Communicator& comm);
 

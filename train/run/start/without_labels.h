@@ -5,22 +5,22 @@
 
 namespace winnow::train {
 
-// Whether the loss of a run reads no labels: it compares views of each image, and there is nothing
-// to evaluate.
+// Whether a run's loss reads no labels. It compares views of each image, and there is nothing to
+// evaluate.
 bool learns_without_labels(const LossOptions& loss);
 
-// Throws UsageError where options of such a run ask for labels, for an evaluation, or for views
-// that are no pairs. Nothing for other runs.
+// Throws UsageError if options of such a run need labels or an evaluation, or views that are not
+// pairs. Accepts other runs.
 void check_without_labels(const Job& job, const DataOptions& data,
                           const EvaluationOptions& evaluation,
                           const pipeline::ClassWeights& weights);
 
-// The split that such a run learns from. Without a selection: train, or where the cache has no
-// train split its images without one. With a selection: likewise, of what it keeps.
+// The split that such a run trains on: train; or, if the cache has no train split, its images
+// without a split. With a selection: the same, among the images it keeps.
 Split split_without_labels(const DataOptions& options, const JobData& data);
 
-// For each request one for each view of its sample, one behind the other: views are augmented as
-// if the sample had come so often. Pure.
+// Repeats each request for each view of its sample, adjacent to each other. Views are augmented as
+// if the sample occurred that often. Pure.
 std::vector<pipeline::Request> in_views(const std::vector<pipeline::Request>& requests, int views);
 
 // The samples of a batch of views, each once. Pure.
