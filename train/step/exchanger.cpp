@@ -42,7 +42,7 @@ void Exchanger::run(std::size_t index) {
   const auto micro_batches = static_cast<std::size_t>(execution_.total_micro_batches);
   const auto each = std::span(each_).first(micro_batches * exchange.elements);
   const auto all = std::span(all_).first(exchange.elements);
-  // A sum with zeros is exact, so no order of additions can change it.
+  // Adding zeros is exact, so the order of additions does not matter.
   std::ranges::fill(each, 0.0F);
   auto mine =
       each.subspan(static_cast<std::size_t>(execution_.first_micro_batch) * exchange.elements);

@@ -32,7 +32,7 @@ std::unique_ptr<GradientSum> make_sum(const Graph& graph, const Execution& execu
   return make_fixed_point_sum(layout, std::move(names), comm, std::move(options));
 }
 
-// Running statistics take the mean over the step's micro-batches, the variance unbiased as in
+// Running statistics use the mean over the step's micro-batches; the variance is unbiased, as in
 // PyTorch.
 double scale_of(const Output& output, std::int64_t micro_batches) {
   if (output.kind == OutputKind::kGradient) return 1;
@@ -72,13 +72,13 @@ void read_tail(std::span<const float> tail, StepResult& result) {
   }
 }
 
-// Whether the step is to be computed again, and with other loss scales.
+// Whether the step must be computed again, perhaps with other loss scales.
 bool may_repeat(GradientSum::Outcome outcome, const GradientSum& sum, StageGradients& gradients) {
   using Outcome = GradientSum::Outcome;
   return outcome == Outcome::kNotFinite ? gradients.lower(sum) : outcome == Outcome::kRepeat;
 }
 
-// That a lane works on; -1: none.
+// The first micro-batch of a lane; -1 if it has none.
 int first_micro_batch(const StepTasks& tasks, std::size_t lane) {
   const auto first = std::ranges::find_if(tasks.tasks, [&](const Task& task) {
     return task.kind == Task::Kind::kBind && static_cast<std::size_t>(task.lane) == lane;
@@ -86,8 +86,8 @@ int first_micro_batch(const StepTasks& tasks, std::size_t lane) {
   return first == tasks.tasks.end() ? -1 : first->micro_batch;
 }
 
-// Where its nodes turn from a forward pass to a backward pass and back: behind the loss of each
-// stage, and where the next begins.
+// Nodes at which the graph turns from forward to backward and back: after the loss of each stage,
+// and where the next stage begins.
 std::vector<std::size_t> turns_of(const Graph& graph) {
   const std::vector<int> stages = find_stages(graph).of_node;
   std::vector<std::size_t> turns;
@@ -162,7 +162,8 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
   }
   if (outcome_ == Outcome::kNotFinite) {
     NotFiniteFindings found = find_not_finite();
-    gradients_.set_scales(scales_before);  // who takes the step again does the same
+    // a run that repeats the step starts from the same scales
+    gradients_.set_scales(scales_before);
     throw NotFiniteError(std::move(found));
   }
   gradients_.count_clean_step();
@@ -236,7 +237,7 @@ void StepExecutor::await(const Task& task, const Inputs& inputs) {
   const auto bucket = static_cast<std::size_t>(task.bucket);
   lane.program.wait(layout.buckets[bucket].ready_after);
   if (bucket + 1 < layout.buckets.size()) return;
-  // Everything has run.
+  // All nodes have run.
   const std::span<float> tail = sum_->written(task.lane).subspan(layout.tail_offset);
   score_lane(lane, inputs.batch, static_cast<std::size_t>(task.micro_batch), tail);
   tail[kStop] = inputs.stop ? 1.0F : 0.0F;
@@ -279,7 +280,7 @@ void StepExecutor::read(const Task& task) {
 
 void StepExecutor::begin_update(const Inputs& inputs) {
   if (outcome_ != GradientSum::Outcome::kDone) return;
-  // Before the sums go where the weights are.
+  // Done before the sums are copied to where the weights are.
   if (finite_) unclipped_norm_ = clip_by_stage(gradients_.of(*sum_), clip_);
   if (!finite_ || !weights_.begin_update(sum_->values(), inputs.lr, inputs.step, true)) {
     outcome_ = GradientSum::Outcome::kNotFinite;

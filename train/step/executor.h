@@ -30,55 +30,55 @@
 
 namespace winnow::train {
 
-// What a local head says of a step.
+// Result of a local head in a step.
 struct HeadScore {
-  double loss = 0;  // as Score has them
+  double loss = 0;  // as in Score
   double correct = 0;
 };
 
 struct StepResult {
-  Score score;                     // of the whole global batch, before the update
-  std::vector<HeadScore> heads{};  // of local heads, in the order of their stages
-  bool stop = false;               // some rank asked for it
-  int repeats = 0;  // times the step was computed again, see fixed_point.h, loss_scale.h
+  Score score;                     // for the whole global batch, before the update
+  std::vector<HeadScore> heads{};  // for local heads, in the order of their stages
+  bool stop = false;               // some rank asked to stop
+  int repeats = 0;  // number of times the step was computed again, see fixed_point.h, loss_scale.h
   ExposedSeconds exposed{};
-  double exchange_wait = 0;  // seconds that it waited for others' micro-batches, see Exchanger
+  double exchange_wait = 0;  // seconds of waiting for other ranks' micro-batches, see Exchanger
 };
 
-// Executes the steps of a run as its plan has them: one synchronous data-parallel step a call.
-// Owns     gradient buffers, lanes and their threads. The rest is the caller's.
-// Ranks    Parameters are equal on all ranks before and after a step.
+// Executes the steps of a run according to its plan: one synchronous data-parallel step a call.
+// Owns   Gradient buffers, lanes and their threads. Everything else belongs to the caller.
+// Ranks  Parameters are equal on all ranks before and after a step.
 class StepExecutor {
  public:
-  // In  `programs`: one for each lane of `execution`, all of one differentiated graph, which
-  //     `execution` was planned for, already bound to `weights`, which are those of `model`
-  //     `clip`: of the gradients of a step, summed over micro-batches and ranks
+  // programs  One for each lane of `execution`, all of the differentiated graph for which it was
+  //           planned, already bound to `weights`.
+  // weights   Those of `model`.
+  // clip      Applied to the gradients of a step, summed over micro-batches and ranks.
   StepExecutor(const std::vector<std::unique_ptr<Program>>& programs, const Model& model,
                WeightStore& weights, comm::Communicator& comm, Execution execution,
                const GradientClip& clip = {});
 
-  // Takes step `step`, counted from 0, at learning rate `lr`. Collective.
-  // In      `batch`: this rank's part of the global batch, whose sample weights add up to
-  //         `total_weight` over all ranks; programs are done with it afterwards, whatever happened
-  //         `stop`: this rank wants to stop after the step
-  // Throws  NotFiniteError: something in the sums is not finite; the parameters are still those of
-  //         the step before, and so is the loss scale
+  // Takes step `step`, counted from 0, with learning rate `lr`. Collective.
+  // batch   This rank's part of the global batch. Its sample weights sum to `total_weight` over all
+  //         ranks. Programs no longer use it afterwards, even after an error.
+  // stop    This rank wants to stop after the step.
+  // Throws  NotFiniteError: the sums are not all finite. Parameters and loss scale are still those
+  //         before the step.
   StepResult run(pipeline::Batch& batch, double total_weight, double lr, std::int64_t step,
                  bool stop);
 
-  // The L2 norm of the last step's gradients, all together, before --clip-grad-norm and after
-  // --clip-grad-value. Goes through all of them unless they were clipped by it. Equal on all ranks.
+  // The L2 norm of all gradients of the last step together, before --clip-grad-norm and after
+  // --clip-grad-value. Reads all of them, unless it is known from clipping. Equal on all ranks.
   double gradient_norm() const;
 
-  // What random numbers of the net (dropout) follow from, besides step and sample; 0 at first.
+  // Seed of the net's random numbers (dropout), which also depend on step and sample; 0 by default.
   void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
-  StepMarks& marks() noexcept { return marks_; }  // where it marks how far a step is
+  StepMarks& marks() noexcept { return marks_; }  // records the progress of a step
 
-  // Who writes down what it does in traced steps; it outlives this. Null: nobody, as at first. No
-  // bit of a result depends on it.
+  // Trace recorder (not owned, may be nullptr). Default: no tracing. Does not affect results.
   void set_trace(TraceRecorder* trace) noexcept;
 
-  // Between steps. None is scaled at first. One for all stages of the net, or each its own.
+  // Call between steps. One scale for all stages of the net, or one for each; by default 1.
   void set_loss_scales(std::vector<LossScale> scales) { gradients_.set_scales(std::move(scales)); }
   const std::vector<LossScale>& loss_scales() const noexcept { return gradients_.scales(); }
   void set_loss_scale(const LossScale& scale) { set_loss_scales({scale}); }
@@ -86,7 +86,7 @@ class StepExecutor {
 
   const Execution& execution() const noexcept { return execution_; }
 
-  // What a checkpoint has to keep besides the loss scale, and what it does not keep: see
+  // State that a checkpoint must keep besides the loss scale, and state that it does not keep: see
   // GradientSum.
   std::map<std::string, std::int32_t> state() const { return sum_->state(); }
   void forget_errors() noexcept { sum_->forget_errors(); }
@@ -121,12 +121,12 @@ class StepExecutor {
   std::unique_ptr<GradientSum> sum_;
   std::vector<StepLane> lanes_;
   Exchanger exchanger_;
-  std::vector<std::vector<WeightUpdate>> updates_;  // of each bucket
+  std::vector<std::vector<WeightUpdate>> updates_;  // for each bucket
   const GradientClip clip_;
-  std::optional<double> unclipped_norm_{};                      // of the last step's gradients
-  GradientSum::Outcome outcome_ = GradientSum::Outcome::kDone;  // of the last kFinish
+  std::optional<double> unclipped_norm_{};                      // norm of the last step's gradients
+  GradientSum::Outcome outcome_ = GradientSum::Outcome::kDone;  // result of the last kFinish
   ExposedWatch exposed_;
-  std::atomic<bool> finite_ = true;  // of all kRead since then
+  std::atomic<bool> finite_ = true;  // whether all kRead since then were finite
   TaskRunner runner_;                // last: its threads use all of the above
 };
 

@@ -22,7 +22,8 @@ bool takes_any_labels(const Graph& graph) {
   return std::ranges::any_of(graph.nodes, [](const Node& node) { return node.op->each_class; });
 }
 
-// Throws where sample `who` has not the one label that the loss takes, or the two of a mixed one.
+// Throws unless sample `who` has exactly the one label that the loss takes, or two in a mixed
+// batch.
 void check_count(const std::string& who, bool mixed, std::uint32_t count, double total) {
   const std::uint32_t due = mixed ? 2 : 1;
   if (count == due && std::abs(total - 1) <= 1e-3) return;
@@ -32,7 +33,8 @@ void check_count(const std::string& who, bool mixed, std::uint32_t count, double
       (count > due ? "; for several take --loss bce or focal" : "; ingest a labelled data set"));
 }
 
-// Of sample `row`, which has one label, or two in a mixed batch, or `any` number.
+// Sets the target of sample `row`, which has one label, two in a mixed batch, or with `any` any
+// number.
 void set_target(const pipeline::Batch& batch, std::size_t row, bool any, std::span<float> target) {
   const std::uint32_t begin = batch.label_offsets[row];
   const std::uint32_t end = batch.label_offsets[row + 1];
@@ -49,7 +51,8 @@ void set_target(const pipeline::Batch& batch, std::size_t row, bool any, std::sp
                        std::to_string(target.size()) + " classes");
     }
     float& share = target[static_cast<std::size_t>(label)];
-    share = std::min(1.0F, share + batch.label_weights[k]);  // of mixed ones it may be both's
+    // both pictures of a mixed sample may have this label
+    share = std::min(1.0F, share + batch.label_weights[k]);
   }
 }
 
@@ -63,8 +66,8 @@ void set_key(const Draw& draw, SampleId id, std::span<std::uint8_t> bytes) {
   }
 }
 
-// The label that a prediction of a mixed sample should have: of the larger share of the picture,
-// the first of equals; -1: none.
+// The label that counts as right for a mixed sample: that of the larger share, the first if there
+// is a tie; -1 if there is none.
 std::int32_t main_label(const pipeline::Batch& batch, std::size_t row) {
   std::int32_t label = -1;
   float greatest = 0;
@@ -85,7 +88,7 @@ bool is_right(const pipeline::Batch& batch, std::size_t row, std::int32_t predic
                    predicted) != begin + batch.label_offsets[row + 1];
 }
 
-// The first class that would be wrong; 0 where none would.
+// The first class that counts as wrong; 0 if there is none.
 std::int32_t first_wrong(const pipeline::Batch& batch, std::size_t row, std::size_t classes) {
   for (std::int32_t k = 0; k < static_cast<std::int32_t>(classes); ++k) {
     if (!is_right(batch, row, k)) return k;
@@ -120,7 +123,7 @@ Feed::Feed(Program& program)
   program.bind(*keys_input_, std::span(keys_));
 }
 
-// In the order of stages, the net's own weights are the last.
+// In the order of stages; the net's own weights come last.
 void Feed::bind_weights() {
   const Graph& graph = program_.graph();
   std::size_t stage = 0;

@@ -9,7 +9,7 @@
 namespace winnow::train {
 namespace {
 
-// Of the net or of a head.
+// Scores the net or a local head.
 Score score_one(StepLane& lane, const pipeline::Batch& batch, std::size_t m,
                 std::span<const float> logits, std::span<const float> per_sample) {
   const Score found = score(batch, m, logits, per_sample, {});
@@ -61,7 +61,7 @@ void wait_for_programs(std::vector<StepLane>& lanes) noexcept {
   for (StepLane& lane : lanes) {
     try {
       lane.program.wait(lane.given);
-    } catch (...) {  // nothing runs there any more; the first failure is told
+    } catch (...) {  // nothing is running any more; the first error is the one reported
     }
   }
 }

@@ -11,7 +11,7 @@
 
 namespace winnow::train {
 
-// One lane of a step: its program, what it is fed and where that leaves its results.
+// One lane of a step: its program, its inputs, and its results.
 struct StepLane {
   explicit StepLane(Program& program_of_lane);
 
@@ -20,25 +20,26 @@ struct StepLane {
   std::vector<float> loss;
   std::vector<float> per_sample;
   std::vector<float> logits;
-  // What local heads leave, in the order of their stages.
+  // Results of local heads, in the order of their stages.
   struct Head {
     std::vector<float> per_sample;
     std::vector<float> logits;
   };
   std::vector<std::vector<float>> local_losses;
   std::vector<Head> heads;
-  int first_micro_batch = -1;          // of the rank's
-  std::size_t given = 0;               // nodes [0, given) of the micro-batch to the program
-  bool loss_is_finite = true;          // of its micro-batches of the step
-  std::vector<SampleId> not_finite{};  // samples of the step whose loss is not
+  int first_micro_batch = -1;  // among those of the rank
+  std::size_t given = 0;       // nodes [0, given) of the micro-batch were passed to the program
+  bool loss_is_finite = true;  // for its micro-batches of the step
+  std::vector<SampleId> not_finite{};  // samples of the step whose loss is not finite
 };
 
-// The lane's program has run micro-batch `m` of `batch`: what that is worth, for the net and each
-// head, goes into `tail` (StepTail, but for kStop). Samples whose loss is not finite are kept.
+// Scores micro-batch `m` of `batch`, which the lane's program has run. Writes the results of the
+// net and of each head into `tail` (StepTail, except kStop). Records samples whose loss is not
+// finite.
 void score_lane(StepLane& lane, const pipeline::Batch& batch, std::size_t m, std::span<float> tail);
 
-// After a failure in the midst of a step: what programs were given still uses the batch and the
-// buffers of the step.
+// Waits for the programs after an error within a step, because they may still be using the batch
+// and the buffers of the step.
 void wait_for_programs(std::vector<StepLane>& lanes) noexcept;
 
 }  // namespace winnow::train

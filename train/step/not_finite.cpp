@@ -5,7 +5,7 @@
 namespace winnow::train {
 namespace {
 
-// " (samples 4, 17 and 3 more)"
+// Text such as " (samples 4, 17 and 3 more)".
 std::string ids_of(const NotFiniteRank& rank) {
   if (rank.samples == 0) return {};
   std::string text = rank.samples == 1 ? " (sample " : " (samples ";

@@ -8,7 +8,8 @@
 namespace winnow::train {
 namespace {
 
-// The stage of each tensor of the layout: of a gradient its parameter's, of statistics theirs.
+// The stage of each tensor of the layout: for a gradient that of its parameter, for statistics
+// their own.
 std::vector<int> stages_of(const Graph& graph, const GradientLayout& layout) {
   const Stages stages = find_stages(graph);
   std::vector<int> made_in(graph.values.size(), 0);

@@ -13,11 +13,11 @@
 
 namespace winnow::train {
 
-// The gradients of a net by its stages (train/graph/stages.h), and the loss scales that they are
-// computed with: one for all, or each stage its own. A net that learns as a whole is one stage.
+// The gradients of a net by stage (train/graph/stages.h), and the loss scales used for them: one
+// for all, or one for each stage. A net without local updates is one stage.
 class StageGradients {
  public:
-  // None is scaled at first. Both outlive this.
+  // The scale is 1 by default. Both arguments must outlive this.
   StageGradients(const Graph& graph, const GradientLayout& layout);
 
   void set_scales(std::vector<LossScale> scales) { scales_ = std::move(scales); }
@@ -25,17 +25,17 @@ class StageGradients {
   std::vector<double> factors() const;
   double factor_of(std::size_t tensor) const { return scales_[scale_of(tensor)].factor; }
 
-  // Divides what a kAdd is about by its factors. Gradients alone are of the scaled loss, statistics
-  // are not.
+  // Divides the part that a kAdd task adds by its loss scales. Only gradients are scaled;
+  // statistics are not.
   void unscale(std::span<float> written, const Task& task) const;
 
-  // After sums that are not finite: lowers the scales of the stages that have such, where all
-  // losses are finite. False: that cannot be, or nothing was to be lowered. The same on all ranks,
-  // as all have the same sums.
+  // Lowers the scales of the stages whose sums are not finite, if all losses are finite. Returns
+  // false if that is impossible, or if there is nothing to lower. The same on all ranks, because
+  // all have the same sums.
   bool lower(const GradientSum& sum);
   void count_clean_step();
 
-  // Of each stage a tensor each, in the order of the layout. All ranks have the same.
+  // The gradient tensors of each stage, in layout order. The same on all ranks.
   std::vector<std::vector<std::span<float>>> of(GradientSum& sum) const;
 
  private:
@@ -43,7 +43,7 @@ class StageGradients {
 
   const Graph& graph_;
   const GradientLayout& layout_;
-  const std::vector<int> stages_;  // of each tensor of the layout
+  const std::vector<int> stages_;  // for each tensor of the layout
   std::vector<LossScale> scales_{LossScale{}};
 };
 

@@ -14,13 +14,13 @@
 
 namespace winnow::train {
 
-// Everything but `step` and `followers` is guarded by `mutex`.
+// `mutex` guards everything except `step` and `followers`.
 struct TaskRunner::State {
   struct Worker {
     std::condition_variable wake{};
-    std::set<std::size_t> ready{};  // tasks that only it may do
-    bool idle = false;              // waits, and nobody has woken it yet
-    std::thread thread{};           // none: the caller's
+    std::set<std::size_t> ready{};  // tasks that only this worker may do
+    bool idle = false;              // it is waiting and has not been woken
+    std::thread thread{};           // none: the caller's thread
   };
 
   explicit State(StepTasks given)
@@ -132,17 +132,17 @@ struct TaskRunner::State {
   }
 
   const StepTasks step;
-  std::vector<std::vector<std::size_t>> followers;  // of each task
+  std::vector<std::vector<std::size_t>> followers;  // for each task
 
   std::mutex mutex;
   const std::function<void(const Task&)>* execute = nullptr;
-  std::vector<std::size_t> waiting;  // tasks each one still waits for
+  std::vector<std::size_t> waiting;  // for each task, the number of tasks it still waits for
   std::set<std::size_t> ready_anywhere;
   std::size_t left = 0;
   std::size_t running = 0;
   std::exception_ptr failure;
   bool ending = false;
-  std::deque<Worker> workers;  // last: their threads use all of the above
+  std::deque<Worker> workers;  // last: its threads use all of the above
 };
 
 TaskRunner::TaskRunner(StepTasks tasks) : state_(std::make_unique<State>(std::move(tasks))) {}

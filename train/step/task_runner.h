@@ -7,11 +7,11 @@
 
 namespace winnow::train {
 
-// Executes the tasks of a step again and again.
-// Threads   One for each lane, the caller's being lane 0, and tasks.threads - tasks.lanes more. All
-//           sleep while they have nothing to do.
-// Order     A task that any thread may do goes to whichever is free first, before that thread goes
-//           on with its own lane; of several, the first in the list.
+// Executes the tasks of a step repeatedly.
+// Threads  One for each lane, where the caller's is lane 0, and tasks.threads - tasks.lanes more.
+//          Idle threads sleep.
+// Order    A task for any thread goes to the first free one, before that thread continues with its
+//          own lane; if there are several, the first in the list.
 class TaskRunner {
  public:
   explicit TaskRunner(StepTasks tasks);
@@ -21,8 +21,8 @@ class TaskRunner {
 
   const StepTasks& tasks() const noexcept;
 
-  // Calls execute(task) once for every task, each after all it names.
-  // Throws  the first exception of a call, after the calls under way have ended; no others begin.
+  // Calls execute(task) once for every task, after all tasks it depends on.
+  // Throws the first exception of a call, after running calls have ended; no others start.
   void run(const std::function<void(const Task&)>& execute);
 
  private:

@@ -12,7 +12,7 @@ using Kind = Task::Kind;
 
 std::string bucket_of(const Task& task) { return "bucket " + std::to_string(task.bucket); }
 
-// What its collectives are of; empty: it begins none.
+// Name of what its collectives are for; empty if it starts none.
 std::string subject_of(const Task& task) {
   if (task.kind == Kind::kReduce) return bucket_of(task);
   if (task.kind == Kind::kExchange) return "exchange " + std::to_string(task.exchange);
@@ -96,7 +96,7 @@ void TraceRecorder::record(const Task& task, const std::function<void(const Task
     const std::lock_guard lock(mutex_);
     if (std::string subject = subject_of(task); !subject.empty()) of_ = std::move(subject);
     if (task.kind == Kind::kBeginUpdate)
-      update_begin_ns_ = now_ns();  // of a repeated step the last
+      update_begin_ns_ = now_ns();  // in a repeated step: the last one
   }
   if (task.kind != Kind::kCompute) return perform_one(task, name_of(task), perform);
   Task part = task;
