@@ -8,24 +8,25 @@ namespace winnow::train {
 namespace {
 
 constexpr std::int32_t kMargin = 2;
-constexpr std::int32_t kLeastExponent = -148;  // of the smallest float above zero
+constexpr std::int32_t kLeastExponent = -148;  // exponent of the smallest positive float
 constexpr std::int32_t kGreatestExponent = 128;
 
-// Adding it to a double of smaller magnitude rounds that to a multiple of 2^exponent, ties to even;
-// the multiple is then the difference of the two as integers.
+// Adding this to a double of smaller magnitude rounds it to a multiple of 2^exponent, ties to even.
+// The multiple is then the difference of the two bit patterns as integers.
 constexpr double rounder(int exponent) {
   return std::bit_cast<double>((std::uint64_t{0x3FF} + 52 + static_cast<std::uint64_t>(exponent))
                                    << 52 |
                                std::uint64_t{1} << 51);
 }
 
-// The multiple of 2^exponent nearest to `value`; |value| < 2^(exponent + 51).
+// Rounders to multiples of 2^32 and of 1, for |value| < 2^(exponent + 51).
 constexpr int kHighBits = 32;
 constexpr double kHigh = rounder(kHighBits);
 constexpr double kLow = rounder(0);
 
-// `value` to the nearest integer, ties to even; |value| <= 2^62. In two halves, for SSE2 has no
-// conversion to 64-bit integers: every step below is one of its vector instructions.
+// `value` rounded to the nearest integer, ties to even; |value| <= 2^62. Computed in two halves,
+// because SSE2 has no conversion to 64-bit integers: every step below is one of its vector
+// instructions.
 std::int64_t nearest(double value) noexcept {
   const double high = value + kHigh;
   const double low = (value - (high - kHigh)) + kLow;  // the difference is exact
@@ -37,7 +38,7 @@ std::int64_t nearest(double value) noexcept {
 }  // namespace
 
 std::int32_t exponent_of(std::span<const float> values) noexcept {
-  // Without their sign, floats are ordered as their bits are, NaN above infinity.
+  // Without the sign, floats are ordered like their bits, with NaN above infinity.
   std::uint32_t largest = 0;
   for (const float v : values) {
     largest = std::max(largest, std::bit_cast<std::uint32_t>(v) & 0x7FFF'FFFFU);
@@ -70,7 +71,7 @@ void add_fixed_point(std::span<const float> values, std::int32_t capacity, int b
                      std::span<std::int64_t> sum) noexcept {
   if (capacity == kNoExponent) return;  // all are zero
   const double scale = std::ldexp(1.0, bits - capacity);
-  // The product is exact: a power of two, far from the ends of a double's range.
+  // The product is exact: the factor is a power of two, far from the limits of a double's range.
   for (std::size_t i = 0; i < values.size(); ++i) sum[i] += nearest(double{values[i]} * scale);
 }
 

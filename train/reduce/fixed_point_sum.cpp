@@ -9,7 +9,7 @@
 namespace winnow::train {
 namespace {
 
-// From several threads at once.
+// Sets `largest` to the maximum of both. Thread-safe.
 void raise_to(std::int32_t& largest, std::int32_t value) noexcept {
   const std::atomic_ref<std::int32_t> at(largest);
   std::int32_t before = at.load();
@@ -81,7 +81,7 @@ class FixedPointSum final : public GradientSum {
                                                  options_.transfers->exponents);
   }
 
-  // From here on every rank has the same numbers before it, and decides the same.
+  // From here on, every rank has the same numbers and makes the same decision.
   Outcome finish() override {
     for (comm::Pending& pending : reducing_) pending.wait();
     reducing_exponents_.wait();
@@ -137,11 +137,12 @@ class FixedPointSum final : public GradientSum {
 
  private:
   struct Lane {
-    std::vector<float> one;  // a micro-batch
+    std::vector<float> one;  // for one micro-batch
     std::vector<std::int64_t> sum;
   };
 
-  // Calls what(i, range) for each of names_ that has elements in `range`, with these.
+  // Calls what(i, range) for each entry i of names_ that has elements in `range`, with those
+  // elements.
   template <class F>
   void for_each_number(Elements range, const F& what) const {
     auto end = std::ranges::upper_bound(ends_, range.begin);
@@ -158,13 +159,14 @@ class FixedPointSum final : public GradientSum {
   comm::Communicator& comm_;
   const SumOptions options_;
   const int bits_;
-  std::vector<std::size_t> ends_;         // of each of names_: one past its last element
-  std::vector<std::int32_t> capacities_;  // of each of names_, for the next values
-  std::vector<std::int32_t> written_at_;  // those that the sums of the last step are written at
-  std::vector<std::int32_t> exponents_;   // of the largest value of all micro-batches
+  std::vector<std::size_t> ends_;         // for each of names_, one past its last element
+  std::vector<std::int32_t> capacities_;  // for each of names_, for the next values
+  // capacities with which the sums of the last step were written
+  std::vector<std::int32_t> written_at_;
+  std::vector<std::int32_t> exponents_;  // for each of names_, over the values of all micro-batches
   std::vector<Lane> lanes_;
   std::vector<float> values_;
-  std::vector<comm::Pending> reducing_;  // after what they work on
+  std::vector<comm::Pending> reducing_;  // destroyed before the memory it works on
   comm::Pending reducing_exponents_;
 };
 

@@ -23,7 +23,7 @@ class FloatSum final : public GradientSum {
     if (options_.error_feedback && comm.size() > 1) lost_.resize(layout.elements);
   }
 
-  // A lane with a single micro-batch writes its sum at once.
+  // A lane with a single micro-batch writes directly into its sum.
   std::span<float> written(int lane) noexcept override {
     Lane& l = lanes_[static_cast<std::size_t>(lane)];
     return l.one.empty() ? l.sum : l.one;
@@ -59,7 +59,7 @@ class FloatSum final : public GradientSum {
       sums = sums.first(sums.size() - tail);
     }
     const auto parts = transfers.parts.find(bucket);
-    if (parts != transfers.parts.end()) {  // own terms go to others as they are
+    if (parts != transfers.parts.end()) {  // this rank's terms are sent without rounding
       reducing_[bucket] = comm_.start_all_reduce(sums, parts->second, options_.wire);
       return;
     }
@@ -95,7 +95,7 @@ class FloatSum final : public GradientSum {
 
  private:
   struct Lane {
-    std::vector<float> one{};  // a micro-batch; empty where there is but one
+    std::vector<float> one{};  // for one micro-batch; empty if the lane has only one
     std::vector<float> sum{};
   };
 
@@ -105,7 +105,8 @@ class FloatSum final : public GradientSum {
     return std::span(all).subspan(range.begin, range.size());
   }
 
-  // Own terms from element `offset` on. What is not finite has lost nothing: the step fails.
+  // Rounds this rank's terms, which start at element `offset`, with error feedback. Terms that are
+  // not finite have no error: the step fails anyway.
   void round_with_feedback(std::span<float> terms, std::size_t offset) noexcept {
     for (std::size_t i = 0; i < terms.size(); ++i) {
       const float wanted = terms[i] + lost_[offset + i];
@@ -119,8 +120,9 @@ class FloatSum final : public GradientSum {
   comm::Communicator& comm_;
   const SumOptions options_;
   std::vector<Lane> lanes_;
-  std::vector<float> lost_;  // of this rank's terms in the last step; empty: none is fed back
-  std::vector<comm::Pending> reducing_;  // after what they work on
+  // rounding errors of this rank's terms in the last step; empty: no feedback
+  std::vector<float> lost_;
+  std::vector<comm::Pending> reducing_;  // destroyed before the memory it works on
   comm::Pending reducing_tail_;
 };
 

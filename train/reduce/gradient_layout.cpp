@@ -6,8 +6,8 @@ namespace winnow::train {
 
 GradientLayout layout_gradients(const Graph& graph, std::size_t bucket_bytes,
                                 std::size_t tail_count) {
-  // A reduction changes values in place, so it has to wait for their last reader too: backward
-  // still needs the batch statistics that forward wrote.
+  // A reduction changes values in place, so it must wait for their last reader: backward still
+  // needs the batch statistics that forward wrote.
   std::vector<std::size_t> settled(graph.values.size(), 0);
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     for (const ValueId v : graph.nodes[n].outputs) settled[static_cast<std::size_t>(v)] = n + 1;
@@ -47,7 +47,7 @@ GradientLayout layout_gradients(const Graph& graph, std::size_t bucket_bytes,
   }
   layout.tail_offset = layout.elements;
   layout.elements += tail_count;
-  open.ready_after = graph.nodes.size();  // the tail is known when everything has run
+  open.ready_after = graph.nodes.size();  // the tail is known when all nodes have run
   close();
   return layout;
 }

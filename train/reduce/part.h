@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-// One of `of` parts of some elements, so that several threads may share work that is elementwise.
+// One of `of` parts of a range of elements, by which threads share elementwise work.
 struct Part {
   int index = 0;
   int of = 1;
@@ -12,7 +12,7 @@ struct Part {
   friend bool operator==(const Part&, const Part&) = default;
 };
 
-// Those of [begin, end).
+// Elements [begin, end).
 struct Elements {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -20,8 +20,8 @@ struct Elements {
   std::size_t size() const noexcept { return end - begin; }
 };
 
-// What `part` has of elements [begin, begin + count). Parts are disjoint and leave nothing out. All
-// but the first begin at multiples of 64 elements from `begin`, so that threads share no cache
+// The elements of [begin, begin + count) that belong to `part`. Parts are disjoint and complete.
+// All but the first start at multiples of 64 elements from `begin`, so that threads share no cache
 // line.
 inline Elements elements_of(Part part, std::size_t begin, std::size_t count) noexcept {
   constexpr std::size_t kGrain = 64;
