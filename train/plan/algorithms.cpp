@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Candidates of a layer that no other is at least as good as, from the smallest to the fastest.
+// The candidates of a layer that no other one dominates, from the smallest to the fastest.
 std::vector<std::size_t> undominated(const Candidates& layer) {
   std::vector<std::size_t> order(layer.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -27,7 +27,7 @@ std::vector<std::size_t> undominated(const Candidates& layer) {
   return kept;
 }
 
-// One step along the lower convex hull of a layer: so many more bytes save so many seconds.
+// One step along the lower convex hull of a layer: how many more bytes save how many seconds.
 struct Saving {
   double bytes = 0;
   double seconds = 0;
@@ -52,16 +52,16 @@ std::vector<Saving> savings_of(const Candidates& layer, const std::vector<std::s
   return savings;
 }
 
-// What a run of layers, from one of them to the last, takes at least: the linear relaxation.
+// A lower bound for the layers from one of them to the last: the linear relaxation.
 struct Rest {
-  std::size_t least_bytes = 0;  // with the smallest candidate of each
-  double most_seconds = 0;      // with these
-  // Sums over the savings by descending rate; the first is of none.
+  std::size_t least_bytes = 0;  // with the smallest candidate of each layer
+  double most_seconds = 0;      // with these candidates
+  // Cumulative sums of the savings by descending rate, starting with 0.
   std::vector<double> bytes{0}, saved{0};
 
   struct Bound {
-    double seconds = kNever;   // no choice is faster
-    double feasible = kNever;  // some choice takes this
+    double seconds = kNever;   // lower bound for every choice
+    double feasible = kNever;  // time of a choice that is possible
   };
   Bound bound(std::size_t room) const {
     if (room < least_bytes) return {};
@@ -78,8 +78,8 @@ struct Rest {
 };
 
 struct Prepared {
-  std::vector<std::vector<std::size_t>> kept;  // of each layer
-  std::vector<Rest> rest;                      // from each layer on; the last is of none
+  std::vector<std::vector<std::size_t>> kept;  // for each layer
+  std::vector<Rest> rest;  // for the layers from each one on; the last entry is for none
 };
 
 Prepared prepare(std::span<const Candidates> layers) {
@@ -109,15 +109,15 @@ Prepared prepare(std::span<const Candidates> layers) {
 struct Branch {
   std::size_t bytes = 0;
   double seconds = 0;
-  std::size_t from = 0;       // which branch of the layer before
-  std::size_t candidate = 0;  // of this layer
+  std::size_t from = 0;       // index of the branch of the previous layer
+  std::size_t candidate = 0;  // for this layer
 };
 
 bool is_smaller(const Branch& a, const Branch& b) {
   return a.bytes != b.bytes ? a.bytes < b.bytes : a.seconds < b.seconds;
 }
 
-// Adds `more` to `branches`, and leaves out those that another beats in both. All by bytes.
+// Merges `more` into `branches`, and removes dominated ones. All are sorted by bytes.
 void merge_undominated(std::vector<Branch>& branches, const std::vector<Branch>& more) {
   std::vector<Branch> merged(branches.size() + more.size());
   std::ranges::merge(branches, more, merged.begin(), is_smaller);
@@ -130,7 +130,7 @@ void merge_undominated(std::vector<Branch>& branches, const std::vector<Branch>&
   branches = std::move(merged);
 }
 
-// The branches of one layer more. `best`: seconds of a whole choice that is known.
+// Extends the branches by one layer. `best`: seconds of a known complete choice.
 std::vector<Branch> branch(const std::vector<Branch>& before, const Candidates& layer,
                            const std::vector<std::size_t>& kept, const Rest& rest,
                            std::size_t bytes, double& best) {
@@ -159,7 +159,7 @@ std::optional<Algorithms> choose_with_shared_scratch(std::span<const Candidates>
   Algorithms out;
   for (const Candidates& layer : layers) {
     std::optional<std::size_t> best;
-    for (const std::size_t i : undominated(layer)) {  // ever faster
+    for (const std::size_t i : undominated(layer)) {  // each faster than the one before
       if (layer[i].scratch_bytes <= bytes) best = i;
     }
     if (!best) return std::nullopt;

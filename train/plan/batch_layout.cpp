@@ -20,7 +20,7 @@ double BatchLayout::epoch_at(std::int64_t step) const noexcept {
 
 namespace {
 
-// The largest divisor up to `largest` that leaves `parts` micro-batches; 1 where there is none.
+// The largest divisor up to `largest` that leaves `parts` micro-batches; 1 if there is none.
 std::int64_t largest_divisor(std::int64_t batch, std::int64_t largest, std::int64_t parts) {
   for (std::int64_t m = std::min(batch / parts, largest); m > 1; --m) {
     if (batch % m == 0) return m;
@@ -28,7 +28,8 @@ std::int64_t largest_divisor(std::int64_t batch, std::int64_t largest, std::int6
   return 1;
 }
 
-// The same, where that has less than kLeastOfNorm samples: the smallest divisor that has them.
+// The same; but if that has less than kLeastOfNorm samples, the smallest divisor that is not below
+// it.
 std::int64_t nearest_divisor(std::int64_t batch, std::int64_t largest, std::int64_t parts) {
   const std::int64_t large = largest_divisor(batch, largest, parts);
   if (large >= kLeastOfNorm) return large;
@@ -42,7 +43,7 @@ std::int64_t nearest_divisor(std::int64_t batch, std::int64_t largest, std::int6
   return found;
 }
 
-// Batches near `batch` whose default micro-batch leaves each of `ranks` ranks one.
+// Batches near `batch` whose default micro-batch leaves at least one for each of `ranks` ranks.
 std::string batches_that_divide(std::int64_t batch, int ranks, bool of_views) {
   const auto divides = [&](std::int64_t b) {
     return b / (of_views ? micro_batch_of_views(b) : default_micro_batch(b)) >= ranks;
@@ -81,7 +82,7 @@ BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t 
   }
   const double steps = epochs * static_cast<double>(samples) / static_cast<double>(batch);
   if (!(steps > 0)) throw UsageError("--epochs must be above 0");
-  // Places in the sequence of samples are numbers in a double.
+  // Positions in the stream of samples must be exact in a double.
   constexpr double kMostSamples = 0x1p53;
   if (static_cast<double>(batch) >= kMostSamples ||
       epochs * static_cast<double>(samples) >= kMostSamples) {
@@ -100,7 +101,7 @@ BatchLayout part_of(BatchLayout layout, int rank, int ranks) {
   return layout;
 }
 
-// Four parts, so that a few ranks find work without further ado.
+// Four parts, so that a few ranks have work without other settings.
 std::int64_t default_micro_batch(std::int64_t batch) { return nearest_divisor(batch, 64, 4); }
 
 std::int64_t micro_batch_of_views(std::int64_t batch) { return nearest_divisor(batch, 256, 2); }
@@ -127,7 +128,7 @@ std::vector<pipeline::Request> requests_of(const BatchLayout& layout,
 double weight_of_batch(const BatchLayout& layout, const pipeline::Sampler& sampler,
                        std::int64_t step) {
   if (sampler.all_weights_are_one()) return static_cast<double>(layout.batch);
-  double sum = 0;  // in the order of the batch, whatever rank asks
+  double sum = 0;  // in batch order, on any rank
   for (const auto& request : sampler.requests(static_cast<std::uint64_t>(step * layout.batch),
                                               static_cast<std::uint64_t>(layout.batch))) {
     sum += request.weight;

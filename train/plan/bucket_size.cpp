@@ -11,7 +11,7 @@ double exposed_seconds(const Graph& graph, std::size_t bucket_bytes, Sums sums,
                        std::span<const double> node_ends, const AllReduceSeconds& seconds) {
   const GradientLayout layout = layout_gradients(graph, bucket_bytes, tail_count(graph));
   const std::vector<std::size_t> counts = bucket_counts(layout, sums);
-  double end = 0;  // of the last all-reduce
+  double end = 0;  // end of the last all-reduce
   for (std::size_t b = 0; b < counts.size(); ++b) {
     const double ready = node_ends[layout.buckets[b].ready_after - 1];
     end = std::max(end, ready) + seconds(counts[b]);

@@ -6,9 +6,9 @@ namespace {
 
 using Facts = std::map<std::string, std::string>;
 
-// How sums are taken by a plan of version 1, whose --reproducible had fewer bits.
+// Name of the kind of sums, by plan version: in version 1, --reproducible had fewer bits.
 std::string name_of_sums(Sums sums, int version) {
-  if (sums != Sums::kWholeNumbers) return "f32";  // what messages hold is fixed by config.json
+  if (sums != Sums::kWholeNumbers) return "f32";  // config.json determines the type of messages
   return version < 2 ? "32-bit whole numbers" : "64-bit whole numbers";
 }
 
@@ -42,7 +42,7 @@ Facts facts_of(const Layout& layout) {
           {"transfers", layout.transfers}};
 }
 
-// "lane_threads 1, now 2; ..."
+// Text such as "lane_threads 1, now 2; ...".
 std::string differences(const Facts& stored, const Facts& now) {
   constexpr int kNamed = 6;
   const auto value = [](const Facts& facts, const std::string& key) {
@@ -62,7 +62,7 @@ std::string differences(const Facts& stored, const Facts& now) {
   return text;
 }
 
-// Of version 1: without what that version does not say.
+// For version 1: without entries that it lacks.
 Numerics said_by(int version, Numerics numerics) {
   if (version < 2) numerics.kernels.clear();
   return numerics;
@@ -77,7 +77,8 @@ Layout said_by(int version, Layout layout) {
 PlanChange compare_plans(const RunPlan& stored, const RunPlan& now, bool replan) {
   Facts before = facts_of(stored.numerics);
   Facts after = facts_of(said_by(stored.version, now.numerics));
-  // config.json holds whether a run is reproducible and its precision, so both plans have the same.
+  // config.json determines precision and whether a run is reproducible, so both plans agree on
+  // that.
   const Sums sums = now.numerics.sums;
   before["sums"] = name_of_sums(sums, stored.version);
   after["sums"] = name_of_sums(sums, now.version);

@@ -11,18 +11,18 @@
 
 namespace winnow::train {
 
-// Bytes of an element of an all-reduce.
+// Bytes of an element in an all-reduce.
 std::size_t message_bytes(Sums sums) noexcept;
 
 // The fastest schedules for one network, by the size of an all-reduce. Sizes up to the same power
-// of two have the same.
+// of two share one.
 class FastestSchedules {
  public:
-  // `node_of`: the machine of each rank. `without`: a schedule that cannot be had.
+  // `node_of`: the machine of each rank. `without`: a schedule that is not available.
   FastestSchedules(const comm::NetworkModel& network, std::span<const int> node_of,
                    std::size_t element_bytes, std::string_view without);
 
-  // Of an all-reduce of so many elements.
+  // For an all-reduce of `count` elements.
   const comm::ScheduleChoice& of(std::size_t count);
   double seconds(std::size_t count);
 
@@ -35,7 +35,7 @@ class FastestSchedules {
   std::vector<int> node_of_;
   std::size_t element_bytes_;
   std::string_view without_;
-  std::map<std::size_t, comm::ScheduleChoice> choices_;  // by the most elements
+  std::map<std::size_t, comm::ScheduleChoice> choices_;  // by the largest number of elements
   std::map<std::size_t, double> seconds_;                // by elements
 };
 

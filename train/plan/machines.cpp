@@ -6,7 +6,7 @@
 namespace winnow::train {
 namespace {
 
-// What a quotient of rounded numbers may be short of, or beyond, a whole one.
+// Tolerance for a quotient of rounded numbers that should be an integer.
 constexpr double kRounding = 1e-9;
 
 }  // namespace

@@ -11,13 +11,13 @@ namespace {
 
 std::size_t times(int count, std::size_t bytes) { return static_cast<std::size_t>(count) * bytes; }
 
-// Lanes that have several micro-batches, where they differ by at most one.
+// Number of lanes with several micro-batches, if their sizes differ by at most one.
 int lanes_with_several(int micro_batches, int lanes) {
   return std::clamp(micro_batches - lanes, 0, lanes);
 }
 
-// The largest micro-batch whose one lane fits, when what a lane needs is in proportion to it, but
-// for gradients; 0: none does.
+// The largest micro-batch with which one lane fits, assuming that a lane's memory is proportional
+// to it, except for gradients; 0 if none fits.
 std::int64_t largest_micro_batch(const MemoryNeeds& needs, std::size_t available,
                                  std::int64_t micro_batch) {
   MemoryNeeds smaller = needs;

@@ -9,85 +9,85 @@
 
 namespace winnow::train {
 
-// Bytes of a lane of training or evaluation.
+// Memory of a lane of training or evaluation, in bytes.
 struct LaneMemory {
-  std::size_t values = 0;     // what nodes leave for others
-  std::size_t scratch = 0;    // of kernels, while a node runs
-  std::size_t gradients = 0;  // of a micro-batch
-  std::size_t further = 0;    // sums of gradients, of a lane with several micro-batches
+  std::size_t values = 0;     // results of nodes that others read
+  std::size_t scratch = 0;    // for kernels, while a node runs
+  std::size_t gradients = 0;  // for one micro-batch
+  std::size_t further = 0;    // sums of gradients, if the lane has several micro-batches
 };
 
-// Bytes of evaluation, which keeps its memory between two of them.
+// Memory of evaluation in bytes. It is kept between evaluations.
 struct EvaluationMemory {
-  std::size_t packed = 0;     // weights as its kernels read them
-  LaneMemory lane{};          // of each lane
-  std::size_t batches = 0;    // that are loaded, while it goes on
-  bool before_saving = true;  // some of it comes before a checkpoint
+  std::size_t packed = 0;     // weights in the layouts of its kernels
+  LaneMemory lane{};          // for each lane
+  std::size_t batches = 0;    // batches that are loaded during evaluation
+  bool before_saving = true;  // some evaluations come before a checkpoint
 };
 
-// Bytes that a rank needs to train, by what they are for.
+// Memory in bytes that a rank needs to train, by purpose.
 struct MemoryNeeds {
   std::size_t program = 0;    // the process itself, its libraries and their buffers
-  std::size_t weights = 0;    // and running statistics
-  std::size_t optimizer = 0;  // its state
-  std::size_t averages = 0;   // of weights
-  std::size_t packed = 0;     // weights as kernels read them, once for all lanes
-  std::size_t sums = 0;       // of gradients, once
-  LaneMemory lane{};          // of each lane
+  std::size_t weights = 0;    // including running statistics
+  std::size_t optimizer = 0;  // state of the optimiser
+  std::size_t averages = 0;   // averages of weights
+  std::size_t packed = 0;     // weights in the layouts of kernels, once for all lanes
+  std::size_t sums = 0;       // sums of gradients, once
+  LaneMemory lane{};          // for each lane
   EvaluationMemory evaluation{};
-  std::size_t checkpoint = 0;  // what is held while one is written; 0 on ranks that write none
-  std::size_t batch = 0;       // of a batch that the rank loads
-  int micro_batches = 1;       // of the rank in a step
+  std::size_t checkpoint = 0;  // held while one is written; 0 on ranks that write none
+  std::size_t batch = 0;       // one batch that the rank loads
+  int micro_batches = 1;       // number that the rank computes in a step
 };
 
-// Batches of this rank held at once when the loader prepares `ahead` of them: these, the one that
-// is being made, and the one that is trained on.
+// Batches of this rank in memory at once if the loader prepares `ahead` of them: these, the one
+// being prepared, and the one in training.
 constexpr int batches_held(int ahead) noexcept { return ahead + 2; }
 
-// What a rank holds at once.
+// Lanes and batches that fit into a rank's memory.
 struct MemoryFit {
   int lanes = 1;
   int evaluation_lanes = 1;
   int batches_ahead = 1;
-  std::size_t peak = 0;  // bytes, by peak_bytes()
+  std::size_t peak = 0;  // in bytes, by peak_bytes()
 };
 
-// When a rank holds the most.
+// When a rank's memory use peaks.
 enum class MemoryPeak : std::uint8_t { kStep, kEvaluation, kCheckpoint };
 std::string_view peak_name(MemoryPeak peak) noexcept;  // "step", "evaluation", "checkpoint"
 
-// What is held then, by what it is for.
+// Memory at the peak, by purpose.
 struct MemoryParts {
   static constexpr std::size_t kCount = 10;
-  // "program", "weights", "optimizer", "averages", "values", "scratch", "gradients", "evaluation",
-  // "checkpoint", "batches", in this order.
+  // In this order: "program", "weights", "optimizer", "averages", "values", "scratch", "gradients",
+  // "evaluation", "checkpoint", "batches".
   std::array<std::pair<std::string_view, std::size_t>, kCount> parts{};
   MemoryPeak at = MemoryPeak::kStep;
 
   std::size_t total() const noexcept;
 };
 
-// The parts of the most bytes a rank holds at once, with the lanes and batches of `fit`. Pure.
+// Peak memory of a rank by purpose, with the lanes and batches of `fit`. Pure.
 MemoryParts parts_at_peak(const MemoryNeeds& needs, const MemoryFit& fit) noexcept;
 std::size_t peak_bytes(const MemoryNeeds& needs, const MemoryFit& fit) noexcept;  // their total
 
-// As much of what is wished as fits into `available` bytes: fewer batches ahead before fewer lanes
-// of evaluation before fewer lanes, at least one of each. Pure.
-// Out  nothing that fits: the peak of one of each, which is more than `available`
+// The largest part of `wished` that fits into `available` bytes, with at least one of each. Reduces
+// batches ahead first, then lanes of evaluation, then lanes. Pure.
+// Out  If nothing fits: one of each, with a peak above `available`.
 MemoryFit fit_as_far_as_possible(const MemoryNeeds& needs, std::size_t available,
                                  const MemoryFit& wished) noexcept;
 
-// The same.
-// In      `micro_batch`: samples of one, for the message
-// Throws  UsageError: not even one lane fits; names what is needed, what there is, and the largest
-//         --micro-batch that would fit, as far as the needs tell
+// The same, but throws if nothing fits.
+// micro_batch  Its samples, for the message.
+// Throws       UsageError: not even one lane fits. The message has the memory needed and available,
+//              and an estimate of the largest --micro-batch that would fit.
 MemoryFit fit_memory(const MemoryNeeds& needs, std::size_t available, const MemoryFit& wished,
                      std::int64_t micro_batch);
 
-// "values 3.2 GB, weights 100 MB", the largest first, without parts below a megabyte.
+// Text such as "values 3.2 GB, weights 100 MB", the largest first, without parts below a megabyte.
 std::string in_words(const MemoryParts& parts);
 
-// "3.1 GB", "870 MB": powers of ten.
+// Text such as "3.1 GB" or "870 MB", in powers of ten.
 std::string in_bytes(std::size_t bytes);
 
 }  // namespace winnow::train

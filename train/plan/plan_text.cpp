@@ -13,7 +13,7 @@ namespace winnow::train {
 namespace {
 
 constexpr int kPlanVersion = 2;
-constexpr std::int64_t kMost = std::int64_t{1} << 40;  // of any number in a plan
+constexpr std::int64_t kMost = std::int64_t{1} << 40;  // limit for any number in a plan
 constexpr int kMostThreads = 1 << 16;
 
 constexpr std::pair<Sums, const char*> kSums[] = {
@@ -108,7 +108,7 @@ Numerics read_numerics(const JsonReader& in) {
 RankLayout read_rank(const JsonReader& in) {
   RankLayout rank;
   for (const JsonReader& count : in.at("lanes").items()) {
-    rank.lanes.push_back(count.integer(1, 1 << 20));  // micro-batches
+    rank.lanes.push_back(count.integer(1, 1 << 20));  // number of micro-batches
   }
   if (rank.lanes.empty()) in.at("lanes").fail("has none");
   rank.threads = in.at("threads").integer(1, kMostThreads);
@@ -162,7 +162,7 @@ Task::Kind read_kind(const JsonReader& in) {
   in.fail("is not a task this winnow knows");
 }
 
-// A task may follow only those before it, and name only lanes that rank 0 has.
+// A task may only depend on earlier ones, and only name lanes that rank 0 has.
 Task read_task(const JsonReader& in, int lanes, std::size_t before) {
   Task task{.kind = read_kind(in.at("task"))};
   if (const auto lane = in.find("lane")) task.lane = lane->integer(0, lanes - 1);
@@ -197,7 +197,7 @@ StepTasks read_tasks(const JsonReader& in, const RankLayout& rank) {
   return step;
 }
 
-// Of version 1: numbers are texts.
+// For version 1, in which numbers are texts.
 std::int64_t read_number(const JsonReader& in, std::string_view text, std::int64_t most) {
   std::int64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -229,7 +229,8 @@ RunPlan read_version_1(const JsonReader& in) {
           .bucket_bytes = static_cast<std::size_t>(number(l.at("bucket_bytes"), kMost)),
           .transfers = ""}};
   std::istringstream lanes(l.at("lanes").text());
-  std::int64_t left = kMostThreads;  // of all ranks: a number of few digits takes that much memory
+  // over all ranks; a small number could otherwise request much memory
+  std::int64_t left = kMostThreads;
   for (std::string count; lanes >> count;) {
     const std::int64_t of_rank = read_number(l.at("lanes"), count, left);
     left -= of_rank;
@@ -247,7 +248,7 @@ std::string to_text(const RunPlan& plan) {
                   {"layout", to_json(plan.layout)},
                   {"supersedes", plan.supersedes},
                   {"tasks", Json::array()}};
-  std::string tasks;  // a line for each
+  std::string tasks;  // one line each
   for (const Task& task : plan.step.tasks) {
     tasks += (tasks.empty() ? "\n  " : ",\n  ") + to_json(task).dump();
   }

@@ -12,24 +12,25 @@
 
 namespace winnow::train {
 
-// How gradients are added up over micro-batches and ranks.
+// How gradients are summed over micro-batches and ranks.
 enum class Sums : std::uint8_t {
-  kFloats,        // in f32; the order of additions decides the last bits
-  kBF16Messages,  // --bf16-gradients: as kFloats, and ranks tell each other bf16
-  kBF16Feedback,  // --error-feedback: and feed back what rounding their own terms loses
-  kWholeNumbers,  // --reproducible: no order changes a bit, see fixed_point.h
+  kFloats,        // in f32; the order of additions affects the last bits
+  kBF16Messages,  // --bf16-gradients: as kFloats, with bf16 messages between ranks
+  kBF16Feedback,  // --error-feedback: also feeds back the rounding errors of a rank's own terms
+  kWholeNumbers,  // --reproducible: the order affects no bit, see fixed_point.h
 };
 
 constexpr bool sends_bf16(Sums sums) noexcept {
   return sums == Sums::kBF16Messages || sums == Sums::kBF16Feedback;
 }
 
-// What decides the bits of a micro-batch's gradients. Equal on all ranks and at every resume.
+// Everything that determines the bits of a micro-batch's gradients. Equal on all ranks and at every
+// resume.
 struct Numerics {
   std::string backend;
-  std::string build;  // of winnow
+  std::string build;  // winnow's build name
   std::string instruction_set;
-  std::string library;  // whose kernels they are, with its version
+  std::string library;  // the kernel library, with its version
   DType dtype = DType::kF32;
   Sums sums = Sums::kFloats;
   int lane_threads = 1;
@@ -38,13 +39,13 @@ struct Numerics {
 
 struct RankLayout {
   std::vector<int> lanes{};  // micro-batches of each lane
-  int threads = 1;           // of the rank
+  int threads = 1;           // threads of the rank
   int evaluation_lanes = 1;
-  int batches_ahead = 1;  // that its loader prepares
+  int batches_ahead = 1;  // number that its loader prepares
   int node = 0;           // the rank's machine
 };
 
-// The schedule of all-reduces of at most so many elements.
+// The schedule of all-reduces with at most this many elements.
 struct SizedSchedule {
   std::size_t elements = 0;
   std::string schedule;
@@ -53,43 +54,44 @@ struct SizedSchedule {
   friend bool operator==(const SizedSchedule&, const SizedSchedule&) = default;
 };
 
-// Who computes what, and the order in which sums over ranks are taken.
+// Which rank computes what, and the order in which sums over ranks are taken.
 struct Layout {
   std::vector<RankLayout> ranks{};
-  std::string schedule;  // of all-reduces that are larger than all of `smaller`
+  std::string schedule;  // for all-reduces that are larger than all of `smaller`
   comm::ScheduleOptions schedule_options{};
-  std::vector<SizedSchedule> smaller{};  // ascending; each for what those before it are not for
+  std::vector<SizedSchedule> smaller{};  // ascending; each applies to sizes above the one before it
   std::size_t bucket_bytes = 1u << 20;
-  std::string transfers{};  // digest of all ranks' all-reduces, hex
+  std::string transfers{};  // digest of all ranks' all-reduces, in hex
 };
 
-// How a run is computed. What is computed stands in config.json. Stored as RUN/plan.json, so that
-// a run goes on with the choices it began with; docs/formats/plan.md.
+// How a run is computed. (config.json determines the results.) Stored as RUN/plan.json, so that a
+// resumed run keeps its choices; format: docs/formats/plan.md.
 struct RunPlan {
-  int version = 2;  // of the file it comes from
+  int version = 2;  // version of the file it was read from
   Numerics numerics;
   Layout layout;
-  std::vector<std::string> supersedes{};  // digests of the plans it has replaced, oldest first
-  StepTasks step{};                       // of rank 0; follows from the layout, not compared
+  std::vector<std::string> supersedes{};  // digests of plans it has replaced, oldest first
+  StepTasks step{};                       // tasks of rank 0; derived from the layout, not compared
 };
 
-// RUN/plan.json, always of the newest version.
+// The text of RUN/plan.json, always in the newest version.
 std::string to_text(const RunPlan& plan);
 
-// Reads every version. Of version 1: lanes have 0 micro-batches, and what it does not say is empty.
-// Throws FormatError, naming `where`, for damage, a newer version and numbers that cannot be.
+// Parses any version. In version 1, lanes have 0 micro-batches, and entries that it lacks are
+// empty.
+// Throws FormatError, naming `where`, for damage, a newer version, or impossible numbers.
 RunPlan parse_plan(const std::string& text, const std::string& where);
 
-std::string digest_of_plan(const std::string& text);  // XXH3-128, hex
+std::string digest_of_plan(const std::string& text);  // XXH3-128 in hex
 
-// How a run with the plan `stored` goes on where `now` is what would be chosen afresh.
+// How a run with the plan `stored` is resumed, if `now` is what would be chosen today.
 struct PlanChange {
   bool changed = false;
-  std::string note;  // for people, what changes and what that means; may be empty
+  std::string note;  // user-facing: what changes, and the consequences; may be empty
 };
 
-// Compares what both versions say. Pure.
-// Throws UsageError: other numerics would change the weights, and `replan` does not allow it.
+// Compares the entries that both versions have. Pure.
+// Throws UsageError: different numerics would change the weights, and `replan` does not allow it.
 PlanChange compare_plans(const RunPlan& stored, const RunPlan& now, bool replan);
 
 }  // namespace winnow::train

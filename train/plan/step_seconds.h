@@ -5,37 +5,39 @@
 
 namespace winnow::train {
 
-// Seconds of a step of one rank, by what they go into. They add up to the step.
+// Seconds of a step of one rank, by what they are spent on. They sum to the whole step.
 struct StepSeconds {
-  double forward = 0;  // with loss
+  double forward = 0;  // including the loss
   double backward = 0;
-  double sums = 0;    // of gradients over micro-batches and lanes
-  double update = 0;  // of weights, and packing them for kernels
+  double sums = 0;    // sums of gradients over micro-batches and lanes
+  double update = 0;  // update of weights, and packing them for kernels
   double data = 0;    // waiting for a batch
   double ranks = 0;   // waiting for other ranks
-  double idle = 0;    // lanes that wait for each other
+  double idle = 0;    // lanes waiting for each other
 
   double total() const noexcept { return forward + backward + sums + update + data + ranks + idle; }
   StepSeconds& operator+=(const StepSeconds& other) noexcept;
   StepSeconds operator*(double factor) const noexcept;
 };
 
-// The step in the middle, by what the whole step took. In  at least one.
+// The median step by total time. `steps` must not be empty.
 StepSeconds median_step(std::span<const StepSeconds> steps);
 
-// How a rank's step is laid out.
+// The shape of a rank's step.
 struct StepForm {
   std::int64_t micro_batch = 1;
-  std::int64_t micro_batches = 1;  // of the rank
+  std::int64_t micro_batches = 1;  // number that the rank computes
   int lanes = 1;
 
-  // Micro-batches that the busiest lane works off one after the other.
+  // Number of micro-batches that the busiest lane computes one after the other.
   std::int64_t rounds() const noexcept { return (micro_batches + lanes - 1) / lanes; }
 };
 
-// What a step of the form `wanted` takes, as one of the form `measured` took `seconds`: forward and
-// backward and what lanes wait in proportion to rounds and to samples, sums in proportion to
-// rounds; the update is the same. Waits for ranks and data are left as they are. Pure.
+// Estimates the time of a step of form `wanted`, from one of form `measured` that took `seconds`.
+// Pure.
+// forward, backward, idle  Proportional to rounds and to samples.
+// sums                     Proportional to rounds.
+// update, ranks, data      Unchanged.
 StepSeconds scaled_step(const StepSeconds& seconds, const StepForm& measured,
                         const StepForm& wanted) noexcept;
 

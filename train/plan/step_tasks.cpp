@@ -11,10 +11,10 @@ namespace {
 
 using Kind = Task::Kind;
 
-// Less is not worth another thread's waking up.
+// Smaller parts are not worth waking another thread.
 constexpr std::size_t kElementsOfAPart = 32'768;
 
-// How many parts `count` elements are cut into for `threads` threads.
+// Number of parts into which `count` elements are cut for `threads` threads.
 int parts_of(std::size_t count, int threads) {
   return std::clamp(static_cast<int>(std::min<std::size_t>(count / kElementsOfAPart, 1u << 16)), 1,
                     threads);
@@ -48,14 +48,14 @@ class StepPlanner {
   }
 
  private:
-  // What a lane does follows what it did before: each task overwrites what those before it wrote.
+  // Tasks of a lane follow each other, because each overwrites what the previous ones wrote.
   struct Lane {
     int index = 0;
-    int micro_batch = 0;        // that it works on
-    bool last = false;          // it has no other after that
-    std::size_t done = 0;       // nodes [0, done) of it
-    std::size_t added = 0;      // buckets of it
-    std::vector<int> before{};  // what the lane did last
+    int micro_batch = 0;        // the one in progress
+    bool last = false;          // it is the lane's last one
+    std::size_t done = 0;       // nodes [0, done) of it are planned
+    std::size_t added = 0;      // number of its buckets that are added
+    std::vector<int> before{};  // the lane's latest tasks
   };
 
   int append(Task task) {
@@ -63,7 +63,7 @@ class StepPlanner {
     return static_cast<int>(step_.tasks.size()) - 1;
   }
 
-  // One task for each part, all after the same ones.
+  // Appends one task for each part, all with the same dependencies.
   std::vector<int> append_parts(const Task& task, int parts) {
     std::vector<int> made;
     for (int i = 0; i < parts; ++i) {
@@ -74,7 +74,7 @@ class StepPlanner {
     return made;
   }
 
-  // One micro-batch after the other, each lane by itself.
+  // Plans each lane separately, one micro-batch after the other.
   void plan_lanes() {
     int micro_batch = 0;
     for (Lane& lane : lanes_) {
@@ -86,7 +86,8 @@ class StepPlanner {
     }
   }
 
-  // All lanes from exchange to exchange. What is reduced before one begins before it.
+  // Plans all lanes together, from exchange to exchange. Buckets that are ready before an exchange
+  // are reduced before it.
   void plan_lanes_in_step() {
     for (Lane& lane : lanes_) {
       if (shape_.micro_batches[static_cast<std::size_t>(lane.index)] != 1) {
@@ -122,7 +123,7 @@ class StepPlanner {
     next(lane, {.kind = Kind::kBind});
   }
 
-  // Nodes up to `end`, and what buckets these complete.
+  // Plans the nodes up to `end`, and the additions of buckets that they complete.
   void compute(Lane& lane, std::size_t end) {
     const auto compute_to = [&](std::size_t stop) {
       if (stop > lane.done)
@@ -155,7 +156,7 @@ class StepPlanner {
     if (lane.last) added_[b].insert(added_[b].end(), lane.before.begin(), lane.before.end());
   }
 
-  // Of buckets before `end` that are not planned yet.
+  // Plans the reductions of buckets before `end` that are not planned yet.
   void plan_reductions(std::size_t end) {
     for (; reduced_ < end; ++reduced_) {
       const int bucket = static_cast<int>(reduced_);
@@ -171,7 +172,7 @@ class StepPlanner {
     }
   }
 
-  // All lanes are done when the last bucket is reduced, so that parameters may change.
+  // All lanes are done when the last bucket is reduced, so parameters may change then.
   void plan_update() {
     const int finish = append({.kind = Kind::kFinish, .anywhere = true, .after = {collective_}});
     const std::vector<int> read =
@@ -194,9 +195,10 @@ class StepPlanner {
   const StepShape& shape_;
   StepTasks step_;
   std::vector<Lane> lanes_;
-  std::vector<std::vector<int>> added_;  // to each bucket, by the last micro-batch of each lane
-  std::size_t reduced_ = 0;              // buckets whose reductions are planned
-  int collective_ = -1;                  // the last that begins an all-reduce
+  // for each bucket: additions by the last micro-batch of each lane
+  std::vector<std::vector<int>> added_;
+  std::size_t reduced_ = 0;  // number of buckets whose reductions are planned
+  int collective_ = -1;      // the latest task that starts an all-reduce
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 using Runs = std::vector<ReachedTarget>;
 
 struct Line {
-  double at_zero = 0;  // of 1 / B
+  double at_zero = 0;  // at 1 / B = 0
   double slope = 0;
 };
 
@@ -23,12 +23,12 @@ std::size_t batches_of(std::span<const ReachedTarget> runs) {
   return batches.size();
 }
 
-// Moments over runs, each divided by its squared steps.
+// Moments over runs, each divided by the square of its steps.
 struct Moments {
   double one = 0, x = 0, xx = 0, y = 0, xy = 0;
 };
 
-// Least squares of two unknowns that may not be negative: where one would be, it is 0.
+// Least squares with two unknowns that must not be negative: a negative one is set to 0.
 Line fit(std::span<const ReachedTarget> runs) {
   Moments s;
   for (const ReachedTarget& run : runs) {
@@ -48,7 +48,7 @@ Line fit(std::span<const ReachedTarget> runs) {
   return free;
 }
 
-// The fits that a range holds; the one of all runs is the first.
+// The fits that define a range; the first is that of all runs.
 std::vector<Line> fits(std::span<const ReachedTarget> runs) {
   std::vector<Line> lines{fit(runs)};
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -26,7 +26,7 @@ std::uint64_t digest_of_transfers(const SumTransfers& transfers) {
     numbers.insert(numbers.end(), parts.shares.begin(), parts.shares.end());
   }
   append(transfers.exponents);
-  if (!transfers.tail.empty()) append(transfers.tail);  // plans without one keep their digests
+  if (!transfers.tail.empty()) append(transfers.tail);  // plans without a tail keep their digests
   for (const auto& exchange : transfers.exchanges) append(exchange);
   return xxh3_64(std::as_bytes(std::span(numbers)));
 }
