@@ -78,7 +78,8 @@ install(FILES ${reference}/zsh/_winnow DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/
 install(FILES ${reference}/fish/winnow.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
 install(FILES packaging/copyright ${changelog} DESTINATION ${doc} COMPONENT program)
 install(DIRECTORY docs/ DESTINATION ${doc} COMPONENT program
-  FILES_MATCHING PATTERN *.md PATTERN *.json PATTERN *.toml PATTERN *.png PATTERN *.webp PATTERN *.svg PATTERN *.py PATTERN stylesheets EXCLUDE)
+  FILES_MATCHING PATTERN *.md PATTERN *.json PATTERN *.toml PATTERN *.png PATTERN *.webp PATTERN *.svg PATTERN *.py PATTERN stylesheets EXCLUDE
+  PATTERN photos EXCLUDE PATTERN cards.py EXCLUDE)
 
 install(DIRECTORY ${reference}/markdown/ DESTINATION ${doc}/reference/commands COMPONENT program)
 

@@ -5,6 +5,7 @@ import importlib.machinery
 import importlib.util
 import re
 import unittest
+from xml.etree import ElementTree
 
 from program import ROOT, Case
 
@@ -87,6 +88,51 @@ class Docs(Case):
         told = dict(chart.rows())
         self.assertEqual(set(told), set(chart.NAMES))
         self.assertTrue(all(rounds > 1 for *_, rounds in told.values()))
+
+    def test_pictures(self):
+        """Each picture of docs/pictures is on a page, with a sentence in its place for who does not see it; together they are small."""
+        shown = {}
+        for name, text in self.pages().items():
+            for words, target in re.findall(r"!\[([^\]]*)\]\(([^)\s]+)\)", text):
+                with self.subTest(page=name, shows=target):
+                    self.assertTrue(words)
+                shown[((ROOT / name).parent / target).resolve()] = words
+        folder = ROOT / "docs" / "pictures"
+        pictures = [path for path in folder.iterdir() if path.suffix in (".png", ".webp", ".svg")]
+        self.assertGreater(len(pictures), 10)
+        for path in pictures:
+            with self.subTest(picture=path.name):
+                self.assertGreater(len(shown.get(path, "").split()), 7, "no page shows it with a sentence")
+        self.assertLess(sum(path.stat().st_size for path in pictures), 1.5e6)
+        made = "".join(path.read_text() for path in [folder / "make", *folder.glob("make_*"), folder / "chart"])
+        for path in pictures:
+            self.assertIn(path.name, made, "no program here says how it is made")
+
+    def drawing(self, name):
+        return ElementTree.parse(ROOT / "docs" / "pictures" / name).getroot()
+
+    def test_way(self):
+        """The way from a folder to a run names verbs that there are."""
+        verbs = [text.text for text in self.drawing("way.svg").findall(".//{*}text") if text.get("class") == "verb"]
+        self.assertGreater(len(verbs), 4)
+        for words in verbs:
+            self.assertLessEqual(set(words.removeprefix("winnow ").split(", ")), set(self.verbs()))
+
+    def test_recording(self):
+        """The terminal shows README's commands, and prints what the tutorial's do, which docs.tutorial.md runs."""
+        said = self.drawing("terminal.svg").find("{*}desc").text
+        typed = re.findall(r"(?m)^\$ (.+)$", said)
+        self.assertGreater(len(typed), 1)
+        page = (ROOT / "README.md").read_text()
+        for command in typed:
+            self.assertIn(f"\n$ {command}\n", page)
+        tutorial = (ROOT / "docs" / "tutorial.md").read_text()
+        printed = re.search(r"(?m)^\$ winnow dedup cache --report .*\n((?:.+\n)+?)```", tutorial)[1].splitlines()
+        self.assertGreater(len(printed), 8)
+        without_breaks = "".join(said.split())  # the terminal breaks lines anywhere
+        for line in printed:
+            if not line.startswith("report: "):
+                self.assertIn("".join(line.split()), without_breaks)
 
     def test_ten_lines_are_told_once(self):
         """What a page runs in a block is not run again, line by line, on another one that introduces winnow."""
