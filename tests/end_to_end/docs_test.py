@@ -3,6 +3,7 @@
 import functools
 import importlib.machinery
 import importlib.util
+import json
 import re
 import unittest
 from xml.etree import ElementTree
@@ -147,6 +148,21 @@ class Docs(Case):
         said = re.search(r"There are (\w+) ways to install", page)
         rows = re.search(r"(?m)^\| way \|.*\n\|---.*\n((?:\|.*\n)+)", page)[1].splitlines()
         self.assertEqual(numbers[said[1]], len(rows))
+
+    def test_hardware(self):
+        """A card that kept results name has run, others have not; what no verb is said to call, none includes."""
+        page = (ROOT / "docs" / "hardware.md").read_text()
+        facts = [json.loads(path.read_text()).get("facts", {}) for path in (ROOT / "docs" / "results" / "raw").glob("*.json")]
+        ran = {fact["card"].split()[1] for fact in facts if "card" in fact}
+        cards = [(name, row) for row in page.splitlines() for name in re.findall(r"(\w+(?: \d+)?) \(sm_\d+\)", row) if row.startswith("| NVIDIA")]
+        self.assertGreater(len(cards), 3)
+        for name, row in cards:
+            self.assertEqual("not yet run" in row, name.split()[-1] not in ran, row)
+        sources = [file for file in self.files if re.match(r"(app|tools|train|pipeline|python)/.*\.(cpp|h)$", file)]
+        callers = [file for file in sources if '"common/comm/nccl/' in (ROOT / file).read_text()]
+        self.assertEqual("no verb calls it yet" in page, callers == ["app/doctor/facts.cpp"], callers)
+        for isa in set(re.findall(r"`(avx512_core\w*)`", page)):  # as `winnow doctor` says it
+            self.assertIn(f'"{isa}"', (ROOT / "train" / "backend" / "onednn" / "onednn.cpp").read_text())
 
     def test_named_files(self):
         """A source, a page or a place in the tree between backquotes is there. Names in capitals stand for any."""
