@@ -11,6 +11,7 @@
 #include "app/dedup/search.h"
 #include "app/words.h"
 #include "dedup/audit/measures.h"
+#include "dedup/decisions/settings.h"
 #include "dedup/verify/best_order.h"
 #include "dedup/verify/colours.h"
 #include "dedup/verify/estimate.h"
@@ -21,13 +22,6 @@ namespace winnow::app {
 
 namespace {
 
-// With as many digits as tell it from 1.
-std::string in_digits(double probability) {
-  const double doubt = 1 - probability;
-  if (doubt >= 1e-3) return fmt::format("{:.4g}", probability);
-  return fmt::format("{:.{}f}", probability, static_cast<int>(std::ceil(-std::log10(doubt))));
-}
-
 std::string why(const dedup::LeastProbability& least, const std::string& hash) {
   if (least.raised_by_labels) {
     return ", because less probable pairs carry different labels: these pictures look alike "
@@ -36,7 +30,7 @@ std::string why(const dedup::LeastProbability& least, const std::string& hash) {
   if (least.raised_by_look_alikes) {
     return fmt::format("{}, because many of these pictures look alike without being copies",
                        least.far ? fmt::format(", and {} where their {} codes are far apart",
-                                               in_digits(*least.far), hash)
+                                               dedup::in_digits(*least.far), hash)
                                  : fmt::format(", and near {} codes", hash));
   }
   return {};
@@ -78,11 +72,12 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
     say(session, fmt::format("verify: {} pictures are collages of others, and copies of none",
                              grouped(what.collages)));
   }
-  say(session, what.kept.least.only_shown
-                   ? "verify: a copy must match block by block, because no probability tells "
-                     "copies from other pictures here: they look too much alike"
-                   : fmt::format("verify: copies need a probability of {}{}",
-                                 in_digits(what.kept.least.near), why(what.kept.least, hash)));
+  say(session,
+      what.kept.least.only_shown
+          ? "verify: a copy must match block by block, because no probability tells "
+            "copies from other pictures here: they look too much alike"
+          : fmt::format("verify: copies need a probability of {}{}",
+                        dedup::in_digits(what.kept.least.near), why(what.kept.least, hash)));
   if (what.kept.least.raised_by_labels) return;
   say(session, fmt::format("verify: about {:.2g} of these pairs are expected to be wrong, at most "
                            "{} with 95 % confidence (by {} pairs of different pictures)",

@@ -1,5 +1,8 @@
 #include "dedup/decisions/settings.h"
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -144,6 +147,16 @@ bool same_but_for_choice(const std::string& a, const std::string& b) {
   return json_a == json_b;
 }
 
+std::string in_digits(double probability) {
+  const double doubt = 1 - probability;
+  const int digits =
+      doubt > 0 && doubt < 1e-3 ? static_cast<int>(std::ceil(-std::log10(doubt))) : 4;
+  std::array<char, 32> text = {};
+  const auto written = std::to_chars(text.data(), text.data() + text.size(), probability,
+                                     std::chars_format::general, digits);
+  return {text.data(), written.ptr};
+}
+
 std::string settings_in_words(const std::string& settings) {
   const std::optional<JsonReader> reader = read_settings(settings);
   if (!reader || !reader->json().is_object()) return {};
@@ -176,7 +189,9 @@ std::string settings_in_words(const std::string& settings) {
   }
   if (!text("chosen_by").empty()) words += " (chosen by " + text("chosen_by") + ")";
   add("quality from ", text("least_quality"));
-  add("verified to a probability of ", text("verified"));
+  if (const Json* least = json.find("verified"); least != nullptr && least->is_number()) {
+    add("verified to a probability of ", in_digits(least->real()));
+  }
   if (text("group_keys") == "true") add("", "group keys");
   add("seed ", text("seed"));
   add("groups are ", text("groups"));

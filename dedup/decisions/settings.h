@@ -31,6 +31,9 @@ std::string with_fold(const std::string& settings, FoldOf fold);
 // Options::chosen_by.
 bool same_but_for_choice(const std::string& a, const std::string& b);
 
+// A probability with four digits, or as many as tell it from 1: "0.9678", "0.99998".
+std::string in_digits(double probability);
+
 // The settings in words: "phash within 4 bits, groups are components, keeps first, ...". Empty if
 // they are unknown or damaged.
 std::string settings_in_words(const std::string& settings);

@@ -1072,6 +1072,11 @@ TEST(Settings, AreToldInWords) {
             "winnow split of none, train, equal files and pixels, group keys, seed 3");
   EXPECT_EQ(settings_in_words(R"({"hash":"of_later","threshold":7,"later":[{}]})"),
             "of_later within 7 bits");
+  EXPECT_EQ(settings_in_words(R"({"hash":"phash16","threshold":63,"verified":0.96784216076})"),
+            "phash16 within 63 bits, verified to a probability of 0.9678");
+  EXPECT_EQ(in_digits(0.9), "0.9");
+  EXPECT_EQ(in_digits(0.99998), "0.99998");
+  EXPECT_EQ(in_digits(1), "1");
   for (const char* text : {"", "{}", "[1]", "{"}) EXPECT_EQ(settings_in_words(text), "") << text;
 }
 
