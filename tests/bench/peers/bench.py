@@ -35,6 +35,7 @@ class Bench:
     work: pathlib.Path
     pythons: dict  # by name, of the peers that are here
     rounds: int
+    ratios: dict = dataclasses.field(default_factory=dict)  # (what, beside): a ratio a round, of all rows of tables
 
     def rounds_of(self, part, prepare, contenders, rounds=None):
         """The results of each round: {contender: result}. contenders: {name: function of the prepared folder}.
@@ -59,6 +60,12 @@ class Bench:
                     print(f"{part}, round {r + 1}: {name}: {json.dumps(done[name])}", flush=True)
                 file.write_text(json.dumps({**done, ORIGIN: self.origin()}, indent=1) + "\n")
         return self.of_one_origin(files)
+
+    def row(self, key, what, own, peer, ratios):
+        """A line of a table. `key`: (what, beside) of its ratios, which keep() writes."""
+        median, self.ratios[key] = ratios
+        shown = f"{median:.0f}" if median >= 9.5 else f"{median:.1f}"
+        return f"| {what} | {own} | {peer} | **{shown}** | {', '.join(f'{x:.3g}' for x in ratios[1])} |"
 
     def origin(self):
         return f"program {hashlib.sha256(self.winnow.read_bytes()).hexdigest()[:16]} on {machine()}"
@@ -140,12 +147,6 @@ def ratio(rounds, own, peer, key, higher_is_better=False):
     """Median and all of the rounds' ratios: above 1 where winnow is faster, or takes less."""
     of = [r[own][key] / r[peer][key] if higher_is_better else r[peer][key] / r[own][key] for r in rounds]
     return statistics.median(of), of
-
-
-def row(what, own, peer, ratios):
-    median, of = ratios
-    shown = f"{median:.0f}" if median >= 9.5 else f"{median:.1f}"
-    return f"| {what} | {own} | {peer} | **{shown}** | {', '.join(f'{x:.3g}' for x in of)} |"
 
 
 HEAD = ["| | winnow | beside | ratio | rounds |", "|---|---|---|---|---|"]

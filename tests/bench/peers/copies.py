@@ -70,6 +70,8 @@ def measure(b):
             lines.append(f"| {name}, its groups | {100 * g['found']:.1f} % | | {g['false']:,} | {g['pairs']:,} |")
     lines += ["", *bench.HEAD]
     for name in list(contenders)[2:]:
-        for key, of in (("seconds", "time"), ("peak_mb", "memory")):
-            lines.append(bench.row(f"these photos, {of}", "codes alone", name, bench.ratio(rounds, duplicates.CODES, name, key)))
+        for own, short, flags in duplicates.OWN:
+            for key, of in duplicates.MEASURES:
+                ratios = (" ".join(filter(None, ("photos", short, of))), name.split()[0])
+                lines.append(b.row(ratios, f"these photos, {of or 'time'}", flags, name, bench.ratio(rounds, own, name, key)))
     return lines

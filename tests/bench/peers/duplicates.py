@@ -10,6 +10,9 @@ import bench
 SUBSET = 10_000
 SAME_HASH = ("--hash", "imagededup_phash", "--threshold", 10)
 CODES = "winnow, codes alone"
+# What of winnow is put beside peers: contender, its name among ratios, and in a table.
+OWN = [("winnow", "no flags", "no flags"), (CODES, "", "codes alone (256 bits)")]
+MEASURES = [("seconds", ""), ("peak_mb", "memory")]
 
 
 def judged_pairs(data):
@@ -80,12 +83,14 @@ def measure(b):
         contenders["fastdup"] = lambda f: told(b, *by_fastdup(b, f / "some")[:2])
     rounds = b.rounds_of("duplicates", lambda folder: unpack(b.data, folder), contenders)
     lines = list(bench.HEAD)
-    for own, peer, flags in (("winnow, same hash", "imagededup", "the same hash and threshold"),
-                             (CODES, "imagededup", "codes alone (256 bits)"), (CODES, "fastdup", "codes alone (256 bits)")):  # fmt: skip
+    rows = [("winnow, same hash", "imagededup", "the same hash", "the same hash and threshold")]
+    rows += [(own, peer, *how) for own, *how in OWN for peer in ("imagededup", "fastdup")]
+    for own, peer, short, flags in rows:
         if peer in contenders:
             beside = "imagededup PHash, defaults (64 bits, within 10)" if peer == "imagededup" else "fastdup, defaults"
-            for key, of in (("seconds", "time"), ("peak_mb", "memory")):
-                lines.append(bench.row(f"10,000 files of CIFAR-10, {of}", flags, beside, bench.ratio(rounds, own, peer, key)))
+            for key, of in MEASURES:
+                name = (" ".join(filter(None, ("duplicates", short, of))), peer)
+                lines.append(b.row(name, f"10,000 files of CIFAR-10, {of or 'time'}", flags, beside, bench.ratio(rounds, own, peer, key)))
     lines += ["", "| | pairs | of one class | judged pairs found |", "|---|---|---|---|"]
     for name, r in rounds[-1].items():
         share = f"{100 * r['same_class'] / r['pairs']:.1f} %" if r["pairs"] else ""

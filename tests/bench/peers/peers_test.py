@@ -15,6 +15,7 @@ import sys
 import tarfile
 import tempfile
 import unittest
+from unittest import mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 EDITS = HERE.parent / "edits"
@@ -27,6 +28,7 @@ if not all(map(importlib.util.find_spec, ("numpy", "PIL"))):
 
 import bench  # noqa: E402
 import environments  # noqa: E402
+import kept  # noqa: E402
 from PIL import Image  # noqa: E402
 from program import CAN_TRAIN_IN_BF16  # noqa: E402
 
@@ -75,15 +77,20 @@ class Peers(unittest.TestCase):
 
     def table(self, part, **settings):
         """The lines that a part of peers/measure makes in one round, with the module's settings made small."""
+        return self.measured(part, part, **settings)[1]
+
+    def measured(self, part, folder, **settings):
+        """The bench of a part, with its rounds in `folder`, and the lines that it makes."""
         module = bench.script("peers/measure").PARTS[part]
         for name, value in settings.items():
             kept = getattr(module, name)  # a setting that is gone is an error
             self.addCleanup(setattr, module, name, kept)
             setattr(module, name, value)
-        work = self.folder / part
+        work = self.folder / folder
         work.mkdir()
         pythons = dict.fromkeys(environments.PACKAGES, sys.executable)
-        return "\n".join(module.measure(bench.Bench(WINNOW, self.folder / "data", work, pythons, 1)))
+        b = bench.Bench(WINNOW, self.folder / "data", work, pythons, 1)
+        return b, "\n".join(module.measure(b))
 
     def test_all_parts_are_here(self):
         tested = {name.removeprefix("test_part_") for name in dir(self) if name.startswith("test_part_")}
@@ -94,6 +101,7 @@ class Peers(unittest.TestCase):
         self.assertIn("| winnow | 2 | 100.0 % | 1 of 1 |", table)
         for peer in ("imagededup", "fastdup"):
             self.assertIn(f"| {peer} | 1 |", table)
+        self.assertIn("time | no flags | fastdup, defaults |", table)
 
     def test_part_copies(self):
         table = self.table("copies", COPIES=1)
@@ -110,6 +118,21 @@ class Peers(unittest.TestCase):
             self.skipTest("this needs mpirun, and a processor that trains in bf16 (AVX-512)")
         table = self.table("training", STEPS=2, NETS={"resnet20": ["channels_last"]})
         self.assertIn("training, resnet20 bf16", table)
+
+    def test_ratios_are_made_of_the_rounds_that_are_kept(self):
+        b, table = self.measured("loader", "kept", SECONDS=SECONDS, WORKERS={"PIL": (1,), "io": (1,), "cifar": (1,)})
+        self.assertEqual(list(b.ratios), [("crops", "torchvision"), ("crops", "DALI"), ("crops", "FFCV"), ("cifar", "torchvision")])
+        results = self.folder / "results"
+        kept.keep(b, results, ["torch 0"])
+        ratios = results / "peers" / "rounds.csv"
+        was = ratios.read_text()
+        self.assertEqual(len(was.splitlines()), 5)
+        self.assertIn('"versions": ["torch 0"]', (results / "raw" / "peers.jsonl").read_text())
+        ratios.unlink()
+        shutil.rmtree(b.work)
+        with mock.patch.object(kept, "PARTS", {"loader": kept.PARTS["loader"]}):
+            kept.make(results)
+        self.assertEqual(ratios.read_text(), was)
 
     def test_other_loaders(self):
         of = bench.script("loader/measure")

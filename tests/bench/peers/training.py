@@ -45,6 +45,6 @@ def measure(b):
             name = f"{net} {dtype}"
             best = min((f"{name}: DDP {x}" for x in layouts), key=lambda x: statistics.median(r[x] for r in rounds))
             of = [r[best] / r[f"{name}: winnow"] for r in rounds]
-            lines.append(bench.row(f"training, {net} {dtype}, images/s", "2 ranks under mpirun", best.split(": ")[1] + ", gloo",
+            lines.append(b.row((name, "DDP"), f"training, {net} {dtype}, images/s", "2 ranks under mpirun", best.split(": ")[1] + ", gloo",
                                    (statistics.median(of), of)))  # fmt: skip
     return lines
