@@ -9,6 +9,7 @@ import json
 import math
 import os
 import pathlib
+import platform
 import shlex
 import shutil
 import signal
@@ -16,6 +17,7 @@ import subprocess
 import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
+EXPERIMENTS = ["sweep", "planted", "copies", "faults", "variants", "batches"]
 DIGESTS = ", of a digest (SHA-256) that begins with "
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 
@@ -48,6 +50,7 @@ class Bench:
         self.programs = {}  # experiment: those whose results it has
         self.origins = {}  # what told results apart that were read since the last table: {kind: {value: file}}
         self.experiment = ""
+        self.made_by = {}
         self.children = set()
         self.stopped = False
         self.lock = threading.Lock()
@@ -74,6 +77,8 @@ class Bench:
     def take_raw(self):
         """Puts results that RESULTS/raw has, and this machine has not, where they are looked for."""
         for raw in sorted((self.results / "raw").glob("*.jsonl")):
+            if raw.name == "peers.jsonl":  # of ../peers
+                continue
             for line in raw.read_text().splitlines():
                 entry = json.loads(line)
                 file = self.work / entry["file"]
@@ -106,7 +111,8 @@ class Bench:
         kept = self.work / "done" / f"{key}.json"
         if not kept.exists():
             printed = self.call(*words)
-            value = {"program": self.program, "machine": machine(), "words": words, "printed": then(printed) if then else printed}
+            value = {"program": self.program, "machine": machine(), **self.versions(), "words": words,
+                     "printed": then(printed) if then else printed}  # fmt: skip
             kept.parent.mkdir(exist_ok=True)
             part = kept.with_name(f"{key}.{threading.get_ident()}.part")
             part.write_text(json.dumps(value))
@@ -117,7 +123,25 @@ class Bench:
             self.programs.setdefault(self.experiment, set()).add(value.get("program", ""))
             for kind, origin in origins_of(value):
                 self.origins.setdefault(kind, {}).setdefault(origin, f"{kept.relative_to(self.work)} ({shlex.join(words)[:70]})")
+            for file, run in self.queue_of(words).items():
+                for kind, origin in (("executable", run.get("program")), ("machine", run.get("machine"))):
+                    if origin:
+                        self.origins.setdefault(kind, {}).setdefault(origin, f"{words[3]}/results/{file}.json")
         return value["printed"]
+
+    def queue_of(self, words):
+        """key: result of each run of an experiment (winnow sweep CACHE --out FOLDER, tune-lr): what its queue keeps."""
+        if words[0] not in ("sweep", "tune-lr"):
+            return {}
+        kept = {file.stem: json.loads(file.read_text()) for file in sorted((self.work / words[3] / "results").glob("*.json"))}
+        return {key: json.loads(of["result"]) for key, of in kept.items() if not of["failed"]}
+
+    def versions(self):
+        """Who makes results: winnow's version, that of Python, the commit of this checkout, -dirty where it has changes."""
+        if not self.made_by:
+            self.made_by = {"version": said_by(self.winnow, "--version"), "python": platform.python_version(),
+                            "commit": said_by("git", "-C", HERE, "describe", "--always", "--dirty")}  # fmt: skip
+        return self.made_by
 
     def kept_outs(self, prefix):
         """Outputs (--out) that begin so, of commands whose results are kept."""
@@ -180,8 +204,7 @@ class Bench:
             first, *lines = file.read_text().splitlines()
             said.update(lines)
             programs |= set(first.partition(DIGESTS)[2].split(", "))
-        version = subprocess.run([self.winnow, "--version"], capture_output=True, text=True).stdout.strip()
-        lines = [f"# {version}{DIGESTS}{', '.join(sorted(programs - {''}))}", *sorted(said)]
+        lines = [f"# {said_by(self.winnow, '--version')}{DIGESTS}{', '.join(sorted(programs - {''}))}", *sorted(said)]
         file.write_text("\n".join(lines) + "\n")
 
     def require_one_origin(self, table):
@@ -202,11 +225,22 @@ class Bench:
             writer.writerows(rows)
 
 
+def said_by(*words):
+    """What a program prints; empty where there is none."""
+    try:
+        return subprocess.run(words, capture_output=True, text=True).stdout.strip()
+    except OSError:
+        return ""
+
+
 def machine():
-    """The processor and its cores."""
+    """The processor, its cores and the vectors that winnow computes with, as a queue's results have them."""
     lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
-    return f"{model}, {os.cpu_count()} cores"
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    flags = next((line.split() for line in lines if line.startswith("flags")), [])
+    allowed = {"none": [], "avx2": ["AVX2"]}.get(os.environ.get("WINNOW_SIMD"), ["AVX-512", "AVX2"])
+    vectors = next((name for name in allowed if {"AVX-512": "avx512f", "AVX2": "avx2"}[name] in flags), "no vectors")
+    return f"{model}, {os.cpu_count()} cores, {vectors}"
 
 
 def origins_of(value):

@@ -125,6 +125,17 @@ class Evidence(unittest.TestCase):
             self.assertIn(f"phash-t6-{mode}", arms)
         self.assertTrue(any(arm.startswith("control-") for arm in arms))
 
+    def test_copies_have_controls_at_both_budgets_and_class_weights(self):
+        self.needs_pillow()
+        rows = {(row["arm"], row["equal"]): row for row in read(self.made("copies") / "half.csv")}
+        for equal in ("epochs", "steps"):
+            for arm in ("phash-t6-first", "phash-t6-weight", "phash-t6-one_per_group", "control-phash-t6-first"):
+                self.assertIn((arm, equal), rows)
+            self.assertNotEqual(rows["phash-t6-first", equal]["beside_control"], "")
+        for arm in ("all", "phash-t6-first", "control-phash-t6-first"):
+            row = rows[f"class weights, {arm}", "steps"]
+            self.assertTrue(float(row["both_least"]) <= float(row["beside_all"]) <= float(row["both_most"]), row)
+
     def test_faults_are_dropped_beside_as_many_at_random(self):
         self.needs_pillow()
         folder = self.made("faults")

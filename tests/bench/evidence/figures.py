@@ -10,10 +10,12 @@ seed by seed. WHAT is one of these, with a format behind a colon where two digit
     seeds COLUMN                             mean of values by seed and its range; of two rows, of their differences
     mean COLUMN                              the same without signs
     p COLUMN                                 p of these, not corrected
-    ratio COLUMN                             the range of ratios by round: of their logarithms, so of the geometric mean
+    ratio COLUMN                             **median** of ratios by round, and the range of their geometric mean
+    share HITS of TRIALS                     per cent, and the range of such a share (Wilson)
     anything else                            sums and quotients of columns, as `(wrong + conflict) / 2000: .0%`
 
-What is set, or measured by others, stands between `<!-- given -->` and `<!-- . -->`, and is asked for no table.
+What is set, or measured by others, stands between `<!-- given -->` and `<!-- . -->`, and is asked for no table; what is so on a whole
+page stands once in a line `<!-- given: 25 %, 0.05 -->` of it.
 """
 
 import ast
@@ -22,6 +24,7 @@ import functools
 import math
 import operator
 import re
+import statistics
 
 import student
 
@@ -30,10 +33,12 @@ RANGES = {"difference": ("difference", "least", "most"), "beside_all": ("beside_
           "beside_control": ("beside_control", "control_least", "control_most")}  # fmt: skip
 P_OF = {"difference": "p", "beside_control": "p_control"}
 GIVEN = re.compile(r"<!-- given -->.*?<!-- \. -->", re.S)
+GIVEN_HERE = re.compile(r"^<!-- given: (.*) -->$", re.M)
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 # What is set and not measured, or says what is done elsewhere, has no table.
 SET = {"What was done", "How to read them", "How to repeat it"}
-DECIMAL = re.compile(r"(?<![\w.,])[-+]?\d[\d,]*\.\d+(?![\w.]*\d)")
+# A decimal fraction, or what is counted in per cent, points or times; the confidence of ranges is none.
+FIGURE = re.compile(r"(?<![\w.,-])(?!95 %)[-+]?\d[\d,]*(?:\.\d+(?![\w.]*\d)(?: %)?| (?:%|points?\b|times\b))")
 
 
 @functools.cache
@@ -86,10 +91,14 @@ def figure(file, key, what):
         return format((most - least) / 2 * student.could_show(len(values), 1), form)
     if verb == "ratio":
         _, least, most, _ = student.paired([math.log(value) for value in by_seed(file, key, column)])
-        return f"{math.exp(least):{form}} to {math.exp(most):{form}}"
-    if verb in ("seeds", "mean", "p"):
+        return f"**{statistics.median(by_seed(file, key, column)):{form}}** ({math.exp(least):{form}} to {math.exp(most):{form}})"
+    if column and verb in ("seeds", "mean", "p"):
         *mean_and_range, p = student.paired(by_seed(file, key, column))
         return format(p, form) if verb == "p" else ranged(*mean_and_range, form, "+" if verb == "seeds" else "")
+    if verb == "share":
+        hits, trials = (evaluated(ast.parse(part, mode="eval").body, row_of(file, key)) for part in column.split(" of "))
+        least, most = student.wilson(hits, trials)
+        return f"{100 * hits / trials:.0f} % ({100 * least:.0f} to {100 * most:.0f})"
     return format(evaluated(ast.parse(what, mode="eval").body, row_of(file, key)), form).replace("%", " %")
 
 
@@ -100,12 +109,13 @@ def filled(text, folder):
 
 def first_marks(text):
     """Lines that begin with a mark."""
-    return [at for at, line in enumerate(text.splitlines(), 1) if re.match(r"\s*<!-- (is:|given)", line)]
+    return [at for at, line in enumerate(text.splitlines(), 1) if re.match(r"\s*<!-- (is:|given -->)", line)]
 
 
 def unmarked(text):
-    """(line, number) of decimal fractions in prose that no mark names a row for; tables below a mark, code and settings aside."""
-    for mark in (MARK, GIVEN):
+    """(line, figure) of what no mark names a row for; tables below a mark, code, settings and what is given aside."""
+    given = {figure.strip() for mark in GIVEN_HERE.findall(text) for figure in mark.split(",")}
+    for mark in (MARK, GIVEN, GIVEN_HERE):
         text = mark.sub(lambda m: "\n" * m[0].count("\n"), text)
     section, code, made = "", False, False
     for at, line in enumerate(text.splitlines(), 1):
@@ -118,24 +128,5 @@ def unmarked(text):
         elif line.strip() and not line.startswith("|"):
             made = False
         if not (code or section in SET or (made and line.startswith("|"))):
-            yield from ((at, number) for number in DECIMAL.findall(re.sub(r"\]\([^)]*\)|`[^`]*`", "]", line)))
-
-
-def values_of(folder, files):
-    """All numbers of these tables."""
-    found = []
-    for file in files:
-        for row in rows_of(folder / file) if (folder / file).exists() else []:
-            for text in row.values():
-                found += [abs(float(value)) for value in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])", text)]
-    return found
-
-
-def strays(text, folder, files):
-    """(line, number) of decimal fractions that no mark names a row for and no cell of `files` rounds to."""
-    known = values_of(folder, files)
-    for at, number in unmarked(text):
-        value = abs(float(number.replace(",", "")))
-        half = 0.5 * 10.0 ** -len(number.partition(".")[2]) + 1e-9
-        if not any(abs(value - other) <= half for other in known):
-            yield at, number
+            found = FIGURE.findall(re.sub(r"\]\([^)]*\)|`[^`]*`", "]", line))
+            yield from ((at, figure) for figure in found if figure not in given)

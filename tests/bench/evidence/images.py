@@ -15,6 +15,7 @@ from bench import FASHION_MNIST
 
 HASHES = "phash,phash16,ahash"
 CIFAR10 = "cifar10-jpeg.tar.xz"
+CACHES = ["cifar10", "fashion-mnist", "planted", "planted-all", "faults"]
 FASHION_COUNTS = {"train": 1500, "t10k": 500}  # of the reduced set
 
 
@@ -27,7 +28,7 @@ def cache(bench, name):
         elif name == "fashion-mnist":
             source = fashion_mnist(source) if bench.reduced else FASHION_MNIST
         else:
-            make = {"planted": planted, "faults": faults}[name]
+            make = {"planted": planted, "planted-all": planted_in_all, "faults": faults}[name]
             source = source.with_suffix(".tar")
             part = source.with_suffix(".part")
             with tarfile.open(part, "w") as out:
@@ -131,15 +132,19 @@ def sizes(bench):
     return (100, 20, 50) if bench.reduced else (1000, 500, 1000)
 
 
-def planted(bench, out):
-    """In half of the classes one image in twenty is there ten times. Val and test have no copies."""
+def planted_in_all(bench, out):
+    planted(bench, out, in_all=True)
+
+
+def planted(bench, out, in_all=False):
+    """In half of the classes, or in all, one image in twenty is there ten times. Val and test have no copies."""
     found = by_class(bench)
     train, val, test = sizes(bench)
     for at, (label, of) in enumerate(found["train"].items()):
         rng = random.Random(label)
         for i, data in enumerate(of[:train]):
             add(out, "train", label, f"{i:04}", data)
-            for copy in range(9 if at % 2 and i < train // 20 else 0):
+            for copy in range(9 if (in_all or at % 2) and i < train // 20 else 0):
                 add(out, "train", label, f"{i:04}.copy{copy + 1}", edited(data, rng))
         for i, data in enumerate(of[train : train + val]):
             add(out, "val", label, f"{i:04}", data)

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import random
 import statistics
 
 POWER = 0.8
@@ -68,3 +69,25 @@ def paired(values):
     mean, half = statistics.fmean(values), quantile(1 - LEVEL, len(values) - 1) * error
     p = 1 - inside(abs(mean) / error, len(values) - 1) if error else float(mean == 0)
     return mean, mean - half, mean + half, p
+
+
+def wilson(hits, trials):
+    """(least, most): the range of 95 % of a share (Wilson 1927)."""
+    z = statistics.NormalDist().inv_cdf(1 - LEVEL / 2)
+    middle, half = hits / trials + z * z / (2 * trials), z * math.sqrt(hits * (1 - hits / trials) / trials**2 + z * z / (4 * trials**2))
+    return (middle - half) / (1 + z * z / trials), (middle + half) / (1 + z * z / trials)
+
+
+def bootstrapped(first, other, images, times=1000):
+    """(least, most): the range of 95 % of a difference in accuracy, over seeds and images together: both are drawn anew, `times` times.
+
+    first, other  For each seed, in equal order, 1 for each image that is right and else 0; `images` of them count.
+    """
+    rng = random.Random(1)
+    apart = [[b - a for a, b in zip(one[:images], two[:images], strict=True)] for one, two in zip(first, other, strict=True)]
+    drawn = []
+    for _ in range(times):
+        sums = [sum(of) for of in zip(*rng.choices(apart, k=len(apart)))]
+        drawn.append(sum(rng.choices(sums, k=images)) / (images * len(apart)))
+    drawn.sort()
+    return drawn[round(times * LEVEL / 2)], drawn[round(times * (1 - LEVEL / 2)) - 1]

@@ -1,9 +1,9 @@
 """Figures of pages are those of their tables, tables those of their raw results, and no table mixes programs or machines."""
 
 import csv
-import importlib
 import json
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE))
 sys.dont_write_bytecode = True
 import figures  # noqa: E402
 import student  # noqa: E402
-from bench import Bench  # noqa: E402
+from bench import Bench, machine  # noqa: E402
 
 ARMS = """arm,equal,removed,bits,precision,seeds,top1,beside_all,all_least,all_most,loss,beside_control,control_least,control_most,p_control,top1_by_seed
 all,epochs,0.0,,,3,60.00,,,,,,,,,60.1 59.9 60.0
@@ -52,6 +52,21 @@ class Statistics(unittest.TestCase):
         self.assertLess(student.could_show(3, 1), student.could_show(3, 9))
 
 
+    def test_wilson(self):
+        self.assertEqual([f"{end:.4f}" for end in student.wilson(84, 100)], ["0.7558", "0.8990"])
+
+    def test_a_bootstrap_is_over_seeds_and_images(self):
+        rng = random.Random(2)
+        images, seeds = 400, 8
+        first = [[int(rng.random() < 0.5) for _ in range(images)] for _ in range(seeds)]
+        better = [[a or int(rng.random() < 0.1) for a in of] for of in first]  # 5 points more
+        least, most = student.bootstrapped(first, better, images, times=400)
+        self.assertTrue(0.02 < least < 0.05 < most < 0.08, (least, most))
+        few = student.bootstrapped(first, better, images // 8, times=400)
+        self.assertGreater(few[1] - few[0], most - least)
+        self.assertEqual(student.bootstrapped(first, first, images, times=50), (0, 0))
+
+
 class Pages(Case):
     def setUp(self):
         super().setUp()
@@ -77,9 +92,11 @@ class Pages(Case):
         self.assertEqual(self.figure("two", "beside_control: .1f"), "-0.4 (-1.4 to +0.6)")
         self.assertEqual(self.figure("one epochs", "top1"), "61.00")
         self.assertEqual(self.figure("one", "(removed + bits) / 30: .0%"), "50 %")
+        self.assertEqual(self.figure("one", "share seeds of (bits + 20)"), "10 % (3 to 26)")
+        self.assertEqual(self.figure("one", "p_control: .3g"), "0.3")
         self.assertEqual(self.figure("one less control-one", "seeds top1_by_seed: .1f"), "+0.4 (-0.3 to +1.1)")
         self.assertEqual(self.figure("all epochs 0.0", "mean top1_by_seed: .1f"), "60.0 (59.8 to 60.2)")
-        self.assertEqual(self.figure("all", "ratio top1_by_seed: .1f"), "59.8 to 60.2")
+        self.assertEqual(self.figure("all", "ratio top1_by_seed: .1f"), "**60.0** (59.8 to 60.2)")
         self.assertEqual(self.figure("one", "could_show beside_control: .2f"), f"{student.could_show(3, 2):.2f}")
 
     def test_a_row_that_is_not_there_is_an_error(self):
@@ -94,29 +111,35 @@ class Pages(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn("page.md says something else than its tables", done.stderr)
 
-    def test_a_fraction_that_no_table_has_is_found(self):
-        text = self.filled("<!-- accuracy: sweep/arms.csv -->\n\nOne came to 61.0, by `0.77` of the rate.\n\n## What was done\n\nA rate of 0.77.\n\n"
-                           "## Beside others\n\nThey lost <!-- given -->0.77<!-- . --> points.\n")
+    def test_a_figure_without_a_name_is_found(self):
+        given = "<!-- given: 0.05, 25 % -->\n\n"
+        fine = given + ("<!-- accuracy: sweep/arms.csv -->\n\nBy `0.77` of the rate, a share of 0.05 or 25 %, ranges of 95 %, of Apache-2.0.\n\n"
+                        "## What was done\n\nA rate of 0.77.\n\n## Beside others\n\nThey lost <!-- given -->0.77<!-- . --> points.\n")  # fmt: skip
+        text = self.filled(fine)
         self.assertIn("| one | epochs | 5.0 % | 3 | 61.00 | +1.00 (-0.50 to +2.50) |", text)
-        self.page.write_text(text.replace("61.0,", "61.2,"))
-        done = self.pages("--check")
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"page\.md:\d+: 61\.2 is in no table of this page")
+        for figure in ("61.0", "61 %", "25.0 %", "3 points", "12 times", "-0.5"):
+            with self.subTest(figure):
+                self.page.write_text(text + f"\nIt came to {figure} of it.\n")
+                done = self.pages("--check")
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, rf"page\.md:\d+: {figure} names no row of a table")
 
     def test_a_mark_does_not_begin_a_line(self):
         self.page.write_text("It gained\n<!-- is: sweep/arms.csv; one; top1 -->61.00<!-- . --> points.\n")
         self.assertIn("page.md:2: a line begins with a mark", self.pages("--check").stderr)
 
-    def test_a_claim_of_another_page_names_its_table(self):
+    def test_figures_of_other_pages_name_their_tables(self):
         self.page.write_text("Nothing.\n")
         other = self.folder / "other" / "README.md"
         other.parent.mkdir()
-        other.write_text("At 1.5 times the rate:\n\n| what | measured |\n|---|---|\n| one | [1.0 better](docs/results/page.md) |\n")
+        other.write_text("At the rate:\n\n| what | measured |\n|---|---|\n| one | [1.0 better](docs/results/page.md) |\n| two | 2.0 |\n")
         done = self.pages(other, "--check")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("README.md:5: 1.0 names no table", done.stderr)
+        for line in ("5: 1.0", "6: 2.0"):
+            self.assertIn(f"README.md:{line} names no row of a table", done.stderr)
+        self.assertNotIn("6: 2.0", self.pages("--partly", other, "--check").stderr)
         other.write_text(other.read_text().replace("1.0 better", "<!-- is: sweep/arms.csv; one; beside_all: .1f -->+1.0 (-0.5 to +2.5)<!-- . -->"))
-        self.assertEqual(self.pages(other, "--check").returncode, 0)
+        self.assertEqual(self.pages("--partly", other, "--check").returncode, 0)
 
     def test_a_table_is_filled_when_it_is_there(self):
         text = self.filled("Before.\n\n<!-- accuracy: sweep/one.csv -->\nAfter.\n")
@@ -154,6 +177,7 @@ class Origins(Case):
         program.write_text("a program")
         self.bench = Bench(program, self.folder, self.folder / "work", self.folder / "results", True, 1)
         self.bench.call = lambda *_: [{"top1": 0.5}]
+        self.bench.made_by = {"version": "a program"}
 
     def keep(self, seed, **changes):
         """A kept result of a training, made by `once`, with some of what it says changed."""
@@ -194,6 +218,33 @@ class Origins(Case):
         self.assertIn("would mix results of 2 machines: ", said)
         self.assertIn("another processor, 64 cores: done/", said)
 
+    def queued(self, **origin):
+        """A run that a sweep's queue keeps, with what its result says of its origin."""
+        results = self.folder / "work" / "sweep-a" / "results"
+        results.mkdir(parents=True, exist_ok=True)
+        key = f"{len(list(results.iterdir())):032x}"
+        run = {"version": 1, "job": "{}", "failed": False, "result": json.dumps({"top1": 0.5, **origin})}
+        (results / f"{key}.json").write_text(json.dumps(run))
+        return key
+
+    def test_runs_of_a_sweep_are_of_one_origin(self):
+        sweep = ["sweep", "cache", "--out", "sweep-a"], ""
+        same = {"program": "00ff", "machine": machine()}
+        for origin in ({}, same, same):
+            self.queued(**origin)
+        self.bench.once(*sweep[0])
+        self.bench.table("sweep", "arms.csv", [{"arm": "a"}])
+        key = self.queued(program="ff00", machine=machine())
+        said = self.refused(sweep)
+        self.assertIn("would mix results of 2 executables: ", said)
+        self.assertIn(f"ff00: sweep-a/results/{key}.json", said)
+
+    def test_runs_of_a_sweep_on_another_machine_are_refused_by_name(self):
+        key = self.queued(program="00ff", machine="another processor, 64 cores, AVX2")
+        said = self.refused((["sweep", "cache", "--out", "sweep-a"], ""))
+        self.assertIn(f"another processor, 64 cores, AVX2: sweep-a/results/{key}.json", said)
+        self.assertIn("would mix results of 2 machines: ", said)
+
     def test_older_results_say_their_machine_in_what_was_printed(self):
         printed = [[{"top1": 0.5, "machines": [{"build": "winnow 0.1.0", "cores_online": cores}]}] for cores in (2, 64)]
         kept = [self.keep(seed, machine=None, printed=said) for seed, said in enumerate(printed)]
@@ -208,30 +259,48 @@ class Origins(Case):
 
 
 class Raw(Case):
-    """The tables are what the raw results say. Those of faults, of reproducible and of bf16 have none."""
+    """`tables`: all of docs/results is what its raw results say. Those of faults, of reproducible and of bf16 were not kept."""
 
-    KEPT = {"sweep": None, "planted": None, "batches": None, "variants": ["micro-batch", "shuffling"]}
+    def tables(self, results, *words):
+        return subprocess.run([sys.executable, "-B", HERE / "tables", results, *words], capture_output=True, text=True)
 
-    def test_tables_are_made_of_raw_results_alone(self):
-        results = HERE.parents[2] / "docs" / "results"
-        work, program = self.folder / "work", self.folder / "winnow"
-        program.write_text("not to be called")
-        bench = Bench(program, self.folder, work, self.folder / "results", False, 2)
-        for cache in ("cifar10", "fashion-mnist", "planted"):
-            (work / cache).mkdir(parents=True)
-            (work / cache / "manifest.json").write_text("{}")
-        shutil.copytree(results / "raw", self.folder / "results" / "raw")
-        bench.take_raw()
-        bench.call = lambda *words: self.fail(f"no raw result of {' '.join(map(str, words))}")
-        for name, parts in self.KEPT.items():
-            module = importlib.import_module(name)
-            for part in parts or sum(module.STAGES, []):
-                module.make(bench, part)
-        made = sorted((self.folder / "results").rglob("*.csv"))
-        self.assertGreater(len(made), 15)
-        for file in made:
-            with self.subTest(file.name):
-                self.assertEqual(file.read_text(), (results / file.relative_to(self.folder / "results")).read_text())
+    def test_tables_and_charts_are_made_of_raw_results_alone(self):
+        done = self.tables(HERE.parents[2] / "docs" / "results", "--check")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lost = [line.partition(": raw results")[0] for line in done.stdout.splitlines()]
+        self.assertEqual(lost, ["copies: half", "copies: all", "faults: 3", "faults: 8", "variants: execution", "peers"])
+
+    def test_all_reduces_of_two_programs_are_refused_by_name(self):
+        results = self.folder / "results"
+        shutil.copytree(HERE.parents[2] / "docs" / "results", results)
+        raw = results / "all-reduce" / "debian-13-raw.jsonl"
+        lines = [{**json.loads(line), "origin": "program 00ff on a processor"} for line in raw.read_text().splitlines()]
+        write = lambda: raw.write_text("".join(json.dumps(line) + "\n" for line in lines))  # noqa: E731
+        lines[-1]["origin"] = "program of MPICH on a processor"
+        self.assertEqual(lines[-1]["algorithm"], "MPICH")
+        write()
+        lines[2]["origin"] = "program ff00 on a processor"
+        found = {line["origin"] for line in lines}
+        write()
+        self.assertEqual(len(found), 3)
+        done = self.tables(results, "--check")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a table would mix 2 programs or machines: ", done.stderr)
+        self.assertIn(f"{lines[2]['hosts']} hosts, {lines[2]['size']}, {lines[2]['algorithm']}: program ff00", done.stderr)
+
+    def test_what_differs_is_found_and_made_anew(self):
+        results = self.folder / "results"
+        shutil.copytree(HERE.parents[2] / "docs" / "results", results)
+        arms, chart = results / "planted" / "arms.csv", results / "sweep" / "cifar10-epochs.svg"
+        was = arms.read_bytes(), chart.read_bytes()
+        arms.write_bytes(was[0].replace(b"1.35", b"1.45"))
+        chart.unlink()
+        found = self.tables(results, "--check")
+        self.assertEqual(found.returncode, 1)
+        self.assertIn("raw results say something else than planted/arms.csv, sweep/cifar10-epochs.svg", found.stderr)
+        self.assertFalse(chart.exists())
+        self.assertEqual(self.tables(results).returncode, 0)
+        self.assertEqual((arms.read_bytes(), chart.read_bytes()), was)
 
 
 if __name__ == "__main__":
