@@ -5,6 +5,8 @@ import csv
 import ctypes
 import dataclasses
 import hashlib
+import importlib.machinery
+import importlib.util
 import json
 import math
 import os
@@ -223,6 +225,14 @@ class Bench:
             writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
+
+
+def script(path):
+    """Another benchmark of tests/bench as a module."""
+    loader = importlib.machinery.SourceFileLoader(path.replace("/", "_"), str(HERE.parent / path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
 
 
 def said_by(*words):

@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE))
 sys.dont_write_bytecode = True
 import figures  # noqa: E402
 import student  # noqa: E402
-from bench import Bench, machine  # noqa: E402
+from bench import Bench, machine, script  # noqa: E402
 
 ARMS = """arm,equal,removed,bits,precision,seeds,top1,beside_all,all_least,all_most,loss,beside_control,control_least,control_most,p_control,top1_by_seed
 all,epochs,0.0,,,3,60.00,,,,,,,,,60.1 59.9 60.0
@@ -269,6 +269,13 @@ class Raw(Case):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lost = [line.partition(": raw results")[0] for line in done.stdout.splitlines()]
         self.assertEqual(lost, ["copies: half", "copies: all", "faults: 3", "faults: 8", "variants: execution", "peers"])
+
+    def test_steps_of_other_programs_are_refused_by_name(self):
+        libraries = script("step/libraries")
+        rows = [{"net": "lenet", "type": "f32"}, {"net": "lenet", "type": "bf16", "origin": "programs 00 and ff on a processor"}]
+        libraries.refuse_others(rows, rows[1]["origin"], "steps.csv")
+        with self.assertRaisesRegex(SystemExit, "steps.csv has rows of others: lenet bf16 is of programs 00 and ff on a processor, this is another"):
+            libraries.refuse_others(rows, "another", "steps.csv")
 
     def test_all_reduces_of_two_programs_are_refused_by_name(self):
         results = self.folder / "results"
