@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <numbers>
 #include <numeric>
 #include <stdexcept>
 
@@ -17,6 +18,19 @@ double where_it_falls_to(double level, double low, double high, const auto& fall
     (falls(middle) > level ? low : high) = middle;
   }
   return (low + high) / 2;
+}
+
+// The difference b - a in accuracy (Bonett and Price 2012): one image more for each that is right
+// alone.
+struct SmoothedDifference {
+  double mean = 0;
+  double error = 0;  // standard error, above 0
+};
+SmoothedDifference smoothed_difference(const PairedHits& hits) noexcept {
+  const double n = static_cast<double>(hits.images()) + 2;
+  const double a = (static_cast<double>(hits.only_a) + 1) / n;
+  const double b = (static_cast<double>(hits.only_b) + 1) / n;
+  return {b - a, std::sqrt((a + b - (b - a) * (b - a)) / n)};
 }
 
 }  // namespace
@@ -129,18 +143,42 @@ double mcnemar(const PairedHits& hits) noexcept {
 }
 
 Interval share_difference(const PairedHits& hits, double confidence) {
-  const double n = static_cast<double>(hits.images()) + 2;
-  const double a = (static_cast<double>(hits.only_a) + 1) / n;
-  const double b = (static_cast<double>(hits.only_b) + 1) / n;
-  const double difference = b - a;
-  const double half = normal_quantile(0.5 + confidence / 2) *
-                      std::sqrt(std::max(0.0, a + b - difference * difference) / n);
-  return {std::max(-1.0, difference - half), std::min(1.0, difference + half)};
+  const SmoothedDifference difference = smoothed_difference(hits);
+  const double half = normal_quantile(0.5 + confidence / 2) * difference.error;
+  return {std::max(-1.0, difference.mean - half), std::min(1.0, difference.mean + half)};
 }
 
-Loss loss_by(const Interval& difference, double margin) noexcept {
-  if (difference.least > -margin) return Loss::kNone;
-  return difference.most < -margin ? Loss::kSome : Loss::kUnknown;
+double p_no_loss(std::span<const double> a, std::span<const double> b, double margin,
+                 double resolution, double shared) {
+  std::vector<double> least(a.begin(), a.end());
+  for (double& value : least) value -= margin;
+  const PairedDifference above = paired_difference(least, b, kConfidence, resolution, shared);
+  return above.mean > 0 ? *above.p / 2 : 1 - *above.p / 2;
+}
+
+double p_no_loss(const PairedHits& hits, double margin) noexcept {
+  const SmoothedDifference difference = smoothed_difference(hits);
+  return std::erfc((difference.mean + margin) / difference.error / std::numbers::sqrt2) / 2;
+}
+
+std::vector<std::optional<LossVerdict>> judge_losses(
+    std::span<const std::optional<double>> p_no_loss) {
+  constexpr double kLevel = 1 - kConfidence;
+  std::vector<std::optional<double>> some(p_no_loss.begin(), p_no_loss.end());
+  for (auto& p : some) {
+    if (p) p = 1 - *p;
+  }
+  const auto none_of_all = holm_of_known(p_no_loss);
+  const auto some_of_all = holm_of_known(some);
+  std::vector<std::optional<LossVerdict>> verdicts(p_no_loss.size());
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (!none_of_all[i]) continue;
+    verdicts[i] = {.p_no_loss = *none_of_all[i],
+                   .loss = *none_of_all[i] <= kLevel   ? Loss::kNone
+                           : *some_of_all[i] <= kLevel ? Loss::kSome
+                                                       : Loss::kUnknown};
+  }
+  return verdicts;
 }
 
 std::vector<double> holm(std::span<const double> p) {
@@ -154,6 +192,20 @@ std::vector<double> holm(std::span<const double> p) {
     adjusted[order[rank]] = most;
   }
   return adjusted;
+}
+
+std::vector<std::optional<double>> holm_of_known(std::span<const std::optional<double>> p) {
+  std::vector<double> known;
+  for (const auto& one : p) {
+    if (one) known.push_back(*one);
+  }
+  const std::vector<double> all = holm(known);
+  std::vector<std::optional<double>> out(p.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    if (p[i]) out[i] = all[next++];
+  }
+  return out;
 }
 
 }  // namespace winnow

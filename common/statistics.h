@@ -84,15 +84,30 @@ Interval share_difference(const PairedHits& hits, double confidence = kConfidenc
 
 // Result of a non-inferiority test of b against a, with a margin fixed beforehand.
 enum class Loss {
-  kNone,     // the whole interval of the difference is above -margin
-  kSome,     // the whole interval is below -margin
+  kNone,     // a loss of the margin or more is excluded
+  kSome,     // a loss of more than the margin is shown
   kUnknown,  // neither: more runs or a wider margin are needed
 };
-// difference  Two-sided interval with confidence 1 - 2 alpha for a test of level alpha; 0.9 for 5
-//             %.
-Loss loss_by(const Interval& difference, double margin) noexcept;
+struct LossVerdict {
+  double p_no_loss = 1;  // adjusted as the verdict
+  Loss loss = Loss::kUnknown;
+};
+
+// The p-value of a difference as high as that of b less a if b lost just `margin`, one-sided.
+// Several pairs: Student's, as paired_difference(), of two pairs or more.
+double p_no_loss(std::span<const double> a, std::span<const double> b, double margin,
+                 double resolution = 0, double shared = 0);
+// Two nets on the same images: as share_difference().
+double p_no_loss(const PairedHits& hits, double margin) noexcept;
+
+// Verdicts of several tests at 5 % together, by Holm: "none" and "some" each by themselves. Order
+// is preserved; nullopt if p is not known.
+std::vector<std::optional<LossVerdict>> judge_losses(
+    std::span<const std::optional<double>> p_no_loss);
 
 // p-values of several tests, adjusted for multiple testing (Holm 1979). Order is preserved.
 std::vector<double> holm(std::span<const double> p);
+// The same of those that are known.
+std::vector<std::optional<double>> holm_of_known(std::span<const std::optional<double>> p);
 
 }  // namespace winnow

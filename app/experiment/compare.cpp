@@ -67,15 +67,22 @@ std::vector<RunPair> pairs_of(const std::vector<ComparedRun>& runs,
   return pairs;
 }
 
-PairedDifference over_seeds(const std::vector<RunPair>& pairs, double confidence) {
+// Accuracies of the first recipe and of another that are paired, as paired_difference() takes them.
+struct Paired {
   std::vector<double> first;
   std::vector<double> other;
+  double resolution = 0;
+  double shared = 0;
+};
+
+Paired by_seed(const std::vector<RunPair>& pairs) {
   const auto images = static_cast<double>(pairs.front().hits.images());
+  Paired paired{.first = {}, .other = {}, .resolution = 1 / images};
   for (const RunPair& pair : pairs) {
-    first.push_back(static_cast<double>(pair.hits.both + pair.hits.only_a) / images);
-    other.push_back(static_cast<double>(pair.hits.both + pair.hits.only_b) / images);
+    paired.first.push_back(static_cast<double>(pair.hits.both + pair.hits.only_a) / images);
+    paired.other.push_back(static_cast<double>(pair.hits.both + pair.hits.only_b) / images);
   }
-  return paired_difference(first, other, confidence, 1 / images);
+  return paired;
 }
 
 // In the order of the folds; means over the pairs.
@@ -104,49 +111,67 @@ std::vector<FoldPair> folds_of(const std::vector<ComparedRun>& runs,
 }
 
 // Of two folds or more.
-PairedDifference over_folds(const std::vector<FoldPair>& folds, double confidence) {
-  std::vector<double> first;
-  std::vector<double> other;
+Paired by_fold(const std::vector<FoldPair>& folds) {
+  Paired paired;
   double images = 0;
   for (const FoldPair& fold : folds) {
-    first.push_back(fold.first);
-    other.push_back(fold.other);
+    paired.first.push_back(fold.first);
+    paired.other.push_back(fold.other);
     images += static_cast<double>(fold.images);
   }
   const auto count = static_cast<double>(folds.size());
-  return paired_difference(first, other, confidence, count / images, 1 / (count - 1));
+  paired.resolution = count / images;
+  paired.shared = 1 / (count - 1);
+  return paired;
 }
 
+PairedDifference difference_of(const Paired& of) {
+  return paired_difference(of.first, of.other, kConfidence, of.resolution, of.shared);
+}
+
+// p of this recipe alone.
 BesideFirst beside_first(const std::vector<ComparedRun>& runs, const Comparison& comparison,
-                         std::size_t recipe, std::optional<double> margin) {
+                         std::size_t recipe) {
   BesideFirst out{.recipe = recipe,
                   .pairs = pairs_of(runs, comparison.recipes.front(), comparison.recipes[recipe])};
-  constexpr double kTwoTails = 0.9;  // 5 % on the side of a loss
   out.folds = folds_of(runs, out.pairs);
   if (out.folds.size() > 1) {
-    out.over_folds = over_folds(out.folds, 0.95);
+    out.over_folds = difference_of(by_fold(out.folds));
     out.p = out.over_folds->p;
-    if (margin) out.loss = loss_by(*over_folds(out.folds, kTwoTails).interval, *margin);
   } else if (out.pairs.size() > 1) {
-    out.over_seeds = over_seeds(out.pairs, 0.95);
+    out.over_seeds = difference_of(by_seed(out.pairs));
     out.p = out.over_seeds->p;
-    if (margin) out.loss = loss_by(*over_seeds(out.pairs, kTwoTails).interval, *margin);
   } else if (out.pairs.size() == 1) {
     out.p = out.pairs.front().p;
-    if (margin) out.loss = loss_by(share_difference(out.pairs.front().hits, kTwoTails), *margin);
   }
   return out;
 }
 
-void correct_by_holm(std::vector<BesideFirst>& others) {
-  std::vector<double> p;
-  for (const BesideFirst& other : others) {
-    if (other.p) p.push_back(*other.p);
+// The p-value of a loss of `margin`, of this recipe alone. Nothing: it has no pair.
+std::optional<double> p_of_margin(const BesideFirst& beside, double margin) {
+  if (beside.pairs.empty()) return std::nullopt;
+  if (!beside.over_folds && !beside.over_seeds) {
+    return p_no_loss(beside.pairs.front().hits, margin);
   }
-  const std::vector<double> corrected = holm(p);
-  auto next = corrected.begin();
-  for (BesideFirst& other : others) {
-    if (other.p) other.p = *next++;
+  const Paired of = beside.over_folds ? by_fold(beside.folds) : by_seed(beside.pairs);
+  return p_no_loss(of.first, of.other, margin, of.resolution, of.shared);
+}
+
+void correct_by_holm(std::optional<double> margin, std::vector<BesideFirst>& others) {
+  std::vector<std::optional<double>> p;
+  std::vector<std::optional<double>> p_of_margins;
+  for (const BesideFirst& other : others) {
+    p.push_back(other.p);
+    p_of_margins.push_back(margin ? p_of_margin(other, *margin) : std::nullopt);
+  }
+  const auto corrected = holm_of_known(p);
+  const auto verdicts = judge_losses(p_of_margins);
+  const auto recipes = static_cast<std::size_t>(
+      std::ranges::count_if(p, [](const auto& one) { return one.has_value(); }));
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    others[i].p = corrected[i];
+    if (verdicts[i]) others[i].loss = verdicts[i]->loss;
+    others[i].corrected_for = recipes;
   }
 }
 
@@ -238,9 +263,9 @@ Comparison compare(const std::vector<ComparedRun>& runs, std::optional<double> m
   Comparison comparison{
       .images = runs.front().ids.size(), .recipes = recipes_of(runs), .others = {}};
   for (std::size_t recipe = 1; recipe < comparison.recipes.size(); ++recipe) {
-    comparison.others.push_back(beside_first(runs, comparison, recipe, margin));
+    comparison.others.push_back(beside_first(runs, comparison, recipe));
   }
-  correct_by_holm(comparison.others);
+  correct_by_holm(margin, comparison.others);
   return comparison;
 }
 
@@ -323,6 +348,10 @@ std::string in_words(const BesideFirst& beside, std::optional<double> margin) {
                 ? ": a loss of more than " + points_of_margin
                 : ": a loss of " + points_of_margin + " is neither shown nor excluded; more " +
                       (beside.over_folds ? "folds" : "seeds") + " tell";
+  }
+  if (beside.corrected_for > 1) {
+    text += fmt::format("; p{} corrected for {} recipes by Holm",
+                        beside.loss ? " and this verdict are" : " is", beside.corrected_for);
   }
   if (!beside.over_folds && !beside.over_seeds) {
     text += "; this is of these two nets, another seed can differ by as much: recipes take several";

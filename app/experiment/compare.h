@@ -56,9 +56,10 @@ struct BesideFirst {
   std::vector<FoldPair> folds = {};
   // Of two folds or more, by the corrected resampled t-test, for folds share training images.
   std::optional<PairedDifference> over_folds = {};
-  // Of over_folds, over_seeds, or a single pair; by Holm, of all recipes.
+  // Of over_folds, over_seeds, or a single pair; both by Holm, of as many recipes.
   std::optional<double> p = {};
-  std::optional<Loss> loss = {};  // where a margin is given: of the same
+  std::optional<Loss> loss = {};  // where a margin is given
+  std::size_t corrected_for = 1;
 };
 
 struct Comparison {

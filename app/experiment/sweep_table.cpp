@@ -71,30 +71,11 @@ ArmResult runs_of(const SweepArm& arm, const OutcomeOf& outcome_of) {
   return result;
 }
 
-// The p-values by Holm, in the places of `family`; nothing where there is none.
-std::vector<std::optional<double>> corrected(const std::vector<std::optional<double>>& single) {
-  std::vector<double> known;
-  for (const auto& p : single) {
-    if (p) known.push_back(*p);
-  }
-  const std::vector<double> all = holm(known);
-  std::vector<std::optional<double>> out(single.size());
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < single.size(); ++i) {
-    if (single[i]) out[i] = all[next++];
-  }
-  return out;
-}
-
-// The probability of a difference as high as this one if it were the margin that is lost.
-std::optional<double> p_no_loss(const ArmResult& all, const ArmResult& arm,
-                                const SweepJudge& judge) {
-  auto [first, other] = common_seeds(all, arm);
+std::optional<double> p_beside_all(const ArmResult& all, const ArmResult& arm,
+                                   const SweepJudge& judge) {
+  const auto [first, other] = common_seeds(all, arm);
   if (first.size() < 2) return std::nullopt;
-  for (double& top1 : first) top1 -= judge.margin;
-  const PairedDifference above =
-      paired_difference(first, other, kConfidence, 1 / static_cast<double>(judge.held_out_images));
-  return above.mean > 0 ? *above.p / 2 : 1 - *above.p / 2;
+  return p_no_loss(first, other, judge.margin, 1 / static_cast<double>(judge.held_out_images));
 }
 
 // The first arm that has the same runs.
@@ -105,32 +86,23 @@ std::size_t first_of_equal(const std::vector<SweepArm>& arms, std::size_t place)
 
 void judge_family(const std::vector<std::size_t>& family, const SweepJudge& judge,
                   std::vector<ArmResult>& results) {
-  constexpr double kLevel = 1 - kConfidence;
-  std::vector<std::optional<double>> none;
-  std::vector<std::optional<double>> some;
+  std::vector<std::optional<double>> alone;
   std::vector<std::optional<double>> control;
   for (const std::size_t i : family) {
     const ArmResult& arm = results[i];
-    none.emplace_back();
-    some.emplace_back();
     control.push_back(arm.beside_control ? arm.beside_control->p : std::nullopt);
-    if (!arm.beside_all) continue;
-    none.back() = p_no_loss(results.front(), arm, judge);
-    if (none.back()) some.back() = 1 - *none.back();
+    alone.push_back(arm.beside_all ? p_beside_all(results.front(), arm, judge) : std::nullopt);
   }
-  const auto none_of_all = corrected(none);
-  const auto some_of_all = corrected(some);
-  const auto control_of_all = corrected(control);
+  const auto verdicts = judge_losses(alone);
+  const auto control_of_all = holm_of_known(control);
   for (std::size_t k = 0; k < family.size(); ++k) {
     ArmResult& arm = results[family[k]];
     arm.p_control = control_of_all[k];
     // A recipe of which a run diverged may not be said to lose nothing.
-    if (!none[k] || !arm.failures.empty()) continue;
-    arm.p_no_loss = none_of_all[k];
-    arm.passes_alone = *none[k] <= kLevel;
-    arm.loss = *none_of_all[k] <= kLevel   ? Loss::kNone
-               : *some_of_all[k] <= kLevel ? Loss::kSome
-                                           : Loss::kUnknown;
+    if (!verdicts[k] || !arm.failures.empty()) continue;
+    arm.p_no_loss = verdicts[k]->p_no_loss;
+    arm.passes_alone = *alone[k] <= 1 - kConfidence;
+    arm.loss = verdicts[k]->loss;
   }
 }
 

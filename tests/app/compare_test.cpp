@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -18,6 +19,7 @@ namespace winnow::app::compare_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A run whose accuracy is about `accuracy`, on `images` images of label 0.
 ComparedRun run_of(const std::string& lr, int seed, double accuracy, std::size_t images = 400) {
@@ -82,6 +84,23 @@ TEST(Compare, CorrectsForSeveralRecipes) {
   }
   EXPECT_EQ(corrected, holm(plain));
   EXPECT_NE(corrected, plain);
+}
+
+// p of no loss of two points is 0.043 alone, 0.087 by Holm of two recipes.
+TEST(Compare, CorrectsVerdictsOfLossForSeveralRecipes) {
+  std::vector<ComparedRun> runs;
+  for (const char* const lr : {"0.1", "0.2", "0.3"}) {
+    runs.push_back(run_of(lr, 1, 1));
+    const std::size_t from = runs.size() == 1 ? 0 : 10;
+    for (std::size_t i = from; i < from + 10; ++i) runs.back().predictions[i] = 1;
+  }
+  const BesideFirst alone = compare({runs[0], runs[1]}, 0.02).others.front();
+  EXPECT_EQ(alone.loss, Loss::kNone);
+  EXPECT_THAT(in_words(alone, 0.02), Not(HasSubstr("Holm")));
+  const BesideFirst of_two = compare(runs, 0.02).others.front();
+  EXPECT_EQ(of_two.loss, Loss::kUnknown);
+  EXPECT_THAT(in_words(of_two, 0.02),
+              HasSubstr("p and this verdict are corrected for 2 recipes by Holm"));
 }
 
 TEST(Compare, IsOfTheImagesThatAllHave) {
@@ -278,6 +297,27 @@ TEST(CompareFolds, KeepTheirWordInSimulations) {
   EXPECT_LT(corrected / kTimes, 0.06);
   EXPECT_LT(claims / kTimes, 0.01);
   EXPECT_GT(seen / kTimes, 0.3);
+}
+
+// Eight recipes that all lose just the margin: one verdict of "no loss" is a false one.
+TEST(Compare, AllVerdictsTogetherKeepTheirLevelInSimulations) {
+  int claims = 0;
+  constexpr int kTimes = 300;
+  for (int time = 0; time < kTimes; ++time) {
+    std::vector<ComparedRun> runs;
+    for (int recipe = 0; recipe < 9; ++recipe) {
+      for (int seed = 0; seed < 3; ++seed) {
+        runs.push_back(
+            run_of(std::to_string(recipe), 10 * time + seed, recipe == 0 ? 0.9 : 0.85, 200));
+      }
+    }
+    const Comparison found = compare(runs, 0.05);
+    claims += std::ranges::any_of(
+                  found.others, [](const BesideFirst& other) { return other.loss == Loss::kNone; })
+                  ? 1
+                  : 0;
+  }
+  EXPECT_LT(claims, 0.05 * kTimes + 12);
 }
 
 // Of equal recipes few are told to differ, and of one that loses twice the margin none is told to

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -134,12 +135,34 @@ TEST(CountHits, CountsEachImageOnce) {
   EXPECT_EQ(hits.images(), 5U);
 }
 
-TEST(LossBy, GoesByTheWholeInterval) {
-  EXPECT_EQ(loss_by({-0.004, 0.01}, 0.005), Loss::kNone);
-  EXPECT_EQ(loss_by({-0.004, -0.001}, 0.005), Loss::kNone);
-  EXPECT_EQ(loss_by({-0.02, -0.006}, 0.005), Loss::kSome);
-  EXPECT_EQ(loss_by({-0.02, 0.001}, 0.005), Loss::kUnknown);
-  EXPECT_EQ(loss_by({-0.005, 0.001}, 0.005), Loss::kUnknown);
+// The verdict of a single test.
+Loss loss_of(double p_no_loss) {
+  return judge_losses(std::vector{std::optional(p_no_loss)})[0]->loss;
+}
+
+// Of a two-sided interval of 90 % the end at the margin is where the one-sided p is 5 %.
+TEST(NoLoss, IsShownWhereTheWholeIntervalIsAboveTheMargin) {
+  const std::vector<double> a{0.90, 0.91, 0.92, 0.93};
+  const std::vector<double> b{0.901, 0.908, 0.919, 0.933};
+  const Interval seeds = *paired_difference(a, b, 0.9, 0.001, 0.1).interval;
+  EXPECT_NEAR(p_no_loss(a, b, -seeds.least, 0.001, 0.1), 0.05, 1e-9);
+  EXPECT_NEAR(p_no_loss(a, b, -seeds.most, 0.001, 0.1), 0.95, 1e-9);
+  const PairedHits hits{.both = 300, .only_a = 30, .only_b = 20, .neither = 50};
+  const Interval images = share_difference(hits, 0.9);
+  EXPECT_NEAR(p_no_loss(hits, -images.least), 0.05, 1e-9);
+  EXPECT_NEAR(p_no_loss(hits, -images.most), 0.95, 1e-9);
+}
+
+TEST(NoLoss, IsJudgedTogetherByHolm) {
+  EXPECT_EQ(loss_of(0.05), Loss::kNone);
+  EXPECT_EQ(loss_of(0.06), Loss::kUnknown);
+  EXPECT_EQ(loss_of(0.96), Loss::kSome);
+  const auto got = judge_losses(std::vector<std::optional<double>>{0.02, {}, 0.03, 0.5, 0.99});
+  EXPECT_NEAR(got[0]->p_no_loss, 0.08, 1e-12);
+  EXPECT_EQ(got[0]->loss, Loss::kUnknown);
+  EXPECT_FALSE(got[1]);
+  EXPECT_NEAR(got[2]->p_no_loss, 0.09, 1e-12);
+  EXPECT_EQ(got[4]->loss, Loss::kSome) << "0.01, of four";
 }
 
 TEST(Holm, IsThatOfR) {
@@ -148,6 +171,10 @@ TEST(Holm, IsThatOfR) {
   const std::vector<double> want{0.03, 0.06, 0.06, 0.02};
   for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-12) << i;
   EXPECT_TRUE(holm({}).empty());
+  const auto known = holm_of_known(std::vector<std::optional<double>>{0.01, {}, 0.04});
+  EXPECT_NEAR(*known[0], 0.02, 1e-12);
+  EXPECT_FALSE(known[1]);
+  EXPECT_NEAR(*known[2], 0.04, 1e-12);
 }
 
 // Simulations. Each says how often something is true of experiments whose truth is known.
@@ -215,8 +242,7 @@ TEST(Simulated, NoLossIsNotClaimedOfALossOfTwiceTheMargin) {
   const auto claims = [&](int seeds, double loss, double noise) {
     return world.rate(3000, [&] {
       const Accuracies runs = accuracies(world, seeds, -loss, noise);
-      const PairedDifference got = paired_difference(runs.a, runs.b, 0.9);
-      return loss_by(*got.interval, margin) == Loss::kNone;
+      return loss_of(p_no_loss(runs.a, runs.b, margin)) == Loss::kNone;
     });
   };
   for (const int seeds : {2, 3, 5, 8}) {
@@ -260,9 +286,8 @@ TEST(Simulated, TestsOnTheSameImagesAlarmAndCoverAtTheirRate) {
     EXPECT_GT(covered, 0.935) << share;
   }
   EXPECT_GT(world.rate(500, [&] { return mcnemar(nets(world, 0.02, 0.08)) < 0.05; }), 0.9);
-  const double claimed = world.rate(2000, [&] {
-    return loss_by(share_difference(nets(world, 0.06, 0.04), 0.9), 0.01) == Loss::kNone;
-  });
+  const double claimed = world.rate(
+      2000, [&] { return loss_of(p_no_loss(nets(world, 0.06, 0.04), 0.01)) == Loss::kNone; });
   EXPECT_LT(claimed, 0.02);
 }
 
