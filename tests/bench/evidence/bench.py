@@ -290,4 +290,4 @@ def row_of(name, top1, other):
     return {"arm": name, "seeds": len(top1), "top1": points(mean(top1)), "difference": points(seeds.get("mean")),
             "least": points(apart.get("least")), "most": points(apart.get("most")),
             "p": "" if not other or other["p_holm"] is None else f"{other['p_holm']:.3g}",
-            "loss": (other or {}).get("loss") or "", "top1_by_seed": " ".join(points(value) for value in top1)}  # fmt: skip
+            "top1_by_seed": " ".join(points(value) for value in top1)}  # fmt: skip
