@@ -59,7 +59,8 @@ void require_equal_sizes(std::size_t in, std::size_t out);
 
 // P processes that work together, with a progress engine that moves the data.
 //
-// Ranks    Every collective is called by all ranks in the same order, with equal counts.
+// Ranks    Every collective is called by all ranks in the same order, with equal counts. That of
+//          transfers may be of some ranks: the others call start() with none, and any buffer.
 // Threads  One at a time. All-to-alls are a separate class: another thread may start them, and
 //          their order only matters among themselves.
 // Errors   SystemError.
@@ -80,6 +81,8 @@ class Communicator {
   // Shares      A reduce-scatter and an all-gather work as ShareSchedule says.
   // In          `transfers` must be for this placement() and buffer.size() elements. They must live
   //             until wait() returns, and may be reused.
+  // Some ranks  With no transfers this rank takes no part: its buffer stays, and wait() waits for
+  //             nobody.
   // Order       Additions follow the order of the transfers, never timing. Integers have the same
   //             bits in any order.
   // NaN         NaN and infinities are passed on.

@@ -78,13 +78,12 @@ struct Messages {
 // The mean over ranks with neighbours; 0 if there are none.
 double seconds_of_messages(Communicator& comm, const Neighbours& peers, const Messages& sent) {
   const bool takes_part = peers.to != comm.rank();
-  const std::size_t count = takes_part ? sent.elements : 0;
+  const std::size_t count = sent.elements;
   std::vector<float> buffer(static_cast<std::size_t>(1 + sent.chains) * count);
   std::vector<Transfer> transfers;
-  for (int chain = 0; chain < sent.chains; ++chain) {
-    // A rank without neighbours still takes part in each chain, as every all-reduce requires.
+  for (int chain = 0; takes_part && chain < sent.chains; ++chain) {
     const std::size_t into = static_cast<std::size_t>(1 + chain) * count;
-    for (int round = 0; round < (takes_part ? sent.rounds : 1); ++round) {
+    for (int round = 0; round < sent.rounds; ++round) {
       transfers.push_back({Transfer::Kind::kReceiveCopy, peers.from, chain, round, into, count});
       transfers.push_back({Transfer::Kind::kSend, peers.to, chain, round, /*begin=*/0, count});
     }

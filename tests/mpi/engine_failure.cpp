@@ -1,7 +1,7 @@
-// What a failed engine leaves of the messages under way. Run under local_mpirun with the name of a
-// case. Rank 0 has an engine that fails; rank 1 calls MPI itself, and sends late. What a network
-// card or another process would do at any time, write a message into the buffer of a receive that
-// is posted, happens here while rank 0 calls MPI.
+// What a failed engine leaves of the messages under way, and one whose rank is late. Run under
+// local_mpirun with the name of a case. Rank 0 has an engine that fails; rank 1 calls MPI itself,
+// and sends late. What a network card or another process would do at any time, write a message into
+// the buffer of a receive that is posted, happens here while rank 0 calls MPI.
 
 #include <mpi.h>
 #include <sys/ioctl.h>
@@ -76,6 +76,9 @@ void break_engine(ProgressEngine& engine) {
 
 std::vector<Transfer> copy_from_rank_1(std::size_t count) {
   return {{Transfer::Kind::kReceiveCopy, 1, 0, 0, 0, count}};
+}
+std::vector<Transfer> copy_from_rank_0() {
+  return {{Transfer::Kind::kReceiveCopy, 0, 0, 0, 0, kSmall}};
 }
 
 // The operation is over, with an error; its buffer is somebody else's from now on.
@@ -256,6 +259,42 @@ bool stuck(const World& world) {
   return false;
 }
 
+// Rank 2 is late with the first sum, which rank 1 gets by way of rank 0. These two go on meanwhile,
+// until tags would come again that the first sum has.
+bool late_rank(const World& world) {
+  using Kind = Transfer::Kind;
+  constexpr int kFewTags = 4;
+  constexpr int kSums = 12;
+  const std::vector<Transfer> first =
+      world.rank == 0   ? std::vector<Transfer>{{Kind::kReceiveAdd, 2, 0, 0, 0, kSmall},
+                                                {Kind::kSend, 1, 0, 1, 0, kSmall}}
+      : world.rank == 1 ? copy_from_rank_0()
+                        : std::vector<Transfer>{{Kind::kSend, 0, 0, 0, 0, kSmall}};
+  const std::vector<Transfer> others =
+      world.rank == 0   ? std::vector<Transfer>{{Kind::kSend, 1, 0, 0, 0, kSmall}}
+      : world.rank == 1 ? copy_from_rank_0()
+                        : std::vector<Transfer>{};
+  if (world.rank == 2) wait_to_go_on(world);
+  ProgressEngine engine(world.channels, kFewTags);
+  std::vector<Buffer> buffers;
+  for (int s = 0; s < kSums; ++s) {
+    buffers.emplace_back(kSmall, world.rank == 2 ? kOthers : world.rank == 1 ? -1 : s);
+  }
+  std::vector<std::shared_future<void>> done;
+  for (int s = 0; s < kSums; ++s) {
+    done.push_back(receive(engine, buffers[static_cast<std::size_t>(s)], s == 0 ? first : others));
+  }
+  done[1].get();
+  if (world.rank == 0) *world.go_on = true;
+  for (const auto& one : done) one.get();
+  for (int s = 0; world.rank < 2 && s < kSums; ++s) {
+    const Buffer& buffer = buffers[static_cast<std::size_t>(s)];
+    if (std::ranges::count(buffer, s == 0 ? kOthers : s) != std::ssize(buffer)) return false;
+  }
+  if (world.rank == 1) say("in order");
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -280,11 +319,13 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   bool good = true;
   // Where all ranks are ended none may be finalising: Open MPI's launcher would wait for it.
-  if (world.rank < 2 || which == "collective" || which == "borrowed" || which == "stuck") {
+  if (world.rank < 2 || which == "collective" || which == "borrowed" || which == "stuck" ||
+      which == "late_rank") {
     good = which == "late"         ? late(world)
            : which == "under_way"  ? under_way(world)
            : which == "collective" ? collective(world)
            : which == "borrowed"   ? borrowed(world)
+           : which == "late_rank"  ? late_rank(world)
                                    : stuck(world);
   }
   if (!good) MPI_Abort(MPI_COMM_WORLD, 3);

@@ -44,14 +44,18 @@ Message message_of(const Operation& operation, const Transfer& transfer) noexcep
   return {operation.combine.type, transfer.count, bytes};
 }
 
+int Chain::tag_of(const Transfer& transfer) const {
+  return tags[static_cast<std::size_t>(&transfer - &operation->transfers[first])];
+}
+
 Channel::Channel(MPI_Comm comm, int tag_limit, std::size_t window, SendCall send,
                  RequestPool& requests, Announcements& announcements)
     : comm_(comm),
-      tag_limit_(tag_limit),
       send_(send),
       requests_(requests),
       announcements_(announcements),
-      chains_(window) {
+      chains_(window),
+      tags_(tag_limit) {
   for (Chain& chain : chains_) idle_.push_back(&chain);
 }
 
@@ -62,7 +66,6 @@ void Channel::announce(Operation& operation) {
 void Channel::start_collective(Operation& operation) {
   operation.posted = true;
   requests_.make_room(1);
-  operation.tag = take_tag();  // also without transfers: other ranks may have some
   before_message("mpi.collective", -1);
   requests_.add(operation.start(comm_), {&operation, nullptr, nullptr});
   operation.opening = true;
@@ -71,15 +74,10 @@ void Channel::start_collective(Operation& operation) {
 bool Channel::start_chains(Operation& operation) {
   const std::span<const Transfer> transfers = operation.transfers;
   const std::size_t before = operation.started;
-  while (operation.started < transfers.size() && !idle_.empty()) {
+  while (operation.started < transfers.size() && may_start_chain()) {
     Chain& chain = *idle_.back();
     idle_.pop_back();
     chain.operation = &operation;
-    // Every rank takes part in every chain of an all-reduce, or its contribution would be missing.
-    // So all ranks count alike, and ranks in the same chain are apart by a few windows at most. Of
-    // an all-to-all a rank is in some chains only: all have the operation's tag, and a pair's
-    // messages match since both ends post them in the same order, chain by chain.
-    chain.tag = operation.tag ? *operation.tag : take_tag();
     chain.first = chain.end = operation.started;
     chain.last = chain.first;
     while (chain.last < transfers.size() &&
@@ -87,6 +85,7 @@ bool Channel::start_chains(Operation& operation) {
       ++chain.last;
     }
     operation.started = chain.last;
+    take_tags(chain);
     start_round(chain);
   }
   return operation.started != before;
@@ -97,10 +96,20 @@ bool Channel::finish(const Posted& posted) {
   return --posted.chain->waiting == 0 && finish_round(*posted.chain);
 }
 
-int Channel::take_tag() {
-  const int tag = next_tag_;
-  next_tag_ = tag == tag_limit_ ? 0 : tag + 1;
-  return tag;
+// A chain that waits for a late rank keeps its tags, while chains without that rank go on.
+bool Channel::may_start_chain() const {
+  return !idle_.empty() && std::ranges::all_of(chains_, [this](const Chain& chain) {
+    return chain.number == 0 || tags_.may_begin(chain.number);
+  });
+}
+
+void Channel::take_tags(Chain& chain) {
+  chain.number = tags_.begin_chain();
+  chain.tags.clear();
+  for (std::size_t i = chain.first; i < chain.last; ++i) {
+    const Transfer& transfer = chain.operation->transfers[i];
+    chain.tags.push_back(tags_.of(transfer.peer, transfer.kind == Transfer::Kind::kSend));
+  }
 }
 
 void Channel::start_round(Chain& chain) {
@@ -128,8 +137,8 @@ void Channel::post_receive(Chain& chain, const Transfer& transfer) {
                         : operation.in + transfer.begin * operation.combine.element_bytes;
   MPI_Request request = MPI_REQUEST_NULL;
   before_message("mpi.receive", transfer.peer);
-  check_mpi(MPI_Irecv(into, static_cast<int>(message.count), message.type, transfer.peer, chain.tag,
-                      comm_, &request),
+  check_mpi(MPI_Irecv(into, static_cast<int>(message.count), message.type, transfer.peer,
+                      chain.tag_of(transfer), comm_, &request),
             "MPI_Irecv", transfer.peer);
   requests_.add(request, {chain.operation, &chain, &transfer});
 }
@@ -155,8 +164,8 @@ void Channel::post_send(Chain& chain, const Transfer& transfer) {
   }
   MPI_Request request = MPI_REQUEST_NULL;
   before_message("mpi.send", transfer.peer);
-  check_mpi(send_(from, static_cast<int>(message.count), message.type, transfer.peer, chain.tag,
-                  comm_, &request),
+  check_mpi(send_(from, static_cast<int>(message.count), message.type, transfer.peer,
+                  chain.tag_of(transfer), comm_, &request),
             "MPI_Isend", transfer.peer);
   after_message("mpi.send", transfer.peer);
   requests_.add(request, {chain.operation, &chain, &transfer});
@@ -244,6 +253,7 @@ bool Channel::finish_round(Chain& chain) {
     return false;
   }
   make_sums_codable(chain);
+  chain.number = 0;
   idle_.push_back(&chain);
   operation.finished += chain.last - chain.first;
   return operation.finished == operation.transfers.size();

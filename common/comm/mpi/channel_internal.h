@@ -4,18 +4,21 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "common/comm/mpi/operation_internal.h"
 #include "common/comm/mpi/request_pool_internal.h"
+#include "common/comm/schedule/link_tags.h"
 
 namespace winnow::comm {
 
 // A chain under way. Its current round is transfers [begin, end) of the operation.
 struct Chain {
   Operation* operation = nullptr;
-  int tag = 0;
-  std::size_t first = 0;  // the chain is transfers [first, last)
+  std::uint64_t number = 0;  // by LinkTags; 0: not under way
+  std::vector<int> tags;     // of transfers [first, last)
+  std::size_t first = 0;     // the chain is transfers [first, last)
   std::size_t last = 0;
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -23,6 +26,9 @@ struct Chain {
   // Of the round, in list order: what was received into memory of its own, and what is sent so.
   std::vector<std::vector<std::byte>> arrived;
   std::vector<std::vector<std::byte>> encoded;  // what the round sends, where that is coded
+
+  // `transfer` is one of the chain's.
+  int tag_of(const Transfer& transfer) const;
 };
 
 // Which call sends: MPI_Isend or MPI_Issend.
@@ -36,6 +42,8 @@ using SendCall = decltype(&MPI_Isend);
 // No deadlock  of all unfinished chains take the first in that order. Where it is unfinished, all
 //              before it are finished, so it is active and needs nothing but the messages of its
 //              own ranks
+// Tags         of LinkTags: a pair of ranks counts the chains that it shares. Messages of a chain
+//              match in the order of its rounds
 // Same bits    additions wait for the whole round and then run in list order, whichever message
 //              came first
 // Threads      the engine's only
@@ -72,7 +80,8 @@ class Channel {
   std::chrono::nanoseconds adding() const noexcept { return adding_; }  // what came, so far
 
  private:
-  int take_tag();
+  bool may_start_chain() const;
+  void take_tags(Chain& chain);
   void start_round(Chain& chain);
   void post_receive(Chain& chain, const Transfer& transfer);
   void post_send(Chain& chain, const Transfer& transfer);
@@ -86,14 +95,13 @@ class Channel {
   bool finish_round(Chain& chain);
 
   const MPI_Comm comm_;
-  const int tag_limit_;
   const SendCall send_;
   RequestPool& requests_;
   Announcements& announcements_;
   std::vector<Chain> chains_;                    // a window of them
   std::vector<Chain*> idle_;                     // those not under way
   std::vector<std::vector<std::byte>> scratch_;  // free buffers of messages
-  int next_tag_ = 0;
+  LinkTags tags_;
   std::chrono::nanoseconds adding_{};
 };
 

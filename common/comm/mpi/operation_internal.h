@@ -7,7 +7,6 @@
 #include <functional>
 #include <future>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,7 +49,6 @@ struct Operation {
   std::uint64_t number = 0;  // of an all-reduce that has been announced
   bool posted = false;       // the collective is posted
   bool opening = false;      // it is posted and not complete
-  std::optional<int> tag;    // of all chains; none: each has its own
   std::size_t started = 0;   // transfers of chains that have started
   std::size_t finished = 0;  // transfers of chains that have finished
 };

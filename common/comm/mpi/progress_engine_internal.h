@@ -35,16 +35,18 @@ struct Channels {
 
 struct SumKind {
   bool checksums = false;
-  bool share = false;  // of the ranks that have it, not of all
+  bool share = false;  // submitted by the ranks that have it, not by all
 };
 
 // The one thread of a process that calls MPI, from construction to stop(). A state machine over
 // non-blocking calls works on all operations at once, so that none waits for another: gradients
 // keep moving while a control collective waits for a late rank.
 //
-// Work             four classes, each with a Channel: gradients (all-reduces of all ranks), shares
-//                  (those of HierarchicalParts, each of some ranks, so that only these count its
-//                  messages alike), data (all-to-alls), control (collectives of the MPI library).
+// Work             four classes, each with a Channel: gradients (all-reduces that all ranks
+// submit),
+//                  shares (those of HierarchicalParts, each submitted by its own ranks alone, when
+//                  they have come so far), data (all-to-alls), control (collectives of the MPI
+//                  library).
 //                  Channel says in which order the operations of a class run, and why none of them
 //                  is in a deadlock
 // Gradients first  and shares: while some are under way on this rank and move, no chain of data

@@ -5,6 +5,7 @@
 
 #include "common/comm/schedule/arguments.h"
 #include "common/comm/schedule/multicolor.h"
+#include "common/comm/schedule/some_ranks.h"
 
 namespace winnow::comm {
 
@@ -94,12 +95,11 @@ HierarchicalParts hierarchical_parts(const Placement& placement, std::size_t cou
   const auto me =
       static_cast<std::size_t>(std::ranges::find(ranks, placement.rank) - ranks.begin());
   const std::size_t mine = parts.shares[me + 1] - parts.shares[me];
-  if (machines.size() == 1 || mine == 0) return parts;
-  std::vector<TreePlace> places;
-  for (int color = 0; color < colors_between(machines, options); ++color) {
-    places.push_back(place_between(machine, machines, color, me, options));
-  }
-  parts.between = tree_all_reduce(places, mine, options.segment_elements);
+  std::vector<int> heads;
+  for (const std::vector<int>& those : machines) heads.push_back(head_of(those, me));
+  parts.between = among(placement, heads, [&](const Placement& between) {
+    return multicolor_all_reduce(between, mine, options);
+  });
   return parts;
 }
 

@@ -26,7 +26,7 @@ struct Schedule {
 
   // This rank's transfers for a buffer of `count` elements, ordered by chain, then round. Pure.
   //
-  // Out     Every rank is in every chain. Empty for one rank or no elements.
+  // Out     Empty for one rank or no elements.
   // Errors  Error: the placement has no such rank. UsageError: invalid options.
   std::vector<Transfer> (*all_reduce)(const Placement& placement, std::size_t count,
                                       const ScheduleOptions& options);

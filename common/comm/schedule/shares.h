@@ -26,7 +26,7 @@ Share share_of(int rank, int ranks, std::size_t count) noexcept;
 // reduce_scatter  Each rank ends with the sum of its own share; its other shares become undefined.
 // all_gather      Each rank starts with its own share and ends with all of them.
 // Transfers       As for Schedule::all_reduce: this rank's, for a buffer of `count` elements,
-//                 ordered by chain, then round; every rank is in every chain. Same errors.
+//                 ordered by chain, then round. Same errors.
 struct ShareSchedule {
   std::string_view name;
   std::string_view what;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include "common/comm/schedule/shares.h"
 #include "tests/comm/check/check_internal.h"
@@ -163,9 +164,11 @@ class Buffers {
     return "";
   }
 
-  std::string check_complete() const {
-    for (std::size_t rank = 0; rank < held_.size(); ++rank) {
-      std::string fault = check_held(rank, 0, cuts_.size() - 1, everybody());
+  std::string check_complete(std::span<const int> ranks) const {
+    RankSet wanted(held_.size());
+    for (const int rank : ranks) wanted.insert(static_cast<std::size_t>(rank));
+    for (const int rank : ranks) {
+      std::string fault = check_held(static_cast<std::size_t>(rank), 0, cuts_.size() - 1, wanted);
       if (!fault.empty()) return fault;
     }
     return "";
@@ -260,9 +263,21 @@ std::string check_collective(const TransferLists& transfers_of_rank, std::size_t
 
 std::string check_all_reduce(const std::vector<std::vector<Transfer>>& transfers_of_rank,
                              std::size_t count) {
+  std::vector<int> all(transfers_of_rank.size());
+  std::iota(all.begin(), all.end(), 0);
+  return check_all_reduce_among(transfers_of_rank, all, count);
+}
+
+std::string check_all_reduce_among(const std::vector<std::vector<Transfer>>& transfers_of_rank,
+                                   std::span<const int> among, std::size_t count) {
+  for (std::size_t rank = 0; rank < transfers_of_rank.size(); ++rank) {
+    const bool takes_part = std::ranges::count(among, static_cast<int>(rank)) > 0;
+    if (takes_part || transfers_of_rank[rank].empty()) continue;
+    return "rank " + std::to_string(rank) + " takes part, and is none of those that shall";
+  }
   return check_collective(
       transfers_of_rank, count, [](Buffers&) {},
-      [](const Buffers& buffers) { return buffers.check_complete(); });
+      [&](const Buffers& buffers) { return buffers.check_complete(among); });
 }
 
 std::string check_reduce_scatter(const std::vector<std::vector<Transfer>>& transfers_of_rank,
