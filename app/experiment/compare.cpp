@@ -85,7 +85,7 @@ Paired by_seed(const std::vector<RunPair>& pairs) {
   return paired;
 }
 
-// In the order of the folds; means over the pairs.
+// Pairs of folds in the order of the folds, with means over the pairs of runs.
 std::vector<FoldPair> folds_of(const std::vector<ComparedRun>& runs,
                                const std::vector<RunPair>& pairs) {
   std::map<std::uint32_t, FoldPair> folds;
@@ -110,7 +110,7 @@ std::vector<FoldPair> folds_of(const std::vector<ComparedRun>& runs,
   return out;
 }
 
-// Of two folds or more.
+// For two folds or more.
 Paired by_fold(const std::vector<FoldPair>& folds) {
   Paired paired;
   double images = 0;
@@ -184,7 +184,7 @@ double share_right(const std::vector<std::vector<bool>>& right,
 
 std::string points(double share) { return fmt::format("{:+.2f}", 100 * share); }
 
-// A difference in accuracy, and what it is over.
+// A difference in accuracy, and what it is averaged over.
 struct Said {
   double mean = 0;
   Interval interval;
@@ -220,7 +220,7 @@ std::string ComparedRun::seed() const {
 }
 
 std::size_t keep_common_images(std::vector<ComparedRun>& runs) {
-  using Place = std::pair<SampleId, std::uint32_t>;  // an image, and its fold
+  using Place = std::pair<SampleId, std::uint32_t>;  // an image and its fold
   const auto place = [](const ComparedRun& run, std::size_t i) {
     return Place(run.ids[i], run.folds.empty() ? 0 : run.folds[i]);
   };

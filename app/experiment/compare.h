@@ -10,37 +10,37 @@
 #include "common/sample.h"
 #include "common/statistics.h"
 
-// Runs side by side on the same images, as `winnow compare` sees them. Pure functions.
+// Compares runs on the same images, for `winnow compare`. Pure functions.
 namespace winnow::app {
 
 struct ComparedRun {
   std::string name;                             // any bytes
-  std::map<std::string, std::string> settings;  // config_settings()
-  std::vector<SampleId> ids;                    // that it was evaluated on, ascending
-  std::vector<std::int32_t> labels;             // of each: see Evaluation
+  std::map<std::string, std::string> settings;  // from config_settings()
+  std::vector<SampleId> ids;                    // images that it was evaluated on, ascending
+  std::vector<std::int32_t> labels;             // label of each image: see Evaluation
   std::vector<std::int32_t> predictions;
-  // Of `winnow train --folds`: the fold of each image, from 1, whose net predicted it and had not
-  // seen it. Empty: one net predicted all.
+  // For `winnow train --folds`: the fold of each image, from 1. The net that predicted the image
+  // was not trained on that fold. Empty: one net predicted all.
   std::vector<std::uint32_t> folds = {};
 
-  std::string seed() const;     // "1"; empty where it says none
-  std::uint64_t right() const;  // images whose label was predicted
+  std::string seed() const;     // "1"; empty if the settings have none
+  std::uint64_t right() const;  // number of correct predictions
 };
 
-// Leaves each run the images that all of them have, in the same fold. Returns how many others there
-// were, of the run that has most of them. Throws UsageError where none is left.
+// Keeps only the images that all runs have in the same fold. Returns how many were removed from the
+// run that had most. Throws UsageError if none is left.
 std::size_t keep_common_images(std::vector<ComparedRun>& runs);
 
 // Two runs, by their places.
 struct RunPair {
   std::size_t first = 0;
   std::size_t other = 0;
-  PairedHits hits = {};      // a: the first
-  double p = 1;              // McNemar's
-  Interval difference = {};  // of the shares that are right, with 95 % confidence
+  PairedHits hits = {};      // a: the first run
+  double p = 1;              // McNemar's test
+  Interval difference = {};  // difference of accuracies, with 95 % confidence
 };
 
-// A fold of two recipes: shares of the images that it left out that are right, means over seeds.
+// Accuracy of two recipes on one fold, on the images that it left out. Means over seeds.
 struct FoldPair {
   std::uint32_t fold = 0;  // from 1
   std::uint64_t images = 0;
@@ -48,13 +48,13 @@ struct FoldPair {
   double other = 0;
 };
 
-// A recipe beside the first one.
+// A recipe compared with the first one.
 struct BesideFirst {
   std::size_t recipe = 0;
-  std::vector<RunPair> pairs;                       // of equal seeds
-  std::optional<PairedDifference> over_seeds = {};  // of two pairs or more; not of folds
+  std::vector<RunPair> pairs;                       // pairs of runs with equal seeds
+  std::optional<PairedDifference> over_seeds = {};  // for two pairs or more; not for folds
   std::vector<FoldPair> folds = {};
-  // Of two folds or more, by the corrected resampled t-test, for folds share training images.
+  // For two folds or more. Uses the corrected resampled t-test because folds share training images.
   std::optional<PairedDifference> over_folds = {};
   // Of over_folds, over_seeds, or a single pair; both by Holm, of as many recipes.
   std::optional<double> p = {};
@@ -64,28 +64,32 @@ struct BesideFirst {
 
 struct Comparison {
   std::size_t images = 0;
-  std::vector<std::vector<std::size_t>> recipes;  // places of their runs; first that of the first
-  std::vector<BesideFirst> others;                // the others, in their order
+  // places of their runs; the first recipe comes first
+  std::vector<std::vector<std::size_t>> recipes;
+  std::vector<BesideFirst> others;  // the other recipes, in their order
 };
 
-// Runs whose settings differ by nothing but the seed are of one recipe; where all are, each is its
-// own. Runs of two recipes are paired by seed; two single ones whatever their seeds are.
-// In     Two runs or more, of the same images, either all of folds or none.
-// margin What a recipe may lose and be said to lose nothing: a share, above 0.
+// Groups runs into recipes and compares each recipe with the first.
+// - Runs whose settings differ only in the seed form one recipe. If all runs would form one, each
+//   is a recipe of its own.
+// - Runs of two recipes are paired by seed. Two single runs are paired whatever their seeds are.
+// In      two runs or more on the same images, either all with folds or none
+// margin  largest accuracy loss that still counts as no loss: a share, above 0
 Comparison compare(const std::vector<ComparedRun>& runs, std::optional<double> margin);
 
-// The folds of a folder as one run: those of place i are of fold i + 1, each with what it left out.
-// Its settings are those that all folds have; the selections of the folds have one name but for the
-// number at its end, and that is what it is said to be trained on.
+// Joins the folds of a folder into one run. The run at place i is fold i + 1, with predictions for
+// the images that it left out.
+// Settings  those that all folds share. The folds' selections have one name except for the number
+//           at its end; the joined run names it without the number.
 ComparedRun join_folds(const std::vector<ComparedRun>& folds, std::string name);
 
-// An image that two recipes do not have right equally often.
+// An image that two recipes predict correctly unequally often.
 struct DifferingImage {
-  std::size_t place = 0;  // among the images
-  double first = 0;       // share of the runs of the first recipe that have it right
+  std::size_t place = 0;  // place among the images
+  double first = 0;       // share of the first recipe's runs that are correct
   double other = 0;
 };
-// Those of which the other recipe has more right, or fewer: those of most difference first.
+// Images on which the other recipe is right more often, or less often. Largest difference first.
 struct DifferingImages {
   std::vector<DifferingImage> gained;
   std::vector<DifferingImage> lost;
@@ -93,11 +97,11 @@ struct DifferingImages {
 DifferingImages differing_images(const std::vector<ComparedRun>& runs, const Comparison& comparison,
                                  std::size_t recipe);
 
-// "recipe.lr 0.1, here 0.2; ...": settings in which two runs differ, but for the seed. At most
-// five.
+// The settings in which two runs differ, without the seed, at most five: "recipe.lr 0.1, here 0.2;
+// ...".
 std::string what_differs(const ComparedRun& first, const ComparedRun& other);
 
-// What may be said of a recipe beside the first, in a sentence.
+// A sentence: what the data supports about a recipe compared with the first.
 std::string in_words(const BesideFirst& beside, std::optional<double> margin);
 
 }  // namespace winnow::app

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What this machine has left for runs in the folder `out`, which need not be there.
+// Free disk space for runs in the folder `out`, which need not exist.
 std::uint64_t disk_left(const fs::path& out) {
   fs::path there = fs::absolute(out);
   while (!fs::exists(there)) there = there.parent_path();

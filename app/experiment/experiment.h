@@ -12,30 +12,30 @@
 #include "app/session.h"
 #include "common/json.h"
 
-// How an experiment begins and ends, whatever its axes and its verdicts are.
+// Begin and end of every experiment, whatever it varies and measures.
 namespace winnow::app {
 
-// The request that all experiments share.
+// Options that all experiments share.
 struct ExperimentRequest {
-  std::filesystem::path out;   // its folder: runs, results, tables, page.html
+  std::filesystem::path out;   // folder for runs, results, tables, page.html
   int lanes = 1;               // runs at the same time
-  int threads = 0;             // cores of all lanes together; 0: this process's share
-  double margin_points = 0.5;  // of accuracy, that do not matter
-  bool estimate = false;       // it is to say what it takes, and to train nothing
+  int threads = 0;             // cores of all lanes together; 0: all of this process
+  double margin_points = 0.5;  // largest accuracy loss that does not matter, in points
+  bool estimate = false;       // print the estimated cost and train nothing
   bool json = false;
 };
 
-// Says what runs will take.
-// Out     The object that --estimate prints; an experiment adds what it knows besides.
-// Throws  UsageError: they do not fit, as check_memory() and check_disk().
+// Prints what the runs will cost.
+// Out     The object that --estimate prints. An experiment adds fields of its own.
+// Throws  UsageError: memory or disk do not suffice (check_memory(), check_disk()).
 Json tell_cost(const ExperimentRequest& asked, std::string_view schema, const Foretold& foretold,
                const Session& session);
 
-// Writes tables and the page into the folder of the experiment: names and texts.
+// Writes tables and page into the folder of the experiment, as pairs of name and text.
 using ExperimentFiles = std::vector<std::pair<std::string, std::string>>;
 void write_files(const ExperimentRequest& asked, const ExperimentFiles& files);
 
-// Says where page and table are, and prints `json` where that is asked for.
+// Says where page and table are. Prints `json` if asked for.
 void tell_files(const ExperimentRequest& asked, const std::string& json, const Session& session);
 
 }  // namespace winnow::app

@@ -7,7 +7,7 @@
 namespace winnow::app {
 namespace {
 
-// "-0.30 to +0.54" between two texts, in points; empty where there is none.
+// "-0.30 to +0.54" in points, between two texts; empty if there is no interval.
 std::string around(const std::optional<Interval>& interval, const char* before, const char* after) {
   if (!interval) return "";
   return fmt::format("{}{:+.2f} to {:+.2f}{}", before, 100 * interval->least, 100 * interval->most,

@@ -9,14 +9,14 @@
 
 namespace winnow::app {
 
-// A sample of one of several folds.
+// A sample in one of several folds.
 struct FoldPlace {
   SampleId id;
-  std::uint32_t fold;  // from 0
-  std::size_t sample;  // of the fold
+  std::uint32_t fold;  // number of the fold, from 0
+  std::size_t sample;  // index in the fold
 };
 
-// All samples of these, which have `ids` each, in the order of their ids.
+// All samples of the folds, sorted by id. Each fold has `ids`.
 template <class Fold>
 std::vector<FoldPlace> places_by_id(const std::vector<Fold>& folds) {
   std::vector<FoldPlace> places;

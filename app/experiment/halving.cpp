@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kThird = 3;
 
-// The scores of all trials of a rung; nothing: one is not done.
+// The scores of all trials of a rung; nullopt if one is not done.
 std::optional<std::vector<TrialScore>> scores_of(
     const std::vector<std::size_t>& trials, std::size_t rung,
     const std::function<std::optional<TrialScore>(std::size_t rung, std::size_t trial)>& score_of) {
@@ -61,7 +61,8 @@ Halving halving_so_far(
   std::vector<std::size_t> trials(rungs.front().trials);
   std::iota(trials.begin(), trials.end(), std::size_t{0});
   std::set<std::size_t> failed;
-  std::vector<std::size_t> order;  // of all rungs: those trained longer first, then the better
+  // trials of all rungs: those trained longer first, then the better ones
+  std::vector<std::size_t> order;
   for (std::size_t rung = 0; rung < rungs.size() && !trials.empty(); ++rung) {
     so_far.trials.push_back(trials);
     const auto scores = scores_of(trials, rung, score_of);

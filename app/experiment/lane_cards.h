@@ -5,16 +5,17 @@
 #include <string>
 #include <vector>
 
-// On which NVIDIA card the runs of a lane compute. Pure functions.
+// Assigns NVIDIA cards to the lanes of an experiment. Pure functions.
 namespace winnow::app {
 
-// The cards that a process sees, as CUDA_VISIBLE_DEVICES names them. `set`: its value, which ends
-// before the first number below 0, as CUDA reads it; nothing: it is not set, and all `count` are
-// seen.
+// The cards that a process sees, in the words of CUDA_VISIBLE_DEVICES.
+// set     value of the variable; it ends before the first number below 0, as for CUDA; nullopt: not
+//         set
+// count   number of cards, all of which are seen if `set` is nullopt
 std::vector<std::string> visible_cards(const std::optional<std::string>& set, std::size_t count);
 
-// CUDA_VISIBLE_DEVICES for the runs of a lane: lanes take the cards in turn. Nothing: it stays as
-// it is, for the words of winnow train name no backend of cards, or there are no two.
+// CUDA_VISIBLE_DEVICES for the runs of a lane: lanes take cards in turn. Nullopt: unchanged,
+// because the words of winnow train name no CUDA backend or there are fewer than two cards.
 std::optional<std::string> card_of_lane(const std::vector<std::string>& cards, std::size_t lane,
                                         const std::vector<std::string>& words);
 

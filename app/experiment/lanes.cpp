@@ -21,7 +21,7 @@
 namespace winnow::app {
 namespace {
 
-// What a child is started with beside its words.
+// File descriptors of a child (posix_spawn_file_actions_t).
 class SpawnActions {
  public:
   SpawnActions() { ::posix_spawn_file_actions_init(&actions_); }
@@ -36,7 +36,7 @@ class SpawnActions {
     ::posix_spawn_file_actions_addopen(&actions_, descriptor, path.c_str(),
                                        O_WRONLY | O_CREAT | O_TRUNC, 0666);
   }
-  // Of equal numbers: it is not closed there.
+  // dup2() of a descriptor onto itself keeps it open in the child.
   void keep(int descriptor) {
     ::posix_spawn_file_actions_adddup2(&actions_, descriptor, descriptor);
   }
@@ -46,7 +46,7 @@ class SpawnActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-// This process's environment, but for what is given: "NAME=VALUE".
+// This process's environment with the given variables ("NAME=VALUE") replaced or added.
 std::vector<std::string> environment_with(std::vector<std::string> variables) {
   const std::vector<std::string> given = variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -59,7 +59,7 @@ std::vector<std::string> environment_with(std::vector<std::string> variables) {
   return variables;
 }
 
-// As exec has them.
+// Null-terminated pointers, as exec takes them.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
@@ -67,7 +67,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// No signal is blocked, whatever this process does with its own.
+// The child blocks no signals, whatever this process does with its own.
 class SpawnAttributes {
  public:
   SpawnAttributes() {
@@ -159,7 +159,7 @@ void work_off(JobQueue& queue, std::span<const std::string> jobs, int lanes,
   std::vector<std::jthread> threads;
   for (int i = 1; i < lanes; ++i) threads.emplace_back(run_lane, static_cast<std::size_t>(i));
   run_lane(0);
-  threads.clear();  // waits for them
+  threads.clear();  // joins them
   if (failure) std::rethrow_exception(failure);
   if (ends || (stop && stop())) {
     throw StoppedError("stopped; what is done is kept, and the same command goes on");

@@ -25,7 +25,7 @@ RunCost cost_by(const std::vector<train::MetricsRow>& rows) {
   return cost;
 }
 
-// Of each class how many of its images are right, and how many there are.
+// For each class: number of correct images, number of images.
 Json hits_by_class(const train::StoredEvaluation& evaluation) {
   std::vector<std::array<std::uint64_t, 2>> hits(evaluation.classes.size());
   for (const auto& cell : evaluation.confusion) {
@@ -53,7 +53,7 @@ std::uint64_t bytes_below(const fs::path& folder) {
 Outcome outcome_of_run(const Claim& claim, const JsonReader& printed) {
   const fs::path run = claim.folder() / "run";
   const std::vector<train::MetricsRow> rows = train::read_metrics(run / "metrics.jsonl");
-  // Numbers that are none are left out of a row.
+  // A row leaves out values that are not finite.
   const auto judged = std::ranges::find_if(
       rows.rbegin(), rows.rend(),
       [](const train::MetricsRow& row) { return row.values.contains("val.top1"); });

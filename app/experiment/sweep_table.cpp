@@ -9,7 +9,7 @@
 namespace winnow::app {
 namespace {
 
-// Accuracies of the seeds that both have.
+// Accuracies of the seeds that both arms have.
 std::pair<std::vector<double>, std::vector<double>> common_seeds(const ArmResult& a,
                                                                  const ArmResult& b) {
   std::pair<std::vector<double>, std::vector<double>> both;
@@ -119,7 +119,8 @@ std::vector<ArmResult> results_of(const std::vector<SweepArm>& arms, const Sweep
   for (const SweepArm& arm : arms) results.push_back(runs_of(arm, outcome_of));
   for (std::size_t i = 1; i < arms.size(); ++i) {
     ArmResult& result = results[i];
-    if (arms[i].jobs == arms.front().jobs) continue;  // it is the first, with another budget
+    // the same runs as the first arm, under another budget
+    if (arms[i].jobs == arms.front().jobs) continue;
     result.beside_all = difference(results.front(), result, judge, kConfidence);
     if (arms[i].control) {
       result.beside_control = difference(results[*arms[i].control], result, judge, kConfidence);

@@ -31,7 +31,7 @@ std::optional<std::size_t> hardest(const std::vector<SweepArm>& arms,
   return best;
 }
 
-// Those that keep few enough, by falling accuracy.
+// Arms that keep few enough images, most accurate first.
 std::vector<std::size_t> small_ones(const std::vector<SweepArm>& arms,
                                     const std::vector<ArmResult>& results, std::uint64_t most) {
   std::vector<std::size_t> places;

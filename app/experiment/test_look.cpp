@@ -15,7 +15,7 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-// Those words of a training that its evaluation takes as well: "--tta mirror", "--dtype=bf16".
+// The words of a training that its evaluation takes as well: "--tta mirror", "--dtype=bf16".
 std::vector<std::string> words_of_evaluation(const std::vector<std::string>& train) {
   constexpr std::array kNames{"--tta", "--dtype", "--backend"};
   std::vector<std::string> words;

@@ -11,26 +11,26 @@
 
 namespace winnow::app {
 
-// How runs of a queue are evaluated on test: when nothing is left to be decided.
+// How runs of a queue are evaluated on test, once nothing is left to decide.
 struct TestLook {
-  const TrainJobs& runs;  // how they were trained; outlives it
+  const TrainJobs& runs;  // how they were trained; must outlive this
   std::string cache_digest;
-  std::string selection;           // says which images of test have leaked; empty: nothing does
-  std::vector<std::string> train;  // further words that the runs were trained with
+  std::string selection;           // says which test images are leaked; empty: unknown
+  std::vector<std::string> train;  // further words of their training
 };
 
-// The job that evaluates the run of another job. Its outcome is {"top1": ..., "top1_leak_free":
-// ...}, the latter null where it is not known.
+// The job that evaluates another job's run. Outcome: {"top1": ..., "top1_leak_free": ...}; the
+// latter is null if unknown.
 std::string test_job(const TestLook& how, const std::string& run);
 
-// Evaluates the runs of these jobs, those that were not yet, and keeps that in the queue.
-// Out     What test_job() of a run came to, as long as `queue` lives.
-// Throws  As train_jobs().
+// Evaluates the runs of these jobs that are not evaluated yet, and keeps the outcomes in the queue.
+// Out     Outcome of test_job() by run. Valid as long as `queue` lives.
+// Throws  as train_jobs()
 OutcomeOf evaluate_on_test(const TestLook& how, const std::vector<std::string>& runs,
                            JobQueue& queue, const Session& session);
 
-// Notes in looks.json of `folder` that test is looked at for this choice. How many there are by
-// now.
+// Records in looks.json of `folder` that test was looked at for this choice. Returns the number of
+// choices so far.
 std::uint64_t note_look(const std::filesystem::path& folder, const std::string& choice);
 
 }  // namespace winnow::app

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The last sentence that winnow said on a failure.
+// The last sentence that winnow printed about a failure.
 std::string last_sentence(const fs::path& log) {
   const std::string text = read_text(log);
   const std::size_t at = text.rfind("winnow: ");
@@ -31,7 +31,7 @@ std::string last_sentence(const fs::path& log) {
 
 constexpr const char* kVisible = "CUDA_VISIBLE_DEVICES";
 
-// The NVIDIA cards that runs may compute on.
+// The NVIDIA cards that runs may use.
 std::vector<std::string> cards_here() {
   std::error_code none;
   const fs::directory_iterator all("/proc/driver/nvidia/gpus", none);
@@ -40,8 +40,8 @@ std::vector<std::string> cards_here() {
                        static_cast<std::size_t>(std::distance(begin(all), end(all))));
 }
 
-// A run that diverged is an outcome; what else fails would fail all others as well, and ends it.
-// `words`: of its command.
+// Runs one job. A diverged run is an outcome. Any other failure would hit all runs, so it ends the
+// experiment. `words`: of its command.
 std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim,
                               std::vector<std::string> words,
                               const std::optional<std::string>& card, const Session& session) {
@@ -56,7 +56,7 @@ std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim,
   for (int attempt = 0; attempt < 3; ++attempt) {
     const ChildEnd end = run_child(child, session.stop);
     if (is_asked_to_stop(session)) return std::nullopt;
-    if (end.signal != 0) continue;  // it goes on from its last checkpoint
+    if (end.signal != 0) continue;  // resumes from its last checkpoint
     if (end.exit_code == 75) return std::nullopt;
     if (end.exit_code == 0) {
       const JsonReader printed(read_text(child.out), {.name = child.out.string()});

@@ -16,13 +16,13 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// Says yes when enough steps were seen.
+// Returns true once enough steps were seen.
 class Enough {
  public:
   explicit Enough(const fs::path& metrics) : tail_(metrics) {}
 
   bool operator()() {
-    // The file is read a few times a second only.
+    // The file is read only a few times a second.
     if (Clock::now() - read_ < std::chrono::milliseconds(100)) return false;
     read_ = Clock::now();
     for (train::MetricsRow& row : tail_.read().rows) rows_.push_back(std::move(row));
@@ -37,16 +37,16 @@ class Enough {
   Clock::time_point read_{};
 };
 
-// Nothing where no step was measured.
+// Zero if no step was measured.
 RunSpeed speed_by(const fs::path& metrics, std::uint64_t epoch_images) {
   std::vector<train::MetricsRow> rows = train::read_metrics(metrics);
-  // Lines of evaluations are of time that is none of a step's.
+  // Evaluation rows contain time that belongs to no step.
   const auto first_evaluation = std::ranges::find_if(
       rows, [](const train::MetricsRow& row) { return !row.values.contains("memory.peak"); });
   rows.erase(first_evaluation, rows.end());
   if (rows.empty()) return {};
   const train::MetricsRow& last = rows.back();
-  // The first step makes programs ready.
+  // The first step also prepares the programs.
   const bool alone = rows.size() == 1;
   const double epochs = last.epoch - (alone ? 0 : rows.front().epoch);
   const double seconds = last.wall - (alone ? 0 : rows.front().wall);
@@ -65,7 +65,7 @@ RunSpeed try_training(const TrainJobs& how, const std::string& job, std::uint64_
                                how.cache.string()};
   for (std::string& word : how.words(job)) all.push_back(std::move(word));
   const int threads = std::max(1, thread_plan(session, how.threads).cores / how.lanes);
-  // Its steps are few even if nobody is left to end it.
+  // Few steps, even if nobody is left to end it.
   const std::vector<std::string> own{
       "--out",          run.string(), "--threads", std::to_string(threads), "--max-steps", "25",
       "--log-interval", "1",          "--json"};
@@ -76,7 +76,7 @@ RunSpeed try_training(const TrainJobs& how, const std::string& job, std::uint64_
   if (is_asked_to_stop(session)) {
     throw StoppedError("stopped before anything was trained");
   }
-  // A run that diverges is a row of the table: its steps until then are measured.
+  // The steps before a divergence are measured all the same.
   const bool diverged = has_diverged(end, child.error);
   if (!diverged && (end.signal != 0 || (end.exit_code != 0 && end.exit_code != 75))) {
     refuse_failure(how.verb, "train", end, child.error);

@@ -10,12 +10,12 @@
 
 namespace winnow::app {
 
-// How fast runs are and what they take, by the first steps of one, where none is done.
+// Measures speed and cost of runs by the first steps of one, if no run is done yet.
 //
-// Begins a `winnow train` with the words of `job` on a lane's cores, and ends it after some twenty
-// steps, or after three of long ones: it evaluates nothing. Nothing stays in `folder`. One that
-// diverges is measured until then; in its first step nothing is, but for the disk.
-// In      `epoch_images`: that an epoch has
+// How     Starts a `winnow train` with the words of `job` on a lane's cores and ends it after about
+//         twenty steps, or after three long ones. It evaluates nothing. Nothing stays in `folder`.
+// Diverged  It is measured until it diverges. If that is the first step, only the disk is.
+// In      `epoch_images`: images of an epoch
 // Throws  as train_jobs()
 RunSpeed try_training(const TrainJobs& how, const std::string& job, std::uint64_t epoch_images,
                       const std::filesystem::path& folder, const Session& session);

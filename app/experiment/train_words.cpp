@@ -14,8 +14,8 @@ namespace {
 
 struct DecidedFlag {
   std::string_view flag;
-  std::string_view instead;    // what to do
-  std::string_view verb = "";  // that decides it; empty: all do
+  std::string_view instead;    // advice
+  std::string_view verb = "";  // the verb that decides it; empty: all do
 };
 
 constexpr std::string_view kBefore = "give it before --";
@@ -38,7 +38,7 @@ constexpr std::array kDecided{
     DecidedFlag{"--batch-size", "give --batch-sizes before --", "tune-lr"},
 };
 
-// What to do in place of a flag; empty: it is a word for winnow train.
+// Advice in place of a flag; empty: it is a word for winnow train.
 std::string_view instead_of(std::string_view verb, std::string_view flag) {
   for (const DecidedFlag& decided : kDecided) {
     if (decided.flag == flag && (decided.verb.empty() || decided.verb == verb)) {

@@ -7,9 +7,8 @@
 
 namespace winnow::app {
 
-// Looks through the words for winnow train that stand behind -- of an experiment. `verb`: whose,
-// "sweep" or "tune-lr". Throws UsageError for a flag that the experiment decides; says what to do
-// instead.
+// Checks the words for winnow train after -- of an experiment. `verb`: "sweep" or "tune-lr". Throws
+// UsageError for a flag that the experiment decides; the message says what to do instead.
 void check_train_words(std::string_view verb, const std::vector<std::string>& words);
 
 // "winnow train CACHE --out run WORDS", for a shell.
@@ -21,10 +20,10 @@ std::string flag_of_word(std::string_view word);
 
 struct WordFlag {
   std::string flag;         // "--momentum"
-  bool takes_value = true;  // as a word of its own, or after "="
+  bool takes_value = true;  // as the next word, or after "="
 };
 
-// The words but for these flags and their values.
+// The words without these flags and their values.
 std::vector<std::string> without_flags(const std::vector<std::string>& words,
                                        const std::vector<WordFlag>& flags);
 

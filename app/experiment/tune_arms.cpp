@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRates = 7;
 
-// What is said of an axis of this optimiser: its own words before those of all.
+// The axis that the user named for this optimiser, else the one named for all.
 std::optional<TuneAxis> named(const TuneArmOptions& o, std::string_view optimizer,
                               std::string_view flag) {
   for (const std::string_view owner : {optimizer, std::string_view()}) {
@@ -26,7 +26,7 @@ std::optional<TuneAxis> named(const TuneArmOptions& o, std::string_view optimize
   return std::nullopt;
 }
 
-// What is tried where nobody says; nothing: the optimiser's own, or the recipe's.
+// The axis to try if the user named none; nullopt: the optimiser's default, or the recipe's.
 std::optional<TuneAxis> default_axis(const TuneArmOptions& o, std::string_view optimizer,
                                      std::string_view flag, std::uint64_t batch) {
   const bool draws = o.trials > 0;
@@ -60,7 +60,7 @@ std::vector<TuneAxis> axes_of(const TuneArmOptions& o, const TunedOptimizer& opt
   return axes;
 }
 
-// Once for all, and once for each optimiser.
+// An axis may be named once for all, and once for each optimiser.
 void check_named_once(const TuneArmOptions& o) {
   std::set<std::pair<std::string, std::string>> seen;
   for (const AxisWords& words : o.axes) {

@@ -31,7 +31,7 @@ constexpr std::array kRanges{
     TuneRanges{"lion", 2e-5, 2e-3, 512, 1e-2, 1},
 };
 
-// What a command can say: nobody types more digits.
+// Rounds to the digits that a person would type in a command.
 double three_digits(double number) { return std::stod(fmt::format("{:.3g}", number)); }
 
 std::optional<double> number_of(std::string_view text) {
@@ -43,7 +43,7 @@ std::optional<double> number_of(std::string_view text) {
   return number;
 }
 
-// `share` of the way from one end to the other.
+// The number at `share` of the way from one end to the other.
 double at(const TuneAxis& axis, double share) {
   if (!axis.is_drawn()) {
     const auto place = static_cast<std::size_t>(share * static_cast<double>(axis.values.size()));
@@ -63,7 +63,7 @@ double at(const TuneAxis& axis, double share) {
       drawn = std::stod(fmt::format("{:.6g}", 1 - by_factor(1 - axis.least, 1 - axis.most)));
       break;
   }
-  // Rounding may not lead out of the range.
+  // Rounding may leave the range.
   return std::clamp(drawn, axis.least, axis.most);
 }
 

@@ -11,11 +11,11 @@
 namespace winnow::app {
 namespace {
 
-constexpr std::size_t kParts = 3;  // that draws are looked at in
+constexpr std::size_t kParts = 3;  // parts of a range, to group random numbers
 constexpr std::size_t kLeastOfPart = 2;
 
-// Places of trials that lie together on an axis: with equal values of a list, or in one third of
-// what was drawn. Fewer than two: nothing can be said.
+// Places of trials that are close on an axis: with equal values of a list, or in the same third of
+// a range. Fewer than two groups allow no statement.
 std::vector<std::vector<std::size_t>> parts_of(const TuneArm& arm, std::size_t axis) {
   std::map<double, std::vector<std::size_t>> by_value;
   for (std::size_t i = 0; i < arm.settings.size(); ++i) {
@@ -42,7 +42,7 @@ std::vector<std::vector<std::size_t>> parts_of(const TuneArm& arm, std::size_t a
 }
 
 double best_of(const std::vector<TrialScore>& scores, const std::vector<std::size_t>& places) {
-  double best = 0;  // of those that diverged: nothing is right
+  double best = 0;  // accuracy of those that diverged: 0
   for (const std::size_t place : places) {
     if (!scores[place].failed) best = std::max(best, scores[place].top1);
   }
@@ -117,7 +117,7 @@ void compare(const std::vector<TuneArm>& arms, const TuneJudge& judge, std::vect
     const auto [first, is_first] = first_of.try_emplace(arms[i].batch, i);
     if (is_first) continue;
     rows[i].beside_first = beside(rows[first->second], rows[i], judge);
-    // Of those that diverge now and then the others alone would be judged.
+    // Without this, a setting that sometimes diverges would be judged by its other runs alone.
     const bool whole = rows[i].finals_diverged == 0 && rows[first->second].finals_diverged == 0;
     if (!whole || !rows[i].beside_first || !rows[i].beside_first->p) continue;
     compared.push_back(i);
@@ -127,7 +127,7 @@ void compare(const std::vector<TuneArm>& arms, const TuneJudge& judge, std::vect
   for (std::size_t i = 0; i < compared.size(); ++i) rows[compared[i]].p = adjusted[i];
 }
 
-// Where to look beyond an end: as far as the next value of a list, or three times as far.
+// Where to look beyond an end: one more value at the list's spacing, or three times as far.
 double beyond(const AxisFinding& finding) {
   const TuneAxis& axis = finding.axis;
   const std::size_t count = axis.values.size();
@@ -138,7 +138,7 @@ double beyond(const AxisFinding& finding) {
                                   : axis.most - axis.least;
     return std::max(0.0, finding.best + (up ? step : -step));
   }
-  // What is spread logarithmically, and back.
+  // The number that is spread logarithmically, and back.
   const auto turned = [&](double x) { return axis.scale == AxisScale::kToOne ? 1 - x : x; };
   double factor = 3;
   if (count > 1) {
@@ -157,7 +157,7 @@ std::string at_an_end(const TuneArm& arm, const AxisFinding& finding) {
   const std::string what =
       fmt::format("{}: the best --{}, {:.6g}, is the {} that was tried", arm.name(), axis.flag,
                   finding.best, finding.is_highest ? "highest" : "lowest");
-  if (axis.is_drawn() && axis.least < next && next < axis.most) {  // which no draw came near
+  if (axis.is_drawn() && axis.least < next && next < axis.most) {  // no trial was near this end
     return what + "; more --trials, or ends about it, tell";
   }
   return what +

@@ -25,7 +25,8 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-// Of the first `seeds` of each arm, seed by seed: the table is whole, if coarse, as soon as can be.
+// Jobs of the first `seeds` seeds of each arm, seed by seed, so that the table is complete, if
+// coarse, as early as possible.
 std::vector<std::string> jobs_of(const std::vector<SweepArm>& arms, std::size_t seeds) {
   std::vector<std::string> jobs;
   std::set<std::string> seen;
@@ -39,7 +40,7 @@ std::vector<std::string> jobs_of(const std::vector<SweepArm>& arms, std::size_t 
   return jobs;
 }
 
-// Trains the runs of all arms, of which it leaves those that matter.
+// Trains the runs of all arms. Returns the arms, without jobs that cannot matter.
 std::vector<SweepArm> train_arms(const SweepRequest& o, const TrainJobs& how,
                                  const SweepJudge& judge, std::vector<SweepArm> arms,
                                  JobQueue& queue, const Session& session) {
@@ -88,7 +89,7 @@ SweepRequest with_axes(SweepRequest o) {
   return o;
 }
 
-// What it will take, by runs that are done, or else by a few steps of the first one.
+// The estimated cost, from finished runs, or else from a few steps of the first one.
 Foretold foretell_it(const SweepRequest& o, const TrainJobs& how, const SweepPlan& plan,
                      const JobQueue& queue, const Session& session) {
   const auto is_done = [&](const std::string& job) { return queue.outcome(job).has_value(); };
@@ -104,7 +105,7 @@ Foretold foretell_it(const SweepRequest& o, const TrainJobs& how, const SweepPla
   return foretell(plan.arms, plan.held_out, at_once, speed.value_or(RunSpeed{}), is_done);
 }
 
-// What --estimate says of the plan itself.
+// The plan in the output of --estimate.
 Json to_json(const SweepPlan& plan) {
   Json arms = Json::array();
   for (const SweepArm& arm : plan.arms) {

@@ -14,11 +14,11 @@ struct SweepRequest : ExperimentRequest {
   SweepOptions sweep;
   std::vector<std::string> keeps{"first"};
   std::vector<std::string> modes{"keep"};
-  std::uint64_t most_images = 0;  // 0: the choice is what loses nothing
+  std::uint64_t most_images = 0;  // 0: choose the point that loses nothing
   bool all_seeds = false;
 };
 
-// Trains on what several deduplications leave, and compares.
+// Trains on the results of several deduplications, and compares them.
 void run_sweep(const SweepRequest& request, Session& session);
 
 }  // namespace winnow::app

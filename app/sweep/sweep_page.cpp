@@ -20,7 +20,7 @@
 namespace winnow::app {
 namespace {
 
-// Half of Student's interval of the mean accuracy.
+// Half the width of Student's t interval of the mean accuracy.
 double spread_of(const ArmResult& result) {
   if (!result.deviation) return 0;
   const auto runs = static_cast<double>(result.runs());
@@ -59,7 +59,7 @@ std::string sweep_chart(const SweepView& view, const std::string& budget) {
   return figure(escaped(chart.name), svg + paragraph(keys));
 }
 
-// Whether an arm is the first, with another budget: it has the same runs.
+// Whether an arm has the same runs as the first, under another budget.
 bool is_first_again(const SweepView& view, std::size_t place) {
   return place > 0 && view.arms[place].jobs == view.arms.front().jobs;
 }
@@ -95,7 +95,7 @@ std::string points_table(const SweepView& view) {
                rows);
 }
 
-// Arms whose data differ: of one budget.
+// Arms with different data: those of one budget.
 std::vector<std::size_t> arms_of_data(const SweepView& view) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < view.arms.size(); ++i) {
@@ -158,7 +158,7 @@ std::string cost_section(const SweepView& view) {
                 rows));
 }
 
-// Those that lost most come first.
+// Classes that lost most come first.
 std::string classes_table(const SweepView& view, std::size_t place) {
   constexpr std::size_t kMost = 200;
   const std::vector<ClassHits>& all = view.results.front().classes;

@@ -32,7 +32,7 @@ std::string job_of(const SweepOptions& o, const SweepPlan& plan, const std::stri
       .dump();
 }
 
-// Its arms, one for each budget; `selections`: one for all seeds, or one a seed.
+// Adds the arms of a point, one per budget. `selections`: one for all seeds, or one per seed.
 void add_arms(const SweepOptions& o, SweepArm arm, const std::vector<std::string>& selections,
               std::uint64_t epoch_size, SweepPlan& plan) {
   for (const std::string& budget : o.equal) {
@@ -71,7 +71,7 @@ std::string in_number(std::size_t classes) {
   return classes == 1 ? "the class" : grouped(classes) + " classes:";
 }
 
-// What the hold-out does to small classes.
+// Notes on small classes in the hold-out.
 void note_hold_out(const SweepSamples& samples, SweepPlan& plan) {
   Selection as_it_is = samples.base();
   as_it_is.splits = samples.table().splits;
@@ -105,7 +105,7 @@ struct PlannedPoint {
   SweepPoint point;
   std::string selection;
   std::uint64_t removed = 0;
-  dedup::ClassCounts classes;  // of what is removed
+  dedup::ClassCounts classes;  // removed images by class
   ArmFacts facts;
 };
 
@@ -175,7 +175,7 @@ std::string series_of(const SweepPoint& point) {
 }
 
 struct PlannedControl {
-  std::vector<std::string> selections;  // one a seed
+  std::vector<std::string> selections;  // one per seed
   ArmFacts facts;
 };
 
@@ -195,8 +195,8 @@ PlannedControl plan_control(const SweepOptions& o, const SweepSamples& samples,
   return control;
 }
 
-// Which points share a control. One by pictures shares that of a removal that is equal in every
-// class: its own size is what it is to be compared with.
+// Which points share a control. A point by pictures shares only with a removal that is equal in
+// every class, because it is to be compared at its own size.
 std::vector<std::size_t> shared_controls(const std::vector<PlannedPoint>& points,
                                          const std::vector<dedup::ClassCounts>& removals,
                                          double tolerance) {
@@ -214,7 +214,7 @@ void add_controls(const SweepOptions& o, const SweepSamples& samples,
   for (const PlannedPoint& point : points) removals.push_back(point.classes);
   const std::vector<std::size_t> shared = shared_controls(points, removals, o.control_tolerance);
   const std::size_t budgets = o.equal.size();
-  // Arms of point i begin at i * budgets; its control's are behind all of these.
+  // Arms of point i begin at i * budgets. Controls come after all points.
   std::map<std::size_t, std::size_t> place_of;
   for (std::size_t i = 1; i < points.size(); ++i) {
     if (points[i].removed == 0) continue;
@@ -252,7 +252,7 @@ SweepPlan plan_on(const SweepOptions& o, bool estimates, const Session& session,
   note_hold_out(samples, plan);
   std::vector<PlannedPoint> points;
   for (const SweepPoint& point : dedup::points_of(o.axes)) {
-    // A trial is of the one that thins nothing.
+    // An estimate needs only the arm that thins nothing.
     points.push_back(plan_point(samples, point, estimates && point.thins(), plan));
   }
   add_precisions(samples, points);
@@ -272,7 +272,7 @@ SweepPlan plan_on(const SweepOptions& o, bool estimates, const Session& session,
   return plan;
 }
 
-// Nothing: it is not there, of another size, or its selections are gone.
+// Nullopt: the file does not exist, has another size of hold-out, or its selections are gone.
 std::optional<CutHoldOut> read_hold_out(const std::filesystem::path& file, const SweepOptions& o,
                                         const pipeline::Cache& cache) {
   if (!std::filesystem::exists(file)) return std::nullopt;
@@ -288,7 +288,7 @@ std::optional<CutHoldOut> read_hold_out(const std::filesystem::path& file, const
   return cut;
 }
 
-// Where it is not there.
+// Writes the file if it does not exist or differs.
 void keep_hold_out(const std::filesystem::path& file, const SweepOptions& o,
                    const SweepPlan& plan) {
   const Json json{
@@ -310,7 +310,7 @@ std::vector<std::string> train_words(const std::string& job) {
 }
 
 pipeline::Cache open_swept(const SweepOptions& o) {
-  dedup::points_of(o.axes);  // or they make no sense
+  dedup::points_of(o.axes);  // throws if they make no sense
   check_train_words("sweep", o.train);
   pipeline::Cache cache = pipeline::Cache::open(o.cache);
   if (!can_keep_selections(cache.paths())) {

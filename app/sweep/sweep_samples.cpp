@@ -53,7 +53,8 @@ Selection hold_out(double share, const dedup::Options& duplicates, const dedup::
   return base;
 }
 
-// What training obeys of a selection: of two that differ in nothing else one is trained on.
+// The part of a selection that affects training. Of selections that are equal in it, one is trained
+// on.
 Selection effect_of(Selection selection) {
   selection.settings.clear();
   std::ranges::fill(selection.distances, std::uint16_t{0});
@@ -62,7 +63,7 @@ Selection effect_of(Selection selection) {
   return selection;
 }
 
-// The pairs that are kept there; nothing: there is no such file.
+// The pairs stored in a file; nullopt: there is no file.
 std::optional<dedup::VerifiedPairs> read_pairs(const std::filesystem::path& file,
                                                const pipeline::Cache& cache) {
   if (!std::filesystem::exists(file)) return std::nullopt;
@@ -82,7 +83,7 @@ std::vector<std::optional<double>> precisions_of(const dedup::ColumnSource& colu
   return out;
 }
 
-// As dedup has it.
+// The order of preference that dedup uses.
 std::shared_ptr<const dedup::PreferredOrder> best_of(const pipeline::Cache& cache,
                                                      const dedup::ColumnSource& columns,
                                                      const dedup::LinksWithEvidence& links,
@@ -119,10 +120,10 @@ dedup::LinksWithEvidence SweepSamples::links_by_pictures() const {
   return {dedup::links_of(verified), verified};
 }
 
-// What is not known by now.
+// Compares the pictures that are not compared yet.
 void SweepSamples::compare(const SweepSampling& how, const dedup::SharedWork& work,
                            const Session& session) {
-  dedup::Options options{.policy = {.keep = dedup::KeepPolicy::kFirst}};  // nobody is chosen here
+  dedup::Options options{.policy = {.keep = dedup::KeepPolicy::kFirst}};  // no image is chosen here
   dedup::LinksWithEvidence links;
   if (pairs_) {
     options = dedup::options_of(*pairs_);
@@ -158,7 +159,7 @@ void SweepSamples::count() {
   }
 }
 
-// `how`: what is compared, and how near.
+// `how`: what is compared, and the threshold.
 ThinnedPoint SweepSamples::thin_by(dedup::Options how, const dedup::SweepPoint& point,
                                    const dedup::LinksWithEvidence& links) const {
   const dedup::ColumnSource of_train = with_splits(
@@ -182,8 +183,8 @@ ThinnedPoint SweepSamples::thin_by(dedup::Options how, const dedup::SweepPoint& 
           .groups = dedup::told_groups(std::move(found.groups), links.verified.get())};
 }
 
-// Those between training samples that join what is not joined by nearer ones, the nearest first: of
-// a smaller threshold they are the first of these.
+// A spanning forest of the links between training samples, nearest first. The links of a smaller
+// threshold are the first of these.
 std::vector<dedup::Edge> SweepSamples::nearest_links(const std::string& hash, int threshold) const {
   std::vector<std::uint32_t> rows = dedup::matchable_rows(columns_({"quality"}), hash);
   std::erase_if(rows, [&](std::uint32_t row) { return !trains(row); });
@@ -193,7 +194,7 @@ std::vector<dedup::Edge> SweepSamples::nearest_links(const std::string& hash, in
   return std::move(nearest).finish();
 }
 
-// Training samples that a hash tells something of, whatever the threshold.
+// Number of training samples with a usable code of a hash, whatever the threshold.
 std::uint64_t SweepSamples::matchable(const std::string& hash) const {
   std::uint64_t count = 0;
   for (const std::uint32_t row : dedup::matchable_rows(columns_({"quality"}), hash)) {
@@ -230,8 +231,8 @@ ThinnedPoint SweepSamples::thin_share(const dedup::SweepPoint& point, double sha
     return thinned;
   };
   std::uint64_t most = dedup::count_thinned(thin_by_first(links.size()).selection);
-  // Upwards, as each search costs more than the one before. Beside equal images no more can go than
-  // codes tell something of.
+  // The threshold grows, because each search costs more than the one before. Besides equal images,
+  // at most the images with usable codes can be removed.
   while (most < wanted && most + able >= wanted && next <= bits / 2) {
     links = nearest_links(point.hash, next);
     next += std::max(1, bits / 32);
@@ -245,8 +246,8 @@ ThinnedPoint SweepSamples::thin_share(const dedup::SweepPoint& point, double sha
         point.hash, 100 * share, 100 * static_cast<double>(most) / static_cast<double>(training_)));
   }
   std::size_t count = 0;
-  ThinnedPoint thinned = thin_by_first(count);  // of equal files and pixels
-  // A link thins one sample, or none, where equal files or pixels join what it does.
+  ThinnedPoint thinned = thin_by_first(count);  // by equal files and pixels
+  // A link removes one sample, or none if equal files or pixels connect the same samples.
   while (dedup::count_thinned(thinned.selection) < wanted) {
     count += wanted - dedup::count_thinned(thinned.selection);
     thinned = thin_by_first(count);
@@ -288,7 +289,7 @@ SweepTest SweepSamples::keep_test() const {
       selection.splits[row] = Split::kTest;
       ++test.images;
     } else if (!trains(row)) {
-      selection.splits[row] = Split::kNone;  // what is not trained on gives nothing away
+      selection.splits[row] = Split::kNone;  // only leaks of training samples count
     }
   }
   test.selection = keep(std::move(selection), duplicate_groups_, false);

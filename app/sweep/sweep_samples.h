@@ -20,69 +20,72 @@ namespace winnow::app {
 
 // The test split of the cache, which no run and no choice sees.
 struct SweepTest {
-  std::string selection =
-      {};  // says which of its images have leaked; empty: there is no such split
+  std::string selection = {};  // marks its leaked images; empty: no test split
   std::uint64_t images = 0;
-  std::uint64_t leaked = 0;  // have a duplicate among the training samples, whatever arms remove
+  // images with a duplicate among the training samples, before arms remove any
+  std::uint64_t leaked = 0;
 };
 
-// A hold-out that was cut: selections of the cache that have it, and which samples are duplicates.
+// A hold-out that exists: selections of the cache that contain it, and which samples are
+// duplicates.
 struct CutHoldOut {
   std::string base;
-  std::string test;  // of the same groups of duplicates
+  std::string test;  // with the same groups of duplicates
 };
 
-// How the samples of a sweep are told apart.
+// How the samples of a sweep are divided.
 struct SweepSampling {
   double holdout = 0.1;                // share of the training samples
-  std::optional<CutHoldOut> cut = {};  // as it was cut before; nothing: it is cut anew
-  bool verify = false;                 // pictures are compared, whatever the images are
-  // Where the pairs that show one picture are kept. What is there is gone by, and no picture is
-  // compared again; else it is written as soon as pictures were compared.
+  std::optional<CutHoldOut> cut = {};  // from an earlier call; nullopt: make a new one
+  bool verify = false;                 // compare pictures, whatever the images are
+  // File of the pairs that show one picture. If it exists it is used, and no picture is compared
+  // again; else it is written as soon as pictures were compared.
   std::filesystem::path pairs;
 };
 
 // A point as a selection.
 struct ThinnedPoint {
   dedup::Selection selection;
-  std::optional<dedup::ToldGroups> groups = {};  // of it; nothing: they are not known
-  // That the images it thins lie apart, link by link, at most; nothing: codes do not decide.
+  std::optional<dedup::ToldGroups> groups = {};  // groups of the selection; nullopt: unknown
+  // Largest distance between directly linked images that it thins; nullopt: codes do not decide.
   std::optional<int> bits = {};
 };
 
-// The samples of a cache as the arms of a sweep have them. Selections are of its rows.
+// The samples of a cache for the arms of a sweep. Selections have its rows.
 class SweepSamples {
  public:
-  // Hold-out  Cut by the duplicates that `winnow split` takes for such, or as it was before.
-  // work      Of all links.
-  // Throws    UsageError: pictures are to be compared, and there are no thumbnails;
-  //           FormatError: kept pairs that are damaged or of another cache
+  // Hold-out  Existing, or made to keep together what `winnow split` takes for duplicates.
+  // work      Search and comparison of all links.
+  // Throws    UsageError: pictures are to be compared, and there are no thumbnails; FormatError:
+  //           stored pairs are damaged or of another cache.
   SweepSamples(const pipeline::Cache& cache, const SweepSampling& how,
                const dedup::SharedWork& work, const Session& session);
 
-  // Thins nothing; what is held out is in val, and test in no split.
+  // Thins nothing. The hold-out is val, and test is in no split.
   const dedup::Selection& base() const noexcept { return base_; }
-  // What it has for groups, as selections have that are drawn from it.
+  // The groups of base(), for selections derived from it.
   const std::optional<dedup::ToldGroups>& base_groups() const noexcept { return base_groups_; }
   const dedup::Fingerprints& table() const noexcept { return table_; }  // splits, labels
   std::uint64_t training() const noexcept { return training_; }
   std::uint64_t held_out() const noexcept { return held_out_; }
   const std::vector<std::string>& classes() const { return cache_.manifest().classes; }
 
-  // Where a share is asked for, exactly that: the nearest pairs are joined first, until it is
-  // reached (dedup::NearestLinks). By pictures: all pairs that show one, which must have been
-  // compared. The pairs of a hash are searched for once, whatever the number of its shares.
-  // Throws UsageError: the hash cannot remove the share.
+  // Thins at a point. The pairs of a hash are searched once for all its shares.
+  //
+  // Share     exactly the given share: nearest pairs are joined first until it is reached
+  //           (dedup::NearestLinks)
+  // Pictures  by all pairs that show one picture, which must have been compared
+  // Throws    UsageError: the hash cannot remove the share
   ThinnedPoint thin(const dedup::SweepPoint& point);
   dedup::Remains remains_of(const dedup::Selection& selection) const;
-  // Shares of the pairs within 0, 1, ... bits that are expected to be right (measure_curve()).
+  // Expected precision of the pairs within 0, 1, ... bits (measure_curve()).
   std::vector<std::optional<double>> precisions(const std::string& hash, int bits) const;
-  // That of the pairs by pictures.
+  // Expected precision of the pairs by pictures.
   std::optional<double> precision_by_pictures() const;
 
-  // Writes it into the cache as "sweep-DIGEST", named by its effect: of two that training sees no
-  // difference between there is one, which keeps the groups that it was first told with. Where it
-  // only `estimates`, it is named and not written.
+  // Writes a selection into the cache as "sweep-DIGEST", named by its effect on training.
+  // Selections with equal effect are written once, with the groups of the first. With `estimates`,
+  // it is named and not written.
   std::string keep(dedup::Selection selection, const std::optional<dedup::ToldGroups>& groups,
                    bool estimates) const;
   SweepTest keep_test() const;
@@ -102,7 +105,7 @@ class SweepSamples {
 
   struct SearchedLinks {
     std::vector<dedup::Edge> links = {};  // see nearest_links()
-    int next = 0;                         // the threshold to search by for more
+    int next = 0;                         // next threshold to search with
   };
 
   const pipeline::Cache& cache_;
@@ -110,7 +113,7 @@ class SweepSamples {
   dedup::SearchOptions search_how_;
   dedup::LinkSource search_;
   dedup::Fingerprints table_;
-  std::optional<dedup::VerifiedPairs> pairs_;  // nothing: pictures were not compared
+  std::optional<dedup::VerifiedPairs> pairs_;  // nullopt: pictures were not compared
   dedup::Selection base_;
   std::optional<dedup::ToldGroups> base_groups_;
   std::vector<std::uint32_t> duplicates_;  // by row: see dedup::remains_of
@@ -118,7 +121,7 @@ class SweepSamples {
   std::uint64_t training_ = 0;
   std::uint64_t held_out_ = 0;
   std::map<std::string, SearchedLinks> searched_;           // by hash
-  std::shared_ptr<const dedup::PreferredOrder> preferred_;  // of pairs by pictures
+  std::shared_ptr<const dedup::PreferredOrder> preferred_;  // for pairs by pictures
 };
 
 }  // namespace winnow::app

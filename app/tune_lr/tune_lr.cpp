@@ -39,15 +39,15 @@ std::string announcement(const TunePlan& plan, const TuneState& state) {
       grouped(work_of(plan, state).runs), grouped(plan.held_out), grouped(plan.training));
 }
 
-// A tuning, and what is known of its runs by now.
+// A tuning, and the results so far.
 struct Tuning {
   const TunePlan& plan;
   const TuneState& state;
   const OutcomeOf& outcome_of;
 };
 
-// What is left, by runs at the largest batch that are done, or else by a few steps of that with its
-// lowest rate. `place`: a folder that is there.
+// The estimated cost of what is left, from finished runs at the largest batch, or else from a few
+// steps with its lowest rate. `place`: an existing folder.
 Foretold foretell_it(const TrainJobs& how, const Tuning& tuning, const fs::path& place,
                      const Session& session) {
   const auto& [plan, state, outcome_of] = tuning;
@@ -73,21 +73,21 @@ Foretold foretell_it(const TrainJobs& how, const Tuning& tuning, const fs::path&
   return told;
 }
 
-// Says what is to be done and what that takes, and refuses what does not fit.
+// Prints the plan and its cost, and refuses what does not fit.
 void tell_plan(const TuneLrRequest& flags, const TrainJobs& how, const Tuning& tuning,
                const Session& session) {
   say(session, announcement(tuning.plan, tuning.state));
   const fs::path place = fs::exists(flags.out) ? flags.out : fs::absolute(flags.out).parent_path();
   const Foretold told = foretell_it(how, tuning, place, session);
   Json json = tell_cost(flags, "winnow.tune_lr_estimate/1", told, session);
-  json.erase("shared");  // no two arms have one
+  json.erase("shared");  // arms share no runs here
   if (flags.estimate && flags.json) print(session, json.dump() + "\n");
 }
 
 void tell(const TuneLrRequest& flags, const TuneView& view, const Session& session) {
   for (std::size_t i = 0; i < view.rows.size(); ++i) say(session, in_words(view, i));
   for (const std::string& sentence : advice_of(view)) {
-    // Notes were said at the start.
+    // Notes were printed at the start.
     if (std::ranges::find(view.plan.notes, sentence) == view.plan.notes.end())
       say(session, sentence);
   }

@@ -13,7 +13,7 @@ namespace winnow::app {
 
 struct TuneLrRequest : ExperimentRequest {
   TuneLrOptions tune{.optimizers = {"sgd"}, .arms = {.batches = {128}}};
-  // What is tried of each of kTuneFlags, as people say it.
+  // Values to try for each of kTuneFlags, in the words of the user.
   std::array<std::vector<std::string>, kTuneFlags.size()> axes;
   bool test = false;
 };

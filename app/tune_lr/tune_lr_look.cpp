@@ -54,7 +54,7 @@ TuneWork work_of(const TunePlan& plan, const TuneState& state) {
   for (const ArmRuns& runs : state.runs) {
     for (std::size_t rung = 0; rung < plan.rungs.size(); ++rung) {
       const bool known = rung < runs.rungs.size();
-      // Where fewer go on than might, as others diverged, that is known.
+      // Fewer trials may continue than planned, because others diverged.
       count(known                ? runs.rungs[rung].size()
             : runs.halving.ended ? 0
                                  : plan.rungs[rung].trials,

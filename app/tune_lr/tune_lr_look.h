@@ -17,27 +17,27 @@
 namespace winnow::app {
 
 struct TuneLook {
-  std::uint64_t looks = 0;            // for different choices, this one included; 0: none
-  std::vector<TestedRuns> arms = {};  // final runs of all; empty where nothing was looked at
+  std::uint64_t looks = 0;  // number of different choices that were tested, with this one; 0: none
+  std::vector<TestedRuns> arms = {};  // final runs of all arms; empty if test was not looked at
 };
 
-// Evaluates all final runs on test, and keeps that in the queue. `state`: ended.
-// Throws UsageError: the cache has no test split; as train_jobs().
+// Evaluates all final runs on test, and stores results in the queue. `state`: ended.
+// Throws  UsageError: the cache has no test split; as train_jobs().
 TuneLook look_at_test(const TrainJobs& how, const TunePlan& plan, const TuneState& state,
                       JobQueue& queue, const Session& session);
 
-// What is left to do: at most, where trials diverge.
+// Work that is left, at most: trials may diverge.
 struct TuneWork {
   std::size_t runs = 0;
   std::size_t done = 0;
-  double epochs = 0;  // of those that are not done
+  double epochs = 0;  // epochs of the runs that are not done
 };
 TuneWork work_of(const TunePlan& plan, const TuneState& state);
 
-// Of one epoch, as RunSpeed counts: an image that is evaluated counts a third.
+// Work of one epoch as RunSpeed counts it: an evaluated image counts a third.
 double work_of_epoch(const TunePlan& plan);
 
-// How fast runs of an arm are, by its trials that are done; nothing where none is.
+// Speed of an arm's runs, from its finished trials; nullopt if there are none.
 std::optional<RunSpeed> speed_of(const TunePlan& plan, const TuneState& state, std::size_t arm,
                                  const OutcomeOf& outcome_of);
 

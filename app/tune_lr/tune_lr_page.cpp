@@ -18,7 +18,7 @@
 namespace winnow::app {
 namespace {
 
-// The value of an axis; nothing: the arm has no such axis.
+// The value of an axis; nullopt: the arm has no such axis.
 std::optional<double> value_of(const TuneArm& arm, const TuneSetting& setting,
                                std::string_view flag) {
   const auto axis = std::ranges::find(arm.axes, flag, &TuneAxis::flag);
@@ -126,8 +126,8 @@ std::string in_epochs(double epochs) {
   return fmt::format("{:.4g} {}", epochs, epochs == 1 ? "epoch" : "epochs");
 }
 
-// The trials of a batch size over their rates, all trained equally long; where rates are a list, a
-// line goes through the best of each.
+// Accuracy over learning rate for the trials of a batch size, all trained equally long. For a list
+// of rates, a line connects the best of each.
 std::string chart_of(const TuneView& view, std::uint64_t batch) {
   CurveChart chart{
       .name = "Batch " + grouped(batch) + ", " + in_epochs(view.plan.rungs.front().epochs),
@@ -169,7 +169,7 @@ std::string charts(const TuneView& view) {
   return all.empty() ? "" : figures(all);
 }
 
-// The arm with the highest mean, of those whose finals all came to an end, in a sentence.
+// A sentence: the arm with the highest mean, among those whose final runs all ended.
 std::string verdict_of(const TuneView& view) {
   const auto rank = [](const TuneRow& row) {
     return std::pair(row.mean && row.finals_diverged == 0, row.mean.value_or(-1));
@@ -185,7 +185,7 @@ std::string advice_section(const TuneView& view) {
   return rows.empty() ? "" : section("Mind", table({"what"}, rows));
 }
 
-// What a trial came to in each rung that it was trained in.
+// Results of a trial in each rung that it was trained in.
 std::string outcome_html(const std::optional<TunedRun>& run) {
   if (!run) return "";
   return run->score.failed ? "diverged" : percent(run->score.top1);

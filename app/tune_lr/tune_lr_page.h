@@ -8,10 +8,10 @@
 
 namespace winnow::app {
 
-// What the page and the tables of a tuning are made of. All of it is pure.
+// Content of the page and the tables of a tuning. All functions are pure.
 struct TuneView {
   const TunePlan& plan;
-  const TuneState& state;  // ended
+  const TuneState& state;  // must have ended
   const std::vector<TuneRow>& rows;
   TuneJudge judge;
   TuneLook test = {};
@@ -19,18 +19,18 @@ struct TuneView {
 
 // The command that trains a job's run, anywhere.
 std::string command_of(const TuneView& view, const std::string& job);
-// In a sentence without its full stop: the best setting of an arm and what it comes to.
+// A sentence without its full stop: the best setting of an arm and its result.
 std::string in_words(const TuneView& view, std::size_t arm);
 // The plan's notes, and advice_of() all arms.
 std::vector<std::string> advice_of(const TuneView& view);
 
-// A row for each arm: the table of large batches. Nothing of it depends on how long runs took.
+// One row per arm: the table of large batches. Does not depend on durations.
 std::string table_csv(const TuneView& view);
-// A row for each run of a trial.
+// One row per run of a trial.
 std::string trials_csv(const TuneView& view);
-// One line.
+// On one line.
 std::string json_of(const TuneView& view);
-// It needs nothing but itself and is well-formed XML too. `made`: when, by what.
+// Self-contained HTML, also well-formed XML. `made`: when and by what.
 std::string html_of(const TuneView& view, const std::string& made);
 
 }  // namespace winnow::app

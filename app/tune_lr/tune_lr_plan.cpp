@@ -51,14 +51,14 @@ TunedOptimizer look_up(const std::string& name) {
   return optimizer;
 }
 
-// How an option of an optimiser may be said.
+// The forms that an optimiser's option may have on the command line.
 std::vector<WordFlag> flags_of(const train::Option& option) {
   const std::string flag = train::flag_of(option);
   if (option.kind != train::OptionKind::kSwitch) return {{flag, true}};
   return {{flag, false}, {"--no-" + flag.substr(2), false}};
 }
 
-// The words of winnow train for runs of one optimiser: without the options that only others have.
+// The words for runs of one optimiser, without options that only others have.
 std::vector<std::string> words_for(const std::string& optimizer,
                                    const std::vector<std::string>& words) {
   std::vector<WordFlag> of_others;
@@ -69,7 +69,8 @@ std::vector<std::string> words_for(const std::string& optimizer,
   return without_flags(words, of_others);
 }
 
-// Which options count for some of the optimisers alone. UsageError for those that count for none.
+// Notes which options apply to some of the optimisers only. Throws UsageError for those that apply
+// to none.
 void note_options(TunePlan& plan) {
   const TuneLrOptions& o = plan.options;
   for (const train::Option& option : train::optimizer_options()) {
@@ -129,7 +130,7 @@ std::string job_of(const TunePlan& plan, std::size_t arm_place, std::size_t sett
   words.insert(words.end(), {"--epochs", six_digits(epochs), "--seed", std::to_string(seed),
                              "--holdout", six_digits(o.holdout)});
   if (!o.selection.empty()) words.insert(words.end(), {"--selection", o.selection});
-  // That of the net would go with one optimiser alone.
+  // The net's default recipe fits one optimiser only.
   if (!o.arms.has_recipe) words.insert(words.end(), {"--recipe", "none"});
   for (std::string& word : words_for(arm.optimizer, o.train)) words.push_back(std::move(word));
   return Json{{"cache", plan.cache_digest}, {"selection", plan.selection_digest}, {"train", words}}
@@ -196,7 +197,7 @@ std::vector<std::string> tuned_words(const std::string& job) {
 
 TuneState state_of(const TunePlan& plan, const OutcomeOf& outcome_of) {
   TuneState state{.runs = {}, .jobs = {}, .ended = true};
-  std::vector<std::vector<std::string>> stages(plan.rungs.size() + 1);  // rungs, finals
+  std::vector<std::vector<std::string>> stages(plan.rungs.size() + 1);  // rungs, final runs
   for (std::size_t arm = 0; arm < plan.arms.size(); ++arm) {
     ArmRuns runs;
     const auto run = [&](std::size_t stage, std::string job) {
