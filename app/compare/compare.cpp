@@ -25,8 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kBytesOfDifferences = 4'000'000;  // of all recipes together
-constexpr std::size_t kMostDifferences = 36;              // gained, or lost, of a recipe
+constexpr std::uint64_t kBytesOfDifferences = 4'000'000;  // over all recipes
+constexpr std::size_t kMostDifferences = 36;              // gained or lost, per recipe
 
 std::optional<double> margin_of(const CompareRequest& o) {
   if (!o.margin_points) return std::nullopt;
@@ -41,7 +41,7 @@ fs::path cache_of(const CompareRequest& o, const std::vector<RunView>& views) {
   throw UsageError("no run says which cache it was evaluated on; name it by --cache");
 }
 
-// A run on that split of the cache. `bar`: what it is called while it goes on.
+// Evaluates a run on a split of the cache. `bar`: title of the progress bar.
 ComparedRun evaluate_one(const train::EvalOptions& options, const std::string& bar,
                          Session& session, ComparePage& page) {
   const ProgressSink watch =
@@ -57,7 +57,7 @@ ComparedRun evaluate_one(const train::EvalOptions& options, const std::string& b
           .predictions = std::move(result.evaluation.predictions)};
 }
 
-// Each run by itself, all on one split.
+// Evaluates each run, all on one split.
 void evaluate_runs(const CompareRequest& o, Session& session, ComparePage& page) {
   train::EvalOptions options = o.eval;
   options.data.cache = cache_of(o, page.views);
@@ -80,8 +80,8 @@ bool holds_folds(const fs::path& path) {
   return !fs::exists(path / "config.json") && fs::exists(fold_of(path, 1) / "config.json");
 }
 
-// How many folds each of the folders holds; 0: they are runs. Throws UsageError: some of both, or
-// not as many.
+// The number of folds of each folder; 0: the folders are runs.
+// Throws UsageError: some are runs and some have folds, or their numbers of folds differ.
 std::uint32_t count_folds(const CompareRequest& o) {
   std::uint32_t folds = 0;
   for (const fs::path& path : o.runs) {
@@ -106,7 +106,7 @@ std::uint32_t count_folds(const CompareRequest& o) {
   return folds;
 }
 
-// The folds of each folder by themselves, each on what it left out.
+// Evaluates the folds of each folder, each on the images that it left out.
 void evaluate_folds(const CompareRequest& o, Session& session, ComparePage& page) {
   train::EvalOptions options = o.eval;
   options.data.cache = cache_of(o, page.views);
@@ -134,7 +134,7 @@ std::vector<ShownDifference> first_of(std::span<const DifferingImage> images) {
   return shown;
 }
 
-// The images that differ, of each recipe, with names and pictures of the cache.
+// Adds the images that differ to the page, for each recipe, with names and pictures of the cache.
 void show_differences(const fs::path& root, const Session& session, ComparePage& page) {
   for (const BesideFirst& beside : page.comparison.others) {
     const DifferingImages found = differing_images(page.runs, page.comparison, beside.recipe);

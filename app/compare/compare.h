@@ -12,7 +12,7 @@ namespace winnow::app {
 
 struct CompareRequest {
   std::vector<std::filesystem::path> runs;
-  train::EvalOptions eval;  // of each run
+  train::EvalOptions eval;  // settings for every run
   std::optional<double> margin_points;
   std::filesystem::path report;
   int threads = 0;

@@ -65,7 +65,7 @@ std::string folds_table(const BesideFirst& beside) {
   return table({"fold", "#images left out", "#first", "#other", "#points"}, rows);
 }
 
-// "cat, cat, dog": what each run of a recipe takes it for.
+// The prediction of each run of a recipe: "cat, cat, dog".
 std::string predictions_html(const ComparePage& page, std::size_t recipe, std::size_t place) {
   std::string text;
   for (const std::size_t run : page.comparison.recipes[recipe]) {

@@ -9,36 +9,37 @@
 
 namespace winnow::app {
 
-// An image that a recipe and the first one do not have right equally often, as it is shown.
+// An image that a recipe and the first one predict correctly unequally often.
 struct ShownDifference {
   DifferingImage image;
-  std::string name{};  // of the input; any bytes
-  Bytes jpeg{};        // empty: there is no picture
+  std::string name{};  // name of the input; any bytes
+  Bytes jpeg{};        // empty: no picture
 };
 struct ShownDifferences {
   std::vector<ShownDifference> gained;
   std::vector<ShownDifference> lost;
-  std::size_t more_gained = 0;  // that are not shown
+  std::size_t more_gained = 0;  // number that is not shown
   std::size_t more_lost = 0;
 };
 
-// All that the page of `winnow compare` shows.
+// Content of the page of `winnow compare`.
 struct ComparePage {
   std::vector<RunView> views;
-  std::vector<ComparedRun> runs;  // of the same places
+  std::vector<ComparedRun> runs;  // in the order of `views`
   Comparison comparison;
   std::optional<double> margin;
   std::string split;
-  std::uint32_t folds = 0;  // of each of `runs`, whose views are of their first one; 0: of none
+  // number of folds of each run, whose view is that of its first fold; 0: no folds
+  std::uint32_t folds = 0;
   std::vector<std::string> classes;           // any bytes
-  std::vector<ShownDifferences> differences;  // of each of comparison.others
-  std::string no_pictures{};                  // why, as a sentence; empty: there are
+  std::vector<ShownDifferences> differences;  // one for each of comparison.others
+  std::string no_pictures{};  // the reason, as a sentence; empty: there are pictures
 };
 
-// It needs nothing but itself and is well-formed XML too. `made`: when, by what. Pure.
+// Self-contained HTML, also well-formed XML. `made`: when and by what. Pure.
 std::string html_of(const ComparePage& page, const std::string& made);
 
-// The name of a recipe: that of its first run, and how many more there are.
+// Name of a recipe: the name of its first run, and how many more runs it has.
 std::string recipe_name(const ComparePage& page, std::size_t recipe);
 
 }  // namespace winnow::app

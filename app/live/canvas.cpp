@@ -9,7 +9,7 @@
 namespace winnow::app {
 namespace {
 
-// Of [0, places).
+// A place in [0, places).
 int place_of(double value, const Range& range, int places) {
   const double place = range.share(value) * (places - 1);
   return std::clamp(static_cast<int>(std::lround(place)), 0, places - 1);
@@ -40,7 +40,7 @@ std::string Canvas::row(int number) const {
       text += cell.letter;
     } else if (cell.dots == 0) {
       text += ' ';
-    } else {  // U+2800 + dots
+    } else {  // the character U+2800 + dots
       text += '\xE2';
       text += static_cast<char>(0xA0 + (cell.dots >> 6));
       text += static_cast<char>(0x80 + (cell.dots & 0x3F));

@@ -44,7 +44,7 @@ std::vector<std::string> wrapped(std::string_view text, int width, int most) {
   std::vector<std::string> lines;
   std::string before;
   for (int room = width; width_of(text) > room && static_cast<int>(lines.size()) + 1 < most;) {
-    // The blank behind a line needs no room.
+    // The blank after a line needs no room.
     const std::size_t end = cut(std::string(text), room + 1).rfind(' ');
     if (end == std::string::npos || end == 0) break;
     lines.push_back(before + std::string(text.substr(0, end)));

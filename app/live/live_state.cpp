@@ -22,15 +22,15 @@ void add_points(LiveCurves& curves, const MetricsRow& row, const std::string& fi
   add_point(curves.test, row, "test." + figure);
 }
 
-// What a counter of seconds grew by.
+// Growth of a counter of seconds.
 double grown(const MetricsRow& row, const MetricsRow& before, const std::string& name) {
   const double now = find(row, name).value_or(0);
   const double then = find(before, name).value_or(0);
   return std::max(0.0, now >= then ? now - then : now);
 }
 
-// Between two lines of training. Images per second are those of its steps alone, which tells steps
-// from what lies between them.
+// Time stages between two training rows. Images per second count steps alone, so steps can be told
+// from the time between them.
 LiveStages stages_of(const MetricsRow& row, const MetricsRow& before, std::int64_t batch) {
   const double all = std::max(0.0, row.wall - before.wall);
   const double images = (static_cast<double>(row.step) - static_cast<double>(before.step)) *

@@ -15,65 +15,66 @@ struct LivePoint {
   double value = 0;
 };
 
-// One quantity, as training, val and test have it.
+// The curves of one quantity in training, val and test.
 struct LiveCurves {
   std::vector<LivePoint> train{};
   std::vector<LivePoint> val{};
   std::vector<LivePoint> test{};
 };
 
-// What a run's time went into, in seconds of rank 0.
+// Where the time of a run went, in seconds of rank 0.
 struct LiveStages {
   double computing = 0;
-  double data = 0;           // steps waited for it
+  double data = 0;           // steps waited for data
   double communication = 0;  // steps waited for other ranks
   double between = 0;        // evaluations and checkpoints
 
   double all() const { return computing + data + communication + between; }
 };
 
-// How far a run is, in images, and how fast it came there.
+// Progress of a run in images, and its speed.
 struct LivePace {
-  std::uint64_t first = 0;  // done when `seconds` began
+  std::uint64_t first = 0;  // images done when `seconds` began
   std::uint64_t done = 0;
-  std::uint64_t total = 0;  // 0: not known
+  std::uint64_t total = 0;  // 0: unknown
   double seconds = 0;
 };
 
-double rate_of(const LivePace& pace);                      // images per second; 0: not known
-std::optional<double> seconds_left(const LivePace& pace);  // none: not known, or all is done
+double rate_of(const LivePace& pace);                      // images per second; 0: unknown
+std::optional<double> seconds_left(const LivePace& pace);  // nullopt: unknown, or finished
 
-// What each rank did in the interval before a step.
+// Work of each rank in the interval before a step.
 struct LiveRanks {
   std::int64_t step = 0;
-  train::RankTable table{};  // empty: not known
+  train::RankTable table{};  // empty: unknown
 };
 
-// All that a live view shows of a run. Texts hold no control characters.
+// All that a live view shows of a run. Texts contain no control characters.
 struct LiveState {
-  std::string name{};      // as people call it
-  std::int64_t batch = 1;  // images of a step
+  std::string name{};      // name for people
+  std::int64_t batch = 1;  // images per step
   LivePace pace{};
   std::string note{};                    // "epoch 2, loss 0.412"
-  std::vector<std::string> sentences{};  // what it said, the newest last
+  std::vector<std::string> sentences{};  // its messages, newest last
   LiveRanks ranks{};
-  std::vector<std::string> waits{};  // what its health said of who waits for whom, the newest last
+  std::vector<std::string> waits{};  // who waits for whom, from its health log, newest last
   bool is_over = false;
-  double silent_s = 0;  // since it wrote something; of runs watched from outside
-  // By add():
+  double silent_s = 0;  // since the last line of its metrics; for runs watched from outside
+  // Set by add():
   LiveCurves loss{};
   LiveCurves accuracy{};
-  LiveStages lately{};  // since the line before the last
+  LiveStages lately{};  // since the last row but one
   LiveStages so_far{};
-  std::optional<double> images_per_second{};  // of the last line
-  train::MetricsRow last{};                   // of the last line of training
+  std::optional<double> images_per_second{};  // since the last row but one
+  train::MetricsRow last{};                   // last row of training
 };
 
-// Enters lines of metrics.jsonl, in their order; the run's first is the first of all. The rows are
-// sound (make_sound()). Counters of waiting that begin anew are those of a run that went on.
+// Adds rows of metrics.jsonl, in their order, from the run's first row on. Rows are sound
+// (make_sound()). Waiting counters that start again from zero belong to a resumed run.
 void add(LiveState& state, const std::vector<train::MetricsRow>& rows);
 
-// Takes what a run wrote since `tail` was asked last; of a run that went on from a checkpoint all.
+// Adds what a run wrote since the last call with `tail`. If the run resumed from a checkpoint,
+// reads all of it again.
 void follow(LiveState& state, train::MetricsTail& tail);
 
 }  // namespace winnow::app

@@ -20,9 +20,9 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr int kTwoColumnsFrom = 110;  // charts side by side
-constexpr int kLeastTwoColumns = 70;  // where they do not fit one above the other
-constexpr int kLeastChart = 6;        // rows of a chart: title, four of curve, axis
+constexpr int kTwoColumnsFrom = 110;  // minimum width for charts side by side
+constexpr int kLeastTwoColumns = 70;  // the same if they do not fit one above the other
+constexpr int kLeastChart = 6;        // minimum rows of a chart: title, four of curve, axis
 constexpr int kMostChart = 18;
 constexpr int kTicks = 9;  // columns left of a curve
 constexpr int kMostSentences = 3;
@@ -37,7 +37,7 @@ std::string figure(const Chart& chart, double value) {
   return chart.percent ? fmt::format("{:.1f} %", 100 * value) : fmt::format("{:.4g}", value);
 }
 
-// What stands for what, with the last number of each; `named`: the signs have names, too.
+// The legend: what each sign stands for, with the last number. `named`: signs have names, too.
 std::string key_of(const Chart& chart, bool named) {
   std::string text = chart.name;
   const auto add = [&](std::string_view sign, std::string_view name,
@@ -79,7 +79,7 @@ Lines chart_lines(const Chart& chart, int width, int height) {
   return lines;
 }
 
-// Both charts, one above the other or side by side, in at most so many lines.
+// Both charts, one above the other or side by side, in at most `height` lines.
 Lines charts_of(const LiveState& state, int width, int height) {
   const Chart loss{"loss", state.loss, false};
   const Chart accuracy{"accuracy", state.accuracy, true};

@@ -35,11 +35,11 @@ std::string figure(double value, Unit unit) {
 
 struct Column {
   std::string_view title;
-  std::string_view name;  // of metrics.jsonl, behind "ranks."
+  std::string_view name;  // name in metrics.jsonl, after "ranks."
   Unit unit;
   double RankFigures::*value;
 };
-// The first four in any terminal.
+// The first four fit any terminal.
 constexpr std::array<Column, 7> kColumns{
     {{"compute", "compute", Unit::kSeconds, &RankFigures::compute},
      {"data wait", "data_wait", Unit::kSeconds, &RankFigures::data_wait},
@@ -63,7 +63,7 @@ struct Layout {
   int name = 0;
   std::size_t columns = kNarrow;
   bool temperature = false;
-  int bar = 0;  // 0: none
+  int bar = 0;  // width; 0: no bar
 };
 
 Layout layout_of(const RankTable& ranks, int width) {
@@ -92,7 +92,7 @@ std::string head(const Layout& layout, std::int64_t step) {
   return text;
 }
 
-// Of the rank that takes longest as wide as there is room.
+// A bar of a rank's time. The rank that takes longest fills the width.
 std::string bar_of(const RankFigures& rank, double longest, int width) {
   std::string bar;
   double sum = 0;
@@ -131,7 +131,7 @@ std::vector<std::string> rows_of(const LiveRanks& ranks, int width, int most) {
   const std::size_t slowest = train::summarise_ranks(table.figures).slowest;
   std::vector<std::size_t> order(table.figures.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  auto room = static_cast<std::size_t>(most) - 2;  // head and who waits for whom
+  auto room = static_cast<std::size_t>(most) - 2;  // two lines: the head, and who waits for whom
   if (order.size() > room) {
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
       return own(table.figures[a]) > own(table.figures[b]);
@@ -150,7 +150,7 @@ std::vector<std::string> rows_of(const LiveRanks& ranks, int width, int most) {
   return lines;
 }
 
-// Of a run whose figures of each rank are not there.
+// For a run without figures for each rank.
 std::vector<std::string> spread_rows(const train::MetricsRow& row) {
   const Layout layout{.name = 20};
   std::vector<std::string> lines{head(layout, row.step)};
@@ -175,7 +175,7 @@ std::string waits_of(const RankTable& ranks) {
   std::vector<double> seconds;
   for (const RankFigures& rank : ranks.figures) seconds.push_back(own(rank));
   const double longest = own(ranks.figures[summary.slowest]);
-  // Of two ranks the median would be half the slowest.
+  // With two ranks the median would be half the slowest.
   seconds.erase(seconds.begin() + static_cast<std::ptrdiff_t>(summary.slowest));
   const double typical = train::spread_of(std::move(seconds)).median;
   constexpr double kWorthSaying = 1.1;

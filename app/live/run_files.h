@@ -10,13 +10,13 @@
 
 namespace winnow::app {
 
-// What a live view reads of a run's folder besides its metrics. Pure.
+// Reads files of a run's folder for a live view, besides its metrics. Pure.
 
-// RUN/ranks.json. None where it is damaged, or of a version that this one does not know.
+// Reads RUN/ranks.json. Nullopt if it is damaged, or of an unknown version.
 std::optional<LiveRanks> parse_ranks(std::string_view text);
 
-// The newest lines of the logs of RUN/health, at most so many, the newest last: "10:31:05 waiting
-// ...". What several machines say at one time is said once.
+// The newest lines of the logs of RUN/health, at most `most`, newest last: "10:31:05 waiting ...".
+// A line that several machines wrote at one time appears once.
 std::vector<std::string> newest_lines(const std::vector<std::string>& logs, std::size_t most);
 
 }  // namespace winnow::app

@@ -18,7 +18,7 @@ constexpr int kMostRunName = 40;
 constexpr int kSlowest = 24;
 constexpr int kCurve = 30;
 constexpr int kBetween = 2;
-constexpr int kMostWrap = 3;  // lines of what a run says
+constexpr int kMostWrap = 3;  // lines of a run's messages
 
 std::string last_of(const std::vector<LivePoint>& points, bool is_share) {
   if (points.empty()) return "-";
@@ -26,7 +26,7 @@ std::string last_of(const std::vector<LivePoint>& points, bool is_share) {
   return is_share ? percent(value) : fmt::format("{:.4f}", std::min(value, 1e9));
 }
 
-// Of the split that is evaluated meanwhile.
+// The split that is evaluated during training.
 const std::vector<LivePoint>& evaluated(const LiveCurves& curves) {
   return curves.val.empty() ? curves.test : curves.val;
 }

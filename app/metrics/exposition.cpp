@@ -39,7 +39,7 @@ constexpr std::array<RunMetric, 8> kRunMetrics{{
 
 // A metric of a split: train.loss, val_ema.top1.
 struct SplitMetric {
-  std::string_view key;  // behind the split
+  std::string_view key;  // name after the split
   std::string_view name;
   std::string_view help;
 };
@@ -95,7 +95,7 @@ std::string number(double value) {
   return fmt::format("{}", value);
 }
 
-// Writes metrics one after the other, all series of one together.
+// Writes metrics in order, all series of one together.
 class Writer {
  public:
   explicit Writer(const std::string& run) : run_(escaped(run)) {}

@@ -8,26 +8,26 @@
 
 namespace winnow::app {
 
-// What a run measured so far, for who asks for its newest figures.
+// The newest figures of a run.
 struct MetricsState {
-  std::string run{};                       // its id; empty: no line yet
-  train::MetricsRow last{};                // place of the last line
-  std::map<std::string, double> newest{};  // of each name, of whichever line had it last
-  std::vector<std::string> hosts{};        // of each rank
+  std::string run{};                       // id of the run; empty: no row yet
+  train::MetricsRow last{};                // from the last row
+  std::map<std::string, double> newest{};  // by name, from the row that had it last
+  std::vector<std::string> hosts{};        // host of each rank
   std::vector<train::RankFigures>
-      ranks{};           // added up over intervals; memory and temperature newest
-  double unix_time = 0;  // of the last line, seconds since 1970
+      ranks{};           // sums over intervals; memory and temperature are the newest
+  double unix_time = 0;  // time of the last row, seconds since 1970
 };
 
-// Enters a line that was written at `unix_time`. That of another run begins anew.
+// Enters a row that was written at `unix_time`. A row of another run resets the state.
 void enter(MetricsState& state, const train::LoggedLine& line, double unix_time);
 
-// The state in Prometheus' text format 0.0.4: HELP, TYPE and series of each metric, names
-// winnow_..., with the id of the run as a label. Pure.
+// The state in Prometheus' text format 0.0.4: HELP, TYPE and series of each metric. Names begin
+// with winnow_; the id of the run is a label. Pure.
 //
 // Counters  end in _total, and only grow as long as the process lives
-// Texts     hosts are of any bytes: what is no UTF-8 is written as elsewhere (common/utf8.h)
-// Empty     before the first line: a comment
+// Texts     hosts may be any bytes: bytes that are no UTF-8 are replaced (common/utf8.h)
+// Empty     before the first row: a comment
 std::string exposition(const MetricsState& state);
 
 }  // namespace winnow::app

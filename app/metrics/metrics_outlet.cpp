@@ -46,10 +46,10 @@ struct MetricsOutlet::State {
   std::mutex mutex;
   MetricsState metrics;  // by mutex
   std::atomic<bool> ends = false;
-  bool lost_file = false;  // the file's thread alone: it was said
+  bool lost_file = false;  // used by the file's thread alone: the failure was reported
   std::unique_ptr<LocalServer> server;
   std::thread listener;
-  std::unique_ptr<NewestFile> file;  // last: its thread uses the above
+  std::unique_ptr<NewestFile> file;  // last: its thread uses the members above
 };
 
 void MetricsOutlet::State::begin_file() {

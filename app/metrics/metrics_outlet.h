@@ -12,19 +12,19 @@ namespace winnow::app {
 
 struct MetricsOutletOptions {
   std::filesystem::path file{};  // empty: none
-  std::optional<int> port{};     // 0: one that is free; none: no server
+  std::optional<int> port{};     // 0: any free one; nullopt: no server
 };
 
-// Gives the newest metrics of a run to Prometheus: a file for node_exporter's textfile collector,
-// and a page on 127.0.0.1 that is scraped.
+// Serves the newest metrics of a run to Prometheus: a file for node_exporter's textfile collector,
+// and a page on 127.0.0.1.
 //
-// Threads  of its own write and answer; take() only enters what it is given, under a lock that
-//          others hold for as long as it takes to copy some kilobytes
+// Threads  own threads write and answer. take() only stores a row, under a lock that is held for
+//          copies of some kilobytes.
 // End      the destructor writes the last figures to the file, which stays, and ends the server
 // Throws   UsageError: the port is taken; the file cannot be written
 class MetricsOutlet {
  public:
-  // `say` takes a sentence, from any thread, where the file could not be written later on; once.
+  // `say` takes a sentence if the file cannot be written later on. Called once, from any thread.
   MetricsOutlet(const MetricsOutletOptions& options, std::function<void(std::string)> say);
   ~MetricsOutlet();
   MetricsOutlet(const MetricsOutlet&) = delete;

@@ -16,12 +16,12 @@ namespace winnow::app {
 namespace {
 
 constexpr std::size_t kMostOfIssue = 12;
-constexpr std::size_t kMostWithout = 4;  // of these, pictures that do not have it
+constexpr std::size_t kMostWithout = 4;  // number of these without the issue
 constexpr std::size_t kMostClasses = 40;
 constexpr std::size_t kMostOfClass = 8;
 constexpr std::uint64_t kMostBytes = 3u << 20;
 
-// The rows of the lowest scores below 1, of equal ones the first.
+// The rows with the lowest scores below 1; on a tie the first.
 std::vector<std::uint32_t> worst_rows(const std::vector<float>& scores, std::size_t most) {
   std::vector<std::uint32_t> rows;
   for (std::uint32_t row = 0; row < scores.size(); ++row) {
@@ -68,7 +68,7 @@ std::vector<AuditPage::OfClass> some_of_classes(const pipeline::Manifest& manife
   return classes;
 }
 
-// All pictures of a page, in one order.
+// All pictures of a page, in a fixed order.
 template <class Take>
 void for_each_picture(AuditPage& page, const Take& take) {
   for (AuditPage::OfIssue& issue : page.issues) std::ranges::for_each(issue.worst, take);

@@ -17,12 +17,12 @@ constexpr double kHeight = 190;
 constexpr double kLeft = 46;  // room for ticks
 constexpr double kRight = 10;
 constexpr double kTop = 10;
-constexpr double kBottom = 34;  // for ticks and the name of the axis
+constexpr double kBottom = 34;  // room for ticks and the name of the axis
 constexpr double kLogFrom = 50;
 constexpr std::size_t kMostPoints = 300;
 constexpr int kColours = 8;
 
-// 1, 2 or 5 times a power of ten, so that about `count` of them make `length`.
+// 1, 2 or 5 times a power of ten, such that about `count` of them make `length`.
 double nice_step(double length, int count) {
   const double rough = std::max(length, 1e-300) / count;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
@@ -32,8 +32,8 @@ double nice_step(double length, int count) {
   return 10 * power;
 }
 
-// What an axis shows and where its ticks are, in the numbers themselves or, logarithmic, in their
-// logarithms to the base of ten.
+// Range and ticks of an axis: the numbers themselves or, on a logarithmic axis, their base-10
+// logarithms.
 struct Axis {
   Range range;
   std::vector<double> ticks;
@@ -67,7 +67,7 @@ Axis log_axis(const Range& range) {
   return axis;
 }
 
-// Ticks at 1, 2 and 5 times powers of ten, or at powers alone where these would be many.
+// Ticks at 1, 2 and 5 times powers of ten, or at powers alone if these would be too many.
 Axis log_x_axis(const Range& range) {
   Axis axis{
       .range = {std::log10(range.least), std::log10(range.most)}, .ticks = {}, .logarithmic = true};
@@ -91,7 +91,7 @@ Axis x_axis_of(const CurveChart& chart, Range xs) {
   if (chart.log_x) return log_x_axis(xs);
   xs.add(0);
   Axis x = linear_axis(xs, 6);
-  if (xs.most > 0) {  // a run ends where the picture does
+  if (xs.most > 0) {  // the axis ends where the run does
     x.range = xs;
     std::erase_if(x.ticks, [&](double tick) { return tick > xs.most * (1 + 1e-9); });
   }
@@ -135,7 +135,7 @@ double x_px(const Axis& axis, double x) {
 }
 double y_px(const Axis& axis, double y) { return kTop + kHeight * (1 - axis.place(y)); }
 
-// Those of several curves lie beside each other.
+// Bars of several curves stand next to each other.
 std::string bars_of(const Curve& curve, const Axis& x, const Axis& y) {
   const auto aside = static_cast<double>(curve.colour % kColours) * 2 + (curve.dashed ? 1 : 0);
   std::string bars;
@@ -157,7 +157,7 @@ std::string line_of(const Curve& curve, const Axis& x, const Axis& y) {
                                        curve.dashed ? " dashed" : "");
   const std::string title = fmt::format("<title>{}: {:.4g} at {:.4g}</title>", escaped(curve.name),
                                         curve.points.back().y, curve.points.back().x);
-  if (curve.points.size() == 1 || curve.scattered) {  // a line of one would not be seen
+  if (curve.points.size() == 1 || curve.scattered) {  // a line of one point would not be visible
     std::string circles;
     for (const Curve::Point& point : curve.points) {
       circles += fmt::format(

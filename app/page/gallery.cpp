@@ -29,7 +29,7 @@ bool stands_for_itself(const dedup::Selection& selection, std::uint32_t row) {
   return selection.kept[row] == selection.ids[row];
 }
 
-// The row that stands for most others of a group; its first where none does.
+// The row that stands for most others of a group; the first row if none does.
 std::uint32_t representative(const GalleryInput& input, std::size_t number) {
   const dedup::Selection& selection = input.result.selection;
   const std::span<const std::uint32_t> rows = rows_of_group(input, number);
@@ -42,7 +42,7 @@ std::uint32_t representative(const GalleryInput& input, std::size_t number) {
   return rows.front();
 }
 
-// What pictures told of a row and the one that is kept for it; nullptr: nothing.
+// The comparison of a row with the one that is kept for it; nullptr: none.
 const dedup::VerifiedPair* told_of(const GalleryInput& input, std::uint32_t row) {
   const dedup::Selection& selection = input.result.selection;
   if (stands_for_itself(selection, row)) return nullptr;
@@ -50,7 +50,7 @@ const dedup::VerifiedPair* told_of(const GalleryInput& input, std::uint32_t row)
   return dedup::find_pair(input.told, row, kept);
 }
 
-// As GroupFacts has it.
+// See GroupFacts::probability.
 float least_probability(const GalleryInput& input, std::span<const std::uint32_t> rows) {
   float least = 0;
   const auto take = [&](const dedup::VerifiedPair& pair) {

@@ -4,7 +4,7 @@
 
 namespace winnow::app {
 
-// The files gallery.js and gallery.css, as embed.cmake puts them into the program.
+// The files gallery.js and gallery.css, which embed.cmake puts into the program.
 extern const std::string_view kGalleryJs;
 extern const std::string_view kGalleryCss;
 

@@ -12,7 +12,7 @@
 namespace winnow::app {
 namespace {
 
-// Puts pictures to the members; returns what is to be said of them.
+// Adds pictures to the members. Returns a sentence about them.
 std::string put_pictures(const GallerySubject& subject, const GalleryLimits& limits,
                          std::vector<GalleryGroup>& groups) {
   if (!subject.picture_of) return subject.no_pictures;
@@ -29,7 +29,8 @@ std::string put_pictures(const GallerySubject& subject, const GalleryLimits& lim
   const std::uint64_t left = limits.bytes - std::min(limits.bytes, text_bytes);
   const pipeline::Thumbnails made = pipeline::make_thumbnails(
       subject.picture_of, ids,
-      {.most_bytes = left / 4 * 3, .threads = limits.threads, .stop = limits.stop});  // in base64
+      // base64 makes four bytes of three
+      {.most_bytes = left / 4 * 3, .threads = limits.threads, .stop = limits.stop});
   std::uint64_t missing = 0;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (made.jpegs[i].empty()) {

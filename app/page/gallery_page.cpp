@@ -28,7 +28,7 @@ std::string_view reason_words(std::size_t reason, bool compared) {
   return compared && is_chain ? kComparedChain : kReasonWords[reason];
 }
 
-// JSON as the content of a script element, which is XML too.
+// JSON as the content of a script element, valid in XML too.
 std::string in_script(std::string_view json) {
   std::string out;
   out.reserve(json.size());
@@ -37,7 +37,7 @@ std::string in_script(std::string_view json) {
     const std::string_view here = json.substr(i, 3);
     if (c == '<' || c == '>' || c == '&') {
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else if (here == "\xEF\xBF\xBE" || here == "\xEF\xBF\xBF") {  // not in XML
+    } else if (here == "\xEF\xBF\xBE" || here == "\xEF\xBF\xBF") {  // not allowed in XML
       out += here.back() == '\xBE' ? "\\ufffe" : "\\uffff";
       i += 2;
     } else {

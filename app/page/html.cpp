@@ -11,7 +11,7 @@
 namespace winnow::app {
 namespace {
 
-// Length of the character that begins at `text`, of well-formed UTF-8.
+// Length of the character that begins at `text`, which is well-formed UTF-8.
 std::size_t length_of(std::string_view text) noexcept {
   const auto first = static_cast<unsigned char>(text.front());
   return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
@@ -26,7 +26,7 @@ std::uint32_t code_point(std::string_view character) noexcept {
   return code;
 }
 
-// Of markup; empty: as it is.
+// The entity of a character of markup; empty: no markup.
 std::string entity_of(std::uint32_t code) {
   switch (code) {
     case '&':
@@ -44,11 +44,13 @@ std::string entity_of(std::uint32_t code) {
   }
 }
 
-// Empty: as it is.
+// Replacement of a character that is not shown as it is; empty: it is.
 std::string replacement_of(std::uint32_t code) {
   if (code < 0x20 || (code >= 0x7F && code < 0xA0)) return fmt::format("\\x{:02X}", code);
-  if (code >= 0xEF80 && code <= 0xEFFF) return fmt::format("\\x{:02X}", code - 0xEF00);  // utf8.h
-  if (code == 0xFFFE || code == 0xFFFF) return fmt::format("\\u{:04X}", code);  // not in XML
+  // see utf8.h
+  if (code >= 0xEF80 && code <= 0xEFFF) return fmt::format("\\x{:02X}", code - 0xEF00);
+  // not allowed in XML
+  if (code == 0xFFFE || code == 0xFFFF) return fmt::format("\\u{:04X}", code);
   return "";
 }
 
@@ -76,7 +78,7 @@ std::string shown(std::string_view bytes) { return replaced(bytes, replacement_o
 
 std::string shown_short(std::string_view bytes) {
   constexpr std::size_t kMostBytes = 100;
-  std::string text = shown(bytes.substr(0, kMostBytes + 4));  // a character has four at most
+  std::string text = shown(bytes.substr(0, kMostBytes + 4));  // a character has at most four bytes
   if (text.size() <= kMostBytes) return text;
   std::size_t end = 0;
   for (std::string_view rest = text; !rest.empty(); rest = std::string_view(text).substr(end)) {

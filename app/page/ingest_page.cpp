@@ -40,13 +40,13 @@ std::uint64_t shard_bytes(const Manifest& m) {
   return bytes;
 }
 
-// Inputs a second.
+// Inputs per second.
 std::string rate_of(const IngestPage::Run& run) {
   const double rate = static_cast<double>(run.inputs_done) / std::max(run.seconds, 1e-9);
   return grouped(static_cast<std::uint64_t>(rate + 0.5));
 }
 
-// 0 for a class that came later than the manifest.
+// 0 for a fate that is newer than the manifest.
 std::uint64_t inputs_of(const Manifest& m, Fate fate) {
   const auto found = m.inputs.by_fate.find(std::string(fate_name(fate)));
   return found == m.inputs.by_fate.end() ? 0 : found->second;
@@ -151,7 +151,7 @@ std::string words_of(Fate fate) {
   return name;
 }
 
-// Names and reasons of the first inputs of a class.
+// Names and reasons of the first inputs of a fate.
 std::string examples(const std::vector<pipeline::LedgerRow>& rows, std::uint64_t count,
                      const std::string& title) {
   if (rows.empty()) return "";
@@ -203,7 +203,7 @@ std::string fates(const IngestPage& page) {
                  table({"class", "#inputs", "#share", "", "which means"}, rows) + more);
 }
 
-// As many empty columns beside a few as let them look like a histogram.
+// A histogram. If there are few columns, empty ones are added, so that it looks like one.
 std::string histogram(const std::string& title, const Histogram& histogram,
                       std::string (*range)(int), const std::string& unit,
                       std::string (*tick)(int)) {
@@ -314,7 +314,7 @@ std::string class_rows(const Manifest& m, const std::vector<std::uint64_t>& sums
 
 std::string classes(const IngestPage& page) {
   constexpr std::size_t kMostRows = 60;
-  constexpr std::size_t kEnds = 15;  // of a longer list
+  constexpr std::size_t kEnds = 15;  // entries shown of each end of a longer list
   const Manifest& m = page.manifest;
   if (!m.images.statistics || m.classes.empty()) return "";
   const std::vector<std::uint64_t> sums = images_by_class(*m.images.statistics);

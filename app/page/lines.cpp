@@ -15,9 +15,9 @@ constexpr double kLinesLeft = 56;
 constexpr double kLinesTop = 48;
 constexpr double kLinesWidth = 560;
 constexpr double kLinesHeight = 300;
-constexpr double kLinesBelow = 48;  // for ticks and the name of the axis
-constexpr double kLegendRow = 22;   // to the right
-constexpr double kCharacter = 7.5;  // of a legend, at most
+constexpr double kLinesBelow = 48;  // room for ticks and the name of the axis
+constexpr double kLegendRow = 22;   // room on the right
+constexpr double kCharacter = 7.5;  // maximum width of a character in a legend
 constexpr std::size_t kLinesColours = 9;
 
 constexpr const char* kLinesStyle = R"(<style>
@@ -42,7 +42,7 @@ std::string text_at(double x, double y, const char* kind, const std::string& tex
                      escaped(text));
 }
 
-// `px`: of a step of 1.
+// `px`: width of a step of 1.
 std::string path_of(const LineChart::Line& line, double px) {
   std::string path;
   bool pen_down = false;
@@ -65,7 +65,7 @@ double furthest_x(const LineChart& chart) {
   return x > 0 ? x : 1;
 }
 
-// Between ticks of the axis, of which there are 16 at most.
+// Distance between ticks of the axis, at most 16 of them.
 double tick_of(double furthest, bool percent) {
   const double least = percent ? 0.01 : 1.0;
   double tick = least;
@@ -95,7 +95,7 @@ std::string axes_of(const LineChart& chart, double px) {
                        chart.x_name);
 }
 
-// Names of marks stand at their feet, on the side where there is room.
+// Names of marks stand at their feet, on the side with room.
 std::string marks_of(const LineChart& chart, double px) {
   std::string out;
   for (std::size_t i = 0; i < chart.marks.size(); ++i) {

@@ -5,7 +5,7 @@
 
 namespace winnow::app {
 
-// What the numbers along an axis span.
+// The range of numbers along an axis.
 struct Range {
   double least = std::numeric_limits<double>::infinity();
   double most = -std::numeric_limits<double>::infinity();
@@ -14,7 +14,7 @@ struct Range {
     least = std::min(least, value);
     most = std::max(most, value);
   }
-  // Where a number lies between least and most; in the middle where they are one.
+  // Position of a number between least and most; the middle if they are equal.
   double share(double value) const { return most > least ? (value - least) / (most - least) : 0.5; }
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 using Places = std::vector<std::size_t>;
 
-// What strata are made by, the first first.
+// Strata, in this order.
 using Kind = std::int64_t (*)(const GroupFacts&);
 constexpr std::array<Kind, 3> kKinds{
     [](const GroupFacts& facts) { return std::int64_t{first_reason(facts)}; },

@@ -14,14 +14,14 @@ namespace {
 constexpr double kBarsWidth = 440;
 constexpr double kBarsHeight = 150;
 constexpr double kBarsTop = 18;     // room for the share above a column
-constexpr double kBarsBottom = 22;  // for ticks
+constexpr double kBarsBottom = 22;  // room for ticks
 
 std::string open_svg(const std::string& name, double height) {
   return fmt::format("<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n",
                      kBarsWidth, height, escaped(name));
 }
 
-// Of less than a hundredth there is nothing to say: the column is hardly there.
+// Empty below one percent: the column is hardly visible.
 std::string share_of(std::uint64_t count, std::uint64_t total) {
   const double share = 100 * static_cast<double>(count) / static_cast<double>(total);
   return share < 1 ? "" : fmt::format("{:.0f} %", share);

@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The metric that its newest checkpoint says is watched. Empty: none, or that is damaged, which
-// does not keep from looking at the run.
+// The watched metric, according to the newest checkpoint. Empty: none, or damaged, which does not
+// prevent a look at the run.
 std::string read_watched(const fs::path& run) {
   const fs::path state = run / "checkpoints" / "latest" / "state.json";
   try {

@@ -7,14 +7,14 @@
 
 namespace winnow::app {
 
-// UsageError where the folder holds no run.
+// Throws UsageError if the folder holds no run.
 void require_run(const std::filesystem::path& path);
 
-// A run as a page shows it, without names and pictures of its mistakes. It may still go on. Throws
-// as require_run does, and FormatError for files that are damaged.
+// Reads a run for a page, without names and pictures of its mistakes. The run may be going on.
+// Throws as require_run(), and FormatError for damaged files.
 RunView read_run(const std::filesystem::path& path);
 
-// Runs of one name are told apart by the folders they are in.
+// Adds folders to the names of runs with equal names.
 void name_apart(std::vector<RunView>& runs, const std::vector<std::filesystem::path>& paths);
 
 }  // namespace winnow::app

@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kBytesOfMistakes = 4'000'000;  // of all runs together
+constexpr std::uint64_t kBytesOfMistakes = 4'000'000;  // for all runs together
 
-// Names and pictures of the mistakes, from the cache that they were made on.
+// Adds names and pictures of the mistakes, from the cache they were made on.
 void look_at_mistakes(RunView& run, const fs::path& root, const pipeline::ThumbnailOptions& most) {
   const pipeline::Cache cache = pipeline::Cache::open(root);
   if (cache.digest() != run.evaluation->about.cache_digest) {
@@ -43,7 +43,7 @@ void look_at_mistakes(RunView& run, const fs::path& root, const pipeline::Thumbn
   }
 }
 
-// A run may outlive its data: the page says so then, unless the data was named.
+// A run may outlive its data. The page then says so, unless the user named the data.
 void add_pictures(RunView& run, const ReportRequest& o, const Session& session) {
   if (run.mistakes.empty()) return;
   const fs::path root = o.cache.empty() ? fs::path(run.evaluation->about.cache) : o.cache;

@@ -10,10 +10,10 @@ namespace winnow::app {
 struct ReportRequest {
   std::vector<std::filesystem::path> runs;
   std::filesystem::path out;
-  std::filesystem::path cache;  // empty: where the evaluation was
+  std::filesystem::path cache;  // empty: the cache of the evaluation
 };
 
-// Writes the page of runs.
+// Writes a page about runs.
 void run_report(const ReportRequest& request, const Session& session);
 
 }  // namespace winnow::app

@@ -28,7 +28,7 @@ constexpr std::size_t kMostListed = 12;  // classes, confusions
 constexpr std::size_t kMostClassesDrawn = 200;
 constexpr std::size_t kMostClassesWritten = 12;  // with names and numbers in the picture
 
-// What this page has beside the style of all pages: colours of runs, curves, a matrix, mistakes.
+// Style of this page besides that of all pages: colours of runs, curves, a matrix, mistakes.
 constexpr std::string_view kRunStyle = R"(:root {
   --run0: #2f6feb; --run1: #d9822b; --run2: #2a9d6f; --run3: #b5476d;
   --run4: #6f5bd0; --run5: #a38300; --run6: #1594a8; --run7: #8b5e3c;
@@ -64,7 +64,7 @@ std::string run_key(std::size_t run, const std::string& name) {
 
 namespace {
 
-// The last value of that name.
+// The last value with that name.
 std::optional<double> last_of(const RunView& run, const std::string& name) {
   for (auto row = run.rows.rbegin(); row != run.rows.rend(); ++row) {
     if (const auto value = row->values.find(name); value != row->values.end()) return value->second;
@@ -84,7 +84,7 @@ Curve curve_of(const RunView& run, std::size_t index, const std::string& name, b
   return curve;
 }
 
-// A figure of these names of all runs; those of training are dashed. Empty where none is there.
+// A figure of these metrics for all runs; training is dashed. Empty if there are none.
 std::string chart_of(const std::vector<RunView>& runs, const std::string& title,
                      const std::vector<std::string>& names, bool percent) {
   const bool log_if_wide = names.front().ends_with(".loss") || names.front().ends_with("_norm");
@@ -135,7 +135,7 @@ std::string figure_html(const std::string& name, double value) {
   return fmt::format("{:.4g}", value);
 }
 
-// The best of the evaluations by that metric.
+// The best evaluation by that metric.
 std::string best_html(const RunView& run, const std::string& metric) {
   const MetricsRow* best = nullptr;
   for (const MetricsRow& row : run.rows) {
@@ -150,7 +150,7 @@ std::string best_html(const RunView& run, const std::string& metric) {
                      grouped(static_cast<std::uint64_t>(std::max<std::int64_t>(0, best->step))));
 }
 
-// A row of a table with a column for each run.
+// A row of a table with one column per run.
 std::string row_of_runs(const std::string& title, const std::vector<std::string>& cells) {
   if (std::ranges::all_of(cells, [](const std::string& cell) { return cell.empty(); })) return "";
   std::string html = key_cell(name_html(title));
@@ -203,7 +203,7 @@ std::string figures_section(const std::vector<RunView>& runs) {
   return section("Figures", table(run_columns(runs, "the last of each"), rows));
 }
 
-// `cv` of the fold `cv-3`; empty of a selection whose name does not end in a number.
+// `cv` for the fold `cv-3`; empty for a selection whose name does not end in a number.
 std::string folds_of(const std::string& selection) {
   const std::size_t dash = selection.find_last_not_of("0123456789");
   if (dash == std::string::npos || selection[dash] != '-' || dash + 1 == selection.size())
@@ -211,7 +211,7 @@ std::string folds_of(const std::string& selection) {
   return selection.substr(0, dash);
 }
 
-// The settings that runs of one recipe over folds and seeds have in common.
+// The settings that runs of one recipe over folds and seeds share.
 std::map<std::string, std::string> settings_but_fold_and_seed(const RunView& run) {
   std::map<std::string, std::string> settings = run.settings;
   settings.erase("recipe.seed");
@@ -224,7 +224,7 @@ std::map<std::string, std::string> settings_but_fold_and_seed(const RunView& run
   return settings;
 }
 
-// Runs that differ by fold or seed alone, of more than one fold or seed.
+// Groups of runs that differ only in fold or seed, with two or more of them.
 std::vector<std::vector<const RunView*>> repetitions(const std::vector<RunView>& runs) {
   std::map<std::map<std::string, std::string>, std::vector<const RunView*>> alike;
   for (const RunView& run : runs) alike[settings_but_fold_and_seed(run)].push_back(&run);
@@ -237,7 +237,7 @@ std::vector<std::vector<const RunView*>> repetitions(const std::vector<RunView>&
   return found;
 }
 
-// "89.10 % ± 0.42 %": mean and standard deviation, of n - 1. Empty where a run has no such figure.
+// "89.10 % ± 0.42 %": mean and standard deviation (n - 1). Empty if a run lacks the figure.
 std::string mean_html(const std::vector<const RunView*>& runs, const std::string& name) {
   std::vector<double> values;
   double mean = 0;
@@ -253,7 +253,7 @@ std::string mean_html(const std::vector<const RunView*>& runs, const std::string
   return figure_html(name, mean) + " ± " + figure_html(name, deviation);
 }
 
-// Empty where no runs differ by fold or seed alone.
+// Empty if no runs differ only in fold or seed.
 std::string repetitions_section(const std::vector<RunView>& runs) {
   const auto groups = repetitions(runs);
   std::vector<std::string> names;
@@ -280,7 +280,7 @@ std::string repetitions_section(const std::vector<RunView>& runs) {
                      table(columns, rows));
 }
 
-// What has lines, as the description of a net, is shown as they are.
+// Texts with several lines, such as a net's description, keep their lines.
 std::string value_html(const std::string& text) {
   if (text.find('\n') == std::string::npos) return name_html(text);
   const auto lines = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
@@ -330,7 +330,7 @@ std::string settings_section(const std::vector<RunView>& runs) {
 
 namespace {
 
-// Of each class: how many, and how many of them right.
+// For a class: number of images, number of correct ones.
 struct ClassCount {
   std::size_t label = 0;
   std::uint64_t samples = 0;
@@ -351,7 +351,7 @@ std::vector<ClassCount> count_classes(const StoredEvaluation& evaluation) {
   return counts;
 }
 
-// A name may be of any length, and is there in many places.
+// A class name may be of any length, and appears in many places.
 std::string class_name(const StoredEvaluation& evaluation, std::int32_t label) {
   return shown_short(from_utf8(evaluation.classes[static_cast<std::size_t>(label)]));
 }
@@ -360,14 +360,14 @@ std::string class_html(const StoredEvaluation& evaluation, std::int32_t label) {
   return name_html(class_name(evaluation, label));
 }
 
-// Rows are labels, columns predictions; the deeper, the larger the share of the label.
+// Rows are labels, columns predictions. Darker cells have a larger share of the label.
 std::string matrix_svg(const StoredEvaluation& evaluation) {
   const std::size_t n = evaluation.classes.size();
   const bool written = n <= kMostClassesWritten;
   const double left = written ? 110 : 0;
   const double side = (written ? 330.0 : 440.0) / static_cast<double>(n);
   const std::vector<ClassCount> counts = count_classes(evaluation);
-  std::vector<std::string> names;  // in a picture, which knows no HTML
+  std::vector<std::string> names;  // for SVG, which knows no HTML
   for (std::size_t k = 0; k < n; ++k) {
     names.push_back(escaped(class_name(evaluation, static_cast<std::int32_t>(k))));
   }
@@ -482,7 +482,7 @@ std::string setting(const RunView& run, const std::string& name) {
   return value == run.settings.end() ? "" : value->second;
 }
 
-// The figure to compare runs by: of test, else of val.
+// The figure to compare runs by: on test, else on val.
 std::optional<std::pair<std::string, double>> verdict_of(const RunView& run) {
   for (const std::string name : {"test.top1", "val.top1"}) {
     if (const auto value = last_of(run, name)) return std::pair(name, *value);
