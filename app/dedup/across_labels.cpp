@@ -10,7 +10,7 @@
 namespace winnow::app {
 namespace {
 
-// The same command with another value of a flag.
+// The command with another value of a flag.
 std::string with_flag(std::vector<std::string> words, const std::string& flag,
                       const std::string& value) {
   const auto at = std::ranges::find(words, flag);

@@ -7,12 +7,12 @@
 
 namespace winnow::app {
 
-// A sentence of how many images would go, were they not labelled otherwise than what they are like,
-// with the command that removes them; empty where none would. `result`: what deduplicate() gave for
-// the others.
+// A sentence: how many more images would be removed if labels were ignored, and the command for it.
+// Empty if there are none.
 //
+// result  of deduplicate() with the other options
 // words   of the command that was typed (words_of)
-// prefix  of its flags that decide, as "--drop-"
+// prefix  of the flags that decide, such as "--drop-"
 std::string across_labels(const dedup::Result& result, const dedup::Options& options,
                           const dedup::ColumnSource& columns, const dedup::LinkSource& links,
                           std::vector<std::string> words, const std::string& prefix = "--");

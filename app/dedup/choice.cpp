@@ -102,7 +102,7 @@ Settled settle_choice(const Session& session, const ChoiceOptions& flags,
                                   is_auto};
   const std::uint64_t images = columns({}).size();
   const auto hashes = is_auto ? dedup::worth_comparing(stored, images) : std::vector{flags.hash};
-  if (images == 0) {  // nothing to choose by, or to say
+  if (images == 0) {  // nothing to choose by
     return {hashes.front(), dedup::usual_threshold(hashes.front()), chosen_by, links};
   }
   if (is_auto && hashes.size() < stored.size()) {

@@ -13,52 +13,52 @@ namespace winnow::app {
 
 inline constexpr const char* kAuto = "auto";
 
-// What images are compared by, as it is asked for.
+// How images are compared, as the user asked for it.
 struct ChoiceOptions {
   std::string hash = kAuto;
   std::optional<int> threshold;
   std::optional<double> risk;
   std::optional<double> precision;
   std::optional<double> least_quality;
-  std::optional<bool> verify;               // not said: verifies_unasked()
-  std::optional<double> least_probability;  // of pairs that are verified
+  std::optional<bool> verify;               // nullopt: verifies_unasked() decides
+  std::optional<double> least_probability;  // for verified pairs
 };
 
-// Named `prefix` and verify, no-verify and least-probability, which is of verify. Without the last
-// links must be this probable, or more where that leaves too many to expect among them that are
-// false.
+// Defaults without --least-probability: links need kLeastProbability, or more until at most
+// kMostFalsePairs false links are expected.
 inline constexpr double kLeastProbability = 0.9;
 inline constexpr double kMostFalsePairs = 0.5;
 
-// UsageError where flags contradict each other. `prefix`: as above.
+// Throws UsageError: flags contradict each other. `prefix`: of the flags' names in the message.
 void check_choice(const ChoiceOptions& flags, const std::string& prefix = "--");
-// UsageError where the hash that is said is none, or its codes never differ by as many bits as are
-// said. Not for an index, whose own hash is compared.
+// Throws UsageError: an unknown hash, or a threshold that its codes cannot reach. Not for an index,
+// which has a hash of its own.
 void check_hash(const ChoiceOptions& flags);
 dedup::Demand demand_of(const ChoiceOptions& flags) noexcept;
-// The hash that is said: that of the flag, or phash where there is a threshold alone; else kAuto.
+// The hash of the flag; phash if there is only a threshold; else kAuto.
 std::string hash_of(const ChoiceOptions& flags);
-// Whether something is left to be chosen by the images.
+// Whether hash or threshold is left to be chosen from the images.
 bool chooses(const ChoiceOptions& flags) noexcept;
-// The hashes that an ingest for this decision computes; empty: those of any ingest.
+// The hashes that an ingest for this decision computes; empty: the usual ones.
 std::vector<std::string> hashes_for(const ChoiceOptions& flags);
 
-// What images are compared by.
+// How images are compared, once it is settled.
 struct Settled {
   std::string hash;
   int threshold = 0;
   dedup::ChosenBy chosen_by;
-  dedup::LinkSource links;            // a search that has what was found for the choice
+  dedup::LinkSource links;            // a search that reuses the links found for the choice
   std::vector<std::string> why = {};  // sentences: what was chosen, and what speaks against it
 };
 
-// A sentence where a threshold that was given is far below the hash's usual one, as one of a
-// shorter hash would be.
+// Prints a hint if the given threshold is far below the hash's usual one, as if meant for a shorter
+// hash.
 void say_if_small(const Session& session, const std::string& hash, int threshold);
 
-// What the flags say, or what dedup::measure_and_choose() takes of the hashes that are `stored`.
-// Where no stored hash will do, equal files and pixels alone; RefusedError
-// where one was asked for.
+// Settles hash and threshold from the flags, or by dedup::measure_and_choose() among the `stored`
+// hashes.
+// If no stored hash will do, only equal files and pixels are compared.
+// Throws RefusedError: no stored hash will do, and a hash was asked for.
 Settled settle_choice(const Session& session, const ChoiceOptions& flags,
                       const dedup::ColumnSource& columns, std::span<const std::string> stored,
                       const dedup::LinkSource& links, const dedup::ShownPairs& shown);

@@ -93,14 +93,14 @@ dedup::VerifyOptions verify_options(const ChoiceOptions& choice) {
 
 namespace {
 
-// What it takes to compare many pictures: before the search, by a sample.
+// Says what comparing many pictures will take, estimated on a sample before the search.
 dedup::BeforeSearch tell_estimate(const Session& session) {
   return [&session](std::span<const std::uint32_t> rows, const dedup::PictureSource& pictures,
                     std::span<const dedup::Edge> near, const dedup::MatchModel& model,
                     const dedup::VerifyOptions& how) {
-    constexpr std::size_t kFew = 2000;  // are compared before one has read the line
+    constexpr std::size_t kFew = 2000;  // fewer are compared before one has read the line
     if (rows.size() <= kFew) return;
-    // What this process worked, however busy the machine is.
+    // CPU time of this process: it does not depend on how busy the machine is.
     const auto seconds = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
     const dedup::VerifyEstimate estimate =
         dedup::estimate_verification(rows, pictures, near, model, how, seconds);
@@ -113,7 +113,7 @@ dedup::BeforeSearch tell_estimate(const Session& session) {
   };
 }
 
-// Puts links by codes or features to the pictures, and says what came of it.
+// Verifies links from codes or features by the pictures, and reports the result.
 dedup::LinksWithEvidence by_pictures(const Session& session, dedup::VerifyOptions how,
                                      const Images& images, const dedup::ColumnSource& columns,
                                      const dedup::LinkSource& links, dedup::Options& options) {
@@ -139,7 +139,7 @@ dedup::LinksWithEvidence by_pictures(const Session& session, dedup::VerifyOption
   return {dedup::links_of(found), found};
 }
 
-// Whether most pictures are so large that a closer look tells more than their landmarks.
+// Whether most pictures are so large that a closer look shows more than their landmarks.
 bool are_mostly_large(const dedup::Fingerprints& sizes, std::span<const std::uint32_t> rows) {
   const auto large = std::ranges::count_if(rows, [&](std::uint32_t row) {
     return std::uint64_t{sizes.widths_px[row]} * sizes.heights_px[row] >= dedup::kCloserPixels;
@@ -186,7 +186,7 @@ dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
                                     const dedup::ColumnSource& columns) {
   if (!picture_of) return {};
   const auto table = std::make_shared<const dedup::Fingerprints>(columns({"audit"}));
-  // Twice this is longer than what is compared, so that a JPEG's scaled decoding does not show.
+  // Twice this is longer than the sides that are compared, which hides a JPEG's scaled decoding.
   const auto side_px = [](int pixels) {
     return static_cast<int>(std::lround(1.26 * std::sqrt(pixels)));
   };
@@ -206,7 +206,7 @@ dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
 
 namespace {
 
-// Returns the search of what was settled.
+// Puts what was settled into `options`. Returns the search.
 dedup::LinkSource put_to(Settled settled, dedup::Options& options) {
   options.hash = std::move(settled.hash);
   options.threshold = settled.threshold;
@@ -214,8 +214,8 @@ dedup::LinkSource put_to(Settled settled, dedup::Options& options) {
   return std::move(settled.links);
 }
 
-// Where nobody said what codes to compare, and pictures were not, few images cannot tell whose
-// codes are near by chance: then equal files and pixels alone are taken.
+// With few images, codes may be near by chance. If no flag chose codes and no pictures were
+// compared, only equal files and pixels count.
 void take_few_by_pixels(const Session& session, const ChoiceOptions& choice,
                         const dedup::ColumnSource& columns, dedup::Options& options) {
   const bool is_asked =
@@ -268,7 +268,7 @@ dedup::LinksWithEvidence settle_links(const Session& session, const ComparedBy& 
     Settled settled = settle_choice(session, choice, columns, images.hashes, work.links,
                                     shown_by(session, images, columns));
     for (const std::string& sentence : settled.why) {
-      if (!looks) say(session, sentence);  // of codes, which decide nothing else
+      if (!looks) say(session, sentence);  // no hint about codes if pictures are compared
     }
     links = put_to(std::move(settled), options);
   }

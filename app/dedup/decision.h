@@ -9,7 +9,7 @@
 
 namespace winnow::app {
 
-// What becomes of duplicates, as people say it.
+// Treatment of duplicates, in the words of the flags.
 struct PolicyWords {
   std::string keep = "best";
   std::string on_leak = "drop-train";
@@ -20,22 +20,23 @@ struct PolicyWords {
   std::vector<std::string> drop_issues;
 };
 
-// All options that say what counts as a duplicate and what becomes of it: those of every verb that
-// decides it.
+// All options that decide what counts as a duplicate and what happens to it. Shared by every verb
+// that decides it.
 struct DecisionOptions {
   ChoiceOptions choice;
   std::string scope = "all";
-  std::string groups;  // empty: as dedup::group_kind has it
+  std::string groups;  // empty: the default of dedup::group_kind
   PolicyWords policy;
   Obeyed obeyed;
 
   bool fails_on_leak() const noexcept { return policy.on_leak == "fail"; }
 };
 
-// All but hash and threshold, which settle_links() puts into them, and what obey() does.
+// All options except hash and threshold (settle_links() sets them) and the review decisions
+// (obey()).
 dedup::Options dedup_options(const DecisionOptions& flags);
 
-// Throws RefusedError where splits share pictures.
+// Throws RefusedError if splits share pictures.
 void refuse_leaks(const dedup::Result& result);
 
 }  // namespace winnow::app

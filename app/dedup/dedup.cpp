@@ -22,7 +22,7 @@
 namespace winnow::app {
 namespace {
 
-// Compares some images with every other, one by one, and what that finds with what the search did.
+// Compares some images with all others by brute force, and the result with the search's.
 void check_search(const DedupRequest& o, const Session& session, const dedup::ColumnSource& columns,
                   const dedup::Options& options, const dedup::LinkSource& links) {
   const dedup::Fingerprints table = columns({"codes:" + options.hash, "quality"});
@@ -46,7 +46,7 @@ void check_search(const DedupRequest& o, const Session& session, const dedup::Co
                            grouped(check.queries), grouped(check.edges)));
 }
 
-// Where lists go and whether a selection is kept.
+// Where the lists go, and whether a selection is kept.
 Ending ending_of(const DedupRequest& o, const Session& session, const pipeline::Cache& cache,
                  bool in_place, const Deduplicated& what) {
   Ending ending{.fails_on_leak = o.deciding.flags.fails_on_leak(), .json = o.json};
@@ -67,7 +67,7 @@ Ending ending_of(const DedupRequest& o, const Session& session, const pipeline::
   return ending;
 }
 
-// Writes the page of it.
+// Writes the page of the deduplication.
 void show(const DedupRequest& o, const Session& session, const pipeline::Cache& cache,
           const pipeline::PictureOf& pictures, const Deduplicated& what, std::string first) {
   const pipeline::Manifest& manifest = cache.manifest();
@@ -115,7 +115,7 @@ void deduplicate_images(const DedupRequest& o, dedup::Options options, const Ses
   conclude(session, what, o.lists, ending);
 }
 
-// What is asked for, before anything is read.
+// Checks the request before anything is read.
 dedup::Options checked(const DedupRequest& o) {
   const Deciding& deciding = o.deciding;
   pipeline::check_selection_name(o.name);

@@ -11,26 +11,26 @@
 
 namespace winnow::app {
 
-// What decides, beside the flags that other verbs have too.
+// Options that decide, besides those that other verbs share.
 struct Deciding {
   DecisionOptions flags;
   FeatureOptions features;
-  std::string splits;  // a selection
+  std::string splits;  // name of a selection
   std::uint64_t self_check = 0;
 };
 
 struct DedupRequest {
   std::filesystem::path cache;  // or a data set
-  ReadingOptions reading;       // of that
+  ReadingOptions reading;       // for a data set
   std::string name = "default";
   Deciding deciding;
   ListPlaces lists;
   std::filesystem::path report;
   bool json = false;
-  std::vector<std::string> words;  // of the command
+  std::vector<std::string> words;  // the words of the command
 };
 
-// Finds duplicates, of a cache as a selection, of a data set as a list.
+// Finds duplicates: in a cache, as a selection; in a data set, as a list.
 void run_dedup(const DedupRequest& request, Session& session);
 
 }  // namespace winnow::app

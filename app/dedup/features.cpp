@@ -12,7 +12,7 @@
 namespace winnow::app {
 namespace {
 
-// Has `columns` compare by these features.
+// Makes `columns` compare these features. Returns the search.
 dedup::LinkSource links_by(const dedup::FeatureTable& table, const Session& session,
                            dedup::ColumnSource& columns) {
   const dedup::SearchOptions search = search_options(session);

@@ -11,23 +11,22 @@
 
 namespace winnow::app {
 
-// Features in place of a hash.
+// Features that are compared in place of a hash.
 struct FeatureOptions {
   std::string name;  // empty: a hash is compared
   std::optional<double> cosine;
 
   bool any() const noexcept { return !name.empty() || cosine.has_value(); }
 };
-// UsageError for one without the other, or beside flags that choose a hash.
+// Throws UsageError: one flag without the other, or together with flags that choose a hash.
 void check_features(const FeatureOptions& flags, const ChoiceOptions& choice);
 
-// Has `columns` and `options` compare by these features, which are in `table`, and says so; returns
-// their search.
+// Makes `columns` and `options` compare the features of `table`, and says so. Returns the search.
 dedup::LinkSource by_features(const Session& session, const FeatureOptions& flags,
                               const dedup::FeatureTable& table, dedup::ColumnSource& columns,
                               dedup::Options& options);
-// The same by those of the cache where `options`, as a selection has them, are of features; else
-// `links`. Says nothing.
+// The same for the features that `options`, from a selection, name; `links` if they name none.
+// Prints nothing.
 dedup::LinkSource by_features_of(const dedup::Options& options, const Session& session,
                                  const pipeline::Cache& cache, dedup::ColumnSource& columns,
                                  dedup::LinkSource links);

@@ -26,7 +26,7 @@ bool is_page(const std::filesystem::path& path) {
   return std::string_view(begin.data(), static_cast<std::size_t>(file.gcount())) == kPageBegins;
 }
 
-// Those that went by themselves: for an issue, or as people said.
+// Images that were removed on their own: for an issue, or by a review decision.
 std::vector<dedup::IssuePicture> dropped_pictures(const Deduplicated& what) {
   const std::vector<dedup::Rule>& rules = what.result.selection.rules;
   std::vector<std::uint32_t> rows;
@@ -36,7 +36,7 @@ std::vector<dedup::IssuePicture> dropped_pictures(const Deduplicated& what) {
     }
   }
   if (rows.empty()) return {};
-  // Of those that people dropped, too, which the result has no issues of.
+  // Images that a review dropped are looked at as well: the result has no issues of theirs.
   const dedup::IssueSet asked = what.options.policy.drop_issues;
   return dedup::issue_pictures(std::move(rows), dedup::find_issues(asked, what.columns, ""),
                                what.columns, "");

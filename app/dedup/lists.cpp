@@ -21,7 +21,7 @@ dedup::ToldPairs told_by(const Deduplicated& what) {
   return what.links.verified->verification.pairs;
 }
 
-// What lists of decisions tell of rows.
+// The columns that lists of decisions show.
 dedup::Fingerprints listed_columns(const Deduplicated& what) {
   if (told_by(what).empty()) return what.columns({"labels"});
   return what.columns({"labels", "widths_px", "heights_px"});
@@ -79,7 +79,7 @@ void write_lists(const Session& session, const Deduplicated& what, const ListPla
   write(flags.issues, list_issues);
 }
 
-// Duplicates inside val and test.
+// Reports duplicates inside val and test.
 void tell_repeated(const Session& session, const Deduplicated& what, bool refused) {
   for (const Split split : {Split::kVal, Split::kTest}) {
     const auto i = static_cast<std::size_t>(split);
@@ -94,7 +94,7 @@ void tell_repeated(const Session& session, const Deduplicated& what, bool refuse
   }
 }
 
-// Samples that go for what they look like.
+// Reports samples that are removed for an issue, such as being blank.
 void tell_issues(const Session& session, const Deduplicated& what, bool refused) {
   if (what.options.policy.drop_issues.empty()) return;
   const auto counts = dedup::count_issues(what.result.issues);
@@ -184,7 +184,7 @@ void check_places(const ListPlaces& lists, const std::filesystem::path& report, 
 }
 namespace {
 
-// Writes the selection and what belongs to it, and nothing else, while others are kept from it.
+// Writes the selection and its files under a lock, so that nobody else writes them meanwhile.
 void put_in_place(const Session& session, const Deduplicated& what, ListPlaces& lists,
                   const Ending& ending) {
   const Fd lock = ending.lock ? ending.lock() : Fd();

@@ -10,7 +10,7 @@
 
 namespace winnow::app {
 
-// Files that a deduplication is listed in; empty: none; "-": the standard output.
+// Files for the lists of a deduplication; empty: none; "-": the standard output.
 struct ListPlaces {
   std::filesystem::path removed;
   std::filesystem::path groups;
@@ -25,19 +25,19 @@ struct ListPlaces {
   }
 };
 
-// In place of a path: the standard output, which is the session's.
+// Stands for a path: the session's standard output.
 inline constexpr const char* kStandardOutput = "-";
 
-// Writes a list to a file, durably, as JSON lines where it is called *.jsonl, else as CSV; or as
-// CSV to the standard output.
+// Writes a list to a file durably: JSON lines if it is called *.jsonl, else CSV. To the standard
+// output: CSV.
 void write_list(const Session& session, const std::filesystem::path& path,
                 const std::function<void(dedup::ListForm, const dedup::TextSink&)>& list);
 
-// UsageError, before anything is done, where two of the lists, the page of --report and --json
-// would go to one place, or the page cannot go where it is to.
+// Throws UsageError, before any work: two of the lists, the page of --report and --json go to one
+// place, or the page cannot be written there.
 void check_places(const ListPlaces& lists, const std::filesystem::path& report, bool json);
 
-// What was deduplicated, and how.
+// A finished deduplication: the result and what it was made from.
 struct Deduplicated {
   const dedup::Result& result;
   const dedup::Options& options;
@@ -46,24 +46,26 @@ struct Deduplicated {
   dedup::NameOf name_of;
 };
 
-// How a deduplication ends.
+// How a deduplication ends: what it prints, writes and keeps.
 struct Ending {
-  std::string first = {};  // what is said before all else; empty: nothing
-  // Where removed images are listed unless that is said; empty: as CSV on stdout.
+  std::string first = {};  // printed before all else; empty: nothing
+  // File for the list of removed images by default; empty: CSV on stdout.
   std::filesystem::path list = {};
-  std::function<Fd()> lock = {};       // held from before anything is written until all is
-  std::function<void()> prepare = {};  // before anything is written
-  std::function<void()> keep = {};     // writes the selection; empty: there is none to write
+  std::function<Fd()> lock = {};       // held from before the first write until after the last
+  std::function<void()> prepare = {};  // called before the first write
+  std::function<void()> keep = {};     // writes the selection; empty: none is written
   std::string kept = {};               // the sentence about it
-  std::function<void()> show = {};     // writes the page of it; empty: none is asked for
+  std::function<void()> show = {};     // writes the page; empty: none is asked for
   bool fails_on_leak = false;
   bool json = false;
 };
 
-// Lists, durably (JSON lines where a file is called *.jsonl, else CSV), and shows, then keeps the
-// selection, so that what fails leaves the old one, then tells. Where there are leaks and they are
-// to fail, nothing is kept and a RefusedError comes last. UsageError where two lists are one file,
-// or a list and `json` go to the standard output.
+// Writes lists and page, then the selection, then prints the summary.
+//
+// Lists    durable: JSON lines if a file is called *.jsonl, else CSV.
+// Failure  an error in a list or the page leaves the old selection.
+// Leaks    with fails_on_leak and a leak nothing is kept, and a RefusedError comes last.
+// Throws   UsageError: two lists are one file, or a list and `json` both go to the standard output.
 void conclude(const Session& session, const Deduplicated& what, ListPlaces lists,
               const Ending& ending);
 

@@ -12,32 +12,35 @@
 
 namespace winnow::app {
 
-// What people said that a deduplication obeys.
+// Decisions of people that a deduplication must follow: reviews, --protect and --prefer.
 struct Obeyed {
   std::vector<std::filesystem::path> reviews;
   dedup::Globs globs;
 };
 
-// Throws as read_review() where one of the files is none, before any work.
+// Throws, before any work, like read_review() if one of the files is no review.
 void check_reviews(const std::vector<std::filesystem::path>& reviews);
-// Reads them, and says where a last line was cut off.
+// Reads them. Says so if a last line was cut off.
 std::vector<dedup::Review> read_reviews(const Session& session,
                                         const std::vector<std::filesystem::path>& reviews);
-// Puts reviews to a table; nullptr where there are none. Throws as read_review and put_to_rows do.
+// Applies reviews to the rows of a table; nullptr if there are none. Throws like read_review() and
+// put_to_rows().
 std::shared_ptr<const dedup::Decided> decided_by(const Session& session,
                                                  const std::vector<std::filesystem::path>& reviews,
                                                  const dedup::ColumnSource& columns);
-// What the ledger calls samples. The cache must outlive it.
+// Names of samples in the ledger. The cache must outlive the result.
 dedup::NameSource names_in(const pipeline::Cache& cache);
 
-// Puts all of it into `options`. `names`: of the table's samples, and perhaps of others.
-// UsageError where no image of some is called as --protect says; for --prefer that is said.
+// Puts all constraints into `options`.
+//
+// names   of the table's samples, and perhaps of others
+// Throws  UsageError: no image matches a pattern of --protect. For --prefer it is only reported.
 void obey(const Session& session, const Obeyed& obeyed, const dedup::ColumnSource& columns,
           const dedup::NameSource& names, dedup::Options& options);
 
-// Says how many judgements are obeyed.
+// Says how many judgements are applied.
 void tell_obeyed(const Session& session, const dedup::Decided& decided);
-// Says what was obeyed and what was not.
+// Says which judgements were applied and which were not.
 void tell_obeyed(const Session& session, const dedup::Options& options,
                  const dedup::Result& result);
 

@@ -15,7 +15,7 @@
 namespace winnow::app {
 namespace {
 
-// Several steps, one after the other, and several searches of a step: a bar for each.
+// Progress of several steps in a row, each with several searches: one bar for each.
 class Bars {
  public:
   explicit Bars(const Session& session) : session_(session) {}
@@ -77,7 +77,7 @@ std::vector<std::string> stored_hashes(const pipeline::Cache& cache) {
 void say_alpha_ignored(const Session& session, const pipeline::Cache& cache) {
   if (std::filesystem::exists(cache.paths().alpha())) return;
   const dedup::Fingerprints table = cache.open_fingerprints()({"file_hashes", "pixel_hashes"});
-  std::map<Hash128, Hash128> files;  // the first of each picture
+  std::map<Hash128, Hash128> files;  // the first file of each picture
   std::uint64_t count = 0;
   for (std::size_t row = 0; row < table.size(); ++row) {
     const Hash128 file = table.file_hashes[row];

@@ -46,7 +46,7 @@ void check(const IndexDedupRequest& o) {
   check_places(o.lists, o.page.report, o.json);
 }
 
-// Names of selections, and whether they are of what is in the index now.
+// Names of selections, and whether they fit what is in the index now.
 Json selections_json(const fs::path& folder, const std::string& digest) {
   std::map<std::string, bool> current;
   std::error_code ignored;
@@ -104,7 +104,8 @@ void index_dedup(const IndexDedupRequest& o, const Session& session) {
                         o.page.reading, session);
   ChoiceOptions choice = o.dedup.choice;
   if (choice.threshold && choice.hash == kAuto) choice.hash = index.kind().hash;
-  if (choice.verify.value_or(false)) thumbnails_of(index);  // there are some
+  // fails early if the index has no thumbnails
+  if (choice.verify.value_or(false)) thumbnails_of(index);
   dedup::ColumnSource columns = stoppable(index.columns(), session);
   const dedup::LinksWithEvidence links = settle_links(
       session, {choice, o.features}, images_of(index, pictures, o.page.sources, session),

@@ -60,8 +60,8 @@ void tell(const Session& session, const dedup::Added& added) {
   }
 }
 
-// What comparing pictures needs, so that queries have it at once, where they compare them unasked.
-// The change is made by now: what is not found here the next query finds.
+// Prepares landmarks for queries that will compare pictures unasked. The change is complete
+// already: what is not found here, the next query computes.
 void prepare(const fs::path& folder, const Session& session) {
   const auto index = dedup::StoredIndex::open(folder);
   const dedup::ColumnSource columns = index.columns();
@@ -79,7 +79,7 @@ void prepare(const fs::path& folder, const Session& session) {
   }
 }
 
-// Ids from a list of them, or from CSV whose first column they are.
+// Reads ids from a list, or from the first column of a CSV.
 std::vector<SampleId> read_ids(const fs::path& path) {
   std::vector<SampleId> ids;
   CsvReader csv(',', path.string(), [&](std::span<const std::string> fields, std::uint64_t line) {
@@ -147,7 +147,7 @@ void index_delete(const IndexDeleteRequest& o, const Session& session) {
   if (!lists && deletion.names.empty() && !deletion.source) {
     throw UsageError("say what to delete: names, --names FILE, --ids FILE or --source N");
   }
-  // An empty list is no word about all of a source.
+  // With an empty list, --source alone must not delete a whole source.
   const bool nothing = lists && deletion.names.empty() && deletion.ids.empty();
   const std::uint64_t gone =
       nothing ? 0 : dedup::delete_from_index(o.index, deletion, session.stop);

@@ -28,13 +28,13 @@ struct IndexDeleteRequest {
   std::optional<std::uint32_t> source;
 };
 
-// Adds caches or data sets; makes the index where there is none.
+// Adds caches or data sets. Creates the index if there is none.
 void index_add(const IndexAddRequest& request, const Session& session);
 
-// Adds what is in another index.
+// Adds the content of another index.
 void index_merge(const IndexMergeRequest& request, const Session& session);
 
-// Drops deleted images for good.
+// Removes deleted images for good.
 void index_compact(const std::filesystem::path& folder, const Session& session);
 
 // Deletes images.

@@ -15,7 +15,7 @@ namespace winnow::app {
 
 dedup::FeatureTable features_of_index(const dedup::StoredIndex& index, const std::string& name,
                                       const std::vector<std::filesystem::path>& at) {
-  std::deque<dedup::FeatureTable> tables;  // where one is stays so
+  std::deque<dedup::FeatureTable> tables;  // a deque, so that elements do not move
   std::map<std::uint32_t, dedup::FeaturesOfSource> of_source;
   for (const std::filesystem::path& path : at) {
     if (is_data_set(path)) continue;

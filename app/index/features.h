@@ -9,14 +9,16 @@
 
 namespace winnow::app {
 
-// The features of that name of the images in an index, which keeps none: from the caches among
-// `at`, each of which was added to it. Data sets among them have none and are passed over.
-// UsageError for a cache that has none of that name, or no data set of the index, and as
-// join_features().
+// Features of the images in an index. The index itself stores none: they come from the caches among
+// `at`, each of which was added to it.
+//
+// Skipped  data sets among `at`, which have none
+// Throws   UsageError: a cache without features of that name, or that is no part of the index; as
+//          join_features()
 dedup::FeatureTable features_of_index(const dedup::StoredIndex& index, const std::string& name,
                                       const std::vector<std::filesystem::path>& at);
 
-// Of what --source names what has pictures: a cache may be named for its features alone.
+// The paths of --source that have pictures. A cache may be named for its features alone.
 std::vector<std::filesystem::path> with_pictures(std::vector<std::filesystem::path> sources);
 
 }  // namespace winnow::app

@@ -81,7 +81,7 @@ void with_cache(const std::filesystem::path& input, const ReadingOptions& readin
   try {
     fingerprint_in_place(input, reading, {hash}, session, folder.path());
   } catch (const StoppedError&) {
-    stop_if_asked(session);  // not to go on in a folder that is no more
+    stop_if_asked(session);  // the folder may be gone
     throw;
   }
   use(pipeline::Cache::open(folder.path()));

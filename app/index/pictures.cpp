@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is at a path: a data set, or else a cache. Pictures keep it open.
+// The data set or cache at a path. Pictures keep it open.
 struct Opened {
   std::shared_ptr<const datasets::Source> data_set = {};
   std::shared_ptr<const pipeline::Cache> cache = {};
@@ -49,7 +49,7 @@ std::vector<KnownSource> sources_of(const Opened& opened) {
   return {{std::string(opened.data_set->format()), pipeline::listing_hash(*opened.data_set)}};
 }
 
-// Where the pictures of a source of the index are: of which source there.
+// Where to find pictures of a source of the index: which source of the opened one it is.
 struct Place {
   pipeline::PictureOf picture_of;
   std::uint32_t source = 0;

@@ -33,8 +33,8 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-// How far duplicates may be: by features as they say, else the bits that may differ: as is said, or
-// as is allowed by chance among so many images as are in the index.
+// The largest distance of duplicates. Features: from their options. Codes: as the flag says, or the
+// largest that chance allows among the index's images.
 int threshold_of(const IndexQueryRequest& o, const dedup::StoredIndex& index,
                  const Session& session) {
   if (o.features.any()) return dedup::distance_of_cosine(*o.features.cosine);
@@ -55,7 +55,7 @@ int threshold_of(const IndexQueryRequest& o, const dedup::StoredIndex& index,
   return choice->threshold;
 }
 
-// Finds what an index has of a cache: by codes the nearest image of each, by pictures all.
+// Finds a cache's images in the index: by codes the nearest image of each, by pictures all matches.
 class Finder {
  public:
   Finder(const IndexQueryRequest& o, const dedup::StoredIndex& index, int threshold,
@@ -112,7 +112,8 @@ class Finder {
     return std::move(found.matches);
   }
 
-  // Of pairs that pictures told so far, what each had at least.
+  // The probability that each pair found by pictures so far has at least; nullopt: none was found
+  // so.
   std::optional<double> least_probability() const { return least_probability_; }
 
  private:
@@ -147,7 +148,7 @@ class Finder {
   std::optional<double> least_probability_;
 };
 
-// Prints what was found as CSV, or gathers it as JSON.
+// Prints matches as CSV, or collects them as JSON.
 class Answer {
  public:
   Answer(const IndexQueryRequest& o, const dedup::StoredIndex& index, bool has_probabilities,
@@ -202,7 +203,7 @@ class Answer {
     std::string match_name;
     std::string match_source;
   };
-  // Nothing is printed when an input is not there.
+  // Delayed, so that nothing is printed if an input does not exist.
   void print_header() {
     if (std::exchange(has_header_, true)) return;
     app::print(session_,
@@ -241,7 +242,7 @@ class Answer {
   std::uint64_t known_ = 0;
 };
 
-// Of each image the first match, which is its best.
+// The first match of each image, which is its best.
 std::vector<dedup::Match> best_of(std::span<const dedup::PictureMatch> matches) {
   std::vector<dedup::Match> best;
   for (const dedup::PictureMatch& match : matches) {

@@ -14,7 +14,7 @@ namespace winnow::app {
 struct IndexQueryRequest {
   std::filesystem::path index;
   IndexInputs inputs;
-  ChoiceOptions choice;  // of the index's hash
+  ChoiceOptions choice;  // for codes of the index's hash
   FeatureOptions features;
   bool fail_on_match = false;
   std::filesystem::path report;

@@ -24,7 +24,7 @@ using dedup::Fingerprints;
 
 const dedup::ColumnNames kShown{"labels", "widths_px", "heights_px", "file_hashes"};
 
-// The images of the index that were found, in the order of their ids.
+// The images of the index that were found, in the order of ids.
 Fingerprints found_in(const dedup::StoredIndex& index, std::span<const dedup::Match> matches) {
   const Fingerprints table = index.columns()(kShown);
   std::vector<bool> keep(table.size());
@@ -35,8 +35,8 @@ Fingerprints found_in(const dedup::StoredIndex& index, std::span<const dedup::Ma
   return dedup::select_rows(table, keep);
 }
 
-// A group an image of the index: it stays, and those that look like it go. `table`: the first
-// `found` rows are of the index, the others are those of `matches`.
+// One group per image of the index: it stays, and its matches go. `table`: the first `found` rows
+// are of the index, the others those of `matches`.
 dedup::Result groups_of_matches(const Fingerprints& table, std::size_t found,
                                 std::span<const dedup::Match> matches) {
   dedup::Result result;
@@ -66,7 +66,7 @@ dedup::Result groups_of_matches(const Fingerprints& table, std::size_t found,
   return result;
 }
 
-// How many asked images of each split are known from which split of the index.
+// A table: number of query images by their split and the split of the index that has them.
 std::string splits_table(const Fingerprints& shown, const dedup::Result& result) {
   std::array<std::array<std::uint64_t, kSplitCount>, kSplitCount> counts{};
   for (const dedup::Group& group : result.groups) {

@@ -24,7 +24,7 @@ dedup::Group describe_rows(std::vector<std::uint32_t> rows, const dedup::Fingerp
   return group;
 }
 
-// What gallery.h says of a group that is near, for a pair.
+// Sets GroupReason::kNear for a pair, by its distance.
 void tell_pair(GroupFacts& facts, int threshold) {
   facts.distance = facts.diameter;
   const auto near = static_cast<std::uint8_t>(1U << static_cast<unsigned>(GroupReason::kNear));
@@ -79,7 +79,7 @@ std::optional<GroupOrder> parse_group_order(std::string_view name) noexcept {
 struct GroupList::Folders {
   std::vector<std::string> names;         // sorted
   dedup::Ragged<std::uint32_t> of_group;  // places in `names`, ascending
-  std::vector<std::uint32_t> shared;      // how many groups have the same ones
+  std::vector<std::uint32_t> shared;      // number of groups with the same folders
 };
 
 struct GroupList::Lazy {
@@ -122,7 +122,7 @@ const std::vector<std::string>& GroupList::folders() const { return read_folders
 const GroupList::Folders& GroupList::read_folders() const {
   std::call_once(lazy_->folders_read, [this] {
     Folders& folders = lazy_->folders;
-    std::map<std::string, std::uint32_t> places;  // at first in the order in which they come
+    std::map<std::string, std::uint32_t> places;  // in order of appearance at first
     std::vector<std::vector<std::uint32_t>> of_group(size());
     for (std::uint32_t number = 0; number < size(); ++number) {
       for (const std::uint32_t row : rows_of_group(input_, number)) {

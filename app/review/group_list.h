@@ -13,53 +13,53 @@
 
 namespace winnow::app {
 
-// In place of groups the pairs that were drawn, each once, in the order of the sample. `table` has
+// Replaces the groups by the drawn pairs, each once, in the order of the sample. `table` has
 // file_hashes; a pair with a file that the table lacks is left out.
 void show_pairs(const dedup::PairSample& sample, const dedup::Fingerprints& table,
                 dedup::Result& result);
 
 enum class GroupOrder {
-  // The most urgent first, the furthest apart first of those. Pictures by their first issue, or the
-  // one that is asked for, the worst first.
+  // Most urgent first, then furthest apart first. Pictures: by their first issue, or by the one
+  // asked for, worst first.
   kReason,
-  kDistance,  // the furthest apart first
-  kFolders,   // those whose folders share most groups first
+  kDistance,  // furthest apart first
+  kFolders,   // groups whose folders share most groups first
   kNumber,
-  kSize,  // the largest first
+  kSize,  // largest first
 };
 std::optional<GroupOrder> parse_group_order(std::string_view name) noexcept;
 
 struct GroupFilter {
-  std::optional<Split> split = {};         // that has a member
-  std::optional<std::string> label = {};   // a class name that a member has
-  std::optional<std::string> folder = {};  // that a member lies in
+  std::optional<Split> split = {};         // some member is in this split
+  std::optional<std::string> label = {};   // some member has this class name
+  std::optional<std::string> folder = {};  // some member is in this folder
   std::optional<GroupReason> reason = {};
-  std::optional<dedup::Issue> issue = {};  // that a picture has
-  // In a member's name or one of its labels, as they are shown, or its id; A to Z are as a to z.
+  std::optional<dedup::Issue> issue = {};  // issue of a picture
+  // Part of a member's displayed name or label, or its id; case-insensitive for A to Z.
   std::optional<std::string> text = {};
-  std::uint32_t least = 0;  // of the distance
+  std::uint32_t least = 0;  // least distance
   std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
 };
 
-// Any number of groups, sorted, filtered and described as asked for. Names are asked for of what is
-// described, and of all once folders are asked for. Safe from many threads.
+// Sorts, filters and describes any number of groups. Asks for names of what it describes, and for
+// all names once folders are needed. Thread-safe.
 class GroupList {
  public:
-  static constexpr std::size_t kMostMembers = 200;  // that are shown of a group
+  static constexpr std::size_t kMostMembers = 200;  // shown per group
 
-  // What `input` refers to must outlive it. `pairs`: show_pairs() made its groups.
+  // The referents of `input` must outlive it. `pairs`: show_pairs() made its groups.
   GroupList(const GalleryInput& input, bool pairs);
   ~GroupList();
 
   std::size_t size() const noexcept { return facts_.size(); }
   const std::vector<GroupFacts>& facts() const noexcept { return facts_; }
   GalleryGroup describe(std::uint32_t number) const;
-  // File hashes of the members shown of each group: ascending, each once.
+  // File hashes of the shown members of each group: ascending, each once.
   dedup::Ragged<Hash128> images() const;
-  // All that members lie in, sorted.
+  // All folders of members, sorted.
   const std::vector<std::string>& folders() const;
 
-  // The numbers of all groups that pass, in order.
+  // The numbers of all groups that pass the filter, in order.
   std::vector<std::uint32_t> find(const GroupFilter& filter, GroupOrder order) const;
 
  private:

@@ -25,7 +25,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Of the request line and all header fields.
+// request line and all header fields
 constexpr std::size_t kMostHeadBytes = 64U << 10;
 
 std::string make_token() {
@@ -38,7 +38,7 @@ std::string make_token() {
   return token;
 }
 
-// In a time that depends on the lengths alone.
+// Compares in a time that depends only on the lengths.
 bool is_same(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   unsigned differs = 0;
@@ -48,10 +48,10 @@ bool is_same(std::string_view a, std::string_view b) noexcept {
   return differs == 0;
 }
 
-// Nothing, or whether the task was taken: by cpp-httplib's version.
+// void, or whether the task was accepted: depends on the version of cpp-httplib.
 using Enqueued = decltype(std::declval<httplib::TaskQueue&>().enqueue(nullptr));
 
-// Threads that take tasks in turn. When `most_waiting` tasks wait, who adds one waits too.
+// Threads that take tasks in turn. While `most_waiting` tasks wait, adding another blocks.
 class BoundedQueue : public httplib::TaskQueue {
  public:
   BoundedQueue(int threads, std::size_t most_waiting, std::atomic<std::size_t>& waiting)
@@ -126,9 +126,9 @@ struct LocalServer::State : httplib::Server {
   State(const LocalServerOptions& with, Answer by, Clock time)
       : options(with), answer(std::move(by)), clock(std::move(time)), token(make_token()) {}
 
-  // Takes the port and says how requests are to be answered.
+  // Takes the port and installs the handlers.
   void prepare();
-  // Why nothing is said to this request; status 0: something is.
+  // The reply that refuses this request; status 0: it is not refused.
   WebReply refusal(const httplib::Request& request) const;
   WebReply reply_to(const httplib::Request& request) const;
   std::string base() const { return options.open ? "/" : "/" + token + "/"; }
@@ -155,7 +155,8 @@ struct LocalServer::State : httplib::Server {
 };
 
 void LocalServer::State::listen_on() {
-  set_socket_options([](socket_t socket) {  // httplib's own would share the port with others
+  // the default of httplib would share the port with other servers
+  set_socket_options([](socket_t socket) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
@@ -168,7 +169,7 @@ void LocalServer::State::listen_on() {
         fmt::format("port {} of 127.0.0.1 cannot be had; name another with --port, or none", port));
   }
   if (port <= 0) throw SystemError("no port of 127.0.0.1 can be had");
-  ::listen(svr_sock_, 128);  // httplib's own 5 are too few for a browser
+  ::listen(svr_sock_, 128);  // the default of httplib, 5, is too small for a browser
 }
 
 void LocalServer::State::prepare() {
@@ -179,7 +180,7 @@ void LocalServer::State::prepare() {
   set_payload_max_length(options.most_body_bytes);
   set_idle_interval(0, 100'000);
   set_default_headers(security_headers());
-  // A request without a body is answered here, so that its path is compared with no pattern.
+  // Answers requests without a body here, so that their path is never matched against a pattern.
   set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     const WebReply refused = refusal(request);
     if (refused.status == 0 && request.method == "POST") return HandlerResponse::Unhandled;
@@ -214,7 +215,7 @@ WebReply LocalServer::State::refusal(const httplib::Request& request) const {
       request.has_header("Content-Encoding")) {
     return {415, "text/plain", "only plain application/json\n"};
   }
-  // The handler of bodies is found by a pattern, which long paths are not compared with.
+  // The handler of bodies is found by a pattern. Long paths must not reach it.
   if (path.size() > token.size() + 64 || path.find_first_of("\r\n") != std::string_view::npos) {
     return {404, "text/plain", "nothing is here\n"};
   }
@@ -265,7 +266,7 @@ bool LocalServer::State::process_and_close_socket(socket_t socket) {
       constexpr bool kCloses = true;
       if constexpr (requires { server.process_request(stream, kCloses, ignored, leave_out); }) {
         return server.process_request(stream, kCloses, ignored, leave_out);
-      } else {  // from 0.16 on, with the addresses of both sides, which nobody asks for
+      } else {  // since 0.16, with the addresses of both sides, which are not used
         return server.process_request(stream, {}, 0, {}, 0, kCloses, ignored, leave_out);
       }
     };

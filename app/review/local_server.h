@@ -13,10 +13,9 @@ namespace winnow::app {
 
 struct WebRequest {
   bool is_post = false;
-  std::string path;  // below the folder of the token, decoded, any bytes; "" is the page. Of an
-                     // open server below "/"
-  std::map<std::string, std::string, std::less<>> parameters =
-      {};  // of several of a name, the first
+  // Below the folder of the token (open server: below "/"), decoded, any bytes; "" is the page.
+  std::string path;
+  std::map<std::string, std::string, std::less<>> parameters = {};  // the first value of each name
   std::string body = {};
 };
 
@@ -28,41 +27,42 @@ struct WebReply {
 };
 
 struct LocalServerOptions {
-  int port = 0;  // 0: one that is free
+  int port = 0;  // 0: any free one
   int threads = 16;
-  std::size_t most_waiting = 32;  // connections that no thread looks at yet
+  std::size_t most_waiting = 32;  // connections that no thread serves yet
   std::size_t most_body_bytes = std::size_t{8} << 20;
-  std::chrono::milliseconds idle_time{
-      1000};  // without a byte, where others wait; else ten times it
-  // From the first byte of a request to its last; where others wait, idle_time at most.
+  std::chrono::milliseconds idle_time{1000};  // idle limit while others wait; else ten times this
+  // From the first byte of a request to its last. While others wait: at most idle_time.
   std::chrono::milliseconds request_time{10000};
   std::chrono::milliseconds reply_time{30000};
-  bool open = false;  // no token: for figures that all on this machine may see; GET alone
+  bool open = false;  // no token: for figures that everyone on this machine may see; GET only
 };
 
-// A server for one person's browser on this machine: it listens on 127.0.0.1 alone, and answers
-// nobody who does not know its token, 128 random bits in the path. It refuses every Host but its
-// own (a page elsewhere whose name was made to lead here; an open server takes any port there, as
-// of a tunnel), POST without its own Origin and of
-// anything but JSON (a form elsewhere), and all methods but GET and POST. Threads, connections,
-// bytes and time of a request are bounded; one request a connection.
+// A server for one person's browser on this machine.
+//
+// Access   It listens on 127.0.0.1 only. The path must contain the token, 128 random bits.
+// Refused  a Host other than its own (a foreign page whose name was made to resolve to it; an open
+//          server accepts any port there, as through a tunnel); a POST with another Origin, or with
+//          anything but JSON (a foreign form); methods other than GET and POST
+// Limits   on threads, connections, bytes and time of a request; one request per connection
 class LocalServer {
  public:
   using Answer = std::function<WebReply(const WebRequest&)>;
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
-  // `answer` is called on several threads at once; of what it throws the text goes to the browser,
-  // as 400 for UsageError and FormatError, else as 500. `clock` is asked on several threads at
-  // once, ten times a second by each that waits for a browser. UsageError where the port is taken.
+  // answer  Called on several threads at once. The text of its exceptions goes to the browser:
+  //         status 400 for UsageError and FormatError, else 500.
+  // clock   Called on several threads at once, ten times a second by each that waits for a browser.
+  // Throws  UsageError: the port is taken.
   LocalServer(const LocalServerOptions& options, Answer answer,
               Clock clock = &std::chrono::steady_clock::now);
   ~LocalServer();
 
-  std::string address() const;  // http://127.0.0.1:PORT/TOKEN/; open: without TOKEN/
+  std::string address() const;  // http://127.0.0.1:PORT/TOKEN/; without TOKEN/ if open
 
-  // Answers until `stop` says so, asked ten times a second; what is being answered then is answered
-  // to its end, and what is still being asked is not. SystemError where connections can be taken no
-  // more.
+  // Answers requests until `stop` returns true, which it checks ten times a second. Then it
+  // completes answers in progress and drops requests that are not complete. Throws SystemError if
+  // no more connections can be accepted.
   void serve(const StopRequested& stop);
 
  private:

@@ -14,13 +14,13 @@
 
 namespace winnow::app {
 
-// JPEGs of pictures, made when they are asked for; those asked for last are kept, up to so many
-// bytes. Safe from many threads, of which so many decode at a time.
+// JPEGs of pictures, made on demand. A cache keeps the most recently used, up to a number of bytes.
+// Thread-safe; a limited number of threads decode at a time.
 class Pictures {
  public:
   Pictures(pipeline::PictureOf picture_of, int threads, std::size_t most_bytes);
 
-  // Of at most `side_px` in its longer side; nothing where it cannot be read.
+  // At most `side_px` on the longer side; nullopt if it cannot be read.
   std::optional<std::string> jpeg(SampleId id, int side_px, int quality);
 
  private:
@@ -30,7 +30,7 @@ class Pictures {
       return std::hash<SampleId>{}(key.first * 31 + static_cast<SampleId>(key.second));
     }
   };
-  using Kept = std::list<std::pair<Key, std::string>>;  // the last asked for in front
+  using Kept = std::list<std::pair<Key, std::string>>;  // most recently used first
 
   void keep(const Key& key, const std::string& jpeg);
 

@@ -31,10 +31,10 @@ namespace winnow::app {
 namespace {
 
 constexpr std::size_t kPictureBytes = std::size_t{128} << 20;
-// Above so many images in groups, the page does not wait until the folders of all are known.
+// Above this number of images in groups, the page does not wait for the folders of all images.
 constexpr std::size_t kMostNamed = 100'000;
 
-// How a selection was made.
+// The options that made a selection.
 dedup::Options options_of(const dedup::Selection& selection) {
   const JsonReader settings(selection.settings, {.name = "selection '" + selection.name + "'",
                                                  .remedy = "deduplicate again"});
@@ -60,21 +60,21 @@ std::filesystem::path review_path(const ReviewRequest& o, const pipeline::CacheP
   return paths.root / "reviews" / (o.name + ".jsonl");
 }
 
-// What is looked at: a selection of a cache, and what of its table is shown.
+// The subject of a review: a selection of a cache, and the shown columns of its table.
 struct Subject {
   const pipeline::Cache& cache;
   dedup::Options options;
   dedup::Fingerprints table;
   dedup::Result result;
-  bool compared = false;  // pictures were
+  bool compared = false;  // pictures were compared
   std::vector<dedup::VerifiedPair> told = {};
   std::vector<dedup::IssuePicture> pictures = {};
 };
 
 const dedup::ColumnNames kListColumns{"labels", "widths_px", "heights_px", "file_hashes"};
 
-// What decides of pictures with issues: the selection. Nobody need have made the usual one, and all
-// stay without it.
+// The selection that decides on pictures with issues. The usual one may not exist yet: then all
+// stay.
 dedup::Selection decided_of(const ReviewRequest& o, const Session& session,
                             const pipeline::Cache& cache, const dedup::Fingerprints& table) {
   const std::filesystem::path file = cache.paths().selection(o.name);
@@ -92,7 +92,7 @@ dedup::Selection decided_of(const ReviewRequest& o, const Session& session,
   }
 }
 
-// In place of groups, the pictures with issues.
+// Shows pictures with issues instead of groups.
 Subject read_pictures(const ReviewRequest& o, const Session& session, const pipeline::Cache& cache,
                       const dedup::ColumnSource& columns) {
   dedup::IssueSet wanted = dedup::parse_issues(*o.instead.issues);
@@ -112,8 +112,8 @@ Subject read_pictures(const ReviewRequest& o, const Session& session, const pipe
   return subject;
 }
 
-// What is kept beside a selection; nothing where codes must tell its groups, and says so where
-// these tell less.
+// The groups stored with a selection. Nullopt: they must be derived from codes; it says so if codes
+// tell less.
 std::optional<dedup::ToldGroups> kept_groups(const Session& session, const pipeline::Cache& cache,
                                              const dedup::Selection& selection) {
   std::string why = "nothing of them is kept beside it";
@@ -185,7 +185,7 @@ dedup::PairSample draw(const ReviewRequest& o, const Session& session, const Sub
   return sample;
 }
 
-// What the page says of pictures with issues around them.
+// The frame of the page of pictures with issues.
 GalleryFrame issues_frame(const Subject& subject, const GallerySummary& found) {
   const auto images = grouped(found.images);
   std::uint64_t with_issues = 0;
@@ -241,7 +241,7 @@ std::string page_of(const ReviewRequest& o, const Subject& subject, const Galler
 
 const char* noun_of(const ReviewRequest& o) { return o.instead.issues ? "picture" : "group"; }
 
-// `least`: the quality that the selection asked of images, where it was given.
+// `least`: the quality that the selection demanded of images, if given.
 void tell_end(const Session& session, const ReviewRequest& o, dedup::LeastQuality least,
               const dedup::ReviewLog& log, const ReviewSite& site, std::size_t groups) {
   if (o.json) {
@@ -261,7 +261,7 @@ void tell_end(const Session& session, const ReviewRequest& o, dedup::LeastQualit
                                  grouped(site.left()), noun_of(o), plural(site.left())));
 }
 
-// Draws a sample, unless the review has this one, and shows its pairs.
+// Draws a sample, unless the review has it already, and shows its pairs.
 void show_sample(const ReviewRequest& o, const Session& session, Subject& subject,
                  const dedup::ColumnSource& columns, dedup::ReviewLog& log) {
   const dedup::PairSample sample = draw(o, session, subject, columns);

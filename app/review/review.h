@@ -18,11 +18,12 @@ struct ReviewRequest {
   std::filesystem::path cache;
   std::string name = kUsualName;
   std::filesystem::path review;  // empty: reviews/NAME.jsonl in the cache
-  // What is shown in place of all groups.
+  // Subjects to show instead of all groups.
   struct Instead {
-    std::optional<std::vector<std::string>> issues;  // pictures with these; none named: with any
-    std::uint64_t sample = 0;                        // so many pairs; 0: none
-    std::uint64_t seed = 0;                          // of these
+    // pictures with these issues; empty list: with any
+    std::optional<std::vector<std::string>> issues;
+    std::uint64_t sample = 0;  // number of pairs; 0: none
+    std::uint64_t seed = 0;    // seed of the sample
   };
   Instead instead;
   std::vector<std::filesystem::path> sources;
@@ -30,7 +31,7 @@ struct ReviewRequest {
   bool json = false;
 };
 
-// Shows groups in a browser and writes down what is said of them, until it is stopped.
+// Shows groups in a browser and records judgements until it is stopped.
 void run_review(const ReviewRequest& request, Session& session);
 
 }  // namespace winnow::app

@@ -26,7 +26,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text) noexcept {
   return value;
 }
 
-// What the address of a request asks for.
+// Parameters of a request.
 class Asked {
  public:
   explicit Asked(const WebRequest& request) : parameters_(request.parameters) {}
@@ -42,7 +42,7 @@ class Asked {
     if (const auto number = parse_number(*value)) return *number;
     refuse(name);
   }
-  // That which `parse` makes of a text; nothing where it is not asked for.
+  // A parameter parsed by `parse`; nullopt if it is missing.
   template <class Parse>
   auto one_of(std::string_view name, const Parse& parse) const -> decltype(parse("")) {
     const auto value = text(name);
@@ -103,18 +103,18 @@ Json said_json(const std::vector<dedup::Judgement>& said) {
   return json;
 }
 
-// What is to be said of many groups at once.
+// The verdict that a request applies to many groups.
 dedup::Verdict parse_rule(std::string_view body, dedup::About about) {
   const JsonReader json(body, {.name = "the request", .remedy = "load the page again"});
   const JsonReader name = json.at(dedup::member_of(about));
   const auto verdict = dedup::parse_verdict(about, name.text());
-  // Which image of each group is to be kept is nothing that can be said of many.
+  // Which image of a group to keep cannot be decided for many groups at once.
   const bool is_of_one = about == dedup::About::kDuplicates && verdict == dedup::Verdict::kKeep;
   if (!verdict || is_of_one) name.fail("cannot be said of many at once");
   return *verdict;
 }
 
-// As the page says it of the whole group; images that are the same file count once.
+// The judgement of a whole group, as the page makes it. Equal files count once.
 dedup::Judgement judgement_of(const GalleryGroup& group, dedup::Verdict verdict,
                               dedup::About about) {
   dedup::Judgement judgement{.verdict = verdict, .images = {}, .about = about};
@@ -156,7 +156,7 @@ std::vector<dedup::Judgement> parse_judgements(std::string_view body) {
   const std::vector<JsonReader> items =
       json.json().is_array() ? json.items() : std::vector<JsonReader>{json};
   for (const JsonReader& item : items) {
-    // Nothing else is taken from a page.
+    // Accepts nothing else from a page.
     if (!item.has(dedup::member_of(dedup::About::kImage))) item.at("verdict");
     lines += item.dump() + "\n";
   }
@@ -204,7 +204,8 @@ WebReply ReviewSite::groups(const WebRequest& request) const {
   const std::uint64_t count = std::min(asked.number("count", 50), kMostGroups);
   const bool todo = asked.number("todo", 0) != 0;
 
-  // Names of all may be read, which may take seconds: not while judgements wait.
+  // May read the names of all images, which takes seconds: not under the lock, or judgements would
+  // wait.
   std::vector<std::uint32_t> found = parts_.groups.find(filter, order);
   std::unique_lock lock(mutex_);
   if (todo) std::erase_if(found, [&](std::uint32_t n) { return verdicts_.of(n).has_value(); });
@@ -243,7 +244,7 @@ WebReply ReviewSite::picture(std::string_view id, const WebRequest& request) con
         number ? parts_.pictures.jpeg(*number, full ? kFullPx : kPicturePx, full ? 92 : 85)
                : std::nullopt;
     if (jpeg) return {.type = "image/jpeg", .body = *jpeg, .may_be_kept = true};
-  } catch (const Error& error) {  // of the record alone: other pictures are shown
+  } catch (const Error& error) {  // for this record only: other pictures are shown
     why = error.what();
   }
   return {.status = 404, .body = why + "\n"};

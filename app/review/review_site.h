@@ -15,43 +15,42 @@
 
 namespace winnow::app {
 
-// A page and what it runs and looks like, as files of their own: the server lets nothing run that
-// stands in a page.
+// A page with its script and style as separate files: the server's policy forbids inline ones.
 struct ServedPage {
   std::string html;
   std::string script;
   std::string style;
 };
-// Of a page with one <script> that runs, its last, and one <style>.
+// Splits a page whose last <script> is the only one that runs, with one <style>.
 ServedPage without_inline(std::string html);
 
-// What `winnow review` shows and takes:
-//   GET             the page, and its script and style
-//   GET groups      those that pass and are asked for, described, with what was said of them
-//   GET picture/ID  a JPEG of at most 320 px; with full=1 of at most 4096 px
-//   POST judgements a judgement or a list of them, as in a review file: durable before the answer
-//   POST judgements/all {"verdict": ...}, or {"image_verdict": ...} of pictures: one of each group
-//                   that passes, as GET groups has it, and that nothing was said of; "none" takes
-//                   back what was last said so, of the groups of which it is still in force. All
-//                   of it or nothing.
-// Safe from many threads.
+// The site of `winnow review`. Thread-safe.
+//
+// GET                   the page, and its script and style
+// GET groups            groups that pass the filter, described, with their judgements
+// GET picture/ID        a JPEG of at most 320 px; with full=1 of at most 4096 px
+// POST judgements       one judgement or a list, as in a review file; durable before the reply
+// POST judgements/all   {"verdict": ...}, or {"image_verdict": ...} for pictures: judges every
+//                       group that passes the filter (as for GET groups) and has no judgement.
+//                       "none" undoes the last such request for groups where it is still in force.
+//                       Atomic.
 class ReviewSite {
  public:
-  // All must outlive it. `groups` and `log` are of one selection.
+  // All must outlive it. `groups` and `log` belong to one selection.
   struct Parts {
     const GroupList& groups;
     Pictures& pictures;
     dedup::ReviewLog& log;
     ServedPage page;
-    dedup::About about = dedup::About::kDuplicates;  // what is judged
+    dedup::About about = dedup::About::kDuplicates;  // subject of the judgements
   };
   explicit ReviewSite(Parts parts);
 
-  // UsageError, FormatError and SystemError as LocalServer tells them.
+  // Throws UsageError, FormatError and SystemError, which LocalServer turns into replies.
   WebReply answer(const WebRequest& request);
 
-  std::uint64_t saved() const noexcept { return saved_; }  // judgements
-  std::uint64_t left() const;                              // groups that nothing is said of
+  std::uint64_t saved() const noexcept { return saved_; }  // number of saved judgements
+  std::uint64_t left() const;                              // number of groups without a judgement
 
  private:
   WebReply groups(const WebRequest& request) const;
@@ -62,15 +61,14 @@ class ReviewSite {
   WebReply save(const std::vector<dedup::Judgement>& judgements);  // needs mutex_
 
   Parts parts_;
-  mutable std::mutex mutex_;  // of what follows, and the log
+  mutable std::mutex mutex_;  // guards what follows, and the log
   Verdicts verdicts_;
-  // What judge_all() said last, by group; images ascending.
+  // The last result of judge_all(), by group; images ascending.
   std::vector<std::pair<std::uint32_t, dedup::Judgement>> last_all_;
   std::atomic<std::uint64_t> saved_{0};
 };
 
-// The judgements of a body: one or a list of them, as lines of a review file have them.
-// FormatError.
+// Parses a body: one judgement or a list, in the format of a review file. Throws FormatError.
 std::vector<dedup::Judgement> parse_judgements(std::string_view body);
 
 }  // namespace winnow::app

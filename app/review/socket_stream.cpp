@@ -32,7 +32,7 @@ bool SocketStream::wait(short events, Clock::time_point deadline) const {
 }
 
 bool SocketStream::wait_for_more() const {
-  milliseconds look{0};  // what is there is read, whoever ends
+  milliseconds look{0};  // data that has arrived is read, even after the end
   while (!is_ready(POLLIN, look)) {
     const auto passed = std::chrono::duration_cast<milliseconds>(limits_.clock() - began_);
     if (!limits_.may_come(passed)) return false;
@@ -53,10 +53,10 @@ bool SocketStream::begin(const std::function<bool(milliseconds)>& patient) {
 
 void SocketStream::end() {
   ::shutdown(socket_, SHUT_WR);
-  // A socket closed with bytes unread is reset, and the answer with it.
+  // Closing a socket with unread bytes resets it, and the answer is lost.
   const auto until = limits_.clock() + milliseconds(500);
   const bool has_answer = write_until_ != Clock::time_point{};
-  constexpr int kMostSilent = 5;  // looks
+  constexpr int kMostSilent = 5;  // polls
   for (int silent = 0; silent < kMostSilent && limits_.clock() < until;) {
     if (!has_answer && !limits_.may_come(milliseconds(0))) return;
     if (!is_ready(POLLIN, kLook)) {

@@ -10,26 +10,25 @@
 
 namespace winnow::app {
 
-// A connection as cpp-httplib reads and writes it, with an end to everything: reading stops after
-// so many bytes, or where its owner says so, writing after so long. For one thread; does
-// not own the socket.
+// A connection for cpp-httplib with limits: on the bytes of a request, on the time to read it
+// (may_come) and to write the reply. For one thread. Does not own the socket.
 class SocketStream : public httplib::Stream {
  public:
   struct Limits {
     std::size_t request_bytes;
-    // Whether a request may still come, so long after its first byte; asked while none of it is
-    // there, every tenth of a second.
+    // Whether to go on waiting for a request, by the time since its first byte. Called every tenth
+    // of a second while no data arrives.
     std::function<bool(std::chrono::milliseconds passed)> may_come;
     std::chrono::milliseconds reply_time;
     std::function<std::chrono::steady_clock::time_point()> clock;
   };
   SocketStream(int socket, const Limits& limits);
 
-  // Waits for the first byte for as long as `patient` says, which is asked every tenth of a second
-  // with the time that has passed. False: there is none.
+  // Waits for the first byte while `patient` returns true. It is called every tenth of a second
+  // with the time waited so far. False: no byte came.
   bool begin(const std::function<bool(std::chrono::milliseconds passed)>& patient);
-  // Once all is written: lets the other side read it, whatever of its request was left unread.
-  // Takes half a second at most.
+  // Call after writing everything: lets the peer read it, even if part of its request is unread.
+  // Takes at most half a second.
   void end();
 
   bool is_readable() const override;
@@ -43,21 +42,21 @@ class SocketStream : public httplib::Stream {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // Whether the socket is ready for `events` within a tenth of a second, after which the clock is
-  // asked again. Broken, which the next call says, is ready.
+  // Whether the socket is ready for `events`. Waits at most a tenth of a second, so that the clock
+  // is checked. A broken socket counts as ready; the next call reports it.
   bool is_ready(short events, std::chrono::milliseconds within) const;
-  // Whether it is before `deadline`.
+  // Waits for `events`. False: not before `deadline`.
   bool wait(short events, Clock::time_point deadline) const;
-  // Whether there is more of the request.
+  // Waits for more of the request. False: no more will come.
   bool wait_for_more() const;
 
   int socket_;
   Limits limits_;
   std::size_t received_ = 0;
-  Clock::time_point began_{};        // when the first byte was there
+  Clock::time_point began_{};        // arrival of the first byte
   Clock::time_point write_until_{};  // set by the first write
   std::array<char, 4096> buffer_{};
-  std::size_t begin_ = 0;  // of what is in the buffer and was not read
+  std::size_t begin_ = 0;  // [begin_, end_) of the buffer is unread
   std::size_t end_ = 0;
 };
 

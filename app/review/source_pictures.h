@@ -10,17 +10,18 @@
 
 namespace winnow::app {
 
-// Where the pictures of a cache come from: its own shards, or, where it stores none, the data sets
-// that it was made of. Safe from many threads.
+// Pictures of a cache: from its shards or, if it stores none, from the data sets that it was made
+// from. Thread-safe.
 class SourcePictures {
  public:
-  // `at`: the data sets in the order of the cache's sources, or none where it has shards. `cache`
-  // and `names` must outlive it. UsageError where they are needed and missing, too many or too few,
-  // or one is not what was ingested, by its format and number of inputs.
+  // at      the data sets in the order of the cache's sources; empty if the cache has shards
+  // In      `cache` and `names` must outlive it.
+  // Throws  UsageError: data sets are missing, too many or too few, or one is not what was ingested
+  //         (format, number of inputs).
   SourcePictures(const pipeline::Cache& cache, const pipeline::LedgerNames& names,
                  const std::vector<std::filesystem::path>& at);
 
-  // Lives as long as this. An input that is called otherwise than it was has no picture.
+  // Valid as long as this. An input whose name has changed has no picture.
   pipeline::PictureOf pictures() const;
 
  private:

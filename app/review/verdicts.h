@@ -11,23 +11,23 @@
 
 namespace winnow::app {
 
-// Which groups were judged, and how, as judgements come in. Not for several threads at once.
+// Which groups are judged, and how, as judgements arrive. Not thread-safe.
 class Verdicts {
  public:
-  // The images of each group: ascending, each once; one where judgements are about that image.
+  // The images of each group: ascending, each once; one image if judgements are about that image.
   explicit Verdicts(dedup::Ragged<Hash128> images, dedup::About about = dedup::About::kDuplicates);
 
-  // What is said is of a group where it is of some or all of its images and no others, or of all
-  // of them and others. Later ones win over earlier ones of the same images. What is about
-  // something else is passed over.
+  // Applies a judgement. It concerns a group if it names some or all of its images and no others,
+  // or all of them and others. Later judgements override earlier ones of the same images.
+  // Judgements about another subject are skipped.
   void apply(const dedup::Judgement& judgement);
 
-  // What is in force of a group, in the order in which it was said; images are ascending.
+  // Judgements in force for a group, in the order they were made; images ascending.
   const std::vector<dedup::Judgement>& said(std::uint32_t group) const;
-  // In one word: what was said of exactly its images; else what was said last, anything before
-  // `keep`. About duplicates, groups of one image alone, of equal files, are such whatever is said.
+  // The verdict on a group: the judgement of exactly its images; else the last one, where `keep`
+  // counts least. About duplicates: a group of one image, of equal files, is always a duplicate.
   std::optional<dedup::Verdict> of(std::uint32_t group) const;
-  std::uint64_t left() const noexcept { return left_; }  // groups that nothing is said of
+  std::uint64_t left() const noexcept { return left_; }  // groups without a judgement
 
  private:
   std::vector<std::uint32_t> groups_about(const std::vector<Hash128>& images) const;

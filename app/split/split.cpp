@@ -27,7 +27,7 @@ using Shares = std::array<double, kSplitCount>;
 
 std::size_t index_of(Split split) { return static_cast<std::size_t>(split); }
 
-// As large as the splits are now, where there are two; else what is usual.
+// The shares of the present splits if there are two or more; else the default.
 Shares usual_shares(const pipeline::Manifest& manifest) {
   Shares shares{0, 0.8, 0.1, 0.1};
   const auto& counts = manifest.images.split_counts;
@@ -42,12 +42,13 @@ Shares usual_shares(const pipeline::Manifest& manifest) {
   return shares;
 }
 
-// The first of train, test and val that was not named gets what the others leave.
+// The first of train, test and val without a share gets the rest.
 Shares shares_of(const ShareOptions& o, const pipeline::Manifest& manifest) {
   if (!o.any()) return usual_shares(manifest);
   Shares shares{0, o.train.value_or(0), o.val.value_or(0), o.test.value_or(0)};
   const double rest = 1 - shares[1] - shares[2] - shares[3];
-  if (rest < 1e-9) return shares;  // or too much, which is refused
+  // nothing is left, or too much was asked for, which is refused later
+  if (rest < 1e-9) return shares;
   if (!o.train) {
     shares[1] = rest;
   } else if (!o.test) {
@@ -74,7 +75,7 @@ dedup::SplitOptions split_options(const SplitRequest& o, const pipeline::Manifes
   return options;
 }
 
-// What there is to split, and how.
+// The input of a split, and its options.
 struct SplitTask {
   const SplitRequest& asked;
   const Session& session;
@@ -84,7 +85,7 @@ struct SplitTask {
   const dedup::LinksWithEvidence& links;
 };
 
-// The blocks of two images or more.
+// The blocks with two or more images.
 dedup::ToldGroups blocks_of(const SplitTask& task, const dedup::Selection& selection) {
   return dedup::told_components(selection, task.columns,
                                 {.hash = task.options.hash,
@@ -93,7 +94,7 @@ dedup::ToldGroups blocks_of(const SplitTask& task, const dedup::Selection& selec
                                  .decided = task.options.decided.get()});
 }
 
-// Writes the page of it, if it was asked for.
+// Writes the page if it was asked for.
 void show(const SplitTask& task, const dedup::Selection& selection, const dedup::ToldGroups& blocks,
           GalleryFrame frame) {
   if (task.asked.output.report.empty()) return;
@@ -134,9 +135,9 @@ void make_splits(const SplitTask& task) {
   say_each(session, remarks_on_classes(cache, result.selection));
 }
 
-// Of folds before there may have been more: says which selections are none of these.
+// An earlier call may have made more folds: says which selections do not belong to these.
 void tell_others(const SplitTask& task) {
-  const std::vector<std::string> there = task.cache.selections();  // in order
+  const std::vector<std::string> there = task.cache.selections();  // sorted
   const std::uint32_t folds = task.asked.shares.folds;
   std::uint32_t last = folds;
   while (std::ranges::binary_search(there, fold_name(task.asked.name, last + 1))) ++last;
@@ -146,8 +147,8 @@ void tell_others(const SplitTask& task) {
                   fold_name(task.asked.name, folds + 1), fold_name(task.asked.name, last)));
 }
 
-// Selections are written one after the other, each whole; the same call again makes the same ones,
-// so it mends what one that was killed has left.
+// Writes selections one after the other, each whole. The same call makes the same selections, so it
+// repairs what a killed one left.
 void make_folds(const SplitTask& task) {
   const auto& [o, session, cache, columns, options, links] = task;
   const dedup::FoldsResult result =
@@ -174,7 +175,7 @@ void make_folds(const SplitTask& task) {
   tell_others(task);
 }
 
-// Throws UsageError for what goes with no folds.
+// Throws UsageError for options that do not go with folds.
 void check_folds(const SplitRequest& o) {
   if (o.shares.any()) {
     throw UsageError("folds are of one size each: leave --train, --val and --test away");
@@ -182,7 +183,7 @@ void check_folds(const SplitRequest& o) {
   if (o.split.dealing.stay) {
     throw UsageError("with --folds every sample is val once, so none can stay: leave --stay away");
   }
-  // What a selection is kept as when another replaces it is the longest name.
+  // The longest name is that of a replaced selection.
   if (!pipeline::is_selection_name(fold_name(o.name, o.shares.folds) + ".previous")) {
     throw UsageError("'" + o.name + "' is too long for a name of folds, which adds to it");
   }
@@ -204,7 +205,7 @@ void decide(const SplitRequest& o, const Session& session, const dedup::SharedWo
   dedup::SplitOptions options = split_options(o, cache.manifest());
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   options.decided = decided_by(session, o.reviews, columns);
-  dedup::Options how{.policy = {.keep = dedup::KeepPolicy::kFirst},  // nobody is chosen
+  dedup::Options how{.policy = {.keep = dedup::KeepPolicy::kFirst},  // no image is chosen
                      .matching = {.least_quality = o.compare.choice.least_quality}};
   const dedup::LinksWithEvidence links =
       settle_links(session, {o.compare.choice, o.compare.features},

@@ -16,8 +16,8 @@ namespace winnow::app {
 
 struct ShareOptions {
   std::optional<double> train, val, test;
-  std::vector<std::string> of;  // whose samples are dealt out
-  std::uint32_t folds = 0;      // in place of shares; 0: none
+  std::vector<std::string> of;  // splits whose samples are distributed
+  std::uint32_t folds = 0;      // instead of shares; 0: none
 
   bool any() const noexcept { return train || val || test; }
 };
@@ -29,7 +29,7 @@ struct SplitOutput {
 
 struct MatchOptions {
   ChoiceOptions choice;
-  FeatureOptions features;  // in its place
+  FeatureOptions features;  // instead of codes
 };
 
 struct SplitRequest {

@@ -68,7 +68,7 @@ std::string off_table(const std::vector<OffClass>& all, const pipeline::Manifest
                  table({"class", "in", "#images", "#share", "#got", "why"}, rows), true);
 }
 
-// The sentence of a page; `what` no picture lies in two of.
+// A sentence of a page. `what`: of which no picture is in two.
 template <class Summary>
 std::string blocks_in_words(const Summary& summary, const char* what) {
   return fmt::format(
@@ -77,7 +77,7 @@ std::string blocks_in_words(const Summary& summary, const char* what) {
       what, grouped(summary.blocks), grouped(summary.largest_block));
 }
 
-// And of those left out; empty where none is.
+// A clause about the images that are left out; empty if there are none.
 std::string left_out_in_words(std::uint64_t images) {
   if (images == 0) return "";
   return fmt::format(" {} are left out: they belong to images of a split that is fixed.",

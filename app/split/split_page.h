@@ -11,12 +11,12 @@
 
 namespace winnow::app {
 
-// The name of the class; nothing: without labels.
+// The name of the class; nullopt: without labels.
 std::optional<std::string> class_of(const dedup::ClassOff& off, const pipeline::Manifest& manifest);
-// Why it is off, in words.
+// The reason in words.
 std::string reason_in_words(const dedup::ClassOff& off);
 
-// A class off its share, and in which split or fold it is furthest off.
+// A class that is off its share, and the split or fold where it is furthest off.
 struct OffClass {
   std::string where;
   dedup::ClassOff off;
@@ -24,9 +24,9 @@ struct OffClass {
 std::vector<OffClass> off_of(const dedup::SplitSummary& summary);
 std::vector<OffClass> off_of(const dedup::FoldsSummary& summary);
 
-// What the page of `winnow split` says around the blocks that stay together. Pure.
+// The frame of the page of `winnow split` around the blocks. Pure.
 GalleryFrame split_frame(const dedup::SplitSummary& summary, const pipeline::Manifest& manifest);
-// The same with --folds.
+// The frame for --folds.
 GalleryFrame folds_frame(const dedup::FoldsSummary& summary, const pipeline::Manifest& manifest);
 
 }  // namespace winnow::app

@@ -48,7 +48,7 @@ void print_off(const Session& session, const std::vector<OffClass>& all,
   }
 }
 
-// What is said of both, before what each has of its own.
+// The fields that splits and folds share.
 template <class Summary>
 Json json_of_blocks(const char* schema, const Summary& summary,
                     const dedup::SplitOptions& options) {
@@ -90,7 +90,7 @@ void add_review(const dedup::SplitOptions& options, Json& json) {
                     {"dropped", options.decided->dropped.size()}};
 }
 
-// What the tables do not say.
+// Facts that the tables do not show.
 template <class Summary>
 void tell_of_both(const Session& session, const Summary& summary) {
   say(session, fmt::format("{} blocks that stay together, the largest of {} samples",

@@ -9,13 +9,13 @@
 #include "dedup/split/split.h"
 #include "pipeline/store/manifest.h"
 
-// What `winnow split` says of splits and of folds.
+// Output of `winnow split` for splits and folds.
 namespace winnow::app {
 
-// The name of the selection that has this fold, from 1, for val.
+// The name of the selection in which this fold, from 1, is val.
 std::string fold_name(const std::string& name, std::uint32_t fold);
 
-// A table on stdout, and the classes that are off.
+// Prints a table on stdout, and the classes that are off.
 void print_splits(const Session& session, const dedup::SplitSummary& summary,
                   const pipeline::Manifest& manifest);
 void print_folds(const Session& session, const dedup::FoldsSummary& summary,

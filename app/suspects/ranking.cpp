@@ -14,7 +14,7 @@
 namespace winnow::app {
 namespace {
 
-// The rows of the table that have these ids, both ascending.
+// The rows of the table with these ids, both ascending.
 std::vector<std::uint32_t> rows_with(std::span<const SampleId> ids,
                                      const dedup::Fingerprints& table) {
   std::vector<std::uint32_t> rows;
@@ -28,7 +28,7 @@ std::vector<std::uint32_t> rows_with(std::span<const SampleId> ids,
   return rows;
 }
 
-// Of each of these rows its label, -1: none.
+// The label of each of these rows; -1: none.
 std::vector<std::int32_t> labels_of(std::span<const std::uint32_t> rows,
                                     const dedup::Fingerprints& table) {
   std::vector<std::int32_t> labels;
@@ -42,7 +42,7 @@ std::vector<std::int32_t> labels_of(std::span<const std::uint32_t> rows,
   return labels;
 }
 
-// `rows`: of each image of `judged` its row.
+// `rows`: row of each image of `judged`.
 void add_label_suspects(const dedup::JudgedLabels& judged, std::span<const std::uint32_t> rows,
                         dedup::Issue issue, const SuspectOptions& options, Suspects& found) {
   dedup::check_judged(judged);
@@ -58,7 +58,7 @@ void add_label_suspects(const dedup::JudgedLabels& judged, std::span<const std::
   }
 }
 
-// Images without a label are not judged. `rows`: of each image of `all` its row.
+// Skips images without a label. `rows`: row of each image of `all`.
 void judge_labelled(const dedup::JudgedLabels& all, std::span<const std::uint32_t> rows,
                     dedup::Issue issue, const SuspectOptions& options, Suspects& found) {
   if (std::ranges::none_of(all.labels, [](std::int32_t label) { return label < 0; })) {

@@ -45,7 +45,7 @@ void check_options(const SuspectsRequest& o) {
   check_report_path(o.output.report);
 }
 
-// Whether labels can be judged: there are some, and no image has several. Says why not.
+// Whether labels can be judged: some exist, and no image has several. Says why not.
 bool has_single_labels(const Session& session, const pipeline::Cache& cache,
                        const dedup::Fingerprints& table) {
   const std::string root = cache.paths().root.string();
@@ -63,8 +63,8 @@ bool has_single_labels(const Session& session, const pipeline::Cache& cache,
   return true;
 }
 
-// Throws UsageError unless these were made of the cache's images and labels, in whatever order of
-// classes.
+// Throws UsageError unless the predictions are for the cache's images and labels. Classes may be in
+// another order.
 void check_cache(const train::OutOfFold& predicted, const std::vector<std::string>& classes,
                  const pipeline::Cache& cache, const SuspectsRequest& o) {
   const train::OutOfFold::About& about = predicted.about;
@@ -82,7 +82,7 @@ void check_cache(const train::OutOfFold& predicted, const std::vector<std::strin
                    "; name that one, or train again on this one");
 }
 
-// What the digest of the cache says, unless somebody has changed one of the files.
+// A second check besides the cache's digest: a file may have been edited.
 void check_fits(const train::OutOfFold& predicted, const std::vector<std::string>& classes,
                 const pipeline::Cache& cache, const dedup::Fingerprints& table,
                 const fs::path& run) {
@@ -118,7 +118,7 @@ Suspects by_features(const SuspectsRequest& o, const Session& session, const pip
   return suspects_of(features, table, classes, o.how, search);
 }
 
-// Those that people have judged by themselves, to stay or to go, need no look.
+// Leaves out images that a review keeps or drops: they need no look.
 void leave_out_judged(const dedup::Decided& decided, std::vector<Suspect>& list) {
   std::erase_if(list, [&](const Suspect& suspect) {
     return std::ranges::binary_search(decided.spared, suspect.row) ||
@@ -126,7 +126,7 @@ void leave_out_judged(const dedup::Decided& decided, std::vector<Suspect>& list)
   });
 }
 
-// One picture an image, with all that it is listed for; the worst of each issue first.
+// One picture per image, with all its issues; worst of each issue first.
 std::vector<dedup::IssuePicture> pictures_of(const std::vector<Suspect>& list) {
   std::map<std::uint32_t, std::size_t> place_of;
   std::vector<dedup::IssuePicture> pictures;
@@ -150,7 +150,7 @@ std::vector<std::pair<const dedup::IssueRow*, std::uint64_t>> counts_of(
   return counts;
 }
 
-// What was found, to be told in several forms.
+// The result, and what its forms of output need.
 struct Found {
   const SuspectsRequest& asked;
   const Session& session;
@@ -213,7 +213,7 @@ void list_found(const Found& found) {
   if (path != kStandardOutput) say(found.session, fmt::format("listed in {}", path.string()));
 }
 
-// Says in a review that all listed images go.
+// Writes a review that drops all listed images.
 void write_drops(const Found& found) {
   const fs::path& path = found.asked.output.drops;
   if (path.empty()) return;

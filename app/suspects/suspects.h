@@ -10,7 +10,7 @@
 
 namespace winnow::app {
 
-// What images are judged by.
+// The evidence that images are judged by.
 struct Sources {
   std::filesystem::path run;
   std::string features;
@@ -34,7 +34,7 @@ struct SuspectsRequest {
   SuspectOutput output;
 };
 
-// Lists images whose labels are doubted.
+// Lists images whose labels are doubtful.
 void run_suspects(SuspectsRequest request, Session& session);
 
 }  // namespace winnow::app

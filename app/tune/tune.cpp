@@ -25,7 +25,7 @@
 namespace winnow::app {
 namespace {
 
-// Of the hashes of all pixels: edited pictures are there in full only.
+// For hashes of all pixels only: edited pictures exist in full size only.
 void add_recall(const TuneRequest& o, const Session& session, const pipeline::Cache& cache,
                 std::vector<Tuned>& all) {
   if (o.recall.images == 0 || cache.manifest().shards.empty()) return;
@@ -48,8 +48,8 @@ void add_recall(const TuneRequest& o, const Session& session, const pipeline::Ca
   for (std::size_t i = 0; i < hashes.size(); ++i) of_hash[i]->edits = std::move(recalls[i]);
 }
 
-// What comes of what is recommended: of hashes that were named by the best of these, else by what
-// dedup does with these flags.
+// Runs the recommendation: the best of the hashes that were named, else what dedup does with these
+// flags.
 void take(const TuneRequest& o, const Session& session, const pipeline::Cache& cache,
           dedup::ColumnSource columns, Measured& measured) {
   DecisionOptions flags;

@@ -28,7 +28,7 @@ struct TuneRequest {
   TuneOutput output;
 };
 
-// Tells what each threshold would come to.
+// Shows what each threshold would find.
 void run_tune(const TuneRequest& request, const Session& session);
 
 }  // namespace winnow::app

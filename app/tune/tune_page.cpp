@@ -54,7 +54,7 @@ std::string curves_of(const std::vector<Tuned>& all, const dedup::Demand& demand
   return figure("Precision and recall; upright: the most bits with " + most, svg_of(chart));
 }
 
-// One row a distinct distance, as long as most pairs are expected to be true.
+// One row per distinct distance, as long as most pairs are expected to be true.
 std::string curve_rows(const Tuned& tuned, std::optional<int> threshold) {
   std::string rows;
   std::optional<std::uint64_t> pairs;
@@ -68,7 +68,7 @@ std::string curve_rows(const Tuned& tuned, std::optional<int> threshold) {
             number_cell(share_html(p.precision)) + number_cell(share_html(p.precision_at_least)) +
             number_cell(share_html(tuned.recall(p.threshold))) + number_cell(grouped(p.removable)),
         is_chosen ? RowLook::kMarked : RowLook::kPlain);
-    if (p.precision && *p.precision < 0.5) break;  // what comes is mostly chance
+    if (p.precision && *p.precision < 0.5) break;  // mostly chance from here on
   }
   return rows;
 }
@@ -88,7 +88,7 @@ std::string table_of(const Tuned& tuned, const dedup::Demand& demand) {
                  content, true);
 }
 
-// The hash that was chosen, or the first.
+// The chosen hash, or the first.
 const Tuned& tuned_of(const Measured& measured) {
   const auto tuned = std::ranges::find_if(measured.all, [&](const Tuned& of) {
     return measured.best && of.curve.hash == measured.best->hash;
@@ -96,12 +96,12 @@ const Tuned& tuned_of(const Measured& measured) {
   return tuned == measured.all.end() ? measured.all.front() : *tuned;
 }
 
-// What is shown: which hash, the threshold, and how far beyond it pairs are drawn.
+// The hash that is shown, its threshold, and the largest distance of drawn pairs.
 struct Looked {
   const Tuned* tuned = nullptr;
   int threshold = 0;
   int most = 0;
-  bool is_usual = false;  // the threshold: none could be recommended
+  bool is_usual = false;  // the usual threshold: none could be recommended
 };
 Looked look_at(const Measured& measured) {
   const auto& best = measured.best;

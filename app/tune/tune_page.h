@@ -11,14 +11,14 @@
 
 namespace winnow::app {
 
-// What the page of `winnow tune` says around its pairs: curves with the thresholds that are chosen
-// for the demand, and the tables. `cache`: as the recommended command line names it. Pure.
+// The frame of the page of `winnow tune` around its pairs: curves with the thresholds that meet the
+// demand, and tables. `cache`: its name in the recommended command. Pure.
 GalleryFrame tune_frame(const Measured& measured, const ChoiceOptions& flags,
                         const std::string& cache);
 
-// Writes that page, durably, with pairs around the recommended threshold, or the usual one: drawn
-// as `winnow review --sample` draws them, so that what is judged of them tells how precise it is.
-// Says so. Throws StoppedError.
+// Writes the page, durably, and says so. Its pairs are near the recommended threshold, or else the
+// usual one, drawn as by `winnow review --sample`, so that judgements of them tell the precision.
+// Throws StoppedError.
 void write_tune_page(const Session& session, const pipeline::Cache& cache,
                      const dedup::ColumnSource& columns, const Measured& measured,
                      const ChoiceOptions& flags, const std::filesystem::path& path);

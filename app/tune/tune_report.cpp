@@ -19,7 +19,7 @@ std::string share_text(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
 }
 
-// The threshold that a table of edits is for; 0 where none will do.
+// The threshold for a table of edits; 0 if none will do.
 int threshold_of(const Curve& curve, const dedup::Demand& demand) {
   const auto choice = dedup::choose(curve, demand);
   return choice ? choice->threshold : 0;
@@ -67,7 +67,7 @@ std::string curve_table(const Tuned& tuned) {
                        fmt::format("{:.1f}", p.false_pairs), share_text(p.precision),
                        share_text(p.precision_at_least), share_text(tuned.recall(p.threshold)),
                        grouped(p.removable));
-    if (p.precision && *p.precision < 0.5) break;  // what comes is mostly chance
+    if (p.precision && *p.precision < 0.5) break;  // mostly chance from here on
   }
   return out;
 }

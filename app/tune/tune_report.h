@@ -17,51 +17,51 @@
 
 namespace winnow::app {
 
-// What is known of one hash.
+// Measurements of one hash.
 struct Tuned {
   dedup::Curve curve;
-  std::vector<pipeline::EditRecall> edits;  // none where nothing was edited
-  dedup::JudgedCurve judged = {};           // no points where no pair was judged
+  std::vector<pipeline::EditRecall> edits;  // empty: nothing was edited
+  dedup::JudgedCurve judged = {};           // without points if no pair was judged
 
   std::optional<double> recall(int threshold) const;
 };
 
-// Of judged pairs, where none is asked for.
+// Precision of judged pairs, if none is asked for.
 inline constexpr double kUsualPrecision = 0.95;
 
-// What dedup does where one types what is recommended.
+// The result of dedup with the recommended command.
 struct Taken {
-  dedup::Options options;  // hash and threshold, kExact or, where pictures are compared, as these
+  dedup::Options options;  // hash and threshold, kExact or, if pictures are compared, theirs
   std::uint64_t images = 0;
   std::uint64_t removed = 0;
-  std::shared_ptr<const dedup::VerifiedLinks> verified = {};  // empty: pictures are not compared
+  std::shared_ptr<const dedup::VerifiedLinks> verified = {};  // null: pictures are not compared
 };
 
-// What is known of all hashes, what is chosen of them, as dedup chooses, and what comes of it.
+// Measurements of all hashes, the choice that dedup makes among them, and its result.
 struct Measured {
   std::vector<Tuned> all;
   std::optional<dedup::HashAndThreshold> best;
-  std::optional<Taken> taken = {};  // nothing: nothing is recommended
+  std::optional<Taken> taken = {};  // nullopt: nothing is recommended
 };
 
 // Texts for people, tables of at most 80 columns.
-// One row a distinct distance, as long as most pairs are expected to be true.
+// One row per distinct distance, as long as most pairs are expected to be true.
 std::string curve_table(const Tuned& tuned);
-// What people judged, one row a threshold that has more pairs than the one before; empty where they
-// did not. Ends with the largest threshold of this precision.
+// Review decisions: one row per threshold that has more pairs than the one before, then the largest
+// threshold with this precision. Empty if there are none.
 std::string judged_table(const Tuned& tuned, double precision);
-// How many edited pictures each hash finds again, within the threshold chosen for `demand`.
+// Share of edited pictures that each hash finds, within the threshold chosen for `demand`.
 std::string edit_tables(const std::vector<Tuned>& all, const dedup::Demand& demand);
-// What comparing the pictures came to; empty where they are not compared.
+// Results of comparing pictures; empty if they are not compared.
 std::string pictures_table(const Measured& measured);
-// What to take, as a command, why, and what it finds. `flags`: what was asked, which the command
-// has too.
+// The recommended command, the reason, and what it finds. `flags`: what was asked for; they appear
+// in the command.
 std::string recommendation_in_words(const Measured& measured, const ChoiceOptions& flags,
                                     const std::string& cache);
 
 // Fields of schema winnow.tune/1.
 Json json_of(const Tuned& tuned, const dedup::Demand& demand);
-// `recommended`, and `pictures` where they are compared.
+// `recommended`, and `pictures` if they are compared.
 Json json_of(const Measured& measured);
 Json json_of_pictures(const Taken& taken);
 
