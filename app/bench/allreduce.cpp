@@ -26,18 +26,18 @@ using comm::Communicator;
 
 constexpr const char* kMpi = "MPI_Allreduce";
 
-// One way to sum, and what was measured of it.
+// One algorithm to measure, and its measurements.
 struct Contender {
   std::string name;
   comm::ScheduleOptions options{};
-  std::vector<comm::Transfer> transfers{};         // none: MPI's own, or
-  std::optional<comm::HierarchicalParts> parts{};  // over memory that ranks share
+  std::vector<comm::Transfer> transfers{};         // empty: MPI's own all-reduce, or
+  std::optional<comm::HierarchicalParts> parts{};  // shared memory
   double predicted_s = 0;
   std::vector<double> seconds{};
-  std::uint64_t wrong = 0;  // elements, of all ranks and rounds
+  std::uint64_t wrong = 0;  // number of elements, over all ranks and rounds
 };
 
-// Whole numbers that repeat: their sums are exact in any order, with bf16 up to 256.
+// Small repeating whole numbers: their sums are exact in any order, in bf16 up to 256.
 constexpr int kMostSmallRanks = 128;
 std::size_t period(int ranks) { return static_cast<std::size_t>(std::clamp(256 / ranks, 2, 31)); }
 
@@ -45,7 +45,7 @@ std::size_t term(std::size_t i, int rank, int ranks) {
   return (i + static_cast<std::size_t>(rank)) % period(ranks);
 }
 
-// As an element: exact.
+// A whole number as an element, without rounding.
 template <class T>
 T whole(std::size_t value) {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -108,7 +108,7 @@ class AllReduceBench {
   }
 
  private:
-  // The network as winnow plan --network takes it.
+  // Writes the network in the format of winnow plan --network.
   void write() const {
     comm::on_root(comm_, [&] {
       write_file_durably(o_.to.network, network_text(network_, comm_.size(), machines()));
@@ -137,7 +137,7 @@ class AllReduceBench {
 
   static bool is_ours(const Contender& one) { return one.parts || !one.transfers.empty(); }
 
-  // Of messages.
+  // The element type of the messages.
   comm::ElementType sent_type(const Contender& one) const {
     return sends_bf16() && is_ours(one) ? comm::ElementType::kBF16 : type_;
   }
@@ -158,7 +158,7 @@ class AllReduceBench {
             comm::predicted_seconds(schedule, o_.grain, shape(count), network_)};
   }
 
-  // As winnow train takes it.
+  // The choice that winnow train makes.
   comm::ScheduleChoice choose(std::size_t count) const {
     if (machines() == 1) {
       return {&comm::find_schedule(comm::schedule_inside(sums_over_memory())), {}, 0};
@@ -178,7 +178,7 @@ class AllReduceBench {
            .transfers = choice.schedule->all_reduce(comm_.placement(), count, choice.options),
            .predicted_s = choice.seconds});
       if (choice.schedule->name != comm::kHierarchicalSchedule || !sums_over_memory()) continue;
-      // As winnow train does it; where it is named, also by messages alone.
+      // As in winnow train. A schedule that was named is also measured by messages alone.
       if (!chosen) all.push_back({.name = name + "/memory", .options = choice.options});
       all.back().parts = comm::hierarchical_parts(comm_.placement(), count, choice.options);
     }
@@ -189,7 +189,7 @@ class AllReduceBench {
     return all;
   }
 
-  // Wrong elements.
+  // Measures all contenders. Returns the number of wrong elements.
   std::uint64_t measure(std::size_t count) {
     std::vector<Contender> all = contenders(count);
     std::vector<std::byte> memory(count * element_bytes());
@@ -209,7 +209,7 @@ class AllReduceBench {
     return wrong;
   }
 
-  // Of the slowest rank, after all have come to a barrier.
+  // Seconds of the slowest rank, after a barrier.
   double seconds_of_one(Contender& one, const comm::Elements& buffer) {
     fill(buffer, comm_.rank(), comm_.size());
     comm_.barrier();
@@ -289,7 +289,7 @@ class AllReduceBench {
   Communicator& comm_;
   const comm::NetworkModel network_;
   const bool shares_memory_;
-  comm::ElementType type_ = comm::ElementType::kF32;  // being measured
+  comm::ElementType type_ = comm::ElementType::kF32;  // the type that is being measured
   Json rows_ = Json::array();
 };
 

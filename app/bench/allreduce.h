@@ -15,7 +15,7 @@ struct BufferSizes {
   std::uint64_t least_bytes = 1 << 20;
   std::uint64_t most_bytes = 64 << 20;
   int factor = 4;
-  std::uint64_t step_bytes = 0;  // in its place, where it is not 0
+  std::uint64_t step_bytes = 0;  // replaces `factor` if it is not 0
 
   std::uint64_t after(std::uint64_t bytes) const {
     return step_bytes > 0 ? bytes + step_bytes : bytes * static_cast<std::uint64_t>(factor);
@@ -28,7 +28,7 @@ struct Rounds {
 };
 
 struct BenchOutput {
-  std::filesystem::path network;  // a file; empty: none
+  std::filesystem::path network;  // file to write; empty: none
   bool json = false;
 };
 

@@ -19,7 +19,7 @@ namespace {
 using comm::Communicator;
 using comm::ScheduleOptions;
 
-// One rank's side of an exchange: how much goes to, and comes from, each other rank.
+// One rank's side of an exchange: the bytes to and from each other rank.
 struct Parts {
   template <class BytesBetween>
   Parts(const Communicator& comm, const BytesBetween& bytes_between) {
@@ -91,7 +91,7 @@ class AllToAllBench {
     comm_.all_to_all(parts.out, parts.out_offsets, parts.in, parts.in_offsets);
   }
 
-  // From when the last rank begins until the last one has done.
+  // Time is taken from a common begin until the last rank has finished.
   double megabytes_per_second(double bytes, const auto& work) {
     comm_.barrier();
     return 1e-6 * bytes / seconds_of([&] {
@@ -100,7 +100,7 @@ class AllToAllBench {
            });
   }
 
-  // What an all-reduce takes from its beginning, between pauses as long as the first one took.
+  // Median duration of an all-reduce. Pauses between them are as long as the first one took.
   double seconds_of_all_reduces(std::vector<float>& gradient) {
     const std::vector<comm::Transfer> transfers =
         comm::find_schedule("multicolor").all_reduce(comm_.placement(), gradient.size(), {});
@@ -113,8 +113,7 @@ class AllToAllBench {
     return median(seconds);
   }
 
-  // Exchanges one after the other until rank 0 says in one that it is the last; how many there
-  // were.
+  // Exchanges repeatedly until rank 0 marks one as the last. Returns how many there were.
   int exchange_until(const std::atomic<bool>& enough) {
     const bool leads = comm_.rank() == 0;
     int count = 0;

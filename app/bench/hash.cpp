@@ -11,7 +11,7 @@
 namespace winnow::app {
 namespace {
 
-// Colour pictures that are neither smooth nor noise, some more than a core's cache holds.
+// Colour pictures that are neither smooth nor noise. Some are larger than a core's cache.
 std::vector<Image> pictures(int height_px, int width_px) {
   std::vector<Image> images;
   for (std::uint64_t i = 0; i < 16; ++i) {
@@ -26,7 +26,7 @@ std::vector<Image> pictures(int height_px, int width_px) {
   return images;
 }
 
-// Pictures that `work` gets through in a second, on this thread, by at least `seconds` of it.
+// Pictures that `work` processes per second on this thread, measured for at least `seconds`.
 double pictures_per_second(const std::vector<Image>& images, double seconds, const auto& work) {
   double done = 0;
   double passed = 0;

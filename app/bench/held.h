@@ -12,7 +12,7 @@
 
 namespace winnow::app {
 
-// Of the benchmarks that decode a data set from memory.
+// Input of the benchmarks that decode a data set from memory.
 struct HeldRequest {
   std::filesystem::path source;
   ReadingOptions flags;
@@ -22,22 +22,22 @@ struct HeldRequest {
   bool json = false;
 };
 
-// Inputs of a source, evenly spread over its listing, in memory.
+// Inputs of a source in memory, evenly spread over its listing.
 struct Held {
   std::vector<std::size_t> positions;
   std::vector<Bytes> bytes;
 };
-// UsageError for a source of bare pixels, RefusedError where nothing could be read.
+// Reads inputs up to `most_bytes`.
+// Throws  UsageError: a source of bare pixels; RefusedError: nothing could be read.
 Held hold(const datasets::Source& source, std::uint64_t most_bytes, const StopRequested& stop);
 
-// Decodes what is held `times` times over on `threads` threads, and nothing else but, where a
-// folder for `copies` is given, to write what was decoded into a file for each thread. Returns the
-// pixels that were decoded.
+// Decodes the held inputs `times` times on `threads` threads. Returns the number of decoded pixels.
+// copies  a folder: each thread writes what it decoded into a file there; empty: nothing is written
 std::uint64_t decode_all(const Held& held, std::uint64_t times, int threads,
                          const pipeline::DecodeSettings& settings, const StopRequested& stop,
                          const std::filesystem::path& copies = {});
 
-// How often what is held must be gone through for one thread of `threads` to be busy for `seconds`.
+// Number of passes that keep one of `threads` threads busy for `seconds`.
 std::uint64_t times_for(double seconds, const Held& held, int threads,
                         const pipeline::DecodeSettings& settings, const StopRequested& stop);
 

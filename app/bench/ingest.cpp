@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Some inputs of a source, `times` times over, under names of their own.
+// A source that repeats some inputs of another one `times` times, each under a name of its own.
 class Repeated final : public datasets::Source {
  public:
   Repeated(const datasets::Source& source, const std::vector<std::size_t>& positions,

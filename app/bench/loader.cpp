@@ -16,14 +16,14 @@
 namespace winnow::app {
 namespace {
 
-// How many batches of a size, or as many as come within some seconds.
+// A number of batches of one size, or as many as arrive within some seconds.
 struct Portion {
   std::uint64_t batch;
   std::uint64_t batches = ~0ULL;
-  double seconds = 0;  // 0: however long it takes
+  double seconds = 0;  // 0: no limit
 };
 
-// Takes them; how many images they had.
+// Loads a portion. Returns the number of images.
 std::uint64_t take_batches(const pipeline::Cache& cache, const pipeline::Sampler& sampler,
                            const pipeline::LoadOptions& options, const Portion& portion,
                            const StopRequested& stop) {
@@ -46,7 +46,7 @@ std::uint64_t take_batches(const pipeline::Cache& cache, const pipeline::Sampler
 }  // namespace
 
 void bench_loader(const LoaderBenchRequest& o, Session& session) {
-  MemoryOptions whole = o.load.memory;  // what is measured is one machine
+  MemoryOptions whole = o.load.memory;  // one machine is measured
   whole.replicas = session.comm.size();
   const pipeline::PlacedShards placed = place_shards(o.load.cache, whole, session);
   const auto cache = pipeline::open_cache(o.load.cache, placed.placement, session.comm.rank());
@@ -66,7 +66,7 @@ void bench_loader(const LoaderBenchRequest& o, Session& session) {
   sampling.shuffle.batch = o.load.batch;
   const pipeline::Sampler sampler(pipeline::select_samples(*cache, Split::kTrain, ""), kSeed,
                                   sampling);
-  // What a loader gets through in that time is what every part is measured on.
+  // A loader first runs for that time. Every part is then measured on as many batches.
   const std::uint64_t batches = std::max<std::uint64_t>(
       1, take_batches(*cache, sampler, options, {.batch = o.load.batch, .seconds = o.seconds},
                       session.stop) /

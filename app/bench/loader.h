@@ -10,7 +10,7 @@
 
 namespace winnow::app {
 
-// What is loaded.
+// The data that is loaded, and how.
 struct LoadedBatches {
   std::filesystem::path cache;
   std::string augment = "cifar";

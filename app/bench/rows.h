@@ -6,10 +6,10 @@
 
 #include "app/session.h"
 
-// What the benchmarks of `winnow bench` share.
+// Shared by the benchmarks of `winnow bench`.
 namespace winnow::app {
 
-// What was reached beside what could have been, in one unit.
+// One result: the rate that was reached and the one that was attainable, in one unit.
 struct BenchRow {
   std::string name;
   double achieved;
@@ -23,13 +23,13 @@ double seconds_of(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Throws StoppedError once a stop was asked for.
+// Throws StoppedError after a request to stop.
 void end_if_stopped(const StopRequested& stop);
 
-// A sentence for each row and, if asked for, the one object on stdout; rank 0 only.
+// Prints a sentence for each row and, if asked for, the JSON object on stdout. Rank 0 only.
 void tell_rows(bool as_json, const Session& session, const std::vector<BenchRow>& rows);
 
-// That object alone.
+// Prints the JSON object alone.
 void print_rows(const Session& session, const std::vector<BenchRow>& rows);
 
 }  // namespace winnow::app

@@ -19,7 +19,7 @@
 namespace winnow::app {
 namespace {
 
-// Random codes, of which every hundredth is followed by one within the radius of it.
+// Random codes. Every hundredth is followed by one within the radius.
 dedup::CodeColumn codes_with_neighbours(const SearchBenchRequest& o) {
   dedup::CodeColumn codes{"bench", 1, o.bits, {}};
   const std::size_t words = codes.words_per_code();
@@ -40,14 +40,14 @@ dedup::CodeColumn codes_with_neighbours(const SearchBenchRequest& o) {
   return codes;
 }
 
-// The largest rate of some runs.
+// The best rate of several runs.
 double best_rate(double amount, const auto& work) {
   double seconds = seconds_of(work);
   for (int run = 0; run < 20; ++run) seconds = std::min(seconds, seconds_of(work));
   return amount / std::max(seconds, 1e-9);
 }
 
-// Pairs of such codes that a core compares in a second, in its cache.
+// Pairs of such codes that a core compares per second, with codes in its cache.
 double pairs_per_second(const dedup::CodeColumn& codes, int radius) {
   const std::size_t words = codes.words_per_code();
   const std::size_t count = std::min<std::size_t>(2048 / words, codes.words.size() / words);
@@ -62,7 +62,7 @@ double pairs_per_second(const dedup::CodeColumn& codes, int radius) {
   });
 }
 
-// Bytes that a core copies in a second, to and from memory.
+// Bytes that a core copies per second, in memory.
 double bytes_per_second() {
   const std::vector<char> from(std::size_t{64} << 20, 1);
   std::vector<char> to(from.size());
@@ -70,7 +70,7 @@ double bytes_per_second() {
                    [&] { std::memcpy(to.data(), from.data(), from.size()); });
 }
 
-// Beside the comparisons and copies of the search's plan, at the machine's rates for both.
+// Attainable seconds: the comparisons and copies of the search's plan at the machine's rates.
 double attainable_search_s(const dedup::CodeColumn& codes, const SearchBenchRequest& o,
                            int threads) {
   const std::size_t words = codes.words_per_code();

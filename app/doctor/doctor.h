@@ -13,7 +13,7 @@ struct DoctorRequest {
   bool json = false;
 };
 
-// Looks at this machine and tells what speaks against running here.
+// Inspects this machine and reports what speaks against running here.
 void run_doctor(const DoctorRequest& request, const Session& session);
 
 }  // namespace winnow::app

@@ -37,7 +37,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// What follows "NAME :" in a file of /proc.
+// The text after "NAME :" in a file of /proc.
 std::string field_of(const fs::path& file, const std::string& name) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -63,7 +63,7 @@ std::uint64_t soft_limit(decltype(RLIMIT_AS) what) {
   return limit.rlim_cur;
 }
 
-// By os-release, of which OS_RELEASE names another, as for winnow-doctor.
+// From os-release. OS_RELEASE names another file, as for winnow-doctor.
 SystemFacts system_facts() {
   const std::string named = environment("OS_RELEASE");
   std::ifstream lines(named.empty() ? "/etc/os-release" : named);
@@ -104,7 +104,8 @@ MemoryFacts memory() {
           .address_space_left = limit == kNoMemoryLimit ? limit : limit - std::min(limit, mapped)};
 }
 
-// Whether a file can be made there: permissions alone do not say so of a read-only file system.
+// Whether a file can be created there. Permissions alone do not tell: the file system may be
+// read-only.
 bool can_write(const fs::path& folder) {
   std::string name = (folder / "winnow-doctor-XXXXXX").string();
   const int file = ::mkstemp(name.data());
@@ -123,7 +124,7 @@ FolderFacts folder(FolderFacts::Role role, const fs::path& path) {
     facts.room = pipeline::room_at(path).bytes();
     facts.writable = can_write(path);
   } catch (const std::exception&) {
-    facts.is_there = false;  // it went away, or those above it may not be looked into
+    facts.is_there = false;  // it went away, or a folder above it may not be read
   }
   return facts;
 }
@@ -137,14 +138,14 @@ std::vector<FolderFacts> folders(const std::vector<fs::path>& caches) {
   return all;
 }
 
-// As one word of a shell.
+// Quoted as one word of a shell.
 std::string shell_quoted(const std::string& word) {
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";
 }
 
-// Whether the ompi_info beside mpirun says that this Open MPI has no threads.
+// Whether the ompi_info next to mpirun says that this Open MPI lacks threads.
 bool lacks_threads(const fs::path& mpirun) {
   const fs::path info = mpirun.parent_path() / "ompi_info";
   if (::access(info.c_str(), X_OK) != 0) return false;

@@ -11,7 +11,8 @@ namespace winnow::app {
 namespace {
 
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
-constexpr std::uint64_t kLeastMemory = 256 * kMebibyte;  // an ingest of ordinary photos on one core
+// enough for an ingest of ordinary photos on one core
+constexpr std::uint64_t kLeastMemory = 256 * kMebibyte;
 constexpr std::uint64_t kEasyMemory = 2048 * kMebibyte;
 constexpr std::uint64_t kEasyRoom = 1024 * kMebibyte;
 constexpr std::uint64_t kLeastRoom = kMebibyte;
@@ -60,7 +61,7 @@ Finding processor(const MachineFacts& m) {
   return ok("processor", found);
 }
 
-// Those that configuring takes: another may be found where the program runs.
+// The libraries found at configure time. The program may find others where it runs.
 Finding convolutions(const MachineFacts& m) {
   const std::string& found = m.processor.convolutions;
   constexpr std::array kTested{"oneDNN 2.6.", "oneDNN 2.7.", "oneDNN 3."};

@@ -15,11 +15,11 @@ struct Finding {
   std::string what{};  // "memory"
   FindingState state = FindingState::kOk;
   std::string found{};   // "1.2 GiB free of 4 GiB"
-  std::string advice{};  // one sentence; empty where all is well
-  bool needed = false;   // without it, nothing here works
+  std::string advice{};  // one sentence; empty if all is well
+  bool needed = false;   // nothing here works without it
 };
 
-// Pure: one for each thing looked at, in one order.
+// One finding for each fact, in a fixed order. Pure.
 std::vector<Finding> findings_of(const MachineFacts& machine);
 
 // Whether nothing is missing that ingest, dedup and training on the CPU need.

@@ -7,9 +7,9 @@ namespace {
 
 struct Words {
   const char* name;
-  const char* started;  // what it starts
-  const char* why;      // MPI does not connect them; {} is winnow's MPI library
-  const char* instead;  // {0}: how many; {1}: the command; {2}: winnow's MPI library
+  const char* started;  // the program that it starts
+  const char* why;      // why MPI does not connect the processes; {} is winnow's MPI library
+  const char* instead;  // {0}: number of processes; {1}: the command; {2}: winnow's MPI library
 };
 
 constexpr const char* kByPmix =

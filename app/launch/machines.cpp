@@ -62,7 +62,7 @@ std::string binding_in_words(const Machine& machine) {
   return "";
 }
 
-// What is typed for so many cores a rank.
+// The flags to type for so many cores per rank.
 std::string flags_for(comm::Launcher launcher, int cores) {
   if (launcher == comm::Launcher::kSlurm || launcher == comm::Launcher::kSlurmPmix) {
     return fmt::format("srun --cpus-per-task={}", cores);

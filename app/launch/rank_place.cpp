@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of a job of Slurm: what it was given of this machine. 0: there is none.
+// Cores of this machine that Slurm gave to the job. 0: no Slurm job.
 int slurm_cores() {
   const char* const text = std::getenv("SLURM_CPUS_ON_NODE");
   return text == nullptr ? 0 : static_cast<int>(std::strtol(text, nullptr, 10));

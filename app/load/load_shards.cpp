@@ -24,7 +24,7 @@ pipeline::CopyWhen when(const MemoryOptions& flags) {
   return flags.memory ? pipeline::CopyWhen::kNotInMemory : pipeline::CopyWhen::kNeeded;
 }
 
-// What goes on is said as it comes.
+// Options that report progress as it happens.
 pipeline::PlaceOptions options_of(const MemoryOptions& flags, const Session& session) {
   return {.copy = {.memory = flags.folder.empty() ? pipeline::kMemoryFolder : flags.folder,
                    .stop = session.stop,

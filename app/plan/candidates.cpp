@@ -40,7 +40,7 @@ std::vector<LaneChoice> choices_of(const ChoiceOf& of) {
     return std::abs(std::log2(static_cast<double>(size) / static_cast<double>(of.micro_batch)));
   };
   std::ranges::stable_sort(sizes, {}, distance);
-  // Sizes less than 1.9 times apart say the same.
+  // Sizes that differ by less than a factor of 1.9 would say the same.
   std::vector<std::int64_t> kept;
   for (const std::int64_t size : sizes) {
     const bool near = std::ranges::any_of(kept, [&](std::int64_t other) {

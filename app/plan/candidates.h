@@ -5,19 +5,19 @@
 
 namespace winnow::app {
 
-// Batch norm learns alike over groups of these sizes (docs/results/variants.md).
+// Group sizes over which batch norm learns equally well (docs/results/variants.md).
 inline constexpr std::int64_t kLeastNormGroup = 16;
 inline constexpr std::int64_t kMostNormGroup = 512;
 
-// What the choices of a plan follow from.
+// The facts that the choices of a plan depend on.
 struct ChoiceOf {
-  std::int64_t batch = 1;        // of all ranks
-  std::int64_t micro_batch = 1;  // that the run would have
+  std::int64_t batch = 1;        // over all ranks
+  std::int64_t micro_batch = 1;  // micro-batch that the run would have
   int ranks = 1;
-  int cores = 1;              // that compute, of a rank
-  int lane_threads = 0;       // asked for; 0: none was
-  bool has_norm = false;      // the micro-batch is the group of batch norm
-  bool reproducible = false;  // threads of a lane change bits
+  int cores = 1;              // computing cores of a rank
+  int lane_threads = 0;       // asked for; 0: not asked for
+  bool has_norm = false;      // then the micro-batch is the group of batch norm
+  bool reproducible = false;  // then the number of threads of a lane changes bits
 };
 
 struct LaneChoice {
@@ -25,17 +25,18 @@ struct LaneChoice {
   int lane_threads = 1;
 };
 
-// All micro-batches that a plan may look at, ascending: they divide the batch, leave one for each
-// rank, and with batch norm are of kLeastNormGroup to kMostNormGroup samples, but for the run's
-// own.
+// All micro-batches that a plan may consider, ascending. They divide the batch and leave at least
+// one for each rank; with batch norm, all except the run's own have kLeastNormGroup to
+// kMostNormGroup samples.
 std::vector<std::int64_t> micro_batches_of(const ChoiceOf& of);
 
-// The rows of a plan: six micro-batches at most, those nearest to the run's own, each in the lanes
-// that the run would take; and the run's own in lanes of other threads, where none were asked for.
+// The rows of a plan: at most six micro-batches, those nearest to the run's own, each in the lanes
+// that the run would use. Also the run's own in lanes with other numbers of threads, if none was
+// asked for.
 std::vector<LaneChoice> choices_of(const ChoiceOf& of);
 
-// Which micro-batches to measure, at most three, of at most 64 images but for the smallest: the
-// smallest first, since it says what the others take.
+// The micro-batches to measure: at most three, of at most 64 images except for the smallest. The
+// smallest comes first, because it tells how long the others take.
 std::vector<std::int64_t> measured_of(const std::vector<std::int64_t>& fitting,
                                       std::int64_t micro_batch);
 

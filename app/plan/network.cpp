@@ -19,7 +19,7 @@ constexpr int kVersion = 1;
 
 using Units = std::initializer_list<std::pair<std::string_view, double>>;
 
-// A number and one of `units`, times the unit.
+// A number with one of `units`, multiplied by the unit.
 std::optional<double> quantity(std::string_view text, const Units& units) {
   double number = 0;
   const auto [end, error] =

@@ -7,16 +7,15 @@
 
 namespace winnow::app {
 
-// A network as people say it: "10gbit,20us", the rate of a machine's port and the time until a
-// message is there. Rates: kbit, mbit, gbit; times: ns, us, ms. Additions cost
-// `add_seconds_per_byte`.
-// Throws  UsageError: it is none
+// Parses a network such as "10gbit,20us": rate of a machine's port, and latency of a message.
+// Rates: kbit, mbit, gbit; times: ns, us, ms. `add_seconds_per_byte`: cost of additions.
+// Throws  UsageError: not a network
 comm::NetworkModel parse_network(std::string_view text, double add_seconds_per_byte);
 
-// A measured network as `winnow bench allreduce --write` keeps it: JSON, "winnow-network" of
-// version 1.
+// A measured network as `winnow bench allreduce --write` stores it: JSON, "winnow-network", version
+// 1.
 std::string network_text(const comm::NetworkModel& network, int ranks, int machines);
-// Throws  FormatError, naming `where`: damage, another version, numbers that cannot be
+// Throws FormatError, which names `where`: damage, another version, impossible numbers.
 comm::NetworkModel read_network_text(const std::string& text, const std::string& where);
 
 }  // namespace winnow::app

@@ -30,9 +30,9 @@
 namespace winnow::app {
 namespace {
 
-constexpr double kCopyBytesPerSecond = 2e9;  // of a checkpoint, while the training is held
+constexpr double kCopyBytesPerSecond = 2e9;  // copying a checkpoint, while training waits
 
-// Of adding received gradients to own ones, on one core: the fastest of some times.
+// Seconds per byte to add received gradients to own ones on one core: the fastest of some tries.
 double add_seconds_per_byte() {
   constexpr std::size_t kCount = 1 << 20;
   std::vector<float> sum(kCount, 1);
@@ -47,8 +47,8 @@ double add_seconds_per_byte() {
   return fastest / (sizeof(float) * kCount);
 }
 
-// Of the rows that are allowed and fit: the fastest, where times are known; else the run's own
-// micro-batch, or the largest, in the most lanes.
+// The fastest of the rows that are allowed and fit. Without times: the run's own micro-batch, else
+// the largest, in the most lanes.
 std::optional<std::size_t> best_row(const PlanReport& report) {
   std::optional<std::size_t> best;
   const auto key = [&](const PlanRow& row) {
@@ -131,7 +131,7 @@ class Planner {
                                          &train::Node::op) != job_.forward.nodes.end();
   }
 
-  // What is refused is refused before anything is measured.
+  // Refuses bad input before anything is measured.
   void read_questions() {
     if (!request_.scaling.hosts.empty()) read_network();
     if (request_.runs.empty()) return;
@@ -191,14 +191,14 @@ class Planner {
     row.memory.lanes = comm::broadcast(comm_, row.memory.lanes, 0);
     row.parts = train::parts_at_peak(needs, row.memory);
     row.fits = comm::broadcast(comm_, std::uint8_t{row.memory.peak <= report_.available}, 0) !=
-               0;  // of rank 0
+               0;  // on rank 0
     row.is_allowed = request_.any_micro_batch || choice.micro_batch == report_.micro_batch;
     return row;
   }
 
   void plan_memory() {
     std::vector<LaneChoice> choices = choices_of(choice());
-    // The run's own first: see program_.
+    // The run's own comes first: see program_.
     std::ranges::stable_partition(
         choices, [&](const LaneChoice& c) { return c.micro_batch == report_.micro_batch; });
     for (const LaneChoice& one : choices) {
@@ -220,7 +220,7 @@ class Planner {
     report_.refusal = refusal_of(report_, least);
   }
 
-  // Of micro-batches below all rows; 0: none fits.
+  // The largest micro-batch below all rows that fits; 0: none.
   std::int64_t smallest_that_fits() {
     for (std::int64_t size : {8, 4, 2, 1}) {
       if (report_.batch % size != 0 || size >= report_.rows.front().micro_batch) continue;
@@ -324,11 +324,11 @@ class Planner {
   comm::Communicator& comm_;
   std::unique_ptr<train::Backend> backend_;
   train::Job job_;
-  comm::NetworkModel network_{};                 // of the machines asked for
-  Target target_{};                              // of the runs asked for
-  std::vector<train::ReachedTarget> reached_{};  // by them
-  // Memory of the program as it would be in a training, measured with the first choice: later ones
-  // leave more behind in the libraries' caches.
+  comm::NetworkModel network_{};                 // for the machines asked about
+  Target target_{};                              // for the runs asked about
+  std::vector<train::ReachedTarget> reached_{};  // how those runs reached it
+  // Memory of the program in a training, measured with the first choice: later ones leave more in
+  // the libraries' caches.
   std::size_t program_ = 0;
   PlanReport report_;
 };

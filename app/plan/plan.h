@@ -15,21 +15,21 @@
 
 namespace winnow::app {
 
-// What is asked for beside one machine as it is.
+// Questions besides this machine as it is.
 struct PlanScalingRequest {
-  std::vector<int> hosts{};  // none: no table of machines
-  std::string network{};     // a rate and a latency, or a file; empty: these ranks measure theirs
-  double efficiency = 0.8;   // wished for
-  double hour_price = 0;     // of a machine; 0: none
+  std::vector<int> hosts{};  // numbers of machines; empty: no table of machines
+  std::string network{};     // a rate and a latency, or a file; empty: measured between these ranks
+  double efficiency = 0.8;   // smallest acceptable efficiency
+  double hour_price = 0;     // price of a machine; 0: none
 };
 
 struct PlanRequest {
-  train::TrainOptions train{};  // with a cache, or else `shape`
+  train::TrainOptions train{};  // with a cache, or else with `shape`
   std::optional<train::DataShape> shape{};
   bool any_micro_batch = false;  // --micro-batch auto
-  bool measures = true;          // steps are taken; else memory alone is planned
-  double seconds = 120;          // that measuring may take, about
-  int replicas = 0;              // of the shards in memory, among machines; 0: each has all
+  bool measures = true;          // measure steps; else only memory is planned
+  double seconds = 120;          // rough limit for measuring
+  int replicas = 0;  // copies of the shards in memory, over all machines; 0: every machine has all
   PlanScalingRequest scaling{};
   std::vector<std::filesystem::path> runs{};
   std::string target{};
@@ -38,11 +38,10 @@ struct PlanRequest {
 
 // Plans a training: memory, time, machines, batch. Writes nothing. Collective.
 //
-// Memory    of every choice, computed; the kernels of each are chosen for it
-// Time      of three micro-batches measured by the first steps of such a run, of others scaled
-// Machines  by the measured step and the network's clock
-// Throws    UsageError: nothing fits, not even one image; options that do not fit the data or each
-//           other
+// Memory    computed for every choice, with the kernels chosen for it
+// Time      measured for three micro-batches by the first steps of such a run; scaled for others
+// Machines  from the measured step and a model of the network
+// Throws    UsageError: not even one image fits; options that do not fit the data or each other
 PlanReport run_plan(const PlanRequest& request, Session& session);
 
 }  // namespace winnow::app

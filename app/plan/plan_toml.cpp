@@ -11,7 +11,7 @@ namespace {
 
 bool is_switch(const std::string& value) { return value == "true" || value == "false"; }
 
-// A basic string of TOML. Flags have no control characters but what a user pasted.
+// A basic string of TOML. Flags contain no control characters unless a user pasted them.
 std::string quoted(const std::string& value) {
   std::string text = "\"";
   for (const char c : value) {

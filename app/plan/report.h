@@ -22,68 +22,70 @@ const char* how_name(How how) noexcept;  // "computed", "scaled", "measured"
 struct PlanRow {
   std::int64_t micro_batch = 1;
   int lane_threads = 1;
-  train::MemoryFit memory{};   // lanes and batches ahead as far as memory allows
-  train::MemoryParts parts{};  // of memory at its peak; computed
-  bool fits = false;           // memory.peak is no more than there is
-  bool is_allowed = false;     // learns what was asked for: same micro-batch, or any asked for
-  std::optional<train::StepSeconds> step{};  // nothing: not known
+  train::MemoryFit memory{};   // with as many lanes and batches ahead as memory allows
+  train::MemoryParts parts{};  // parts of the peak; computed
+  bool fits = false;           // memory.peak is available
+  // learns what was asked for: the same micro-batch, unless any may be chosen
+  bool is_allowed = false;
+  std::optional<train::StepSeconds> step{};  // nullopt: unknown
   How step_how = How::kScaled;
-  double spread = 0;  // share by which steps differed that were measured
+  double spread = 0;  // (slowest - fastest) / median of the measured steps
   std::string remark{};
 
-  double images_per_second(std::int64_t images) const {  // of this machine, per step so many
+  double images_per_second(std::int64_t images) const {  // on this machine, with so many per step
     return step && step->total() > 0 ? static_cast<double>(images) / step->total() : 0;
   }
 };
 
-// What an epoch and the whole run take, in seconds.
+// Duration of an epoch and of the whole run, in seconds.
 struct PlanTime {
   double start = 0;       // until the first step; measured
-  double steps = 0;       // of an epoch
-  double evaluation = 0;  // of an epoch
-  double checkpoint = 0;  // of an epoch; computed
+  double steps = 0;       // per epoch
+  double evaluation = 0;  // per epoch
+  double checkpoint = 0;  // per epoch; computed
   double test = 0;        // evaluation at the end
   double epochs = 1;
-  Interval range{};  // of run()
+  Interval range{};  // range of run()
 
   double epoch() const { return steps + evaluation + checkpoint; }
   double run() const { return start + epochs * epoch() + test; }
 };
 
-// The training on so many machines, with the same global batch.
+// The training on a number of machines, with the same global batch.
 struct PlanHosts {
   int hosts = 1;
-  std::optional<train::StepSeconds> step{};  // nothing: more machines than micro-batches
-  double images_per_second = 0;              // of all machines
-  double efficiency = 1;                     // beside as many machines alone
+  std::optional<train::StepSeconds> step{};  // nullopt: more machines than micro-batches
+  double images_per_second = 0;              // on all machines
+  double efficiency = 1;                     // compared with as many separate machines
   double overhead = 0;                       // R_O
-  double lemma_efficiency = 1;               // by the overhead of one machine
-  double all_reduce_seconds = 0;             // of a step, hidden or not
+  double lemma_efficiency = 1;               // from the overhead of one machine
+  double all_reduce_seconds = 0;             // per step, hidden or not
   double run_seconds = 0;
   std::optional<double> price{};
-  std::int64_t parameter_servers = 1;  // that would carry the same traffic
+  std::int64_t parameter_servers = 1;  // number that would carry the same traffic
   std::size_t bucket_bytes = 0;
 };
 
 struct PlanNetwork {
-  std::string source{};         // "10gbit,20us", a file's name, or "these ranks"
+  std::string source{};         // "10gbit,20us", a file name, or "these ranks"
   double bytes_per_second = 0;  // between two machines
   double latency_seconds = 0;
-  std::optional<double> hiding_bytes_per_second{};  // that would hide all-reduces; nothing: none
-  int hiding_hosts = 1;                             // on so many machines
+  // rate that would hide all-reduces; nullopt: none would
+  std::optional<double> hiding_bytes_per_second{};
+  int hiding_hosts = 1;  // for this number of machines
 };
 
 struct PlanScaling {
   PlanNetwork network{};
   double wished_efficiency = 0.8;
   double overhead = 0;                      // R_O of one machine
-  std::optional<std::int64_t> most{};       // G_max of the lemma; nothing: no limit
-  std::optional<double> needed_overhead{};  // for the most machines asked for
+  std::optional<std::int64_t> most{};       // G_max of the lemma; nullopt: no limit
+  std::optional<double> needed_overhead{};  // for the largest number of machines asked for
   std::vector<PlanHosts> rows{};
-  std::size_t knee = 0;  // among the rows
+  std::size_t knee = 0;  // place among the rows
 };
 
-// A global batch, and what it takes to reach the target with it.
+// A global batch, and the cost of reaching the target with it.
 struct PlanBatch {
   std::int64_t batch = 1;
   double steps = 0;
@@ -99,30 +101,31 @@ struct PlanTarget {
   std::vector<PlanBatch> rows{};
 };
 
-// All that winnow plan says.
+// The result of winnow plan.
 struct PlanReport {
   std::string net{};
   int side_px = 0;
-  std::int64_t images = 0;             // trained on in an epoch
-  std::int64_t evaluation_images = 0;  // after each epoch
+  std::int64_t images = 0;             // training images per epoch
+  std::int64_t evaluation_images = 0;  // evaluated after each epoch
   std::int64_t batch = 1;
-  std::int64_t rank_images = 1;  // of a step, on a rank
-  std::int64_t micro_batch = 1;  // that the run would have
+  std::int64_t rank_images = 1;  // images of a rank per step
+  std::int64_t micro_batch = 1;  // micro-batch that the run would have
   int ranks = 1;
   int cores = 1;
   std::string machine{};      // backend, library, instruction set
-  std::size_t available = 0;  // bytes that a rank may hold
-  bool has_norm = false;      // the micro-batch is the group of batch norm
-  double others_cores = 0;    // that other work kept busy while it was measured
+  std::size_t available = 0;  // bytes that a rank may use
+  bool has_norm = false;      // then the micro-batch is the group of batch norm
+  double others_cores = 0;    // cores that other work used during the measurement
   std::vector<PlanRow> rows{};
   std::optional<std::size_t> best{};
-  std::int64_t largest_micro_batch = 0;  // of all that divide the batch that fits; 0: none
+  std::int64_t largest_micro_batch = 0;  // largest divisor of the batch that fits; 0: none
   std::optional<PlanTime> time{};
   std::optional<PlanScaling> scaling{};
   std::optional<PlanTarget> target{};
-  std::vector<std::pair<std::string, std::string>> flags{};  // of winnow train, for the best row
+  // flags of winnow train for the best row
+  std::vector<std::pair<std::string, std::string>> flags{};
   std::vector<std::string> notes{};
-  std::string refusal{};  // where there is no best row: why, and what would help
+  std::string refusal{};  // if there is no best row: the reason, and what would help
 };
 
 }  // namespace winnow::app

@@ -15,14 +15,14 @@ namespace {
 
 using train::StepSeconds;
 
-// All-reduces of a step on so many machines.
+// All-reduces of a step on a number of machines, in seconds.
 struct Reduced {
   double exposed = 0;  // waited for after the last node
   double all = 0;      // hidden or not
   std::size_t bucket_bytes = 0;
 };
 
-// In buckets of `bucket_bytes`; 0: of the size that leaves the least to wait for.
+// In buckets of `bucket_bytes`; 0: of the size with the shortest wait.
 Reduced reduce(const ScaledRun& run, int hosts, const comm::NetworkModel& network,
                std::size_t bucket_bytes) {
   if (hosts == 1) return {};
@@ -44,7 +44,7 @@ Reduced reduce(const ScaledRun& run, int hosts, const comm::NetworkModel& networ
   return out;
 }
 
-// Seconds in which records come from other machines, beyond those that computing hides.
+// Seconds that records from other machines take beyond what computing hides.
 double waits_for_data(const ScaledRun& run, int hosts, const comm::NetworkModel& network,
                       double computing) {
   if (run.data_bytes <= 0 || hosts <= run.replicas) return 0;
@@ -56,7 +56,7 @@ double waits_for_data(const ScaledRun& run, int hosts, const comm::NetworkModel&
 
 train::StepForm form_on(const ScaledRun& run, int hosts) {
   const std::int64_t micro_batches = run.batch / run.form.micro_batch;
-  const std::int64_t most = (micro_batches + hosts - 1) / hosts;  // of the busiest machine
+  const std::int64_t most = (micro_batches + hosts - 1) / hosts;  // on the busiest machine
   return {run.form.micro_batch, most,
           static_cast<int>(std::min<std::int64_t>(run.most_lanes, most))};
 }
@@ -84,7 +84,7 @@ PlanHosts row_of(const ScaledRun& run, int hosts, const comm::NetworkModel& netw
   return row;
 }
 
-// The last row until which each machine that is added brings half of what one alone does.
+// The last row up to which every added machine brings at least half of what one alone does.
 std::size_t knee_of(const std::vector<PlanHosts>& rows, double one) {
   std::size_t knee = 0;
   for (std::size_t i = 1; i < rows.size() && rows[i].step; ++i) {
@@ -95,8 +95,8 @@ std::size_t knee_of(const std::vector<PlanHosts>& rows, double one) {
   return knee;
 }
 
-// The rate between machines that leaves less than a hundredth of a step to wait for; nothing: no
-// rate does, for latency alone takes more.
+// The rate between machines at which a step waits for less than a hundredth of its time; nullopt:
+// no rate suffices, because of latency.
 std::optional<double> hiding_rate(const ScaledRun& run, int hosts, std::size_t bucket_bytes,
                                   comm::NetworkModel network) {
   const StepSeconds step = train::scaled_step(run.step, run.form, form_on(run, hosts));

@@ -7,11 +7,11 @@
 
 namespace winnow::app {
 
-// The tables of a plan, as lines. Each number is followed by where it comes from, where that is not
-// said once for its column: m measured, s scaled, c computed. Pure.
+// The tables of a plan, as lines. A letter after a number tells where it comes from, unless its
+// column does: m measured, s scaled, c computed. Pure.
 std::string tables_of(const PlanReport& report);
 
-// All that the tables say, and no other number; docs/schemas/plan.schema.json. Pure.
+// The numbers of the tables as JSON, and no others; docs/schemas/plan.schema.json. Pure.
 Json json_of(const PlanReport& report);
 
 }  // namespace winnow::app

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What runs may differ in.
+// Settings in which runs may differ.
 const std::set<std::string>& free_settings() {
   static const std::set<std::string> names{"recipe.batch_size", "recipe.lr", "recipe.seed",
                                            "net.micro_batch"};
@@ -33,7 +33,7 @@ StoredSettings settings_of_run(const fs::path& run) {
   const fs::path file = run / "config.json";
   if (!fs::exists(file)) throw UsageError(run.string() + " is no run of winnow train");
   const std::string text = read_text(file);
-  train::parse_config(text, file.string());  // or it is damaged
+  train::parse_config(text, file.string());  // throws if it is damaged
   StoredSettings settings{.rest = train::config_settings(text)};
   const auto batch = settings.rest.find("recipe.batch_size");
   if (batch == settings.rest.end()) throw FormatError(file.string() + " lacks recipe.batch_size");
@@ -122,7 +122,7 @@ std::vector<train::ReachedTarget> read_reached(const std::vector<fs::path>& runs
     points.push_back(reached(train::read_metrics(run / "metrics.jsonl"), target,
                              settings.back().batch, run.string()));
   }
-  train::fit_steps_to_target(points);  // or there are too few batches
+  train::fit_steps_to_target(points);  // throws if there are too few batches
   return points;
 }
 

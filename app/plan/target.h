@@ -11,14 +11,13 @@
 
 namespace winnow::app {
 
-// A target that runs are to reach: "top1=0.9", "loss:val=0.4", METRIC[:SPLIT] as --keep-best has
-// it.
+// A target for runs: "top1=0.9", "loss:val=0.4". METRIC[:SPLIT] is as for --keep-best.
 struct Target {
   std::string text{};
-  std::string metric{};  // its name in metrics.jsonl: "val.top1"
+  std::string metric{};  // name in metrics.jsonl: "val.top1"
   double value = 0;
 };
-// Throws  UsageError: it is none
+// Throws UsageError: not a target.
 Target parse_target(const std::string& text);
 
 // The first evaluation of a run that reached `target`, and the one before it. Pure.
@@ -28,14 +27,13 @@ train::ReachedTarget reached(const std::vector<train::MetricsRow>& rows, const T
 
 // When each of these finished runs reached `target`.
 // Throws  UsageError: they differ in more than batch, micro-batch, rate and seed; as reached().
-//         FormatError: a run that is damaged
+//         FormatError: a damaged run
 std::vector<train::ReachedTarget> read_reached(const std::vector<std::filesystem::path>& runs,
                                                const Target& target);
 
-// What such runs say of the steps to the target by the batch, with a row for their batches, for
-// powers of two between and around them, and for `batch`. Pure.
-// In      `step_seconds`: of a step with that batch; 0: not known. `hour_price`: of this machine;
-// 0:
+// Fits steps to the target as a function of the batch. Rows: the batches of the runs, powers of two
+// between and around them, and `batch`. Pure.
+// In      `step_seconds`: of a step with a batch; 0: unknown. `hour_price`: of this machine; 0:
 //         none
 // Throws  UsageError: fewer than two batches
 PlanTarget plan_target(const std::vector<train::ReachedTarget>& points, const Target& target,

@@ -18,20 +18,21 @@ namespace {
 using train::StepForm;
 using train::StepSeconds;
 
-// A trial goes through its step three times at least, and once for evaluation and nodes each.
+// A trial runs its step at least three times, and evaluation and nodes once each.
 constexpr double kPasses = 5;
 
 double distance(std::int64_t a, std::int64_t b) {
   return std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
 }
 
-// Of an image of a lane: what a round takes, divided by the micro-batch.
+// Seconds per image of a lane: a round divided by the micro-batch.
 double computing_of_image(const StepSeconds& step, const StepForm& form) {
   return (step.forward + step.backward + step.idle) /
          static_cast<double>(form.rounds() * form.micro_batch);
 }
 
-// The trial of these lanes with the micro-batch nearest to `micro_batch`; null: none has the lanes.
+// The trial with these lanes whose micro-batch is nearest to `micro_batch`; null: none has the
+// lanes.
 const Timed* nearest(const std::vector<Timed>& trials, std::int64_t micro_batch, int lane_threads) {
   const Timed* found = nullptr;
   for (const Timed& one : trials) {
@@ -44,7 +45,7 @@ const Timed* nearest(const std::vector<Timed>& trials, std::int64_t micro_batch,
   return found;
 }
 
-// How much longer an image takes in micro-batches of the size `wanted` than in those of `at`.
+// Ratio of the time per image with micro-batches of `wanted` to that with those of `at`.
 double factor_between(const std::vector<Timed>& trials, const Timed& at, std::int64_t wanted) {
   const std::int64_t size = at.trial.form.micro_batch;
   const Timed* other = nullptr;  // the nearest on the other side of `wanted`
@@ -75,13 +76,13 @@ StepSeconds times_computing(StepSeconds step, double factor) {
 StepOf step_by(const std::vector<Timed>& trials, const StepForm& wanted, int lane_threads) {
   StepOf out;
   const Timed* at = nearest(trials, wanted.micro_batch, lane_threads);
-  double lanes = 1;  // what other lanes are slower by
+  double lanes = 1;  // slowdown of other lanes
   if (at == nullptr) {
     at = &*std::ranges::min_element(trials, {}, [&](const Timed& one) {
       return distance(one.trial.form.micro_batch, wanted.micro_batch);
     });
   } else if (at->trial.form.micro_batch != wanted.micro_batch) {
-    // Lanes of which only another micro-batch was measured, by what others say of this one.
+    // These lanes were measured with another micro-batch only: scale by trials with this one.
     for (const Timed& same : trials) {
       if (same.trial.form.micro_batch != wanted.micro_batch) continue;
       const Timed* both = nearest(trials, at->trial.form.micro_batch, same.lane_threads);
@@ -127,7 +128,7 @@ void Timing::measure_one(std::int64_t micro_batch, int lane_threads) {
   Timed timed{.lane_threads = lane_threads,
               .trial = train::try_steps(execution_, job_, shape, backend_, session_.comm)};
   timed.step = train::median_step(timed.trial.steps);
-  timed.step.data = 0;  // of a few batches it says nothing
+  timed.step.data = 0;  // means nothing for a few batches
   const auto [least, most] = std::ranges::minmax(timed.trial.steps, {}, &StepSeconds::total);
   timed.spread = (most.total() - least.total()) / timed.step.total();
   trials_.push_back(std::move(timed));
@@ -142,7 +143,7 @@ void Timing::measure() {
         report_.rows, [&](const PlanRow& r) { return r.micro_batch == size && r.fits; });
     left.emplace_back(size, row->lane_threads);
   }
-  for (const PlanRow& row : report_.rows) {  // other lanes, on the smallest
+  for (const PlanRow& row : report_.rows) {  // other lanes, with the smallest micro-batch
     const bool known =
         std::ranges::any_of(left, [&](const auto& one) { return one.second == row.lane_threads; });
     if (row.fits && !known) left.emplace_back(sizes.front(), row.lane_threads);
@@ -196,8 +197,8 @@ StepSeconds Timing::step_of(const PlanRow& row, std::int64_t rank_images) const 
 
 void Timing::fill(PlanReport& report) const {
   for (PlanRow& row : report.rows) {
-    const bool known = std::ranges::find(trials_, row.lane_threads, &Timed::lane_threads) !=
-                       trials_.end();  // of lanes that were not measured it is not
+    const bool known =
+        std::ranges::find(trials_, row.lane_threads, &Timed::lane_threads) != trials_.end();
     if (!row.fits || !known) continue;
     const StepOf found = step_by(trials_, form_of(row), row.lane_threads);
     row.step = step_of(row, report.rank_images);

@@ -13,25 +13,25 @@ namespace winnow::app {
 
 struct PlanRequest;
 
-// A trial and what its steps come to.
+// A trial and its step times.
 struct Timed {
   int lane_threads = 1;
   train::Trial trial{};
-  train::StepSeconds step{};  // the one in the middle
+  train::StepSeconds step{};  // the median step
   double spread = 0;
 
-  double images() const {  // of a step on a rank
+  double images() const {  // images of a step on a rank
     return static_cast<double>(trial.form.micro_batch * trial.form.micro_batches);
   }
 };
 
-// The step of the form `wanted` in lanes of `lane_threads` threads, by trials that were made. Pure.
+// Estimates a step with the form `wanted` in lanes of `lane_threads` threads from trials. Pure.
 //
-// Same micro-batch and lanes   as measured, for as many micro-batches as are wanted
-// Between two of them          forward and backward of an image in proportion to the logarithm of
-//                              the micro-batch
-// Outside                      an image takes what it does in the nearest
-// Other threads                in proportion to the nearest micro-batch that both have
+// Same micro-batch and lanes   as measured, for the wanted number of micro-batches
+// Between two of them          forward and backward per image are interpolated over the logarithm
+//                              of the micro-batch
+// Outside                      time per image as for the nearest
+// Other threads                scaled by the nearest micro-batch that both have
 struct StepOf {
   train::StepSeconds step{};
   How how = How::kScaled;
@@ -39,7 +39,7 @@ struct StepOf {
 };
 StepOf step_by(const std::vector<Timed>& trials, const train::StepForm& wanted, int lane_threads);
 
-// Measures steps of a plan's rows, and foretells all of them.
+// Measures steps of a plan's rows, and estimates all others.
 class Timing {
  public:
   Timing(const PlanRequest& request, const train::ExecutionOptions& execution,
@@ -51,16 +51,16 @@ class Timing {
         session_(session),
         report_(report) {}
 
-  // Collective. Says beforehand how long it takes.
+  // Says first how long it takes. Collective.
   void measure();
-  void fill(PlanReport& report) const;  // rows that fit get their steps
+  void fill(PlanReport& report) const;  // sets the steps of rows that fit
 
-  // Of a row, for a rank's part of a batch of so many images. With waiting for data.
+  // A step of a row with a rank's part of a batch, including waiting for data.
   train::StepSeconds step_of(const PlanRow& row, std::int64_t rank_images) const;
   train::StepForm form_of(const PlanRow& row) const;
   double start_seconds() const;
   double evaluation_seconds(const PlanRow& row, std::int64_t images) const;
-  // Ends of the nodes of a micro-batch, in lanes as busy as the row's.
+  // When each node of a micro-batch ends, in lanes as busy as the row's.
   std::vector<double> node_ends(const PlanRow& row) const;
 
  private:
