@@ -5,10 +5,10 @@
 namespace winnow::app {
 namespace {
 
-// The first bytes of a text and the last ones, unless that is all of it; no character is cut.
+// The first and last bytes of a text, or all of it if it is short. No character is cut.
 std::string shortened(std::string_view text, std::size_t first, std::size_t last) {
   if (text.size() <= first + last) return std::string(text);
-  const auto inside = [&](std::size_t at) {  // a character of several bytes
+  const auto inside = [&](std::size_t at) {  // a continuation byte of UTF-8
     return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
   };
   std::size_t begin = first;
@@ -18,8 +18,8 @@ std::string shortened(std::string_view text, std::size_t first, std::size_t last
   return std::string(text.substr(0, begin)) + " ... " + std::string(text.substr(end));
 }
 
-// What stands in quotes shortened: names of images, and lines of files, may be of any length. A
-// quote within a word, as in "one's", is none.
+// Shortens quoted parts: names of images and lines of files may have any length. A quote inside a
+// word, as in "one's", does not count.
 std::string with_short_quotes(std::string_view text) {
   const auto is_quote = [&](std::size_t at, std::size_t beside) {
     return beside >= text.size() || at == beside ||

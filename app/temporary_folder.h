@@ -9,8 +9,8 @@
 
 namespace winnow::app {
 
-// A place of its own in a folder, for a cache or other files: gone with what is in it. Several of
-// one process may lie in the same folder.
+// A unique folder within another one, for a cache or other files. Removed with its content on
+// destruction. A process may have several in the same place.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::filesystem::path& in)

@@ -24,7 +24,7 @@ std::uint64_t first_of_half_octave(int half_octaves) {
   return value;
 }
 
-// Two digits that count, or whole.
+// Two significant digits, or a whole number.
 std::string short_number(double value) {
   if (value == 0) return "0";
   const int before = static_cast<int>(std::floor(std::log10(value))) + 1;

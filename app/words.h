@@ -9,10 +9,10 @@
 
 namespace winnow::app {
 
-// The last part of a path, also where that ends in a slash: "cache" of "../cache/".
+// The last part of a path, also if that ends in a slash: "cache" for "../cache/".
 std::string name_of_folder(const std::filesystem::path& path);
 
-// Numbers as people read them.
+// Numbers for people.
 std::string grouped(std::uint64_t number);                         // 12,345,678
 std::string count_of(std::uint64_t number, std::string_view one);  // 1 image; 12,345 images
 std::string percent(double share);                                 // "93.21 %"
@@ -20,18 +20,18 @@ std::string in_bytes(std::uint64_t bytes);                         // "512 B", "
 std::string in_seconds(double seconds);           // "0.42 s", "12 s", "3 min 20 s", "2 h 5 min"
 std::string in_megapixels(std::uint64_t pixels);  // "0.19"
 
-// What a bucket of the histograms of Statistics holds.
+// The range of a bucket in the histograms of Statistics.
 std::string short_side_range(int bucket);  // "256-361": pixels, both included
 std::string pixels_range(int bucket);      // "0.13-0.26": megapixels
 std::string aspect_range(int bucket);      // "0.92-1.09": width / height
 std::string file_bytes_range(int bucket);  // "64-128 KiB"
 
-// How often the classes of all splits together occur; of those that have an image.
+// How frequent classes are over all splits, among classes with at least one image.
 struct Balance {
   std::uint64_t classes = 0;
   std::uint64_t least = 0;
   std::uint64_t most = 0;
-  std::uint64_t without = 0;  // classes of the manifest that no readable image has
+  std::uint64_t without = 0;  // classes of the manifest without a readable image
 };
 std::vector<std::uint64_t> images_by_class(const pipeline::Statistics& statistics);
 Balance balance_of(const std::vector<std::uint64_t>& images_by_class);

@@ -100,7 +100,7 @@ std::string digest_of(const std::string& cache) {
   return std::string(stated_digest(read_text(pipeline::CachePaths{cache}.manifest())));
 }
 
-// Made by ingest --memory, be its shards still there or not.
+// Whether ingest --memory made it. Its shards may be gone.
 bool is_in_memory_only(const std::string& cache) {
   std::error_code none;
   const fs::path target = fs::read_symlink(pipeline::CachePaths{cache}.shards(), none);

@@ -10,7 +10,7 @@
 namespace winnow::app {
 
 struct CacheRequest {
-  std::string cache;  // a path; of `drop` also a digest
+  std::string cache;  // a path; for `drop` also a digest
   std::filesystem::path memory = pipeline::kMemoryFolder;
   bool deletes = false;
   bool json = false;
@@ -20,10 +20,10 @@ struct CacheRequest {
 // Loads the shards of a cache into memory. Collective.
 void load_cache(const CacheRequest& request, Session& session);
 
-// Prints what caches are in memory.
+// Lists the caches that are in memory.
 void list_copies(const CacheRequest& request, const Session& session);
 
-// The one thing that deletes data asks for a word of its own, unless memory is all there is of it.
+// Removes copies in memory. The cache itself is deleted with `deletes`, or if it is in memory only.
 void drop_copies(const CacheRequest& request, const Session& session);
 
 }  // namespace winnow::app

@@ -15,7 +15,7 @@ struct CompactRequest {
   bool json = false;
 };
 
-// Takes what a selection removes out of a cache, into a new one.
+// Writes a new cache without the images that a selection removes.
 void run_compact(const CompactRequest& request, Session& session);
 
 }  // namespace winnow::app

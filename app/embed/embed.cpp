@@ -21,7 +21,7 @@
 namespace winnow::app {
 namespace {
 
-// What has come of it.
+// The result.
 struct Made {
   dedup::FeatureTable table;
   Json source;

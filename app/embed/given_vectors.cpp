@@ -15,7 +15,7 @@
 namespace winnow::app {
 namespace {
 
-// Of each name of an image that the cache has read, its id; none where several have the name.
+// Ids of the images that the cache has read, by name; nullopt if several have the name.
 std::unordered_map<std::string, std::optional<SampleId>> ids_by_name(const pipeline::Cache& cache) {
   std::unordered_map<std::string, std::optional<SampleId>> ids;
   cache.for_each_ledger_row([&](const pipeline::LedgerRow& row) {
@@ -28,10 +28,10 @@ std::unordered_map<std::string, std::optional<SampleId>> ids_by_name(const pipel
 
 struct RowOfImage {
   SampleId id;
-  std::uint64_t row;  // of the matrix
+  std::uint64_t row;  // row of the matrix
 };
 
-// In the order of the ids.
+// In the order of ids.
 std::vector<RowOfImage> rows_of_images(const std::vector<std::string>& lines,
                                        const std::filesystem::path& names,
                                        const pipeline::Cache& cache) {

@@ -15,19 +15,19 @@
 namespace winnow::app {
 namespace {
 
-using Confusion = std::vector<std::vector<std::uint64_t>>;  // [label][prediction]
+using Confusion = std::vector<std::vector<std::uint64_t>>;  // counts by [label][prediction]
 
 Confusion confusion_of(const train::EvalResult& result) {
   Confusion confusion(result.classes.size(), std::vector<std::uint64_t>(result.classes.size()));
   for (std::size_t i = 0; i < result.evaluation.labels.size(); ++i) {
-    if (result.evaluation.labels[i] < 0) continue;  // no class is right
+    if (result.evaluation.labels[i] < 0) continue;  // the sample has no label
     ++confusion[static_cast<std::size_t>(result.evaluation.labels[i])]
                [static_cast<std::size_t>(result.evaluation.predictions[i])];
   }
   return confusion;
 }
 
-// The three classes a person would look at: those most often taken for another.
+// Prints the three classes that are most often mistaken for another.
 void tell_confusions(const Session& session, const train::EvalResult& result,
                      const Confusion& confusion) {
   struct Pair {
@@ -50,7 +50,7 @@ void tell_confusions(const Session& session, const train::EvalResult& result,
   }
 }
 
-// All labels of the sample, as a CSV of labels has them.
+// All labels of a sample, as in a CSV of labels.
 std::string label_text(const train::EvalResult& result, std::size_t sample) {
   const auto name = [&](std::int32_t label) {
     return result.classes[static_cast<std::size_t>(label)];
@@ -78,7 +78,8 @@ std::string predictions_csv(const train::EvalResult& result, const pipeline::Cac
         csv_field(result.classes[static_cast<std::size_t>(result.evaluation.predictions[i])]));
     for (std::size_t k = 0; with_logits && k < result.classes.size(); ++k) {
       csv += fmt::format(
-          ",{}", result.evaluation.logits[i * result.classes.size() + k]);  // read back exactly
+          // enough digits to read it back exactly
+          ",{}", result.evaluation.logits[i * result.classes.size() + k]);
     }
     csv += '\n';
   }
@@ -124,7 +125,7 @@ train::EvalResult evaluate(const train::EvalOptions& options, Session& session) 
                              [&](const std::string& sentence) { say(session, sentence); });
 }
 
-// On rank 0. `options` are those of this evaluation.
+// Prints and writes the results, on rank 0. `options`: of this evaluation.
 void tell(const EvalRequest& o, const train::EvalOptions& options, const train::EvalResult& result,
           const Session& session) {
   const Confusion confusion = confusion_of(result);

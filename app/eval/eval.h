@@ -14,7 +14,7 @@ namespace winnow::app {
 struct EvalRequest {
   train::EvalOptions eval;
   std::vector<std::filesystem::path> caches;
-  std::vector<std::string> splits;  // of each cache; none: the one that evaluate_run() takes
+  std::vector<std::string> splits;  // splits of each cache; empty: the default of evaluate_run()
   std::string dtype = "f32";
   std::filesystem::path predictions;
   MemoryOptions memory;

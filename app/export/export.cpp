@@ -77,7 +77,7 @@ void write(const ExportRequest& o, const pipeline::ExportOptions& options,
   tell(o, options, cache, result, session);
 }
 
-// The standard output takes lists of other verbs; an export is kept.
+// The standard output is for lists of other verbs; an export goes to a file.
 void check_place(const std::filesystem::path& path, const char* flag) {
   if (path != "-") return;
   throw UsageError(
@@ -95,7 +95,7 @@ void export_a_cache(const ExportRequest& o, const InPlace& in_place,
   write(o, options, pipeline::Cache::open(o.cache), session);
 }
 
-// Fingerprints the data set, and keeps in that cache, at `folder`, what of it stays.
+// Fingerprints the data set in place, and keeps the decision in the cache at `folder`.
 pipeline::Cache decide_in_place(const ExportRequest& o, const InPlace& in_place,
                                 dedup::Options deciding, const std::string& name,
                                 const std::filesystem::path& folder, Session& session) {
@@ -124,7 +124,7 @@ pipeline::Cache decide_in_place(const ExportRequest& o, const InPlace& in_place,
   return cache;
 }
 
-// Exports from its own files what stays of a data set.
+// Exports what a data set keeps, from the data set's own files.
 void export_in_place(const ExportRequest& o, const InPlace& in_place,
                      pipeline::ExportOptions options, Session& session) {
   using pipeline::ExportAs;
@@ -151,7 +151,8 @@ void export_in_place(const ExportRequest& o, const InPlace& in_place,
   const pipeline::Cache cache = [&] {
     try {
       return decide_in_place(o, in_place, deciding, options.selection, folder.path(), session);
-    } catch (const StoppedError&) {  // what an ingest keeps to go on from is gone with the folder
+      // the folder with what a later ingest could resume from is gone
+    } catch (const StoppedError&) {
       throw StoppedError("the export was stopped while it looked for duplicates in " +
                          o.cache.string() +
                          ", and left nothing; run the same command again to make it");

@@ -15,7 +15,7 @@ namespace winnow::app {
 struct ExportRequest {
   std::filesystem::path cache;  // or a data set
   std::filesystem::path to;
-  std::string as;  // empty: a tree of a data set, an image folder of a cache
+  std::string as;  // empty: a tree for a data set, an image folder for a cache
   std::string split;
   std::string link;
   pipeline::ExportOptions options;
@@ -23,16 +23,16 @@ struct ExportRequest {
   bool json = false;
 };
 
-// What is read and decided of a data set in place, and its options, which are for no cache.
+// How a data set is read and decided in place. These options are not for caches.
 struct InPlace {
   ReadingOptions reading;
   DecisionOptions flags;
-  std::vector<std::string> words;  // of the command
-  // The first flag that was said of those that are of a data set in place; empty: none was.
+  std::vector<std::string> words;  // the words of the command
+  // The first flag given that is for data sets in place only; empty: none.
   std::string given;
 };
 
-// Writes the images of a cache, or what of a data set stays, for other programs.
+// Writes the images of a cache, or those that a data set keeps, for other programs.
 void run_export(ExportRequest request, const InPlace& in_place, Session& session);
 
 }  // namespace winnow::app

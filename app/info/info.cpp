@@ -34,7 +34,7 @@ std::string name_of_split(std::size_t split) {
   return std::string(split_name(static_cast<Split>(split)));
 }
 
-// {"kept": ..., "removed": ..., "splits": {"train": {...}}}, of the splits there are.
+// {"kept": ..., "removed": ..., "splits": {"train": {...}}}, with non-empty splits only.
 Json to_json(const pipeline::SelectionCounts::Counts& counts) {
   Json splits = Json::object();
   for (std::size_t split = 0; split < counts.kept.size(); ++split) {
@@ -67,7 +67,7 @@ Json to_json(const dedup::Selection& selection, const pipeline::SelectionCounts&
 
 void print_table(const Session& session, const char* name, const pipeline::Histogram& histogram,
                  std::string (*range)(int), const char* unit) {
-  constexpr double kFew = 0.01;  // less than that share goes into "others"
+  constexpr double kFew = 0.01;  // smaller shares go into "others"
   const auto total = static_cast<double>(histogram.total());
   std::string line;
   std::uint64_t others = 0;
@@ -85,7 +85,7 @@ void print_table(const Session& session, const char* name, const pipeline::Histo
   print(session, fmt::format("{:10}{}\n", name, line));
 }
 
-// How many images each class has in each split that has any; in one line where they are many.
+// Images of each class in each split; on one line if there are many classes.
 void print_classes(const Session& session, const pipeline::Manifest& m) {
   constexpr std::size_t kMost = 20;
   const pipeline::Statistics& s = *m.images.statistics;
@@ -163,7 +163,7 @@ void print_manifest(const Session& session, const pipeline::Manifest& m) {
   if (!variants.empty()) print(session, fmt::format("stored    {}\n", variants));
 }
 
-// Of all images; 0 where there are none.
+// Bytes of all thumbnails; 0 if there are none.
 std::uint64_t thumbnail_bytes(const pipeline::Cache& cache) {
   return cache.manifest().settings.fingerprints.thumbnails ? cache.thumbnail_bytes() : 0;
 }
@@ -177,7 +177,7 @@ void print_thumbnails(const Session& session, const pipeline::Cache& cache) {
                                                       grouped(bytes / images), in_bytes(bytes))));
 }
 
-// Of a cache's features: as winnow embed said when they were made.
+// The features of a cache, as winnow embed described them when it made them.
 Json features_json(const pipeline::Cache& cache) {
   Json list = Json::array();
   for (const std::string& name : pipeline::list_features(cache.paths())) {
@@ -197,7 +197,7 @@ Json features_json(const pipeline::Cache& cache) {
   return list;
 }
 
-// What made features: "lenet of run", "resnet50 of weights.safetensors", "vectors.npy".
+// Where features come from: "lenet of run", "resnet50 of weights.safetensors", "vectors.npy".
 std::string maker_in_words(const Json& source) {
   const auto text = [&](const char* key) {
     const Json* found = source.find(key);
@@ -221,7 +221,8 @@ void print_features(const Session& session, const pipeline::Cache& cache) {
   }
 }
 
-// A table: a line a class, a column a split that has some, of what is kept and in brackets removed.
+// A table with a line per class and a column per non-empty split: kept images, with removed ones in
+// parentheses.
 void print_selection(const Session& session, const dedup::Selection& selection,
                      const pipeline::SelectionCounts& counts, const pipeline::Manifest& manifest) {
   const std::string words = dedup::settings_in_words(selection.settings);
@@ -253,7 +254,7 @@ void print_selection(const Session& session, const dedup::Selection& selection,
   }
 }
 
-// Of the size asked for, that of the images, or ImageNet's where they differ.
+// The size that was asked for, else that of the images, else ImageNet's if they differ in size.
 std::optional<pipeline::SheetRecipe> sheet_recipe(const SheetOptions& o,
                                                   const pipeline::Manifest& m) {
   if (o.augment.empty()) return std::nullopt;
@@ -278,7 +279,7 @@ std::optional<pipeline::SheetRecipe> sheet_recipe(const SheetOptions& o,
   return how;
 }
 
-// The PNG that was written.
+// Writes the sheet. Returns the PNG.
 Bytes write_sheet(const InfoRequest& o, const pipeline::Cache& cache, const Session& session) {
   pipeline::SheetOptions options{
       .choice = {.selection = o.selection, .removed = o.sheet.of.removed},

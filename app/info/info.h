@@ -10,15 +10,15 @@
 
 namespace winnow::app {
 
-// Whose pictures are shown.
+// Which samples are shown.
 struct SheetSamples {
   std::string split;
   std::string label;
-  std::string groups;  // of this selection, in place of samples
+  std::string groups;  // groups of this selection, in place of samples
   bool removed = false;
 };
 
-// Of the picture of some samples.
+// Options of the picture of some samples.
 struct SheetOptions {
   std::filesystem::path path;
   SheetSamples of;
@@ -34,11 +34,11 @@ struct InfoRequest {
   std::filesystem::path report;
   std::string selection;
   SheetOptions sheet;
-  std::optional<std::vector<std::string>> issues;  // asked for; of these
+  std::optional<std::vector<std::string>> issues;  // set: asked for, with the issues to list
   bool json = false;
 };
 
-// Prints what a cache has.
+// Prints what a cache holds.
 void run_info(const InfoRequest& request, const Session& session);
 
 }  // namespace winnow::app

@@ -7,19 +7,18 @@
 #include "common/json.h"
 #include "pipeline/store/cache.h"
 
-// What winnow info says of the audit (dedup/decisions/issues.h). All that say something throw
-// UsageError for an issue that does not exist, and where the cache was made before there was an
-// audit.
+// The audit in winnow info (dedup/decisions/issues.h). All throw UsageError for an unknown issue,
+// and for a cache from before the audit.
 
 namespace winnow::app {
 
-// How many images have each issue, as a table for people.
+// Prints a table: number of images with each issue.
 void print_issues(const Session& session, const pipeline::Cache& cache);
-// The images that have one of these, as CSV with scores; the worst first.
+// Prints the images with one of these issues as CSV with scores, worst first.
 void list_issues(const Session& session, const pipeline::Cache& cache,
                  const std::vector<std::string>& names);
-// {"hash": ..., "counts": [{"issue": ..., "threshold": ..., "images": ...}], "images": [...]}, the
-// last where there are `names`.
+// {"hash": ..., "counts": [{"issue": ..., "threshold": ..., "images": ...}], "images": [...]}.
+// "images" only if there are `names`.
 Json issues_json(const pipeline::Cache& cache, const std::vector<std::string>& names);
 
 }  // namespace winnow::app

@@ -32,7 +32,7 @@
 namespace winnow::app {
 namespace {
 
-// Before an hour's work: that its page will have a folder to be in.
+// Checks, before hours of work, that the folder of the page exists.
 void check_report(const IngestRequest& o, const std::filesystem::path& out) {
   if (o.output.report.empty() || o.output.report.parent_path() == out) return;
   check_folder_of(o.output.report, "the report");
@@ -64,7 +64,7 @@ void write_report(const IngestRequest& o, const std::filesystem::path& out,
   write_file_durably(o.output.report, html_of(page));
 }
 
-// The folder nearest to `path` that is there.
+// The nearest existing folder above `path`.
 std::filesystem::path existing(const std::filesystem::path& path) {
   std::filesystem::path folder = std::filesystem::absolute(path);
   std::error_code ignored;
@@ -74,7 +74,7 @@ std::filesystem::path existing(const std::filesystem::path& path) {
   return folder;
 }
 
-// Of one process, whatever the number of ranks.
+// Estimates the ingest by one process, whatever the number of ranks.
 void tell_estimate(const IngestRequest& o, const std::filesystem::path& out,
                    std::span<const pipeline::IngestSource> sources,
                    const pipeline::IngestOptions& options, double listing_seconds,
@@ -108,7 +108,7 @@ void tell_estimate(const IngestRequest& o, const std::filesystem::path& out,
   print(session, fmt::format("{}\n", json.dump()));
 }
 
-// The end of it, as rank 0 tells it. Throws RefusedError where `gate` says so.
+// Reports the end, on rank 0. Throws RefusedError if `gate` fails.
 void conclude(const IngestRequest& o, const pipeline::Gate& gate, const std::filesystem::path& out,
               std::span<const pipeline::IngestSource> sources, const pipeline::IngestResult& result,
               const Session& session) {
@@ -153,7 +153,7 @@ void check_drop_policy(const dedup::Policy& policy) {
       "it; ingest without --drop and decide that with winnow dedup");
 }
 
-// Pictures of samples whose ids have the numbers of their sources.
+// Pictures of samples. The source number of an id is the place in `sources`.
 pipeline::PictureOf pictures_of(std::span<const pipeline::IngestSource> sources,
                                 const pipeline::DecodeSettings& settings) {
   std::vector<pipeline::PictureOf> of_source;
@@ -165,7 +165,7 @@ pipeline::PictureOf pictures_of(std::span<const pipeline::IngestSource> sources,
   };
 }
 
-// What --drop leaves out of all that was fingerprinted.
+// Decides what --drop leaves out, from the fingerprints of all images.
 dedup::Selection decide_drops(const IngestRequest& o, dedup::Options deciding,
                               std::span<const pipeline::IngestSource> sources,
                               const pipeline::Fingerprinted& all,
@@ -174,7 +174,7 @@ dedup::Selection decide_drops(const IngestRequest& o, dedup::Options deciding,
   Images images{.hashes = options.hashes, .thumbnails = {}};
   if (all.cache) {
     images = images_of(*all.cache, pictures_of(sources, options.decode));
-  } else if (options.target.thumbnails) {  // that there will be some
+  } else if (options.target.thumbnails) {  // there will be some
     images.thumbnails = [](std::size_t, std::size_t) {
       return dedup::Ragged<dedup::ThumbnailBlock>();
     };
@@ -223,7 +223,7 @@ pipeline::Gate gate_of(const GateOptions& flags) {
   return gate;
 }
 
-// Which of these go together.
+// Checks which options go together.
 void check_task(const IngestRequest& o) {
   if (o.out.empty() == o.into.empty()) {
     throw UsageError(
@@ -244,9 +244,9 @@ void check_task(const IngestRequest& o) {
   }
 }
 
-// Memory of more than 8 MiB goes back to the system once it is free. Glibc would raise the bound to
-// 32 MiB as it comes to know such pieces, and each thread keep 64 MiB, past a --memory-limit. It
-// takes a tenth more of processor time for photos of 6 megapixels, so only who sets a limit pays.
+// Makes glibc return freed memory above 8 MiB to the system at once. By default it raises this
+// bound to 32 MiB, and each thread keeps 64 MiB, which breaks --memory-limit. This costs a tenth
+// more CPU time for photos of 6 megapixels, so it is done only with a limit.
 void give_back_memory() {
   constexpr int kLargeBytes = 8 << 20;
   ::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
@@ -277,7 +277,7 @@ void run_ingest(const IngestRequest& o, Session& session) {
   pipeline::Stopwatch watch;
   comm::on_all(session.comm, [&] {
     const auto yet =
-        nothing_to_finish(session);  // large archives are inflated, large files looked through
+        nothing_to_finish(session);  // lists large archives and files, which takes time
     for (const std::filesystem::path& path : o.sources) {
       open_sources.push_back(datasets::open_source(path, open_options(o.flags)));
       sources.push_back({open_sources.back().get(), path});

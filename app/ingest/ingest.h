@@ -13,7 +13,7 @@
 
 namespace winnow::app {
 
-// What to do beyond a plain ingest.
+// Work besides a plain ingest.
 struct Task {
   bool memory = false;
   bool retry = false;
@@ -21,16 +21,16 @@ struct Task {
   bool estimate = false;
 };
 
-// When it counts as failed.
+// When the ingest counts as failed.
 struct GateOptions {
   std::string fail_on = "none";
   std::string max_bad;
 };
 
-// What is told of it.
+// Reports, and where they go.
 struct Output {
   std::filesystem::path report;
-  std::vector<std::string> words;  // of the command
+  std::vector<std::string> words;  // the words of the command
   bool json = false;
 };
 
@@ -45,7 +45,7 @@ struct IngestRequest {
   Output output;
 };
 
-// Makes a cache of data sets, or adds to one. Collective.
+// Makes a cache from data sets, or adds to one. Collective.
 void run_ingest(const IngestRequest& request, Session& session);
 
 }  // namespace winnow::app

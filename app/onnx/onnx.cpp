@@ -21,8 +21,8 @@ namespace {
 
 using Note = std::function<void(std::string)>;
 
-// Throws UsageError where a run that does not name its classes had others than `cache`. Where
-// nothing of it says, `note` takes a sentence.
+// Throws UsageError if the run does not name its classes and had others than `cache`. If that is
+// unknown, `note` gets a sentence.
 void check_classes(const OnnxRequest& o, const train::StoredConfig& config,
                    const pipeline::Cache& cache, const Note& note) {
   if (cache.digest() == config.cache_digest) return;
@@ -54,16 +54,16 @@ void check_classes(const OnnxRequest& o, const train::StoredConfig& config,
           : fmt::format(", '{}' in place of '{}'", *name, *other)));
 }
 
-// Pixels that the shorter side is scaled to before the centre is cut. As evaluation does where no
-// margin is asked for, too, but for pixels that are not square: these are covered, which no number
-// says.
+// Pixels to which the shorter side is scaled before the centre is cut. Equals evaluation without a
+// margin as well, except for inputs that are not square: they are covered, which no single number
+// can say.
 int resize_px_of(const train::StoredConfig& config) {
   const train::NetOptions& net = config.setup.options;
   if (config.eval_resize_px > 0) return config.eval_resize_px;
   return net.height_px == net.width_px ? net.height_px : 0;
 }
 
-// What programs that use the model have to know besides its inputs and outputs.
+// Metadata that programs need besides inputs and outputs of the model.
 std::map<std::string, std::string> metadata_of(const OnnxRequest& o, const train::StoredRun& stored,
                                                const Note& note) {
   std::map<std::string, std::string> metadata{

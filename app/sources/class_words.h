@@ -9,8 +9,8 @@
 
 namespace winnow::app {
 
-// What is worth saying of the classes of a cache (class_remarks): of all its images, or of those
-// that a selection keeps, in the splits that it has. Nothing of caches without statistics.
+// Remarks on the classes of a cache (class_remarks): of all images, or of those that a selection
+// keeps, with its splits. Empty for caches without statistics.
 std::vector<std::string> remarks_on_classes(const pipeline::Manifest& manifest);
 std::vector<std::string> remarks_on_classes(const pipeline::Cache& cache,
                                             const dedup::Selection& selection);

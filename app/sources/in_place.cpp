@@ -28,7 +28,7 @@ void fingerprint_in_place(const std::filesystem::path& data_set, const ReadingOp
                           const std::filesystem::path& out) {
   const auto source = [&] {
     const auto yet =
-        nothing_to_finish(session);  // large archives are inflated, large folders looked through
+        nothing_to_finish(session);  // large archives are inflated, large folders listed
     return datasets::open_source(data_set, open_options(reading));
   }();
   say(session, fmt::format("{} is {}", data_set.string(), source->description()));
@@ -39,7 +39,7 @@ void fingerprint_in_place(const std::filesystem::path& data_set, const ReadingOp
   const pipeline::IngestResult result = [&] {
     try {
       return pipeline::ingest(*source, data_set, out, options, bar);
-    } catch (const StoppedError&) {  // which says how to go on, in a folder that will be gone
+    } catch (const StoppedError&) {  // its message would say how to resume in a temporary folder
       throw StoppedError("stopped before all of " + data_set.string() + " was read");
     }
   }();

@@ -56,7 +56,7 @@ void say_before(const IngestEnd& end, const Session& session) {
   }
 }
 
-// What became of inputs that are not simply ok.
+// Says what happened to inputs that are not ok.
 void say_fates(const IngestEnd& end, const Session& session) {
   const pipeline::Manifest& m = end.result.manifest;
   const std::string list = (end.out / "ledger.jsonl").string();
@@ -113,7 +113,8 @@ Json skipped_json(std::span<const pipeline::IngestSource> sources) {
   return rows;
 }
 
-// The first that has codes of all orientations, of "phash_dihedral:1"; empty where none has.
+// The first hash with codes of all orientations, such as "phash_dihedral:1"; empty if there is
+// none.
 std::string hash_of_all_orientations(const std::vector<std::string>& hashes) {
   for (const std::string& hash : hashes) {
     const std::string name = hash.substr(0, hash.rfind(':'));
@@ -141,7 +142,7 @@ std::string orientation_remark(const pipeline::IngestResult& result, bool in_pla
   const pipeline::CacheSettings& settings = result.manifest.settings;
   if (count == 0 || settings.decode.orientation == pipeline::Orientation::kApply) return "";
   const std::string any_way = hash_of_all_orientations(settings.fingerprints.hashes);
-  if (in_place && !any_way.empty()) return "";  // what is found by it follows
+  if (in_place && !any_way.empty()) return "";  // the duplicates that it finds are reported next
   const bool one = count == 1;
   const std::string were =
       fmt::format("{} to be turned, by {} EXIF orientation, and {} taken as stored: ",

@@ -11,7 +11,7 @@
 
 namespace winnow::app {
 
-// An ingest that is done, and what had been asked for.
+// A finished ingest, and what was asked for.
 struct IngestEnd {
   const std::filesystem::path& out;
   std::span<const pipeline::IngestSource> sources;
@@ -20,22 +20,23 @@ struct IngestEnd {
   bool dropped = false;
 };
 
-// Tells people of it.
+// Prints it for people.
 void say_end(const IngestEnd& end, const Session& session);
-// docs/schemas/ingest.schema.json.
+// JSON by docs/schemas/ingest.schema.json.
 Json json_of(const IngestEnd& end);
 
-// That images are to be turned by what EXIF says of them, and were not, and how their duplicates
-// are found; empty where none is. `in_place`: of a data set that is deduplicated without a cache;
-// empty, too, where a hash of all orientations was made.
+// A remark: images have an EXIF rotation that was not applied, and how their duplicates are found.
+// Empty if there are none.
+// in_place  for a data set that is deduplicated without a cache; then also empty if there is a hash
+//           of all orientations
 std::string orientation_remark(const pipeline::IngestResult& result, bool in_place);
 
-// That images have transparent pixels whose alpha was dropped, and the flag that keeps it; empty
-// where none has.
+// A remark: the alpha of images with transparent pixels was dropped, and the flag that keeps it.
+// Empty if there are none.
 std::string matte_remark(const pipeline::IngestResult& result);
 
-// Null where nothing was done.
+// Null if nothing was done.
 Json name_of_slowest(const pipeline::StageTimes& times);
-std::uint64_t peak_rss_bytes();  // of this process
+std::uint64_t peak_rss_bytes();  // peak of this process
 
 }  // namespace winnow::app

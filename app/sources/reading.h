@@ -13,7 +13,7 @@
 
 namespace winnow::app {
 
-// How pictures and their labels are taken, as people say it.
+// How images and labels are read, in the words of the flags.
 struct SourceWords {
   std::string labels = "auto";
   std::string links = "follow";
@@ -21,34 +21,33 @@ struct SourceWords {
   std::string matte = "none";
 };
 
-// What is stored of them, as people say it.
+// How images are stored, in the words of the flags.
 struct StoreWords {
   std::string store = "original";
   std::string thumbnails = "on";
-  std::string augment;     // recipe; empty: what is stored are the images
+  std::string augment;     // a recipe; empty: images are stored unchanged
   std::string image_size;  // "224" or "HxW"
   std::uint64_t shard_mib = 256;
 };
 
-// The options of an ingest that say how sources are read, what is stored of them and with how much
-// of the machine.
+// Options of an ingest: how sources are read, what is stored, and which resources are used.
 struct ReadingOptions {
   datasets::OpenOptions open;
   SourceWords source;
   StoreWords stored;
   pipeline::IngestOptions ingest;
   std::uint64_t memory_mib = 0;
-  std::set<std::string> given = {};  // of kKeptByCache and --memory-limit, the flags that were said
+  std::set<std::string> given = {};  // flags that were given, among kKeptByCache and --memory-limit
 };
 
 datasets::OpenOptions open_options(const ReadingOptions& flags);
-// With the number of threads and the stop of `session`. UsageError where a value cannot be one.
+// With threads and stop of `session`. Throws UsageError for an impossible value.
 pipeline::IngestOptions ingest_options(const ReadingOptions& flags, const Session& session);
-// Flags whose values a cache keeps, so that what is added to it has them unless they are said.
+// Flags whose values a cache stores. They apply to what is added later, unless given.
 inline constexpr std::array kKeptByCache{
     "--store",      "--augment",   "--hash",        "--thumbnails", "--shard-size",
     "--max-pixels", "--max-scans", "--orientation", "--matte",      "--resize"};
-// To add to a cache: what was not said of its content is as the cache was made.
+// Options for adding to a cache: flags of its content that were not given are as for the cache.
 pipeline::IngestOptions options_to_add(const ReadingOptions& flags, const pipeline::Manifest& cache,
                                        const Session& session);
 
@@ -56,11 +55,11 @@ struct Sides {
   int height_px = 0;
   int width_px = 0;
 };
-// "224" or "HxW"; nothing for another text.
+// "224" or "HxW"; nullopt for any other text.
 std::optional<Sides> parse_sides(std::string_view text);
 
-// "pixels of 64 x 64 px, 4 variants of each training image by recipe cifar, seed 0"; empty where
-// images are stored as they are.
+// "pixels of 64 x 64 px, 4 variants of each training image by recipe cifar, seed 0"; empty if
+// images are stored unchanged.
 std::string in_words(const pipeline::VariantSettings& variants);
 
 }  // namespace winnow::app

@@ -13,7 +13,7 @@ struct VerifyRequest {
   bool json = false;
 };
 
-// Reads every byte of a cache, and tells what is damaged.
+// Reads every byte of a cache, and reports damage.
 void run_verify(const VerifyRequest& request, Session& session);
 
 }  // namespace winnow::app
