@@ -12,9 +12,9 @@
 namespace winnow::app {
 namespace {
 
-constexpr std::uint64_t kLeastBytes = 1u << 20;  // of a file that is looked into
-constexpr std::uint64_t kLeastWindows = 256;     // of a band
-constexpr double kMostAgain = 0.15;              // of what one task would take
+constexpr std::uint64_t kLeastBytes = 1u << 20;  // smaller files are never split
+constexpr std::uint64_t kLeastWindows = 256;     // minimum of a band
+constexpr double kMostAgain = 0.15;  // largest extra cost, as a share of an unsplit picture's
 
 }  // namespace
 
@@ -25,7 +25,7 @@ BandCosts band_costs(const pipeline::PartsShape& shape, const WindowOptions& opt
   const WindowPlaces places(shape.stored, shape.orientation, span, stride);
   const double row = kMultiplyAddsAPixel * shape.stored.width_px;
   const double height = shape.stored.height_px;
-  // On average half the rows of a JPEG lie above a band. Of strips and tiles, one at each end.
+  // On average half the rows of a JPEG are above a band. For strips and tiles: one at each end.
   const double above = std::min(height / 2, static_cast<double>(shape.rows_to_reach));
   return {.rows = places.rows(),
           .a_row = places.a_row(),
@@ -39,7 +39,7 @@ std::vector<WindowRange> cut_into_bands(const BandCosts& costs, std::uint64_t le
   const double alone = costs.picture + costs.window * static_cast<double>(costs.rows * costs.a_row);
   const auto further = static_cast<std::uint64_t>(
       std::min(kMostAgain * alone / costs.again, static_cast<double>(costs.rows)));
-  const std::uint64_t high = (least + costs.a_row - 1) / costs.a_row;  // rows of windows
+  const std::uint64_t high = (least + costs.a_row - 1) / costs.a_row;  // rows of windows in a band
   const std::uint64_t bands = std::max<std::uint64_t>(
       1, std::min(1 + further, costs.rows / std::max<std::uint64_t>(1, high)));
   std::vector<WindowRange> ranges;
@@ -64,7 +64,7 @@ std::vector<WindowRange> bands_of(const Inputs& inputs, std::uint64_t at,
   std::optional<InputFile> file;
   try {
     file.emplace(*path);
-  } catch (const SystemError&) {  // the task that it is in says so
+  } catch (const SystemError&) {  // the task that has this input reports it
     return {};
   }
   inputs.check_bytes(at, file->size());

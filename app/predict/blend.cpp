@@ -53,7 +53,7 @@ std::uint64_t BlendedMean::bytes_of(const Extent& side, const Extent& step, std:
   for (std::size_t axis = 0; axis < side.size(); ++axis) {
     points *= static_cast<std::uint64_t>(cells(side[axis], step[axis]));
   }
-  // Sums, weights, and the mean that is made of them.
+  // Sums, weights, and the resulting mean.
   return points * (channels * (sizeof(double) + sizeof(float)) + sizeof(double));
 }
 

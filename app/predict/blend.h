@@ -12,9 +12,8 @@ namespace winnow::app {
 // Slices, rows, columns. A plain picture has one slice.
 using Extent = std::array<std::int64_t, 3>;
 
-// How much each pixel of a window counts: exp(-1 / (1 - t^2)) for each axis, where t goes from -1
-// to 1 from edge to edge; their product, rescaled to [1e-6, 1]. Where all products are equal they
-// count 1.
+// Weight of each pixel of a window: the product over axes of exp(-1 / (1 - t^2)), with t from -1 to
+// 1 between edges, rescaled to [1e-6, 1]. If all products are equal, weights are 1.
 // Source: chunkflow's patch mask (Wu et al. 2021), whose range underflows f32 at the corners.
 class BumpWeights {
  public:
@@ -34,28 +33,29 @@ class BumpWeights {
   double range_ = 0;
 };
 
-// The weighted mean of windows that overlap, at points of a picture: one in each cell of `step`
-// pixels, at its middle. Sums are f64.
+// The weighted mean of overlapping windows, at points of a picture: the middle of each cell of
+// `step` pixels. Sums are f64.
 //
-// Right       for windows at any places: it is divided by the sum of the weights that there were.
-// No window   A point that no window covered is NaN.
-// Same bits   for windows that are added in the same order. One thread at a time.
+// Places      windows may be anywhere: the sum is divided by the sum of the weights
+// No window   a point that no window covered is NaN
+// Same bits   if windows are added in the same order
+// Threads     one at a time
 class BlendedMean {
  public:
   // side   of the picture, in pixels
-  // step   along each axis; 1: every pixel is a point
+  // step   of points along each axis; 1: every pixel is a point
   BlendedMean(const Extent& side, const Extent& step, const Extent& window, std::size_t channels);
 
   // Points along each axis: side / step, rounded up.
   const Extent& points() const noexcept { return points_; }
-  // Bytes that such a mean holds.
+  // Bytes of memory of such a mean.
   static std::uint64_t bytes_of(const Extent& side, const Extent& step, std::size_t channels);
 
-  // Adds a window that begins at `at`. value(pixel) gives the channels of a pixel of the window, an
-  // Extent from {0, 0, 0} on. What lies beyond the picture is left out.
+  // Adds a window that begins at `at`. value(pixel) returns the channels of a pixel of the window;
+  // pixel is an Extent from {0, 0, 0} on. Pixels outside of the picture are ignored.
   template <class Value>
   void add_pixels(const Extent& at, const Value& value);
-  // The same of a window whose pixels all have these values.
+  // Adds a window whose pixels all have these values.
   void add(const Extent& at, std::span<const float> values) {
     add_pixels(at, [values](const Extent&) { return values; });
   }
@@ -65,7 +65,7 @@ class BlendedMean {
 
  private:
   std::int64_t pixel_of(std::size_t axis, std::int64_t point) const noexcept;
-  // First point that lies at `pixel` or behind it.
+  // The first point at `pixel` or after it.
   std::int64_t first_point(std::size_t axis, std::int64_t pixel) const noexcept;
 
   Extent side_;

@@ -16,13 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kInputsATask = 256;  // at least, in micro-batches
+constexpr std::uint64_t kInputsATask = 256;  // minimum, rounded to micro-batches
 
 std::string digest_of(const PredictFacts& facts) {
   return to_hex(xxh3_128(as_bytes(Json(facts).dump())));
 }
 
-// A few of our files may be there before predict.json is: those of a process that is making it.
+// Files of ours may exist before predict.json: another process may be creating the folder.
 void check_is_free(const fs::path& folder) {
   if (!fs::exists(folder)) return;
   if (!fs::is_directory(folder)) {
@@ -31,7 +31,7 @@ void check_is_free(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("predict.json") || name.starts_with(".predict.json")) continue;
-    if (fs::exists(folder / "predict.json")) return;  // another process was making it
+    if (fs::exists(folder / "predict.json")) return;  // another process was creating it
     throw UsageError(folder.string() + " holds other things, as " + name +
                      "; choose another folder");
   }
@@ -44,7 +44,7 @@ JsonReader read_json(const fs::path& path) {
   return json;
 }
 
-// The names of what differs, in words.
+// The names of the facts that differ, in words.
 std::string differences(const JsonReader& stored, const PredictFacts& facts) {
   std::string names;
   const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
@@ -139,7 +139,7 @@ fs::path PredictFolder::part(const std::string& job) const {
 std::vector<std::string> PredictFolder::machines() const {
   std::vector<std::string> machines;
   for (const auto& entry : fs::directory_iterator(path_ / "machines")) {
-    if (entry.path().filename().string().size() != 32) continue;  // one that is being written
+    if (entry.path().filename().string().size() != 32) continue;  // a temporary file of a writer
     std::string text = read_text(entry.path());
     while (text.ends_with('\n')) text.pop_back();
     machines.push_back(std::move(text));

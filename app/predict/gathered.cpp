@@ -129,7 +129,7 @@ std::uint64_t blended_bytes(const WindowOptions& options, std::size_t labels, pi
   const Extent side{1, size.height_px, size.width_px};
   const std::uint64_t points = BlendedMean::bytes_of(side, map_step(options), 0) / sizeof(double);
   return BlendedMean::bytes_of(side, map_step(options), labels) +
-         points * labels * sizeof(float);  // and by class, while the mean is there
+         points * labels * sizeof(float);  // and a copy by class, while the mean exists
 }
 
 }  // namespace winnow::app

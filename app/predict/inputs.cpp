@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using pipeline::Refused;
 
-// What decoding would take too much of; thrown before it is allocated.
+// Thrown before a decoder allocates too much memory.
 struct TooMuchMemory {
   Refused refused;
 };
@@ -136,7 +136,7 @@ class SourceInputs final : public Inputs {
 
   std::vector<NamedSource> sources_;
   std::vector<pipeline::PlacedSource> placed_;
-  std::vector<std::string> prefixes_;  // none: there is one source
+  std::vector<std::string> prefixes_;  // empty: there is one source
   std::vector<std::uint64_t> begins_;
   std::uint64_t size_ = 0;
   pipeline::InputLoader loader_;

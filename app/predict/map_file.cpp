@@ -18,14 +18,14 @@ void put_entry(ByteWriter& out, std::uint16_t tag, std::uint16_t type, std::uint
   out.put<std::uint32_t>(value);
 }
 
-// Points of one class that hang together, marked as they are found.
+// Finds connected points of a class, and marks them as seen.
 class Regions {
  public:
   Regions(std::span<const float> map, std::int64_t rows, std::int64_t columns, double least)
       : map_(map), rows_(rows), columns_(columns), least_(least), seen_(map.size()) {}
 
   struct Region {
-    std::int64_t top, left, bottom, right;  // points, the last two included
+    std::int64_t top, left, bottom, right;  // points, bottom and right included
     float most;
     double sum = 0;
     std::int64_t points = 0;
@@ -33,7 +33,7 @@ class Regions {
 
   bool begins_at(std::int64_t point) const {
     const auto i = static_cast<std::size_t>(point);
-    return seen_[i] == 0 && double{map_[i]} >= least_;  // not where it is no number
+    return seen_[i] == 0 && double{map_[i]} >= least_;  // false for NaN
   }
 
   Region grow(std::int64_t point) {
@@ -83,7 +83,7 @@ class Regions {
 constexpr std::uint16_t kEntries = 10;
 constexpr std::size_t kDirectoryBytes = 2 + kEntries * 12 + 4;
 
-// Sides of what map_as_npy() wrote.
+// Reads the sides from a header of map_as_npy().
 void read_npy_header(ByteReader& in, ClassMaps& maps) {
   in.get_bytes(8);
   const std::string header = in.get_text(in.get<std::uint16_t>());
@@ -156,7 +156,7 @@ Bytes map_as_tiff(const ClassMaps& maps) {
     out.put(kEntries);
     put_entry(out, 256, kLong, static_cast<std::uint32_t>(maps.columns));
     put_entry(out, 257, kLong, static_cast<std::uint32_t>(maps.rows));
-    put_entry(out, 258, kShort, 32);  // bits
+    put_entry(out, 258, kShort, 32);  // bits per sample
     put_entry(out, 259, kShort, 1);   // no compression
     put_entry(out, 262, kShort, 1);   // black is 0
     put_entry(out, 273, kLong, at + static_cast<std::uint32_t>(kDirectoryBytes));
@@ -198,12 +198,13 @@ Image map_overlay(const ClassMaps& maps, std::size_t c, int most_px) {
     for (std::int64_t x = 0; x < maps.columns; ++x) {
       float& of_cell = most[static_cast<std::size_t>(y / cell * width + x / cell)];
       const float value = plane[y * maps.columns + x];
-      if (value > of_cell) of_cell = value;  // not where it is no number
+      if (value > of_cell) of_cell = value;  // false for NaN
     }
   }
-  constexpr float kOpaque = 200;  // of 255: the picture is still to be seen
+  constexpr float kOpaque = 200;  // below 255, so that the picture stays visible
   for (std::size_t i = 0; i < most.size(); ++i) {
-    const float shown = std::clamp(most[i], 0.0F, 1.0F);  // small ones would veil the picture
+    // squared below: small values would veil the picture
+    const float shown = std::clamp(most[i], 0.0F, 1.0F);
     image.pixels[4 * i] = 230;
     image.pixels[4 * i + 1] = 20;
     image.pixels[4 * i + 3] = static_cast<std::uint8_t>(std::lround(kOpaque * shown * shown));

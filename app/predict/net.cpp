@@ -33,7 +33,7 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-// Of the folder of a checkpoint, the run that it is of and its name.
+// For the folder of a checkpoint: its run and its name.
 NetOptions with_run_of_checkpoint(NetOptions options) {
   std::error_code ignored;
   fs::path given = options.run.lexically_normal();
@@ -50,7 +50,7 @@ NetOptions with_run_of_checkpoint(NetOptions options) {
   return options;
 }
 
-// Names that were given beside the net; nothing: none were.
+// Class names given besides the net; nullopt: none.
 std::optional<std::vector<std::string>> given_classes(const NetOptions& options) {
   if (!options.classes.empty() && !options.cache.empty()) {
     throw UsageError("--classes and --cache both say what the net's outputs are called; give one");
@@ -120,8 +120,8 @@ Net of_run(const NetOptions& options, const Note& note) {
   return net;
 }
 
-// What a file's images are like: as those of the cache that it was trained on, else as
-// torchvision's nets have them, whose mean and deviation are ImageNet's.
+// Size and statistics of the images of a weights file's net: from the cache that it was trained on,
+// else those of torchvision's nets, with the mean and deviation of ImageNet.
 pipeline::DatasetInfo images_of_file(const NetOptions& options,
                                      const std::vector<std::string>& classes) {
   pipeline::DatasetInfo info;
@@ -173,7 +173,7 @@ Net of_file(const NetOptions& options, const Note& note) {
           .classes = std::move(classes)};
 }
 
-// Assigns probabilities to logits, (size, classes).
+// Turns logits into probabilities in place, (size, classes).
 void to_probabilities(bool sigmoid, std::size_t classes, std::span<float> values) {
   for (std::size_t first = 0; first < values.size(); first += classes) {
     const std::span<float> row = values.subspan(first, classes);
@@ -266,8 +266,8 @@ struct Lanes::Lane {
       of_views[v] = logits;
       if (v == 0) features_of_first = features;
     }
-    std::ranges::copy(features_of_first,
-                      features.begin());  // of the image as it is: the first view
+    // Features come from the first view, the unchanged image.
+    std::ranges::copy(features_of_first, features.begin());
     train::average_views(view_mean, of_views, classes, logits);
   }
 
@@ -289,7 +289,7 @@ Lanes::Lanes(Net& net, train::Backend& backend, train::DType compute, int lanes)
     lanes_.push_back(std::make_unique<Lane>(*program, net));
   }
   weights_->load();
-  programs_.front()->load_parameters();  // for all lanes
+  programs_.front()->load_parameters();  // all lanes share them
 }
 
 Lanes::~Lanes() = default;

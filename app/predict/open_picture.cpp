@@ -20,7 +20,7 @@ Expected<std::unique_ptr<pipeline::PictureRows>, pipeline::Refused> open_picture
     std::optional<InputFile> file;
     try {
       file.emplace(*path);
-    } catch (const SystemError&) {  // which reading it whole says in the words of the ledger
+    } catch (const SystemError&) {  // reading the whole file reports it in the words of the ledger
     }
     if (file) {
       inputs.check_bytes(at, file->size());

@@ -12,19 +12,19 @@
 
 namespace winnow::app {
 
-// The rows of an input, decoded in parts where it is a file and its format allows; or the class of
-// the ledger that it is in.
-// memory_bytes  that it may take, else it is too large
-// Throws        UsageError where it has another size than was listed. StoppedError.
+// Opens the rows of an input, decoded in parts if it is a file and its format allows; else returns
+// its fate in the ledger.
+// memory_bytes  limit, above which it is too large
+// Throws        UsageError: its size differs from the listing; StoppedError.
 Expected<std::unique_ptr<pipeline::PictureRows>, pipeline::Refused> open_picture(
     const Inputs& inputs, std::uint64_t at, std::uint64_t memory_bytes, const StopRequested& stop);
 
-// An input made smaller to be looked at, turned as it is to be.
+// A small version of an input, rotated by its orientation.
 struct SmallPicture {
-  Image image;          // without pixels where it cannot be read
-  pipeline::Size size;  // of the whole
+  Image image;          // without pixels if it cannot be read
+  pipeline::Size size;  // size of the whole picture
 };
-// Reads a picture of any size a few rows at a time. Throws likewise.
+// Reads a picture of any size a few rows at a time. Throws as open_picture().
 SmallPicture small_picture(const Inputs& inputs, std::uint64_t at, std::uint64_t memory_bytes,
                            int side_px, const StopRequested& stop);
 

@@ -53,7 +53,7 @@ std::string text_of(const TableOptions& table) {
          (table.sort_into.empty() ? "" : ", sorted");
 }
 
-// Where large images are cut. Those whose headers changed may be cut elsewhere.
+// Where large images are cut. It changes if an image's header does.
 std::string text_of(const std::vector<PredictTask>& tasks) {
   std::string text;
   for (const PredictTask& task : tasks) {
@@ -98,7 +98,7 @@ void check(const PredictRequest& request) {
   }
 }
 
-// What links and lists of names need of the inputs.
+// Requirements of links and lists of names on the inputs.
 void check_inputs(const PredictRequest& request, const Inputs& inputs) {
   const bool lists_names = request.table.format == TableFormat::kNpy || request.net.with_features;
   const bool sorts = !request.table.sort_into.empty();
@@ -121,7 +121,7 @@ void cut_into_tasks(const PredictRequest& request, PredictJob& job) {
     job.tasks = plan_tasks(*job.inputs, micro_batch, nullptr);
     return;
   }
-  // A device computes many times as fast as the processor that decodes for it.
+  // Assumed ratio of a device's speed to that of the CPU that decodes for it.
   constexpr double kDevice = 32;
   const double window = multiply_adds_of(job.net) / (job.backend->is_on_cpu() ? 1 : kDevice);
   const WindowCut cut{.most_bytes = 16u << 20, .bands = [&](std::uint64_t at) {
@@ -149,7 +149,7 @@ PredictJob look_up(const PredictRequest& request, Session& session) {
   return job;
 }
 
-// Tells how many pictures have been shown.
+// Reports how many pictures the net has seen.
 class Counted final : public Pictures {
  public:
   Counted(Pictures& of, std::uint64_t& done, std::uint64_t total, const ProgressSink& progress)
@@ -169,7 +169,7 @@ class Counted final : public Pictures {
   const ProgressSink& progress_;
 };
 
-// Computes tasks, on lanes that are made for the first one.
+// Computes tasks, on lanes that are created with the first one.
 class TaskWorker {
  public:
   TaskWorker(Net& net, const Inputs& inputs, train::Backend& backend, const PredictRequest& request,
@@ -183,7 +183,7 @@ class TaskWorker {
         progress_(
             stopping_bar(session, "predict", request.windows ? "windows" : "images", kStopped)) {}
 
-  // Inputs as they are.
+  // Predicts whole inputs.
   std::vector<ImageResult> compute(const PredictTask& task) {
     std::vector<ImageResult> results(task.count);
     const ResultsFrom of{task.first, results};
@@ -214,7 +214,7 @@ class TaskWorker {
  private:
   void show(Pictures& pictures, std::uint64_t total) {
     if (!lanes_) lanes_.emplace(net_, backend_, request_.dtype, threads_.compute);
-    // One more than there is to compute with: somebody reads meanwhile.
+    // One more than can compute: one thread reads meanwhile.
     const int workers = (backend_.is_on_cpu() ? lanes_->count() : threads_.decode) + 1;
     Counted counted(pictures, done_, total, progress_);
     show_all(counted, net_, *lanes_, workers, stop_);
@@ -231,10 +231,10 @@ class TaskWorker {
   std::uint64_t done_ = 0;
 };
 
-// A file of results that stand in the order of the inputs.
+// A file of results in the order of the inputs.
 struct Part {
   fs::path path;
-  std::uint64_t first = 0;  // input
+  std::uint64_t first = 0;  // number of its first input
   std::uint64_t count = 0;
 };
 
@@ -264,12 +264,12 @@ void do_task(const PredictJob& job, const PredictFolder& folder, std::size_t i,
              TaskWorker& worker) {
   const PredictTask& task = job.tasks[i];
   const fs::path part = folder.part(task_job(folder.digest(), i));
-  if (fs::exists(part)) return;  // of a worker that died before it said so
+  if (fs::exists(part)) return;  // by a worker that died before it reported it
   write_file_durably(part, task.is_band() ? pack_band(worker.compute_band(task))
                                           : pack_results({worker.compute(task)}));
 }
 
-// Puts the bands of an input together, in their order.
+// Joins the bands of an input, in their order.
 void do_join(const PredictJob& job, const PredictFolder& folder, const PredictRequest& request,
              std::uint64_t input) {
   const fs::path part = folder.part(join_job(folder.digest(), input));
@@ -287,7 +287,8 @@ void do_join(const PredictJob& job, const PredictFolder& folder, const PredictRe
   write_file_durably(part, pack_results({&picture.image, 1}));
 }
 
-// Removes what writers that were killed left beside their files, whose names are there or not.
+// Removes temporary files that killed writers left behind. `also_without_file`: even if the file
+// itself does not exist.
 void remove_remains(const fs::path& folder, bool also_without_file) {
   if (!fs::exists(folder)) return;
   std::vector<fs::path> remains;
@@ -295,7 +296,8 @@ void remove_remains(const fs::path& folder, bool also_without_file) {
     const fs::path& path = entry.path();
     if (path.extension() != ".tmp") continue;
     fs::path file = path;
-    file.replace_extension();  // "report.json", or "report.json.2" where several wrote it at once
+    // "report.json", or "report.json.2" if several processes wrote it at once
+    file.replace_extension();
     const std::string number = file.extension().string();
     const bool is_number = number.size() > 1 && std::ranges::all_of(number.substr(1), [](char c) {
                              return std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -306,7 +308,7 @@ void remove_remains(const fs::path& folder, bool also_without_file) {
   for (const fs::path& path : remains) remove_file(path);
 }
 
-// All tasks are done: nobody else writes in the folder but who begins to look at it.
+// Called when all tasks are done: no other process writes in the folder any more.
 void tidy(const fs::path& folder) {
   for (const char* const name :
        {"predictions.csv", "predictions.jsonl", "predictions.npy", "ledger.jsonl", "classes.json",
@@ -327,7 +329,7 @@ std::uint64_t bytes_in(const fs::path& folder) {
   return bytes;
 }
 
-// Writes all files from the parts, in the order of the listing, the report last.
+// Writes all files from the parts, in the order of the listing; the report comes last.
 void write_files(const PredictJob& job, const PredictFolder& folder) {
   tidy(folder.path());
   PredictReport report;
@@ -363,8 +365,8 @@ void write_files(const PredictJob& job, const PredictFolder& folder) {
 
 void remove_parts(const PredictFolder& folder) { remove_tree(folder.path() / "parts"); }
 
-// Puts the parts together, by one process at a time. One that was killed may have come as far as to
-// remove them: then all files are there.
+// Assembles the parts, in one process at a time. If an earlier process was killed while it removed
+// the parts, all files exist already.
 void assemble(const PredictJob& job, const PredictFolder& folder) {
   if (!fs::exists(folder.report())) write_files(job, folder);
   remove_parts(folder);
@@ -380,7 +382,7 @@ std::vector<std::string> in_words(const std::vector<JobQueue::Holder>& holders) 
   return words;
 }
 
-// Works jobs off with whoever else does, until all are done.
+// Does jobs together with other processes, until all are done.
 void work_off(JobQueue& queue, const std::vector<std::string>& jobs, Session& session,
               const std::function<void(std::size_t job)>& work) {
   std::map<std::string, std::size_t> numbers;
@@ -402,7 +404,7 @@ void work_off(JobQueue& queue, const std::vector<std::string>& jobs, Session& se
     if (!others.empty() && others != std::exchange(waiting_for, others)) {
       say(session, "what is left is done by " + others + "; waiting");
     }
-    if (others.empty() && ++unnamed == kLooks) {  // held up before it could say its name
+    if (others.empty() && ++unnamed == kLooks) {  // stopped before it could write its name
       say(session, "what is left is held by a process that has not said which it is; waiting");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -429,7 +431,7 @@ void work_in_queue(const PredictJob& job, const PredictFolder& folder,
   }
 }
 
-// Ranks take tasks by their numbers.
+// Ranks take tasks by number.
 void work_by_number(const PredictJob& job, const PredictFolder& folder,
                     const PredictRequest& request, TaskWorker& worker, Session& session) {
   const auto ranks = static_cast<std::size_t>(session.comm.size());

@@ -22,9 +22,9 @@ namespace winnow::app {
 namespace {
 
 constexpr std::uint64_t kMostBytes = 8'000'000;
-constexpr std::size_t kMostClasses = 200;  // that are shown with pictures
-constexpr std::size_t kMostMaps = 60;      // that are shown
-constexpr int kMapSide = 512;              // of their pictures, in pixels
+constexpr std::size_t kMostClasses = 200;  // shown with pictures
+constexpr std::size_t kMostMaps = 60;      // maps shown
+constexpr int kMapSide = 512;              // side of their pictures, in pixels
 
 constexpr std::string_view kStyle = R"(
 .examples { display: grid; grid-template-columns: repeat(auto-fill, minmax(7.25rem, 1fr)); gap: .75rem; }
@@ -39,7 +39,7 @@ constexpr std::string_view kStyle = R"(
 @media print { figure, tr { break-inside: avoid; } }
 )";
 
-// The classes with the most images first, of equal ones in their order.
+// Classes by falling number of images; on a tie in their order.
 std::vector<std::size_t> by_images(const PredictReport& report) {
   std::vector<std::size_t> order;
   for (std::size_t k = 0; k < report.classes.size(); ++k) {
@@ -155,7 +155,7 @@ std::string header_of(const PredictPage& page) {
                          tile(grouped(report.images - readable), "not readable"));
 }
 
-// The maps of the pictures at these places, as many as are shown.
+// The maps of the pictures at these places, up to the number that is shown.
 std::vector<ShownMap> read_shown_maps(const PredictRequest& request, const Inputs& inputs,
                                       const std::set<std::uint64_t>& places) {
   const WindowOptions& windows = *request.windows;

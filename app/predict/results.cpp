@@ -80,13 +80,13 @@ void put(ByteWriter& out, const ImageResult& result) {
   for (const FoundBox& box : result.boxes) put(out, box);
 }
 
-// The bytes that were written, with a checksum behind them.
+// The written bytes, followed by a checksum.
 Bytes summed(ByteWriter out) {
   out.put<std::uint64_t>(xxh3_64(out.bytes()));
   return std::move(out).take();
 }
 
-// The bytes between the magic and the checksum. FormatError where those are not right.
+// The bytes between the magic and the checksum. Throws FormatError if one of them is wrong.
 BytesView content_of(BytesView bytes, std::string_view magic, const std::string& where) {
   const auto damaged = [&] {
     return FormatError(where + " is damaged; remove it to have its pictures predicted again");

@@ -111,7 +111,7 @@ void tell_status(const PredictCommand& o, const Session& session) {
   }
 }
 
-// What flags of windows say; nothing where images are shown whole.
+// The options of windows; nullopt if images are shown whole.
 std::optional<WindowOptions> windows_of(const PredictCommand& o) {
   WindowOptions windows = o.windows;
   if (windows.window == 0) return std::nullopt;

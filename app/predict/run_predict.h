@@ -23,7 +23,7 @@ struct PredictCommand {
   bool json = false;
 };
 
-// Predicts, or says how far that is, and tells people. Collective.
+// Predicts, or reports progress, and prints the results. Collective.
 void run_predict(PredictCommand command, Session& session);
 
 }  // namespace winnow::app

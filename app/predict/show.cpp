@@ -61,7 +61,8 @@ class Showing {
     }
   }
 
-  // Who is far ahead of what was taken waits. What it waits for is being worked on by another.
+  // Waits while this worker is far ahead of the results taken. Another worker is computing what is
+  // missing.
   std::optional<Work> take_work() {
     const std::lock_guard turn(turn_);
     std::unique_lock lock(mutex_);
@@ -76,7 +77,7 @@ class Showing {
     return Work{next_++, *std::move(batch)};
   }
 
-  // A lane while nobody else has it.
+  // Reserves a lane while in scope.
   class Held {
    public:
     explicit Held(Showing& of) : of_(of) {
@@ -121,7 +122,7 @@ class Showing {
   const int workers_;
   const StopRequested& stop_;
   std::size_t pixels_ = 0;
-  std::mutex turn_;    // of who asks for the next
+  std::mutex turn_;    // held while asking for the next micro-batch
   std::mutex taking_;  // guards waiting_; taken_ changes under it
   std::map<std::uint64_t, Done> waiting_;
   std::mutex mutex_;  // guards what follows

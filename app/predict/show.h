@@ -11,31 +11,30 @@
 
 namespace winnow::app {
 
-// What is said where predictions are stopped.
+// The message when predictions are stopped.
 inline constexpr const char* kStopped = "stopped; what is done is kept, run the same command again";
 
-// Pictures that a net is shown, a micro-batch at a time.
+// A source of pictures in micro-batches, and the sink of their results.
 class Pictures {
  public:
   virtual ~Pictures() = default;
 
   struct MicroBatch {
-    std::size_t count = 0;  // pictures in it; what is behind them is padding
-    // Assigns the pixels of these, NHWC, one behind the other. Any number of them may run at once.
+    std::size_t count = 0;  // real pictures; the rest of the micro-batch is padding
+    // Writes the pixels, NHWC, in a row. Several may run concurrently.
     std::function<void(std::span<std::uint8_t> pixels)> fill;
   };
-  // The next one; nothing at the end. From one thread at a time.
+  // The next micro-batch; nullopt at the end. Called by one thread at a time.
   virtual std::optional<MicroBatch> next() = 0;
-  // Takes what the net says of one, in their order. From one thread at a time, while next() may
-  // run.
+  // Takes outputs in the order of next(). Called by one thread at a time, possibly during next().
   virtual void take(const MicroBatch& batch, const Outputs& outputs) = 0;
 };
 
-// Shows all of them to the net.
+// Runs all pictures through the net.
 //
-// Threads  `workers` of them, the first the caller's: each fills a micro-batch and computes it on a
-//          lane that is free. At most a few more than there are wait to be taken.
-// Throws   what the pictures throw first, when all workers have ended; StoppedError.
+// Threads  `workers`, including the caller's: each fills a micro-batch and computes it on a free
+//          lane. At most four results per worker wait to be taken.
+// Throws   the first exception of the pictures, after all workers have ended; StoppedError.
 void show_all(Pictures& pictures, const Net& net, Lanes& lanes, int workers,
               const StopRequested& stop);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kExamples = 6;
 
-// Keeps the first few by `before`; of equal ones the first.
+// Keeps the first few by `before`; on a tie, the earlier one.
 template <class Before>
 void keep_first(std::vector<Example>& examples, Example example, const Before& before) {
   const auto place = std::upper_bound(examples.begin(), examples.end(), example, before);

@@ -8,13 +8,13 @@
 
 namespace winnow::app {
 
-// Adds a result to what the report says: its class of the ledger, the classes that it is of, and
-// whether it is among the surest or the least sure of them.
+// Adds a result to the report: its fate, its classes, and the surest and least sure examples.
 void add_to_report(const Telling& telling, const Inputs& inputs, std::uint64_t at,
                    const ImageResult& result, PredictReport& report);
 
-// report.json. The same report, the same text; what is of one call is not in it.
+// report.json: equal reports give equal texts. Facts about one call only are left out.
 std::string report_text(const PredictReport& report);
-PredictReport parse_report(const std::string& text, const std::string& where);  // FormatError
+// throws FormatError
+PredictReport parse_report(const std::string& text, const std::string& where);
 
 }  // namespace winnow::app

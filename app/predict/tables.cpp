@@ -20,7 +20,7 @@ namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
-// The `most` likeliest classes, of equal ones the first.
+// The `most` likeliest classes; on a tie, the first.
 std::vector<std::int32_t> likeliest(std::span<const float> probabilities, std::size_t most) {
   std::vector<std::int32_t> order(probabilities.size());
   std::iota(order.begin(), order.end(), 0);
@@ -49,7 +49,7 @@ Json box_json(const Telling& telling, const FoundBox& box) {
           {"mean", box.mean}};
 }
 
-// A row of a matrix; of a picture that has no answer of what is no number.
+// Appends a row of a matrix; NaN for a picture without an answer.
 void append(DurableFile& matrix, const std::vector<float>& row, std::size_t columns) {
   if (!row.empty()) return matrix.append(as_bytes(row));
   matrix.append(as_bytes(std::vector(columns, std::numeric_limits<float>::quiet_NaN())));
@@ -116,7 +116,7 @@ std::string csv_row(const Telling& telling, const std::string& name, const Image
     probabilities += (probabilities.empty() ? "" : "|") + probability;
   }
   if (telling.sigmoid) row += "," + csv_field(classes) + "," + probabilities;
-  // Of a picture that has no answer, for all its windows were left out.
+  // All windows of the picture were skipped, so it has no answer.
   for (std::size_t k = 0;
        !telling.sigmoid && result.probabilities.empty() && k < columns_of(telling); ++k) {
     row += ",,";
@@ -218,7 +218,7 @@ std::vector<std::string> Tables::finish() {
 struct Sorter::State {
   fs::path folder;
   const Telling& telling;
-  std::vector<std::string> folders;  // of the classes
+  std::vector<std::string> folders;  // by class
   pipeline::UniquePaths paths;
 };
 
@@ -238,7 +238,7 @@ void Sorter::add(const Inputs& inputs, std::uint64_t at, const ImageResult& resu
     const fs::path link = state_->folder / state_->paths.claim(folder, name, inputs.id(at));
     make_directories(link.parent_path());
     std::error_code ignored;
-    if (fs::equivalent(link, *file, ignored)) continue;  // of an earlier call
+    if (fs::equivalent(link, *file, ignored)) continue;  // an earlier call made it
     if (fs::exists(fs::symlink_status(link, ignored))) {
       throw UsageError(link.string() +
                        " is another file than the one to be sorted there; give another "

@@ -17,39 +17,40 @@
 
 namespace winnow::app {
 
-// How predictions are told.
+// Content of tables of predictions.
 struct Telling {
   std::vector<std::string> classes;  // UTF-8
   bool sigmoid = false;
   TableOptions table;
-  bool windows = false;  // how many windows a picture has
-  bool boxes = false;    // what they are
+  bool windows = false;  // with the number of windows of a picture
+  bool boxes = false;    // with boxes
 };
 
-// The classes that a picture is of: the likeliest, or of several labels those above the threshold,
-// the likeliest first. Of equal ones the first.
+// The classes of a picture, likeliest first (on a tie the first): the likeliest, or with several
+// labels per image those above the threshold.
 std::vector<std::int32_t> labels_of(const Telling& telling, std::span<const float> probabilities);
 
-// The classes that a table has of a picture: the first `top`, or of several labels labels_of().
+// The classes of a picture in a table: the first `top`, or with several labels per image
+// labels_of().
 std::vector<std::int32_t> told_of(const Telling& telling, std::span<const float> probabilities);
 
 std::string csv_header(const Telling& telling);
 std::string csv_row(const Telling& telling, const std::string& name, const ImageResult& result);
-// The boxes of a picture, a line each; their header.
+// Header and rows of a picture's boxes, one line each.
 std::string boxes_header();
 std::string box_rows(const Telling& telling, const std::string& name, const ImageResult& result);
 std::string json_row(const Telling& telling, const std::string& name, const ImageResult& result);
 
-// Writes the files of a folder from results that come in the order of the inputs.
+// Writes the files of a folder from results in the order of the inputs.
 class Tables {
  public:
-  // readable    how many results have probabilities
-  // dimensions  of features; 0: there are none
+  // readable    number of results with probabilities
+  // dimensions  of features; 0: no features
   Tables(const std::filesystem::path& folder, const Telling& telling, std::uint64_t readable,
          std::uint64_t dimensions);
 
   void add(const Inputs& inputs, std::uint64_t at, const ImageResult& result);
-  // Puts them in place; returns their names.
+  // Puts the files in place. Returns their names.
   std::vector<std::string> finish();
 
  private:
@@ -67,11 +68,12 @@ class Tables {
   DurableFile* predictions_ = nullptr;
   DurableFile* ledger_ = nullptr;
   DurableFile* names_ = nullptr;     // null: no matrix is written
-  DurableFile* features_ = nullptr;  // likewise
-  DurableFile* boxes_ = nullptr;     // null: there are none
+  DurableFile* features_ = nullptr;  // null: no features
+  DurableFile* boxes_ = nullptr;     // null: no boxes
 };
 
-// Hard links of pictures to folder/CLASS/NAME. Throws UsageError where there is something else.
+// Makes hard links of pictures, folder/CLASS/NAME. Throws UsageError if something else has that
+// name.
 class Sorter {
  public:
   Sorter(const std::filesystem::path& folder, const Telling& telling);

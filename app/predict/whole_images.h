@@ -10,8 +10,8 @@
 
 namespace winnow::app {
 
-// Images of the inputs, each shown whole as winnow eval shows it.
-// One that cannot be read is a class and a reason in its result, and zeros to the net.
+// Images of the inputs, each shown whole, as in winnow eval. An unreadable one is zeros to the net,
+// and its result has a fate and a reason.
 class WholeImages final : public Pictures {
  public:
   WholeImages(const Net& net, const Inputs& inputs, const ResultsFrom& images);
@@ -31,7 +31,8 @@ class WholeImages final : public Pictures {
   std::size_t taken_ = 0;
 };
 
-// Gives a result what a net said of its picture. Throws Error naming it where that is no number.
+// Puts the net's outputs into a result. Throws Error, which names the picture, if they are not
+// finite.
 void put_outputs(const Net& net, const Inputs& inputs, std::uint64_t at,
                  std::span<const float> probabilities, std::span<const float> features,
                  ImageResult& result);

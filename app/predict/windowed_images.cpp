@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using pipeline::Refused;
 
-// Some rows of a picture, from the top to the bottom.
+// Some rows of a picture, moving from top to bottom.
 class Band {
  public:
   explicit Band(pipeline::PictureRows& rows)
@@ -32,7 +32,7 @@ class Band {
         row_bytes_(static_cast<std::size_t>(rows.size().width_px) *
                    static_cast<std::size_t>(rows.channels())) {}
 
-  // Holds rows [from, to) afterwards. `from` never becomes less.
+  // Afterwards it holds rows [from, to). `from` never decreases.
   std::optional<pipeline::DecodeError> reach(int from, int to) {
     if (from > first_) {
       const int gone = std::min(from, end_) - first_;
@@ -53,7 +53,7 @@ class Band {
     return rows_.read(more, pixels_.data() + held);
   }
 
-  // A box of rows that are held.
+  // A box of the rows that it holds.
   Image cut(const Box& box) const {
     const int channels = rows_.channels();
     const ImageView all{pixels_.data(), end_ - first_, rows_.size().width_px, channels,
@@ -85,7 +85,7 @@ bool is_flat(const Image& image, int range) {
 
 }  // namespace
 
-// A picture and its windows, or those of a band. They are cut by one thread, and taken by another.
+// A picture and its windows, or those of a band. One thread cuts them, another takes their results.
 class WindowedImages::Slide {
  public:
   Slide(WindowedImages& of, std::uint64_t at, ImageResult& result)
@@ -112,12 +112,12 @@ class WindowedImages::Slide {
     return check_memory();
   }
 
-  // A window as it is seen, of span x span pixels, or as the net sees it where that is smaller.
+  // A window with span x span pixels, or in the net's size if that is smaller.
   struct Cut {
     Extent at{};
     Image image;
   };
-  // The next that is not flat; nothing at the end, or where the picture cannot be read further.
+  // The next window that is not flat; nullopt at the end, or if the rest cannot be read.
   std::optional<Cut> next() {
     for (; next_ < end_ && !failed_; ++next_) {
       std::optional<Cut> cut = cut_window(next_);
@@ -131,7 +131,7 @@ class WindowedImages::Slide {
 
   void take(const SaidOfWindow& said) { gather(of_.options_, of_.labels_, said, gathered_); }
 
-  // All its windows were cut, and those that were not flat taken.
+  // Called when all its windows were cut, and the results of those that are not flat taken.
   void finish() {
     if (failed_) return;
     if (of_.band_) {
@@ -149,7 +149,7 @@ class WindowedImages::Slide {
     return false;
   }
 
-  // Counts the whole picture, also where this is one band of it: bands are put together.
+  // Counts the whole picture, even for one band of it, because bands are joined later.
   bool check_memory() {
     const std::size_t labels = of_.labels_.size();
     const std::uint64_t bytes =
@@ -163,7 +163,7 @@ class WindowedImages::Slide {
                             : "has windows" + takes + "smaller --overlap, or --pool mean"});
   }
 
-  // Nothing: it is flat, or cannot be read.
+  // Nullopt: it is flat, or cannot be read.
   std::optional<Cut> cut_window(std::uint64_t window) {
     const Box box = places_->stored_box(window);
     if (auto error = band_->reach(box.top, box.top + box.height_px)) {
@@ -207,7 +207,7 @@ class WindowedImages::Slide {
 struct WindowedImages::Window {
   std::shared_ptr<Slide> slide;
   Extent at{};
-  bool is_end = false;  // of the slide: no window
+  bool is_end = false;  // marks the end of the picture, without a window
 };
 
 WindowedImages::WindowedImages(const Net& net, const Inputs& inputs, const WindowOptions& options,

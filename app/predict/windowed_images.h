@@ -21,16 +21,17 @@
 
 namespace winnow::app {
 
-// Where windows go: the folder of the maps of whole images, or only these windows of one image,
-// which gathered() has.
+// Where results of windows go: the folder for maps of whole images, or (for these windows of one
+// image only) gathered().
 struct WindowedPart {
   std::filesystem::path maps{};
   std::optional<WindowRange> band{};
 };
 
-// Images of the inputs, each gone over by windows. Each is decoded
-// from the top to the bottom, as far as its format allows, and held a band of windows at a time.
-// Its maps are written to folder/NAME.npy or .tiff when all its windows were taken.
+// Images of the inputs, each predicted in windows.
+// Reading  each is decoded from top to bottom, as far as its format allows, and held a band of
+//          windows at a time
+// Maps     are written to folder/NAME.npy or .tiff when all windows of the image were taken
 class WindowedImages final : public Pictures {
  public:
   WindowedImages(const Net& net, const Inputs& inputs, const WindowOptions& options,
@@ -39,9 +40,9 @@ class WindowedImages final : public Pictures {
 
   std::optional<MicroBatch> next() override;
   void take(const MicroBatch& batch, const Outputs& outputs) override;
-  // Once all was taken: ends the pictures that no window follows.
+  // Called once everything was taken: completes the pictures that no window follows.
   void finish();
-  const GatheredWindows& gathered() const noexcept { return gathered_; }  // of a band
+  const GatheredWindows& gathered() const noexcept { return gathered_; }  // for a band
 
  private:
   class Slide;
@@ -51,7 +52,7 @@ class WindowedImages final : public Pictures {
   const Net& net_;
   const Inputs& inputs_;
   const WindowOptions& options_;
-  std::vector<std::int32_t> labels_;  // of the maps
+  std::vector<std::int32_t> labels_;  // classes of the maps
   std::filesystem::path maps_;
   std::uint64_t first_;
   std::span<ImageResult> results_;
@@ -59,24 +60,24 @@ class WindowedImages final : public Pictures {
   std::optional<WindowRange> band_;
   GatheredWindows gathered_;
   std::size_t opened_ = 0;
-  std::shared_ptr<Slide> slide_;  // that windows come from
+  std::shared_ptr<Slide> slide_;  // picture that windows are cut from
   std::mutex mutex_;              // guards issued_
-  std::deque<Window> issued_;     // to be taken, in their order
+  std::deque<Window> issued_;     // windows whose results will be taken, in order
 };
 
-// A picture whose windows were all gone over: a number among the inputs, what they said, and its
-// result, which has its size.
+// A picture whose windows are all done: its number among the inputs, their outputs, and its result,
+// which has its size.
 struct GatheredPicture {
   std::uint64_t at;
   const GatheredWindows& windows;
   ImageResult& result;
 };
 
-// Ends it: its answer, its boxes, and the file of its maps in the folder `maps`.
+// Completes it: its answer, its boxes, and the file of its maps in the folder `maps`.
 void conclude(const Net& net, const Inputs& inputs, const WindowOptions& options,
               const std::filesystem::path& maps, const GatheredPicture& picture);
 
-// Where the maps of an input of that name are, in the folder of maps.
+// Path of the maps of an input with that name, in the folder of maps.
 std::filesystem::path map_path(const std::string& name, const MapOptions& options);
 
 }  // namespace winnow::app
