@@ -7,7 +7,7 @@
 namespace winnow::app {
 namespace {
 
-// One image. `side_px` 0: of the size that the net is for.
+// Options for one image. `side_px` 0: the net's usual size.
 train::NetOptions options_of(const train::NetChoice& net, int side_px) {
   train::NetOptions options;
   const int usual_px = train::default_side_px(net);

@@ -47,7 +47,7 @@ Json json_of_training(const train::TrainResult& result, const std::string& tta) 
   return json;
 }
 
-// What became of a run, for people.
+// The result of a run, for people.
 void tell_result(const train::RunOptions& run, const train::TrainResult& result,
                  const Session& session) {
   say(session, fmt::format("{} steps, {:.0f} images/s; loss {:.4f}",
@@ -71,7 +71,7 @@ void tell_result(const train::RunOptions& run, const train::TrainResult& result,
   say(session, fmt::format("run: {}", run.out.string()));
 }
 
-// Nobody where it is not asked for.
+// Null if no trace is asked for.
 std::unique_ptr<train::RunTrace> make_trace(const std::string& wanted, Session& session) {
   if (wanted.empty()) return nullptr;
   train::TraceSteps steps;
@@ -88,8 +88,8 @@ void say_threads(const ThreadPlan& threads, const Session& session) {
                            alike ? "each" : "rank 0", own));
 }
 
-// Classes that look like mistakes, before they are trained on. The cache may be on another machine,
-// and is then where its files were placed; where it cannot be looked at, nothing is said.
+// Prints remarks on classes that look like mistakes, before training. The cache may be on another
+// machine; then its placed files are read. Prints nothing if it cannot be read.
 void say_classes(const train::DataOptions& data, const Session& session) {
   const std::filesystem::path& elsewhere = data.placement.files_at;
   std::vector<std::string> remarks;
@@ -99,14 +99,14 @@ void say_classes(const train::DataOptions& data, const Session& session) {
     remarks = data.selection.empty()
                   ? remarks_on_classes(cache.manifest())
                   : remarks_on_classes(cache, cache.read_selection(data.selection));
-  } catch (const std::exception&) {  // what is wrong is said by who needs it
+  } catch (const std::exception&) {  // whoever needs the cache reports what is wrong
     return;
   }
   say_each(session, remarks);
 }
 
-// Where the figures of `run` go besides its folder, from its next line on; null where they go
-// nowhere, and on all ranks but 0. It outlives the training. Collective.
+// Serves the figures of `run` besides its folder, from its next row on. Null if not asked for, and
+// on ranks other than 0. It outlives the training. Collective.
 std::unique_ptr<MetricsOutlet> open_outlet(const MetricsOutletOptions& wanted,
                                            train::RunOptions& run, const Session& session) {
   std::unique_ptr<MetricsOutlet> outlet;
@@ -128,7 +128,7 @@ pipeline::PlacedShards place(const MemoryOptions& wanted, const train::DataOptio
   return place_shards(data.cache, memory, session);
 }
 
-// All of it once it is known who watches.
+// The training, once it is known who watches.
 void train_watched(const TrainRequest& request, train::RunTrace* trace, const TrainWatched& watched,
                    const TrainOnlookers& onlookers) {
   Session& session = watched.session;
@@ -139,7 +139,8 @@ void train_watched(const TrainRequest& request, train::RunTrace* trace, const Tr
   say_threads(options.execution.threads, session);
   const Json machines = tell_machines(choice.threads, session);
   if (!choice.recipe.sentence.empty()) say(session, choice.recipe.sentence);
-  std::vector<std::string> folds;  // before shards are placed, as selections may go with them
+  // before shards are placed, because selections may be placed with them
+  std::vector<std::string> folds;
   if (request.folds > 0) {
     folds = make_fold_selections(options.data, options.recipe.loss, options.run, request.folds,
                                  session);

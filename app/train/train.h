@@ -17,46 +17,45 @@ namespace winnow::app {
 
 struct TrainRequest {
   TrainChoice choice;
-  bool resume = false;      // go on from the newest complete checkpoint
+  bool resume = false;      // resume from the newest complete checkpoint
   std::uint32_t folds = 0;  // 0: one run
   std::string trace_steps;  // FIRST-LAST or +COUNT; empty: none
   MetricsOutletOptions metrics;
   bool json = false;
 };
 
-// Where one run is shown while it is trained.
+// Where a run is shown during training.
 struct TrainView {
   ProgressSink progress;
   std::function<void(const std::string& sentence)> say;
-  std::shared_ptr<void> shown{};  // it is open as long as this lives
+  std::shared_ptr<void> shown{};  // the view is open as long as this lives
 };
 
-// Where all that a session says is.
+// A view that goes where the session's output goes.
 TrainView plain_view(const Session& session);
 
-// Who watches over a job.
+// A job under health monitoring.
 struct TrainWatched {
-  Session& session;                // to go on with: its communicator marks what this rank waits for
-  health::Board* board = nullptr;  // where the training marks how far it is
-  std::shared_ptr<void> watching{};  // somebody does as long as this lives
+  Session& session;  // continue with this one: its communicator records what this rank waits for
+  health::Board* board = nullptr;    // where the training records its progress
+  std::shared_ptr<void> watching{};  // monitoring lasts as long as this lives
 };
 
-// Who looks on at a training; both may be empty.
+// Observers of a training; both may be empty.
 struct TrainOnlookers {
-  // Collective. What it returns ends before the session that it is given.
+  // Starts monitoring. Collective. The result is destroyed before the session passed to it.
   std::function<TrainWatched(Session& session)> watch;
-  // On every rank, before each run; else plain_view(). `batch`: images of a step.
+  // Opens a view on every rank, before each run; else plain_view(). `batch`: images per step.
   std::function<TrainView(const std::filesystem::path& run, std::int64_t batch,
                           const Session& session)>
       view;
 };
 
-// Trains a net on a cache, alone or on all ranks, and evaluates it; with folds a run for each.
+// Trains a net on a cache, alone or on all ranks, and evaluates it; with folds, one run per fold.
 //
-// Out     The run's folder; sentences; with `json` an object of the schema train, or train_folds.
+// Out     The run's folder; sentences; with `json` an object by the schema train, or train_folds.
 // Ranks   Collective.
-// Throws  UsageError: options that make no sense; StoppedError: a checkpoint is kept; as
-//         train::train() else.
+// Throws  UsageError: bad options; StoppedError: a checkpoint is stored; else as train::train().
 void run_train(const TrainRequest& request, Session& session, const TrainOnlookers& onlookers = {});
 
 }  // namespace winnow::app

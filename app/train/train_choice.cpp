@@ -57,14 +57,14 @@ train::TrainOptions train_options(const TrainChoice& o, const Session& session) 
     if (!o.given.augment.empty()) options.data.augment = pipeline::parse_recipe(o.given.augment);
     options.data.sampling.sampling = pipeline::parse_sampling(o.given.sampling);
     options.data.sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
-    pipeline::check_shuffle_of(options.data.sampling);  // before anything is loaded for it
+    pipeline::check_shuffle_of(options.data.sampling);  // checked before anything is loaded
     if (!o.given.class_weights.empty()) {
       options.class_weights = pipeline::parse_class_weights(o.given.class_weights);
     }
     options.execution.dtype = train::parse_dtype(o.given.dtype);
     options.execution.loss_scale = loss_scale(o.given.loss_scale);
     const std::string& tta = options.run.evaluation.tta;
-    if (!tta.empty()) train::find_test_augmentation(tta);  // or it is unknown
+    if (!tta.empty()) train::find_test_augmentation(tta);  // throws if it is unknown
     train::check_local(options.recipe.local, options.recipe.loss);
     options.start.lr_scales = lr_scales(o.given);
     if (!o.given.no_decay.empty()) options.start.no_decay = no_decay(o.given.no_decay);

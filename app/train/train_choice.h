@@ -10,13 +10,13 @@
 
 namespace winnow::app {
 
-// A recipe of training (training_recipes.h) that was taken.
+// A recipe of training (training_recipes.h) that was applied.
 struct TakenRecipe {
-  std::string own;       // its name, where nobody named one
-  std::string sentence;  // for people: which was taken; empty: none, as with --recipe none
+  std::string own;       // name of a recipe chosen by default
+  std::string sentence;  // which one was applied, for people; empty: none, as with --recipe none
 };
 
-// Words that become options when a verb runs.
+// Words of flags that become options when a verb runs.
 struct TrainWords {
   std::string augment;
   std::string sampling = "uniform";
@@ -25,10 +25,10 @@ struct TrainWords {
   std::string loss_scale = "auto";
   std::vector<std::string> frozen;     // patterns
   std::vector<std::string> lr_scales;  // PATTERN=FACTOR
-  std::vector<std::string> no_decay;   // patterns, or "none" alone; empty: not given
+  std::vector<std::string> no_decay;   // patterns, or only "none"; empty: not given
 };
 
-// What is trained and how, as it was asked for: of all verbs that train or plan a training.
+// The training that the user asked for. Shared by all verbs that train or plan a training.
 struct TrainChoice {
   train::TrainOptions train;
   TrainWords given;
@@ -39,7 +39,7 @@ struct TrainChoice {
   int threads = 0;
 };
 
-// What the choice comes to. Collective.
+// Turns the choice into options. Collective.
 // Throws  UsageError, on all ranks
 train::TrainOptions train_options(const TrainChoice& choice, const Session& session);
 

@@ -49,7 +49,7 @@ void check_folds(const train::LossOptions& loss, double holdout,
   }
 }
 
-// Throws UsageError where the folder has what no folds make.
+// Throws UsageError if the folder has content that folds do not make.
 void check_run_folder(const fs::path& run) {
   if (!fs::exists(run)) return;
   if (!fs::is_directory(run))
@@ -66,16 +66,16 @@ std::string name_of_folds(const train::DataOptions& data, std::uint32_t count) {
   return fmt::format("{}folds{}", data.selection.empty() ? "" : data.selection + "-", count);
 }
 
-// What folds are of.
+// The samples that are divided into folds.
 struct Chosen {
   dedup::Selection selection;
-  std::optional<dedup::ToldGroups> groups;  // which folds cut none of; nothing: they are not known
+  std::optional<dedup::ToldGroups> groups;  // groups that no fold splits; nullopt: unknown
 };
 
-// Everything kept; what is together is what `winnow split` holds together.
+// Keeps everything. Groups are the duplicates that `winnow split` keeps together.
 Chosen choose_all(const Session& session, const pipeline::Cache& cache, dedup::ColumnSource columns,
                   const dedup::SharedWork& work) {
-  dedup::Options how{.policy = {.keep = dedup::KeepPolicy::kFirst}};  // nobody is chosen
+  dedup::Options how{.policy = {.keep = dedup::KeepPolicy::kFirst}};  // no image is chosen
   const dedup::LinksWithEvidence links =
       settle_links(session, {}, images_of(cache, pipeline::pictures_of(cache)), work, columns, how);
   dedup::Selection found = dedup::deduplicate(columns, how, links.source).selection;
@@ -122,7 +122,7 @@ void write_folds(const Session& session, const train::DataOptions& data,
   say(session, fmt::format("folds: selections '{}' to '{}'", names.front(), names.back()));
 }
 
-// What one fold's net says of its samples. Rank 0.
+// Predictions of one fold's net for its samples. Rank 0.
 struct FoldPrediction {
   std::vector<SampleId> ids;
   std::vector<float> probabilities;
@@ -148,7 +148,7 @@ train::EvalResult predict(const fs::path& run, const train::DataOptions& data,
                              [&](const std::string& sentence) { say(session, sentence); });
 }
 
-// All folds' samples, in the order of their ids.
+// The samples of all folds, in the order of ids.
 void join(const std::vector<FoldPrediction>& parts, train::OutOfFold& joined) {
   const std::vector<FoldPlace> places = places_by_id(parts);
   const std::size_t classes = joined.classes.size();
@@ -189,7 +189,7 @@ void write(const train::DataOptions& data, const fs::path& run,
   write_out_of_fold(run, joined, {[&](SampleId id) { return names(id); }, labels});
 }
 
-// Figures of all folds together.
+// Figures over all folds.
 struct Sums {
   std::uint64_t samples = 0;
   double correct = 0;
@@ -226,7 +226,7 @@ std::vector<std::string> make_fold_selections(const train::DataOptions& data,
   comm::on_root(session.comm, [&] {
     check_folds(loss, data.holdout, run.evaluation);
     check_run_folder(run.out);
-    // What a selection is kept as when another replaces it is the longest name.
+    // The longest name is that of a replaced selection.
     pipeline::check_selection_name(names.back() + ".previous");
   });
   with_shared_work(session, /*all_links=*/data.selection.empty(),
@@ -249,7 +249,7 @@ void train_folds(const train::TrainOptions& options, const std::vector<std::stri
     train::EvalResult predicted =
         predict(one.run.out, one.data, one.run.evaluation.tta, one.execution, session);
     sums.add(one.run.out, trained, predicted);
-    const std::vector<float>& logits = predicted.evaluation.logits;  // none but on rank 0
+    const std::vector<float>& logits = predicted.evaluation.logits;  // empty on ranks other than 0
     parts[fold] = {std::move(predicted.ids),
                    train::probabilities_of(logits, predicted.classes.size(), sigmoid)};
   }

@@ -5,8 +5,8 @@
 
 namespace winnow::app {
 
-// Tells people, before the first step, what each machine of the job gives to its ranks, a line a
-// machine, and warns where a launcher's binding leaves most cores idle. Collective.
+// Prints, before the first step, what each machine gives to its ranks, one line each. Warns if a
+// launcher's binding leaves most cores idle. Collective.
 //
 // In   threads: --threads
 // Out  the same facts, for --json

@@ -16,15 +16,15 @@ namespace {
 
 using Settings = std::vector<RecipeSetting>;
 
-// What a recipe says of one batch size.
+// A recipe's values for one batch size.
 struct BatchRow {
   double batch, lr, warmup_epochs, momentum, weight_decay, epochs;
 };
 
 std::string text_of(double number) { return fmt::format("{:.9g}", number); }
 
-// Between two rows rate, warm-up and epochs by the straight line, the rest as in the row below.
-// Below the first row and above the last the rate follows the batch.
+// Between two rows: rate, warm-up and epochs are interpolated linearly; the rest is from the row
+// below. Outside the table the rate is proportional to the batch.
 BatchRow row_for(std::span<const BatchRow> rows, double batch) {
   const auto above =
       std::ranges::find_if(rows, [&](const BatchRow& r) { return r.batch >= batch; });
@@ -45,7 +45,7 @@ BatchRow row_for(std::span<const BatchRow> rows, double batch) {
   return row;
 }
 
-// Of LARS: rate, ramps and lengths by the batch, a decay of power 2.
+// LARS: rate, warm-up and length by the batch, polynomial decay of power 2.
 Settings lars_settings(std::string_view net, std::string_view optimizer, const BatchRow& row) {
   return {{"--net", {std::string(net)}},
           {"--image-size", {"224"}},
@@ -117,10 +117,11 @@ Settings he_cifar(const RecipeTask& task) {
           {"--epochs", {"164"}}};
 }
 
-// KellerJordan/cifar10-airbench, legacy/airbench94.py, its rates turned from sums to means of the
-// loss. Two micro-batches stand for its one batch. Left out: norms have no weight decay, the bias
-// of the whitening is trained to the end and not for 3 epochs, and running statistics have no
-// lookahead. Its evaluation of shifted copies is winnow eval --tta airbench94.
+// KellerJordan/cifar10-airbench, legacy/airbench94.py, with rates converted from sums to means of
+// the loss. Two micro-batches stand for its one batch. Its evaluation of shifted copies is winnow
+// eval --tta airbench94.
+// Left out  norms without weight decay, training the bias of the whitening for 3 epochs only,
+//           lookahead of running statistics
 Settings airbench94(const RecipeTask& task) {
   const double batch = task.batch > 0 ? task.batch : 1024;
   const double lr = 1.5 * batch / 1024;
@@ -142,16 +143,16 @@ Settings airbench94(const RecipeTask& task) {
                        {"--label-smoothing", {"0.2"}},
                        {"--epochs", {"9.9"}}};
   if (std::fmod(batch, 2) == 0) settings.push_back({"--micro-batch", {text_of(batch / 2)}});
-  // Other nets have other names.
+  // These parameter names exist in this net only.
   if (task.net.empty() || task.net == "airbench94") {
     settings.push_back({"--lr-scale", {"*.norm?.bias=64"}});
   }
   return settings;
 }
 
-// pytorch/vision, references/classification, of ResNet-50's IMAGENET1K_V2 weights. Left out:
-// repeated augmentation, evaluation of larger images than in training. The decay of the average is
-// 1 - (1 - 0.99998) batch steps / epochs there.
+// pytorch/vision, references/classification, for ResNet-50's IMAGENET1K_V2 weights. There, the
+// decay of the average is 1 - (1 - 0.99998) batch steps / epochs.
+// Left out  repeated augmentation, evaluation of larger images than in training
 Settings torchvision(const RecipeTask& task) {
   const double batch = task.batch > 0 ? task.batch : 1024;
   const double lr = 0.5 * batch / 1024;
@@ -176,8 +177,8 @@ Settings torchvision(const RecipeTask& task) {
           {"--epochs", {"600"}}};
 }
 
-// Kolesnikov et al. 2020 (BiT), section 3.3: milestones at 30, 60 and 90 % of the run, which is
-// counted in epochs here.
+// Kolesnikov et al. 2020 (BiT), section 3.3: milestones at 30, 60 and 90 % of the run, here in
+// epochs.
 Settings finetune(const RecipeTask& task) {
   const double batch = task.batch > 0 ? task.batch : 128;
   const double lr = 0.003 * batch / 512;
@@ -193,7 +194,7 @@ Settings finetune(const RecipeTask& task) {
           {"--epochs", {"20"}}};
 }
 
-// What recipes by SGD have that follow the batch in proportion: numbers of one batch size.
+// Numbers of SGD recipes for one batch size; rates are proportional to the batch.
 struct SgdNumbers {
   double batch, lr, weight_decay, warmup_epochs, epochs;
 };
@@ -210,21 +211,21 @@ Settings sgd_settings(const SgdNumbers& own, const RecipeTask& task, std::string
           {"--epochs", {text_of(own.epochs)}}};
 }
 
-// Short runs of nets for small images: Page 2018, "How to train your ResNet": up to 0.4 for 512
-// images in 5 of 24 epochs and down to 0, both in a straight line, decay 5e-4.
+// Short runs of nets for small images: Page 2018, "How to train your ResNet". For a batch of 512
+// the rate rises linearly to 0.4 in 5 of 24 epochs, then falls linearly to 0; weight decay 5e-4.
 Settings small_images(const RecipeTask& task) {
   Settings settings = sgd_settings({512, 0.4, 5e-4, 5, 24}, task, "poly");
   settings.push_back({"--power", {"1"}});
   return settings;
 }
 
-// Goyal et al. 2017, section 5.1, with half a cosine in place of its steps (He et al. 2019, "Bag of
+// Goyal et al. 2017, section 5.1, with half a cosine instead of steps (He et al. 2019, "Bag of
 // tricks", section 5.1). The warm-up is 5 of 90 epochs.
 Settings goyal_imagenet(const RecipeTask& task) {
   return sgd_settings({256, 0.1, 1e-4, 5, 90}, task, "cosine");
 }
 
-// Of nets without norms, which bear less.
+// For nets without norms, which tolerate less.
 Settings without_nesterov(Settings settings) {
   settings.push_back({"--no-nesterov"});
   return settings;
@@ -241,9 +242,9 @@ Settings krizhevsky_alexnet(const RecipeTask& task) {
   return without_nesterov(sgd_settings({128, 0.01, 5e-4, 1, 90}, task, "cosine"));
 }
 
-// Liu et al. 2022, appendix A.1, without its augmentation. For ViTs it is near to DeiT's (Touvron
-// et al. 2021), which has a warm-up of 5 epochs. The rate follows the root of the batch, as that of
-// Adam should (Malladi et al. 2022).
+// Liu et al. 2022, appendix A.1, without its augmentation. For ViTs it is close to DeiT's (Touvron
+// et al. 2021), which has a warm-up of 5 epochs. The rate is proportional to the square root of the
+// batch, as it should be for Adam (Malladi et al. 2022).
 Settings liu_convnext(const RecipeTask& task) {
   const double batch = task.batch > 0 ? task.batch : 4096;
   return {{"--optimizer", {"adamw"}},
@@ -256,8 +257,9 @@ Settings liu_convnext(const RecipeTask& task) {
           {"--epochs", {"300"}}};
 }
 
-// Zbontar et al. 2021, "Barlow Twins", and its follow-up code for small images: AdamW in place of
-// LARS, which wants batches of thousands. The augmentation is what winnow has of SimCLR's.
+// Zbontar et al. 2021, "Barlow Twins", and its follow-up code for small images: AdamW instead of
+// LARS, which needs batches of thousands. The augmentation contains the steps of SimCLR's that
+// winnow has.
 Settings barlow_twins(const RecipeTask& task) {
   const double batch = task.batch > 0 ? task.batch : 256;
   return {{"--loss", {"barlow_twins"}},
@@ -302,7 +304,7 @@ constexpr std::array kRecipes{
                    barlow_twins},
 };
 
-// Nets whose own recipe does not follow from the size of their images.
+// Nets whose recipe does not follow from the size of their images.
 struct OwnRecipe {
   std::string_view net, recipe;
 };
