@@ -30,7 +30,7 @@ std::string value_of(const std::vector<std::string>& inputs) {
 
 bool is_border(const CLI::ConfigItem& item) { return item.name == "++" || item.name == "--"; }
 
-// Takes what an item of the table says; false if it lies deeper than parameters do.
+// Takes an item of the table. False if it is nested deeper than parameters are.
 bool take(const CLI::ConfigItem& item, std::vector<Step>& steps) {
   if (item.parents.size() > 2) return false;
   if (item.parents.size() == 1) {

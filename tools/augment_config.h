@@ -6,19 +6,19 @@ class App;
 
 namespace winnow::tools {
 
-// Has `program` read a table [augment] in its configuration file, which says a recipe in the order
-// of its lines:
+// Makes `program` read a table [augment] in its configuration file: a recipe in the order of its
+// lines.
 //
 //   [augment]
-//   resized_crop = true                  # with torchvision's parameters
+//   resized_crop = true                  # torchvision's parameters.
 //   flip = "p=0.4"
 //   [augment.erase]
-//   p = 0.1
+//   p = 0.1                              # probability.
 //   area = [0.02, 0.2]
 //
-// It is read as `augment = "resized_crop+flip:p=0.4+erase:p=0.1,area=0.02..0.2"` of [train], where
-// that is not given itself. toml++ would not do: CLI11 reads the rest of the file all the same, and
-// its tables forget the order of their lines.
+// This is read as `augment = "resized_crop+flip:p=0.4+erase:p=0.1,area=0.02..0.2"` in [train],
+// unless that is given itself. toml++ does not help: CLI11 reads the rest of the file anyway, and
+// tables of toml++ lose the order of their lines.
 void read_augment_table(CLI::App& program);
 
 }  // namespace winnow::tools

@@ -43,7 +43,7 @@ void add_json_flag(Verb verb, bool& json) {
   verb.add_flag("--json", json, "Print one JSON object on stdout");
 }
 
-// The benches that decode a data set from memory. `o` must live as long as the verb, which is
+// Adds a benchmark that decodes a data set from memory. `o` must live as long as the verb, which is
 // returned.
 Verb add_held_bench(Verb bench, const std::string& name, const std::string& what, HeldRequest& o) {
   const Verb verb = bench.add_verb(name, what);

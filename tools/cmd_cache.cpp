@@ -63,7 +63,7 @@ Examples:
   winnow cache list
   winnow cache drop cache                # the copy; the cache stays on disk
   winnow cache drop cache --delete       # all of it)");
-  // What is listed and dropped is of one machine.
+  // Lists and drops concern one machine.
   return command_of(cache, {{loads, [o](Session& session) { load_cache(*o, session); }, true},
                             {lists, [o](Session& session) { list_copies(*o, session); }},
                             {drops, [o](Session& session) { drop_copies(*o, session); }}});

@@ -13,7 +13,7 @@
 namespace winnow::tools {
 namespace {
 
-// Returns those that are for a data set in place alone.
+// Returns the flags that are for a data set in place only.
 std::vector<Flag> add_in_place_flags(Verb verb, InPlace& in_place) {
   const auto before = static_cast<std::ptrdiff_t>(verb.flags().size());
   add_reading_flags(verb, in_place.reading);
@@ -21,7 +21,7 @@ std::vector<Flag> add_in_place_flags(Verb verb, InPlace& in_place) {
   std::vector<Flag> own;
   const std::vector<Flag> all = verb.flags();
   for (auto option = all.begin() + before; option != all.end(); ++option) {
-    if (option->name() == "--threads") continue;  // of any export
+    if (option->name() == "--threads") continue;  // for any export
     option->group("Of a data set in place");
     own.push_back(*option);
   }

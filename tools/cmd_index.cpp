@@ -24,7 +24,7 @@
 namespace winnow::tools {
 namespace {
 
-// A verb of the index at `folder`, which must live as long as it.
+// A verb for the index at `folder`, which must live as long as the verb.
 Verb add_index_verb(Verb index, const std::string& name, const std::string& what,
                     std::filesystem::path& folder) {
   const Verb verb = index.add_verb(name, what);
@@ -41,7 +41,7 @@ void add_index_inputs(Verb verb, IndexInputs& inputs) {
   add_reading_flags(verb, inputs.reading);
 }
 
-// Where pictures of the images in an index are, which keeps none: --source, for --report.
+// --source: where to find pictures of the images in an index, which stores none. For --report.
 void add_pictures_flag(Verb verb, std::vector<std::filesystem::path>& sources) {
   verb.add_option("--source", sources,
                   "Of --report: a cache or a data set that was added to the index, to take its "
@@ -50,8 +50,8 @@ void add_pictures_flag(Verb verb, std::vector<std::filesystem::path>& sources) {
       .repeatable();
 }
 
-// Lets --source of `verb` (add_pictures_flag) name what gives features, and pictures to compare, as
-// well.
+// Lets --source of `verb` (add_pictures_flag) also name sources of features and of pictures to
+// compare.
 void let_give_more(Verb verb) {
   verb.flag("--source").needs_not(verb.flag("--report"));
   verb.flag("--source")

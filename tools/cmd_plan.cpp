@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kMostHosts = 4096;
 
-// A data set that is not there.
+// Description of a data set that does not exist yet.
 struct ShapeFlags {
   std::int64_t images = 0;
   std::optional<std::uint64_t> evaluation_images;
@@ -92,7 +92,7 @@ void add_question_flags(Verb verb, PlanFlags& o) {
   group.add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 
-// What of `verb` is given and is a flag of `winnow train`.
+// The given flags of `verb` that are flags of `winnow train`.
 PlannedFlags given_of(Verb verb, const std::set<std::string>& own) {
   PlannedFlags given;
   for (const Flag flag : verb.all_flags()) {

@@ -39,7 +39,7 @@ std::string augment_help() {
          pipeline::recipe_help();
 }
 
-// A run is drawn in the terminal where that is asked for and can be, else told of in lines.
+// Draws a run in the terminal if that is asked for and possible; else prints lines.
 TrainView view_of(const std::filesystem::path& run, std::int64_t batch, bool live,
                   const Session& session, TrainHealth& health) {
   if (live && session.comm.rank() == 0 && can_show_live()) {
@@ -60,7 +60,7 @@ TrainView view_of(const std::filesystem::path& run, std::int64_t batch, bool liv
 }
 
 void run(const TrainFlags& o, Session& session) {
-  TrainHealth* health = nullptr;  // as long as somebody watches
+  TrainHealth* health = nullptr;  // as long as monitoring lasts
   run_train(o.request, session,
             {.watch =
                  [&](Session& traced) {

@@ -9,27 +9,27 @@
 
 namespace winnow::tools {
 
-using namespace app;  // whose functions the verbs bind to flags
+using namespace app;  // verbs bind flags to their functions
 
-// A verb of a verb, such as `winnow index add`, in a function and often a file of its own.
+// A verb of a verb, such as `winnow index add`. It has a function of its own and often a file.
 struct SubVerb {
   Verb verb;
   std::function<void(Session&)> run;
   bool uses_ranks = false;  // may run under mpirun
 };
 
-// One verb of the program: its options, bound to memory that lives as long as `run`.
+// One verb of the program. Its options are bound to memory that lives as long as `run`.
 struct Command {
   Verb verb;
   bool uses_ranks = false;            // may run under mpirun
-  std::function<void(Session&)> run;  // throws; returning is success. Empty where it has verbs
-  // It asks Session::stop, as it has something to finish or to take back; others are ended by the
-  // first signal.
+  std::function<void(Session&)> run;  // throws; returning means success. Empty if it has verbs
+  // The verb polls Session::stop, because it has something to finish or to undo. Other verbs are
+  // ended by the first signal.
   bool stops = false;
-  std::vector<SubVerb> verbs = {};  // of which one was called; empty: it has none
+  std::vector<SubVerb> verbs = {};  // one of them was called; empty: it has none
 };
 
-// One line a verb; each in its own cmd_<verb>.cpp.
+// One line per verb; each is in its own cmd_<verb>.cpp.
 Command add_ingest(Verb program);
 Command add_dedup(Verb program);
 Command add_review(Verb program);
@@ -61,10 +61,10 @@ Command add_doctor(Verb program);
 // Sentences and progress go to stderr, lines to stdout.
 Sinks terminal_sinks();
 
-// Prints lines of a list on stdout. In a terminal, bytes that it would obey are shown as in
-// messages; elsewhere they are what they are.
+// Prints lines of a list on stdout. In a terminal, bytes that would control it are escaped as in
+// messages; elsewhere they are unchanged.
 void print_list(std::string_view lines);
-// The same of any text: what a terminal is given. Pure.
+// The text that a terminal gets for these lines. Pure.
 std::string list_for_terminal(std::string_view lines);
 
 }  // namespace winnow::tools

@@ -32,7 +32,7 @@ PolicyWords keep_policy_words() {
   return words;
 }
 
-// What becomes of duplicates.
+// How duplicates are treated.
 std::vector<Flag> add_policy_flags(Verb whole, const std::string& prefix, DecisionOptions& flags) {
   const Verb verb = whole.titled(kStays);
   const PolicyWords policies = keep_policy_words();
@@ -239,7 +239,7 @@ Flag add_issues_flag(Verb verb, std::optional<std::vector<std::string>>& issues,
           "--issues",
           [&issues](const std::vector<std::string>& names) {
             issues = names;
-            std::erase(*issues, "");  // none was named
+            std::erase(*issues, "");  // no issue was named
           },
           help)
       .delimiter(',')

@@ -13,30 +13,31 @@
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 
-// Flags of several verbs that say what duplicates are, what becomes of them, and where that is
-// told.
+// Flags of several verbs: what counts as a duplicate, what happens to duplicates, and where they
+// are listed.
 namespace winnow::tools {
 
-// Named `prefix` and hash, threshold, risk, precision or least-quality; `prefix` begins with "--".
+// hash, threshold, risk, precision and least-quality, named with `prefix`, which begins with "--".
 // Returns them. `flags` must live as long as `verb`.
 std::vector<Flag> add_choice_flags(Verb verb, const std::string& prefix, ChoiceOptions& flags);
-// --risk and --precision alone.
+// Only --risk and --precision.
 std::vector<Flag> add_demand_flags(Verb verb, const std::string& prefix, ChoiceOptions& flags);
-// --least-quality alone.
+// Only --least-quality.
 Flag add_quality_flag(Verb verb, const std::string& prefix, ChoiceOptions& flags);
 std::vector<Flag> add_verify_flags(Verb verb, const std::string& prefix, ChoiceOptions& flags);
 
-// Named `prefix` and review, which may be given several times. `reviews` must live as long as
-// `verb`.
+// `prefix` + review, which may be given several times. `reviews` must live as long as `verb`.
 Flag add_review_flag(Verb verb, const std::string& prefix,
                      std::vector<std::filesystem::path>& reviews);
-// Named `prefix` and review, prefer or protect. `obeyed` must live as long as `verb`.
+// `prefix` + review, prefer and protect. `obeyed` must live as long as `verb`.
 std::vector<Flag> add_obeyed_flags(Verb verb, const std::string& prefix, Obeyed& obeyed);
 
-// Named `prefix` and what add_choice_flags(), add_verify_flags() and add_obeyed_flags() name, or
-// scope, groups, keep, on-leak, split-order, on-conflict, mode, thin or drop-issues, which with
-// --drop- is --drop-issues, too; `prefix` begins with "--". Returns them. `flags` must live as long
-// as `verb`.
+// All options of a deduplication, named with `prefix`, which begins with "--". Returns them.
+// `flags` must live as long as `verb`.
+//
+// Flags   those of add_choice_flags(), add_verify_flags() and add_obeyed_flags(); scope, groups,
+//         keep, on-leak, split-order, on-conflict, mode, thin, drop-issues.
+// --drop- as the prefix makes --drop-issues, without a second "drop".
 std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, DecisionOptions& flags);
 
 // --features and --cosine.
@@ -49,7 +50,7 @@ void add_list_flags(Verb verb, ListPlaces& flags);
 // --report. `path` must live as long as `verb`.
 void add_report_flag(Verb verb, std::filesystem::path& path);
 
-// --issues, with names or without: then it has none. `issues` must live as long as `verb`.
+// --issues, with names or without: then the list is empty. `issues` must live as long as `verb`.
 Flag add_issues_flag(Verb verb, std::optional<std::vector<std::string>>& issues,
                      const std::string& help);
 

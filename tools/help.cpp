@@ -13,7 +13,7 @@
 namespace winnow::tools {
 namespace {
 
-// A verb's help, from what `winnow reference` knows of it.
+// A verb's help, made from its reference.
 class Help final : public CLI::Formatter {
  public:
   Help(std::vector<std::string> usual, std::string examples)
@@ -35,7 +35,7 @@ class Help final : public CLI::Formatter {
   std::string examples_;
 };
 
-// Of the options of a verb or of its groups.
+// Flags of the verb and of its groups.
 std::vector<std::string> flags_of(const CLI::App& verb) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : verb.get_options()) {
@@ -57,7 +57,7 @@ std::vector<std::string> verbs_of(const CLI::App& app) {
   return verbs;
 }
 
-// The first verb or flag that `app` itself does not know, as a sentence; `called` is its name.
+// A sentence about the first verb or flag that `app` does not know. `called`: name of `app`.
 std::string unknown_to(const CLI::App& app, const std::string& called) {
   const std::vector<std::string> verbs = verbs_of(app);
   for (const std::string& given : app.remaining()) {
@@ -82,7 +82,7 @@ void bring_config_forward(std::vector<std::string>& words) {
   }
 }
 
-// Of the options of `app` and all that is below it.
+// Variables of the options of `app` and of everything below it.
 void add_variables(const CLI::App& app, std::vector<std::string>& names) {
   for (const CLI::Option* option : app.get_options()) {
     if (!option->get_envname().empty()) names.push_back(option->get_envname());
@@ -104,7 +104,7 @@ std::string unknown_variable(const CLI::App& program) {
   const CLI::App& called = *program.get_subcommands().front();
   std::vector<std::string> known;
   add_variables(called, known);
-  std::vector<std::string> others;  // of verbs with longer names: tune and tune-lr
+  std::vector<std::string> others;  // verbs with longer names: tune and tune-lr
   for (const CLI::App* verb : program.get_subcommands({})) {
     if (verb != &called && prefix_of(*verb).starts_with(prefix_of(called))) {
       others.push_back(prefix_of(*verb));
@@ -128,7 +128,7 @@ void describe_by_reference(CLI::App& program) {
 }
 
 void shorten_help(Verb verb, std::vector<std::string> flags, const std::string& examples) {
-  for (const std::string& flag : flags) verb.flag(flag);  // throws where there is none
+  for (const std::string& flag : flags) verb.flag(flag);  // throws if there is no such flag
   flags.insert(flags.end(), {"--help", "--help-all"});
   verb.app().formatter(std::make_shared<Help>(std::move(flags), examples));
 }

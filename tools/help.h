@@ -8,18 +8,18 @@
 
 #include "tools/flags/flags.h"
 
-// What the command line says of itself, and of words that it does not know.
+// Help of the command line, and messages about words that it does not know.
 namespace winnow::tools {
 
-// Has the program's help, and that of verbs that it gets later, made of reference_of().
+// Makes help from reference_of(), for the program and verbs that it gets later.
 void describe_by_reference(CLI::App& program);
 
-// For a verb of many options, once it has them: --help shows these, in this order, then `examples`;
-// --help-all shows every option and the verb's footer. Flags are named as "--out"; CLI::Error for
-// one that the verb does not have.
+// For a verb with many options, once it has them: --help shows these, in this order, then
+// `examples`; --help-all shows every option and the verb's footer. Flags are named as "--out".
+// Throws CLI::Error for a flag that the verb lacks.
 void shorten_help(Verb verb, std::vector<std::string> flags, const std::string& examples);
 
-// A line for each row of a table: its name and what it is.
+// A line for each row of a table: name and description.
 template <class Rows>
 std::string table_of(const Rows& rows) {
   std::size_t width = 14;
@@ -29,20 +29,20 @@ std::string table_of(const Rows& rows) {
   return text;
 }
 
-// `help [VERB...]` as `VERB... --help`, `version` as `--version`, and --config FILE before the verb
-// wherever it stands in front of `--`; other words as they are.
-// `words` begin with the program's name.
+// Rewrites words, which begin with the program's name:
+// - `help [VERB...]` becomes `VERB... --help`, `version` becomes `--version`
+// - --config FILE moves before the verb, if it is in front of `--`
 std::vector<std::string> in_flags(std::vector<std::string> words);
 
-// A variable of the environment that begins as those of the verb that was called and is none of
-// them, as a sentence: WINNOW_TRAIN_BATCHSIZE. Empty: there is none.
+// A sentence about an environment variable that begins like those of the called verb and is none of
+// them, such as WINNOW_TRAIN_BATCHSIZE. Empty: there is none.
 std::string unknown_variable(const CLI::App& program);
 
-// After `program` was parsed: a sentence about the first verb or flag that it does not know, with
-// the one that may have been meant and where to look; empty where there is none.
+// Call after `program` was parsed: a sentence about the first unknown verb or flag, with a likely
+// correction and where to look. Empty if there is none.
 std::string unknown_word(const CLI::App& program);
 
-// "winnow index add": what was parsed of `program`, for "see ... --help".
+// "winnow index add": the verb that was parsed, for "see ... --help".
 std::string parsed_verb(const CLI::App& program);
 
 }  // namespace winnow::tools

@@ -2,11 +2,11 @@
 
 namespace winnow::tools {
 
-// Bytes that go to stderr before a signal ends this process there and then, as to bring a terminal
-// back; they outlive that. Null: none. Safe from any thread.
+// Bytes that go to stderr before a signal ends this process at once, such as to restore a terminal.
+// They must stay valid. Null: none. Thread-safe.
 void set_last_words(const char* text) noexcept;
 
-// Takes them: nullptr from then on. For a handler of signals.
+// Returns them and resets them to null. For a signal handler.
 const char* take_last_words() noexcept;
 
 }  // namespace winnow::tools

@@ -33,7 +33,7 @@
 namespace winnow::tools {
 namespace {
 
-// As xterm's control sequences: the alternate screen, no cursor, lines that end at the edge.
+// Control sequences of xterm: alternate screen, hidden cursor, no line wrap.
 constexpr std::string_view kOpen = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 constexpr const char* kClose = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 constexpr std::string_view kHome = "\x1b[H";
@@ -58,7 +58,7 @@ void draw(LiveScreen& screen, const LiveState& state) {
 
 void print(const std::string& sentence) { say_line(printable(sentence)); }
 
-// A number of config.json, 0 where it has none.
+// A number of config.json, 0 if it has none.
 double number(const std::map<std::string, std::string>& settings, const std::string& name) {
   const auto text = settings.find(name);
   double value = 0;
@@ -68,7 +68,7 @@ double number(const std::map<std::string, std::string>& settings, const std::str
   return std::isfinite(value) ? value : 0;
 }
 
-// Of a run that is watched from outside: what its last line says.
+// Progress of a run that is watched from outside, from its last row.
 void take_place(LiveState& state, double epochs) {
   const train::MetricsRow& last = state.last;
   if (last.step <= 0 || last.epoch <= 0) return;
@@ -81,7 +81,7 @@ void take_place(LiveState& state, double epochs) {
   state.note = fmt::format("epoch {:.2f} of {:.4g}", std::min(last.epoch, epochs), epochs);
 }
 
-// Seconds since a file was written; none: it is not there.
+// Seconds since a file was written; nullopt: it does not exist.
 std::optional<double> age_of(const fs::path& path) {
   std::error_code error;
   const auto written = fs::last_write_time(path, error);
@@ -89,7 +89,7 @@ std::optional<double> age_of(const fs::path& path) {
   return std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count();
 }
 
-// The end of a file that others write, or may take away meanwhile.
+// The end of a file that another process writes, and may remove.
 std::string end_of(const fs::path& path) {
   constexpr std::uint64_t kMost = 4096;
   try {
@@ -103,7 +103,7 @@ std::string end_of(const fs::path& path) {
   }
 }
 
-// What health says of who waits for whom, if it did so lately.
+// Recent messages of the health log about who waits for whom.
 std::vector<std::string> said_by_health(const fs::path& run) {
   constexpr double kLately = 600;
   constexpr std::size_t kMost = 2;
@@ -117,7 +117,7 @@ std::vector<std::string> said_by_health(const fs::path& run) {
   return lines;
 }
 
-// Takes what a run wrote since this was asked last.
+// Reads what a run wrote since the last call.
 void look(LiveState& state, train::MetricsTail& tail, const fs::path& run) {
   follow(state, tail);
   std::error_code none;
@@ -171,7 +171,7 @@ std::string how_it_is(const LiveState& run) {
   return "Ctrl-C leaves this view, not the run";
 }
 
-// Waits for so long, or until it is asked to stop.
+// Waits for that time, or until a stop is requested.
 void pause(std::chrono::milliseconds most, const StopRequested& stop) {
   constexpr std::chrono::milliseconds kStep(50);
   for (; most > kStep && !stop(); most -= kStep) std::this_thread::sleep_for(kStep);
@@ -192,7 +192,7 @@ void draw_runs(std::vector<WatchedRun>& runs, const StopRequested& stop) {
   }
 }
 
-// A line where a run has news.
+// Prints a line for each run with news.
 void print_runs(std::vector<WatchedRun>& runs, bool once, const StopRequested& stop) {
   std::vector<std::string> before(runs.size());
   std::set<std::string> said;
@@ -210,7 +210,7 @@ void print_runs(std::vector<WatchedRun>& runs, bool once, const StopRequested& s
       if (line != before[i]) fmt::print("{}\n", line);
       before[i] = std::move(line);
     }
-    if (std::fflush(stdout) != 0 || once) return;  // who read it is gone, say
+    if (std::fflush(stdout) != 0 || once) return;  // the reader is gone
     if (!all_over) pause(std::chrono::seconds(1), stop);
   }
 }
@@ -263,7 +263,7 @@ LiveRun::~LiveRun() {
 void LiveRun::show(const Progress& progress) {
   constexpr std::chrono::milliseconds kPause(250);
   const auto now = Clock::now();
-  const bool first = !screen_.is_open();  // which this alone changes
+  const bool first = !screen_.is_open();  // changed only here
   if (!first && now - drawn_ < kPause && progress.done < progress.total) return;
   drawn_ = now;
   if (first) {

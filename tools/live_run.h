@@ -19,13 +19,13 @@ namespace winnow::tools {
 bool can_show_live();
 
 struct TerminalSize {
-  int columns = 79;  // without the last one, where a line that is erased to its end loses a letter
+  // without the last column, where a line loses a letter when it is erased to its end
+  int columns = 79;
   int rows = 24;
 };
 
-// The whole screen of the terminal at stderr, from the first frame until it is closed; then what
-// was there before is back, also where a signal ends the process meanwhile (stop_signals.h). One at
-// a time.
+// The whole screen of the terminal at stderr, from the first frame until close. Closing restores
+// the previous content, also if a signal ends the process (stop_signals.h). One at a time.
 class LiveScreen {
  public:
   LiveScreen() = default;
@@ -36,28 +36,28 @@ class LiveScreen {
   bool is_open() const noexcept { return open_; }
   void close() noexcept;
 
-  // Draws a frame of the lines that `make` returns for the terminal as large as it is now. Lines
-  // take the place of those before without the screen being emptied, in one write.
+  // Draws the lines that `make` returns for the current size of the terminal. They replace the
+  // previous lines in one write, without clearing the screen.
   void draw(const std::function<std::vector<std::string>(TerminalSize)>& make);
 
  private:
   bool open_ = false;
 };
 
-// The live view of a run of this process, fed by its progress and by what it writes to
-// metrics.jsonl. It is open from the first progress on; the screen is back when it is destroyed.
+// The live view of a run of this process. Fed by its progress and by its metrics.jsonl. Open from
+// the first progress until destruction, which restores the screen.
 class LiveRun {
  public:
-  // `run`: its folder. `batch`: images of a step.
+  // `run`: its folder. `batch`: images per step.
   LiveRun(const std::filesystem::path& run, std::int64_t batch, StopRequested stop);
   LiveRun(const LiveRun&) = delete;
   LiveRun& operator=(const LiveRun&) = delete;
   ~LiveRun();
 
-  // Draws at most four times a second. From one thread.
+  // Draws at most four times a second. Called by one thread.
   void show(const Progress& progress);
-  // A sentence for people: on stderr before the view is open; then in it, and on stderr at its end.
-  // From any thread.
+  // A sentence for people: on stderr before the view opens; then in the view, and on stderr at its
+  // end. Thread-safe.
   void say(const std::string& sentence);
 
  private:
@@ -66,8 +66,9 @@ class LiveRun {
   const std::filesystem::path run_;
   StopRequested stop_;
   train::MetricsTail tail_;
-  LiveState state_;   // of show() alone, which reads files: one that hangs holds up no sentence
-  std::mutex mutex_;  // of the following
+  // used by show() alone, which reads files: a file that hangs delays no sentence
+  LiveState state_;
+  std::mutex mutex_;  // guards the following
   LiveState shown_;
   LiveScreen screen_;
   Clock::time_point begin_{};
@@ -76,12 +77,12 @@ class LiveRun {
 
 struct WatchOptions {
   std::vector<std::filesystem::path> runs;
-  bool once = false;  // say how they are, and that is all
+  bool once = false;  // print the state once and return
 };
 
-// Shows runs of this machine or another as they go on, until `stop`: one as a whole, of several a
-// row each. Where stderr is no terminal, or `once`: lines on stdout, where a run has news, until
-// all have ended. Throws UsageError where one of them is none.
+// Shows runs of this machine or another while they go on, until `stop`: a single run in full,
+// several as a row each. If stderr is no terminal, or with `once`: lines on stdout, when a run has
+// news, until all have ended. Throws UsageError if one of them is no run.
 void watch_runs(const WatchOptions& options, const StopRequested& stop);
 
 }  // namespace winnow::tools

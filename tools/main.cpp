@@ -25,7 +25,7 @@
 namespace winnow::tools {
 namespace {
 
-// A report that went to a full disk or a closed pipe is lost, and only the last flush knows.
+// Only the last flush tells that a report was lost to a full disk or a closed pipe.
 void flush_report() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     throw_errno("cannot write to the standard output");
@@ -34,7 +34,7 @@ void flush_report() {
 
 void say_failure(const std::string& why) { say_line(failure(why)); }
 
-// Open MPI's launcher sends SIGTERM to its ranks where it gets that or Ctrl-C.
+// Open MPI's launcher sends its ranks SIGTERM when it gets SIGTERM or Ctrl-C itself.
 void warn_of_mpirun(const Command& command, const comm::Communicator& comm) {
   const bool by_mpirun = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr;
   if (!command.stops || !by_mpirun || comm.rank() != 0) return;
@@ -44,7 +44,7 @@ void warn_of_mpirun(const Command& command, const comm::Communicator& comm) {
       "time send SIGUSR1 to mpirun, which waits\n");
 }
 
-// A flag of `verb` or one of its groups; nullptr where it has none.
+// A flag of `verb` or one of its groups; nullptr if it has none.
 const CLI::Option* find_flag(const CLI::App& verb, const std::string& flag) {
   if (const CLI::Option* option = verb.get_option_no_throw(flag)) return option;
   for (const CLI::App* group : verb.get_subcommands([](const CLI::App*) { return true; })) {
@@ -59,7 +59,7 @@ double seconds_of(const CLI::Option* flag, double otherwise) {
 }
 
 void say_who_is_not_reached(const Introduction& self, const std::vector<std::string>& texts) {
-  constexpr double kPatience = 2;  // seconds, in which a machine of one network answers
+  constexpr double kPatience = 2;  // seconds in which a machine on the same network answers
   std::vector<Introduction> others;
   for (const std::string& text : texts) {
     if (auto other = parse_introduction(text)) others.push_back(std::move(*other));
@@ -69,7 +69,7 @@ void say_who_is_not_reached(const Introduction& self, const std::vector<std::str
 }
 
 std::unique_ptr<comm::Communicator> join_ranks(const CLI::App& verb) {
-  constexpr double kWarning = 10;  // as of train
+  constexpr double kWarning = 10;  // default of train
   constexpr double kTimeout = 1800;
   constexpr const char* kFlag = "--hang-timeout";
   const CLI::Option* const timeout = find_flag(verb, kFlag);
@@ -109,7 +109,7 @@ int main_of(int argc, char** argv) {
   return run(chosen, session, &flush_report);
 }
 
-// The options are not parsed yet. A word that only looks like a verb costs one more start.
+// Options are not parsed yet. A word that only looks like a verb costs one more start.
 bool computes(char** argv) {
   for (char** word = argv; *word != nullptr; ++word) {
     if (*word == std::string_view("train") || *word == std::string_view("eval")) return true;
@@ -122,9 +122,9 @@ bool computes(char** argv) {
 //
 // In          `argv`: the words of this process
 // Out         OMP_WAIT_POLICY=passive and GOMP_SPINCOUNT in the environment of train and eval. The
-//             library of OpenMP reads them when it is loaded, so the program executes itself once
+//             OpenMP library reads them when it is loaded, so the program executes itself once
 //             more: same words, same process id.
-// Left alone  Other verbs; what the user set; a program that cannot execute itself.
+// Unchanged   other verbs; variables that the user set; a program that cannot execute itself
 // Call it     First in main: before MPI, threads, open files, and a configuration from a pipe.
 void decide_openmp_waiting(char** argv) {
   if (!computes(argv)) return;
@@ -133,12 +133,11 @@ void decide_openmp_waiting(char** argv) {
   if (getauxval(AT_BASE) == 0) return;
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
   ::setenv("GOMP_SPINCOUNT", "1000", 0);
-  // By its path, so that ps and pkill go on calling it winnow. Where that has gone, by the link.
+  // By its path, so that ps and pkill still show the name winnow. If the path is gone, by the link.
   std::error_code none;
   ::execv(std::filesystem::read_symlink("/proc/self/exe", none).c_str(), argv);
   ::execv("/proc/self/exe", argv);
-  // They return only where they failed. Training is slower on a shared machine then, and no less
-  // right.
+  // Both return only on failure. Then training is slower on a shared machine, and as correct.
 }
 
 }  // namespace

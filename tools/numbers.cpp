@@ -37,7 +37,7 @@ bool lies_in(const Whole& number, std::int64_t least, std::uint64_t most) {
   if (!number.negative || number.magnitude == 0) {
     return number.magnitude <= most && (least < 0 || number.magnitude >= std::uint64_t(least));
   }
-  // Two's complement: the magnitude of the least number is one more than that of the largest.
+  // In two's complement, the magnitude of the least number is one more than that of the largest.
   return least < 0 && number.magnitude - 1 <= static_cast<std::uint64_t>(-(least + 1));
 }
 

@@ -8,30 +8,30 @@
 
 namespace winnow::tools {
 
-// The one way in which flags take numbers. A number is finite and lies in the range that the help
-// shows; anything else is refused with that range, and nothing is rounded or cut down to fit.
+// Parsing of numbers in flags, in one place. A number must be finite and within the range that the
+// help shows. Anything else is refused with that range; nothing is rounded or clipped.
 
-// Counts that are an int.
+// For counts that are an int.
 inline constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();
 inline constexpr std::int64_t kMostCores = 8192;
 inline constexpr std::int64_t kMostMib = std::int64_t{1} << 30;
 inline constexpr std::int64_t kMostBatch = std::int64_t{1} << 30;
-inline constexpr std::int64_t kMostBits = 1 << 20;  // of a threshold; hashes have fewer
+inline constexpr std::int64_t kMostBits = 1 << 20;  // for thresholds; hashes have fewer
 inline constexpr double kMostRisk = 1e18;           // expected false pairs
 inline constexpr double kMostSeconds = 1e7;
 using train::kMostEpochs;
 
-// Whole numbers in [least, most], as C writes them: decimal, hexadecimal with 0x, or octal with a
+// Whole numbers in [least, most], written as in C: decimal, hexadecimal with 0x, or octal with a
 // leading 0, so 010 is 8. Separators, as in 1_000 or 1'000, are refused.
 Check whole_in(std::int64_t least, std::int64_t most);
-// Any of 64 bits.
+// Any 64-bit number.
 Check seeds();
-// 0, for as many as there are, to kMostCores.
+// 0 (all available) to kMostCores.
 Check cores();
 
-// Numbers between 0 and 1 may be said as percentages, too: 10% is 0.1.
+// Numbers between 0 and 1 may also be percentages: 10% is 0.1.
 Check real_in(double least, double most);
-Check real_above(double least, double most);  // which itself is excluded
+Check real_above(double least, double most);  // `least` itself is excluded
 Check real_in(const train::Range& range);
 
 }  // namespace winnow::tools

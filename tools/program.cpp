@@ -40,9 +40,9 @@ void tell_each_line(const Sinks& to, std::string_view text) {
   }
 }
 
-// Any option can come from the environment: --batch-size of train is WINNOW_TRAIN_BATCH_SIZE, and
-// --rounds of bench decode WINNOW_BENCH_DECODE_ROUNDS. `app` is the verb, a verb of its own or one
-// of its option groups.
+// Every option can come from the environment: --batch-size of train is WINNOW_TRAIN_BATCH_SIZE,
+// --rounds of bench decode WINNOW_BENCH_DECODE_ROUNDS. `app`: the verb, one of its verbs or option
+// groups.
 void name_environment(CLI::App& app, const std::string& verb) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_lnames().empty() || option == app.get_help_ptr() ||
@@ -60,7 +60,7 @@ void name_environment(CLI::App& app, const std::string& verb) {
   }
 }
 
-// What is this rank's of the cores that ranks of its machine may run on. Collective.
+// This rank's share of the cores that ranks of its machine may run on. Collective.
 double own_cores(comm::Communicator& comm) {
   std::string mine;
   for (const int core : cores_of(0)) mine += std::to_string(core) + ' ';
@@ -109,7 +109,7 @@ void describe(CLI::App& program) {
   program.footer(kFooter);
 }
 
-// What `winnow` alone says first.
+// The first part of the output of `winnow` alone.
 std::string verbs_in_groups(const CLI::App& program) {
   return program.get_description() + "\n" + verbs_text(reference_of(program));
 }
@@ -118,7 +118,7 @@ void read_words(CLI::App& app, const std::vector<const char*>& words) {
   try {
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::RequiredError&) {
-    Verb(app).take_environment();  // what it has is refused before what is missing
+    Verb(app).take_environment();  // invalid values are reported before missing ones
     throw;
   }
   Verb(app).take_environment();
@@ -128,7 +128,7 @@ std::string with_place(const std::string& sentence, const std::string& verb) {
   return sentence + (sentence.ends_with('?') ? " See " : "; see ") + verb + " --help";
 }
 
-// What is wrong with the words that were given, with where to look; or the help that was asked for.
+// Prints what is wrong with the words, and where to look; or the help that was asked for.
 // Out  the exit code
 int explain(const CLI::App& program, const CLI::ParseError& error, bool no_words, const Sinks& to) {
   const bool is_help = error.get_exit_code() == 0;  // or --version
@@ -154,7 +154,7 @@ int explain(const CLI::App& program, const CLI::ParseError& error, bool no_words
   return 2;
 }
 
-// In the order of the help, a row a group.
+// In the order of the help, one row per group.
 std::vector<Command> verbs_of(Verb program) {
   using Add = Command (*)(Verb);
   struct Group {
@@ -179,12 +179,12 @@ std::vector<Command> verbs_of(Verb program) {
   return commands;
 }
 
-// Before a verb does anything: were the processes of this launch started so that they are ranks,
-// and may they be? `command`: "winnow train". A verb that does not use ranks leaves the launch, as
-// what it starts are no ranks of it.
+// Checks, before a verb does anything, whether the processes of this launch are ranks, and whether
+// they may be. `command`: "winnow train". A verb without ranks leaves the launch, because processes
+// that it starts are no ranks of it.
 //
-// Throws  UsageError, on all ranks: several processes run a verb that uses ranks and are not, all,
-//         ranks of one job; several ranks run one that does not
+// Throws  UsageError, on all ranks: several processes run a verb with ranks but are not, all, ranks
+//         of one job; several ranks run a verb without ranks
 void require_ranks(comm::Communicator& comm, const std::string& command, bool uses_ranks) {
   const comm::Launch launch = comm::this_launch();
   comm::on_all(comm, [&] {
@@ -224,7 +224,7 @@ std::optional<int> Program::parse(std::vector<std::string> words, const Sinks& t
     read_words(*app_, pointers);
   } catch (const CLI::ParseError& error) {
     return explain(*app_, error, no_words, to);
-  } catch (const Error& error) {  // of what --show looks at
+  } catch (const Error& error) {  // in the cache that --show reads
     tell(to, failure(error.what()));
     return comm::exit_code_of_current_exception();
   }
@@ -249,7 +249,7 @@ int run(const Command& command, Session& session, const std::function<void()>& p
     put_out();
     return 0;
   } catch (const comm::PeerError& error) {
-    return error.exit_code();  // the rank that failed has said why
+    return error.exit_code();  // the failing rank has reported the reason
   } catch (const std::exception& error) {
     const int code = comm::exit_code_of_current_exception();
     const std::string where = comm.size() > 1 ? fmt::format("rank {}: ", comm.rank()) : "";
@@ -257,7 +257,7 @@ int run(const Command& command, Session& session, const std::function<void()>& p
     tell(session.to,
          fmt::format("winnow: {}{}", where,
                      what == "std::bad_alloc" ? "there is not enough memory for this" : what));
-    // Others may be waiting for this rank in a collective, unless they know.
+    // Other ranks may wait for this one in a collective, unless they know of the error.
     const bool agreed = dynamic_cast<const comm::AgreedError*>(&error) != nullptr;
     if (comm.size() > 1 && !agreed) comm.abort(code);
     return code;

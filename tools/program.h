@@ -14,8 +14,8 @@ class App;
 
 namespace winnow::tools {
 
-// The command line of winnow: every verb, and the variables of the environment and the
-// configuration file that may say what options do.
+// The command line of winnow: all verbs, and the environment variables and configuration file for
+// their options.
 class Program {
  public:
   Program();
@@ -23,11 +23,11 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // Takes what was typed; words[0] is what the program was called by.
-  // Out  the exit code, where nothing is left to be done: help was given, or the words make no
-  //      sense; `to` has been told
+  // Parses the words; words[0] is the program's name.
+  // Out  the exit code if nothing is left to do: help was printed, or the words were wrong; `to`
+  //      got the message
   std::optional<int> parse(std::vector<std::string> words, const Sinks& to);
-  // After parse() came to nothing else: the verb.
+  // The verb, if parse() returned nothing.
   const Command& called() const;
 
  private:
@@ -35,12 +35,12 @@ class Program {
   std::vector<Command> commands_;
 };
 
-// Runs what was called, on this rank. What it throws becomes a sentence, and ends the other ranks.
-// put_out  called last: sees to it that the session's lines have arrived, else throws
+// Runs the called verb on this rank. An exception becomes a message, and ends the other ranks.
+// put_out  called last: throws unless the session's lines have arrived
 // Out      the exit code
 int run(const Command& command, Session& session, const std::function<void()>& put_out);
 
-// Why nothing came of it, as the program says it.
+// The program's message about a failure.
 std::string failure(const std::string& why);
 
 }  // namespace winnow::tools

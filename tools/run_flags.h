@@ -8,20 +8,20 @@
 #include "train/run/record/stored_run.h"
 #include "train/run/record/stored_weights.h"
 
-// Flags of several verbs that train, or read what was trained.
+// Flags of several verbs that train, or read results of training.
 namespace winnow::tools {
 
 // --checkpoint and --ema of verbs that read a run. `choice` must outlive `verb`.
 void add_checkpoint_flags(Verb verb, train::CheckpointChoice& choice);
 
-// --net, --image-size and --eval-resize of verbs that read weights of a file, too, which their
-// helps call `what`. `file` must outlive `verb`.
+// --net, --image-size and --eval-resize of verbs that also read weights files, which their help
+// calls `what`. `file` must outlive `verb`.
 void add_file_net_flags(Verb verb, const std::string& what, train::FileNetOptions& file);
 
-// --lanes and --threads, as TrainJobs has them.
+// --lanes and --threads, see TrainJobs.
 void add_lane_flags(Verb verb, int& lanes, int& threads);
 
 void add_memory_flags(Verb verb, MemoryOptions& flags);
-void add_machine_flags(Verb verb, MemoryOptions& flags);  // of those the ones about machines
+void add_machine_flags(Verb verb, MemoryOptions& flags);  // only the flags about machines
 
 }  // namespace winnow::tools

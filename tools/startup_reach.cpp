@@ -19,11 +19,11 @@ namespace winnow::tools {
 namespace {
 
 constexpr std::size_t kMostText = 1000;
-constexpr std::size_t kMostHosts = 4;  // that a sentence names
+constexpr std::size_t kMostHosts = 4;  // named in a sentence
 
 Fd open_socket() { return Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
-// Nothing where it is no address.
+// Nullopt if it is no address.
 std::optional<sockaddr_in> address_of(const std::string& text, std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -37,13 +37,13 @@ Reach reach_of(int error) {
   return error == ECONNREFUSED ? Reach::kRefuses : Reach::kSilent;
 }
 
-// A connection that is being made.
+// A connection attempt in progress.
 struct Trial {
   Reach* reach;
   Fd socket;
 };
 
-// Begins to connect, where that does not come to an end at once. Without a socket nothing is known.
+// Starts an attempt unless it ends at once. Without a socket the result is unknown.
 void try_card(const NetworkCard& card, std::uint16_t port, Reach& reach,
               std::vector<Trial>& trials) {
   const auto address = address_of(card.address, port);
@@ -59,7 +59,7 @@ void try_card(const NetworkCard& card, std::uint16_t port, Reach& reach,
   }
 }
 
-// Waits until all have come to an end, or the time is over.
+// Waits until all attempts have ended, or time is up.
 void finish(std::vector<Trial> trials, double seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (!trials.empty()) {
@@ -111,8 +111,8 @@ std::string hosts_text(std::span<const Tried* const> group) {
   return text;
 }
 
-// Machines alike have their cards under the same names, and addresses of their own, which are left
-// out where there are several machines.
+// Similar machines have the same names of cards and different addresses, which are left out for
+// several machines.
 std::string sentence_of(const std::string& host, std::span<const Tried* const> group) {
   const Tried& first = *group.front();
   const auto card_text = [&](const NetworkCard& card) {

@@ -20,14 +20,14 @@
 namespace winnow::tools {
 namespace {
 
-// Of bridges that containers and virtual machines of this machine have among themselves.
+// Whether it is a bridge for containers and virtual machines of this machine.
 bool stays_inside(const NetworkCard& card) {
   constexpr std::array<std::string_view, 8> kNames{"docker", "virbr", "br-",    "veth",
                                                    "cni",    "lxc",   "podman", "vmnet"};
   return std::ranges::any_of(kNames, [&](auto name) { return card.name.starts_with(name); });
 }
 
-// Where no launcher says, each rank is the first.
+// If no launcher says, each rank is the first.
 bool is_first_of_machine() {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {
     if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";

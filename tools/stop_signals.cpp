@@ -15,8 +15,8 @@
 namespace winnow::tools {
 namespace {
 
-// Static because a signal handler reaches nothing else. When the first signal of a kind came, in ms
-// of the clock, plus 1; 0: not yet.
+// When the first signal of a kind came, in ms of the clock, plus 1; 0: not yet. Static, because a
+// signal handler reaches nothing else.
 std::atomic<std::int64_t> first_int{0};
 std::atomic<std::int64_t> first_term{0};
 std::atomic<std::int64_t> first_usr1{0};
@@ -30,9 +30,10 @@ static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 static_assert(std::atomic<SignalClock>::is_always_lock_free);
 
 constexpr std::array kSignals{SIGINT, SIGTERM, SIGUSR1, SIGHUP};
-constexpr int kStopped = 75;  // as comm::exit_code_of_current_exception has it of a StoppedError
+// exit code of a StoppedError, as in comm::exit_code_of_current_exception
+constexpr int kStopped = 75;
 
-// What whoever starts winnow may have it ignore, as nohup does, and whether it did.
+// A signal that the parent may have ignored, as nohup does, and whether it did.
 struct Ignorable {
   int number;
   bool at_start = false;
@@ -42,13 +43,13 @@ std::array<Ignorable, 2> ignorable{{{SIGINT}, {SIGHUP}}};
 bool is_ignored(const Ignorable& signal) {
   struct sigaction now {};
   sigaction(signal.number, nullptr, &now);
-  // A library's handler in the place: UCX, which Open MPI 5 brings, takes SIGHUP before main()
+  // A library's handler replaced it: UCX, which comes with Open MPI 5, takes SIGHUP before main()
   // begins.
   const bool was_taken = signal.at_start && now.sa_handler != SIG_DFL;
   return now.sa_handler == SIG_IGN || was_taken;
 }
 
-// Sanitizers cannot be called so early; nor do they need be.
+// Sanitizers cannot be called so early, and need not be.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 void note_ignored() {
   for (Ignorable& signal : ignorable) signal.at_start = is_ignored(signal);
@@ -68,8 +69,8 @@ void say_last_words() noexcept {
   if (const char* const text = take_last_words()) to_stderr(text);
 }
 
-// Those within a second are one: batch systems signal every process of a job, and mpirun hands on
-// what it gets.
+// Signals within a second count as one: batch systems signal every process of a job, and mpirun
+// forwards what it gets.
 extern "C" void note_signal(int number) {
   const std::int64_t ms = clock_ms.load()() + 1;
   std::int64_t first = 0;
@@ -92,10 +93,10 @@ extern "C" void note_signal(int number) {
   std::raise(number);
 }
 
-// The pages of others are whole, so ending here loses nothing.
+// The pages of others are complete, so ending here loses nothing.
 extern "C" void say_bus_error(int) {
   if (has_bus_error.exchange(true)) {
-    for (;;) ::pause();  // another thread says it
+    for (;;) ::pause();  // another thread reports it
   }
   say_last_words();
   to_stderr(
@@ -105,15 +106,15 @@ extern "C" void say_bus_error(int) {
   ::_exit(1);
 }
 
-// Its handlers run here and nowhere else, as all other threads block these signals: oneDNN's
-// kernels of f32 matrix products point the stack register to data of theirs, and a handler would
-// write over what lies below, which damaged the heap of a training that was asked to stop.
+// Runs the handlers on this thread only; all others block these signals. Kernels of oneDNN for f32
+// matrix products let the stack register point to their data, and a handler would overwrite what is
+// below it. That damaged the heap of a stopped training.
 void* take_signals(void* numbers) {
   pthread_sigmask(SIG_UNBLOCK, static_cast<const sigset_t*>(numbers), nullptr);
   for (;;) ::pause();
 }
 
-// Threads that begin later block what the one that begins them does. Where no thread can be had,
+// Later threads inherit the mask of the thread that starts them. If no thread can be started,
 // nothing is blocked.
 void give_signals_a_thread(sigset_t& numbers) noexcept {
   pthread_sigmask(SIG_BLOCK, &numbers, nullptr);

@@ -4,30 +4,28 @@
 
 namespace winnow::tools {
 
-// A clock in ms that never reads less than before. A signal handler may ask it.
+// A monotonic clock in ms. Callable from a signal handler.
 using SignalClock = std::int64_t (*)() noexcept;
 std::int64_t monotonic_ms() noexcept;
 
-// From now on Ctrl-C (SIGINT), SIGTERM, by which people and batch systems end work, SIGUSR1, by
-// which batch systems warn, and SIGHUP, which comes when a terminal is closed, ask this process to
-// stop.
+// From now on these signals ask this process to stop: SIGINT (Ctrl-C), SIGTERM (people and batch
+// systems), SIGUSR1 (warning of batch systems), SIGHUP (a closed terminal).
 //
-// asks   The verb asks stop_requested(), and ends at its next clean place. A second signal of one
-//        kind, more than a second later, ends it there and then, as that signal does.
-// !asks  The verb has nothing to finish or to take back: the first one ends it, with a sentence and
-//        exit code 75.
-//
-// SIGINT stays ignored where it is, as in what a shell runs in the background, and so does SIGHUP,
-// as under nohup. A signal that comes before main(), while libraries are loaded (a tenth of a
-// second), ends the process as signals do.
-//
-// Threads  A thread of its own takes these signals. The caller blocks them from now on, and so do
-//          the threads that it starts: call it before any is started. Children that a process
-//          starts block them, too, unless they are given a mask of signals
+// asks     The verb polls stop_requested(), and ends at its next clean place. A second signal of
+//          the same kind, more than a second later, ends it at once, as that signal does.
+// !asks    The verb has nothing to finish or to undo: the first signal ends it, with a sentence and
+//          exit code 75.
+// Ignored  SIGINT stays ignored if it was, as in the background of a shell, and so does SIGHUP, as
+//          under nohup.
+// Early    A signal before main(), while libraries are loaded (a tenth of a second), ends the
+//          process as signals do.
+// Threads  One of its own takes these signals. The caller and threads that it starts block them
+//          from now on, so call it before any thread starts. Child processes block them, too,
+//          unless they get a signal mask.
 void stop_on_signals(bool asks, SignalClock clock = &monotonic_ms);
 
-// While it lives there is nothing to finish yet, and the first signal ends the process, as that of
-// a verb that does not ask. One at a time. Throws StoppedError where one came before.
+// While it lives there is nothing to finish, so the first signal ends the process, as for a verb
+// that does not ask. One at a time. Throws StoppedError if a signal came before.
 class NothingToFinish {
  public:
   NothingToFinish();
@@ -39,15 +37,14 @@ class NothingToFinish {
   bool asked_;
 };
 
-// Safe from any thread; once true it stays so.
+// Thread-safe. Once true it stays true.
 bool stop_requested() noexcept;
 
-// Bytes that go to stderr at the first SIGTERM of a verb that asks. As set_last_words()
+// Bytes that go to stderr at the first SIGTERM of a verb that asks, see set_last_words()
 // (last_words.h).
 void set_words_at_term(const char* text) noexcept;
 
-// A file that is cut short, or whose storage fails, while it is mapped ends the process with a
-// sentence.
+// If a mapped file is truncated, or its storage fails, the process ends with a sentence.
 void explain_bus_errors();
 
 }  // namespace winnow::tools

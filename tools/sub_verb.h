@@ -7,13 +7,13 @@
 
 namespace winnow::tools {
 
-// A verb that is nothing but these, of which one must be given.
+// A verb that only groups these verbs. One of them must be given.
 Command command_of(Verb verb, std::vector<SubVerb> verbs);
 
-// Runs the command, or that of its verbs which was called.
+// Runs the command, or the one of its verbs that was called.
 void run_called(const Command& command, Session& session);
 
-// That of its verbs which was called, known once the words were read; nullptr where it has none.
+// The one of its verbs that was called, valid after the words were read; nullptr if it has none.
 const SubVerb* called_of(const Command& command);
 
 }  // namespace winnow::tools

@@ -49,15 +49,14 @@ void add_flag(Verb verb, const Option& option, train::OptionValues& given) {
   }
 }
 
-// --optimizer, the options of all optimisers and those that go with every one, from the tables of
-// train/optim.
+// --optimizer, the options of all optimisers and the common ones, from the tables of train/optim.
 void add_optimizer_flags(Verb verb, train::RecipeOptions& recipe) {
   verb.add_option("--optimizer", recipe.optimizer, "Optimizer").show_default();
   for (const Option& option : train::optimizer_options()) add_flag(verb, option, recipe.options);
   for (const Option& option : train::step_options()) add_flag(verb, option, recipe.options);
 }
 
-// --sched, the options of all learning-rate schedules and those that go with every one.
+// --sched, the options of all learning-rate schedules and the common ones.
 void add_lr_schedule_flags(Verb verb, train::RecipeOptions& recipe) {
   verb.add_option("--sched", recipe.rate.schedule, "Decay after the warm-up")
       .one_of(train::lr_schedule_names())

@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A log that cannot be written is none: the terminal says it, too.
+// A log that cannot be written is skipped: the terminal shows the message, too.
 void append_to_log(const fs::path& run, const std::string& host, const std::string& sentence) {
   std::error_code ignored;
-  if (!fs::exists(run / "config.json", ignored)) return;  // of another machine, or not yet begun
+  if (!fs::exists(run / "config.json", ignored)) return;  // on another machine, or not begun
   fs::create_directory(run / "health", ignored);
   std::ofstream log(run / "health" / (host + ".log"), std::ios::app);
   log << local_time("%Y-%m-%dT%H:%M:%S%z") << ' ' << sentence << '\n';

@@ -33,19 +33,19 @@ using Settings = std::vector<RecipeSetting>;
 constexpr const char* kOwn = "own";
 constexpr const char* kNone = "none";
 
-// 0: not given, or no number above 0, which its own check says.
+// 0: not given, or not above 0, which the flag's own check reports.
 double number_given(Verb train, const std::string& flag) {
   const double number = train.flag(flag).number();
   return std::isfinite(number) && number > 0 ? number : 0;
 }
 
 std::string text_given(Verb train, const std::string& flag, const std::string& otherwise) {
-  if (!train.has(flag)) return otherwise;  // of a verb that begins no run
+  if (!train.has(flag)) return otherwise;  // a verb that starts no run
   const Flag option = train.flag(flag);
   return option.given() ? option.texts().front() : otherwise;
 }
 
-// Whether `flag` is one of `all` options of such rows, but none of this row's.
+// Whether `flag` is an option of other rows, but not of this one.
 bool is_of_another(const std::string& flag, const std::vector<train::Option>& all,
                    std::span<const train::Option> of_row) {
   const auto is_it = [&](const train::Option& option) {
@@ -65,8 +65,8 @@ const RecipeSetting& setting_of(const Settings& settings, std::string_view flag)
   return *std::ranges::find(settings, flag, &RecipeSetting::flag);
 }
 
-// Gives `train` the settings that it was not given. Those of an optimiser or a schedule are left
-// out where another one was given, and so is a last rate that this one does not lead to.
+// Gives `train` the settings that the user did not give. Leaves out options of an optimiser or a
+// schedule if another one was given, and a last rate if this schedule has none.
 void give(Verb train, const Settings& settings) {
   const auto chosen = [&](const char* flag) {
     return text_given(train, flag, setting_of(settings, flag).values.front());
@@ -105,7 +105,7 @@ int image_size_of(Verb train) {
       std::min<double>(number_given(train, "--image-size"), train::kMostSidePx));
 }
 
-// The shorter side of the images that are trained on; 0: nobody says, or the cache cannot be read.
+// The shorter side of the training images; 0: unknown, or the cache cannot be read.
 int side_px_of(Verb train) {
   if (const int given = image_size_of(train); given > 0) return given;
   const fs::path cache = text_given(train, "cache", "");
@@ -115,12 +115,12 @@ int side_px_of(Verb train) {
         describe(pipeline::Cache::open(cache, pipeline::OpenOptions::without_shards()));
     return std::min(info.height_px, info.width_px);
   } catch (const Error&) {
-    return 0;  // it is told when that is trained on
+    return 0;  // reported when it is trained on
   }
 }
 
-// The name of the recipe that goes with the net; of a run that goes on the one it began with.
-// Empty: none, or it is not known what net or run is meant, which is told when that is trained.
+// The name of the net's default recipe; for a resumed run, of the recipe it began with. Empty:
+// none, or net or run are unknown, which is reported when training begins.
 std::string name_of_own(Verb train) {
   try {
     const fs::path config = fs::path(text_given(train, "--out", "")) / "config.json";
@@ -136,7 +136,8 @@ std::string name_of_own(Verb train) {
   }
 }
 
-// The net's own, by its name. Batch and epochs are the program's where they are not given.
+// The net's default recipe, by its name. Batch and epochs are the program's defaults if they are
+// not given.
 TakenRecipe take_own(Verb train, const std::string& name) {
   if (name.empty()) return {};
   const train::TrainOptions initial;
@@ -164,7 +165,7 @@ TakenRecipe take_own(Verb train, const std::string& name) {
               name == "barlow-twins" ? "this loss's" : "this net's", task.batch, task.epochs)};
 }
 
-// The stages that were asked for, where they were.
+// The stages that were asked for, if any.
 train::LocalOptions local_of(Verb train) {
   train::LocalOptions local;
   if (!train.has("--local")) return local;
@@ -175,7 +176,7 @@ train::LocalOptions local_of(Verb train) {
   return local;
 }
 
-// Where the net that was asked for can be cut, by what was asked for.
+// Where the net can be cut, with the options that were given.
 std::string borders_of(Verb train, const train::NetChoice& net, int side_px) {
   train::LossOptions loss;
   loss.name = text_given(train, "--loss", loss.name);
@@ -190,7 +191,7 @@ std::string as_comments(const std::string& text) {
 
 bool takes_own(Verb train) { return text_given(train, "--recipe", kOwn) == kOwn; }
 
-// The command that `train` comes to, its recipe written out.
+// An equivalent command of `train`, with its recipe written out.
 std::string shown(Verb train) {
   const auto or_else = [&](const std::string& name, const char* word) {
     const Flag option = train.flag(name);
@@ -231,7 +232,7 @@ void add_training_recipe_flags(Verb train, TakenRecipe& taken) {
           "go "
           "with the net, for this batch and these epochs; none: the plain defaults")
       .show_default(kOwn)
-      .even_if_not_given();  // where it is not given, too; of a verb that is not called, too
+      .even_if_not_given();  // also if it is not given, and for a verb that is not called
   train.on_switch(
       "--show",
       [train](bool) {

@@ -7,18 +7,20 @@
 
 namespace winnow::tools {
 
-// --recipe and --show of `winnow train`, which has its other flags or gets them later. What the
-// command line, the environment or a configuration file give stands before the recipe.
+// --recipe and --show of `winnow train`, whose other flags may be added later. Values from the
+// command line, the environment or a configuration file take precedence over the recipe.
 //
 // --show    Prints size and cost of the net and the command, and ends the program.
-// taken     Is filled when the command line is parsed, with a recipe that is named. It must outlive
-//           `train`.
+// taken     Filled when the command line is parsed and names a recipe. Must outlive `train`.
 void add_training_recipe_flags(Verb train, TakenRecipe& taken);
 
-// Where no recipe is named, gives `train`, whose words are parsed, the flags of own_recipe(), for
-// the batch and the epochs that are given or the program's; none where another optimiser is given
-// than its. A run that goes on keeps what it began with. Collective: net, cache and run are rank
-// 0's. Throws UsageError: a recipe that is not known, a number out of its flag's range.
+// If no recipe is named, gives `train`, whose words are parsed, the flags of own_recipe().
+//
+// Batch    and epochs: as given, or the program's defaults
+// None     if another optimiser is given than the recipe's
+// Resumed  a run keeps what it began with
+// Ranks    collective: net, cache and run are rank 0's
+// Throws   UsageError: an unknown recipe, a number outside its flag's range
 void take_own_recipe(Verb train, TakenRecipe& taken, comm::Communicator& comm);
 
 }  // namespace winnow::tools

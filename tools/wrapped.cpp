@@ -11,7 +11,7 @@
 namespace winnow::tools {
 namespace {
 
-constexpr std::size_t kUsual = 80;   // columns, where nobody knows
+constexpr std::size_t kUsual = 80;   // columns, if unknown
 constexpr std::size_t kFewest = 40;  // columns; narrower terminals wrap by themselves
 
 std::vector<std::string_view> split(std::string_view text, char at) {
@@ -24,7 +24,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   return parts;
 }
 
-// Of UTF-8, a column for each letter.
+// Columns of UTF-8 text, one per character.
 std::size_t columns_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
@@ -34,7 +34,8 @@ std::size_t indent_of(std::string_view line) {
   return std::min(line.find_first_not_of(' '), line.size());
 }
 
-// Where a line goes on: below what follows its first gap, or a little further in than it begins.
+// The column in which a wrapped line continues: below the text after its first gap, or slightly
+// further in than its beginning.
 std::size_t column_of(std::string_view line, std::size_t columns) {
   const std::size_t begin = indent_of(line);
   const std::size_t gap = line.find("  ", begin);
@@ -43,7 +44,7 @@ std::size_t column_of(std::string_view line, std::size_t columns) {
   return text + 20 < columns ? text : begin + 4;
 }
 
-// Whether a line may be broken behind text[at]: a blank, or a comma before a word.
+// Whether a line may be broken after text[at]: a blank, or a comma before a word.
 bool breaks_behind(std::string_view text, std::size_t at) {
   if (text[at] == ' ') return true;
   return text[at] == ',' && at + 1 < text.size() &&
@@ -52,7 +53,7 @@ bool breaks_behind(std::string_view text, std::size_t at) {
 
 void add_wrapped(std::string_view line, std::size_t columns, std::string& out);
 
-// So much of `text` as fits into `room`; at least up to where it may be broken first.
+// The part of `text` that fits into `room`, at least up to the first place where it may be broken.
 std::size_t part_that_fits(std::string_view text, std::size_t room) {
   if (columns_of(text) <= room) return text.size();
   std::size_t fits = 0;
@@ -65,7 +66,7 @@ std::size_t part_that_fits(std::string_view text, std::size_t room) {
   return fits == 0 ? text.size() : fits;
 }
 
-// A command with a remark behind it that does not fit: the remark first, on a line of its own.
+// A command with a remark that does not fit after it: the remark comes first, on a line of its own.
 bool add_remarked(std::string_view line, std::size_t columns, std::string& out) {
   const std::size_t remark = line.find(" # ");
   if (remark == std::string_view::npos || columns_of(line) <= columns) return false;

@@ -6,18 +6,17 @@
 
 namespace winnow::tools {
 
-// Help for a terminal of so many columns: no line is wider unless one word is. 0: as it is. Pure.
+// Wraps help for a terminal of this width: no line is wider unless one word is. 0: unchanged. Pure.
 //
-// Paragraphs   of lines that are not indented are filled anew
-// Columns      what follows two blanks and more goes on below itself
-// Commands     of examples end in a backslash where they go on; a remark behind one that is too
-// long
-//              stands before it
-// Long words   lists without blanks, as {a,b,c}, break behind a comma
+// Paragraphs   lines without indentation are filled anew
+// Columns      text after two or more blanks continues below itself
+// Commands     of examples end in a backslash where they continue; a remark after one that is too
+//              long comes before it
+// Long words   lists without blanks, as {a,b,c}, break after a comma
 std::string wrapped_help(std::string_view text, std::size_t columns);
 
-// Columns as COLUMNS says; else of the terminal that a file descriptor is; else 80. COLUMNS=0:
-// lines as long as they are.
+// The width from COLUMNS; else that of the terminal at a file descriptor; else 80. COLUMNS=0: lines
+// are not wrapped.
 std::size_t help_columns(int stream);
 
 }  // namespace winnow::tools

@@ -16,7 +16,7 @@
 namespace winnow::tools {
 namespace {
 
-// 10% becomes 0.1; any other text stays what it is.
+// 10% becomes 0.1; any other text is unchanged.
 std::string read_percent(std::string& text) {
   double percent = 0;
   if (text.ends_with('%') && CLI::detail::lexical_cast(text.substr(0, text.size() - 1), percent)) {
@@ -56,7 +56,7 @@ Flag Flag::in_mib() const {
   const auto read = [](std::string& text) {
     const bool has_unit = !text.empty() && std::isalpha(static_cast<unsigned char>(text.back())) &&
                           text.find_first_of("xX") == std::string::npos;
-    if (!has_unit) return std::string();  // a number, which checks judge
+    if (!has_unit) return std::string();  // a plain number: checks judge it
     const std::optional<std::uint64_t> mib = parse_mib(text);
     if (!mib) return text + " is no size; give one as 8G, 512M or a number of MiB";
     text = std::to_string(*mib);
@@ -289,7 +289,7 @@ std::vector<std::string> words_of(Verb verb) {
     if (!positional) {
       to.push_back("--" + (is_negated ? option->get_fnames() : option->get_lnames()).front());
     }
-    if (!positional && option->get_expected_max() == 0) continue;  // a flag
+    if (!positional && option->get_expected_max() == 0) continue;  // a switch
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool joined = i > 0 && option->get_delimiter() != '\0';
       if (joined) {
@@ -317,7 +317,7 @@ void refusals_as_usage_errors(const std::function<void()>& work) {
   }
 }
 
-// All of FlagValue.
+// All types of FlagValue.
 template Flag Verb::add_option(const std::string&, std::string&, const std::string&) const;
 template Flag Verb::add_option(const std::string&, std::filesystem::path&,
                                const std::string&) const;

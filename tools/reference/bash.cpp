@@ -6,7 +6,7 @@
 namespace winnow::tools {
 namespace {
 
-// 'no', 'cosine': words and flags have nothing else that a shell would read.
+// 'no', 'cosine': words and flags contain nothing else that a shell would interpret.
 std::string patterns(const std::string& path, const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names)
@@ -14,7 +14,7 @@ std::string patterns(const std::string& path, const std::vector<std::string>& na
   return text;
 }
 
-// What an option's value may be: its choices, else a file.
+// Completions of an option's value: its choices, else files.
 std::string values_of(const ReferenceVerb& verb) {
   const std::string path = path_of(verb);
   std::string text;

@@ -10,14 +10,15 @@
 namespace winnow::tools {
 
 struct ReferenceFile {
-  std::string name{};  // as it is installed
+  std::string name{};  // path when installed
   std::string text{};
 };
 
-// Each in a source of its own.
+// Each is in a source of its own.
 std::vector<ReferenceFile> reference_as_json(const Reference& reference);
 std::vector<ReferenceFile> reference_as_man(const Reference& reference);  // a page for each verb
-std::vector<ReferenceFile> reference_as_markdown(const Reference& reference);  // likewise
+// a page for each verb
+std::vector<ReferenceFile> reference_as_markdown(const Reference& reference);
 std::vector<ReferenceFile> completion_for_bash(const Reference& reference);
 std::vector<ReferenceFile> completion_for_zsh(const Reference& reference);
 std::vector<ReferenceFile> completion_for_fish(const Reference& reference);

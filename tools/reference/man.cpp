@@ -8,8 +8,7 @@
 namespace winnow::tools {
 namespace {
 
-// Text that roff takes for nothing else: no request, escape or hyphen that may become a
-// typographer's.
+// Escapes text for roff: no requests, escapes, or hyphens that become typographic ones.
 std::string plain(std::string text) {
   text = replaced(replaced(std::move(text), "\\", "\\e"), "-", "\\-");
   text = replaced(replaced(replaced(std::move(text), "'", "\\(aq"), "`", "\\(ga"), "~", "\\(ti");
@@ -21,7 +20,7 @@ std::string roff_quoted(const std::string& text) {
   return "\"" + replaced(plain(text), "\"", "\\(dq") + "\"";
 }
 
-// Lines as they stand.
+// Lines without filling.
 std::string verbatim(const std::string& text) {
   return ".nf\n" + replaced(plain(text), "\n\n", "\n\\&\n") + "\n.fi\n";
 }
@@ -83,11 +82,11 @@ ReferenceFile page_of(const Reference& reference, const ReferenceVerb& verb) {
   const bool is_program = &verb == &reference.program;
   const std::string name = joined(verb.words, "-");
   const std::string program = reference.program.words.front();
-  // Neither stretched lines nor words cut at a hyphen: both spoil names of variables.
+  // Neither justified lines nor hyphenated words: both spoil names of variables.
   std::string text = fmt::format(".TH {} 1 \"{}\" {} {}\n.ad l\n.nh\n", roff_quoted(upper(name)),
                                  reference.released, roff_quoted(program + " " + reference.version),
                                  roff_quoted("User Commands"));
-  const std::string title = program + ": ";  // the program's own begins with its name
+  const std::string title = program + ": ";  // the program's own title begins with its name
   text += fmt::format(
       ".SH NAME\n{} \\- {}\n", plain(name),
       plain(verb.description.substr(verb.description.starts_with(title) ? title.size() : 0)));

@@ -7,12 +7,11 @@
 
 #include "tools/reference/formats.h"
 
-// Pages as Python-Markdown reads them, with definition lists and attributes (its def_list,
-// attr_list).
+// Pages for Python-Markdown with definition lists and attributes (def_list, attr_list).
 namespace winnow::tools {
 namespace {
 
-// Text between backquotes, whatever it holds.
+// Text between backquotes, whatever it contains.
 std::string code(const std::string& text) {
   std::string fence = "`";
   while (text.find(fence) != std::string::npos) fence += '`';
@@ -20,7 +19,7 @@ std::string code(const std::string& text) {
   return fence + space + text + space + fence;
 }
 
-// Text in which no character means anything to Markdown or HTML.
+// Text with all markup of Markdown and HTML escaped.
 std::string plain_markdown(std::string_view text) {
   constexpr std::string_view kMarkup = "\\`*_{}[]#|~";
   std::string out;
@@ -41,7 +40,8 @@ std::string plain_markdown(std::string_view text) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// The end of the code that begins at `at`: words between backquotes, or a flag. No code: `at`.
+// The end of the code that begins at `at`: words between backquotes, or a flag. `at` if there is no
+// code.
 std::size_t end_of_code(std::string_view text, std::size_t at) {
   if (text[at] == '`') {
     const std::size_t end = text.find('`', at + 1);
@@ -73,13 +73,13 @@ std::string sentence(std::string text) {
   return replaced(out, "\\|", "&#124;");
 }
 
-// A block of lines as they stand.
+// A block of literal lines.
 std::string block(const std::string& language, const std::string& text) {
   const std::string fence = text.find("```") == std::string::npos ? "```" : "~~~~~~";
   return fmt::format("{}{}\n{}\n{}\n\n", fence, language, text, fence);
 }
 
-// Paragraphs as text, tables and whatever else is indented as it stands.
+// Paragraphs as text; tables and other indented lines literally.
 std::string notes_of(const ReferenceVerb& verb) {
   if (verb.notes.empty()) return "";
   std::string text = "## Notes\n\n";
@@ -99,7 +99,7 @@ std::string list_of(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(spans, ", "));
 }
 
-// "--image-size"; of a verb's verb "add--image-size", since options of several stand on one page.
+// "--image-size"; for a verb's verb "add--image-size", because options of several share a page.
 std::string anchor_of(const ReferenceVerb& verb, const std::string& name) {
   return (verb.words.size() > 2 ? verb.words.back() : "") + name;
 }
@@ -115,7 +115,7 @@ std::string links_to(const ReferenceVerb& verb, const std::vector<std::string>& 
   return fmt::format("{}", fmt::join(links, ", "));
 }
 
-// What conditions_of() says, with code and links.
+// The conditions of conditions_of(), with code and links.
 std::string conditions(const ReferenceVerb& verb, const ReferenceArgument& argument) {
   std::vector<std::string> said;
   if (argument.required) said.emplace_back("Required.");

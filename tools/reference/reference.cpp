@@ -25,7 +25,7 @@ std::vector<std::string> names_of(const CLI::Option& option) {
 std::vector<std::string> names_of(const std::set<CLI::Option*>& options) {
   std::vector<std::string> names;
   for (const CLI::Option* option : options) names.push_back(names_of(*option).back());
-  std::ranges::sort(names);  // the set is in the order of addresses
+  std::ranges::sort(names);  // the set is ordered by addresses
   return names;
 }
 
@@ -39,7 +39,7 @@ std::vector<std::string> split_at(std::string_view text, char separator) {
   return parts;
 }
 
-// Of CLI11's "INT:POSITIVE", "TEXT:{stay,keep}" and "FLOAT".
+// Parses CLI11's "INT:POSITIVE", "TEXT:{stay,keep}" and "FLOAT".
 void read_type(const std::string& type, ReferenceArgument& argument) {
   const std::size_t colon = std::min(type.find(':'), type.size());
   argument.value = colon == 0 ? "TEXT" : type.substr(0, colon);  // --config has none
@@ -65,14 +65,14 @@ ReferenceArgument argument_of(const CLI::Option& option, const std::string& grou
   return argument;
 }
 
-// The heading of an option: its own, else that of the group of options it stands in.
+// The heading of an option: its own, else that of its group.
 std::string heading_of(const CLI::Option& option, const std::string& group) {
   static const std::string unnamed = CLI::App().add_flag("--any")->get_group();
   return option.get_group() == unnamed ? group : option.get_group();
 }
 
-// The arguments of `app` itself, or of a group of options in it, whose flags for help are those of
-// the verb.
+// The arguments of `app` itself, or of a group of its options, whose help flags are those of the
+// verb.
 void add_arguments(const CLI::App& app, const std::string& group, ReferenceVerb& to) {
   for (const CLI::Option* option : app.get_options()) {
     const bool is_help = option == app.get_help_ptr() || option == app.get_help_all_ptr();
@@ -82,8 +82,7 @@ void add_arguments(const CLI::App& app, const std::string& group, ReferenceVerb&
   }
 }
 
-// Options without a heading first, then those of each heading together, in the order in which
-// headings came first.
+// Options without a heading come first, then headings in order of appearance.
 void sort_by_heading(std::vector<ReferenceArgument>& options) {
   std::vector<std::string> headings{""};
   for (const ReferenceArgument& option : options) {
@@ -96,7 +95,7 @@ void sort_by_heading(std::vector<ReferenceArgument>& options) {
   });
 }
 
-// The examples stand last.
+// Examples come last.
 void split_footer(const std::string& footer, ReferenceVerb& to) {
   const std::size_t at = std::min(footer.rfind(kExamples), footer.size());
   to.notes = footer.substr(0, at);

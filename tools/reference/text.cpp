@@ -23,14 +23,14 @@ bool names_all(const std::string& text, const std::vector<std::string>& words) {
       words, [&text](const std::string& word) { return text.find(word) != std::string::npos; });
 }
 
-// Name and value, then the description and what that does not say of its conditions; `brief`: only
+// Name and value, then the description and conditions that it does not mention. `brief`: only
 // choices and defaults.
 std::string row_of(const ReferenceArgument& argument, bool brief) {
   std::string name = joined(argument.names, ",");
   const bool takes_value = argument.names.front().starts_with('-') && !argument.value.empty();
   if (takes_value) name += " " + argument.value + (argument.repeated ? " ..." : "");
   ReferenceArgument here = argument;
-  here.environment.clear();  // is said once, of all
+  here.environment.clear();  // stated once for all
   if (names_all(here.description, here.choices)) here.choices.clear();
   if (brief) {
     here.range.clear();
@@ -65,7 +65,7 @@ std::string option_rows(const ReferenceVerb& verb) {
   return text;
 }
 
-// Every option of a verb has a variable, but those that ask for help.
+// Every option of a verb has a variable, except those that ask for help.
 std::string environment_of(const ReferenceVerb& verb) {
   const auto has_one = [](const ReferenceArgument& o) { return !o.environment.empty(); };
   if (verb.words.size() < 2 || std::ranges::none_of(verb.options, has_one)) return "";

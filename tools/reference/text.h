@@ -5,15 +5,15 @@
 
 #include "tools/reference/reference.h"
 
-// Help as the terminal shows it, not yet wrapped (tools/wrapped.h).
+// Help as the terminal shows it, before wrapping (tools/wrapped.h).
 namespace winnow::tools {
 
-// All of a verb: arguments, options under their headings, its verbs with a line each, the variables
-// that options can be given by, notes, examples.
+// All help of a verb: arguments, options under their headings, its verbs with a line each,
+// environment variables, notes, examples.
 std::string help_text(const ReferenceVerb& verb);
 
-// The first screen of a verb with many options: those named `usual`, in that order, how many others
-// there are, and `examples`, which stand as they are.
+// The first screen for a verb with many options: the options `usual`, in that order, the number of
+// others, and `examples` literally.
 std::string short_help_text(const ReferenceVerb& verb, const std::vector<std::string>& usual,
                             const std::string& examples);
 

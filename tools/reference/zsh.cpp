@@ -8,7 +8,7 @@ namespace {
 
 std::string zsh_quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
-// A description inside a specification of _arguments, whose marks are colons and brackets.
+// A description inside a specification of _arguments, where colons and brackets are special.
 std::string escaped(std::string text) {
   for (const char* mark : {"\\", "[", "]", ":"})
     text = replaced(std::move(text), mark, std::string("\\") + mark);
@@ -22,7 +22,7 @@ std::string value_of(const ReferenceArgument& argument) {
   return fmt::format(":{}:{}", escaped(argument.value), action);
 }
 
-// An option that is not repeated is not offered again.
+// An option that may be given once is not offered again.
 std::string spec_of(const ReferenceArgument& option) {
   std::string specs;
   for (const std::string& name : option.names) {
