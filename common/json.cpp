@@ -14,8 +14,8 @@ namespace {
 
 using Library = nlohmann::json;
 
-// Builds the values of a text, in time that its length bounds: the library's own builder looks
-// through an object for each name that is added.
+// Builds the values of a text in time bounded by its length. The library's own builder searches an
+// object for each name that is added.
 class Builder final : public nlohmann::json_sax<Library> {
  public:
   Builder(int levels, bool once) : levels_(static_cast<std::size_t>(levels)), once_(once) {}
@@ -59,7 +59,7 @@ class Builder final : public nlohmann::json_sax<Library> {
     open_.push_back(&place(std::move(value)));
     return true;
   }
-  // Containers that are open do not move: only the last of them grows.
+  // Open containers do not move: only the last of them grows.
   Json& place(Json value) {
     if (open_.empty()) return root_ = std::move(value);
     Json& to = *open_.back();
@@ -91,7 +91,7 @@ class Builder final : public nlohmann::json_sax<Library> {
   std::string why_;
 };
 
-// Writes a value as the library does, without a copy of the whole as one of its own.
+// Writes a value as the library does, without copying it into the library's type.
 class Writer {
  public:
   Writer(int indent, bool ascii, Json::Utf8 utf8) : indent_(indent), ascii_(ascii), utf8_(utf8) {}

@@ -14,26 +14,26 @@
 
 namespace winnow {
 
-// How deep objects and arrays may lie in one another: values are built, copied and freed by
-// recursion, and text of brackets alone would overflow the stack. More than any file of ours has.
+// Maximum nesting of objects and arrays. Values are built, copied and freed by recursion, so a text
+// of brackets alone would overflow the stack. No file of ours is as deep.
 inline constexpr int kJsonLevels = 64;
 
-// A JSON value: what is written is made of it. What is read from files is asked through JsonReader,
-// which names the file where something is wrong.
+// A JSON value, for writing. JSON from files is read through JsonReader, whose errors name the
+// file.
 //
-// Braces make objects and arrays, as in `Json{{"name", name}, {"sizes", {1, 2, 3}}}`: a list of
-// pairs that begin with a text is an object, any other an array; `Json{}` is null. Objects keep the
-// order in which members were added. The library behind it is known to json.cpp alone, since its
-// templates would take a third of the time of all sources that write JSON.
-//
-// Members that ask a value for a kind that it is not of throw std::bad_variant_access or
-// std::out_of_range: a mistake of the caller.
+// Braces   make objects and arrays, as in `Json{{"name", name}, {"sizes", {1, 2, 3}}}`. A list of
+//          pairs that begin with a text is an object, any other list an array; `Json{}` is null.
+// Order    objects keep the order in which members were added
+// Library  only json.cpp includes it: its templates would take a third of the compile time of all
+//          sources that write JSON
+// Throws   std::bad_variant_access or std::out_of_range if a value is asked for a kind that it is
+//          not, which is a mistake of the caller
 class Json {
  public:
   class Part;
   using Array = std::vector<Json>;
   using Object = std::vector<std::pair<std::string, Json>>;
-  enum class Utf8 : std::uint8_t { kStrict, kReplace };  // of texts that are not UTF-8
+  enum class Utf8 : std::uint8_t { kStrict, kReplace };  // treatment of texts that are not UTF-8
 
   Json() noexcept;  // null
   Json(std::nullptr_t) noexcept;
@@ -49,11 +49,11 @@ class Json {
   Json(std::string text) noexcept;
   Json(std::initializer_list<Part> parts);
   Json(Array elements) noexcept;
-  // What there is; null where there is nothing.
+  // The value, or null if there is none.
   template <typename T>
   requires(!std::same_as<T, Json>) Json(const std::optional<T>& value)
       : Json(value ? Json(*value) : Json()) {}
-  // An object of a map with texts as keys, or an array of any other range.
+  // An object from a map with texts as keys, or an array from any other range.
   template <typename Range>
   requires requires(const Range& range) {
     range.begin() != range.end();
@@ -77,11 +77,11 @@ class Json {
   Json& operator=(Json other) noexcept;
   ~Json();
 
-  // The value of a text. Throws FormatError ("it is not JSON"), also where objects and arrays lie
-  // more than `levels` deep in one another, and, where `once`, where an object has a name twice;
-  // otherwise the last of them counts.
+  // Parses a text.
+  // once    refuse an object with a name twice; else the last one counts
+  // Throws  FormatError ("it is not JSON"), also if nesting exceeds `levels`
   static Json parse(std::string_view text, int levels = kJsonLevels, bool once = false);
-  // Likewise; nothing where the text is not JSON.
+  // Parses a text; nullopt if it is not JSON.
   static std::optional<Json> parse_if_json(std::string_view text);
 
   bool is_null() const noexcept;
@@ -94,7 +94,7 @@ class Json {
   bool is_object() const noexcept;
   bool is_primitive() const noexcept { return !is_array() && !is_object(); }
 
-  // What it is. Numbers are converted to one another.
+  // Access to the value. Numbers convert to each other.
   bool boolean() const;
   double real() const;
   std::int64_t integer() const;
@@ -105,16 +105,16 @@ class Json {
   Array& elements();
   Object& members();
 
-  std::size_t size() const noexcept;  // of an array or object; 0 of null, else 1
+  std::size_t size() const noexcept;  // elements of an array or object; 0 for null, else 1
   bool empty() const noexcept { return size() == 0; }
 
-  // The member of that name; null where there is none, or it is no object.
+  // The member with that name; null if there is none, or this is no object.
   const Json* find(std::string_view name) const noexcept;
   bool contains(std::string_view name) const noexcept { return find(name) != nullptr; }
   const Json& at(std::string_view name) const;
   const Json& operator[](std::string_view name) const { return at(name); }
   const Json& operator[](const char* name) const { return at(name); }
-  // Adds a null where there is none; null becomes an object.
+  // Adds a null if there is no such member; null becomes an object.
   Json& operator[](std::string_view name);
   Json& operator[](const char* name) { return (*this)[std::string_view(name)]; }
   Json& operator[](const std::string& name) { return (*this)[std::string_view(name)]; }
@@ -127,15 +127,15 @@ class Json {
     return elements().at(static_cast<std::size_t>(index));
   }
   void erase(std::string_view name);
-  void update(const Json& object);  // sets members to those of the object
+  void update(const Json& object);  // replaces or adds the object's members
 
-  // Of an array; null becomes one.
+  // For an array; null becomes one.
   Json& push_back(Json value);  // returns the new element
   const Array::value_type* begin() const { return elements().data(); }
   const Array::value_type* end() const { return elements().data() + elements().size(); }
 
-  // As text: in one line without spaces, or with lines that are indented by so many. Reals have as
-  // few digits as give them again; what is not finite is null. `ascii`: other characters as \uXXXX.
+  // As text, on one line without spaces, or indented by `indent`. Reals get the fewest digits that
+  // read back exactly; infinities and NaN become null. `ascii`: other characters become \uXXXX.
   std::string dump(int indent = -1, bool ascii = false, Utf8 utf8 = Utf8::kStrict) const;
 
   friend bool operator==(const Json& a, const Json& b) noexcept;  // numbers by value
@@ -153,7 +153,7 @@ class Json {
   };
   template <typename T>
   static constexpr bool kIsMember = requires(const T& pair) {
-    requires std::is_const_v<typename T::first_type>;  // of a map
+    requires std::is_const_v<typename T::first_type>;  // for a map
     { pair.first } -> std::convertible_to<std::string_view>;
     pair.second;
   };
@@ -171,10 +171,10 @@ class Json {
       value_;
 };
 
-// With the members of all objects in it in the order of their names.
+// The value with the members of all its objects sorted by name.
 Json sorted(Json json);
 
-// What stands between braces.
+// An element of a list in braces.
 class Json::Part {
  public:
   Part(std::initializer_list<Part> parts) : value_(parts) {}
@@ -185,7 +185,7 @@ class Json::Part {
 
  private:
   friend class Json;
-  mutable Json value_;  // parts of a list are constant, and moved from once
+  mutable Json value_;  // elements of such lists are const, yet may be moved from once
 };
 
 }  // namespace winnow

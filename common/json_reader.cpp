@@ -14,7 +14,7 @@ std::string in_quotes(const std::string& name) {
   return "'" + escaped.substr(1, escaped.size() - 2) + "'";
 }
 
-// The way from `from` to `to`, "'shards' 2, 'file'"; nothing where it is not there.
+// The path from `from` to `to`, "'shards' 2, 'file'"; nullopt if there is none.
 std::optional<std::string> way(const Json& from, const Json& to) {
   if (&from == &to) return "";
   std::size_t number = 0;
@@ -137,7 +137,7 @@ bool JsonReader::boolean() const {
 
 double JsonReader::real() const {
   if (!value_->is_number()) fail("is not a number");
-  return value_->real();  // a number that is not finite is no JSON
+  return value_->real();  // infinities and NaN are no JSON
 }
 
 double JsonReader::real(double least, double most) const {

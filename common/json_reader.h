@@ -14,31 +14,34 @@
 
 namespace winnow {
 
-// What errors say of a text: "NAME is damaged: 'shards' 2 lacks 'file'; REMEDY".
+// The source of a text, for errors: "NAME is damaged: 'shards' 2 lacks 'file'; REMEDY".
 struct JsonSource {
   std::string name;
-  std::string remedy = {};   // what to do; may be empty
-  int levels = kJsonLevels;  // that objects and lists may lie in one another
+  std::string remedy = {};   // advice; may be empty
+  int levels = kJsonLevels;  // maximum nesting of objects and lists
 };
 
-// Strict reading of JSON that may be damaged or forged: a value of a text, at first the whole.
-// Whatever it is not asked to be is a FormatError of its source; members that nobody asks for are
-// left alone. Cheap to copy; copies share the text's values and keep them alive. Safe from many
-// threads.
+// Strict reading of JSON that may be damaged or forged. A reader stands for a value of a text, at
+// first the whole.
+//
+// Errors   FormatError of the source if a value is not what it is asked to be; members that nobody
+//          asks for are ignored
+// Copies   are cheap; they share the text's values and keep them alive
+// Threads  any number
 class JsonReader {
  public:
-  // Refuses what is no JSON, what lies deeper than `source.levels`, and objects with a name twice.
+  // Throws FormatError: no JSON, nesting beyond `source.levels`, objects with a name twice.
   JsonReader(std::string_view text, JsonSource source);
 
-  // Of an object.
+  // For an object.
   bool has(std::string_view name) const;
   JsonReader at(std::string_view name) const;  // must be there
   std::optional<JsonReader> find(std::string_view name) const;
-  std::vector<std::pair<std::string, JsonReader>> members() const;  // in the text's order
+  std::vector<std::pair<std::string, JsonReader>> members() const;  // in the order of the text
 
-  // Of a list.
+  // For a list.
   std::vector<JsonReader> items() const;
-  std::vector<JsonReader> items(std::size_t count) const;  // must have so many
+  std::vector<JsonReader> items(std::size_t count) const;  // must have this many
   std::vector<std::string> texts() const;
   std::vector<std::uint64_t> numbers() const;
   std::vector<std::uint64_t> numbers(std::size_t count) const;
@@ -63,10 +66,10 @@ class JsonReader {
   }
 
   std::string dump() const;  // as JSON, without spaces
-  // For those who put it into JSON of theirs; lives as long as a reader of the text.
+  // To put it into other JSON. Valid as long as a reader of the text.
   const Json& json() const noexcept { return *value_; }
 
-  // For what else cannot be: "is not the name of a shard".
+  // Throws FormatError for any other fault: "is not the name of a shard".
   [[noreturn]] void fail(const std::string& what) const;
 
  private:

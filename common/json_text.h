@@ -5,17 +5,17 @@
 
 namespace winnow {
 
-// JSON files that name their own content: the second line is `  "digest": "<32 hex digits>",`, the
-// XXH3-128 of the file without that line. Without winnow:
+// JSON files that contain their own digest: the second line is `  "digest": "<32 hex digits>",`,
+// the XXH3-128 of the file without that line. To compute it without winnow:
 // grep -v '^  "digest"' FILE | xxh128sum
 
 // The digest of `json`: an object, indented by two spaces, that has no digest yet.
 std::string digest_of_json(std::string_view json);
-// `json` with the line in its place.
+// `json` with the digest line inserted.
 std::string with_digest_line(std::string_view json);
-// Whether `text` has the line and nothing in it was changed since.
+// Whether `text` has the line and was not changed since.
 bool digest_line_matches(std::string_view text);
-// What it states, right or wrong; empty where there is none.
+// The digest that the line states, right or wrong; empty if there is none.
 std::string_view stated_digest(std::string_view text) noexcept;
 
 }  // namespace winnow

@@ -14,7 +14,7 @@ constexpr std::string_view kSameForAll =
     "; the ranks must reduce buffers of equal size and type in the same order, with the same "
     "schedule and options";
 
-// All-reduces that are over, to name what a rank that was late to differ had in mind.
+// Finished all-reduces to remember, to name what a late rank with another one intended.
 constexpr std::uint64_t kRemembered = 64;
 
 std::string text_of(const AllReduceKind& kind) {
@@ -42,7 +42,7 @@ std::string RankNames::of(int which) const {
   return text;
 }
 
-// Any order-dependent mix does: this is no defence against those who want to collide.
+// Any order-dependent mix will do: this does not defend against deliberate collisions.
 void Announcements::Link::add(const Transfer& transfer) noexcept {
   ++messages;
   for (const std::uint64_t word :
@@ -78,7 +78,7 @@ void Announcements::require(std::uint64_t number, int peer) {
     const auto mine = begun_.find(number);
     return mine != begun_.end() && mine->second.from[peer].agreed;
   };
-  // Those of all-reduces before it may come first.
+  // Announcements of earlier all-reduces may arrive first.
   while (!agreed()) receive(peer);
 }
 
@@ -115,7 +115,7 @@ void Announcements::send(int peer, const Announcement& announcement) {
             "MPI_Isend", peer);
 }
 
-// Messages so small are gone as a rule when MPI_Isend returns.
+// Messages this small have usually left when MPI_Isend returns.
 void Announcements::forget_sent() {
   for (Sent& one : sent_) {
     int done = 0;

@@ -23,69 +23,70 @@ struct RankNames {
 
   std::string of(int which) const;
   std::string own() const { return of(rank); }
-  // What a message is to be known by: "rank 0 (h1) -> rank 2 (h2)".
+  // The name of a message's link: "rank 0 (h1) -> rank 2 (h2)".
   std::string link_from(int peer) const { return of(peer) + " -> " + own(); }
 };
 
-// What an all-reduce is to be, but for its transfers; or a half of one, here as below.
+// Parameters of an all-reduce besides its transfers; or of one half of an all-reduce.
 struct AllReduceKind {
-  std::uint64_t count = 0;  // elements
+  std::uint64_t count = 0;  // number of elements
   ElementType type = ElementType::kF32;
   Reduction reduction = Reduction::kSum;
   Wire wire = Wire::kF32;
   Task task = Task::kAllReduce;
-  std::uint32_t checksums = 0;  // 1: with them
+  std::uint32_t checksums = 0;  // 1: with checksums
 
   friend bool operator==(const AllReduceKind&, const AllReduceKind&) = default;
 };
 
-// Before the first data of an all-reduce a rank tells each rank that it sends some to what it takes
-// the all-reduce for. A receiver compares that with its own before it uses the data.
+// Before its first data of an all-reduce, a rank tells each receiver the parameters of that
+// all-reduce. The receiver compares them with its own before it uses the data.
 //
-// Why enough  all data come over links whose ends agreed; and ranks that differ find out, for data
-//             go from those of one mind to those of another, or there would be no sum
-// Cost        a message of 40 bytes to each such rank. Data do not wait for it: it is sent before
-//             them
+// Sufficient  all used data come over links whose ends agreed; and ranks that disagree find out,
+//             because data must pass between the two camps, or there would be no sum
+// Cost        one message of 40 bytes to each receiver. Data do not wait for it, because it is sent
+//             first.
 // Messages    have a tag of their own on the communicator of gradients
 // Threads     the engine's only
-// Throws      SystemError: what differs, with both ranks' numbers. Or of MPI
+// Throws      SystemError: the difference, with both ranks' numbers; an MPI error
 class Announcements {
  public:
   Announcements(MPI_Comm comm, int tag, RankNames names);
   Announcements(const Announcements&) = delete;
   Announcements& operator=(const Announcements&) = delete;
 
-  // Tells the peers of this rank's next all-reduce, and compares what they have told already.
+  // Announces this rank's next all-reduce to its peers, and compares what they have announced
+  // already.
   //
   // Out  the all-reduce's number: 1 for the first; the same on all ranks
   std::uint64_t begin(const AllReduceKind& kind, std::span<const Transfer> transfers);
 
-  // `peer` has been compared with, of an all-reduce that has begun. Call it where data of `peer`
-  // are here: its announcement was sent before them.
+  // Ensures that `peer` was compared for an all-reduce that has begun. Call it when data of `peer`
+  // have arrived: its announcement was sent before them.
   void require(std::uint64_t number, int peer);
 
   // The all-reduce is complete.
   void end(std::uint64_t number);
 
-  // Waits until what was sent is on its way; there will be no more.
+  // Waits until all messages are sent; there will be no more.
   void finish();
 
-  // Compares what has come unasked. So a rank that waits for messages that will never come learns
-  // why.
+  // Compares announcements that have arrived unasked, so that a rank that waits for messages that
+  // never come learns why.
   void look();
 
   const RankNames& names() const noexcept { return names_; }
 
  private:
-  // What is told of the messages from one rank to another.
+  // A summary of the messages from one rank to another.
   struct Link {
     std::uint64_t messages = 0;
-    std::uint64_t digest = 0;  // of chains and lengths, in order
+    std::uint64_t digest = 0;  // over chains and lengths, in order
 
     void add(const Transfer& transfer) noexcept;
     friend bool operator==(const Link&, const Link&) = default;
   };
-  // The message.
+  // The content of the message.
   struct Announcement {
     std::uint64_t number = 0;
     AllReduceKind kind;
@@ -114,9 +115,9 @@ class Announcements {
   const MPI_Comm comm_;
   const int tag_;
   const RankNames names_;
-  std::uint64_t last_ = 0;                           // begun
-  std::map<std::uint64_t, Begun> begun_;             // and not complete, or not long ago
-  std::vector<std::pair<int, Announcement>> early_;  // of all-reduces that have not begun here
+  std::uint64_t last_ = 0;                           // last all-reduce that has begun
+  std::map<std::uint64_t, Begun> begun_;             // incomplete, or completed recently
+  std::vector<std::pair<int, Announcement>> early_;  // for all-reduces that have not begun here
   std::vector<Sent> sent_;
 };
 

@@ -15,7 +15,7 @@ namespace winnow::comm {
 
 namespace {
 
-// Whether a message is received into memory of its own.
+// Whether a message is received into separate memory.
 bool is_kept_apart(const Transfer& transfer, const Operation& operation) {
   return transfer.kind == Transfer::Kind::kReceiveAdd ||
          (transfer.kind == Transfer::Kind::kReceiveCopy &&
@@ -24,7 +24,7 @@ bool is_kept_apart(const Transfer& transfer, const Operation& operation) {
 
 using Checksum = std::uint64_t;
 
-// What arrived enters the buffer, which has `count` elements there.
+// Combines a message with the buffer, which has `count` elements there.
 void take_in(const Combine& combine, Transfer::Kind kind, std::byte* into, const std::byte* message,
              std::size_t count) {
   if (kind == Transfer::Kind::kReceiveAdd) {
@@ -32,7 +32,7 @@ void take_in(const Combine& combine, Transfer::Kind kind, std::byte* into, const
   } else if (combine.coding != nullptr) {
     combine.coding->decode(into, message, count);
   } else {
-    std::copy_n(message, count * combine.element_bytes, into);  // which may be null for none
+    std::copy_n(message, count * combine.element_bytes, into);  // may be null if there are none
   }
 }
 
@@ -120,7 +120,8 @@ void Channel::start_round(Chain& chain) {
   chain.waiting = chain.end - chain.begin;
   requests_.make_room(chain.waiting);
   const std::span<const Transfer> round = transfers.subspan(chain.begin, chain.waiting);
-  // Receives first, so that no message of this round arrives unexpected and is copied twice.
+  // Receives are posted first, so that no message of this round arrives unexpected and is copied
+  // twice.
   for (const Transfer& transfer : round) {
     if (transfer.kind != Transfer::Kind::kSend) post_receive(chain, transfer);
   }
@@ -171,7 +172,7 @@ void Channel::post_send(Chain& chain, const Transfer& transfer) {
   requests_.add(request, {chain.operation, &chain, &transfer});
 }
 
-// For a message of the chain's round. It stays there until the round is finished.
+// Memory for a message of the chain's round. It is in use until the round is finished.
 std::byte* Channel::take_scratch(std::vector<std::vector<std::byte>>& into, std::size_t bytes) {
   std::vector<std::byte> free;
   if (!scratch_.empty()) {
@@ -188,7 +189,7 @@ void Channel::give_back(std::vector<std::vector<std::byte>>& scratch) {
   scratch.clear();
 }
 
-// Ranks may come to the same sum on their own, of which only some send it on.
+// Ranks may compute the same sum independently, while only some of them send it on.
 void Channel::make_sums_codable(const Chain& chain) {
   const Operation& operation = *chain.operation;
   const Coding* const coding = operation.combine.coding;
@@ -207,8 +208,8 @@ bool Channel::finish_collective(Operation& operation) {
   return operation.transfers.empty();
 }
 
-// Nothing of a peer enters the buffer that does not belong there. What is copied is there already,
-// but the operation does not complete with it.
+// Only announced data of a peer may enter the buffer. Copied data are already there, but the
+// operation does not complete with them.
 void Channel::require_announcements(const Chain& chain) {
   const Operation& operation = *chain.operation;
   for (std::size_t i = chain.begin; i < chain.end; ++i) {

@@ -13,7 +13,7 @@
 
 namespace winnow::comm {
 
-// A chain under way. Its current round is transfers [begin, end) of the operation.
+// A chain in progress. Its current round is transfers [begin, end) of the operation.
 struct Chain {
   Operation* operation = nullptr;
   std::uint64_t number = 0;  // by LinkTags; 0: not under way
@@ -22,8 +22,8 @@ struct Chain {
   std::size_t last = 0;
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::size_t waiting = 0;  // requests of the round not yet complete
-  // Of the round, in list order: what was received into memory of its own, and what is sent so.
+  std::size_t waiting = 0;  // incomplete requests of the round
+  // Messages of the round that were received into separate memory, in list order.
   std::vector<std::vector<std::byte>> arrived;
   std::vector<std::vector<std::byte>> encoded;  // what the round sends, where that is coded
 
@@ -31,7 +31,7 @@ struct Chain {
   int tag_of(const Transfer& transfer) const;
 };
 
-// Which call sends: MPI_Isend or MPI_Issend.
+// The call that sends: MPI_Isend or MPI_Issend.
 using SendCall = decltype(&MPI_Isend);
 
 // Runs the operations of one class of work on a communicator of its own: their collectives, then
@@ -49,8 +49,8 @@ using SendCall = decltype(&MPI_Isend);
 // Threads      the engine's only
 class Channel {
  public:
-  // At most `window` chains are active. Tags 0 .. tag_limit are used. The communicator, `requests`
-  // and `announcements` outlive the channel.
+  // At most `window` chains are active. Uses tags 0 .. tag_limit. The communicator, `requests` and
+  // `announcements` must outlive the channel.
   Channel(MPI_Comm comm, int tag_limit, std::size_t window, SendCall send, RequestPool& requests,
           Announcements& announcements);
   Channel(const Channel&) = delete;
@@ -58,7 +58,7 @@ class Channel {
 
   MPI_Comm comm() const noexcept { return comm_; }
 
-  // Announces the operation, which is an all-reduce.
+  // Announces an all-reduce.
   void announce(Operation& operation);
 
   // Posts the operation's collective. Throws what operation.start throws.
@@ -66,18 +66,19 @@ class Channel {
 
   // Starts chains of the operation until all have started or the window is full.
   //
-  // Out     true: some have
-  // Throws  SystemError: of MPI, as finish()
+  // Out     true: some were started
+  // Throws  SystemError: MPI, as finish()
   bool start_chains(Operation& operation);
 
-  // Goes on after a request of this channel that is complete: with the next round, or the end.
+  // Continues after a request of this channel has completed: with the next round, or the end.
   //
   // Out     true: the operation is complete
   // Throws  what operation.agreed throws; SystemError: ranks that announced something else, a
-  //         message that was damaged
+  //         damaged message
   bool finish(const Posted& posted);
 
-  std::chrono::nanoseconds adding() const noexcept { return adding_; }  // what came, so far
+  // time spent on combining messages
+  std::chrono::nanoseconds adding() const noexcept { return adding_; }
 
  private:
   bool may_start_chain() const;

@@ -28,7 +28,7 @@ struct Largest {
 
 template <class T>
 Combine of_integers(MPI_Datatype type, Reduction reduction) {
-  // Unsigned, since a sum that leaves the range shall wrap.
+  // Unsigned, so that an overflowing sum wraps.
   using Sum = std::make_unsigned_t<T>;
   return {type, sizeof(T),
           reduction == Reduction::kMax ? &combine<T, Largest> : &combine<Sum, std::plus<>>};

@@ -9,26 +9,26 @@
 
 namespace winnow::comm {
 
-// What the callers of an engine want of its thread: operations, and orders to end.
+// Requests of the engine's callers to its thread: operations, and orders to end.
 //
-// Threads  any, but take() is the engine's
+// Threads  any; take() is the engine's only
 class Inbox {
  public:
-  // Orders stay once they are given.
+  // Orders are permanent.
   struct Orders {
     bool stop = false;
     bool discard = false;           // with stop: at once
-    std::optional<int> abort_code;  // before anything else
+    std::optional<int> abort_code;  // takes precedence
   };
 
   void put(std::unique_ptr<Operation> operation);
   void stop(bool discard) noexcept;
   void abort(int exit_code) noexcept;
 
-  // Moves the operations that were put to the end of `running`. While `running` is empty it waits
-  // for an operation or an order, at most the time of a heartbeat.
+  // Moves submitted operations to the end of `running`. If `running` is empty, waits for an
+  // operation or an order, at most for a heartbeat.
   //
-  // Out  the orders; none: the wait was in vain
+  // Out  the orders; nullopt: nothing came
   std::optional<Orders> take(Operations& running);
 
   std::optional<int> abort_code() const;

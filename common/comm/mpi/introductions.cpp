@@ -17,10 +17,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostAsked = 512;         // names: a launcher answers them one by one
-constexpr std::size_t kMostTexts = 16;  // so few connect to each: see Doorbell
-constexpr int kMostRounds = 5;          // while nobody has said anything
+constexpr std::size_t kMostTexts = 16;  // each machine gets this few connections: see Doorbell
+constexpr int kMostRounds = 5;          // while nobody has published a text
 
-// What a rank's text is kept under by a launcher, which may start many jobs one after another.
+// The key of a rank's text at a launcher, which may start many jobs in a row.
 std::string name_of(int rank) {
   const char* const job = std::getenv("PMIX_NAMESPACE");
   return "winnow-introduction-" + std::string(job != nullptr ? job : "") + "-" +
@@ -32,8 +32,8 @@ void publish(const std::string& text, int rank) {
   MPI_Publish_name(name_of(rank).c_str(), MPI_INFO_NULL, text.c_str());
 }
 
-// Asks for the texts of others, name by name: first of the rank behind this one, and so on around.
-// Most give none, for one of each machine does.
+// Asks for the texts of other ranks by name, beginning with the rank after this one and wrapping
+// around. Most have none, because one rank per machine publishes its text.
 class Neighbours {
  public:
   Neighbours(int rank, int size) : rank_(rank), size_(size) {}
@@ -57,7 +57,7 @@ class Neighbours {
   std::vector<std::string> texts_;
 };
 
-// Ranks of one machine may share a core: others go first.
+// Ranks of one machine may share a core: let others run.
 void pause(Clock::duration waited) {
   constexpr auto kShort = std::chrono::milliseconds(20);
   if (waited < kShort) return std::this_thread::yield();

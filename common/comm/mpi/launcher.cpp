@@ -15,8 +15,8 @@ namespace winnow::comm {
 
 namespace {
 
-// A launcher is there where both variables are. The first row that fits is the innermost launcher:
-// mpirun starts its daemons by srun, whose PMI may be that of MPICH.
+// A launcher is present if both variables are set. The first matching row is the innermost
+// launcher: mpirun starts its daemons by srun, whose PMI may be that of MPICH.
 struct Row {
   Launcher launcher;
   const char* size;
@@ -28,10 +28,10 @@ constexpr std::array kRows{
     Row{Launcher::kPmi, "PMI_SIZE", "PMI_SIZE"},
     Row{Launcher::kSlurm, "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
 };
-// RANK beside it: scripts export WORLD_SIZE for those they start.
+// RANK is required as well: scripts export WORLD_SIZE for those they start.
 constexpr Row kTorch{Launcher::kTorch, "WORLD_SIZE", "RANK"};
 
-// A number of processes; 0 where the variable is unset or no such number.
+// A number of processes; 0 if the variable is unset or no such number.
 int size_in(const Environment& environment, const Row& row) {
   const char* const text = environment(row.size);
   if (text == nullptr || environment(row.beside) == nullptr) return 0;
@@ -48,7 +48,7 @@ bool is_of_slurm(Launcher launcher) {
 }  // namespace
 
 Launch launch_of(const Environment& environment, bool has_terminal) {
-  // Also set for what srun starts from such a shell, which has no terminal then.
+  // Also set for what srun starts from such a shell, but that has no terminal.
   const bool in_shell = has_terminal && environment("SLURM_PTY_PORT") != nullptr;
   Launch launch;
   for (const Row& row : kRows) {

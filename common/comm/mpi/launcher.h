@@ -7,39 +7,39 @@ namespace winnow::comm {
 
 enum class Launcher : std::uint8_t {
   kNone,
-  kOpenMpi,    // mpirun of Open MPI
+  kOpenMpi,    // Open MPI's mpirun
   kSlurmPmix,  // srun --mpi=pmix
   kPmi,        // mpiexec of MPICH or Intel MPI, srun --mpi=pmi2
-  kSlurm,      // srun without a way to MPI
-  kTorch,      // torchrun and others of its kind
+  kSlurm,      // srun without a connection to MPI
+  kTorch,      // torchrun and similar ones
 };
 
-// What the launcher of this process announces.
+// The announcement of this process's launcher.
 struct Launch {
   Launcher launcher = Launcher::kNone;
-  int size = 1;                    // processes that it started together
-  const char* variable = nullptr;  // of the environment, that says so
+  int size = 1;                    // number of processes that it started together
+  const char* variable = nullptr;  // environment variable that says so
 };
 
-// The value of a variable of the environment, or null.
+// The value of an environment variable, or null.
 using Environment = std::function<const char*(const char* name)>;
 
-// Pure: what the environment says of the innermost launcher.
+// The innermost launcher according to the environment. Pure.
 //
 // In     has_terminal: this process has a controlling terminal
-// srun   by its step; a batch script, and a shell of salloc or `srun --pty`, were not started as
-//        one of several
-// torch  where its size is none that another launcher announces: it was started by that one
+// srun   is recognised by its step; a batch script, and a shell of salloc or `srun --pty`, were not
+//        started as one of several
+// torch  unless another launcher announces its size: then that one started it
 Launch launch_of(const Environment& environment, bool has_terminal);
 
-// That of this process.
+// The launch of this process.
 Launch this_launch();
 
-// Whether MPI learns from it which ranks there are, and they are several.
+// Whether it tells MPI which ranks exist, and there are several.
 bool joins_mpi(const Launch& launch) noexcept;
 
-// Processes that this one starts are not of its launch: removes what announces their number from
-// the environment. While the process has one thread.
+// Removes the announcement from the environment, because processes that this one starts do not
+// belong to its launch. Call it while the process has one thread.
 void leave_launch();
 
 }  // namespace winnow::comm

@@ -1,5 +1,5 @@
-// MPI by a library beside the program, which is opened when it is first asked for: a program that
-// nobody starts by mpirun needs no MPI on its machine.
+// MPI in a library next to the program, opened on first use: a program that is not started by
+// mpirun needs no MPI on its machine.
 #include <dlfcn.h>
 #include <signal.h>
 
@@ -14,11 +14,11 @@
 namespace winnow::comm {
 namespace {
 
-// By what their MPI libraries are called; $ORIGIN is the folder of what this is linked into.
+// Named after the MPI libraries; $ORIGIN is the folder of the library that this is linked into.
 constexpr const char* kOpenMpi = "$ORIGIN/libwinnow_openmpi.so";
 constexpr const char* kMpich = "$ORIGIN/libwinnow_mpich.so";
 
-// The one that fits the launcher first.
+// The one that fits the launcher comes first.
 std::array<const char*, 2> files_for(Launcher launcher) {
   std::array files{kOpenMpi, kMpich};
   if (launcher == Launcher::kPmi) std::ranges::reverse(files);
@@ -27,8 +27,8 @@ std::array<const char*, 2> files_for(Launcher launcher) {
 
 std::atomic<bool> is_open{false};
 
-// Puts the handlers of signals back when it ends. UCX, which MPI libraries bring, takes some as it
-// is opened, and the program has its own by then.
+// Restores signal handlers on destruction. UCX, which comes with MPI libraries, replaces some when
+// it is opened, after the program installed its own.
 class KeptHandlers {
  public:
   KeptHandlers() noexcept {
@@ -46,9 +46,10 @@ class KeptHandlers {
   std::array<struct sigaction, kNumbers.size()> were_{};
 };
 
-// The first that opens. It stays open: MPI libraries cannot be left before the process ends.
+// The first plugin that opens. It stays open: MPI libraries cannot be closed before the process
+// ends.
 //
-// Out  nullptr: none does; `why` is what is wrong with the one that fits the launcher
+// Out  nullptr: none opens; `why`: what is wrong with the one that fits the launcher
 const MpiPlugin* open_plugin(Launcher launcher, std::string& why) {
   const KeptHandlers kept;
   for (const char* file : files_for(launcher)) {

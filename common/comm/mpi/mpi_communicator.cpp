@@ -57,7 +57,7 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
-// Of each rank of the world the number of its machine, in the order of their lowest ranks.
+// The machine number of each rank of the world, in the order of their lowest ranks.
 std::vector<int> nodes_of_world(MPI_Comm machine) {
   const int me = rank_in(MPI_COMM_WORLD);
   int lowest = me;
@@ -97,19 +97,19 @@ int tag_limit() {
   return found != 0 ? *static_cast<const int*>(value) : kLeastAllowed;
 }
 
-// What the two ends of a part must agree on before anything of an all-to-all is sent: a receiver
-// that waits for more messages than come would wait for ever.
+// Facts on which both ends of a part must agree before an all-to-all sends anything: a receiver
+// that expects too many messages would wait for ever.
 struct PartAgreement {
   std::uint64_t bytes = 0;
   std::uint64_t segment_elements = 0;
 };
 
-// The agreements of all parts of this rank, as it sees them and as the other ends do.
+// The agreements for all parts of this rank, as seen by it and by the other ends.
 struct ExchangeAgreement {
   int rank = 0;
-  std::vector<PartAgreement> sent;      // [r]: of the part to rank r
-  std::vector<PartAgreement> expected;  // [r]: of the part from rank r
-  std::vector<PartAgreement> told;      // [r]: what rank r says of it
+  std::vector<PartAgreement> sent;      // [r]: for the part to rank r
+  std::vector<PartAgreement> expected;  // [r]: for the part from rank r
+  std::vector<PartAgreement> told;      // [r]: rank r's view of that part
 
   void check() const {
     for (std::size_t peer = 0; peer < told.size(); ++peer) {
@@ -140,7 +140,7 @@ std::vector<PartAgreement> agreements(std::span<const std::size_t> offsets,
   return out;
 }
 
-// Of each part, in the C ints of the MPI library.
+// Sizes and offsets of all parts, in the C ints of the MPI library.
 struct PartsInInts {
   explicit PartsInInts(std::span<const std::size_t> offsets) {
     for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
@@ -152,15 +152,16 @@ struct PartsInInts {
   std::vector<int> counts;
 };
 
-// Throws Error: more than one call of the MPI library takes.
+// Throws Error if it is more than one call of the MPI library takes.
 void check_fits_int(std::size_t count, const char* what) {
   if (count <= static_cast<std::size_t>(std::numeric_limits<int>::max())) return;
   throw Error(std::string(what) + " of " + std::to_string(count) +
               " by the MPI library was asked for; it takes less than 2^31");
 }
 
-// What a blocking call leaves behind for those who wait for requests. MPI_Iallreduce is no measure
-// of the library: Open MPI's is another algorithm than MPI_Allreduce, and several times slower.
+// A completed request, for callers that wait for a request after a blocking call. MPI_Iallreduce
+// would be no measure of the library: Open MPI uses another algorithm for it, which is several
+// times slower.
 MPI_Request completed_request() {
   MPI_Request request = MPI_REQUEST_NULL;
   const auto query = [](void*, MPI_Status* status) {
@@ -183,13 +184,13 @@ MPI_Request post_barrier(MPI_Comm comm) {
   return request;
 }
 
-// Control collectives go in pieces of so many bytes, each in memory of its own while MPI uses it.
+// Control collectives are cut into pieces of this size, each in separate memory while MPI uses it.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 26;
 
 class MpiCommunicator final : public Communicator {
  public:
-  // MPI is initialised. An exception leaves it so: the process is about to end, and that it does so
-  // without finalising tells the launcher to end the others.
+  // MPI is initialised. After an exception it stays so: the process is about to end, and ending
+  // without finalising makes the launcher end the others.
   explicit MpiCommunicator(LastWords last_words)
       : rank_(rank_in(MPI_COMM_WORLD)),
         size_(size_of(MPI_COMM_WORLD)),
@@ -201,9 +202,9 @@ class MpiCommunicator final : public Communicator {
     engine_.emplace(channels_, tag_limit(), names_of_world(), std::move(last_words));
   }
 
-  // MPI_Finalize waits for the other ranks. When an exception is on its way through this one, or
-  // messages were given up, they may be waiting for this rank in turn; then MPI is left as it is,
-  // and the launcher ends them when this process is gone.
+  // MPI_Finalize waits for the other ranks. During stack unwinding, or if messages were given up,
+  // they may be waiting for this rank in turn. Then MPI is not finalised, and the launcher ends
+  // them when this process is gone.
   ~MpiCommunicator() override {
     const bool unwinding = std::uncaught_exceptions() > exceptions_at_birth_;
     const bool discard = unwinding || (hierarchical_ && hierarchical_->broken());
@@ -288,7 +289,7 @@ class MpiCommunicator final : public Communicator {
           "MPI_Ialltoallv");
       return request;
     };
-    engine_->submit(start, CollectiveMemory::kBorrowed).get();  // no copies: it is measured
+    engine_->submit(start, CollectiveMemory::kBorrowed).get();  // no copies: this is measured
   }
 
   void use_checksums(bool use) override { checksums_ = use; }
@@ -354,7 +355,7 @@ class MpiCommunicator final : public Communicator {
         [done = engine_->submit(what, transfers, {.checksums = checksums_})] { done.get(); });
   }
 
-  // By a copy in f32.
+  // Uses a copy in f32.
   template <class Small>
   Pending start_widened(const Collective& what, Wire wire, std::span<const Transfer> transfers) {
     const std::span<Small> buffer(reinterpret_cast<Small*>(what.buffer.bytes.data()),
@@ -382,8 +383,8 @@ class MpiCommunicator final : public Communicator {
     });
   }
 
-  // A collective on copies of the parts of `buffer`, not on the caller's memory: a collective
-  // cannot be cancelled, so after a failure of the engine MPI may write into them at any time.
+  // Runs a collective on copies of the parts of `buffer`, not on the caller's memory. A collective
+  // cannot be cancelled, so after a failure of the engine MPI may still write.
   template <class T, class Start>
   void run_in_pieces(std::span<T> buffer, const Start& start) {
     constexpr std::size_t kPieceElements = kPieceBytes / sizeof(T);
@@ -405,11 +406,12 @@ class MpiCommunicator final : public Communicator {
   int local_rank_ = 0;
   int local_size_ = 1;
   Placement placement_;
-  std::atomic<bool> checksums_ = false;               // two threads begin operations
-  Channels channels_;                                 // freed with MPI, see the destructor
-  std::optional<ProgressEngine> engine_;              // after the communicators, which it uses
-  std::optional<HierarchicalExecutor> hierarchical_;  // likewise; made when it is first wanted
-  std::atomic<const HierarchicalExecutor*> inside_ = nullptr;  // it, for any thread
+  std::atomic<bool> checksums_ = false;   // two threads begin operations
+  Channels channels_;                     // freed with MPI, see the destructor
+  std::optional<ProgressEngine> engine_;  // after the communicators, which it uses
+  // uses the communicators, too; made on first use
+  std::optional<HierarchicalExecutor> hierarchical_;
+  std::atomic<const HierarchicalExecutor*> inside_ = nullptr;  // the same object, for any thread
 };
 
 }  // namespace
@@ -434,7 +436,7 @@ std::unique_ptr<Communicator> make_mpi(LastWords last_words, const Introductions
   }
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
-  // MPI 4 raises errors of calls without a communicator, as MPI_Lookup_name, on MPI_COMM_SELF.
+  // MPI 4 raises errors of calls without a communicator, such as MPI_Lookup_name, on MPI_COMM_SELF.
   for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }

@@ -18,19 +18,19 @@ namespace winnow::comm {
 
 class Channel;
 
-// Posts a non-blocking collective on the communicator it is given.
+// Posts a non-blocking collective on the given communicator.
 using StartCollective = std::function<MPI_Request(MPI_Comm)>;
 
-// Whose memory a collective works on. A collective cannot be cancelled.
+// The owner of a collective's memory. A collective cannot be cancelled.
 enum class CollectiveMemory : std::uint8_t {
-  kOwned,     // its StartCollective's: kept until it is complete, or for good
-  kBorrowed,  // the caller's: when the engine fails, it is waited for as a receive is
+  kOwned,     // its StartCollective: kept until it is complete, or for ever
+  kBorrowed,  // the caller: if the engine fails, it is awaited like a receive
 };
 
-// One operation that was submitted to the engine, and how far it has come.
+// An operation that was submitted to the engine, and its progress.
 //
-// Parts    a collective, transfers, or both: the transfers then come after the collective
-// Threads  the submitting one fills it in; from then on the engine's alone
+// Parts    a collective, transfers, or both: then transfers come after the collective
+// Threads  the submitting thread fills it in; afterwards only the engine's thread uses it
 struct Operation {
   explicit Operation(Channel& its_channel) : channel(its_channel) {}
   Channel& channel;
@@ -38,11 +38,11 @@ struct Operation {
   StartCollective start;  // empty: no collective
   CollectiveMemory memory = CollectiveMemory::kOwned;
   std::function<void()> agreed;    // called when the collective is complete; throws to fail
-  const std::byte* out = nullptr;  // what sends read
-  std::byte* in = nullptr;         // what receives write
+  const std::byte* out = nullptr;  // read by sends
+  std::byte* in = nullptr;         // written by receives
   Combine combine{};
-  AllReduceKind kind{};       // of an all-reduce
-  std::vector<Transfer> own;  // the transfers, where the caller does not keep them
+  AllReduceKind kind{};       // for an all-reduce
+  std::vector<Transfer> own;  // the transfers, if the caller does not keep them
   std::span<const Transfer> transfers;
 
   bool checksums = false;    // each message has its checksum behind it
@@ -53,11 +53,11 @@ struct Operation {
   std::size_t finished = 0;  // transfers of chains that have finished
 };
 
-// A message as MPI is told of it.
+// A message in MPI's terms.
 struct Message {
   MPI_Datatype type;
-  std::size_t count;  // of these
-  std::size_t bytes;  // of the elements, without a checksum
+  std::size_t count;  // number of elements of `type`
+  std::size_t bytes;  // bytes of the elements, without checksum
 };
 Message message_of(const Operation& operation, const Transfer& transfer) noexcept;
 

@@ -15,13 +15,13 @@ namespace winnow::comm {
 
 namespace {
 
-// Chains of data active at once on a rank: about 1 MiB of the messages of kExchangeOptions. Where
-// other threads compute, it has to last until this one is run again; gradients that begin wait for
-// it.
+// Number of active chains of data on a rank: about 1 MiB of messages of kExchangeOptions. While
+// other threads compute, this must last until the engine's thread runs again; gradients that begin
+// wait for it.
 constexpr std::size_t kDataWindow = 32;
 
-// Gradients of which nothing was heard in so much sleep wait for a rank that is late. The time of a
-// segment on a slow link.
+// Gradients that did not move during this much sleep are waiting for a late rank. Equals the time
+// of a segment on a slow link.
 constexpr std::chrono::milliseconds kPatience{10};
 
 std::string text_of(const std::exception_ptr& exception) {
@@ -34,7 +34,7 @@ std::string text_of(const std::exception_ptr& exception) {
   }
 }
 
-// A transfer has to lie in its buffer, and to fit the C ints of MPI.
+// A transfer must be inside its buffer, and fit the C ints of MPI.
 void check_transfers(const Operation& operation, std::size_t count) {
   for (const Transfer& transfer : operation.transfers) {
     if (message_of(operation, transfer).count >
@@ -76,8 +76,8 @@ ProgressEngine::ProgressEngine(const Channels& channels, int tag_limit, RankName
       gradients_(channels.gradients, tag_limit - 1, kChainsAtOnce, &MPI_Isend, requests_,
                  announcements_),
       shares_(channels.shares, tag_limit, kChainsAtOnce, &MPI_Isend, requests_, announcements_),
-      // A send of data is done when it is being received, however small it is: what a rank that is
-      // busy with gradients has not asked for yet must not pile up there.
+      // A send of data completes when its receiver has begun to receive, however small it is.
+      // Otherwise data would pile up at a rank that is busy with gradients.
       data_(channels.data, tag_limit, kDataWindow, &MPI_Issend, requests_, announcements_),
       control_(channels.control, tag_limit, 0, &MPI_Isend, requests_, announcements_) {
   thread_ = std::thread([this] { run(); });
@@ -137,8 +137,8 @@ void ProgressEngine::stop(bool discard) noexcept {
 
 void ProgressEngine::abort(int exit_code) noexcept {
   inbox_.abort(exit_code);
-  // The engine's thread ends the process. Should it be stuck inside MPI, this does; the launcher
-  // takes the others down when a rank has left without finalising.
+  // The engine's thread ends the process. If that is stuck inside MPI, this thread does. The
+  // launcher ends the other ranks when one has left without finalising.
   std::this_thread::sleep_for(std::chrono::seconds(10));
   std::_Exit(exit_code);
 }
@@ -165,8 +165,8 @@ void ProgressEngine::run() noexcept {
 bool ProgressEngine::take_submissions() {
   std::optional<Inbox::Orders> orders;
   while (!(orders = inbox_.take(running_))) {
-    // With nothing to do, lets MPI look around now and then: an MPI library may still owe a peer
-    // the last part of a message whose request is complete here.
+    // Calls MPI now and then even if idle: an MPI library may still owe a peer the last part of a
+    // message whose request is complete here.
     if (!failure_) announcements_.look();
   }
   if (orders->abort_code) end_all_ranks(*orders->abort_code);
@@ -187,14 +187,14 @@ void ProgressEngine::start_what_fits() {
     if (&channel == &gradients_ && operation->number == 0) channel.announce(*operation);
     if (operation->start && !operation->posted) channel.start_collective(*operation);
     if (&channel == &data_) {
-      data_wait = data_wait || operation->opening;  // those after it too: chains go in order
+      data_wait = data_wait || operation->opening;  // and those after it: chains run in order
       if (data_wait) continue;
     }
     if (channel.start_chains(*operation) && is_sum(channel)) gradients_rest_ = {};
   }
 }
 
-// All-reduces of no elements count as others do: another rank may have some.
+// All-reduces without elements are counted like others: another rank may have some.
 void ProgressEngine::complete_empty() {
   for (std::size_t i = 0; i < running_.size();) {
     const bool empty = running_[i]->number > 0 && running_[i]->transfers.empty();
@@ -231,7 +231,7 @@ void ProgressEngine::poll() {
     Channel& channel = posted.operation->channel;
     if (is_sum(channel)) gradients_rest_ = {};
     const bool finished = channel.finish(posted);
-    adding_ = gradients_.adding() + shares_.adding();  // before anyone hears that it is done
+    adding_ = gradients_.adding() + shares_.adding();  // before the operation is reported as done
     if (finished) complete(*posted.operation);
   }
 }
@@ -253,7 +253,7 @@ void ProgressEngine::fail(const std::exception_ptr& why) noexcept {
   if (!requests_.settle(patience_, abort_if_asked)) give_up(last_words_, why);
   for (std::unique_ptr<Operation>& operation : running_) {
     operation->done.set_exception(why);
-    // What a collective may write into is kept as long as the process.
+    // Memory that a collective may still write into is kept for the life of the process.
     if (operation->opening) static_cast<void>(operation.release());
   }
   running_.clear();

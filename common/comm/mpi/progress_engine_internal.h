@@ -25,7 +25,7 @@
 
 namespace winnow::comm {
 
-// A duplicate of the world for each class of work, so that their messages cannot be mistaken.
+// A duplicate of the world for each class of work, so that messages cannot be confused.
 struct Channels {
   MPI_Comm gradients;
   MPI_Comm shares;
@@ -38,8 +38,8 @@ struct SumKind {
   bool share = false;  // submitted by the ranks that have it, not by all
 };
 
-// The one thread of a process that calls MPI, from construction to stop(). A state machine over
-// non-blocking calls works on all operations at once, so that none waits for another: gradients
+// The only thread of a process that calls MPI, from construction to stop(). A state machine over
+// non-blocking calls advances all operations at once, so that none waits for another: gradients
 // keep moving while a control collective waits for a late rank.
 //
 // Work             four classes, each with a Channel: gradients (all-reduces that all ranks
@@ -51,16 +51,16 @@ struct SumKind {
 //                  is in a deadlock
 // Gradients first  and shares: while some are under way on this rank and move, no chain of data
 //                  starts here. Gradients that do not move wait for a rank that has not begun them,
-//                  perhaps since it waits for data from here: then data go on. Chains of data have
-//                  one round, so that none is left half done
+//                  perhaps because it waits for data from here: then data continue. Chains of data
+//                  have one round, so none stays half done.
 // Failure          of MPI, or ranks that do not fit together: every operation in flight and every
-//                  later one gets it from its future; after that only abort() calls MPI
-// Buffers          before a future is ready, nothing writes into those of its operation any more:
-//                  receives are cancelled, those that a peer has begun to fill are waited for (see
-//                  RequestPool and Patience)
+//                  later one gets it through its future. Afterwards only abort() calls MPI.
+// Buffers          When a future is ready, nothing writes into its operation's buffers any more:
+//                  receives are cancelled, and those that a peer has begun to fill are awaited (see
+//                  RequestPool and Patience).
 class ProgressEngine {
  public:
-  // The communicators outlive the engine. Tags 0 .. tag_limit may be used; the last is that of
+  // The communicators must outlive the engine. Uses tags 0 .. tag_limit; the last is for
   // Announcements.
   ProgressEngine(const Channels& channels, int tag_limit, RankNames names = {},
                  LastWords last_words = {}, Patience patience = {});
@@ -68,31 +68,31 @@ class ProgressEngine {
   ProgressEngine& operator=(const ProgressEngine&) = delete;
   ~ProgressEngine();
 
-  // All three from any thread; every rank submits the same operations of a class in the same order.
-  // Buffers stay until the future is ready.
+  // All three may be called from any thread. Every rank submits the same operations of a class in
+  // the same order. Buffers must stay until the future is ready.
 
-  // Carries out the transfers of an all-reduce on its buffer; they stay as long as it.
+  // Executes the transfers of an all-reduce on its buffer. They must stay as long as the buffer.
   std::shared_future<void> submit(const Collective& what, std::span<const Transfer> transfers,
                                   SumKind kind = {});
 
-  // Carries out the transfers of an all-to-all from `out` to `in`, each chain of one round, after
-  // the collective `start` on the communicator of data and then `agreed`, which throws where the
-  // ranks do not fit together; both are called on the engine's thread.
+  // Executes the transfers of an all-to-all from `out` to `in`; each chain has one round. Before,
+  // it runs the collective `start` on the communicator of data and then `agreed`, which throws if
+  // the ranks do not fit together. Both are called on the engine's thread.
   std::shared_future<void> submit(std::span<const std::byte> out, std::span<std::byte> in,
                                   std::vector<Transfer> transfers, StartCollective start,
                                   std::function<void()> agreed, bool checksums = false);
 
-  // A collective of control. `agreed` is called on the engine's thread when it is complete.
+  // A control collective. `agreed` is called on the engine's thread when it is complete.
   std::shared_future<void> submit(StartCollective start, CollectiveMemory memory,
                                   std::function<void()> agreed = {});
 
   // Ends the thread: after finishing what is in flight or, with `discard`, at once.
   void stop(bool discard) noexcept;
 
-  // What additions of all-reduces have taken so far. From any thread.
+  // Time that additions of all-reduces have taken so far. Thread-safe.
   std::chrono::nanoseconds adding() const noexcept { return adding_; }
 
-  // True once an MPI call has failed or work was discarded; MPI cannot be finalised in order then.
+  // True once an MPI call has failed or work was discarded. Then MPI cannot be finalised properly.
   bool broken() const noexcept { return broken_; }
 
   // MPI_Abort.
@@ -101,7 +101,7 @@ class ProgressEngine {
  private:
   std::shared_future<void> enqueue(std::unique_ptr<Operation> operation);
   void run() noexcept;
-  bool take_submissions();  // false: the thread shall end
+  bool take_submissions();  // false: the thread must end
   void start_what_fits();
   bool is_sum(const Channel& channel) const {
     return &channel == &gradients_ || &channel == &shares_;
@@ -116,14 +116,14 @@ class ProgressEngine {
   const LastWords last_words_;
   const Patience patience_;
 
-  // Shared with the caller.
+  // Shared with callers.
   Inbox inbox_;
   std::atomic<bool> broken_ = false;
   std::atomic<std::chrono::nanoseconds> adding_{};
 
-  // The engine's thread only.
+  // Used by the engine's thread only.
   RequestPool requests_;         // before the channels, which post into it
-  Announcements announcements_;  // likewise
+  Announcements announcements_;  // before the channels, too
   Channel gradients_;
   Channel shares_;
   Channel data_;
@@ -133,7 +133,7 @@ class ProgressEngine {
   std::chrono::microseconds gradients_rest_{};  // slept since gradients last moved
   std::exception_ptr failure_;
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last: it uses all members above
 };
 
 }  // namespace winnow::comm

@@ -11,12 +11,12 @@ namespace winnow::comm {
 
 namespace {
 
-// Between two tests of the requests that a failure has left.
+// Pause between tests of the requests that a failure left.
 constexpr std::chrono::microseconds kSettleNap{100};
 
 bool is_send(const Transfer& transfer) { return transfer.kind == Transfer::Kind::kSend; }
 
-// A receive has to bring as many elements as its transfer has.
+// A receive must get as many elements as its transfer has.
 void check_completed(const Posted& posted, const MPI_Status& status) {
   if (posted.transfer == nullptr) {
     after_message("mpi.collective", -1);
@@ -105,7 +105,7 @@ void RequestPool::cancel_receives() noexcept {
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     const Transfer* transfer = posted_[i].transfer;
     if (requests_[i] == MPI_REQUEST_NULL || transfer == nullptr) continue;
-    // Legal for receives only. One whose message has begun to arrive goes on to its end.
+    // Legal for receives only. One whose message has begun to arrive continues to its end.
     if (!is_send(*transfer)) MPI_Cancel(&requests_[i]);
   }
 }
@@ -125,14 +125,14 @@ RequestPool::Access RequestPool::access_under_way() const noexcept {
   return most;
 }
 
-// Sets the requests that are over to null; false: MPI cannot say.
+// Sets the requests that have ended to null. False: MPI cannot tell.
 bool RequestPool::test_left_over() noexcept {
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (requests_[i] == MPI_REQUEST_NULL || access_of(posted_[i]) == Access::kNone) continue;
     int done = 0;
     const int rc = MPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE);
     if (done != 0) {
-      requests_[i] = MPI_REQUEST_NULL;  // one that failed is over too
+      requests_[i] = MPI_REQUEST_NULL;  // a failed one has ended, too
     } else if (rc != MPI_SUCCESS) {
       return false;
     }

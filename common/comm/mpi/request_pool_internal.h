@@ -16,50 +16,50 @@ namespace winnow::comm {
 
 struct Chain;
 
-// What a request belongs to: a transfer of a chain, or a collective (chain and transfer are null).
+// The owner of a request: a transfer of a chain, or a collective (chain and transfer are null).
 struct Posted {
   Operation* operation;
   Chain* chain;
   const Transfer* transfer;
 };
 
-// How long the requests under way when the engine fails may take to be over.
+// Limits for requests in flight to end after the engine failed.
 struct Patience {
-  std::chrono::milliseconds sends{1000};       // read their buffer; then they are left behind
-  std::chrono::milliseconds receives{10'000};  // write into theirs, as collectives in borrowed
-                                               // memory do; then all ranks are ended
+  // They only read their buffer. Afterwards they are abandoned.
+  std::chrono::milliseconds sends{1000};
+  // They write into theirs, like collectives in borrowed memory. Afterwards all ranks are ended.
+  std::chrono::milliseconds receives{10'000};
 };
 
-// All MPI requests under way on this rank, of all channels, tested by one call.
+// All MPI requests in flight on this rank, of all channels, tested by one call.
 //
-// Order    in which they were added; requests found complete at once are told in the order of MPI
+// Order    as added; requests found complete together are reported in MPI's order
 // Threads  the engine's only
 class RequestPool {
  public:
   bool empty() const noexcept { return requests_.empty(); }
 
-  // Before requests are made: a request that MPI has made is never lost for want of memory to
-  // remember it.
+  // Call before making requests, so that none is lost because there is no memory to record it.
   void make_room(std::size_t count);
 
-  // There is room.
+  // Room must have been made.
   void add(MPI_Request request, const Posted& posted);
 
-  // Tests all requests once, and forgets those that are complete.
+  // Tests all requests once, and removes those that are complete.
   //
-  // Out     what was complete, until the next call; requests may be added meanwhile
-  // Throws  SystemError: of MPI, or a message of another length than its transfer
+  // Out     the completed ones, valid until the next call; requests may be added meanwhile
+  // Throws  SystemError: MPI, or a message whose length differs from its transfer
   std::span<const Posted> test();
 
-  // After a failure: cancels the receives, waits for those that a peer has begun to fill, for
-  // collectives in borrowed memory and, for a shorter time, for the sends.
+  // After a failure: cancels receives, then waits for those that a peer has begun to fill, for
+  // collectives in borrowed memory and, for a shorter time, for sends.
   //
   // Out            false: memory of a caller may still be written
   // while_waiting  called now and then; may end the process
   bool settle(const Patience& patience, const std::function<void()>& while_waiting) noexcept;
 
  private:
-  // What a request may still do to the memory of a caller.
+  // Access that a request may still have to a caller's memory.
   enum class Access : std::uint8_t { kNone, kReads, kWrites };
 
   static Access access_of(const Posted& posted) noexcept;
@@ -69,8 +69,8 @@ class RequestPool {
   bool test_left_over() noexcept;
 
   std::vector<MPI_Request> requests_;
-  std::vector<Posted> posted_;  // of each request
-  std::vector<int> indices_;    // test()'s, kept for their memory
+  std::vector<Posted> posted_;  // for each request
+  std::vector<int> indices_;    // scratch of test(), kept to reuse its memory
   std::vector<MPI_Status> statuses_;
   std::vector<Posted> completed_;
 };
