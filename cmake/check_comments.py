@@ -8,7 +8,7 @@
     phrase   no word of PHRASES, which have a word of the field instead, but in the files that it allows
     broken   no line within a sentence ends where the next word would have fitted, as a formatter leaves it
 
-Covers FOLDERS without SKIPPED. Prints one line a finding. Exit code 1 if there is any.
+Covers FOLDERS. Prints one line a finding. Exit code 1 if there is any.
 """
 
 import argparse
@@ -137,7 +137,7 @@ def main():
     for folder in arguments.folders.split(","):
         for path in sorted((arguments.root / folder).rglob("*")):
             name = path.relative_to(arguments.root).as_posix()
-            if path.suffix not in SUFFIXES or name.startswith(SKIPPED):
+            if path.suffix not in SUFFIXES:
                 continue
             files += 1
             findings += findings_in(name, path.read_text(encoding="utf-8"))

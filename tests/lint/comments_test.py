@@ -51,7 +51,7 @@ class Comments(unittest.TestCase):
 
     def test_program(self):
         with tempfile.TemporaryDirectory(prefix="winnow-test-") as holder:
-            for name in ("common/comm/mpi/queue.h", "common/error.h"):
+            for name in ("train/queue.h", "common/error.h"):
                 path = pathlib.Path(holder) / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text("// Of a queue.\n")
