@@ -30,7 +30,7 @@ PHRASES = [
     (r"hang(?:s|ing)? together", "are connected, form a component", []),
     (r"l(?:aid|ay|ays|ie|ies|ying) upon", "aligned, registered, composed on", []),
     (r"fore(?:tell|tells|told)", "estimate, predict", []),
-    (r"strangers", "different pictures, non-duplicates", ["dedup/verify/calibrate.h", "dedup/verify/candidates.h"]),  # names of identifiers
+    (r"strangers", "different pictures, non-duplicates", []),
     (r"(?:what|whatever) becomes? of|what became of", "what happens to, how it is treated", []),
     (r"what (?:it|they|this) comes? to", "is, the result", []),
     (r"put(?:s)? upon", "applied on top of", []),

@@ -173,7 +173,7 @@ class Walker {
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
       const std::string name = entry->path().filename().string();
       const std::string relative = folder.empty() ? name : folder + "/" + name;
-      if (const auto reason = passed_over(relative, options_)) {
+      if (const auto reason = skip_reason(relative, options_)) {
         skips.add(*reason);
         continue;
       }

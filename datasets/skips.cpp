@@ -87,7 +87,7 @@ bool is_of_system(std::string_view name) {
          std::find(kOfSystems.begin(), kOfSystems.end(), name) != kOfSystems.end();
 }
 
-std::optional<std::string_view> passed_over(std::string_view path, const OpenOptions& options) {
+std::optional<std::string_view> skip_reason(std::string_view path, const OpenOptions& options) {
   const std::string name(last_part(path));
   if (const auto reason = reason_of(name, options)) return reason;
   const std::string whole(path);
@@ -97,7 +97,7 @@ std::optional<std::string_view> passed_over(std::string_view path, const OpenOpt
   return excluded ? std::optional<std::string_view>("excluded") : std::nullopt;
 }
 
-std::optional<std::string_view> passed_over_anywhere(std::string_view path,
+std::optional<std::string_view> skip_reason_anywhere(std::string_view path,
                                                      const OpenOptions& options) {
   std::optional<std::string_view> reason;
   std::optional<std::string_view> before = path;  // the part before the first one with a reason

@@ -18,10 +18,10 @@ bool is_of_system(std::string_view name);
 // The reason to skip a path (relative to the source, with '/' between parts) by its name; nullopt
 // if it is taken. Judges the last part only; globs of `exclude` match it or the whole path. Pure;
 // thread-safe.
-std::optional<std::string_view> passed_over(std::string_view path, const OpenOptions& options);
+std::optional<std::string_view> skip_reason(std::string_view path, const OpenOptions& options);
 
 // The same for a path of which no part was judged before.
-std::optional<std::string_view> passed_over_anywhere(std::string_view path,
+std::optional<std::string_view> skip_reason_anywhere(std::string_view path,
                                                      const OpenOptions& options);
 
 // Counts what was skipped in a source, by reason.

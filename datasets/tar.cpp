@@ -206,7 +206,7 @@ class Gatherer {
   }
 
   void add(std::size_t tar, const TarMember& member, bool outermost) {
-    if (const auto reason = passed_over_anywhere(member.name, options_)) {
+    if (const auto reason = skip_reason_anywhere(member.name, options_)) {
       skips_.add(*reason);
       return;
     }

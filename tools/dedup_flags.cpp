@@ -166,16 +166,17 @@ Flag add_review_flag(Verb whole, const std::string& prefix,
       .repeatable();
 }
 
-std::vector<Flag> add_obeyed_flags(Verb whole, const std::string& prefix, Obeyed& obeyed) {
+std::vector<Flag> add_constraint_flags(Verb whole, const std::string& prefix,
+                                       ReviewConstraints& constraints) {
   const Verb verb = whole.titled(kDecisions);
   return {
-      add_review_flag(whole, prefix, obeyed.reviews),
-      verb.add_option(prefix + "prefer", obeyed.globs.prefer,
+      add_review_flag(whole, prefix, constraints.reviews),
+      verb.add_option(prefix + "prefer", constraints.globs.prefer,
                       "Of a group's images in one split, keep those first whose names fit this "
                       "glob, as in 'originals/**'; only then " +
                           prefix + "keep decides. ** is any folders, * no '/'; repeatable")
           .repeatable(),
-      verb.add_option(prefix + "protect", obeyed.globs.protect,
+      verb.add_option(prefix + "protect", constraints.globs.protect,
                       "Never drop images whose names fit this glob, as in 'gold/**': what looks "
                       "like them goes, also from a split that comes first; repeatable")
           .repeatable()};
@@ -193,7 +194,7 @@ std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, Decision
                       "there is")
           .delimiter(','));
   append(add_verify_flags(verb, prefix, flags.choice), options);
-  append(add_obeyed_flags(verb, prefix, flags.obeyed), options);
+  append(add_constraint_flags(verb, prefix, flags.constraints), options);
   return options;
 }
 

@@ -9,7 +9,7 @@
 #include "app/dedup/decision.h"
 #include "app/dedup/features.h"
 #include "app/dedup/lists.h"
-#include "app/dedup/obeyed.h"
+#include "app/dedup/review_constraints.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 
@@ -29,13 +29,15 @@ std::vector<Flag> add_verify_flags(Verb verb, const std::string& prefix, ChoiceO
 // `prefix` + review, which may be given several times. `reviews` must live as long as `verb`.
 Flag add_review_flag(Verb verb, const std::string& prefix,
                      std::vector<std::filesystem::path>& reviews);
-// `prefix` + review, prefer and protect. `obeyed` must live as long as `verb`.
-std::vector<Flag> add_obeyed_flags(Verb verb, const std::string& prefix, Obeyed& obeyed);
+// `prefix` + review, prefer and protect. `constraints` must live as long as `verb`.
+std::vector<Flag> add_constraint_flags(Verb verb, const std::string& prefix,
+                                       ReviewConstraints& constraints);
 
 // All options of a deduplication, named with `prefix`, which begins with "--". Returns them.
 // `flags` must live as long as `verb`.
 //
-// Flags   those of add_choice_flags(), add_verify_flags() and add_obeyed_flags(); scope, groups,
+// Flags   those of add_choice_flags(), add_verify_flags() and add_constraint_flags(); scope,
+// groups,
 //         keep, on-leak, split-order, on-conflict, mode, thin, drop-issues.
 // --drop- as the prefix makes --drop-issues, without a second "drop".
 std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, DecisionOptions& flags);

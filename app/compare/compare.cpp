@@ -136,7 +136,7 @@ std::vector<ShownDifference> first_of(std::span<const DifferingImage> images) {
 
 // Adds the images that differ to the page, for each recipe, with names and pictures of the cache.
 void show_differences(const fs::path& root, const Session& session, ComparePage& page) {
-  for (const BesideFirst& beside : page.comparison.others) {
+  for (const ComparisonWithFirst& beside : page.comparison.others) {
     const DifferingImages found = differing_images(page.runs, page.comparison, beside.recipe);
     ShownDifferences shown{.gained = first_of(found.gained), .lost = first_of(found.lost)};
     shown.more_gained = found.gained.size() - shown.gained.size();
@@ -179,7 +179,7 @@ void tell(const ComparePage& page, const Session& session) {
                                percent(range.least), percent(range.most)));
     }
   }
-  for (const BesideFirst& beside : page.comparison.others) {
+  for (const ComparisonWithFirst& beside : page.comparison.others) {
     const std::size_t first = page.comparison.recipes.front().front();
     const std::size_t other = page.comparison.recipes[beside.recipe].front();
     say(session, fmt::format("{} beside {}: {}", recipe_name(page, beside.recipe),
@@ -192,7 +192,7 @@ Json to_json(const Interval& interval) {
   return {{"least", interval.least}, {"most", interval.most}};
 }
 
-Json to_json(const ComparePage& page, const BesideFirst& beside) {
+Json to_json(const ComparePage& page, const ComparisonWithFirst& beside) {
   Json pairs = Json::array();
   for (const RunPair& pair : beside.pairs) {
     pairs.push_back({{"first", to_utf8(page.runs[pair.first].name)},
@@ -248,7 +248,7 @@ Json to_json(const ComparePage& page) {
            {"range", to_json(wilson(right, page.comparison.images))}});
     }
   }
-  for (const BesideFirst& beside : page.comparison.others) {
+  for (const ComparisonWithFirst& beside : page.comparison.others) {
     json["others"].push_back(to_json(page, beside));
   }
   return json;

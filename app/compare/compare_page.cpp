@@ -39,7 +39,7 @@ std::string runs_section_of(const ComparePage& page) {
           table({"run", "#recipe", "#seed", "#right", "#accuracy", "#95 %", ""}, rows));
 }
 
-std::string pairs_table(const ComparePage& page, const BesideFirst& beside) {
+std::string pairs_table(const ComparePage& page, const ComparisonWithFirst& beside) {
   std::string rows;
   for (const RunPair& pair : beside.pairs) {
     rows +=
@@ -55,7 +55,7 @@ std::string pairs_table(const ComparePage& page, const BesideFirst& beside) {
                rows);
 }
 
-std::string folds_table(const BesideFirst& beside) {
+std::string folds_table(const ComparisonWithFirst& beside) {
   std::string rows;
   for (const FoldPair& fold : beside.folds) {
     rows += row(key_cell(fmt::format("{}", fold.fold)) + number_cell(grouped(fold.images)) +
@@ -98,7 +98,7 @@ std::string images_html(const ComparePage& page, std::size_t recipe, const std::
 }
 
 std::string beside_section(const ComparePage& page, std::size_t number) {
-  const BesideFirst& beside = page.comparison.others[number];
+  const ComparisonWithFirst& beside = page.comparison.others[number];
   const ComparedRun& first = page.runs[page.comparison.recipes.front().front()];
   const ComparedRun& other = page.runs[page.comparison.recipes[beside.recipe].front()];
   std::string content = paragraph(escaped(in_words(beside, page.margin))) +
@@ -119,7 +119,7 @@ std::string beside_section(const ComparePage& page, std::size_t number) {
 std::string header_of(const ComparePage& page) {
   std::string verdict;
   std::string tiles;
-  for (const BesideFirst& beside : page.comparison.others) {
+  for (const ComparisonWithFirst& beside : page.comparison.others) {
     verdict += fmt::format("{}: {}. ", name_html(recipe_name(page, beside.recipe)),
                            escaped(in_words(beside, page.margin)));
   }

@@ -63,10 +63,10 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
     say(session, fmt::format("verify: {} doubtful pairs were compared at a larger size, too",
                              grouped(what.looked_closer)));
   }
-  if (what.passed_over > 0) {
+  if (what.skipped > 0) {
     say(session, fmt::format("verify: {} doubtful pairs were compared as thumbnails alone, because "
                              "eight others of their pictures were likelier",
-                             grouped(what.passed_over)));
+                             grouped(what.skipped)));
   }
   if (what.collages > 0) {
     say(session, fmt::format("verify: {} pictures are collages of others, and copies of none",
@@ -83,7 +83,7 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
                            "{} with 95 % confidence (by {} pairs of different pictures)",
                            what.kept.expected_false,
                            grouped(dedup::most_false_pairs(what.kept.expected_false)),
-                           grouped(what.strangers)));
+                           grouped(what.non_duplicates)));
 }
 
 dedup::VerifyOptions verify_options(const ChoiceOptions& choice) {
@@ -129,7 +129,7 @@ dedup::LinksWithEvidence by_pictures(const Session& session, dedup::VerifyOption
   const dedup::Verification& verification = found->verification;
   tell_verified(session,
                 {verification.counts, found->refused, verification.undecided.size(), found->kept,
-                 found->calibration.strangers, found->looked_closer, found->passed_over,
+                 found->calibration.non_duplicates, found->looked_closer, found->skipped,
                  found->look_alikes.size(), found->collages.size()},
                 options.hash);
   options.matching.verified = found->kept.least.near;
@@ -207,7 +207,7 @@ dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
 namespace {
 
 // Puts what was settled into `options`. Returns the search.
-dedup::LinkSource put_to(Settled settled, dedup::Options& options) {
+dedup::LinkSource apply_choice(Settled settled, dedup::Options& options) {
   options.hash = std::move(settled.hash);
   options.threshold = settled.threshold;
   options.chosen_by = std::move(settled.chosen_by);
@@ -270,7 +270,7 @@ dedup::LinksWithEvidence settle_links(const Session& session, const ComparedBy& 
     for (const std::string& sentence : settled.why) {
       if (!looks) say(session, sentence);  // no hint about codes if pictures are compared
     }
-    links = put_to(std::move(settled), options);
+    links = apply_choice(std::move(settled), options);
   }
   if (!looks) {
     if (choice.verify && images.thumbnails && options.hash != dedup::kExact) {

@@ -86,9 +86,9 @@ struct Verified {
   std::uint64_t refused = 0;
   std::uint64_t undecided = 0;
   dedup::KeptPairs kept;
-  std::uint64_t strangers = 0;  // pairs of different pictures that the estimate is based on
+  std::uint64_t non_duplicates = 0;  // pairs of different pictures that the estimate is based on
   std::uint64_t looked_closer = 0;
-  std::uint64_t passed_over = 0;
+  std::uint64_t skipped = 0;
   std::uint64_t look_alikes = 0;
   std::uint64_t collages = 0;
   bool is_answer = false;  // an answer to a query: it lists no look-alikes and removes nothing

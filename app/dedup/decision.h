@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/dedup/choice.h"
-#include "app/dedup/obeyed.h"
+#include "app/dedup/review_constraints.h"
 #include "dedup/decisions/deduplicate.h"
 
 namespace winnow::app {
@@ -27,13 +27,13 @@ struct DecisionOptions {
   std::string scope = "all";
   std::string groups;  // empty: the default of dedup::group_kind
   PolicyWords policy;
-  Obeyed obeyed;
+  ReviewConstraints constraints;
 
   bool fails_on_leak() const noexcept { return policy.on_leak == "fail"; }
 };
 
 // All options except hash and threshold (settle_links() sets them) and the review decisions
-// (obey()).
+// (apply_constraints()).
 dedup::Options dedup_options(const DecisionOptions& flags);
 
 // Throws RefusedError if splits share pictures.

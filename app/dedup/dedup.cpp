@@ -9,7 +9,7 @@
 #include "app/dedup/across_labels.h"
 #include "app/dedup/compared.h"
 #include "app/dedup/gallery.h"
-#include "app/dedup/obeyed.h"
+#include "app/dedup/review_constraints.h"
 #include "app/dedup/search.h"
 #include "app/sources/in_place.h"
 #include "app/temporary_folder.h"
@@ -59,7 +59,8 @@ Ending ending_of(const DedupRequest& o, const Session& session, const pipeline::
   ending.lock = [&] { return cache.lock_selections(session.stop); };
   ending.prepare = [&] { keep_previous(session, cache, what.result.selection); };
   ending.keep = [&] {
-    dedup::ToldGroups groups = dedup::told_groups(what.result.groups, what.links.verified.get());
+    dedup::GroupsWithEvidence groups =
+        dedup::groups_with_evidence(what.result.groups, what.links.verified.get());
     if (!o.deciding.splits.empty()) groups.splits = what.columns({}).splits;
     cache.write_selection(what.result.selection, &groups);
   };
@@ -92,7 +93,7 @@ void deduplicate_images(const DedupRequest& o, dedup::Options options, const Ses
     own = columns({}).splits;
     columns = dedup::with_splits_of(base, std::move(columns));
   }
-  obey(session, o.deciding.flags.obeyed, columns, names_in(cache), options);
+  apply_constraints(session, o.deciding.flags.constraints, columns, names_in(cache), options);
   const dedup::LinksWithEvidence links =
       settle_links(session, {o.deciding.flags.choice, o.deciding.features},
                    images_of(cache, pictures), work, columns, options);
@@ -122,7 +123,7 @@ dedup::Options checked(const DedupRequest& o) {
   check_places(o.lists, o.report, o.json);
   check_choice(deciding.flags.choice);
   check_hash(deciding.flags.choice);
-  check_reviews(deciding.flags.obeyed.reviews);
+  check_reviews(deciding.flags.constraints.reviews);
   check_features(deciding.features, deciding.flags.choice);
   if (deciding.features.any() && is_data_set(o.cache)) {
     throw UsageError("--features are of a cache, and " + o.cache.string() +
@@ -175,7 +176,7 @@ void run_dedup(const DedupRequest& o, Session& session) {
   const std::string& groups = o.deciding.flags.groups;
   const bool all_links = chooses(choice) || choice.verify.value_or(false) ||
                          (!groups.empty() && groups != "components") || !o.lists.pairs.empty() ||
-                         o.deciding.self_check > 0 || !o.deciding.flags.obeyed.reviews.empty();
+                         o.deciding.self_check > 0 || !o.deciding.flags.constraints.reviews.empty();
   with_shared_work(session, all_links,
                    [&](const dedup::SharedWork& work) { decide(o, session, work); });
 }

@@ -97,8 +97,8 @@ void write_gallery(const Session& session, const Deduplicated& what,
                            .pictures = pictures,
                            .compared = verified != nullptr,
                            .told = verified != nullptr
-                                       ? dedup::ToldPairs(verified->verification.pairs)
-                                       : dedup::ToldPairs()};
+                                       ? dedup::ComparedPairs(verified->verification.pairs)
+                                       : dedup::ComparedPairs()};
   write_gallery(session, input, subject, path);
 }
 

@@ -8,7 +8,7 @@
 
 #include "app/dedup/decision.h"
 #include "app/dedup/gallery.h"
-#include "app/dedup/obeyed.h"
+#include "app/dedup/review_constraints.h"
 #include "app/words.h"
 #include "common/error.h"
 #include "dedup/decisions/issues.h"
@@ -16,24 +16,24 @@
 namespace winnow::app {
 namespace {
 
-dedup::ToldPairs told_by(const Deduplicated& what) {
+dedup::ComparedPairs compared_pairs_of(const Deduplicated& what) {
   if (!what.links.verified) return {};
   return what.links.verified->verification.pairs;
 }
 
 // The columns that lists of decisions show.
 dedup::Fingerprints listed_columns(const Deduplicated& what) {
-  if (told_by(what).empty()) return what.columns({"labels"});
+  if (compared_pairs_of(what).empty()) return what.columns({"labels"});
   return what.columns({"labels", "widths_px", "heights_px"});
 }
 
 void list_removed(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
-  dedup::list_removed(what.result, listed_columns(what), told_by(what), what.name_of,
+  dedup::list_removed(what.result, listed_columns(what), compared_pairs_of(what), what.name_of,
                       dedup::reasons_of(what.columns, what.options.policy), {form, out});
 }
 
 void list_groups(const Deduplicated& what, dedup::ListForm form, const dedup::TextSink& out) {
-  dedup::list_groups(what.result, listed_columns(what), told_by(what), what.name_of,
+  dedup::list_groups(what.result, listed_columns(what), compared_pairs_of(what), what.name_of,
                      dedup::reasons_of(what.columns, what.options.policy), {form, out});
 }
 
@@ -150,7 +150,7 @@ void tell(const Session& session, const Deduplicated& what, bool refused) {
                              grouped(result.low_quality)));
   }
   tell_issues(session, what, refused);
-  tell_obeyed(session, what.options, result);
+  report_constraints(session, what.options, result);
 }
 
 }  // namespace

@@ -107,8 +107,9 @@ void keep_previous(const Session& session, const pipeline::Cache& cache,
       fmt::format("there was another selection '{}'; it is kept as '{}'", next.name, *name));
 }
 
-std::optional<dedup::ToldGroups> groups_beside(const Session& session, const pipeline::Cache& cache,
-                                               const dedup::Selection& selection) {
+std::optional<dedup::GroupsWithEvidence> groups_beside(const Session& session,
+                                                       const pipeline::Cache& cache,
+                                                       const dedup::Selection& selection) {
   try {
     return cache.read_groups(selection);
   } catch (const FormatError& error) {

@@ -7,7 +7,7 @@
 
 #include "app/session.h"
 #include "dedup/decisions/deduplicate.h"
-#include "dedup/lists/told_groups.h"
+#include "dedup/lists/groups_with_evidence.h"
 #include "dedup/ranks/shared_search.h"
 #include "pipeline/store/cache.h"
 
@@ -42,7 +42,8 @@ void keep_previous(const Session& session, const pipeline::Cache& cache,
                    const dedup::Selection& next);
 // The groups that are stored next to a selection; nullopt if there are none. A damaged file is
 // reported and counts as none.
-std::optional<dedup::ToldGroups> groups_beside(const Session& session, const pipeline::Cache& cache,
-                                               const dedup::Selection& selection);
+std::optional<dedup::GroupsWithEvidence> groups_beside(const Session& session,
+                                                       const pipeline::Cache& cache,
+                                                       const dedup::Selection& selection);
 
 }  // namespace winnow::app

@@ -185,13 +185,13 @@ double share_right(const std::vector<std::vector<bool>>& right,
 std::string points(double share) { return fmt::format("{:+.2f}", 100 * share); }
 
 // A difference in accuracy, and what it is averaged over.
-struct Said {
+struct MeanDifference {
   double mean = 0;
   Interval interval;
   std::string over;
 };
 
-Said what_is_said(const BesideFirst& beside) {
+MeanDifference mean_difference_of(const ComparisonWithFirst& beside) {
   if (const auto& folds = beside.over_folds) {
     return {
         folds->mean, *folds->interval,
@@ -333,14 +333,14 @@ std::string what_differs(const ComparedRun& first, const ComparedRun& other) {
   return text.empty() ? "nothing but the seed differs" : text;
 }
 
-std::string in_words(const BesideFirst& beside, std::optional<double> margin) {
+std::string in_words(const ComparisonWithFirst& beside, std::optional<double> margin) {
   if (beside.pairs.empty()) {
     return "no two runs have one seed, so none are paired; train both recipes with the same seeds";
   }
-  const Said said = what_is_said(beside);
-  std::string text =
-      fmt::format("{} points ({} to {} with 95 % confidence), p {:.3g}, over {}", points(said.mean),
-                  points(said.interval.least), points(said.interval.most), *beside.p, said.over);
+  const MeanDifference difference = mean_difference_of(beside);
+  std::string text = fmt::format("{} points ({} to {} with 95 % confidence), p {:.3g}, over {}",
+                                 points(difference.mean), points(difference.interval.least),
+                                 points(difference.interval.most), *beside.p, difference.over);
   if (beside.loss) {
     const std::string points_of_margin = fmt::format("{:.2f} points", 100 * *margin);
     text += *beside.loss == Loss::kNone ? ": no loss of " + points_of_margin + " or more"

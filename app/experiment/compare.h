@@ -49,7 +49,7 @@ struct FoldPair {
 };
 
 // A recipe compared with the first one.
-struct BesideFirst {
+struct ComparisonWithFirst {
   std::size_t recipe = 0;
   std::vector<RunPair> pairs;                       // pairs of runs with equal seeds
   std::optional<PairedDifference> over_seeds = {};  // for two pairs or more; not for folds
@@ -66,7 +66,7 @@ struct Comparison {
   std::size_t images = 0;
   // places of their runs; the first recipe comes first
   std::vector<std::vector<std::size_t>> recipes;
-  std::vector<BesideFirst> others;  // the other recipes, in their order
+  std::vector<ComparisonWithFirst> others;  // the other recipes, in their order
 };
 
 // Groups runs into recipes and compares each recipe with the first.
@@ -102,6 +102,6 @@ DifferingImages differing_images(const std::vector<ComparedRun>& runs, const Com
 std::string what_differs(const ComparedRun& first, const ComparedRun& other);
 
 // A sentence: what the data supports about a recipe compared with the first.
-std::string in_words(const BesideFirst& beside, std::optional<double> margin);
+std::string in_words(const ComparisonWithFirst& beside, std::optional<double> margin);
 
 }  // namespace winnow::app

@@ -21,23 +21,23 @@ std::uint64_t disk_left(const fs::path& out) {
 
 }  // namespace
 
-Json tell_cost(const ExperimentRequest& asked, std::string_view schema, const Foretold& foretold,
+Json tell_cost(const ExperimentRequest& asked, std::string_view schema, const CostEstimate& cost,
                const Session& session) {
   const std::uint64_t memory = std::min(machine_memory_left(), group_memory_left());
   const std::uint64_t disk = disk_left(asked.out);
-  say_each(session, in_words(foretold, asked.lanes, memory));
-  if (foretold.done < foretold.runs) say(session, disk_in_words(foretold, disk));
-  check_memory(foretold, asked.lanes, memory);
-  check_disk(foretold, disk);
+  say_each(session, in_words(cost, asked.lanes, memory));
+  if (cost.done < cost.runs) say(session, disk_in_words(cost, disk));
+  check_memory(cost, asked.lanes, memory);
+  check_disk(cost, disk);
   return {{"schema", schema},
-          {"runs", foretold.runs},
-          {"shared", foretold.shared},
-          {"done", foretold.done},
-          {"images", static_cast<std::uint64_t>(foretold.images + 0.5)},
-          {"seconds", foretold.seconds},
-          {"lane_bytes", foretold.lane_bytes},
+          {"runs", cost.runs},
+          {"shared", cost.shared},
+          {"done", cost.done},
+          {"images", static_cast<std::uint64_t>(cost.images + 0.5)},
+          {"seconds", cost.seconds},
+          {"lane_bytes", cost.lane_bytes},
           {"memory_bytes", memory == kNoMemoryLimit ? Json() : Json(memory)},
-          {"disk_bytes", foretold.disk_bytes},
+          {"disk_bytes", cost.disk_bytes},
           {"free_bytes", disk}};
 }
 

@@ -28,7 +28,7 @@ struct ExperimentRequest {
 // Prints what the runs will cost.
 // Out     The object that --estimate prints. An experiment adds fields of its own.
 // Throws  UsageError: memory or disk do not suffice (check_memory(), check_disk()).
-Json tell_cost(const ExperimentRequest& asked, std::string_view schema, const Foretold& foretold,
+Json tell_cost(const ExperimentRequest& asked, std::string_view schema, const CostEstimate& cost,
                const Session& session);
 
 // Writes tables and page into the folder of the experiment, as pairs of name and text.

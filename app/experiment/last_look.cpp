@@ -65,7 +65,7 @@ std::vector<TestedArm> tested_arms(const std::vector<SweepArm>& arms,
   for (const std::size_t place : places) {
     tested.push_back({tested_runs(arms[place].jobs, outcome_of), place});
     if (tested.size() > 1) {
-      tested.back().beside_all = difference(tested.front(), tested.back(), images);
+      tested.back().versus_all = difference(tested.front(), tested.back(), images);
     }
   }
   return tested;
@@ -78,8 +78,8 @@ std::string in_words(const LastLook& look, const std::vector<SweepArm>& arms) {
   for (const TestedArm& arm : look.arms) {
     text += (text.empty() ? "" : ", ") + arms[arm.arm].name + " " +
             mean_in_percent(judged_by(arm), "no run");
-    if (arm.beside_all && arm.beside_all->interval) {
-      text += " (" + in_points(*arm.beside_all) + ")";
+    if (arm.versus_all && arm.versus_all->interval) {
+      text += " (" + in_points(*arm.versus_all) + ")";
     }
     with_them += (with_them.empty() ? "" : ", ") + mean_in_percent(arm.top1, "no run");
   }

@@ -24,7 +24,7 @@ struct TestedRuns {
 
 struct TestedArm : TestedRuns {
   std::size_t arm = 0;
-  std::optional<PairedDifference> beside_all = {};  // leak-free if it is known
+  std::optional<PairedDifference> versus_all = {};  // leak-free if it is known
 };
 
 struct LastLook {

@@ -44,78 +44,77 @@ std::optional<RunSpeed> speed_of(
   return meter.speed();
 }
 
-Foretold foretell(const std::vector<SweepArm>& arms, std::uint64_t held_out, int lanes,
-                  const RunSpeed& speed,
-                  const std::function<bool(const std::string& job)>& is_done) {
-  Foretold told{.lane_bytes = speed.peak_bytes};
+CostEstimate estimate_cost(const std::vector<SweepArm>& arms, std::uint64_t held_out, int lanes,
+                           const RunSpeed& speed,
+                           const std::function<bool(const std::string& job)>& is_done) {
+  CostEstimate cost{.lane_bytes = speed.peak_bytes};
   std::set<std::string> seen;
   double work = 0;
   for (const SweepArm& arm : arms) {
     for (const std::string& job : arm.jobs) {
       if (!seen.insert(job).second) {
-        ++told.shared;
+        ++cost.shared;
       } else if (is_done(job)) {
-        ++told.done;
+        ++cost.done;
       } else {
-        told.images += arm.epochs * static_cast<double>(arm.epoch_images);
+        cost.images += arm.epochs * static_cast<double>(arm.epoch_images);
         work += work_of(arm, held_out);
       }
     }
   }
-  told.runs = seen.size();
-  told.disk_bytes = (told.runs - told.done) * speed.disk_bytes;
-  const std::size_t left = told.runs - told.done;
-  if (left == 0) return told;
+  cost.runs = seen.size();
+  cost.disk_bytes = (cost.runs - cost.done) * speed.disk_bytes;
+  const std::size_t left = cost.runs - cost.done;
+  if (left == 0) return cost;
   const auto at_once = static_cast<std::size_t>(lanes);
   const auto rounds = static_cast<double>((left + at_once - 1) / at_once);  // the last has fewer
-  told.seconds = rounds * work / static_cast<double>(left) * speed.seconds_per_image;
-  return told;
+  cost.seconds = rounds * work / static_cast<double>(left) * speed.seconds_per_image;
+  return cost;
 }
 
-std::vector<std::string> in_words(const Foretold& foretold, int lanes, std::uint64_t memory_left) {
-  const std::size_t left = foretold.runs - foretold.done;
-  std::string runs =
-      fmt::format("{} {}", grouped(foretold.runs), foretold.runs == 1 ? "run" : "runs");
-  if (foretold.shared > 0) {
+std::vector<std::string> in_words(const CostEstimate& cost, int lanes, std::uint64_t memory_left) {
+  const std::size_t left = cost.runs - cost.done;
+  std::string runs = fmt::format("{} {}", grouped(cost.runs), cost.runs == 1 ? "run" : "runs");
+  if (cost.shared > 0) {
     runs += fmt::format(" ({} more would equal one of them, and are not done again)",
-                        grouped(foretold.shared));
+                        grouped(cost.shared));
   }
   if (left == 0) return {runs + ", all of them done"};
-  if (foretold.done > 0) runs += fmt::format(", {} of them done", grouped(foretold.done));
+  if (cost.done > 0) runs += fmt::format(", {} of them done", grouped(cost.done));
   const std::string time =
       fmt::format("{} images to train on, about {} on {} {}",
-                  grouped(static_cast<std::uint64_t>(foretold.images + 0.5)),
-                  in_seconds(foretold.seconds), lanes, lanes == 1 ? "lane" : "lanes");
-  std::string memory = fmt::format("memory: about {} a lane", in_bytes(foretold.lane_bytes));
+                  grouped(static_cast<std::uint64_t>(cost.images + 0.5)), in_seconds(cost.seconds),
+                  lanes, lanes == 1 ? "lane" : "lanes");
+  std::string memory = fmt::format("memory: about {} a lane", in_bytes(cost.lane_bytes));
   if (lanes > 1) {
-    memory += fmt::format(", {} in all",
-                          in_bytes(foretold.lane_bytes * static_cast<std::uint64_t>(lanes)));
+    memory +=
+        fmt::format(", {} in all", in_bytes(cost.lane_bytes * static_cast<std::uint64_t>(lanes)));
   }
   if (memory_left != kNoMemoryLimit) memory += fmt::format(", of {}", in_bytes(memory_left));
   return {runs, time, memory};
 }
 
-std::string disk_in_words(const Foretold& foretold, std::uint64_t disk_left) {
-  return fmt::format("disk: about {}, of {}", in_bytes(foretold.disk_bytes), in_bytes(disk_left));
+std::string disk_in_words(const CostEstimate& cost, std::uint64_t disk_left) {
+  return fmt::format("disk: about {}, of {}", in_bytes(cost.disk_bytes), in_bytes(disk_left));
 }
 
-void check_memory(const Foretold& foretold, int lanes, std::uint64_t memory_left) {
-  if (memory_left == kNoMemoryLimit || foretold.done == foretold.runs) return;
-  if (foretold.lane_bytes * static_cast<std::uint64_t>(lanes) <= memory_left) return;
-  const std::uint64_t fit = memory_left / foretold.lane_bytes;
-  const std::string needed = fmt::format("{} {} of about {} each do not fit into {} of memory",
-                                         lanes, lanes == 1 ? "lane" : "lanes",
-                                         in_bytes(foretold.lane_bytes), in_bytes(memory_left));
+void check_memory(const CostEstimate& cost, int lanes, std::uint64_t memory_left) {
+  if (memory_left == kNoMemoryLimit || cost.done == cost.runs) return;
+  if (cost.lane_bytes * static_cast<std::uint64_t>(lanes) <= memory_left) return;
+  const std::uint64_t fit = memory_left / cost.lane_bytes;
+  const std::string needed =
+      fmt::format("{} {} of about {} each do not fit into {} of memory", lanes,
+                  lanes == 1 ? "lane" : "lanes", in_bytes(cost.lane_bytes), in_bytes(memory_left));
   throw UsageError(fit == 0 ? needed + "; take a smaller --micro-batch, behind --"
                             : fmt::format("{}; take --lanes {}", needed, fit));
 }
 
-void check_disk(const Foretold& foretold, std::uint64_t disk_left) {
-  if (foretold.done == foretold.runs || foretold.disk_bytes <= disk_left) return;
-  const std::size_t runs = foretold.runs - foretold.done;
+void check_disk(const CostEstimate& cost, std::uint64_t disk_left) {
+  if (cost.done == cost.runs || cost.disk_bytes <= disk_left) return;
+  const std::size_t runs = cost.runs - cost.done;
   throw UsageError(fmt::format(
       "{} runs of about {} each do not fit into {} of disk; free some, or choose another --out",
-      grouped(runs), in_bytes(foretold.disk_bytes / runs), in_bytes(disk_left)));
+      grouped(runs), in_bytes(cost.disk_bytes / runs), in_bytes(disk_left)));
 }
 
 }  // namespace winnow::app

@@ -47,7 +47,7 @@ std::optional<RunSpeed> speed_of(
     const std::vector<SweepArm>& arms, std::uint64_t held_out,
     const std::function<std::optional<RunCost>(const std::string& job)>& cost_of);
 
-struct Foretold {
+struct CostEstimate {
   std::size_t runs = 0;    // equal runs of several arms count once
   std::size_t shared = 0;  // runs that an arm shares with another
   std::size_t done = 0;
@@ -56,18 +56,18 @@ struct Foretold {
   std::uint64_t lane_bytes = 0;
   std::uint64_t disk_bytes = 0;  // all runs that are not done
 };
-Foretold foretell(const std::vector<SweepArm>& arms, std::uint64_t held_out, int lanes,
-                  const RunSpeed& speed,
-                  const std::function<bool(const std::string& job)>& is_done);
+CostEstimate estimate_cost(const std::vector<SweepArm>& arms, std::uint64_t held_out, int lanes,
+                           const RunSpeed& speed,
+                           const std::function<bool(const std::string& job)>& is_done);
 
 // Sentences, one a line, without full stops. `memory_left`: kNoMemoryLimit if unknown.
-std::vector<std::string> in_words(const Foretold& foretold, int lanes, std::uint64_t memory_left);
-std::string disk_in_words(const Foretold& foretold, std::uint64_t disk_left);
+std::vector<std::string> in_words(const CostEstimate& cost, int lanes, std::uint64_t memory_left);
+std::string disk_in_words(const CostEstimate& cost, std::uint64_t disk_left);
 
 // Throws UsageError if the lanes need more memory than is left. The message says how many would
 // fit.
-void check_memory(const Foretold& foretold, int lanes, std::uint64_t memory_left);
+void check_memory(const CostEstimate& cost, int lanes, std::uint64_t memory_left);
 // Throws UsageError if the runs need more disk than is left.
-void check_disk(const Foretold& foretold, std::uint64_t disk_left);
+void check_disk(const CostEstimate& cost, std::uint64_t disk_left);
 
 }  // namespace winnow::app

@@ -121,9 +121,9 @@ std::vector<ArmResult> results_of(const std::vector<SweepArm>& arms, const Sweep
     ArmResult& result = results[i];
     // the same runs as the first arm, under another budget
     if (arms[i].jobs == arms.front().jobs) continue;
-    result.beside_all = difference(results.front(), result, judge, kConfidence);
+    result.versus_all = difference(results.front(), result, judge, kConfidence);
     if (arms[i].control) {
-      result.beside_control = difference(results[*arms[i].control], result, judge, kConfidence);
+      result.versus_control = difference(results[*arms[i].control], result, judge, kConfidence);
     }
   }
   for (const bool controls : {false, true}) {

@@ -67,8 +67,8 @@ struct ArmResult {
   double mean = 0;                          // over the runs that exist
   std::optional<double> deviation = {};     // with n - 1; from two runs on
   // Difference to the arm that thins nothing, and to the control, over the seeds that both have.
-  std::optional<PairedDifference> beside_all = {};
-  std::optional<PairedDifference> beside_control = {};
+  std::optional<PairedDifference> versus_all = {};
+  std::optional<PairedDifference> versus_control = {};
   // Verdict against all, from two seeds or more. It and both p-values are corrected over the
   // points.
   std::optional<Loss> loss = {};

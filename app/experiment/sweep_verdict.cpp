@@ -46,17 +46,17 @@ std::vector<std::size_t> small_ones(const std::vector<SweepArm>& arms,
 }
 
 // " (+0.12, -0.30 to +0.54, 3 seeds)", in points.
-std::string beside_in_points(const PairedDifference& difference) {
+std::string difference_in_brackets(const PairedDifference& difference) {
   return fmt::format(" ({}, {} {})", in_points(difference), difference.pairs,
                      difference.pairs == 1 ? "seed" : "seeds");
 }
 
-std::string beside_control(const ArmResult& result) {
+std::string versus_control(const ArmResult& result) {
   if (!result.p_control) return "";
   if (*result.p_control > 0.05) {
     return "; that it is better than removing as many at random is not shown";
   }
-  return result.beside_control->mean > 0 ? "; it is better than removing as many at random"
+  return result.versus_control->mean > 0 ? "; it is better than removing as many at random"
                                          : "; removing as many at random is better";
 }
 
@@ -79,8 +79,9 @@ std::string why_small(const std::vector<SweepArm>& arms, const std::vector<ArmRe
       "the {} that keep at most {}",
       arms[best].name, arms[best].budget, grouped(arms[best].kept), percent(results[best].mean),
       grouped(places.size()), grouped(*judge.most_images));
-  if (const auto& loss = results[best].beside_all) text += "; beside all" + beside_in_points(*loss);
-  text += beside_control(results[best]);
+  if (const auto& loss = results[best].versus_all)
+    text += "; beside all" + difference_in_brackets(*loss);
+  text += versus_control(results[best]);
   if (places.size() > 1) {
     const std::size_t next = places[1];
     text += fmt::format("; the next is {} at equal {}, {}", arms[next].name, arms[next].budget,
@@ -133,7 +134,8 @@ std::string recommendation(const std::vector<SweepArm>& arms, const std::vector<
   return fmt::format(
       "take {} at equal {}: it removes {:.1f} % and loses less than {:.2f} points{}{}{}",
       arms[*best].name, arms[*best].budget, 100 * arms[*best].removed_share(), 100 * judge.margin,
-      beside_in_points(*result.beside_all), of_points(points_of(arms)), beside_control(result));
+      difference_in_brackets(*result.versus_all), of_points(points_of(arms)),
+      versus_control(result));
 }
 
 std::vector<SweepArm> without_lost(std::vector<SweepArm> arms, const SweepJudge& judge,
@@ -143,7 +145,7 @@ std::vector<SweepArm> without_lost(std::vector<SweepArm> arms, const SweepJudge&
   for (SweepArm& arm : begun) arm.jobs.resize(std::min(arm.jobs.size(), seeds));
   const std::vector<ArmResult> results = results_of(begun, judge, outcome_of);
   const auto has_lost = [&](std::size_t i) {
-    const auto& beside = results[i].beside_all;
+    const auto& beside = results[i].versus_all;
     return beside && beside->interval && beside->interval->most < -judge.margin;
   };
   const auto is_harder = [&](const SweepArm& arm, const SweepArm& other) {

@@ -116,12 +116,12 @@ void compare(const std::vector<TuneArm>& arms, const TuneJudge& judge, std::vect
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const auto [first, is_first] = first_of.try_emplace(arms[i].batch, i);
     if (is_first) continue;
-    rows[i].beside_first = beside(rows[first->second], rows[i], judge);
+    rows[i].versus_first = beside(rows[first->second], rows[i], judge);
     // Without this, a setting that sometimes diverges would be judged by its other runs alone.
     const bool whole = rows[i].finals_diverged == 0 && rows[first->second].finals_diverged == 0;
-    if (!whole || !rows[i].beside_first || !rows[i].beside_first->p) continue;
+    if (!whole || !rows[i].versus_first || !rows[i].versus_first->p) continue;
     compared.push_back(i);
-    p.push_back(*rows[i].beside_first->p);
+    p.push_back(*rows[i].versus_first->p);
   }
   const std::vector<double> adjusted = holm(p);
   for (std::size_t i = 0; i < compared.size(); ++i) rows[compared[i]].p = adjusted[i];
@@ -238,10 +238,10 @@ std::vector<std::string> advice_of(const TuneArm& arm, const TuneRow& row, const
   return advice;
 }
 
-std::string beside_in_words(const TuneRow& row) {
-  if (!row.p || !row.beside_first) return "";
+std::string versus_first_in_words(const TuneRow& row) {
+  if (!row.p || !row.versus_first) return "";
   if (*row.p > 1 - kConfidence) return "not shown";
-  return row.beside_first->mean > 0 ? "better" : "worse";
+  return row.versus_first->mean > 0 ? "better" : "worse";
 }
 
 }  // namespace winnow::app

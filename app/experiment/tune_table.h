@@ -64,7 +64,7 @@ struct TuneRow {
   double seconds = 0;  // mean of the final runs
   // This arm less the first optimiser at its batch size, over equal seeds. p is corrected over all
   // such pairs (Holm), and missing if a final run of either diverged.
-  std::optional<PairedDifference> beside_first = {};
+  std::optional<PairedDifference> versus_first = {};
   std::optional<double> p = {};
 };
 
@@ -83,6 +83,6 @@ std::string in_words(const TuneArm& arm, const TuneSetting& setting);
 // which axes mattered little.
 std::vector<std::string> advice_of(const TuneArm& arm, const TuneRow& row, const TuneJudge& judge);
 // "better", "worse", "not shown"; empty if nothing can be said.
-std::string beside_in_words(const TuneRow& row);
+std::string versus_first_in_words(const TuneRow& row);
 
 }  // namespace winnow::app

@@ -7,7 +7,7 @@
 
 #include "app/dedup/across_labels.h"
 #include "app/dedup/compared.h"
-#include "app/dedup/obeyed.h"
+#include "app/dedup/review_constraints.h"
 #include "app/dedup/search.h"
 #include "app/sources/in_place.h"
 #include "app/temporary_folder.h"
@@ -103,7 +103,7 @@ pipeline::Cache decide_in_place(const ExportRequest& o, const InPlace& in_place,
                        folder);
   pipeline::Cache cache = pipeline::Cache::open(folder);
   dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
-  obey(session, in_place.flags.obeyed, columns, names_in(cache), deciding);
+  apply_constraints(session, in_place.flags.constraints, columns, names_in(cache), deciding);
   const auto source = datasets::open_source(o.cache, open_options(in_place.reading));
   const Images images =
       images_of(cache, pipeline::pictures_of(*source, cache.manifest().settings.decode));
@@ -120,7 +120,7 @@ pipeline::Cache decide_in_place(const ExportRequest& o, const InPlace& in_place,
   result.selection.name = name;
   result.selection.cache_digest = cache.digest();
   cache.write_selection(result.selection);
-  tell_obeyed(session, deciding, result);
+  report_constraints(session, deciding, result);
   return cache;
 }
 
@@ -145,7 +145,7 @@ void export_in_place(const ExportRequest& o, const InPlace& in_place,
   pipeline::check_destinations(o.to, options);
   check_choice(in_place.flags.choice);
   check_hash(in_place.flags.choice);
-  check_reviews(in_place.flags.obeyed.reviews);
+  check_reviews(in_place.flags.constraints.reviews);
   const dedup::Options deciding = dedup_options(in_place.flags);
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
   const pipeline::Cache cache = [&] {

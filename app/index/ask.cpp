@@ -9,7 +9,7 @@
 #include "app/dedup/across_labels.h"
 #include "app/dedup/compared.h"
 #include "app/dedup/gallery.h"
-#include "app/dedup/obeyed.h"
+#include "app/dedup/review_constraints.h"
 #include "app/dedup/search.h"
 #include "app/index/features.h"
 #include "app/index/inputs.h"
@@ -118,7 +118,7 @@ void index_dedup(const IndexDedupRequest& o, const Session& session) {
                              "at, as winnow dedup does",
                              tells_best ? ", which tell the best picture of a group, too" : ""));
   }
-  obey(session, o.dedup.obeyed, columns, index.names(), options);
+  apply_constraints(session, o.dedup.constraints, columns, index.names(), options);
   dedup::Result result = dedup::deduplicate(columns, options, links.source);
   result.selection.name = o.name;
   result.selection.cache_digest = index.digest();
@@ -127,14 +127,15 @@ void index_dedup(const IndexDedupRequest& o, const Session& session) {
   const Deduplicated what{result, options, columns, links, index.name_of()};
   const std::string first = across_labels(result, options, columns, links.source, o.words);
   const auto show = [&] {
-    write_gallery(
-        session, what, index.classes(),
-        {.title = name_of_folder(o.index),
-         .made = made_here(),
-         .picture_of = pictures,
-         .no_pictures = kNoPicturesInIndex,
-         .frame = {.verb = "winnow index dedup", .obeying = "winnow index dedup", .first = first}},
-        o.page.report);
+    write_gallery(session, what, index.classes(),
+                  {.title = name_of_folder(o.index),
+                   .made = made_here(),
+                   .picture_of = pictures,
+                   .no_pictures = kNoPicturesInIndex,
+                   .frame = {.verb = "winnow index dedup",
+                             .applying_verb = "winnow index dedup",
+                             .first = first}},
+                  o.page.report);
   };
   conclude(session, what, o.lists,
            {.first = first,

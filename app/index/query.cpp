@@ -104,7 +104,7 @@ class Finder {
                    .refused = found.refused,
                    .undecided = found.undecided,
                    .kept = found.kept,
-                   .strangers = pictures_->calibration().strangers,
+                   .non_duplicates = pictures_->calibration().non_duplicates,
                    .looked_closer = found.looked_closer,
                    .look_alikes = found.look_alikes,
                    .is_answer = true},

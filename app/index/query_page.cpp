@@ -194,7 +194,7 @@ void QueryPage::write(const Session& session, const pipeline::PictureOf& picture
                  .picture_of = pictures(picture_of),
                  .no_pictures = kNoPicturesInIndex,
                  .frame = {.verb = "winnow index query",
-                           .obeying = "winnow index dedup",
+                           .applying_verb = "winnow index dedup",
                            .about = "what is known",
                            .verdict = verdict(),
                            .tiles = tile(grouped(index_.live_rows()), "images in the index") +

@@ -58,7 +58,7 @@ Json issues_json(const pipeline::Cache& cache, const std::vector<std::string>& n
   Json issues = Json::array();
   for (const dedup::IssueRow& row : dedup::issue_rows()) {
     issues.push_back({{"issue", row.name},
-                      {"threshold", dedup::told_score(row.threshold)},
+                      {"threshold", dedup::rounded_score(row.threshold)},
                       {"images", counts[static_cast<std::size_t>(row.issue)]}});
   }
   Json json{{"hash", first_hash(cache.manifest())}, {"counts", std::move(issues)}};

@@ -182,14 +182,14 @@ dedup::Selection decide_drops(const IngestRequest& o, dedup::Options deciding,
   const dedup::LinksWithEvidence links =
       settle_links(session, {o.drop_flags.choice}, images, all.work, columns, deciding);
   const dedup::NameSource names = all.cache ? names_in(*all.cache) : [](const dedup::NameSink&) {};
-  obey(session, o.drop_flags.obeyed, columns, names, deciding);
+  apply_constraints(session, o.drop_flags.constraints, columns, names, deciding);
   dedup::Result result = dedup::deduplicate(columns, deciding, links.source);
   if (o.drop_flags.fails_on_leak()) refuse_leaks(result);
   if (!all.cache) return std::move(result.selection);
   const std::string first =
       across_labels(result, deciding, columns, links.source, o.output.words, "--drop-");
   if (!first.empty()) say(session, first);
-  tell_obeyed(session, deciding, result);
+  report_constraints(session, deciding, result);
   return std::move(result.selection);
 }
 

@@ -43,7 +43,7 @@ std::uint32_t representative(const GalleryInput& input, std::size_t number) {
 }
 
 // The comparison of a row with the one that is kept for it; nullptr: none.
-const dedup::VerifiedPair* told_of(const GalleryInput& input, std::uint32_t row) {
+const dedup::VerifiedPair* pair_with_kept(const GalleryInput& input, std::uint32_t row) {
   const dedup::Selection& selection = input.result.selection;
   if (stands_for_itself(selection, row)) return nullptr;
   const auto kept = static_cast<std::uint32_t>(selection.row_of(selection.kept[row]));
@@ -57,7 +57,7 @@ float least_probability(const GalleryInput& input, std::span<const std::uint32_t
     least = least == 0 ? pair.probability : std::min(least, pair.probability);
   };
   for (const std::uint32_t row : rows) {
-    if (const dedup::VerifiedPair* pair = told_of(input, row)) take(*pair);
+    if (const dedup::VerifiedPair* pair = pair_with_kept(input, row)) take(*pair);
   }
   const auto stays = [&](std::uint32_t row) {
     return stands_for_itself(input.result.selection, row);
@@ -90,7 +90,7 @@ GalleryMember describe_member(const GalleryInput& input, std::uint32_t row) {
   member.weight = selection.weights[row];
   member.hash = table.file_hashes[row];
   if (input.remark_of) member.remark = input.remark_of(row);
-  if (const dedup::VerifiedPair* pair = told_of(input, row)) {
+  if (const dedup::VerifiedPair* pair = pair_with_kept(input, row)) {
     const auto kept = static_cast<std::uint32_t>(selection.row_of(selection.kept[row]));
     member.probability = pair->probability;
     member.edit = dedup::transformation_words(*pair, table, kept, row);
@@ -109,7 +109,7 @@ Json member_json(const GalleryMember& member) {
             {"picture", member.picture}};
   if (!member.remark.empty()) json["remark"] = to_utf8(member.remark);
   if (!member.edit.empty()) {
-    json["probability"] = dedup::told_score(member.probability);
+    json["probability"] = dedup::rounded_score(member.probability);
     json["edit"] = member.edit;
   }
   if (member.used_in != member.split) json["used_in"] = split_name(member.used_in);
@@ -248,7 +248,7 @@ std::string to_json(const GalleryGroup& group) {
   Json scores = Json::object();
   for (const auto& [issue, score] : group.scores) {
     reasons.push_back(dedup::row_of(issue).name);
-    scores[std::string(dedup::row_of(issue).name)] = dedup::told_score(score);
+    scores[std::string(dedup::row_of(issue).name)] = dedup::rounded_score(score);
   }
   Json splits = Json::array();
   for (int i = 0; i < kSplitCount; ++i) {
@@ -264,7 +264,7 @@ std::string to_json(const GalleryGroup& group) {
             {"splits", std::move(splits)},      {"folders", std::move(folders)},
             {"size", group.facts.size},         {"members", std::move(members)}};
   if (group.facts.probability > 0) {
-    json["probability"] = dedup::told_score(group.facts.probability);
+    json["probability"] = dedup::rounded_score(group.facts.probability);
   }
   if (group.facts.is_picture) json["scores"] = std::move(scores);
   return json.dump();

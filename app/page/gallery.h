@@ -40,8 +40,8 @@ struct GalleryInput {
   std::span<const dedup::IssuePicture> pictures = {};
   // Remark after the labels of a row, such as "probably cat"; empty: no remarks.
   std::function<std::string(std::uint32_t row)> remark_of = {};
-  bool compared = false;       // pictures were compared, not codes alone
-  dedup::ToldPairs told = {};  // results of comparing the pictures
+  bool compared = false;           // pictures were compared, not codes alone
+  dedup::ComparedPairs told = {};  // results of comparing the pictures
 };
 // Groups of the result, then single pictures. Rows of a group ascend.
 std::size_t group_count(const GalleryInput& input) noexcept;

@@ -227,7 +227,7 @@ std::string sections_of(const GalleryPage& page) {
                              ? "Nothing was deleted. What you judge below is written down at once."
                              : "Nothing was deleted. What you judge below is kept by this page "
                                "and saved as a file, which " +
-                                   escaped(page.frame.obeying) + " --review FILE obeys."));
+                                   escaped(page.frame.applying_verb) + " --review FILE obeys."));
   if (!page.frame.counts) return page.frame.sections + section("Pictures", how);
   return page.frame.sections +
          section("What was found", how + reasons_table(page) + issues_table(page) +
@@ -256,8 +256,9 @@ std::string json_of(const GalleryConfig& config) {
               {"folders", texts(config.folders)}}}};
   for (const dedup::IssueRow& row : dedup::shown_issue_rows()) {
     if (!config.issues.has(row.issue)) continue;
-    json["issues"].push_back(
-        {{"name", row.name}, {"what", row.what}, {"threshold", dedup::told_score(row.threshold)}});
+    json["issues"].push_back({{"name", row.name},
+                              {"what", row.what},
+                              {"threshold", dedup::rounded_score(row.threshold)}});
   }
   if (!config.fates.empty()) json["fates"] = config.fates;
   if (!config.first_line.empty()) json["first_line"] = Json::parse(config.first_line);

@@ -51,14 +51,14 @@ GallerySummary summarize(const GalleryInput& input, std::span<const GroupFacts> 
 
 // Words of a page around its groups, by verb. The defaults suit a deduplication.
 struct GalleryFrame {
-  std::string verb = "winnow dedup";     // text: the verb whose page it is
-  std::string obeying = "winnow dedup";  // text: the verb that applies judgements made in it
-  std::string about = "duplicates";      // text: for the title of the window
-  std::string first = {};                // text: a sentence before the verdict
-  std::string verdict = {};              // HTML: the sentence to read if only one is
-  std::string tiles = {};                // HTML from tile()
-  std::string sections = {};             // HTML from section(): before the groups
-  bool counts = true;                    // with tables of groups, leaks, classes and folders
+  std::string verb = "winnow dedup";           // text: the verb whose page it is
+  std::string applying_verb = "winnow dedup";  // text: the verb that applies judgements made in it
+  std::string about = "duplicates";            // text: for the title of the window
+  std::string first = {};                      // text: a sentence before the verdict
+  std::string verdict = {};                    // HTML: the sentence to read if only one is
+  std::string tiles = {};                      // HTML from tile()
+  std::string sections = {};                   // HTML from section(): before the groups
+  bool counts = true;                          // with tables of groups, leaks, classes and folders
   // HTML: where to find the groups that the page leaves out.
   std::string listed = "All are listed by <code>--list-groups</code>.";
 };

@@ -41,7 +41,7 @@ void add_behind(std::vector<T>& to, const std::vector<T>& more) {
 }  // namespace
 
 void gather(const WindowOptions& options, std::span<const std::int32_t> labels,
-            const SaidOfWindow& said, GatheredWindows& gathered) {
+            const WindowOutputs& said, GatheredWindows& gathered) {
   const std::span<const float> probabilities = said.probabilities;
   gathered.sums.resize(probabilities.size());
   gathered.most.resize(probabilities.size());

@@ -24,7 +24,7 @@ struct GatheredWindows {
 };
 
 // The net's outputs for a window, and where it begins.
-struct SaidOfWindow {
+struct WindowOutputs {
   Extent at{};
   std::span<const float> probabilities;
   std::span<const float> features;
@@ -32,7 +32,7 @@ struct SaidOfWindow {
 
 // Adds a window. labels: the classes of the maps.
 void gather(const WindowOptions& options, std::span<const std::int32_t> labels,
-            const SaidOfWindow& said, GatheredWindows& gathered);
+            const WindowOutputs& said, GatheredWindows& gathered);
 // Adds the windows that follow. Equal calls in equal order give the same bits.
 void append(GatheredWindows& gathered, const GatheredWindows& more);
 // Bytes for a number of windows.

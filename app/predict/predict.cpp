@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 struct PredictJob {
   std::unique_ptr<Inputs> inputs;
   Net net;
-  Telling telling;
+  TableContent telling;
   std::unique_ptr<train::Backend> backend;
   std::vector<PredictTask> tasks;
   PredictFacts facts;

@@ -40,7 +40,7 @@ std::vector<Example> examples_of(const JsonReader& list) {
 
 }  // namespace
 
-void add_to_report(const Telling& telling, const Inputs& inputs, std::uint64_t at,
+void add_to_report(const TableContent& telling, const Inputs& inputs, std::uint64_t at,
                    const ImageResult& result, PredictReport& report) {
   report.by_class.resize(telling.classes.size());
   ++report.images;

@@ -9,7 +9,7 @@
 namespace winnow::app {
 
 // Adds a result to the report: its fate, its classes, and the surest and least sure examples.
-void add_to_report(const Telling& telling, const Inputs& inputs, std::uint64_t at,
+void add_to_report(const TableContent& telling, const Inputs& inputs, std::uint64_t at,
                    const ImageResult& result, PredictReport& report);
 
 // report.json: equal reports give equal texts. Facts about one call only are left out.

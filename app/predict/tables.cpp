@@ -35,11 +35,11 @@ std::vector<std::int32_t> likeliest(std::span<const float> probabilities, std::s
   return order;
 }
 
-std::size_t columns_of(const Telling& telling) {
+std::size_t columns_of(const TableContent& telling) {
   return std::min(static_cast<std::size_t>(telling.table.top), telling.classes.size());
 }
 
-Json box_json(const Telling& telling, const FoundBox& box) {
+Json box_json(const TableContent& telling, const FoundBox& box) {
   return {{"class", telling.classes[static_cast<std::size_t>(box.label)]},
           {"top", box.top},
           {"left", box.left},
@@ -64,7 +64,8 @@ TableFormat parse_table_format(const std::string& name) {
   throw UsageError("there is no table format '" + name + "'; take csv, jsonl or npy");
 }
 
-std::vector<std::int32_t> labels_of(const Telling& telling, std::span<const float> probabilities) {
+std::vector<std::int32_t> labels_of(const TableContent& telling,
+                                    std::span<const float> probabilities) {
   if (probabilities.empty()) return {};
   if (!telling.sigmoid) return likeliest(probabilities, 1);
   std::vector<std::int32_t> labels = likeliest(probabilities, probabilities.size());
@@ -74,12 +75,13 @@ std::vector<std::int32_t> labels_of(const Telling& telling, std::span<const floa
   return labels;
 }
 
-std::vector<std::int32_t> told_of(const Telling& telling, std::span<const float> probabilities) {
+std::vector<std::int32_t> listed_labels(const TableContent& telling,
+                                        std::span<const float> probabilities) {
   if (telling.sigmoid) return labels_of(telling, probabilities);
   return likeliest(probabilities, columns_of(telling));
 }
 
-std::string csv_header(const Telling& telling) {
+std::string csv_header(const TableContent& telling) {
   std::string header = "name,class,probability";
   for (std::size_t k = 2; !telling.sigmoid && k <= columns_of(telling); ++k) {
     header += fmt::format(",class_{},probability_{}", k, k);
@@ -90,7 +92,8 @@ std::string csv_header(const Telling& telling) {
 
 std::string boxes_header() { return "name,class,top,left,height_px,width_px,most,mean\n"; }
 
-std::string box_rows(const Telling& telling, const std::string& name, const ImageResult& result) {
+std::string box_rows(const TableContent& telling, const std::string& name,
+                     const ImageResult& result) {
   std::string rows;
   for (const FoundBox& box : result.boxes) {
     const std::string& label = telling.classes[static_cast<std::size_t>(box.label)];
@@ -100,11 +103,12 @@ std::string box_rows(const Telling& telling, const std::string& name, const Imag
   return rows;
 }
 
-std::string csv_row(const Telling& telling, const std::string& name, const ImageResult& result) {
+std::string csv_row(const TableContent& telling, const std::string& name,
+                    const ImageResult& result) {
   std::string classes;
   std::string probabilities;
   std::string row = csv_field(name);
-  for (const std::int32_t label : told_of(telling, result.probabilities)) {
+  for (const std::int32_t label : listed_labels(telling, result.probabilities)) {
     const auto k = static_cast<std::size_t>(label);
     const std::string called = from_utf8(telling.classes[k]);
     const std::string probability = fmt::format("{}", result.probabilities[k]);
@@ -128,9 +132,10 @@ std::string csv_row(const Telling& telling, const std::string& name, const Image
   return row + "\n";
 }
 
-std::string json_row(const Telling& telling, const std::string& name, const ImageResult& result) {
+std::string json_row(const TableContent& telling, const std::string& name,
+                     const ImageResult& result) {
   Json classes = Json::array();
-  for (const std::int32_t label : told_of(telling, result.probabilities)) {
+  for (const std::int32_t label : listed_labels(telling, result.probabilities)) {
     const auto k = static_cast<std::size_t>(label);
     classes.push_back({{"class", telling.classes[k]}, {"probability", result.probabilities[k]}});
   }
@@ -147,7 +152,7 @@ std::string json_row(const Telling& telling, const std::string& name, const Imag
   return row.dump() + "\n";
 }
 
-Tables::Tables(const fs::path& folder, const Telling& telling, std::uint64_t readable,
+Tables::Tables(const fs::path& folder, const TableContent& telling, std::uint64_t readable,
                std::uint64_t dimensions)
     : folder_(folder), telling_(telling), dimensions_(dimensions) {
   open("classes.json").append(as_bytes(Json(telling.classes).dump(1) + "\n"));
@@ -217,12 +222,12 @@ std::vector<std::string> Tables::finish() {
 
 struct Sorter::State {
   fs::path folder;
-  const Telling& telling;
+  const TableContent& telling;
   std::vector<std::string> folders;  // by class
   pipeline::UniquePaths paths;
 };
 
-Sorter::Sorter(const fs::path& folder, const Telling& telling)
+Sorter::Sorter(const fs::path& folder, const TableContent& telling)
     : state_(std::make_shared<State>(State{folder, telling, {}, {}})) {
   std::vector<std::string> names;
   for (const std::string& name : telling.classes) names.push_back(from_utf8(name));

@@ -18,7 +18,7 @@
 namespace winnow::app {
 
 // Content of tables of predictions.
-struct Telling {
+struct TableContent {
   std::vector<std::string> classes;  // UTF-8
   bool sigmoid = false;
   TableOptions table;
@@ -28,25 +28,30 @@ struct Telling {
 
 // The classes of a picture, likeliest first (on a tie the first): the likeliest, or with several
 // labels per image those above the threshold.
-std::vector<std::int32_t> labels_of(const Telling& telling, std::span<const float> probabilities);
+std::vector<std::int32_t> labels_of(const TableContent& telling,
+                                    std::span<const float> probabilities);
 
 // The classes of a picture in a table: the first `top`, or with several labels per image
 // labels_of().
-std::vector<std::int32_t> told_of(const Telling& telling, std::span<const float> probabilities);
+std::vector<std::int32_t> listed_labels(const TableContent& telling,
+                                        std::span<const float> probabilities);
 
-std::string csv_header(const Telling& telling);
-std::string csv_row(const Telling& telling, const std::string& name, const ImageResult& result);
+std::string csv_header(const TableContent& telling);
+std::string csv_row(const TableContent& telling, const std::string& name,
+                    const ImageResult& result);
 // Header and rows of a picture's boxes, one line each.
 std::string boxes_header();
-std::string box_rows(const Telling& telling, const std::string& name, const ImageResult& result);
-std::string json_row(const Telling& telling, const std::string& name, const ImageResult& result);
+std::string box_rows(const TableContent& telling, const std::string& name,
+                     const ImageResult& result);
+std::string json_row(const TableContent& telling, const std::string& name,
+                     const ImageResult& result);
 
 // Writes the files of a folder from results in the order of the inputs.
 class Tables {
  public:
   // readable    number of results with probabilities
   // dimensions  of features; 0: no features
-  Tables(const std::filesystem::path& folder, const Telling& telling, std::uint64_t readable,
+  Tables(const std::filesystem::path& folder, const TableContent& telling, std::uint64_t readable,
          std::uint64_t dimensions);
 
   void add(const Inputs& inputs, std::uint64_t at, const ImageResult& result);
@@ -58,7 +63,7 @@ class Tables {
   void add_prediction(const std::string& name, const ImageResult& result);
 
   std::filesystem::path folder_;
-  const Telling& telling_;
+  const TableContent& telling_;
   std::uint64_t dimensions_;
   struct File {
     std::string name;
@@ -76,7 +81,7 @@ class Tables {
 // name.
 class Sorter {
  public:
-  Sorter(const std::filesystem::path& folder, const Telling& telling);
+  Sorter(const std::filesystem::path& folder, const TableContent& telling);
   void add(const Inputs& inputs, std::uint64_t at, const ImageResult& result);
 
  private:

@@ -129,7 +129,7 @@ class WindowedImages::Slide {
     return std::nullopt;
   }
 
-  void take(const SaidOfWindow& said) { gather(of_.options_, of_.labels_, said, gathered_); }
+  void take(const WindowOutputs& said) { gather(of_.options_, of_.labels_, said, gathered_); }
 
   // Called when all its windows were cut, and the results of those that are not flat taken.
   void finish() {

@@ -21,8 +21,8 @@
 #include "common/utf8.h"
 #include "dedup/decisions/issues.h"
 #include "dedup/features/feature_links.h"
+#include "dedup/lists/groups_with_evidence.h"
 #include "dedup/lists/pairs.h"
-#include "dedup/lists/told_groups.h"
 #include "dedup/review/sample.h"
 #include "pipeline/store/cache.h"
 #include "pipeline/store/choice.h"
@@ -114,8 +114,9 @@ Subject read_pictures(const ReviewRequest& o, const Session& session, const pipe
 
 // The groups stored with a selection. Nullopt: they must be derived from codes; it says so if codes
 // tell less.
-std::optional<dedup::ToldGroups> kept_groups(const Session& session, const pipeline::Cache& cache,
-                                             const dedup::Selection& selection) {
+std::optional<dedup::GroupsWithEvidence> kept_groups(const Session& session,
+                                                     const pipeline::Cache& cache,
+                                                     const dedup::Selection& selection) {
   std::string why = "nothing of them is kept beside it";
   try {
     auto told = cache.read_groups(selection);

@@ -8,14 +8,14 @@
 
 #include "app/dedup/compared.h"
 #include "app/dedup/gallery.h"
-#include "app/dedup/obeyed.h"
+#include "app/dedup/review_constraints.h"
 #include "app/dedup/search.h"
 #include "app/sources/class_words.h"
 #include "app/split/split_page.h"
 #include "app/split/split_report.h"
 #include "app/words.h"
 #include "common/error.h"
-#include "dedup/lists/told_groups.h"
+#include "dedup/lists/groups_with_evidence.h"
 #include "dedup/split/folds.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
@@ -86,17 +86,17 @@ struct SplitTask {
 };
 
 // The blocks with two or more images.
-dedup::ToldGroups blocks_of(const SplitTask& task, const dedup::Selection& selection) {
-  return dedup::told_components(selection, task.columns,
-                                {.hash = task.options.hash,
-                                 .threshold = task.options.threshold,
-                                 .verified = task.links.verified.get(),
-                                 .decided = task.options.decided.get()});
+dedup::GroupsWithEvidence blocks_of(const SplitTask& task, const dedup::Selection& selection) {
+  return dedup::components_with_evidence(selection, task.columns,
+                                         {.hash = task.options.hash,
+                                          .threshold = task.options.threshold,
+                                          .verified = task.links.verified.get(),
+                                          .decided = task.options.decided.get()});
 }
 
 // Writes the page if it was asked for.
-void show(const SplitTask& task, const dedup::Selection& selection, const dedup::ToldGroups& blocks,
-          GalleryFrame frame) {
+void show(const SplitTask& task, const dedup::Selection& selection,
+          const dedup::GroupsWithEvidence& blocks, GalleryFrame frame) {
   if (task.asked.output.report.empty()) return;
   const dedup::Options how{.hash = task.options.hash, .threshold = task.options.threshold};
   const dedup::Result result = dedup::result_of(selection, task.columns({"labels"}), blocks.groups);
@@ -118,7 +118,7 @@ void make_splits(const SplitTask& task) {
   dedup::SplitResult result = dedup::make_splits(columns, options, links.source);
   result.selection.name = o.name;
   result.selection.cache_digest = cache.digest();
-  const dedup::ToldGroups blocks = blocks_of(task, result.selection);
+  const dedup::GroupsWithEvidence blocks = blocks_of(task, result.selection);
   show(task, result.selection, blocks, split_frame(result.summary, cache.manifest()));
   {
     const Fd lock = cache.lock_selections(session.stop);
@@ -153,7 +153,7 @@ void make_folds(const SplitTask& task) {
   const auto& [o, session, cache, columns, options, links] = task;
   const dedup::FoldsResult result =
       dedup::make_folds(columns, options, o.shares.folds, links.source);
-  const dedup::ToldGroups blocks = blocks_of(task, result.common);
+  const dedup::GroupsWithEvidence blocks = blocks_of(task, result.common);
   show(task, result.common, blocks, folds_frame(result.summary, cache.manifest()));
   Fd lock = cache.lock_selections(session.stop);
   for (std::uint32_t fold = 0; fold < o.shares.folds; ++fold) {
@@ -221,7 +221,7 @@ void decide(const SplitRequest& o, const Session& session, const dedup::SharedWo
     make_splits(task);
   }
   if (options.decided) {
-    tell_obeyed(session, *options.decided);
+    report_constraints(session, *options.decided);
     if (!options.decided->dropped.empty()) {
       say(session, fmt::format("{} images are in no split: judgements drop them",
                                grouped(options.decided->dropped.size())));

@@ -139,7 +139,7 @@ GalleryFrame split_frame(const dedup::SplitSummary& summary, const pipeline::Man
                   "splits before.",
                   summary.furthest));
   return {.verb = "winnow split",
-          .obeying = "winnow split",
+          .applying_verb = "winnow split",
           .about = "splits",
           .verdict = verdict_of(summary),
           .tiles = tiles,
@@ -154,7 +154,7 @@ GalleryFrame folds_frame(const dedup::FoldsSummary& summary, const pipeline::Man
       "shown below, each image with the split that it had before; &quot;leak&quot; is said of "
       "those that lay in two splits.");
   return {.verb = "winnow split",
-          .obeying = "winnow split",
+          .applying_verb = "winnow split",
           .about = "folds",
           .verdict = blocks_in_words(summary, "folds") + left_out_in_words(summary.left_out),
           .tiles =

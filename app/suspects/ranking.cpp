@@ -157,7 +157,7 @@ void list_suspects(const std::vector<Suspect>& list, const SuspectWords& words,
     const SampleId id = words.table.ids[suspect.row];
     lines.put({id, to_utf8(words.name_of(id)), split_name(words.table.splits[suspect.row]),
                to_utf8(words.label(suspect.row)), to_utf8(words.likely(suspect)),
-               dedup::row_of(suspect.issue).name, dedup::told_score(suspect.score)});
+               dedup::row_of(suspect.issue).name, dedup::rounded_score(suspect.score)});
   }
 }
 

@@ -10,7 +10,7 @@
 
 #include "app/dedup/gallery.h"
 #include "app/dedup/lists.h"
-#include "app/dedup/obeyed.h"
+#include "app/dedup/review_constraints.h"
 #include "app/dedup/search.h"
 #include "app/page/html.h"
 #include "app/page/page.h"

@@ -90,19 +90,19 @@ SweepRequest with_axes(SweepRequest o) {
 }
 
 // The estimated cost, from finished runs, or else from a few steps of the first one.
-Foretold foretell_it(const SweepRequest& o, const TrainJobs& how, const SweepPlan& plan,
-                     const JobQueue& queue, const Session& session) {
+CostEstimate estimated_cost(const SweepRequest& o, const TrainJobs& how, const SweepPlan& plan,
+                            const JobQueue& queue, const Session& session) {
   const auto is_done = [&](const std::string& job) { return queue.outcome(job).has_value(); };
   std::optional<RunSpeed> speed = speed_of(plan.arms, plan.held_out, [&](const std::string& job) {
     const std::optional<Outcome> outcome = queue.outcome(job);
     return outcome ? cost_of(*outcome) : std::nullopt;
   });
   const int at_once = std::min(o.lanes, thread_plan(session, o.threads).cores);
-  const Foretold blind = foretell(plan.arms, plan.held_out, at_once, {}, is_done);
+  const CostEstimate blind = estimate_cost(plan.arms, plan.held_out, at_once, {}, is_done);
   if (!speed && blind.done < blind.runs) {
     speed = try_training(how, plan.arms.front().jobs.front(), plan.training, o.out, session);
   }
-  return foretell(plan.arms, plan.held_out, at_once, speed.value_or(RunSpeed{}), is_done);
+  return estimate_cost(plan.arms, plan.held_out, at_once, speed.value_or(RunSpeed{}), is_done);
 }
 
 // The plan in the output of --estimate.
@@ -122,10 +122,10 @@ Json to_json(const SweepPlan& plan) {
 void tell_plan(const SweepRequest& o, const TrainJobs& how, const SweepPlan& plan,
                const JobQueue& queue, const Session& session) {
   for (const std::string& note : plan.notes) say(session, note);
-  const Foretold foretold = foretell_it(o, how, plan, queue, session);
+  const CostEstimate cost = estimated_cost(o, how, plan, queue, session);
   say(session, fmt::format("{} arms, judged on {} images held out", grouped(plan.arms.size()),
                            grouped(plan.held_out)));
-  Json json = tell_cost(o, "winnow.sweep-estimate/1", foretold, session);
+  Json json = tell_cost(o, "winnow.sweep-estimate/1", cost, session);
   json.update(to_json(plan));
   if (o.estimate && o.json) print(session, json.dump() + "\n");
 }

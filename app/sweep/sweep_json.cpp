@@ -19,7 +19,7 @@ Json to_json(const LastLook& look, const std::vector<SweepArm>& arms) {
                       {"equal", arms[arm.arm].budget},
                       {"top1", arm.top1},
                       {"top1_leak_free", arm.top1_leak_free},
-                      {"beside_all", json_of(arm.beside_all)}});
+                      {"beside_all", json_of(arm.versus_all)}});
   }
   return {{"images", look.images},
           {"leaked", look.leaked},
@@ -67,8 +67,8 @@ std::string sweep_json(const SweepView& view) {
                     {"top1", result.top1},
                     {"top1_by_class", by_class(result.classes)},
                     {"failures", utf8_of(result.failures)},
-                    {"beside_all", json_of(result.beside_all)},
-                    {"beside_control", json_of(result.beside_control)},
+                    {"beside_all", json_of(result.versus_all)},
+                    {"beside_control", json_of(result.versus_control)},
                     {"p_control", result.p_control},
                     {"p_no_loss", result.p_no_loss},
                     {"loss", loss_in_words(result)},

@@ -84,10 +84,10 @@ std::string points_table(const SweepView& view) {
     const ArmResult& result = view.results[i];
     rows += row(key_cell(name_html(arm.name)) + key_cell(budget_of(view, i)) +
                     number_cell(percent(arm.removed_share())) + accuracy_cell(result) +
-                    number_cell(points_html(result.beside_all)) +
+                    number_cell(points_html(result.versus_all)) +
                     key_cell(verdict_in_words(arm, result)) +
                     (arm.control ? accuracy_cell(view.results[*arm.control]) : number_cell("")) +
-                    number_cell(points_html(result.beside_control)),
+                    number_cell(points_html(result.versus_control)),
                 i == best ? RowLook::kMarked : RowLook::kPlain);
   }
   return table({"arm", "equal", "#removed", "#accuracy", "#points beside all", "verdict",
@@ -221,7 +221,7 @@ std::string test_section(const SweepView& view) {
     rows += row(key_cell(name_html(arm.name)) + key_cell(arm.budget) +
                 number_cell(percent(arm.removed_share())) +
                 number_cell(mean_in_percent(tested.top1_leak_free)) +
-                number_cell(points_html(tested.beside_all)) +
+                number_cell(points_html(tested.versus_all)) +
                 number_cell(mean_in_percent(tested.top1)));
   }
   const std::string said = paragraph(escaped(in_words(view.test, view.arms)) + ".");

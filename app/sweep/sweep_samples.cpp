@@ -146,10 +146,10 @@ void SweepSamples::compare(const SweepSampling& how, const dedup::SharedWork& wo
   duplicates_ = dedup::deduplicate(columns_, options, links.source).selection.components;
   const dedup::ComparedBy by{
       .hash = options.hash, .threshold = options.threshold, .verified = links.verified.get()};
-  base_groups_ = dedup::told_components(base_, columns_, by);
+  base_groups_ = dedup::components_with_evidence(base_, columns_, by);
   Selection test = base_;
   test.components = duplicates_;
-  duplicate_groups_ = dedup::told_components(test, columns_, by);
+  duplicate_groups_ = dedup::components_with_evidence(test, columns_, by);
 }
 
 void SweepSamples::count() {
@@ -180,7 +180,7 @@ ThinnedPoint SweepSamples::thin_by(dedup::Options how, const dedup::SweepPoint& 
     out.rules[row] = thinned.rules[row];
   }
   return {.selection = std::move(out),
-          .groups = dedup::told_groups(std::move(found.groups), links.verified.get())};
+          .groups = dedup::groups_with_evidence(std::move(found.groups), links.verified.get())};
 }
 
 // A spanning forest of the links between training samples, nearest first. The links of a smaller
@@ -267,7 +267,8 @@ std::vector<std::optional<double>> SweepSamples::precisions(const std::string& h
 
 std::optional<double> SweepSamples::precision_by_pictures() const { return pairs_->precision(); }
 
-std::string SweepSamples::keep(Selection selection, const std::optional<dedup::ToldGroups>& groups,
+std::string SweepSamples::keep(Selection selection,
+                               const std::optional<dedup::GroupsWithEvidence>& groups,
                                bool estimates) const {
   selection.name.clear();
   selection.cache_digest.clear();

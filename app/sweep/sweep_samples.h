@@ -9,7 +9,7 @@
 
 #include "app/session.h"
 #include "dedup/decisions/deduplicate.h"
-#include "dedup/lists/told_groups.h"
+#include "dedup/lists/groups_with_evidence.h"
 #include "dedup/ranks/shared_search.h"
 #include "dedup/sweep/points.h"
 #include "dedup/sweep/remains.h"
@@ -46,7 +46,8 @@ struct SweepSampling {
 // A point as a selection.
 struct ThinnedPoint {
   dedup::Selection selection;
-  std::optional<dedup::ToldGroups> groups = {};  // groups of the selection; nullopt: unknown
+  // Groups of the selection; nullopt: unknown.
+  std::optional<dedup::GroupsWithEvidence> groups = {};
   // Largest distance between directly linked images that it thins; nullopt: codes do not decide.
   std::optional<int> bits = {};
 };
@@ -55,16 +56,15 @@ struct ThinnedPoint {
 class SweepSamples {
  public:
   // Hold-out  Existing, or made to keep together what `winnow split` takes for duplicates.
-  // work      Search and comparison of all links.
-  // Throws    UsageError: pictures are to be compared, and there are no thumbnails; FormatError:
-  //           stored pairs are damaged or of another cache.
+  // Throws    UsageError: no thumbnails to compare; FormatError: stored pairs are damaged or of
+  //           another cache.
   SweepSamples(const pipeline::Cache& cache, const SweepSampling& how,
                const dedup::SharedWork& work, const Session& session);
 
   // Thins nothing. The hold-out is val, and test is in no split.
   const dedup::Selection& base() const noexcept { return base_; }
   // The groups of base(), for selections derived from it.
-  const std::optional<dedup::ToldGroups>& base_groups() const noexcept { return base_groups_; }
+  const auto& base_groups() const noexcept { return base_groups_; }
   const dedup::Fingerprints& table() const noexcept { return table_; }  // splits, labels
   std::uint64_t training() const noexcept { return training_; }
   std::uint64_t held_out() const noexcept { return held_out_; }
@@ -72,22 +72,19 @@ class SweepSamples {
 
   // Thins at a point. The pairs of a hash are searched once for all its shares.
   //
-  // Share     exactly the given share: nearest pairs are joined first until it is reached
-  //           (dedup::NearestLinks)
+  // Share     exactly the given share, joining nearest pairs first (dedup::NearestLinks)
   // Pictures  by all pairs that show one picture, which must have been compared
   // Throws    UsageError: the hash cannot remove the share
   ThinnedPoint thin(const dedup::SweepPoint& point);
   dedup::Remains remains_of(const dedup::Selection& selection) const;
-  // Expected precision of the pairs within 0, 1, ... bits (measure_curve()).
+  // Expected precision of the pairs within 0, 1, ... bits (measure_curve()); and by pictures.
   std::vector<std::optional<double>> precisions(const std::string& hash, int bits) const;
-  // Expected precision of the pairs by pictures.
   std::optional<double> precision_by_pictures() const;
 
   // Writes a selection into the cache as "sweep-DIGEST", named by its effect on training.
-  // Selections with equal effect are written once, with the groups of the first. With `estimates`,
-  // it is named and not written.
-  std::string keep(dedup::Selection selection, const std::optional<dedup::ToldGroups>& groups,
-                   bool estimates) const;
+  // Selections with equal effect are written once. With `estimates`, it is named and not written.
+  std::string keep(dedup::Selection selection,
+                   const std::optional<dedup::GroupsWithEvidence>& groups, bool estimates) const;
   SweepTest keep_test() const;
 
  private:
@@ -115,9 +112,9 @@ class SweepSamples {
   dedup::Fingerprints table_;
   std::optional<dedup::VerifiedPairs> pairs_;  // nullopt: pictures were not compared
   dedup::Selection base_;
-  std::optional<dedup::ToldGroups> base_groups_;
+  std::optional<dedup::GroupsWithEvidence> base_groups_;
   std::vector<std::uint32_t> duplicates_;  // by row: see dedup::remains_of
-  std::optional<dedup::ToldGroups> duplicate_groups_;
+  std::optional<dedup::GroupsWithEvidence> duplicate_groups_;
   std::uint64_t training_ = 0;
   std::uint64_t held_out_ = 0;
   std::map<std::string, SearchedLinks> searched_;           // by hash

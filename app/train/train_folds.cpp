@@ -19,7 +19,7 @@
 #include "common/json.h"
 #include "common/utf8.h"
 #include "dedup/decisions/settings.h"
-#include "dedup/lists/told_groups.h"
+#include "dedup/lists/groups_with_evidence.h"
 #include "dedup/split/folds.h"
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/load/dataset.h"
@@ -69,7 +69,7 @@ std::string name_of_folds(const train::DataOptions& data, std::uint32_t count) {
 // The samples that are divided into folds.
 struct Chosen {
   dedup::Selection selection;
-  std::optional<dedup::ToldGroups> groups;  // groups that no fold splits; nullopt: unknown
+  std::optional<dedup::GroupsWithEvidence> groups;  // groups that no fold splits; nullopt: unknown
 };
 
 // Keeps everything. Groups are the duplicates that `winnow split` keeps together.
@@ -87,7 +87,7 @@ Chosen choose_all(const Session& session, const pipeline::Cache& cache, dedup::C
                                   .of = {true, true, true, false},
                                   .matching = how.matching};
   all.settings = dedup::settings_of(dealt, std::nullopt);
-  dedup::ToldGroups groups = dedup::told_components(
+  dedup::GroupsWithEvidence groups = dedup::components_with_evidence(
       all, columns,
       {.hash = how.hash, .threshold = how.threshold, .verified = links.verified.get()});
   return {std::move(all), std::move(groups)};

@@ -8,7 +8,7 @@
 #include "app/dedup/compared.h"
 #include "app/dedup/decision.h"
 #include "app/dedup/gallery.h"
-#include "app/dedup/obeyed.h"
+#include "app/dedup/review_constraints.h"
 #include "app/dedup/search.h"
 #include "app/page/lines.h"
 #include "app/tune/tune_page.h"

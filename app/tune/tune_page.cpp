@@ -159,7 +159,7 @@ GalleryFrame tune_frame(const Measured& measured, const ChoiceOptions& flags,
   if (!edits.empty())
     tables += details("Edited pictures that are found", preformatted(edits), false);
   return {.verb = "winnow tune",
-          .obeying = "winnow tune",
+          .applying_verb = "winnow tune",
           .about = "thresholds",
           .verdict = escaped(verdict),
           .tiles = tiles,

@@ -48,11 +48,11 @@ struct Tuning {
 
 // The estimated cost of what is left, from finished runs at the largest batch, or else from a few
 // steps with its lowest rate. `place`: an existing folder.
-Foretold foretell_it(const TrainJobs& how, const Tuning& tuning, const fs::path& place,
-                     const Session& session) {
+CostEstimate estimated_cost(const TrainJobs& how, const Tuning& tuning, const fs::path& place,
+                            const Session& session) {
   const auto& [plan, state, outcome_of] = tuning;
   const TuneWork work = work_of(plan, state);
-  Foretold told{.runs = work.runs, .done = work.done};
+  CostEstimate told{.runs = work.runs, .done = work.done};
   const std::size_t left = work.runs - work.done;
   if (left == 0) return told;
   const auto arm = static_cast<std::size_t>(
@@ -78,7 +78,7 @@ void tell_plan(const TuneLrRequest& flags, const TrainJobs& how, const Tuning& t
                const Session& session) {
   say(session, announcement(tuning.plan, tuning.state));
   const fs::path place = fs::exists(flags.out) ? flags.out : fs::absolute(flags.out).parent_path();
-  const Foretold told = foretell_it(how, tuning, place, session);
+  const CostEstimate told = estimated_cost(how, tuning, place, session);
   Json json = tell_cost(flags, "winnow.tune_lr_estimate/1", told, session);
   json.erase("shared");  // arms share no runs here
   if (flags.estimate && flags.json) print(session, json.dump() + "\n");

@@ -61,7 +61,7 @@ Json arm_json(const TuneView& view, std::size_t i) {
   json["seconds"] = row.seconds;
   json["trials_diverged"] = row.diverged;
   json["finals_diverged"] = row.finals_diverged;
-  json["beside_first"] = json_of(row.beside_first);
+  json["beside_first"] = json_of(row.versus_first);
   json["p"] = row.p;
   json["test"] = nullptr;
   if (!view.test.arms.empty()) {

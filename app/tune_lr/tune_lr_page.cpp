@@ -59,9 +59,9 @@ bool knows_leaks(const TuneView& view) {
 }
 
 std::string beside_html(const TuneRow& row) {
-  const std::string text = points_html(row.beside_first);
+  const std::string text = points_html(row.versus_first);
   if (text.empty()) return "";
-  const std::string words = beside_in_words(row);
+  const std::string words = versus_first_in_words(row);
   return words.empty() ? text : text + " " + words;
 }
 
@@ -261,7 +261,7 @@ std::string in_words(const TuneView& view, std::size_t arm_place) {
   if (!view.test.arms.empty() && row.mean) {
     text += ", on test " + mean_in_percent(view.test.arms[arm_place].top1);
   }
-  if (const std::string words = beside_in_words(row); !words.empty()) {
+  if (const std::string words = versus_first_in_words(row); !words.empty()) {
     text += fmt::format("; beside {}: {}", view.plan.arms.front().optimizer, beside_html(row));
   }
   return text;
@@ -293,7 +293,7 @@ std::string table_csv(const TuneView& view) {
     const auto least = row.interval ? std::optional(row.interval->least) : std::nullopt;
     const auto most = row.interval ? std::optional(row.interval->most) : std::nullopt;
     const auto beside =
-        row.beside_first ? std::optional(row.beside_first->mean) : std::optional<double>();
+        row.versus_first ? std::optional(row.versus_first->mean) : std::optional<double>();
     const bool looked = !view.test.arms.empty();
     const auto test = looked ? mean_of(view.test.arms[i].top1) : std::nullopt;
     const auto leak_free = looked ? mean_of(view.test.arms[i].top1_leak_free) : std::nullopt;
@@ -301,8 +301,8 @@ std::string table_csv(const TuneView& view) {
                        arm.batch, row.top1.size() - row.finals_diverged, exactly(row.mean),
                        exactly(row.deviation), exactly(least), exactly(most),
                        values_csv(arm, row.best), row.steps, arm.settings.size(), row.diverged,
-                       row.finals_diverged, exactly(beside), beside_in_words(row), exactly(test),
-                       exactly(leak_free));
+                       row.finals_diverged, exactly(beside), versus_first_in_words(row),
+                       exactly(test), exactly(leak_free));
   }
   return csv;
 }

@@ -46,7 +46,7 @@ const IssueRow& row_of(Issue issue) noexcept { return kShown[static_cast<std::si
 
 bool is_of_one_picture(Issue issue) noexcept { return issue <= Issue::kTurned; }
 
-double told_score(float score) noexcept {
+double rounded_score(float score) noexcept {
   return std::round(1e4 * static_cast<double>(score)) / 1e4;
 }
 

@@ -60,7 +60,7 @@ class IssueSet {
 };
 
 // A score as reported: four digits, because further ones depend on the C library.
-double told_score(float score) noexcept;
+double rounded_score(float score) noexcept;
 
 // UsageError for an issue that concerns several pictures. `why_not` explains it in the message.
 void check_of_one_picture(IssueSet issues, std::string_view why_not);

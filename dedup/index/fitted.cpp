@@ -32,7 +32,7 @@ Json to_json(const FittedModel& fitted, const IndexManifest& manifest) {
   Json json{{"format", "winnow-index-fitted"}, {"version", kFittedVersion},
             {"of", content_of(manifest)},      {"landmarks", fitted.landmarks},
             {"weights", by.model.weights},     {"same", by.same},
-            {"strangers", by.strangers},       {"tail_from", by.tail_from},
+            {"strangers", by.non_duplicates},  {"tail_from", by.tail_from},
             {"tail_share", by.tail_share},     {"tail_scale", by.tail_scale}};
   if (by.copies) json["copies"] = *by.copies;
   return json;
@@ -54,7 +54,7 @@ std::optional<FittedModel> read_fitted(const fs::path& path, const IndexManifest
     const std::vector<JsonReader> weights = in.at("weights").items(by.model.weights.size());
     for (std::size_t i = 0; i < weights.size(); ++i) by.model.weights[i] = weights[i].real();
     by.same = in.at("same").number();
-    by.strangers = in.at("strangers").number();
+    by.non_duplicates = in.at("strangers").number();
     by.tail_from = in.at("tail_from").real();
     by.tail_share = in.at("tail_share").real();
     by.tail_scale = in.at("tail_scale").real();

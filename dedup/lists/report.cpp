@@ -51,17 +51,19 @@ std::vector<Json> decision_of(const Selection& selection, const Samples& samples
 }
 
 // Probability and transformation of a pair; empty if pictures were not compared.
-std::vector<Json> told_of(const VerifiedPair* pair, const Fingerprints& sizes, const Edge& edge) {
+std::vector<Json> comparison_fields(const VerifiedPair* pair, const Fingerprints& sizes,
+                                    const Edge& edge) {
   if (pair == nullptr) return {"", ""};
-  return {told_score(pair->probability), transformation_words(*pair, sizes, edge.a, edge.b)};
+  return {rounded_score(pair->probability), transformation_words(*pair, sizes, edge.a, edge.b)};
 }
 
 // The same for a row and its representative.
-std::vector<Json> told_of_row(ToldPairs told, const Selection& selection, const Fingerprints& sizes,
-                              std::size_t row) {
+std::vector<Json> comparison_fields_of_row(ComparedPairs told, const Selection& selection,
+                                           const Fingerprints& sizes, std::size_t row) {
   const auto copy = static_cast<std::uint32_t>(row);
   const auto kept = static_cast<std::uint32_t>(selection.row_of(selection.kept[row]));
-  return told_of(copy == kept ? nullptr : find_pair(told, copy, kept), sizes, {kept, copy, 0});
+  return comparison_fields(copy == kept ? nullptr : find_pair(told, copy, kept), sizes,
+                           {kept, copy, 0});
 }
 
 std::vector<std::string> pair_fields() {
@@ -69,12 +71,12 @@ std::vector<std::string> pair_fields() {
           "other_name", "other_split", "other_labels", "distance"};
 }
 
-Json told_verification(const VerifiedLinks& verified) {
+Json verification_json(const VerifiedLinks& verified) {
   const KeptPairs& kept = verified.kept;
   Json told{{"candidates", verified.verification.counts.candidates},
             {"compared", verified.verification.counts.registered},
             {"compared_larger", verified.looked_closer},
-            {"passed_over", verified.passed_over},
+            {"passed_over", verified.skipped},
             {"pairs", verified.verification.pairs.size()},
             {"look_alikes", verified.look_alikes.size()},
             {"collages", verified.collages.size()}};
@@ -95,7 +97,7 @@ ReasonOf reasons_of(const ColumnSource& columns, const Policy& policy) {
   };
 }
 
-void list_removed(const Result& result, const Fingerprints& table, ToldPairs told,
+void list_removed(const Result& result, const Fingerprints& table, ComparedPairs told,
                   const NameOf& name_of, const ReasonOf& because, const ListTo& to) {
   std::vector<std::string> names = decision_fields();
   names.insert(names.end(), {"probability", "transformation"});
@@ -105,12 +107,12 @@ void list_removed(const Result& result, const Fingerprints& table, ToldPairs tol
     if (result.selection.weights[row] > 0) continue;
     std::vector<Json> values =
         decision_of(result.selection, samples, row, result.selection.components[row], because);
-    append_to(told_of_row(told, result.selection, table, row), values);
+    append_to(comparison_fields_of_row(told, result.selection, table, row), values);
     list.put(values);
   }
 }
 
-void list_groups(const Result& result, const Fingerprints& table, ToldPairs told,
+void list_groups(const Result& result, const Fingerprints& table, ComparedPairs told,
                  const NameOf& name_of, const ReasonOf& because, const ListTo& to) {
   std::vector<std::string> names = decision_fields();
   names.insert(names.end(),
@@ -125,7 +127,7 @@ void list_groups(const Result& result, const Fingerprints& table, ToldPairs told
       append_to({selection.weights[row], split_name(selection.split_of(row, table.splits[row])),
                  group.shape.diameter, group.shape.chain},
                 values);
-      append_to(told_of_row(told, selection, table, row), values);
+      append_to(comparison_fields_of_row(told, selection, table, row), values);
       list.put(values);
     }
   }
@@ -149,7 +151,7 @@ void list_pairs(const ColumnSource& columns, const Options& options, const Links
     values.emplace_back(pair.distance);
     if (by_features) values.emplace_back(cosine_of_distance(static_cast<int>(pair.distance)));
     if (links.verified) {
-      append_to(told_of(find_pair(*links.verified, pair.a, pair.b), sizes, pair), values);
+      append_to(comparison_fields(find_pair(*links.verified, pair.a, pair.b), sizes, pair), values);
     }
     list.put(values);
   });
@@ -170,7 +172,7 @@ void list_look_alikes(const ColumnSource& columns, const Options& options,
     std::vector<Json> values = samples.describe(pair.row_a);
     append_to(samples.describe(pair.row_b), values);
     values.emplace_back(row_distance(codes, pair.row_a, pair.row_b));
-    append_to(told_of(&pair, sizes, {pair.row_a, pair.row_b, 0}), values);
+    append_to(comparison_fields(&pair, sizes, {pair.row_a, pair.row_b, 0}), values);
     list.put(values);
   }
 }
@@ -201,7 +203,7 @@ void list_issues(const std::vector<IssueSet>& of_row, const ColumnSource& column
     for (const std::uint32_t row : rows) {
       std::vector<Json> values = samples.describe(row);
       values.emplace_back(issue.name);
-      values.emplace_back(told_score(scores[row]));
+      values.emplace_back(rounded_score(scores[row]));
       list.put(values);
     }
   });
@@ -235,7 +237,7 @@ std::string json_summary(const Result& result, const Options& options,
   if (!options.chosen_by.demand.empty()) summary["chosen_by"] = options.chosen_by.demand;
   if (options.matching.least_quality) summary["least_quality"] = *options.matching.least_quality;
   if (options.matching.verified) summary["verified"] = *options.matching.verified;
-  if (verified != nullptr) summary["verification"] = told_verification(*verified);
+  if (verified != nullptr) summary["verification"] = verification_json(*verified);
   if (!options.matching.features.empty()) {
     summary["features"] = options.matching.features;
     summary["cosine"] = cosine_of_distance(options.threshold);

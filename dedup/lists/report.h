@@ -37,7 +37,7 @@ struct ListTo {
 };
 
 // Results of comparing pictures: pairs sorted by rows. Empty: pictures were not compared.
-using ToldPairs = std::span<const VerifiedPair>;
+using ComparedPairs = std::span<const VerifiedPair>;
 
 // Lists the removed samples in id order, with the number of their group in the selection.
 // Fields  id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,
@@ -46,13 +46,13 @@ using ToldPairs = std::span<const VerifiedPair>;
 // - probability (that both are one picture), transformation (from the kept image to this one):
 //   empty if the pair was not compared
 // table   With widths_px and heights_px, too, if pictures were compared.
-void list_removed(const Result& result, const Fingerprints& table, ToldPairs told,
+void list_removed(const Result& result, const Fingerprints& table, ComparedPairs told,
                   const NameOf& name_of, const ReasonOf& because, const ListTo& to);
 
 // Lists every member of every group, removed or not, group by group. Fields as list_removed(), but:
 // - `group` is the number in this list, because it may be a part of a group of the selection
 // - before the last two: weight,used_in (the split),diameter,chain (of the group; see GroupShape)
-void list_groups(const Result& result, const Fingerprints& table, ToldPairs told,
+void list_groups(const Result& result, const Fingerprints& table, ComparedPairs told,
                  const NameOf& name_of, const ReasonOf& because, const ListTo& to);
 
 // Lists all pairs of linked samples in id order, also those of equal codes: n equal images give n *

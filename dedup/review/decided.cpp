@@ -166,7 +166,7 @@ RowSets sets_of(const std::vector<JudgedRows>& judged) {
 
 }  // namespace
 
-Decided put_to_rows(std::span<const Review> reviews, const ColumnSource& columns) {
+Decided apply_to_rows(std::span<const Review> reviews, const ColumnSource& columns) {
   Decided decided;
   for (const Review& review : reviews) {
     decided.reviews.push_back(

@@ -45,7 +45,7 @@ struct Decided {
 // - two images are called different, and another judgement makes them one picture, directly or
 //   through other judged images or equal pixels
 // - an image shall represent its group and be dropped
-Decided put_to_rows(std::span<const Review> reviews, const ColumnSource& columns);
+Decided apply_to_rows(std::span<const Review> reviews, const ColumnSource& columns);
 
 // Links between those of `rows` (ascending) that `decided` calls the same: each to the one before
 // it.

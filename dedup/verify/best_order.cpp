@@ -97,7 +97,7 @@ class ComparingPairs {
                  const CloserSource& closer)
       : table_(table), thumbnails_(thumbnails), closer_(closer) {}
 
-  ToldPair told(const VerifiedPair& pair) {
+  PictureComparison told(const VerifiedPair& pair) {
     LastPictures& last = last_.local();
     const Picture& a = last.of(pair.row_a, *this);
     const Picture& b = last.of(pair.row_b, *this);

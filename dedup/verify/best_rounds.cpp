@@ -45,7 +45,7 @@ class Rounds {
     }
   }
 
-  std::vector<std::optional<ToldPair>> told() && { return std::move(told_); }
+  std::vector<std::optional<PictureComparison>> told() && { return std::move(told_); }
 
  private:
   // Comparisons of a row with those that are not finished.
@@ -163,7 +163,7 @@ class Rounds {
     pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
     compare(pairs);
     for (const Asked& asked : all) {
-      ToldPair& told = *told_[asked.about.pair];
+      PictureComparison& told = *told_[asked.about.pair];
       double of_row = 0;
       double of_other = 0;
       for (const auto& [with_row, with_other] : asked.pairs) {
@@ -192,18 +192,18 @@ class Rounds {
 
   std::span<const std::uint32_t> places_;
   const ComparePair& compare_;
-  std::vector<std::vector<Neighbour>> neighbours_;  // by row, most probable first
-  std::map<RowPair, std::size_t> numbers_;          // number of each pair, lower row first
-  std::vector<char> is_done_;                       // by row
-  std::vector<std::optional<ToldPair>> told_;       // by pair
-  std::vector<char> is_asked_;                      // by pair: third rows were asked
+  std::vector<std::vector<Neighbour>> neighbours_;      // by row, most probable first
+  std::map<RowPair, std::size_t> numbers_;              // number of each pair, lower row first
+  std::vector<char> is_done_;                           // by row
+  std::vector<std::optional<PictureComparison>> told_;  // by pair
+  std::vector<char> is_asked_;                          // by pair: third rows were asked
 };
 
 }  // namespace
 
-std::vector<std::optional<ToldPair>> compare_for_best(std::span<const RowPair> pairs,
-                                                      std::span<const std::uint32_t> places,
-                                                      const ComparePair& compare) {
+std::vector<std::optional<PictureComparison>> compare_for_best(
+    std::span<const RowPair> pairs, std::span<const std::uint32_t> places,
+    const ComparePair& compare) {
   std::vector<Edge> edges;
   for (const auto& [a, b] : pairs) edges.push_back({a, b, 0});
   const auto groups = members_of_groups(connected_components(places.size(), edges));

@@ -13,7 +13,7 @@
 namespace winnow::dedup {
 
 // Result of comparing the pictures of a pair.
-struct ToldPair {
+struct PictureComparison {
   Preference preference;
   double altered = 0;  // share of the common blocks that differ as if something was overlaid
 };
@@ -22,7 +22,7 @@ struct ToldPair {
 using RowPair = std::pair<std::uint32_t, std::uint32_t>;
 
 // Compares the pictures of pair number `pair`. Called by several threads.
-using ComparePair = std::function<ToldPair(std::size_t pair)>;
+using ComparePair = std::function<PictureComparison(std::size_t pair)>;
 
 // Finds the best pictures among those that show the same, with few comparisons.
 //
@@ -37,8 +37,8 @@ using ComparePair = std::function<ToldPair(std::size_t pair)>;
 //          third one of the same picture: the altered one differs from it in more places.
 // Errors   What `compare` throws.
 // A pure function of its arguments, for any number of threads.
-std::vector<std::optional<ToldPair>> compare_for_best(std::span<const RowPair> pairs,
-                                                      std::span<const std::uint32_t> places,
-                                                      const ComparePair& compare);
+std::vector<std::optional<PictureComparison>> compare_for_best(
+    std::span<const RowPair> pairs, std::span<const std::uint32_t> places,
+    const ComparePair& compare);
 
 }  // namespace winnow::dedup

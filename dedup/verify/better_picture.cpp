@@ -71,8 +71,8 @@ class SameScale {
         b_(b),
         compressed_a_(a),
         compressed_b_(b),
-        upon_a_(moved_upon(a, b, whole)),
-        upon_b_(moved_upon(b, a, inverse(whole))),
+        upon_a_(moved_onto(a, b, whole)),
+        upon_b_(moved_onto(b, a, inverse(whole))),
         toned_a_(Tones(upon_a_, a).of(upon_a_)),
         toned_b_(Tones(upon_b_, b).of(upon_b_)),
         are_blocks_alike_(std::lround(whole.x0) % kSide == 0 &&

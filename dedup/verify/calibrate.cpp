@@ -122,7 +122,7 @@ Plane with_strip_of(const Plane& strip, Plane picture, bool is_top) {
 }
 
 // Registers by the nearest landmarks of both, at most this many bits apart.
-std::optional<Registration> lay_upon(const Sample& a, const Sample& b, int most_bits) {
+std::optional<Registration> register_samples(const Sample& a, const Sample& b, int most_bits) {
   int nearest = most_bits + 1;
   const Landmark* of_a = nullptr;
   const Landmark* of_b = nullptr;
@@ -200,23 +200,23 @@ Calibration calibrate(std::span<const std::uint32_t> rows, const PictureSource& 
     const Plane plane = content_plane(pictures(drawn[i]).view());
     samples[i].emplace(plane);
     if (samples[i]->landmarks.empty()) return;
-    same[i] = lay_upon(*samples[i], Sample(edited(plane, seed, drawn[i])), kMostBits);
+    same[i] = register_samples(*samples[i], Sample(edited(plane, seed, drawn[i])), kMostBits);
   });
-  std::vector<std::optional<Registration>> strangers(drawn.size() * kStrangersOfPicture);
-  tbb::parallel_for(std::size_t{0}, strangers.size(), [&](std::size_t k) {
+  std::vector<std::optional<Registration>> non_duplicates(drawn.size() * kStrangersOfPicture);
+  tbb::parallel_for(std::size_t{0}, non_duplicates.size(), [&](std::size_t k) {
     const std::size_t i = k % drawn.size();
     const std::size_t j = (i + 1 + k / drawn.size()) % drawn.size();
     if (i == j) return;
     check_stop();
     if (k % 2 == 0) {
-      strangers[k] = lay_upon(*samples[i], *samples[j], kMostBits);
+      non_duplicates[k] = register_samples(*samples[i], *samples[j], kMostBits);
       return;
     }
     const Plane& strip = samples[(i + j) % drawn.size()]->picture.picture();
     const auto with_strip = [&](std::size_t at) {
       return Sample(with_strip_of(strip, samples[at]->picture.picture(), k % 4 == 1));
     };
-    strangers[k] = lay_upon(with_strip(i), with_strip(j), kMostBits);
+    non_duplicates[k] = register_samples(with_strip(i), with_strip(j), kMostBits);
   });
   Calibration result{.model = known_model()};
   std::vector<MatchExample> examples;
@@ -225,11 +225,11 @@ Calibration calibrate(std::span<const std::uint32_t> rows, const PictureSource& 
     examples.push_back({features_of(registration->evidence), true});
     ++result.same;
   }
-  for (const auto& registration : strangers) {
+  for (const auto& registration : non_duplicates) {
     if (!registration || registration->evidence.overlap < kLeastOverlap) continue;
     if (known_model().probability(registration->evidence) > 0.5) continue;
     examples.push_back({features_of(registration->evidence), false});
-    ++result.strangers;
+    ++result.non_duplicates;
   }
   if (result.same >= kFewPictures) result.model = fit_model(examples, /*hold=*/10);
   std::vector<double> of_same;

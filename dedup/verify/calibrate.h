@@ -14,8 +14,8 @@ namespace winnow::dedup {
 // The verification model fitted to a cache's own pictures.
 struct Calibration {
   MatchModel model;
-  std::uint64_t same = 0;       // examples of edited pictures
-  std::uint64_t strangers = 0;  // examples of different pictures
+  std::uint64_t same = 0;            // examples of edited pictures
+  std::uint64_t non_duplicates = 0;  // examples of different pictures
   // Median score of `same`; nullopt if there are too few.
   std::optional<double> copies = {};
   // Tail of the scores of different pictures: beyond `tail_from` they fall by the factor e every
@@ -38,7 +38,7 @@ struct Calibration {
 //            % of a side, turned by up to 10 degrees, mirrored, lightened or darkened, covered by
 //            up to a quarter, compressed strongly. Picture and edit are registered by their
 //            landmarks.
-// Strangers  Pairs of different pictures are registered by their nearest landmarks. In half of the
+// Different  Pairs of different pictures are registered by their nearest landmarks. In half of the
 //            pairs, a fifth of both pictures is replaced by one strip, like a common caption. Pairs
 //            that already pass for one picture are excluded, because the cache may have copies.
 // Fallback   Fewer than 20 pictures with landmarks: known_model().

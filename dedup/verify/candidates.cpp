@@ -297,7 +297,7 @@ SearchOptions options_of_part(SearchOptions options, const Part& part) {
 
 }  // namespace
 
-double stranger_distance(const LandmarkTable& landmarks, std::span<const std::uint32_t> some) {
+double non_duplicate_distance(const LandmarkTable& landmarks, std::span<const std::uint32_t> some) {
   constexpr std::size_t kMostAsked = 1024;
   constexpr double kShare = 1e-3;
   constexpr double kLeast = 22;  // lower limit, for sets where most pictures are copies of few
@@ -305,7 +305,7 @@ double stranger_distance(const LandmarkTable& landmarks, std::span<const std::ui
   const std::vector<std::uint32_t> asked = evenly(some, kMostAsked);
   const std::vector<std::uint32_t> others = evenly(some, kMostOther);
   const std::uint64_t all = pairs_of_strangers(landmarks, asked, others);
-  if (all < kFewPairs) return kStrangersOfPhotos;
+  if (all < kFewPairs) return kNonDuplicatesOfPhotos;
   const double wanted = kShare * static_cast<double>(all);
   for (std::uint32_t radius = kLandmarkBits / 4;; radius *= 2) {
     const DistanceCounts counts = distances_within(landmarks, asked, others, radius);
@@ -320,7 +320,7 @@ double stranger_distance(const LandmarkTable& landmarks, std::span<const std::ui
   }
 }
 
-double stranger_distance(const KnownLandmarks& known) {
+double non_duplicate_distance(const KnownLandmarks& known) {
   const std::size_t all = searched_count(known);
   const std::size_t count = std::min(all, kMostOther);
   LandmarkTable some;  // like evenly(), without a list of all
@@ -335,16 +335,17 @@ double stranger_distance(const KnownLandmarks& known) {
   });
   std::vector<std::uint32_t> numbers(some.size());
   std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
-  return stranger_distance(some, numbers);
+  return non_duplicate_distance(some, numbers);
 }
 
-HitRadius hit_radius(std::size_t landmarks, double most_hits, double strangers) noexcept {
+HitRadius hit_radius(std::size_t landmarks, double most_hits, double non_duplicates) noexcept {
   constexpr double kRateAt12 = 1e-7;
   constexpr double kRateOfBit = 2.1;
   const double pairs = static_cast<double>(landmarks) * static_cast<double>(landmarks);
   for (int bits = kMostRadius;; --bits) {
     const double expected =
-        pairs * kRateAt12 * std::pow(kRateOfBit, bits - 12 + kStrangersOfPhotos - strangers);
+        pairs * kRateAt12 *
+        std::pow(kRateOfBit, bits - 12 + kNonDuplicatesOfPhotos - non_duplicates);
     if (expected <= most_hits || bits == 1) return {bits, expected};
   }
 }

@@ -33,9 +33,9 @@ std::size_t searched_count(const KnownLandmarks& known);  // number of searched 
 // The distance in bits within which one of a thousand pairs of landmarks of different pictures
 // lies, one of each pair mirrored, over a grid of pairs of `some`; at least 22. A few copies do not
 // change it. With too few landmarks: the value for photos.
-inline constexpr double kStrangersOfPhotos = 28;
-double stranger_distance(const LandmarkTable& landmarks, std::span<const std::uint32_t> some);
-double stranger_distance(const KnownLandmarks& known);  // for the searched landmarks
+inline constexpr double kNonDuplicatesOfPhotos = 28;
+double non_duplicate_distance(const LandmarkTable& landmarks, std::span<const std::uint32_t> some);
+double non_duplicate_distance(const KnownLandmarks& known);  // for the searched landmarks
 
 // Search radius for landmark codes.
 struct HitRadius {
@@ -47,9 +47,10 @@ struct HitRadius {
 // pictures. Pure.
 // On photos 1e-7 of the pairs are within 12 bits; each bit less halves that.
 //
-// strangers  Their stranger_distance(); if it is smaller, all distances shrink accordingly.
+// non_duplicates  Their non_duplicate_distance(); if it is smaller, all distances shrink
+// accordingly.
 HitRadius hit_radius(std::size_t landmarks, double most_hits,
-                     double strangers = kStrangersOfPhotos) noexcept;
+                     double non_duplicates = kNonDuplicatesOfPhotos) noexcept;
 
 // The landmarks with few near ones. In a crowd of pictures that look alike, each landmark is near
 // one of every other picture, and tells little.

@@ -197,8 +197,8 @@ class Looking {
   Pictures fine_;
 };
 
-// Keeps only the best open pairs of each picture, by thumbnails. Adds the others to `passed_over`.
-void keep_best_open(std::vector<Looked>& all, RowPairs& passed_over) {
+// Keeps only the best open pairs of each picture, by thumbnails. Adds the others to `skipped`.
+void keep_best_open(std::vector<Looked>& all, RowPairs& skipped) {
   constexpr int kMostOfPicture = 8;
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -212,7 +212,7 @@ void keep_best_open(std::vector<Looked>& all, RowPairs& passed_over) {
     if (are_best[k]) continue;
     all[open[k]].is_open = false;
     all[open[k]].is_settled = true;
-    passed_over.insert(rows[k]);
+    skipped.insert(rows[k]);
   }
 }
 
@@ -361,7 +361,7 @@ LookedCloser look_closer(std::vector<VerifiedPair>& pairs, const PictureSource& 
   LookedCloser out;
   std::atomic<std::size_t> compared = 0;
   const auto look_at_open = [&] {
-    keep_best_open(looked, out.passed_over);
+    keep_best_open(looked, out.skipped);
     tbb::parallel_for(std::size_t{0}, looked.size(), [&](std::size_t i) {
       check_stop();
       if (!looked[i].is_open) return;

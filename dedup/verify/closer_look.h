@@ -38,7 +38,7 @@ struct LookedCloser {
   std::size_t compared = 0;               // pairs compared by larger pictures
   std::vector<VerifiedPair> look_alikes;  // removed pairs, unchanged; sorted by rows
   // Pairs whose larger pictures were not read, because others were more promising.
-  RowPairs passed_over;
+  RowPairs skipped;
 };
 
 // Examines again the pairs in doubt, and those of pictures without rich texture: similarity of

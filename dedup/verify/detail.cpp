@@ -212,8 +212,8 @@ double blockiness(const Plane& plane) {
 
 std::optional<double> more_detail(const Plane& a, const Plane& b, const Affine& map) {
   // Each is resampled to the other, so that both lose the same by resampling.
-  const auto of_a = detail_between(a, laid_upon(a, b, map), 1);
-  const auto of_b = detail_between(b, laid_upon(b, a, inverse(map)), 1);
+  const auto of_a = detail_between(a, aligned_onto(a, b, map), 1);
+  const auto of_b = detail_between(b, aligned_onto(b, a, inverse(map)), 1);
   if (!of_a || !of_b) return std::nullopt;
   return std::sqrt(of_a->more / of_b->more);
 }
@@ -232,8 +232,8 @@ std::optional<Better> by_detail(const Plane& a, const Plane& b, const Affine& ma
   }
   if (!is_whole_size) return std::nullopt;
   const bool is_a_larger = zoom < 1;
-  const auto detail = is_a_larger ? detail_between(a, laid_upon(a, b, map), ratio)
-                                  : detail_between(b, laid_upon(b, a, inverse(map)), ratio);
+  const auto detail = is_a_larger ? detail_between(a, aligned_onto(a, b, map), ratio)
+                                  : detail_between(b, aligned_onto(b, a, inverse(map)), ratio);
   if (!detail) return std::nullopt;
   // A smooth picture has no more detail than its reduced copy; then most pixels decide.
   constexpr double kLess = 0.97;

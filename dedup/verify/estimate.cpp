@@ -36,7 +36,7 @@ ExpectedTrials expected_trials(const LandmarkTable& landmarks, std::size_t sampl
   const auto all_searched = static_cast<std::size_t>(more * static_cast<double>(searched.size()));
   const int radius =
       hit_radius(all_searched, options.hits_a_picture * static_cast<double>(rows.size()),
-                 stranger_distance(landmarks, searched))
+                 non_duplicate_distance(landmarks, searched))
           .bits;
   SupportedHits found{find_hits(landmarks, searched, radius, {.stop = options.search.stop}), {}};
   found.supports = count_supports(landmarks, found.hits, options.search.stop);

@@ -26,9 +26,9 @@ double enough(const Verification& verification, const Calibration& calibration, 
   for (;;) {
     const auto verified = std::ranges::count_if(
         verification.pairs, [&](const VerifiedPair& pair) { return pair.probability >= least; });
-    const double strangers =
+    const double non_duplicates =
         static_cast<double>(verification.counts.registered) - static_cast<double>(verified);
-    const double more = calibration.least_probability(strangers, most_false);
+    const double more = calibration.least_probability(non_duplicates, most_false);
     if (more <= least) return least;
     least = more;
   }

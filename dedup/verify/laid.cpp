@@ -100,7 +100,7 @@ Affine share_map(const Affine& pixels, const Plane& from, const Plane& to) {
   return after(inverse(to_pixels(to)), after(pixels, to_pixels(from)));
 }
 
-Plane laid_upon(const Plane& onto, const Plane& other, const Affine& map) {
+Plane aligned_onto(const Plane& onto, const Plane& other, const Affine& map) {
   Plane out{onto.width, onto.height, std::vector<float>(onto.values.size(), kNothing)};
   const auto weights = [](float a) {
     return std::array<float, 4>{0.5F * a * (-1 + a * (2 - a)), 1 + 0.5F * a * a * (3 * a - 5),
@@ -128,7 +128,7 @@ Plane laid_upon(const Plane& onto, const Plane& other, const Affine& map) {
   return out;
 }
 
-Plane moved_upon(const Plane& onto, const Plane& other, const Affine& map) {
+Plane moved_onto(const Plane& onto, const Plane& other, const Affine& map) {
   Plane out{onto.width, onto.height, std::vector<float>(onto.values.size(), kNothing)};
   for (int y = 0; y < onto.height; ++y) {
     for (int x = 0; x < onto.width; ++x) {

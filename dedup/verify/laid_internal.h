@@ -25,10 +25,10 @@ Affine share_map(const Affine& pixels, const Plane& from, const Plane& to);
 
 // Another picture resampled to the pixels of `onto`, by the map from `onto` to `other`.
 // Catmull-Rom; kNothing outside the other picture.
-Plane laid_upon(const Plane& onto, const Plane& other, const Affine& map);
+Plane aligned_onto(const Plane& onto, const Plane& other, const Affine& map);
 
 // The same for pictures of one scale and a map of whole pixels.
-Plane moved_upon(const Plane& onto, const Plane& other, const Affine& map);
+Plane moved_onto(const Plane& onto, const Plane& other, const Affine& map);
 
 // The map of whole pixels, with quarter turns or mirroring, that aligns both; nullopt if their
 // scales differ.

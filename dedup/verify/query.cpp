@@ -11,7 +11,7 @@ PictureQuery::PictureQuery(KnownLandmarks known, PictureSource pictures, std::ui
                            MatchModel model)
     : known_(std::move(known)),
       searched_(searched_count(known_)),
-      strangers_(stranger_distance(known_)),
+      strangers_(non_duplicate_distance(known_)),
       pictures_(std::move(pictures)),
       rows_(rows),
       model_(model) {}

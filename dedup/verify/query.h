@@ -39,7 +39,7 @@ class PictureQuery {
  private:
   KnownLandmarks known_;
   std::size_t searched_;  // number of searched known landmarks
-  double strangers_;      // their stranger_distance()
+  double strangers_;      // their non_duplicate_distance()
   PictureSource pictures_;
   std::uint32_t rows_;
   MatchModel model_;

@@ -44,14 +44,14 @@ class HaveLarger {
 
 // Links further copies to their representatives. The new pairs are examined like all others.
 void add_pairs_through_others(const PictureSource& pictures, std::span<const Edge> near,
-                              const RowPairs& passed_over, const VerifyOptions& how,
+                              const RowPairs& skipped, const VerifyOptions& how,
                               VerifiedLinks& out) {
   constexpr int kMostRounds = 8;
   std::vector<VerifiedPair>& pairs = out.verification.pairs;
   RowPairs tried;
   for (const VerifiedPair& pair : pairs) tried.insert(both_rows(pair));
   for (const VerifiedPair& pair : out.look_alikes) {
-    if (!passed_over.contains(both_rows(pair))) tried.insert(both_rows(pair));
+    if (!skipped.contains(both_rows(pair))) tried.insert(both_rows(pair));
   }
   for (int round = 0; round < kMostRounds; ++round) {
     const std::vector<Trial> trials = trials_through_others(pairs, tried);
@@ -104,16 +104,16 @@ VerifiedLinks verify_links(const ColumnSource& columns, const ThumbnailSource& t
     return pair.probability < how.least_probability && !have_larger(pair.row_a, pair.row_b);
   });
   LookedCloser looked = look_closer(out.verification.pairs, pictures, how.closer, how.search.stop);
-  std::erase_if(looked.passed_over,
+  std::erase_if(looked.skipped,
                 [&](const auto& rows) { return !have_larger(rows.first, rows.second); });
   leave_uncounted(looked.look_alikes, near, out.verification);
   out.looked_closer = looked.compared;
-  out.passed_over = looked.passed_over.size();
+  out.skipped = looked.skipped.size();
   out.look_alikes = std::move(looked.look_alikes);
   const Fingerprints labelled = columns({"labels"});
   out.kept = leave_out_false({out.calibration, near, &labelled.labels},
                              {how.least_probability, how.most_false}, out.verification);
-  add_pairs_through_others(pictures, near, looked.passed_over, how, out);
+  add_pairs_through_others(pictures, near, looked.skipped, how, out);
   keep_look_alikes(how.least_probability, out);
   out.collages = find_collages(out.verification.pairs, [&](std::uint32_t row) {
     std::optional<Image> larger;

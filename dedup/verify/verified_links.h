@@ -23,7 +23,7 @@ struct VerifiedLinks {
   std::vector<std::uint32_t> collages;  // rows, ascending (collages.h)
   std::uint64_t looked_closer = 0;      // pairs decided by larger pictures
   // Pairs whose larger pictures were not read, because others were more promising.
-  std::uint64_t passed_over = 0;
+  std::uint64_t skipped = 0;
   // Pairs that look alike but are not copies. Plain pictures: more differs than in a copy
   // (look_closer). Others: different pictures are equally probable (KeptPairs::doubtful). Sorted by
   // rows.

@@ -79,7 +79,7 @@ Verification verify(std::span<const std::uint32_t> rows, const PictureSource& pi
       searched_landmarks(landmarks, 0, static_cast<std::uint32_t>(landmarks.size()));
   counts.radius =
       hit_radius(searched.size(), options.hits_a_picture * static_cast<double>(rows.size()),
-                 stranger_distance(landmarks, searched))
+                 non_duplicate_distance(landmarks, searched))
           .bits;
   const Trials trials = trials_of(landmarks, steps.hits(landmarks, searched, counts.radius), near);
   landmarks = {};  // free it before the next step

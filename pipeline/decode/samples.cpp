@@ -64,7 +64,7 @@ Image to_image(const Samples& samples, const Header& header, const Matte& matte)
       for (int c = 0; c < image.channels; ++c) {
         int colour = to_8_bits(from[from_channels < 3 ? 0 : 2 - c]);
         if (header.alpha == Alpha::kMultiplied) colour = divided(colour, alpha);
-        *to++ = laid_upon(under[static_cast<std::size_t>(c)], colour, alpha);
+        *to++ = composed_over(under[static_cast<std::size_t>(c)], colour, alpha);
       }
     }
   }

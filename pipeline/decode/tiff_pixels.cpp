@@ -457,7 +457,7 @@ void put_row_upon(const Matte& matte, bool multiplied, const std::uint32_t* from
     for (std::size_t c = 0; c < 3; ++c) {
       auto colour = static_cast<int>(*from >> (8 * c) & 255);
       if (multiplied) colour = divided(colour, alpha);
-      *to++ = laid_upon(under[c], colour, alpha);
+      *to++ = composed_over(under[c], colour, alpha);
     }
   }
 }

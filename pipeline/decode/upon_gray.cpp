@@ -13,12 +13,12 @@ namespace {
 constexpr int kGround = 128;
 
 std::uint8_t with_ground(int multiplied, int alpha) {
-  return static_cast<std::uint8_t>(std::min(255, multiplied + laid_upon(kGround, 0, alpha)));
+  return static_cast<std::uint8_t>(std::min(255, multiplied + composed_over(kGround, 0, alpha)));
 }
 
 }  // namespace
 
-void lay_upon_gray(Image& rows, ImageView alpha, bool is_multiplied) {
+void compose_on_gray(Image& rows, ImageView alpha, bool is_multiplied) {
   if (rows.height_px != alpha.height_px || rows.width_px != alpha.width_px) {
     throw Error("alpha is not of the size of its picture");
   }
@@ -27,8 +27,8 @@ void lay_upon_gray(Image& rows, ImageView alpha, bool is_multiplied) {
     const std::uint8_t* opacity = alpha.row(y);
     for (int x = 0; x < alpha.width_px; ++x, ++opacity) {
       for (int c = 0; c < rows.channels; ++c, ++value) {
-        *value =
-            is_multiplied ? with_ground(*value, *opacity) : laid_upon(kGround, *value, *opacity);
+        *value = is_multiplied ? with_ground(*value, *opacity)
+                               : composed_over(kGround, *value, *opacity);
       }
     }
   }
@@ -43,7 +43,7 @@ Image as_seen(DecodedImage image, int scale) {
   const Image alpha = alpha_at_scale(image, scale);
   const bool is_multiplied = image.is_multiplied;
   Image seen(std::move(image));
-  if (!alpha.pixels.empty()) lay_upon_gray(seen, alpha.view(), is_multiplied);
+  if (!alpha.pixels.empty()) compose_on_gray(seen, alpha.view(), is_multiplied);
   return seen;
 }
 

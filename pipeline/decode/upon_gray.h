@@ -11,7 +11,7 @@ namespace winnow::pipeline {
 // rows           1 or 3 channels, changed in place.
 // alpha          One channel, of the same size; else Error.
 // is_multiplied  The rows are already premultiplied by it.
-void lay_upon_gray(Image& rows, ImageView alpha, bool is_multiplied);
+void compose_on_gray(Image& rows, ImageView alpha, bool is_multiplied);
 
 // The alpha of a picture that was decoded as a whole at `scale`, at that scale; empty: opaque.
 Image alpha_at_scale(const DecodedImage& image, int scale);

@@ -95,8 +95,9 @@ bool is_made_by(const Manifest& out, std::span<const IngestSource> sources,
   return is_of(out, sources, of_out);
 }
 
-Done what_is_done(std::span<const IngestSource> sources, const fs::path& out, const fs::path& first,
-                  const IngestOptions& first_options, const IngestOptions& options) {
+Done finished_steps(std::span<const IngestSource> sources, const fs::path& out,
+                    const fs::path& first, const IngestOptions& first_options,
+                    const IngestOptions& options) {
   const CachePaths paths{out};
   const CachePaths first_paths{first};
   const bool finished = is_there(paths.manifest()) && !is_there(paths.unfinished());
@@ -147,7 +148,7 @@ IngestResult ingest_dropping(std::span<const IngestSource> sources, const fs::pa
   });
   Done done = Done::kNothing;
   comm::on_root(comm,
-                [&] { done = what_is_done(sources, out, first, first_options, second_options); });
+                [&] { done = finished_steps(sources, out, first, first_options, second_options); });
   done = agree(done, comm);
   IngestResult result;
   if (done == Done::kAll) {

@@ -418,7 +418,7 @@ class Ingest {
     const auto started = Clock::now();
     plan(sources);
     claim();
-    if (is_complete()) return what_is_there();
+    if (is_complete()) return existing_result();
     share_out();
     if (job_.retry) look();
     make_room();
@@ -455,7 +455,7 @@ class Ingest {
     return !comm::broadcast_text(comm_, complete ? "complete" : "").empty();
   }
 
-  IngestResult what_is_there() {
+  IngestResult existing_result() {
     comm::on_root(comm_, [&] {
       workspace_->finish();
       result_ = result_of(Cache::open(paths_.root));
@@ -529,12 +529,12 @@ class Ingest {
       result_.times += run_chunks(plan, maker, *gates_, sink, {mine_.so_far, progress_}, check);
     } catch (const StoppedError&) {
       sink.finish();
-      throw StoppedError(what_is_kept(mine_.parts.size() + sink.finished()));
+      throw StoppedError(kept_in_words(mine_.parts.size() + sink.finished()));
     }
   }
 
   // A shard is always rewritten from the beginning; otherwise its bytes would differ.
-  std::string what_is_kept(std::size_t finished) const {
+  std::string kept_in_words(std::size_t finished) const {
     const auto ranks = static_cast<std::size_t>(comm_.size());
     const std::size_t shards =
         (job_.shards.size() + ranks - 1 - static_cast<std::size_t>(comm_.rank())) / ranks;

@@ -104,7 +104,7 @@ Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
     prints.sums += sum_channels(rows);
     if (!alpha.pixels.empty()) {
       copy_rows(rows, seen);
-      lay_upon_gray(seen, rows_of(alpha, y, rows.height_px), is_multiplied);
+      compose_on_gray(seen, rows_of(alpha, y, rows.height_px), is_multiplied);
       rows = seen.view();
     }
     grays.add(rows);

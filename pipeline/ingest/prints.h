@@ -33,7 +33,7 @@ struct Prints {
 // thumbnail  Its size, or 0 x 0.
 // alpha      One channel of the image's size; empty: opaque. It is part of the pixel hash.
 //            Everything else, except the sums, is computed from the picture on gray
-//            (lay_upon_gray).
+//            (compose_on_gray).
 Prints prints_of(const Image& image, std::span<const dedup::HashKind> hashes,
                  dedup::HashMemory& memory, dedup::ThumbnailSize thumbnail = {},
                  const Image& alpha = {}, bool is_multiplied = false);

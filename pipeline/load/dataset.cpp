@@ -55,7 +55,7 @@ std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root,
   return std::make_shared<const Cache>(Cache::open(elsewhere ? placement.files_at : root, options));
 }
 
-std::string what_became_of(const Cache& cache) {
+std::string change_since_opened(const Cache& cache) {
   const std::filesystem::path manifest = cache.paths().manifest();
   std::error_code error;
   if (!std::filesystem::exists(manifest, error)) return error ? "" : "was removed";

@@ -59,7 +59,7 @@ std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root,
 
 // Describes changes of a cache since it was opened: "was removed", "was replaced by another"; empty
 // if it is the same, or if storage does not answer. The open cache itself is unaffected.
-std::string what_became_of(const Cache& cache);
+std::string change_since_opened(const Cache& cache);
 
 // Whether the name is allowed: it becomes a file name in the cache.
 bool can_name_selection(std::string_view name) noexcept;

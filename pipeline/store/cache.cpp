@@ -452,7 +452,7 @@ dedup::Selection Cache::read_selection(const std::string& name) const {
 }
 
 void Cache::write_selection(const dedup::Selection& selection,
-                            const dedup::ToldGroups* groups) const {
+                            const dedup::GroupsWithEvidence* groups) const {
   check_selection_name(selection.name);
   if (selection.cache_digest != state_->digest) {
     throw UsageError("selection '" + selection.name + "' was made for another cache than " +
@@ -467,7 +467,8 @@ void Cache::write_selection(const dedup::Selection& selection,
   if (groups == nullptr) remove_file(beside);
 }
 
-std::optional<dedup::ToldGroups> Cache::read_groups(const dedup::Selection& selection) const {
+std::optional<dedup::GroupsWithEvidence> Cache::read_groups(
+    const dedup::Selection& selection) const {
   if (!is_selection_name(selection.name)) return std::nullopt;
   const fs::path file = state_->paths.groups(selection.name);
   std::error_code ignored;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/file.h"
-#include "dedup/lists/told_groups.h"
+#include "dedup/lists/groups_with_evidence.h"
 #include "dedup/table/fingerprints.h"
 #include "dedup/table/selection.h"
 #include "pipeline/store/ledger.h"
@@ -122,10 +122,10 @@ class Cache {
   // Durable; replaces.
   // groups  The reported groups, stored beside it; nullptr: none.
   void write_selection(const dedup::Selection& selection,
-                       const dedup::ToldGroups* groups = nullptr) const;
+                       const dedup::GroupsWithEvidence* groups = nullptr) const;
   // The groups stored beside a selection of this cache; nullopt if there are none, or those of
   // another one. FormatError for a damaged file.
-  std::optional<dedup::ToldGroups> read_groups(const dedup::Selection& selection) const;
+  std::optional<dedup::GroupsWithEvidence> read_groups(const dedup::Selection& selection) const;
   // Waits until no other process writes selections, and keeps others from it while the result
   // lives: a selection, its groups, its list and its predecessor belong together.
   Fd lock_selections(const StopRequested& stop = {}) const;

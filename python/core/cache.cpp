@@ -19,8 +19,8 @@
 
 #include "common/error.h"
 #include "common/thread_plan.h"
+#include "dedup/lists/groups_with_evidence.h"
 #include "dedup/lists/pairs.h"
-#include "dedup/lists/told_groups.h"
 #include "pipeline/export/pixels.h"
 #include "pipeline/load/dataset.h"
 #include "pipeline/load/loader.h"
@@ -203,7 +203,7 @@ nb::tuple pairs_of(OpenCache& open, const std::string& hash, int threshold,
 }
 
 // Why only components can be shown for a selection; empty: nothing is known to be missing.
-std::string what_is_not_told(const dedup::Selection& selection) {
+std::string why_only_components(const dedup::Selection& selection) {
   if (dedup::says_more_than_codes(selection)) {
     return "not as they were found: deduplicate again to see those";
   }
@@ -214,15 +214,15 @@ std::string what_is_not_told(const dedup::Selection& selection) {
 }
 
 // The groups stored beside the selection `grouped`; nullopt if there are none, or it is null.
-std::optional<dedup::ToldGroups> read_groups_of(const pipeline::Cache& cache,
-                                                const dedup::Selection* grouped) {
+std::optional<dedup::GroupsWithEvidence> read_groups_of(const pipeline::Cache& cache,
+                                                        const dedup::Selection* grouped) {
   if (grouped == nullptr) return std::nullopt;
   return cache.read_groups(*grouped);
 }
 
 // The groups of a selection, as reported when `grouped` (with the same groups) was made; else its
 // components. Returns rows and groups of members, the results of comparing each picture with its
-// kept one (0 and "" if not compared), and what_is_not_told().
+// kept one (0 and "" if not compared), and why_only_components().
 nb::tuple members_of(OpenCache& open, const dedup::Selection& selection,
                      const dedup::Selection* grouped) {
   const SharedCache cache = open.cache();
@@ -236,7 +236,7 @@ nb::tuple members_of(OpenCache& open, const dedup::Selection& selection,
     const dedup::Fingerprints table =
         cache->open_fingerprints()({"labels", "widths_px", "heights_px"});
     if (!told) {
-      why = what_is_not_told(selection);
+      why = why_only_components(selection);
       told = dedup::groups_by_codes(selection, table, nullptr, 0);
     }
     for (std::uint32_t number = 0; number < told->groups.size(); ++number) {
@@ -274,7 +274,7 @@ std::optional<std::string> write_selection(OpenCache& open, const dedup::Selecti
                      open.root().string() + "; begin with keep_all() of this one");
   }
   const Fd lock = cache->lock_selections();
-  std::optional<dedup::ToldGroups> groups;
+  std::optional<dedup::GroupsWithEvidence> groups;
   try {
     groups = read_groups_of(*cache, grouped);
   } catch (const FormatError&) {  // a damaged file must not prevent a decision

@@ -21,17 +21,17 @@ namespace nb = nanobind;
 namespace {
 
 // The output of a verb.
-struct Told {
+struct VerbOutput {
   std::string lines;      // for the standard output
   std::string sentences;  // messages for the user, one a line
 };
 
 // Runs a verb on one rank; the listener may stop it.
 template <class Run>
-Told told_by(nb::object progress, const Run& run) {
+VerbOutput output_of(nb::object progress, const Run& run) {
   Listener listener(std::move(progress));
   return listener.wait_for([&] {
-    Told told;
+    VerbOutput told;
     LoneSession alone(listener);
     app::Session& session = alone.session;
     session.to.sentence = [&](const std::string& sentence) {
@@ -55,22 +55,22 @@ std::vector<std::string> words_of(const std::vector<nb::bytes>& given) {
 }  // namespace
 
 void bind_verbs(nb::module_& core) {
-  nb::class_<Told>(core, "Told")
-      .def_prop_ro("lines", [](const Told& told) { return bytes_of(told.lines); })
-      .def_prop_ro("sentences", [](const Told& told) { return bytes_of(told.sentences); });
+  nb::class_<VerbOutput>(core, "VerbOutput")
+      .def_prop_ro("lines", [](const VerbOutput& told) { return bytes_of(told.lines); })
+      .def_prop_ro("sentences", [](const VerbOutput& told) { return bytes_of(told.sentences); });
   core.def(
       "run_verb",
       [](const std::vector<nb::bytes>& given, nb::object progress) {
         const std::vector<std::string> words = words_of(given);
-        return told_by(std::move(progress),
-                       [&](app::Session& session) { tools::run_words(words, session); });
+        return output_of(std::move(progress),
+                         [&](app::Session& session) { tools::run_words(words, session); });
       },
       nb::arg("words"), nb::arg("progress").none() = nb::none());
   core.def(
       "report",
       [](const std::vector<std::filesystem::path>& runs, const std::filesystem::path& out,
          const std::filesystem::path& cache) {
-        return told_by(nb::none(), [&](app::Session& session) {
+        return output_of(nb::none(), [&](app::Session& session) {
           app::run_report({.runs = runs, .out = out, .cache = cache}, session);
         });
       },

@@ -346,7 +346,7 @@ class Ingested:
     @property
     def seconds(self) -> float: ...
 
-class Told:
+class VerbOutput:
     """The output of a verb."""
 
     @property
@@ -356,8 +356,8 @@ class Told:
     def sentences(self) -> bytes:
         """Messages for people, one per line."""
 
-def run_verb(words: Sequence[bytes], progress: Callable[[int, int], object] | None = None) -> Told: ...
-def report(runs: Sequence[str], out: str, cache: str) -> Told: ...
+def run_verb(words: Sequence[bytes], progress: Callable[[int, int], object] | None = None) -> VerbOutput: ...
+def report(runs: Sequence[str], out: str, cache: str) -> VerbOutput: ...
 def ingest(
     sources: Sequence[str],
     out: str,

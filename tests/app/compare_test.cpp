@@ -44,7 +44,7 @@ TEST(Compare, PairsRecipesBySeed) {
   const Comparison found = compare(runs, 0.01);
   EXPECT_THAT(found.recipes, ElementsAre(ElementsAre(0, 2, 4), ElementsAre(1, 3), ElementsAre(5)));
   ASSERT_EQ(found.others.size(), 2U);
-  const BesideFirst& second = found.others[0];
+  const ComparisonWithFirst& second = found.others[0];
   ASSERT_EQ(second.pairs.size(), 2U);
   EXPECT_EQ(second.pairs[0].first, 2U);
   EXPECT_EQ(second.pairs[0].other, 1U);
@@ -53,7 +53,7 @@ TEST(Compare, PairsRecipesBySeed) {
   ASSERT_TRUE(second.over_seeds);
   EXPECT_TRUE(second.p && second.loss);
   // Its seed is no other's: nothing is said of it.
-  const BesideFirst& third = found.others[1];
+  const ComparisonWithFirst& third = found.others[1];
   EXPECT_TRUE(third.pairs.empty());
   EXPECT_FALSE(third.over_seeds || third.p || third.loss);
   EXPECT_THAT(in_words(third, 0.01), HasSubstr("train both recipes with the same seeds"));
@@ -78,7 +78,7 @@ TEST(Compare, CorrectsForSeveralRecipes) {
   const Comparison found = compare(runs, std::nullopt);
   std::vector<double> plain;
   std::vector<double> corrected;
-  for (const BesideFirst& other : found.others) {
+  for (const ComparisonWithFirst& other : found.others) {
     plain.push_back(other.pairs.front().p);
     corrected.push_back(*other.p);
   }
@@ -180,7 +180,7 @@ TEST(CompareFolds, JoinsThemToOneRunOfWhatEachLeftOut) {
 TEST(CompareFolds, PairsFoldByFold) {
   const std::vector<ComparedRun> runs{folds_run("0.1", 1, 0.8, 4), folds_run("0.2", 1, 0.7, 4)};
   const Comparison found = compare(runs, 0.01);
-  const BesideFirst& beside = found.others.front();
+  const ComparisonWithFirst& beside = found.others.front();
   ASSERT_EQ(beside.folds.size(), 4U);
   std::vector<double> first;
   std::vector<double> other;
@@ -213,7 +213,7 @@ TEST(CompareFolds, TakesMeansOverSeeds) {
     runs.push_back(folds_run("0.1", seed, 0.8, 5));
     runs.push_back(folds_run("0.2", seed, 0.8, 5));
   }
-  const BesideFirst beside = compare(runs, std::nullopt).others.front();
+  const ComparisonWithFirst beside = compare(runs, std::nullopt).others.front();
   ASSERT_EQ(beside.pairs.size(), 2U);
   ASSERT_EQ(beside.folds.size(), 5U);
   EXPECT_EQ(beside.over_folds->pairs, 5U);
@@ -279,7 +279,7 @@ TEST(CompareFolds, KeepTheirWordInSimulations) {
     const std::vector<ComparedRun> runs{of_neighbours("a", world, 0.5, 5),
                                         of_neighbours("b", world, 0.5, 5),
                                         of_neighbours("c", world, 1.5, 5)};
-    const BesideFirst equal = compare({runs[0], runs[1]}, std::nullopt).others.front();
+    const ComparisonWithFirst equal = compare({runs[0], runs[1]}, std::nullopt).others.front();
     std::vector<double> first;
     std::vector<double> other;
     for (const FoldPair& fold : equal.folds) {
@@ -289,7 +289,7 @@ TEST(CompareFolds, KeepTheirWordInSimulations) {
     plain += *paired_difference(first, other, 0.95, 5.0 / 40).p < 0.05 ? 1 : 0;
     corrected += *equal.p < 0.05 ? 1 : 0;
     // The first of these loses far more than twice the margin against the other.
-    const BesideFirst worse = compare({runs[2], runs[0]}, 0.05).others.front();
+    const ComparisonWithFirst worse = compare({runs[2], runs[0]}, 0.05).others.front();
     claims += worse.loss == Loss::kNone ? 1 : 0;
     seen += *worse.p < 0.05 ? 1 : 0;
   }

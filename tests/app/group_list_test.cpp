@@ -13,7 +13,7 @@
 #include "app/review/review_site.h"
 #include "common/error.h"
 #include "dedup/decisions/deduplicate.h"
-#include "dedup/lists/told_groups.h"
+#include "dedup/lists/groups_with_evidence.h"
 #include "tests/dedup/tables.h"
 
 namespace winnow::app::group_list_test {

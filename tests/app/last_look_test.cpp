@@ -56,12 +56,12 @@ TEST(LastLook, ComparesWhatHasNotLeaked) {
   LastLook look{.images = 100, .leaked = 10, .looks = 1};
   look.arms = tested_arms(arms(), arms_to_test(arms(), 1), look.images, outcome_of);
   ASSERT_EQ(look.arms.size(), 3U);
-  EXPECT_FALSE(look.arms[0].beside_all);
-  EXPECT_NEAR(look.arms[1].beside_all->mean, 0.005, 1e-12);
-  EXPECT_EQ(look.arms[1].beside_all->pairs, 2U);
+  EXPECT_FALSE(look.arms[0].versus_all);
+  EXPECT_NEAR(look.arms[1].versus_all->mean, 0.005, 1e-12);
+  EXPECT_EQ(look.arms[1].versus_all->pairs, 2U);
   EXPECT_FALSE(look.arms[2].top1[1]) << "that run failed";
-  EXPECT_NEAR(look.arms[2].beside_all->mean, -0.1, 1e-12);
-  EXPECT_EQ(look.arms[2].beside_all->pairs, 1U);
+  EXPECT_NEAR(look.arms[2].versus_all->mean, -0.1, 1e-12);
+  EXPECT_EQ(look.arms[2].versus_all->pairs, 1U);
   const std::string said = in_words(look, arms());
   EXPECT_THAT(said, HasSubstr("all 81.00 %, phash-r10-first 81.50 % (+0.50, "));
   EXPECT_THAT(said, HasSubstr("without the 10 that have a duplicate in training, with them "

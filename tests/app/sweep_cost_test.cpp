@@ -25,17 +25,19 @@ std::vector<SweepArm> arms() {
 
 TEST(SweepCost, CountsEqualRunsOnceAndLeavesOutWhatIsDone) {
   const RunSpeed speed{.seconds_per_image = 0.001, .peak_bytes = 100 << 20, .disk_bytes = 10 << 20};
-  const Foretold all = foretell(arms(), 300, 1, speed, [](const std::string&) { return false; });
+  const CostEstimate all =
+      estimate_cost(arms(), 300, 1, speed, [](const std::string&) { return false; });
   EXPECT_EQ(all.runs, 6U);
   EXPECT_EQ(all.shared, 2U);
   EXPECT_EQ(all.done, 0U);
   EXPECT_DOUBLE_EQ(all.images, 2 * (9000 + 6000 + 9000));
   // After each epoch 300 are evaluated, at a third of what training takes.
   EXPECT_NEAR(all.seconds, 0.001 * 2 * (10 * 1000 + 10 * 700 + 15 * 700), 1e-9);
-  EXPECT_NEAR(foretell(arms(), 300, 2, speed, [](const std::string&) { return false; }).seconds,
-              all.seconds / 2, 1e-9);
+  EXPECT_NEAR(
+      estimate_cost(arms(), 300, 2, speed, [](const std::string&) { return false; }).seconds,
+      all.seconds / 2, 1e-9);
   const auto done = [](const std::string& job) { return job != "q2"; };
-  const Foretold last = foretell(arms(), 300, 2, speed, done);
+  const CostEstimate last = estimate_cost(arms(), 300, 2, speed, done);
   EXPECT_EQ(last.done, 5U);
   EXPECT_NEAR(last.seconds, 0.001 * 15 * 700, 1e-9) << "one run is not done by two lanes";
   EXPECT_THAT(in_words(last, 2, kNoMemoryLimit),
@@ -44,7 +46,8 @@ TEST(SweepCost, CountsEqualRunsOnceAndLeavesOutWhatIsDone) {
                           HasSubstr("9,000 images to train on, about 11 s on 2 lanes"),
                           "memory: about 100 MiB a lane, 200 MiB in all"));
   EXPECT_EQ(disk_in_words(last, 30 << 20), "disk: about 10 MiB, of 30 MiB");
-  const Foretold none = foretell(arms(), 300, 2, {}, [](const std::string&) { return true; });
+  const CostEstimate none =
+      estimate_cost(arms(), 300, 2, {}, [](const std::string&) { return true; });
   EXPECT_THAT(in_words(none, 2, 1), ElementsAre(HasSubstr("all of them done")));
   EXPECT_NO_THROW(check_memory(none, 2, 1));
 }
@@ -77,10 +80,10 @@ TEST(SweepCost, RunsThatSayNothingTellNoSpeed) {
 }
 
 TEST(SweepCost, SaysWhatDoesNotFit) {
-  const Foretold foretold{.runs = 6, .done = 1, .lane_bytes = 300, .disk_bytes = 500};
-  EXPECT_NO_THROW(check_memory(foretold, 3, 900));
-  EXPECT_NO_THROW(check_memory(foretold, 300, kNoMemoryLimit));
-  EXPECT_NO_THROW(check_disk(foretold, 500));
+  const CostEstimate cost{.runs = 6, .done = 1, .lane_bytes = 300, .disk_bytes = 500};
+  EXPECT_NO_THROW(check_memory(cost, 3, 900));
+  EXPECT_NO_THROW(check_memory(cost, 300, kNoMemoryLimit));
+  EXPECT_NO_THROW(check_disk(cost, 500));
   const auto said = [](const std::function<void()>& check) {
     try {
       check();
@@ -89,9 +92,9 @@ TEST(SweepCost, SaysWhatDoesNotFit) {
     }
     return std::string();
   };
-  EXPECT_THAT(said([&] { check_memory(foretold, 4, 900); }), HasSubstr("take --lanes 3"));
-  EXPECT_THAT(said([&] { check_memory(foretold, 1, 200); }), HasSubstr("smaller --micro-batch"));
-  EXPECT_THAT(said([&] { check_disk(foretold, 499); }),
+  EXPECT_THAT(said([&] { check_memory(cost, 4, 900); }), HasSubstr("take --lanes 3"));
+  EXPECT_THAT(said([&] { check_memory(cost, 1, 200); }), HasSubstr("smaller --micro-batch"));
+  EXPECT_THAT(said([&] { check_disk(cost, 499); }),
               HasSubstr("5 runs of about 100 B each do not fit into 499 B of disk"));
 }
 

@@ -60,7 +60,7 @@ TEST(SweepTable, RecommendsTheHardestThatLosesNothing) {
   EXPECT_NEAR(results[1].mean, 0.931, 0.001);
   EXPECT_EQ(results[1].runs(), 4U);
   EXPECT_TRUE(results[1].deviation);
-  EXPECT_GT(results[1].beside_control->interval->least, 0);
+  EXPECT_GT(results[1].versus_control->interval->least, 0);
   const std::string said = recommendation(arms, results, kJudge);
   EXPECT_THAT(said, HasSubstr("phash-r25-first at equal epochs: it removes 25.0 %"));
   EXPECT_THAT(said, HasSubstr("it is better than removing as many at random"));
@@ -73,7 +73,7 @@ TEST(SweepTable, SaysNothingOfOneSeedOrOfMuchNoise) {
   const std::vector<SweepArm> one = arms_of(1);
   const std::vector<ArmResult> alone = run_all(one, {0.9, 0.9, 0.9, 0.9, 0.9}, 0, 1);
   EXPECT_FALSE(alone[1].loss);
-  EXPECT_TRUE(alone[1].beside_all);
+  EXPECT_TRUE(alone[1].versus_all);
   EXPECT_THAT(recommendation(one, alone, kJudge), HasSubstr("--seeds 3"));
   const std::vector<SweepArm> arms = arms_of(3);
   const std::vector<ArmResult> noisy = run_all(arms, {0.5, 0.5, 0.5, 0.5, 0.5}, 0.05, 1);
@@ -91,7 +91,7 @@ TEST(SweepTable, HasRunsThatFailedOrAreNotThereAsRows) {
   EXPECT_THAT(results[1].failures, testing::ElementsAre("the loss is not finite"));
   EXPECT_FALSE(results[1].loss) << "a run of it diverged";
   EXPECT_EQ(results[2].runs(), 2U);
-  EXPECT_EQ(results[2].beside_all->pairs, 2U);
+  EXPECT_EQ(results[2].versus_all->pairs, 2U);
   EXPECT_EQ(results[2].loss, Loss::kNone);
   EXPECT_THROW(results_of(arms, kJudge,
                           [](const std::string&) {

@@ -194,7 +194,7 @@ TEST(SweepVerdict, IntervalsCoverAndControlsAlarmAtTheirRate) {
     bool alarm = false;  // that some point is better or worse than its control
     for (std::size_t i = 1; i <= 4; ++i) alarm |= *results[i].p_control <= 0.05;
     alarms += alarm ? 1 : 0;
-    covered += results[1].beside_all->interval->has(-0.007) ? 1 : 0;
+    covered += results[1].versus_all->interval->has(-0.007) ? 1 : 0;
   }
   EXPECT_NEAR(covered, 0.95 * kSweeps, 0.025 * kSweeps);
   EXPECT_LT(alarms, 0.07 * kSweeps) << "5 % for all points together";

@@ -9,8 +9,8 @@ namespace winnow::app::tables_test {
 
 using ::testing::ElementsAre;
 
-Telling telling(bool sigmoid, int top = 5) {
-  Telling of;
+TableContent telling(bool sigmoid, int top = 5) {
+  TableContent of;
   of.classes = {"cat", "a,b", "dog"};
   of.sigmoid = sigmoid;
   of.table.top = top;
@@ -20,8 +20,8 @@ Telling telling(bool sigmoid, int top = 5) {
 TEST(Tables, OfOneLabelAreTheLikeliestInTheirOrder) {
   const std::vector<float> probabilities{0.25F, 0.5F, 0.25F};
   EXPECT_THAT(labels_of(telling(false), probabilities), ElementsAre(1));
-  EXPECT_THAT(told_of(telling(false), probabilities), ElementsAre(1, 0, 2));
-  EXPECT_THAT(told_of(telling(false, 2), probabilities), ElementsAre(1, 0));
+  EXPECT_THAT(listed_labels(telling(false), probabilities), ElementsAre(1, 0, 2));
+  EXPECT_THAT(listed_labels(telling(false, 2), probabilities), ElementsAre(1, 0));
   ImageResult result;
   result.probabilities = probabilities;
   EXPECT_EQ(csv_header(telling(false, 2)), "name,class,probability,class_2,probability_2\n");
@@ -39,7 +39,7 @@ TEST(Tables, OfSeveralLabelsAreThoseAboveTheThreshold) {
 }
 
 TEST(Tables, OfNoAnswerHaveEmptyColumns) {
-  Telling windows = telling(false, 2);
+  TableContent windows = telling(false, 2);
   windows.windows = true;
   ImageResult result;
   result.windows = 4;

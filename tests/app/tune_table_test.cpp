@@ -163,10 +163,10 @@ TEST(TuneTable, RowsHaveTheFinalsAndAreComparedBySeed) {
   EXPECT_GT(rows[0].interval->least, 0.61 - 0.0250);
   EXPECT_EQ(rows[0].steps, 100U);
   EXPECT_EQ(rows[0].seconds, 2);
-  EXPECT_FALSE(rows[0].beside_first);
-  EXPECT_NEAR(rows[1].beside_first->mean, 0.0506667, 1e-6);
-  EXPECT_EQ(beside_in_words(rows[1]), "better");
-  EXPECT_EQ(beside_in_words(rows[0]), "");
+  EXPECT_FALSE(rows[0].versus_first);
+  EXPECT_NEAR(rows[1].versus_first->mean, 0.0506667, 1e-6);
+  EXPECT_EQ(versus_first_in_words(rows[1]), "better");
+  EXPECT_EQ(versus_first_in_words(rows[0]), "");
 }
 
 // Three optimisers at three batch sizes, four final runs of each.
@@ -197,7 +197,7 @@ TEST(TuneTable, KeepsItsWordInSimulations) {
   for (int table = 0; table < kTables; ++table) {
     const std::vector<TuneRow> rows = simulated(rng, 0);
     const auto differs = [](const TuneRow& row) {
-      return beside_in_words(row) == "better" || beside_in_words(row) == "worse";
+      return versus_first_in_words(row) == "better" || versus_first_in_words(row) == "worse";
     };
     alarms += std::ranges::any_of(rows, differs) ? 1 : 0;
     covered += rows[0].interval->has(0.8) ? 1 : 0;
@@ -206,7 +206,7 @@ TEST(TuneTable, KeepsItsWordInSimulations) {
   EXPECT_NEAR(covered, 0.95 * kTables, 0.025 * kTables);
   int seen = 0;
   for (int table = 0; table < 100; ++table) {
-    seen += beside_in_words(simulated(rng, 0.05)[2]) == "better" ? 1 : 0;
+    seen += versus_first_in_words(simulated(rng, 0.05)[2]) == "better" ? 1 : 0;
   }
   EXPECT_GT(seen, 90);
 }
@@ -218,9 +218,9 @@ TEST(TuneTable, ASettingThatDivergesNowAndThenIsNotJudgedByTheOtherRuns) {
     const ArmRuns some = runs_of(trials, {0.9, 0.9, -1, 0.9});
     const auto rows =
         rows_of({grid_arm(), grid_arm()}, {first ? some : whole, first ? whole : some}, kJudge);
-    EXPECT_NEAR(rows[1].beside_first->mean, first ? -0.2 : 0.2, 1e-9);
-    EXPECT_EQ(rows[1].beside_first->pairs, 3U);
-    EXPECT_EQ(beside_in_words(rows[1]), "");
+    EXPECT_NEAR(rows[1].versus_first->mean, first ? -0.2 : 0.2, 1e-9);
+    EXPECT_EQ(rows[1].versus_first->pairs, 3U);
+    EXPECT_EQ(versus_first_in_words(rows[1]), "");
     EXPECT_THAT(advice_of(grid_arm(), rows[first ? 0 : 1], kJudge),
                 ::testing::Contains(HasSubstr("1 of 4 final runs")));
   }
@@ -239,7 +239,7 @@ TEST(TuneTable, AnArmThatDiverged) {
   EXPECT_EQ(rows[1].finals_diverged, 1U);
   EXPECT_EQ(rows[1].mean, 0.5);
   EXPECT_FALSE(rows[1].interval);
-  EXPECT_FALSE(rows[1].beside_first);
+  EXPECT_FALSE(rows[1].versus_first);
 }
 
 TEST(TuneTable, SettingsAreWordsOfACommand) {

@@ -13,9 +13,9 @@ using Reason = std::optional<std::string_view>;
 // What it says: the reason of the first of a path's folders, and then of the path, that has one.
 Reason of_each_in_turn(std::string_view path, const OpenOptions& options) {
   for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/', end + 1)) {
-    if (const Reason reason = passed_over(path.substr(0, end), options)) return reason;
+    if (const Reason reason = skip_reason(path.substr(0, end), options)) return reason;
   }
-  return passed_over(path, options);
+  return skip_reason(path, options);
 }
 
 std::string joined(std::mt19937& random, const std::vector<std::string>& words, std::size_t most,
@@ -38,7 +38,7 @@ TEST(PassedOverAnywhere, IsWhatIsSaidOfTheFirstFolderOrThePath) {
       options.exclude.push_back(joined(random, pieces, 5, ""));
     }
     const std::string path = joined(random, names, 5, "/");
-    const Reason reason = passed_over_anywhere(path, options);
+    const Reason reason = skip_reason_anywhere(path, options);
     found += reason == "excluded" ? 1 : 0;
     ASSERT_EQ(reason, of_each_in_turn(path, options))
         << path << " without " << (options.exclude.empty() ? "" : options.exclude.front());
@@ -53,7 +53,7 @@ TEST(PassedOverAnywhere, TakesTimeThatTheNameBounds) {
     const auto of_depth = [&](int depth) {
       std::string path;
       for (int i = 0; i < depth; ++i) path += "a/";
-      EXPECT_EQ(passed_over_anywhere(path + "1.jpg", options), std::nullopt);
+      EXPECT_EQ(skip_reason_anywhere(path + "1.jpg", options), std::nullopt);
     };
     EXPECT_LT(test::growth(4'000, of_depth), test::kGrowthOfLinear) << glob;
   }

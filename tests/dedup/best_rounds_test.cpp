@@ -43,11 +43,11 @@ class Judge {
       ++asked_;
       const auto [a, b] = pairs_[pair];
       const bool is_first = worth_[a] > worth_[b];
-      return ToldPair{{.better = is_first ? a : b,
-                       .worse = is_first ? b : a,
-                       .why = KeptFor::kNothingAdded,
-                       .is_likely = true,
-                       .is_sure = true}};
+      return PictureComparison{{.better = is_first ? a : b,
+                                .worse = is_first ? b : a,
+                                .why = KeptFor::kNothingAdded,
+                                .is_likely = true,
+                                .is_sure = true}};
     };
   }
   int asked() const { return asked_; }
@@ -59,7 +59,7 @@ class Judge {
 };
 
 // By row how often it was worse.
-std::map<std::uint32_t, int> lost_of(const std::vector<std::optional<ToldPair>>& told) {
+std::map<std::uint32_t, int> lost_of(const std::vector<std::optional<PictureComparison>>& told) {
   std::map<std::uint32_t, int> lost;
   for (const auto& pair : told) {
     if (pair) ++lost[pair->preference.worse];
@@ -131,7 +131,7 @@ TEST(BestRounds, AThirdTellsWhichWasAltered) {
   const ComparePair compare = [&](std::size_t pair) {
     const auto [a, b] = pairs[pair];
     const bool is_clean = a != 0 && b != 0;
-    return ToldPair{{a, b, KeptFor::kFirst}, is_clean ? 0.001 : 0.2};
+    return PictureComparison{{a, b, KeptFor::kFirst}, is_clean ? 0.001 : 0.2};
   };
   const auto told = compare_for_best(pairs, in_order(3), compare);
   ASSERT_TRUE(told[0] && told[1]);
@@ -167,9 +167,10 @@ TEST(BestRounds, TheSameForAnyNumberOfThreads) {
 TEST(BestRounds, NothingToCompareAndWhatIsThrown) {
   EXPECT_TRUE(compare_for_best({}, in_order(3), nullptr).empty());
   const Pairs pairs{{0, 1}};
-  EXPECT_THROW(compare_for_best(pairs, in_order(2),
-                                [](std::size_t) -> ToldPair { throw std::runtime_error("stop"); }),
-               std::runtime_error);
+  EXPECT_THROW(
+      compare_for_best(pairs, in_order(2),
+                       [](std::size_t) -> PictureComparison { throw std::runtime_error("stop"); }),
+      std::runtime_error);
 }
 
 }  // namespace

@@ -296,12 +296,12 @@ TEST(Decided, IsObeyedAsByAllPairsOfImages) {
                     .threshold = static_cast<int>(rng.below(4))};
     const Definition world = definition_of(table, review, options.threshold);
     if (contradicts(world, table.size())) {
-      EXPECT_THROW(put_to_rows(std::span(&review, 1), columns_of(table)), UsageError);
+      EXPECT_THROW(apply_to_rows(std::span(&review, 1), columns_of(table)), UsageError);
       ++contradictions;
       continue;
     }
     options.decided =
-        std::make_shared<const Decided>(put_to_rows(std::span(&review, 1), columns_of(table)));
+        std::make_shared<const Decided>(apply_to_rows(std::span(&review, 1), columns_of(table)));
     const auto parts = naive_parts(table.size(), world.always, world.links, world.apart);
     cut += parts != naive_parts(table.size(), world.always, world.links, {}) ? 1 : 0;
     check_world(table, world, options, parts);
@@ -321,7 +321,7 @@ TEST(Decided, ListsPairsAsPeopleSaid) {
     const Definition world = definition_of(table, review, options.threshold);
     if (contradicts(world, table.size())) continue;
     options.decided =
-        std::make_shared<const Decided>(put_to_rows(std::span(&review, 1), columns_of(table)));
+        std::make_shared<const Decided>(apply_to_rows(std::span(&review, 1), columns_of(table)));
     NaiveComponents same(table.size());
     for (const Edge& edge : world.always) same.join(edge.a, edge.b);
     const auto are_apart = [&](const Edge& edge) {
@@ -351,7 +351,7 @@ TEST(Decided, SaysTheSameOnAnyNumberOfThreads) {
     Options options{.hash = "phash", .threshold = 3};
     try {
       options.decided =
-          std::make_shared<const Decided>(put_to_rows(std::span(&review, 1), columns_of(table)));
+          std::make_shared<const Decided>(apply_to_rows(std::span(&review, 1), columns_of(table)));
     } catch (const UsageError&) {
       continue;
     }
@@ -377,7 +377,7 @@ Review review_of(const std::vector<std::pair<Verdict, std::vector<std::uint64_t>
 
 Options options_with(const Fingerprints& table, const std::vector<Review>& reviews) {
   Options options{.hash = "phash", .threshold = 4};
-  options.decided = std::make_shared<const Decided>(put_to_rows(reviews, columns_of(table)));
+  options.decided = std::make_shared<const Decided>(apply_to_rows(reviews, columns_of(table)));
   options.policy.precedence =
       std::make_shared<const Precedence>(precedence_of(table.ids, {}, {}, options.decided->kept));
   return options;
@@ -395,7 +395,7 @@ TEST(Decided, HasTheRowsOfAllFilesOfAnImage) {
                                                {Verdict::kKeep, {79}},
                                                {Verdict::kUnsure, {1, 80}}}),
                                     review_of({{Verdict::kDuplicate, {1, 4}}}, "more.jsonl")};
-  const Decided decided = put_to_rows(reviews, columns_of(table));
+  const Decided decided = apply_to_rows(reviews, columns_of(table));
   EXPECT_THAT(decided.same, ElementsAre(ElementsAre(1, 2, 4), ElementsAre(0, 3)));
   EXPECT_THAT(decided.apart, ElementsAre(ElementsAre(0, 1)));
   EXPECT_THAT(decided.kept, ElementsAre(ElementsAre(1, 4)));
@@ -413,7 +413,7 @@ TEST(Decided, LeavesEqualPixelsTogetherWhateverIsSaid) {
   const Fingerprints table = make_table(images);
   const std::vector<Review> reviews{
       review_of({{Verdict::kDifferent, {1, 2, 4}}, {Verdict::kDifferent, {4, 1}}})};
-  const Decided decided = put_to_rows(reviews, columns_of(table));
+  const Decided decided = apply_to_rows(reviews, columns_of(table));
   EXPECT_THAT(decided.apart, ElementsAre(ElementsAre(0, 1)));
   EXPECT_EQ(decided.equal, 2U);
   EXPECT_EQ(decided.judgements, 1U);
@@ -421,7 +421,7 @@ TEST(Decided, LeavesEqualPixelsTogetherWhateverIsSaid) {
 
 std::string refusal(const Fingerprints& table, const std::vector<Review>& reviews) {
   try {
-    put_to_rows(reviews, columns_of(table));
+    apply_to_rows(reviews, columns_of(table));
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -499,7 +499,7 @@ TEST(Decided, ImagesByThemselvesAreSparedAndDropped) {
                                                       {Verdict::kDrop, 2},
                                                       {Verdict::kNone, 2},
                                                       {Verdict::kDrop, 77}})};
-  const Decided decided = put_to_rows(reviews, columns_of(table));
+  const Decided decided = apply_to_rows(reviews, columns_of(table));
   EXPECT_THAT(decided.dropped, ElementsAre(0, 4, 5));
   EXPECT_THAT(decided.spared, ElementsAre(2));
   EXPECT_EQ(decided.judgements, 3U);
@@ -582,7 +582,8 @@ TEST(Decided, WhatStandsForItsGroupCannotBeDropped) {
   review.judgements[0].names = {"a.jpg"};
   EXPECT_THAT(
       [&] {
-        put_to_rows(std::array{review, review_of_images({{Verdict::kDrop, 1}})}, columns_of(table));
+        apply_to_rows(std::array{review, review_of_images({{Verdict::kDrop, 1}})},
+                      columns_of(table));
       },
       testing::ThrowsMessage<UsageError>(testing::AllOf(
           HasSubstr(
@@ -590,7 +591,7 @@ TEST(Decided, WhatStandsForItsGroupCannotBeDropped) {
               "dropped"),
           HasSubstr("take back one of both"))));
   const std::array fine{review, review_of_images({{Verdict::kDrop, 1}, {Verdict::kUnsure, 1}})};
-  EXPECT_TRUE(put_to_rows(fine, columns_of(table)).dropped.empty());
+  EXPECT_TRUE(apply_to_rows(fine, columns_of(table)).dropped.empty());
 }
 
 TEST(Decided, WhatIsDroppedIsDealtOutToNoSplit) {
@@ -602,7 +603,7 @@ TEST(Decided, WhatIsDroppedIsDealtOutToNoSplit) {
   const SplitResult plain = make_splits(columns_of(table), options);
   EXPECT_EQ(plain.summary.left_out, 1U);  // the first, for its copy in test
   const std::vector<Review> reviews{review_of_images({{Verdict::kDrop, 2}, {Verdict::kDrop, 5}})};
-  options.decided = std::make_shared<const Decided>(put_to_rows(reviews, columns_of(table)));
+  options.decided = std::make_shared<const Decided>(apply_to_rows(reviews, columns_of(table)));
   const SplitResult said = make_splits(columns_of(table), options);
   EXPECT_THAT(said.selection.weights, ElementsAre(1, 0, 1, 1, 0));
   EXPECT_THAT(said.selection.rules,
@@ -637,7 +638,7 @@ TEST(Decided, IsObeyedBySplit) {
   EXPECT_THAT(plain.selection.components, ElementsAre(0, 0, 0, 0, 1));
   const std::vector<Review> reviews{
       review_of({{Verdict::kDifferent, {3, 4}}, {Verdict::kDuplicate, {4, 5}}})};
-  options.decided = std::make_shared<const Decided>(put_to_rows(reviews, columns_of(table)));
+  options.decided = std::make_shared<const Decided>(apply_to_rows(reviews, columns_of(table)));
   const SplitResult said = make_splits(columns_of(table), options);
   EXPECT_THAT(said.selection.components, ElementsAre(0, 0, 0, 1, 1));
   EXPECT_EQ(nlohmann::json::parse(said.selection.settings)["review"][0]["judgements"], 2);

@@ -92,7 +92,7 @@ TEST(LookAlikes, AreLeftOutAndCopiesKept) {
     for (std::size_t i = 0; i < scores.probabilities().size(); ++i) {
       if (scores.probabilities()[i] >= least) ++(i < alike ? wrong : right);
     }
-    EXPECT_LE(wrong, 60) << seed;  // a hundredth is foretold, and the tail is a guess
+    EXPECT_LE(wrong, 60) << seed;  // a hundredth is cost, and the tail is a guess
     EXPECT_GE(right, 1950) << seed;
   }
 }
@@ -123,7 +123,7 @@ TEST(ProbableWhenNear, LeavesOutLookAlikesThatFallOffAsOthersDo) {
   const auto left = [&](const Scores& scores) {
     return std::ranges::count_if(scores.probabilities(), [&](double p) { return p >= least; });
   };
-  EXPECT_LE(left(alike), 9);  // three are foretold
+  EXPECT_LE(left(alike), 9);  // three are cost
   EXPECT_GE(left(copies), 295);
   EXPECT_NEAR(look_alikes.expected_of(near, least), 3, 1);
 }

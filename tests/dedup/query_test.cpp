@@ -216,7 +216,7 @@ TEST_F(KnownInPieces, AreAsFarFromStrangersAsInOneTable) {
   std::vector<std::uint32_t> numbers(kept_.size());
   std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
   EXPECT_EQ(searched_count(known_), kept_.size());
-  EXPECT_EQ(stranger_distance(known_), stranger_distance(kept_, numbers));
+  EXPECT_EQ(non_duplicate_distance(known_), non_duplicate_distance(kept_, numbers));
   // Of more than a sample, and of more than are all looked for by.
   CounterRng rng(5, 0, 0, RandomUse::kTest);
   LandmarkTable many;
@@ -228,11 +228,11 @@ TEST_F(KnownInPieces, AreAsFarFromStrangersAsInOneTable) {
   }
   const std::vector<std::uint32_t> searched =
       searched_landmarks(many, 0, static_cast<std::uint32_t>(many.size()));
-  const double want = stranger_distance(many, searched);
+  const double want = non_duplicate_distance(many, searched);
   const KnownLandmarks known(std::move(many));
   EXPECT_EQ(searched.size(), 32U * 40'000);
   EXPECT_EQ(searched_count(known), searched.size());
-  EXPECT_EQ(stranger_distance(known), want);
+  EXPECT_EQ(non_duplicate_distance(known), want);
 }
 
 // Landmarks in a file, and what tells their pictures from others.

@@ -241,12 +241,12 @@ TEST(HitRadius, FollowsHowNearStrangersAre) {
       const std::vector<std::uint64_t> code{rng.next_u64(), rng.next_u64() & mask};
       landmarks.append(owner, code, std::vector<PackedPlace>(1));
     }
-    return stranger_distance(landmarks, searched_landmarks(landmarks, 0, pictures));
+    return non_duplicate_distance(landmarks, searched_landmarks(landmarks, 0, pictures));
   };
   // Half of the bits, less 3.1 standard deviations of 5.7.
   EXPECT_NEAR(distance_of(800, ~std::uint64_t{0}), 64 - 3.1 * 5.7, 1.5);
   EXPECT_EQ(distance_of(800, 0), 22);
-  EXPECT_EQ(distance_of(100, 0), kStrangersOfPhotos);  // too few
+  EXPECT_EQ(distance_of(100, 0), kNonDuplicatesOfPhotos);  // too few
 }
 
 TEST(HitRadius, KnowsHowNearOneOfAThousandIs) {
@@ -268,7 +268,7 @@ TEST(HitRadius, KnowsHowNearOneOfAThousandIs) {
     }
     std::ranges::sort(distances);
     const auto nearest = distances[distances.size() / 1000 - 1];
-    const double found = stranger_distance(landmarks, all);
+    const double found = non_duplicate_distance(landmarks, all);
     EXPECT_GT(found, nearest - 1 - 1e-9);
     EXPECT_LE(found, nearest);
   }
@@ -313,7 +313,7 @@ TEST(Calibration, TellsHowFewStrangersPass) {
   const Pictures pictures(30);
   const Calibration calibration = calibrate(pictures.rows, pictures.source());
   EXPECT_GT(calibration.same, 20U);
-  EXPECT_GT(calibration.strangers, 20U);
+  EXPECT_GT(calibration.non_duplicates, 20U);
   EXPECT_LT(calibration.expected_false(1000, 0.99), calibration.expected_false(1000, 0.9));
   EXPECT_LE(calibration.expected_false(1000, 0.9), 100);
   const Calibration few = calibrate(std::span(pictures.rows).first(5), pictures.source());

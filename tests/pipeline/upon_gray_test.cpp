@@ -21,20 +21,20 @@ std::vector<int> values_of(const Image& image) {
 
 TEST(UponGray, ShowsWhatIsOpaqueAndHidesTheRest) {
   Image rows = image_of(3, {10, 20, 30, 10, 20, 30, 255, 255, 255});
-  lay_upon_gray(rows, image_of(1, {255, 0, 128}).view(), false);
+  compose_on_gray(rows, image_of(1, {255, 0, 128}).view(), false);
   EXPECT_EQ(values_of(rows), (std::vector<int>{10, 20, 30, 128, 128, 128, 192, 192, 192}));
 }
 
 TEST(UponGray, PixelsThatAreMultipliedAreNotMultipliedAgain) {
   Image rows = image_of(1, {255, 0, 128});  // white, of alpha 255, 0 and 128
-  lay_upon_gray(rows, image_of(1, {255, 0, 128}).view(), true);
+  compose_on_gray(rows, image_of(1, {255, 0, 128}).view(), true);
   EXPECT_EQ(values_of(rows), (std::vector<int>{255, 128, 192}));
 }
 
 TEST(UponGray, AlphaHasTheScaleOfThePicture) {
   DecodedImage image(image_of(1, {0, 0}));
   image.alpha = image_of(1, {255, 255, 0, 0, 0});
-  EXPECT_THROW(lay_upon_gray(image, image.alpha.view(), false), Error);
+  EXPECT_THROW(compose_on_gray(image, image.alpha.view(), false), Error);
   image = DecodedImage(image_of(1, {0, 0, 0}));
   image.alpha = image_of(1, {255, 255, 0, 0, 0});
   EXPECT_EQ(values_of(as_seen(image, 2)), (std::vector<int>{0, 128, 128}));

@@ -124,13 +124,13 @@ TEST_P(Lanes, RunOnlyAfterEveryPart) {
 }
 
 TEST_P(Lanes, MemoryIsAsForetold) {
-  const MemoryUse foretold = backend_->memory_of(graph_, options_);
+  const MemoryUse cost = backend_->memory_of(graph_, options_);
   for (const auto& program : backend_->compile_lanes(graph_, options_, 2)) {
-    EXPECT_EQ(program->arena_bytes(), foretold.lane_bytes + foretold.shared_bytes);
+    EXPECT_EQ(program->arena_bytes(), cost.lane_bytes + cost.shared_bytes);
   }
-  EXPECT_GT(foretold.lane_bytes, 0U);
+  EXPECT_GT(cost.lane_bytes, 0U);
   const bool packs = GetParam().make != make_reference_backend;
-  EXPECT_EQ(foretold.shared_bytes > 0, packs);
+  EXPECT_EQ(cost.shared_bytes > 0, packs);
 }
 
 TEST_P(Lanes, ChoicesAreTheSameForAllLanes) {

@@ -1,4 +1,4 @@
-// What is foretold of a rank's memory, for a net that would not fit by its cores alone.
+// What is cost of a rank's memory, for a net that would not fit by its cores alone.
 #include "train/run/start/memory_needs.h"
 
 #include <gtest/gtest.h>

@@ -40,11 +40,11 @@ TEST(StepsToTarget, NoisyRunsForetellABatchBetweenThem) {
       const double at = steps(batch) * (1 + noise(random));
       runs.push_back({batch, at, at * 0.9});
     }
-    const double foretold = fit_steps_to_target(runs).at(1024);
-    EXPECT_NEAR(foretold, steps(1024), 0.2 * steps(1024));
+    const double cost = fit_steps_to_target(runs).at(1024);
+    EXPECT_NEAR(cost, steps(1024), 0.2 * steps(1024));
     const Interval range = steps_range_at(runs, 1024);
-    EXPECT_LE(range.least, foretold);
-    EXPECT_GE(range.most, foretold);
+    EXPECT_LE(range.least, cost);
+    EXPECT_GE(range.most, cost);
     inside += range.least <= steps(1024) && steps(1024) <= range.most ? 1 : 0;
   }
   EXPECT_GT(inside, 150);

@@ -22,7 +22,7 @@ void require_unchanged_cache(const Job& job, const std::filesystem::path& run, R
                              comm::Communicator& comm,
                              const std::function<void(std::string)>& note) {
   on_root(comm, [&] {
-    const std::string became = pipeline::what_became_of(*job.data.source.cache);
+    const std::string became = pipeline::change_since_opened(*job.data.source.cache);
     if (became.empty()) return;
     const std::string what = job.data.folder.string() + " " + became +
                              " while this run was training on it; all " + std::to_string(at.done) +

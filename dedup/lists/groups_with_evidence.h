@@ -15,7 +15,7 @@ namespace winnow::dedup {
 // Groups of a selection as they were reported when it was made, stored beside it so that later
 // reports agree (docs/formats/groups.md).
 // A selection itself only has connected components, and no results of comparing pictures.
-struct ToldGroups {
+struct GroupsWithEvidence {
   std::vector<Group> groups;  // as Result has them
   bool compared = false;      // pictures were compared; else only files, pixels and codes
   // Results of comparing pictures, sorted by rows: rows, probability and map.
@@ -24,14 +24,14 @@ struct ToldGroups {
 };
 
 // verified  Results of comparing pictures; nullptr: not compared.
-ToldGroups told_groups(std::vector<Group> groups, const VerifiedLinks* verified);
+GroupsWithEvidence groups_with_evidence(std::vector<Group> groups, const VerifiedLinks* verified);
 
 // Groups of a selection without a file of groups: its connected components of two or more rows.
 //
 // table  Has the labels.
 // codes  Give the shapes; nullptr: the selection compared none.
-ToldGroups groups_by_codes(const Selection& selection, const Fingerprints& table,
-                           const CodeColumn* codes, int threshold);
+GroupsWithEvidence groups_by_codes(const Selection& selection, const Fingerprints& table,
+                                   const CodeColumn* codes, int threshold);
 
 // How the rows of a selection were compared.
 struct ComparedBy {
@@ -42,8 +42,8 @@ struct ComparedBy {
 };
 // Groups of a selection whose groups are its connected components (such as blocks of splits and of
 // folds), with the results of comparing pictures.
-ToldGroups told_components(const Selection& selection, const ColumnSource& columns,
-                           const ComparedBy& by);
+GroupsWithEvidence components_with_evidence(const Selection& selection, const ColumnSource& columns,
+                                            const ComparedBy& by);
 
 // Whether groups_by_codes() would lose information: groups that are not components, or links found
 // by comparing pictures. Judged by the settings of the selection; false if these are unknown.
@@ -68,10 +68,10 @@ void mark_chains(const VerifiedLinks& verified, const Decided* decided, const Co
 // Writes the groups of `selection`, durably. Equal groups give equal bytes.
 // Write them before the selection: a reader accepts them for that selection only, so an
 // interruption is harmless.
-void write_groups(const std::filesystem::path& path, const ToldGroups& told,
+void write_groups(const std::filesystem::path& path, const GroupsWithEvidence& told,
                   const Selection& selection);
 // Reads the groups; nullopt if they belong to another selection.
 // Errors  FormatError: damaged, or not such a file. SystemError: unreadable.
-std::optional<ToldGroups> read_groups(const InputFile& file, const Selection& selection);
+std::optional<GroupsWithEvidence> read_groups(const InputFile& file, const Selection& selection);
 
 }  // namespace winnow::dedup

@@ -1,4 +1,4 @@
-#include "dedup/lists/told_groups.h"
+#include "dedup/lists/groups_with_evidence.h"
 
 #include <algorithm>
 #include <array>
@@ -43,7 +43,7 @@ struct Columns {
   std::vector<Split> splits;
 };
 
-Columns columns_of(const ToldGroups& told) {
+Columns columns_of(const GroupsWithEvidence& told) {
   Columns out;
   out.compared = told.compared ? 1 : 0;
   for (const Group& group : told.groups) {
@@ -106,8 +106,8 @@ void check(const Columns& in, std::size_t rows, const ColumnFileReader& file) {
   if (in.compared == 0 && !in.first.empty()) file.fail("pairs of pictures that were not compared");
 }
 
-ToldGroups told_of(const Columns& in) {
-  ToldGroups told;
+GroupsWithEvidence told_of(const Columns& in) {
+  GroupsWithEvidence told;
   told.splits = in.splits;
   told.compared = in.compared == 1;
   auto member = in.members.begin();
@@ -132,17 +132,17 @@ ToldGroups told_of(const Columns& in) {
 
 }  // namespace
 
-ToldGroups told_groups(std::vector<Group> groups, const VerifiedLinks* verified) {
-  ToldGroups told{.groups = std::move(groups), .compared = verified != nullptr};
+GroupsWithEvidence groups_with_evidence(std::vector<Group> groups, const VerifiedLinks* verified) {
+  GroupsWithEvidence told{.groups = std::move(groups), .compared = verified != nullptr};
   if (verified != nullptr) told.pairs = verified->verification.pairs;
   return told;
 }
 
-ToldGroups groups_by_codes(const Selection& selection, const Fingerprints& table,
-                           const CodeColumn* codes, int threshold) {
+GroupsWithEvidence groups_by_codes(const Selection& selection, const Fingerprints& table,
+                                   const CodeColumn* codes, int threshold) {
   std::uint32_t count = 0;
   for (const std::uint32_t group : selection.components) count = std::max(count, group + 1);
-  ToldGroups told{
+  GroupsWithEvidence told{
       .groups = describe_groups(members_of_groups({.of_row = selection.components, .count = count}),
                                 table.labels, table.splits)};
   if (codes == nullptr) return told;
@@ -150,15 +150,16 @@ ToldGroups groups_by_codes(const Selection& selection, const Fingerprints& table
   return told;
 }
 
-ToldGroups told_components(const Selection& selection, const ColumnSource& columns,
-                           const ComparedBy& by) {
+GroupsWithEvidence components_with_evidence(const Selection& selection, const ColumnSource& columns,
+                                            const ComparedBy& by) {
   const bool has_codes = by.hash != kExact;
   const Fingerprints coded = has_codes ? columns({"codes:" + by.hash}) : Fingerprints();
-  ToldGroups told = groups_by_codes(selection, columns({"labels"}),
-                                    has_codes ? coded.find_codes(by.hash) : nullptr, by.threshold);
+  GroupsWithEvidence told =
+      groups_by_codes(selection, columns({"labels"}),
+                      has_codes ? coded.find_codes(by.hash) : nullptr, by.threshold);
   if (by.verified == nullptr) return told;
   mark_chains(*by.verified, by.decided, columns, told.groups);
-  return told_groups(std::move(told.groups), by.verified);
+  return groups_with_evidence(std::move(told.groups), by.verified);
 }
 
 bool is_made_of_others(const Selection& selection) {
@@ -214,7 +215,7 @@ void mark_chains(const VerifiedLinks& verified, const Decided* decided, const Co
   for (Group& group : groups) group.shape.chain = !nodes.are_all_linked(group.rows);
 }
 
-void write_groups(const std::filesystem::path& path, const ToldGroups& told,
+void write_groups(const std::filesystem::path& path, const GroupsWithEvidence& told,
                   const Selection& selection) {
   const Columns out = columns_of(told);
   const Hash128 hash = content_hash(selection);
@@ -234,7 +235,7 @@ void write_groups(const std::filesystem::path& path, const ToldGroups& told,
   write_file_durably(path, column_file(kGroupFile, selection.size(), columns));
 }
 
-std::optional<ToldGroups> read_groups(const InputFile& file, const Selection& selection) {
+std::optional<GroupsWithEvidence> read_groups(const InputFile& file, const Selection& selection) {
   ColumnFileReader in(file, kGroupFile, ColumnFileReader::Content::kUnknown);
   Hash128 hash;
   std::ranges::copy(in.take<std::uint8_t>("selection", hash.bytes.size()), hash.bytes.begin());

@@ -1,4 +1,4 @@
-#include "dedup/lists/told_groups.h"
+#include "dedup/lists/groups_with_evidence.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/dedup/tables.h"
 
-namespace winnow::dedup::told_groups_test {
+namespace winnow::dedup::groups_with_evidence_test {
 
 // Of six pictures 1 and 3 show what 0 shows, and 5 what 4 shows; no code is near another.
 struct Told {
@@ -43,7 +43,7 @@ struct Told {
     result = deduplicate(columns, options, links_of(std::make_shared<VerifiedLinks>(links)));
     result.selection.name = "default";
   }
-  ToldGroups told() const { return told_groups(result.groups, &links); }
+  GroupsWithEvidence told() const { return groups_with_evidence(result.groups, &links); }
 
   VerifiedLinks links;
   Fingerprints table;
@@ -63,7 +63,7 @@ void expect_same(const std::vector<Group>& found, const std::vector<Group>& want
   }
 }
 
-TEST(ToldGroups, ComeBackFromTheirFile) {
+TEST(GroupsWithEvidence, ComeBackFromTheirFile) {
   const Told one;
   ASSERT_EQ(one.result.groups.size(), 2U);
   EXPECT_TRUE(one.result.groups[0].label_conflict);
@@ -90,15 +90,15 @@ TEST(ToldGroups, ComeBackFromTheirFile) {
   write_groups(path, *back, one.result.selection);
   EXPECT_EQ(read_text(path), bytes);
   EXPECT_TRUE(back->splits.empty());
-  ToldGroups of_other_splits = one.told();
+  GroupsWithEvidence of_other_splits = one.told();
   of_other_splits.splits.assign(6, Split::kVal);
   write_groups(path, of_other_splits, one.result.selection);
   EXPECT_EQ(read_groups(InputFile(path), one.result.selection)->splits, of_other_splits.splits);
-  write_groups(path, told_groups(one.result.groups, nullptr), one.result.selection);
+  write_groups(path, groups_with_evidence(one.result.groups, nullptr), one.result.selection);
   EXPECT_FALSE(read_groups(InputFile(path), one.result.selection)->compared);
 }
 
-TEST(ToldGroups, AreOfOneSelectionWhateverItIsCalled) {
+TEST(GroupsWithEvidence, AreOfOneSelectionWhateverItIsCalled) {
   const Told one;
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "default.groups";
@@ -118,7 +118,7 @@ TEST(ToldGroups, AreOfOneSelectionWhateverItIsCalled) {
   EXPECT_TRUE(is_other([](Selection& s) { s.distances[0] = 7; }));
 }
 
-TEST(ToldGroups, AreRefusedWhereTheFileIsNotWhole) {
+TEST(GroupsWithEvidence, AreRefusedWhereTheFileIsNotWhole) {
   const Told one;
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "default.groups";
@@ -134,26 +134,26 @@ TEST(ToldGroups, AreRefusedWhereTheFileIsNotWhole) {
   EXPECT_THROW(read_groups(InputFile(path), one.result.selection), FormatError);
   // What no writer makes, with a checksum that fits.
   const auto refuses = [&](const auto& change) {
-    ToldGroups told = one.told();
+    GroupsWithEvidence told = one.told();
     change(told);
     write_groups(path, told, one.result.selection);
     EXPECT_THROW(read_groups(InputFile(path), one.result.selection), FormatError);
   };
-  refuses([](ToldGroups& told) { told.groups[0].rows = {0}; });
-  refuses([](ToldGroups& told) { told.groups[0].rows = {0, 6}; });
-  refuses([](ToldGroups& told) { told.groups[0].rows = {1, 0}; });
-  refuses([](ToldGroups& told) { told.groups[1].rows = {0, 5}; });
-  refuses([](ToldGroups& told) { told.pairs[0].probability = 1.5F; });
-  refuses([](ToldGroups& told) { told.pairs[2].row_b = 6; });
-  refuses([](ToldGroups& told) { std::swap(told.pairs[0], told.pairs[1]); });
-  refuses([](ToldGroups& told) { told.pairs[0].map = {.xx = 0}; });
-  refuses([](ToldGroups& told) { told.compared = false; });
-  refuses([](ToldGroups& told) { told.splits = {Split::kTest}; });
-  refuses([](ToldGroups& told) { told.splits.assign(6, static_cast<Split>(9)); });
+  refuses([](GroupsWithEvidence& told) { told.groups[0].rows = {0}; });
+  refuses([](GroupsWithEvidence& told) { told.groups[0].rows = {0, 6}; });
+  refuses([](GroupsWithEvidence& told) { told.groups[0].rows = {1, 0}; });
+  refuses([](GroupsWithEvidence& told) { told.groups[1].rows = {0, 5}; });
+  refuses([](GroupsWithEvidence& told) { told.pairs[0].probability = 1.5F; });
+  refuses([](GroupsWithEvidence& told) { told.pairs[2].row_b = 6; });
+  refuses([](GroupsWithEvidence& told) { std::swap(told.pairs[0], told.pairs[1]); });
+  refuses([](GroupsWithEvidence& told) { told.pairs[0].map = {.xx = 0}; });
+  refuses([](GroupsWithEvidence& told) { told.compared = false; });
+  refuses([](GroupsWithEvidence& told) { told.splits = {Split::kTest}; });
+  refuses([](GroupsWithEvidence& told) { told.splits.assign(6, static_cast<Split>(9)); });
 }
 
 // As deduplicate() tells it where groups are connected components.
-TEST(ToldGroups, ByCodesAreThoseThatWereDecided) {
+TEST(GroupsWithEvidence, ByCodesAreThoseThatWereDecided) {
   std::vector<TestImage> images;
   CounterRng rng = test_rng(7);
   for (std::uint32_t row = 0; row < 300; ++row) {
@@ -186,7 +186,7 @@ TEST(ToldGroups, ByCodesAreThoseThatWereDecided) {
   EXPECT_TRUE(groups_by_codes({}, make_table({}), nullptr, 0).groups.empty());
 }
 
-TEST(ToldGroups, SayMoreThanCodesWhereGroupsAreNoComponentsOrPicturesTold) {
+TEST(GroupsWithEvidence, SayMoreThanCodesWhereGroupsAreNoComponentsOrPicturesTold) {
   EXPECT_TRUE(says_more_than_codes(Told().result.selection));
   const Fingerprints table = make_table({{.id = 1}, {.id = 2}});
   const auto says_more = [&](const Options& options) {
@@ -200,7 +200,7 @@ TEST(ToldGroups, SayMoreThanCodesWhereGroupsAreNoComponentsOrPicturesTold) {
   EXPECT_FALSE(says_more_than_codes(keep_all(table.ids))) << "without settings";
 }
 
-TEST(ToldGroups, ChainsAreMarkedAsDeduplicateMarksThem) {
+TEST(GroupsWithEvidence, ChainsAreMarkedAsDeduplicateMarksThem) {
   const Told one;
   std::vector<Group> groups = one.result.groups;
   for (Group& group : groups) group.shape.chain = !group.shape.chain;
@@ -218,24 +218,24 @@ TEST(ToldGroups, ChainsAreMarkedAsDeduplicateMarksThem) {
 }
 
 // As winnow split and folds tell blocks.
-TEST(ToldGroups, OfComponentsSayWhatPicturesTold) {
+TEST(GroupsWithEvidence, OfComponentsSayWhatPicturesTold) {
   const Told one;
   Selection selection = one.result.selection;
-  const ToldGroups told = told_components(selection, one.columns,
-                                          {.hash = std::string(kExact), .verified = &one.links});
+  const GroupsWithEvidence told = components_with_evidence(
+      selection, one.columns, {.hash = std::string(kExact), .verified = &one.links});
   EXPECT_TRUE(told.compared);
   EXPECT_EQ(told.pairs.size(), one.links.verification.pairs.size());
-  ToldGroups want = groups_by_codes(selection, one.table, nullptr, 0);
+  GroupsWithEvidence want = groups_by_codes(selection, one.table, nullptr, 0);
   mark_chains(one.links, nullptr, one.columns, want.groups);
   expect_same(told.groups, want.groups);
   EXPECT_TRUE(std::ranges::any_of(told.groups, [](const Group& g) { return g.shape.chain; }));
-  const ToldGroups by_codes =
-      told_components(selection, one.columns, {.hash = std::string(kExact)});
+  const GroupsWithEvidence by_codes =
+      components_with_evidence(selection, one.columns, {.hash = std::string(kExact)});
   EXPECT_FALSE(by_codes.compared);
   EXPECT_TRUE(by_codes.pairs.empty());
 }
 
-TEST(ToldGroups, AreNotKnownOfSelectionsMadeOfOthers) {
+TEST(GroupsWithEvidence, AreNotKnownOfSelectionsMadeOfOthers) {
   Selection selection = Told().result.selection;
   EXPECT_FALSE(is_made_of_others(selection));
   const std::vector<float> weights(selection.size(), 1);
@@ -244,4 +244,4 @@ TEST(ToldGroups, AreNotKnownOfSelectionsMadeOfOthers) {
   EXPECT_FALSE(is_made_of_others({}));
 }
 
-}  // namespace winnow::dedup::told_groups_test
+}  // namespace winnow::dedup::groups_with_evidence_test

@@ -1,4 +1,4 @@
-#include "app/dedup/obeyed.h"
+#include "app/dedup/review_constraints.h"
 
 #include <fmt/core.h>
 
@@ -46,7 +46,7 @@ std::shared_ptr<const dedup::Decided> decided_by(const Session& session,
                                                  const dedup::ColumnSource& columns) {
   if (reviews.empty()) return nullptr;
   return std::make_shared<const dedup::Decided>(
-      dedup::put_to_rows(read_reviews(session, reviews), columns));
+      dedup::apply_to_rows(read_reviews(session, reviews), columns));
 }
 
 dedup::NameSource names_in(const pipeline::Cache& cache) {
@@ -55,11 +55,12 @@ dedup::NameSource names_in(const pipeline::Cache& cache) {
   };
 }
 
-void obey(const Session& session, const Obeyed& obeyed, const dedup::ColumnSource& columns,
-          const dedup::NameSource& names, dedup::Options& options) {
-  options.decided = decided_by(session, obeyed.reviews, columns);
+void apply_constraints(const Session& session, const ReviewConstraints& constraints,
+                       const dedup::ColumnSource& columns, const dedup::NameSource& names,
+                       dedup::Options& options) {
+  options.decided = decided_by(session, constraints.reviews, columns);
   const dedup::RowSets chosen = options.decided ? options.decided->kept : dedup::RowSets();
-  const dedup::Globs& globs = obeyed.globs;
+  const dedup::Globs& globs = constraints.globs;
   if (globs.prefer.empty() && globs.protect.empty() && chosen.empty()) return;
   auto precedence = std::make_shared<const dedup::Precedence>(
       dedup::precedence_of(columns({}).ids, names, globs, chosen));
@@ -67,7 +68,7 @@ void obey(const Session& session, const Obeyed& obeyed, const dedup::ColumnSourc
   options.policy.precedence = std::move(precedence);
 }
 
-void tell_obeyed(const Session& session, const dedup::Decided& decided) {
+void report_constraints(const Session& session, const dedup::Decided& decided) {
   say(session,
       fmt::format("{} judgement{} obeyed{}", grouped(decided.judgements),
                   decided.judgements == 1 ? "" : "s",
@@ -81,9 +82,9 @@ void tell_obeyed(const Session& session, const dedup::Decided& decided) {
   }
 }
 
-void tell_obeyed(const Session& session, const dedup::Options& options,
-                 const dedup::Result& result) {
-  if (options.decided) tell_obeyed(session, *options.decided);
+void report_constraints(const Session& session, const dedup::Options& options,
+                        const dedup::Result& result) {
+  if (options.decided) report_constraints(session, *options.decided);
   if (result.dropped_by_review + result.spared_by_review > 0) {
     say(session, fmt::format("judged by themselves: {} images are dropped, and {} stay in spite of "
                              "their issues",

@@ -13,7 +13,7 @@
 namespace winnow::app {
 
 // Decisions of people that a deduplication must follow: reviews, --protect and --prefer.
-struct Obeyed {
+struct ReviewConstraints {
   std::vector<std::filesystem::path> reviews;
   dedup::Globs globs;
 };
@@ -24,7 +24,7 @@ void check_reviews(const std::vector<std::filesystem::path>& reviews);
 std::vector<dedup::Review> read_reviews(const Session& session,
                                         const std::vector<std::filesystem::path>& reviews);
 // Applies reviews to the rows of a table; nullptr if there are none. Throws like read_review() and
-// put_to_rows().
+// apply_to_rows().
 std::shared_ptr<const dedup::Decided> decided_by(const Session& session,
                                                  const std::vector<std::filesystem::path>& reviews,
                                                  const dedup::ColumnSource& columns);
@@ -35,13 +35,14 @@ dedup::NameSource names_in(const pipeline::Cache& cache);
 //
 // names   of the table's samples, and perhaps of others
 // Throws  UsageError: no image matches a pattern of --protect. For --prefer it is only reported.
-void obey(const Session& session, const Obeyed& obeyed, const dedup::ColumnSource& columns,
-          const dedup::NameSource& names, dedup::Options& options);
+void apply_constraints(const Session& session, const ReviewConstraints& constraints,
+                       const dedup::ColumnSource& columns, const dedup::NameSource& names,
+                       dedup::Options& options);
 
 // Says how many judgements are applied.
-void tell_obeyed(const Session& session, const dedup::Decided& decided);
+void report_constraints(const Session& session, const dedup::Decided& decided);
 // Says which judgements were applied and which were not.
-void tell_obeyed(const Session& session, const dedup::Options& options,
-                 const dedup::Result& result);
+void report_constraints(const Session& session, const dedup::Options& options,
+                        const dedup::Result& result);
 
 }  // namespace winnow::app
