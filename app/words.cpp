@@ -42,16 +42,6 @@ std::string name_of_folder(const std::filesystem::path& path) {
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
-  return text;
-}
-
-std::string count_of(std::uint64_t number, std::string_view one) {
-  return grouped(number) + " " + std::string(one) + (number == 1 ? "" : "s");
-}
-
 std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
 std::string in_bytes(std::uint64_t bytes) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/counted.h"
 #include "pipeline/store/statistics.h"
 
 namespace winnow::app {
@@ -12,11 +13,9 @@ namespace winnow::app {
 // The last part of a path, also if that ends in a slash: "cache" for "../cache/".
 std::string name_of_folder(const std::filesystem::path& path);
 
-// Numbers for people.
-std::string grouped(std::uint64_t number);                         // 12,345,678
-std::string count_of(std::uint64_t number, std::string_view one);  // 1 image; 12,345 images
-std::string percent(double share);                                 // "93.21 %"
-std::string in_bytes(std::uint64_t bytes);                         // "512 B", "1.5 KiB", "244 MiB"
+// Numbers for people, besides those of common/counted.h.
+std::string percent(double share);                // "93.21 %"
+std::string in_bytes(std::uint64_t bytes);        // "512 B", "1.5 KiB", "244 MiB"
 std::string in_seconds(double seconds);           // "0.42 s", "12 s", "3 min 20 s", "2 h 5 min"
 std::string in_megapixels(std::uint64_t pixels);  // "0.19"
 

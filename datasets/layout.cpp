@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "common/counted.h"
 #include "common/error.h"
 #include "datasets/skips.h"
 
@@ -337,10 +338,6 @@ std::optional<Split> split_in_stem(std::string_view name) {
     name.remove_prefix(std::min(end + 1, name.size()));
   }
   return std::nullopt;
-}
-
-std::string count_of(std::size_t count, const std::string& one, const std::string& many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
 Layout lay_out(const Place& place, const NamedFiles& files, const OpenOptions& options) {

@@ -55,7 +55,4 @@ bool is_passed_over(std::string_view name);
 // '_', '.' and ' '. The first one counts.
 std::optional<Split> split_in_stem(std::string_view name);
 
-// "1 class", "2 classes".
-std::string count_of(std::size_t count, const std::string& one, const std::string& many);
-
 }  // namespace winnow::datasets

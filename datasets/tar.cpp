@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "common/counted.h"
 #include "common/error.h"
 #include "common/known_bytes.h"
 #include "datasets/layout.h"

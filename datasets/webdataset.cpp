@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "common/counted.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/list_text.h"

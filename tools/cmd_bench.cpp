@@ -32,8 +32,8 @@
 namespace winnow::tools {
 namespace {
 
-constexpr const char* kRuns = "Runs; medians count";
-constexpr const char* kByTurns = "Runs of each kind, by turns; medians count";
+constexpr const char* kRuns = "Runs; the median is reported";
+constexpr const char* kByTurns = "Runs of each kind, alternating; the median is reported";
 
 void add_rounds_flag(Verb verb, int& rounds, const char* what) {
   verb.add_option("--rounds", rounds, what).check(whole_in(1, kMostCount)).show_default();
@@ -47,13 +47,13 @@ void add_json_flag(Verb verb, bool& json) {
 // returned.
 Verb add_held_bench(Verb bench, const std::string& name, const std::string& what, HeldRequest& o) {
   const Verb verb = bench.add_verb(name, what);
-  verb.add_option("source", o.source, "Data set, as of ingest").required();
-  verb.add_option("--seconds", o.seconds, "A run goes through the source until it takes so long")
+  verb.add_option("source", o.source, "Data set, as for ingest").required();
+  verb.add_option("--seconds", o.seconds, "Minimum duration of a run, which repeats the source")
       .check(real_above(0, kMostSeconds))
       .show_default();
   add_rounds_flag(verb, o.rounds, kByTurns);
   verb.add_option("--hold", o.hold_mib,
-                  "MiB of inputs to hold in memory; of a larger source a part, evenly spread")
+                  "MiB of inputs to hold in memory; a larger source is sampled evenly")
       .check(whole_in(1, kMostMib))
       .show_default();
   add_json_flag(verb, o.json);
@@ -67,8 +67,8 @@ SubVerb add_bench_decode(Verb bench) {
   auto o = std::make_shared<HeldRequest>();
   o->seconds = 5;
   const Verb verb = add_held_bench(
-      bench, "decode", "Decoding from memory on all cores, beside one core's rate times the cores",
-      *o);
+      bench, "decode",
+      "Decoding from memory on all cores, compared with one core's rate times the cores", *o);
   return {verb, [o](Session& session) { bench_decode(*o, session); }};
 }
 
@@ -77,29 +77,30 @@ SubVerb add_bench_ingest(Verb bench) {
   o->held.seconds = 20;
   const Verb verb =
       add_held_bench(bench, "ingest",
-                     "A whole ingest, beside decoding the same images from memory on "
-                     "the same cores, and beside that with plain writing of their bytes",
+                     "A whole ingest, compared with decoding the same images from memory on "
+                     "the same cores, and with decoding plus plain writing of their bytes",
                      o->held);
-  verb.add_option("--out", o->out,
-                  "Folder in which caches are made and removed again; empty: where temporary files "
-                  "are kept");
+  verb.add_option(
+      "--out", o->out,
+      "Folder in which caches are made and removed again; empty: the folder of temporary files");
   return {verb, [o](Session& session) { bench_ingest(*o, session); }};
 }
 
 SubVerb add_bench_hash(Verb bench) {
   auto o = std::make_shared<HashBenchRequest>();
   const Verb verb = bench.add_verb(
-      "hash", "Hashing of decoded pixels on one core, beside making them gray, which is the least");
-  verb.add_option("--hash", o->hashes, "Each alone, and all together")
+      "hash",
+      "Hashing of decoded pixels on one core, compared with turning them gray, the lower bound");
+  verb.add_option("--hash", o->hashes, "Hashes to measure, each alone and all together")
       .delimiter(',')
       .show_default();
-  verb.add_option("--width", o->width_px, "Of the pictures")
+  verb.add_option("--width", o->width_px, "Width of the pictures")
       .check(whole_in(1, 1 << 14))
       .show_default();
-  verb.add_option("--height", o->height_px, "Of the pictures")
+  verb.add_option("--height", o->height_px, "Height of the pictures")
       .check(whole_in(1, 1 << 14))
       .show_default();
-  verb.add_option("--seconds", o->seconds, "Of each run")
+  verb.add_option("--seconds", o->seconds, "Duration of each run")
       .check(real_above(0, kMostSeconds))
       .show_default();
   add_rounds_flag(verb, o->rounds, kByTurns);
@@ -111,12 +112,13 @@ SubVerb add_bench_search(Verb bench) {
   auto o = std::make_shared<SearchBenchRequest>();
   const Verb verb = bench.add_verb(
       "search",
-      "Search for all near pairs of random codes, beside the plan's comparisons and copies alone");
-  verb.add_option("--count", o->count, "Of codes; one in a hundred has a neighbour")
+      "Search for all near pairs of random codes, compared with the plan's comparisons and copies "
+      "alone");
+  verb.add_option("--count", o->count, "Number of codes; one in a hundred has a neighbour")
       .check(whole_in(2, 4'000'000'000))
       .show_default();
-  verb.add_option("--bits", o->bits, "Of a code").check(whole_in(64, 1024)).show_default();
-  verb.add_option("--radius", o->radius, "Bits in which near codes differ at most")
+  verb.add_option("--bits", o->bits, "Bits of a code").check(whole_in(64, 1024)).show_default();
+  verb.add_option("--radius", o->radius, "Most bits in which near codes differ")
       .check(whole_in(0, 1024))
       .show_default();
   add_rounds_flag(verb, o->rounds, kRuns);
@@ -128,22 +130,22 @@ SubVerb add_bench_loader(Verb bench) {
   auto o = std::make_shared<LoaderBenchRequest>();
   const Verb verb = bench.add_verb(
       "loader",
-      "Training batches taken as fast as they come, beside reading, decoding and augmenting alone, "
-      "and, of bare pixels, copying them");
+      "Loading of training batches at full speed, compared with reading, decoding and augmenting "
+      "alone; for bare pixels, also with copying them");
   verb.add_option("cache", o->load.cache, "Cache made by winnow ingest").required();
   add_memory_flags(verb, o->load.memory);
-  verb.add_option("--augment", o->load.augment, "Augmentation recipe, as of train").show_default();
+  verb.add_option("--augment", o->load.augment, "Augmentation recipe, as for train").show_default();
   verb.add_option("--image-size", o->load.image_side_px, "Side in pixels; 0: as the images are")
       .check(whole_in(0, train::kMostSidePx))
       .show_default();
-  verb.add_option("--batch-size", o->load.batch, "Images of a batch")
+  verb.add_option("--batch-size", o->load.batch, "Images per batch")
       .check(whole_in(1, 1 << 20))
       .show_default();
   add_shuffle_flags(verb, o->load.shuffle);
-  verb.add_option("--threads", o->load.threads, "That load; 0: all there are")
+  verb.add_option("--threads", o->load.threads, "Threads that load; 0: all available")
       .check(cores())
       .show_default();
-  verb.add_option("--seconds", o->seconds, "Of a run of the loader")
+  verb.add_option("--seconds", o->seconds, "Duration of a run of the loader")
       .check(real_above(0, kMostSeconds))
       .show_default();
   add_rounds_flag(verb, o->rounds, kByTurns);
@@ -155,17 +157,18 @@ SubVerb add_bench_shuffle(Verb bench) {
   auto o = std::make_shared<ShuffleBenchRequest>();
   const Verb verb = bench.add_verb(
       "shuffle",
-      "How well training samples are mixed where an epoch exchanges a fraction of each partition "
-      "alone, beside a global shuffle, for several fractions");
+      "How well training samples are mixed if an epoch exchanges only a fraction of each "
+      "partition, compared with a global shuffle, for several fractions");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
-  verb.add_option("--selection", o->selection, "Selection made by winnow dedup to obey");
+  verb.add_option("--selection", o->selection, "Selection of winnow dedup to use");
   add_shuffle_flags(verb, o->shuffle);
   const Flag fraction = verb.flag("--shuffle-fraction");
-  fraction.description("Only this one, instead of 0, 0.05, 0.1, 0.25, 0.5 and 1").show_default("");
-  verb.add_option("--batch-size", o->batch, "Images of a global batch")
+  fraction.description("Only this fraction, instead of 0, 0.05, 0.1, 0.25, 0.5 and 1")
+      .show_default("");
+  verb.add_option("--batch-size", o->batch, "Images per global batch")
       .check(whole_in(1, 1 << 20))
       .show_default();
-  verb.add_option("--seed", o->seed, "Of the orders").check(seeds()).show_default();
+  verb.add_option("--seed", o->seed, "Seed of the orders").check(seeds()).show_default();
   add_json_flag(verb, o->json);
   verb.footer(
       R"(away: share of the samples used in a lane that is not their partition's, the most that
@@ -181,24 +184,22 @@ SubVerb add_bench_alltoall(Verb bench) {
   auto o = std::make_shared<ExchangeRequest>();
   const Verb verb = bench.add_verb(
       "alltoall",
-      "The exchange of data between ranks, beside what one rank alone can send to the next, and "
-      "beside MPI's own; under mpirun");
-  verb.add_option("-b,--bytes", o->bytes, "That each rank sends, to all others together")
+      "The exchange of data between ranks, compared with what one rank alone can send to the next, "
+      "and with MPI's own exchange; under mpirun");
+  verb.add_option("-b,--bytes", o->bytes, "Bytes that each rank sends, to all others together")
       .in_bytes()
       .check(whole_in(4, std::int64_t{1} << 30))
       .show_default();
-  verb.add_option("--segment", o->segment_bytes, "Of a message at most")
+  verb.add_option("--segment", o->segment_bytes, "Largest message, in bytes")
       .in_bytes()
       .check(whole_in(4, std::int64_t{1} << 30))
       .show_default();
   verb.add_option("--gradients", o->gradient_bytes,
-                  "Also all-reduces of so many bytes, alone and beside running exchanges")
+                  "Also measure all-reduces of so many bytes, alone and during exchanges")
       .in_bytes()
       .check(whole_in(0, std::int64_t{1} << 32))
       .show_default();
-  verb.add_option("-n,--rounds", o->rounds, "Runs of each kind, by turns; medians count")
-      .check(whole_in(1, kMostCount))
-      .show_default();
+  verb.add_option("-n,--rounds", o->rounds, kByTurns).check(whole_in(1, kMostCount)).show_default();
   add_json_flag(verb, o->json);
   return {verb, [o](Session& session) { bench_alltoall(*o, session); },
           /*uses_ranks=*/true};
@@ -208,8 +209,8 @@ SubVerb add_bench_allreduce(Verb bench) {
   auto o = std::make_shared<AllReduceRequest>();
   const Verb verb = bench.add_verb(
       "allreduce",
-      "The all-reduce of gradients by each schedule, beside MPI_Allreduce and what the network "
-      "could do, in the columns of nccl-tests; under mpirun");
+      "The all-reduce of gradients by each schedule, compared with MPI_Allreduce and the network's "
+      "limit, in the columns of nccl-tests; under mpirun");
   const auto size = [&](const std::string& flag, std::uint64_t& value, const std::string& what) {
     verb.add_option(flag, value, what)
         .in_bytes()
@@ -218,46 +219,48 @@ SubVerb add_bench_allreduce(Verb bench) {
   };
   size("-b,--min-bytes", o->sizes.least_bytes, "The smallest buffer");
   size("-e,--max-bytes", o->sizes.most_bytes, "The largest buffer");
-  const Flag factor = verb.add_option("-f,--factor", o->sizes.factor, "From one size to the next")
-                          .check(whole_in(2, 1024))
-                          .show_default();
+  const Flag factor =
+      verb.add_option("-f,--factor", o->sizes.factor, "Factor from one size to the next")
+          .check(whole_in(2, 1024))
+          .show_default();
   verb.add_option("-i,--step-bytes", o->sizes.step_bytes,
-                  "So many bytes more from one size to the next, in place of a factor")
+                  "Bytes added from one size to the next, instead of a factor")
       .in_bytes()
       .check(whole_in(4, std::int64_t{1} << 32))
       .excludes(factor);
-  verb.add_option("-n,--rounds", o->rounds.measured, "Runs of each kind, by turns; medians count")
+  verb.add_option("-n,--rounds", o->rounds.measured, kByTurns)
       .check(whole_in(1, kMostCount))
       .show_default();
-  verb.add_option("-w,--warmup-rounds", o->rounds.warmup, "Runs of each kind before those")
+  verb.add_option("-w,--warmup-rounds", o->rounds.warmup, "Warm-up runs of each kind, not counted")
       .check(whole_in(0, kMostCount))
       .show_default();
   verb.add_option(
           "-d,--type", o->types,
-          "Elements of the buffers: f32, f64, i32, i64, or bf16 and f16, which are summed in "
-          "f32 and have no row of MPI_Allreduce")
+          "Element types: f32, f64, i32, i64, or bf16 and f16, which are summed in f32 and have "
+          "no row for MPI_Allreduce")
       .delimiter(',')
       .show_default();
-  verb.add_option("--schedule", o->schedules,
-                  "Schedules as in winnow train --schedule, or auto: the fastest by prediction; "
-                  "all of them if not given")
+  verb.add_option(
+          "--schedule", o->schedules,
+          "Schedules as for winnow train --schedule, or auto: the one predicted to be fastest; "
+          "default: all of them")
       .delimiter(',');
-  verb.add_option("--colors", o->grain.colors, "Of schedules that have some, but for auto")
+  verb.add_option("--colors", o->grain.colors,
+                  "Colors of schedules that have colors, except for auto")
       .check(whole_in(1, 64))
       .show_default();
   verb.add_option("--segment", o->grain.segment_elements,
-                  "Elements of a message at most, but for auto")
+                  "Most elements per message, except for auto")
       .check(whole_in(1, kMostBatch))
       .show_default();
   verb.add_flag(
       "--bf16-gradients", o->bf16,
-      "Messages of bf16 for f32, as of winnow train --bf16-gradients; MPI_Allreduce's stay "
-      "f32");
+      "Send bf16 instead of f32, as winnow train --bf16-gradients; MPI_Allreduce still sends f32");
   verb.add_flag("--comm-checksum", o->checksums,
-                "A checksum goes with each message, as of winnow train --comm-checksum; "
-                "MPI_Allreduce's have none");
+                "Send a checksum with each message, as winnow train --comm-checksum; MPI_Allreduce "
+                "sends none");
   verb.add_option("--write", o->to.network,
-                  "Also write what the network costs to a file, for winnow plan --network FILE");
+                  "Also write the measured network to a file, for winnow plan --network FILE");
   verb.add_flag("--json", o->to.json, "Print one JSON object on stdout");
   return {verb, [o](Session& session) { bench_allreduce(*o, session); },
           /*uses_ranks=*/true};

@@ -20,8 +20,7 @@ using pipeline::CopyRow;
 
 Command add_cache(Verb program) {
   auto o = std::make_shared<CacheRequest>();
-  const Verb cache =
-      program.add_verb("cache", "Load caches into memory, list what is there, drop them");
+  const Verb cache = program.add_verb("cache", "Load caches into memory, list or drop them");
   const auto add_memory = [&](Verb verb) {
     verb.add_option("--memory-dir", o->memory,
                     "Folder of the copies: on a tmpfs, or on a disk of the machine")
@@ -40,14 +39,14 @@ Command add_cache(Verb program) {
                   "--shuffle-fraction reads them, instead of shards; 0: shards")
       .check(whole_in(0, kMostCount))
       .show_default();
-  const Verb lists = cache.add_verb("list", "Show what of your caches is in memory");
+  const Verb lists = cache.add_verb("list", "Show which of your caches are in memory");
   add_memory(lists);
   lists.add_flag("--json", o->json, "Print one JSON object on stdout");
   const Verb drops = cache.add_verb(
       "drop", "Remove a cache from memory; one that ingest --memory made is then gone");
-  drops.add_option("cache", o->cache, "The cache, or its digest where it is gone or never was")
+  drops.add_option("cache", o->cache, "The cache, or its digest if the cache no longer exists")
       .required();
-  drops.add_flag("--delete", o->deletes, "Delete the cache itself, too, from disk as well");
+  drops.add_flag("--delete", o->deletes, "Also delete the cache itself, from disk");
   add_memory(drops);
   cache.footer(
       R"(Every process of yours on the machine shares one copy of a cache. Blocks are compared with the

@@ -13,9 +13,10 @@ Command add_compact(Verb program) {
   const Verb verb =
       program.add_verb("compact", "Make a smaller cache that holds only what a selection keeps");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest; it is only read").required();
-  verb.add_option("--selection", o->options.selection, "What is kept").required();
+  verb.add_option("--selection", o->options.selection, "Selection whose images are kept")
+      .required();
   verb.add_option("--out", o->out, "Cache directory to make").required();
-  verb.add_option("--threads", o->options.threads, "Cores to use; 0: all this process may")
+  verb.add_option("--threads", o->options.threads, "Number of CPU cores; 0: all available")
       .check(cores())
       .show_default();
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");

@@ -27,17 +27,17 @@ Command add_compare(Verb program) {
       "test, else val, else holdout). Choose by val or holdout: what was chosen by test "
       "is better there than elsewhere");
   verb.add_option("--margin", o->margin_points,
-                  "Points of accuracy that a recipe may lose and be said to lose nothing; say it "
+                  "Largest accuracy loss, in points, that still counts as no loss; choose it "
                   "before you look. Without it no verdict is given")
       .check(real_in(1e-6, 100.0))
       .type_name("POINTS");
   add_checkpoint_flags(verb, o->eval.checkpoint);
   verb.add_option("--tta", o->eval.data.tta,
-                  "Test-time augmentation, as of winnow eval; the same for all runs");
+                  "Test-time augmentation, as for winnow eval; the same for all runs");
   verb.add_flag("--allow-unlabelled", o->eval.data.allow_unlabelled,
                 "Runs of bce and focal: an image without a label is of no class, also where a run "
                 "was trained without this flag; no run has it right");
-  verb.add_option("--threads", o->threads, "Cores to use; 0: this process's share")
+  verb.add_option("--threads", o->threads, "Number of CPU cores; 0: this process's share")
       .check(cores())
       .show_default();
   verb.add_option("--report", o->report,

@@ -53,7 +53,7 @@ std::string dedup_footer() {
 Command add_dedup(Verb program) {
   auto o = std::make_shared<DedupRequest>();
   const Verb verb =
-      program.add_verb("dedup", "Find duplicates and leaks; write a selection that training obeys");
+      program.add_verb("dedup", "Find duplicates and leaks; write a selection for training");
   verb.add_option("cache", o->cache,
                   "Cache made by winnow ingest, or a data set, as of ingest, which is looked at "
                   "where it is: then what would be removed is printed as CSV")
@@ -62,13 +62,13 @@ Command add_dedup(Verb program) {
   add_dedup_flags(verb, "--", o->deciding.flags);
   add_feature_flags(verb, o->deciding.features);
   verb.add_option("--splits", o->deciding.splits,
-                  "Take the splits that this selection has, as winnow split makes them; what it "
-                  "removes stays removed");
+                  "Use the splits of this selection, such as one of winnow split; what it removes "
+                  "stays removed");
   add_reading_flags(verb, o->reading);
   add_list_flags(verb, o->lists);
   add_report_flag(verb, o->report);
   verb.add_option("--self-check", o->deciding.self_check,
-                  "Compare so many images, drawn at random, with every other one by one, and fail "
+                  "Self-check: compare so many random images with all others one by one, and fail "
                   "if the search found anything else")
       .check(whole_in(0, kMostCount));
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");

@@ -10,9 +10,8 @@ namespace winnow::tools {
 Command add_doctor(Verb program) {
   auto o = std::make_shared<DoctorRequest>();
   const Verb verb =
-      program.add_verb("doctor", "Say what this machine has, and what is missing for what");
-  verb.add_option("caches", o->caches,
-                  "Folders that caches are to be in; the current one, if not given");
+      program.add_verb("doctor", "Check this machine: what it has, and what is missing for what");
+  verb.add_option("caches", o->caches, "Folders for caches; default: the current one");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   verb.footer(
       R"(A line for each thing: ok, warning or missing, what was found, and below it what to do. The exit

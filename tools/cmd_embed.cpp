@@ -29,16 +29,16 @@ Command add_embed(Verb program) {
                   "ledger.jsonl names it");
   add_checkpoint_flags(verb, o->embed.checkpoint);
   add_file_net_flags(verb, "safetensors", o->embed.file);
-  verb.add_option("--backend", o->embed.backend, "What computes").show_default();
+  verb.add_option("--backend", o->embed.backend, "Backend that computes").show_default();
   verb.add_option("--compute-dtype", o->compute_dtype, "Precision of activations")
       .one_of({"f32", "bf16", "f16", "tf32"})
       .show_default();
-  verb.add_option("--threads", o->threads, "Cores to use; 0: this process's share")
+  verb.add_option("--threads", o->threads, "Number of CPU cores; 0: this process's share")
       .check(cores())
       .show_default();
   verb.add_flag("--whiten", o->whiten,
-                "Take from the vectors what they have in common: less their mean, their numbers "
-                "made uncorrelated and of variance 1 over the images");
+                "Whiten the vectors: subtract their mean, and make their numbers uncorrelated with "
+                "variance 1 over the images");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   verb.footer(
       R"(The vector of an image is what the net's last fully connected layer reads, with the image shown

@@ -38,7 +38,7 @@ Command add_eval(Verb program) {
                   "test, else val, else holdout); give it again for another one")
       .one_each();
   verb.add_option("--selection", o->eval.data.selection,
-                  "Selection that says what has leaked (default: the one trained with)");
+                  "Selection that marks leaked images (default: the one of the training)");
   verb.add_option("--tta", o->eval.data.tta,
                   "Test-time augmentation: predict each image by the mean of several views of it");
   verb.add_flag("--allow-unlabelled", o->eval.data.allow_unlabelled,
@@ -48,11 +48,11 @@ Command add_eval(Verb program) {
   verb.add_option("--predictions", o->predictions, "Write a CSV of every image's prediction here");
   verb.add_flag("--logits", o->eval.with_logits,
                 "Add a column logit_CLASS for each class to the predictions");
-  verb.add_option("--backend", o->eval.backend, "What computes").show_default();
+  verb.add_option("--backend", o->eval.backend, "Backend that computes").show_default();
   verb.add_option("--dtype", o->dtype, "Precision of activations")
       .one_of({"f32", "bf16", "f16", "tf32"})
       .show_default();
-  verb.add_option("--threads", o->threads, "Cores to use; 0: this process's share")
+  verb.add_option("--threads", o->threads, "Number of CPU cores; 0: this process's share")
       .check(cores())
       .show_default();
   verb.add_flag("--json", o->json,

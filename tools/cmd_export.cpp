@@ -67,8 +67,9 @@ Command add_export(Verb program) {
                   "in their source; webdataset: tar shards; list: a CSV, no images. "
                   "Without: image-folder of a cache, tree of a data set")
       .one_of({"image-folder", "tree", "webdataset", "list"});
-  verb.add_option("--selection", o->options.selection,
-                  "Only what this selection keeps (a list says of all whether it does, and why)");
+  verb.add_option(
+      "--selection", o->options.selection,
+      "Only what this selection keeps (a list has all images, and says which are kept and why)");
   verb.add_option("--removed", o->options.removed_to,
                   "With --as tree: another folder to make, a tree of what is left out");
   verb.add_option("--split", o->split, "Only this split").one_of({"train", "val", "test"});
@@ -79,7 +80,7 @@ Command add_export(Verb program) {
                   "Links to the source's files instead of copies, in trees and image folders: "
                   "hard, symbolic")
       .one_of({"hard", "symbolic"});
-  verb.add_option("--shard-size", o->shard_mib, "MiB of a tar shard at most")
+  verb.add_option("--shard-size", o->shard_mib, "Largest tar shard, in MiB")
       .check(whole_in(1, 1 << 20))
       .show_default();
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");

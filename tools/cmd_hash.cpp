@@ -16,7 +16,7 @@ using pipeline::HashedInput;
 Command add_hash(Verb program) {
   auto o = std::make_shared<HashRequest>();
   const Verb verb = program.add_verb("hash", "Print the perceptual hashes of a data set's images");
-  verb.add_option("source", o->source, "Data set, as of ingest").required();
+  verb.add_option("source", o->source, "Data set, as for ingest").required();
   verb.add_flag("--json", o->json, "Print a JSON object for each image instead of CSV");
   add_hashes_flag(verb, o->flags);
   add_reading_flags(verb, o->flags);

@@ -64,7 +64,7 @@ void let_give_more(Verb verb) {
 SubVerb add_index_add(Verb index) {
   auto o = std::make_shared<IndexAddRequest>();
   const Verb verb = add_index_verb(
-      index, "add", "Add caches or data sets; makes the index where there is none", o->index);
+      index, "add", "Add caches or data sets; creates the index if there is none", o->index);
   verb.add_option("--hash", o->hash, "Hash that a new index compares by (default: phash16)");
   verb.add_option("--radius", o->radius,
                   "Bits up to which a new index has links (default: 4 more than the hash's usual "
@@ -83,7 +83,7 @@ Example:
 SubVerb add_index_delete(Verb index) {
   auto o = std::make_shared<IndexDeleteRequest>();
   const Verb verb = add_index_verb(index, "delete", "Delete images", o->index);
-  verb.add_option("name", o->names, "What winnow calls them, as in the CSV of dedup");
+  verb.add_option("name", o->names, "Names of the images, as in the CSV of dedup");
   verb.add_option("--names", o->names_file, "File of names, one a line");
   verb.add_option("--ids", o->ids_file, "File of ids, one a line, or CSV that begins with them");
   verb.add_option("--source", o->source,
@@ -99,7 +99,7 @@ SubVerb add_index_delete(Verb index) {
 SubVerb add_index_merge(Verb index) {
   auto o = std::make_shared<IndexMergeRequest>();
   const Verb verb = add_index_verb(
-      index, "merge", "Add what is in another index of the same hash and radius", o->index);
+      index, "merge", "Add the content of another index with the same hash and radius", o->index);
   verb.add_option("other", o->other, "That index; it is only read").required();
   verb.footer(
       R"(Its sources come after those that are there.
@@ -112,7 +112,7 @@ Example:
 SubVerb add_index_compact(Verb index) {
   auto folder = std::make_shared<std::filesystem::path>();
   const Verb verb = add_index_verb(
-      index, "compact", "Drop deleted images for good, and make one table of many", *folder);
+      index, "compact", "Remove deleted images for good, and merge the tables into one", *folder);
   verb.footer("Ids stay.\n\nExample:\n  winnow index compact all.index");
   return {verb, [folder](Session& session) { index_compact(*folder, session); }};
 }
@@ -134,7 +134,7 @@ SubVerb add_index_query(Verb index) {
   add_quality_flag(verb, "--", o->choice);
   add_verify_flags(verb, "--", o->choice);
   add_feature_flags(verb, o->features);
-  verb.add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 when there are any");
+  verb.add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 if there are any");
   add_report_flag(verb, o->report);
   add_pictures_flag(verb, o->sources);
   let_give_more(verb);
@@ -158,7 +158,7 @@ Examples:
 
 SubVerb add_index_info(Verb index) {
   auto o = std::make_shared<IndexInfoRequest>();
-  const Verb verb = add_index_verb(index, "info", "Say what is in an index", o->index);
+  const Verb verb = add_index_verb(index, "info", "Show what is in an index", o->index);
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   verb.footer("Example:\n  winnow index info all.index");
   return {verb, [o](Session& session) { index_info(*o, session); }};
@@ -210,8 +210,8 @@ Examples:
 }  // namespace
 
 Command add_index(Verb program) {
-  const Verb verb =
-      program.add_verb("index", "Keep fingerprints that grow: add, merge, ask, deduplicate");
+  const Verb verb = program.add_verb(
+      "index", "Keep a growing index of fingerprints: add, merge, query, deduplicate");
   verb.footer(
       R"(Nothing but INDEX is written to (and TMPDIR, while a data set is looked at), and images are not
 needed once they are added. A change that is stopped, however it was, leaves the index as it was

@@ -24,27 +24,27 @@ void add_sheet_flags(Verb whole, Flag selection, SheetOptions& flags) {
   const Flag sheet =
       verb.add_option("--sheet", flags.path, "Write a PNG with thumbnails of some samples");
   verb.add_flag("--removed", flags.of.removed,
-                "Of the sheet: what --selection removes, in place of what it keeps")
+                "Sheet: show what --selection removes instead of what it keeps")
       .needs(sheet)
       .needs(selection);
   const Flag groups = verb.add_option(
       "--groups", flags.of.groups,
-      "Of the sheet: a line for each group of this selection, what stays and what goes of it");
+      "Sheet: a line for each group of this selection, with what stays and what goes");
   groups.needs(sheet).excludes(selection);
-  verb.add_option("--split", flags.of.split, "Of the sheet: only this split")
+  verb.add_option("--split", flags.of.split, "Sheet: only this split")
       .one_of({"none", "train", "val", "test"})
       .needs(sheet);
-  verb.add_option("--class", flags.of.label, "Of the sheet: only this class").needs(sheet);
-  verb.add_option("--count", flags.count, "Of the sheet: thumbnails, at most")
+  verb.add_option("--class", flags.of.label, "Sheet: only this class").needs(sheet);
+  verb.add_option("--count", flags.count, "Sheet: most thumbnails")
       .check(whole_in(1, 10'000))
       .needs(sheet)
       .show_default();
-  verb.add_option("--columns", flags.columns, "Of the sheet: thumbnails side by side")
+  verb.add_option("--columns", flags.columns, "Sheet: thumbnails side by side")
       .check(whole_in(1, 200))
       .needs(sheet)
       .show_default();
   verb.add_option("--seed", flags.seed,
-                  "Of the sheet: choose by this seed; otherwise spread evenly over the samples")
+                  "Sheet: choose at random by this seed; default: spread evenly over the samples")
       .check(seeds())
       .needs(sheet);
   const Flag augment = verb.add_option(

@@ -82,20 +82,18 @@ Command add_ingest(Verb program) {
                 "storage is back. The result is that of ingesting all anew");
   verb.add_flag("--memory", o->task.memory, "Keep the shards in memory (tmpfs) until `cache drop`");
   add_ingest_flags(verb, o->flags);
-  const Flag drop = verb.add_flag(
-      "--drop", o->task.drop,
-      "Leave duplicates out: fingerprint all (in CACHE.first, removed at the end), decide, "
-      "then store only what stays; the ledger names what stands for each");
+  const Flag drop =
+      verb.add_flag("--drop", o->task.drop,
+                    "Leave duplicates out: fingerprint all (in CACHE.first, removed at the end), "
+                    "decide, then store only what stays; the ledger names the image kept for each");
   for (const Flag option : add_dedup_flags(verb, "--drop-", o->drop_flags)) {
     option.needs(drop);
   }
   add_gate_flags(verb, o->gate);
-  verb.add_option(
-      "--report", o->output.report,
-      "Also write a page (HTML) of what was read, what was not, and what took the time");
+  verb.add_option("--report", o->output.report,
+                  "Also write a page (HTML): what was read, what was not, and what took the time");
   verb.add_flag("--estimate", o->task.estimate,
-                "Make no cache: say how long it would take, how large it would be and what would "
-                "hold it up, from some seconds of doing it");
+                "Make no cache: estimate time, size and bottleneck from some seconds of ingesting");
   verb.add_flag("--json", o->output.json, "Print one JSON object on stdout");
   verb.footer(ingest_footer());
   shorten_help(verb,

@@ -63,8 +63,9 @@ void add_question_flags(Verb verb, PlanFlags& o) {
   PlanRequest& r = o.request;
   const Verb group = verb.add_group("Plan");
   group
-      .add_option("--hosts", r.scaling.hosts,
-                  "N,...: also plan so many machines of this kind, with one rank each")
+      .add_option(
+          "--hosts", r.scaling.hosts,
+          "N,...: also plan for these numbers of machines like this one, with one rank each")
       .delimiter(',')
       .check(whole_in(1, kMostHosts));
   group.add_option("--network", r.scaling.network,
@@ -72,10 +73,10 @@ void add_question_flags(Verb verb, PlanFlags& o) {
                    "allreduce --write; not given, under mpirun on several machines: measured");
   group
       .add_option("--efficiency", r.scaling.efficiency,
-                  "Share of their speed that machines are to keep")
+                  "Smallest acceptable efficiency of several machines")
       .check(real_in(0.01, 1))
       .show_default();
-  group.add_option("--price", r.scaling.hour_price, "Of a machine for an hour, in any currency")
+  group.add_option("--price", r.scaling.hour_price, "Price of a machine per hour, in any currency")
       .check(real_in(0, 1e9));
   group
       .add_option("--runs", r.runs,
@@ -83,7 +84,7 @@ void add_question_flags(Verb verb, PlanFlags& o) {
                   "steps and time to the target depend on the batch")
       .type_name("RUN");
   group.add_option("--target", r.target, "METRIC[:SPLIT]=NUMBER that --runs reached: top1=0.9");
-  group.add_option("--seconds", r.seconds, "How long steps may be measured, about")
+  group.add_option("--seconds", r.seconds, "Rough limit for measuring steps")
       .check(real_in(0, kMostSeconds))
       .show_default();
   group.add_flag("--memory-only", o.memory_alone, "Plan memory alone, and measure nothing");

@@ -19,7 +19,7 @@ void add_table_flags(Verb verb, PredictCommand& o) {
                   "predictions.csv, a line an image; .jsonl; or .npy with all probabilities")
       .one_of({"csv", "jsonl", "npy"})
       .show_default();
-  verb.add_option("--top", o.request.table.top, "Classes of an image in the table, at most")
+  verb.add_option("--top", o.request.table.top, "Most classes per image in the table")
       .check(whole_in(1, kMostCount))
       .show_default();
   verb.add_option("--threshold", o.request.table.threshold,
@@ -37,18 +37,16 @@ void add_table_flags(Verb verb, PredictCommand& o) {
 
 void add_window_flags(Verb whole, PredictCommand& o) {
   const Verb verb = whole.titled("Windows over large images");
-  const Flag window =
-      verb.add_option(
-              "--window", o.windows.window,
-              "Go over each image by windows of so many pixels a side, as the net is shown; "
-              "images may be of any size")
-          .check(whole_in(1, train::kMostSidePx));
-  verb.add_option("--overlap", o.windows.overlap, "Share of a window that the next one has, too")
+  const Flag window = verb.add_option("--window", o.windows.window,
+                                      "Predict each image in windows of this side in pixels, which "
+                                      "is the net's input; images may be of any size")
+                          .check(whole_in(1, train::kMostSidePx));
+  verb.add_option("--overlap", o.windows.overlap, "Overlap of neighbouring windows, as a share")
       .check(real_in(0, 1))
       .show_default()
       .needs(window);
   verb.add_option("--scale", o.windows.scale,
-                  "Of the image that windows see: 0.5 looks from farther away")
+                  "Scale of the image that windows see: 0.5 looks from farther away")
       .check(real_in(0.01, 100))
       .show_default()
       .needs(window);
@@ -110,7 +108,7 @@ Command add_predict(Verb program) {
   verb.add_option("--tta", o->request.net.tta,
                   "Test-time augmentation: predict each image by the mean of several views of it");
   add_reading_flags(verb, o->reading, "--source-format");
-  verb.add_option("--backend", o->request.backend, "What computes").show_default();
+  verb.add_option("--backend", o->request.backend, "Backend that computes").show_default();
   verb.add_option("--dtype", o->dtype, "Precision of activations")
       .one_of({"f32", "bf16", "f16", "tf32"})
       .show_default();
@@ -119,7 +117,7 @@ Command add_predict(Verb program) {
   verb.add_flag("--mixed-machines", o->request.work.mixed_machines,
                 "Let machines work on it that differ in instructions or libraries, and so in the "
                 "last digits");
-  verb.add_flag("--status", o->status, "Say how far the work in --out is, and who does it");
+  verb.add_flag("--status", o->status, "Show how far the work in --out is, and who does it");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   const std::string examples =
       R"(Images are shown to the net as winnow eval shows them. Inputs that cannot be read are in

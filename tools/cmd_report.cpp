@@ -28,7 +28,7 @@ Command add_report(Verb program) {
   auto o = std::make_shared<ReportRequest>();
   auto live = std::make_shared<bool>(false);
   const Verb verb =
-      program.add_verb("report", "Show training runs on a page, one or several side by side");
+      program.add_verb("report", "Write a page of one training run, or of several side by side");
   verb.add_option("runs", o->runs, "Run directories made by winnow train").required();
   const Flag out = verb.add_option("--out", o->out, "Write the page here, an HTML file");
   verb.add_option("--cache", o->cache,

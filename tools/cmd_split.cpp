@@ -36,8 +36,8 @@ Command add_split(Verb program) {
       .check(whole_in(2, dedup::kMostFolds))
       .type_name("K");
   verb.add_option("--of", o->shares.of,
-                  "Deal out the samples of these splits; others stay where they are. By default "
-                  "none, train, and those that get a share; with folds none, train and val")
+                  "Distribute the samples of these splits; others stay. Default: none, train, and "
+                  "those that get a share; with folds none, train and val")
       .delimiter(',')
       .one_of({"none", "train", "val", "test"});
   add_choice_flags(verb, "--", o->compare.choice);
@@ -47,7 +47,7 @@ Command add_split(Verb program) {
   verb.add_flag("--ignore-group-keys", o->ignore_group_keys,
                 "Let samples of one group key lie in several splits");
   verb.add_flag("--stay", o->split.dealing.stay,
-                "Leave as many samples in their splits as that allows; without shares this is so");
+                "Leave as many samples in their splits as possible; always so without shares");
   verb.add_option("--seed", o->split.dealing.seed, "Another seed makes other splits")
       .check(seeds())
       .show_default();

@@ -15,16 +15,15 @@ Command add_suspects(Verb program) {
   const Verb verb = program.add_verb("suspects", "List probable label errors and outliers");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
   verb.add_option("--run", o->sources.run,
-                  "Label errors by a run of winnow train --folds: what each net says of images "
-                  "that it has not seen");
+                  "Label errors from a run of winnow train --folds, by the predictions of nets "
+                  "that were not trained on the images");
   verb.add_option("--features", o->sources.features,
                   "Outliers, and label errors by the labels of the nearest images, by features of "
                   "winnow embed");
   verb.add_option("--by", o->prune, "Which label errors are listed, see below").show_default();
-  verb.add_option("--order", o->order, "Score by which label errors come, the smallest first")
+  verb.add_option("--order", o->order, "Score that orders label errors, the smallest first")
       .show_default();
-  verb.add_option("--neighbours", o->how.neighbours,
-                  "With --features: nearest images that are asked")
+  verb.add_option("--neighbours", o->how.neighbours, "With --features: number of nearest images")
       .check(whole_in(1, 1000))
       .show_default();
   verb.add_option(
@@ -33,7 +32,7 @@ Command add_suspects(Verb program) {
           "their nearest than three interquartile ranges beyond the upper quartile")
       .check(real_in(0.0, 1.0))
       .show_default();
-  verb.add_option("--top", o->top, "List so many of each issue at most; 0: all")
+  verb.add_option("--top", o->top, "Most images to list for each issue; 0: all")
       .check(whole_in(0, kMostCount))
       .show_default();
   verb.add_option("--review", o->reviews,
@@ -41,15 +40,15 @@ Command add_suspects(Verb program) {
                   "repeatable")
       .repeatable();
   verb.add_option("--list", o->output.list,
-                  "List into this file in place of the standard output; JSON lines where it is "
+                  "Write the list to this file instead of the standard output; JSON lines if it is "
                   "called *.jsonl, else CSV");
   verb.add_option(
       "--report", o->output.report,
       "Write a page to look at them and to judge them: one HTML file that needs nothing "
       "else");
-  verb.add_option("--drop-into", o->output.drops,
-                  "Add to this review file that all listed images go; winnow dedup --review obeys "
-                  "it");
+  verb.add_option(
+      "--drop-into", o->output.drops,
+      "Add decisions to this review file that drop all listed images, for winnow dedup --review");
   verb.add_flag("--json", o->output.json, "Print one JSON object on stdout");
   verb.footer("Ways to list label errors (Northcutt, Jiang, Chuang: Confident Learning, 2021):" +
               table_of(dedup::prunings()) +

@@ -42,17 +42,16 @@ void add_axes_flags(Verb verb, SweepRequest& o) {
       .one_each();
   verb.add_flag(
       "--verify", o.sweep.axes.pictures,
-      "Also remove what winnow dedup --verify does, by pictures laid upon each other; they "
-      "are compared once for a folder");
+      "Also try the removal of winnow dedup --verify, by comparing pictures; they are compared "
+      "once per folder");
   verb.add_option("--keep", o.keeps,
-                  "Which of a group is kept, as winnow dedup has it (where it is the best): "
+                  "Which image of a group is kept, as for winnow dedup (whose default is best): "
                   "best,largest")
       .delimiter(',')
       .one_each()
       .show_default();
   verb.add_option("--mode", o.modes,
-                  "What becomes of a group: keep one, let them share a weight, or take one of them "
-                  "an epoch: "
+                  "How to treat a group: keep one, share a weight, or take one per epoch: "
                   "keep,weight,one_per_group")
       .delimiter(',')
       .one_each()
@@ -63,18 +62,17 @@ void add_axes_flags(Verb verb, SweepRequest& o) {
 
 Command add_sweep(Verb program) {
   auto o = std::make_shared<SweepRequest>();
-  const Verb verb =
-      program.add_verb("sweep", "Measure how much of a cache can go without loss of accuracy");
+  const Verb verb = program.add_verb(
+      "sweep", "Measure how much of a cache can be removed without loss of accuracy");
   verb.add_option("cache", o->sweep.cache, "Cache made by winnow ingest").required();
   verb.add_option("train", o->sweep.train, "After --: words for winnow train");
   verb.add_option("--out", o->out,
                   "Folder of the sweep: page.html, table.csv, classes.csv, its runs")
       .required();
   add_axes_flags(verb, *o);
-  verb.add_option(
-          "--equal", o->sweep.equal,
-          "What a point has as many of as all samples: epochs, which is less work, or steps, which "
-          "is as much")
+  verb.add_option("--equal", o->sweep.equal,
+                  "What a point has in common with training on all samples: epochs, which is less "
+                  "work, or steps, which is as much")
       .delimiter(',')
       .one_each()
       .one_of({"epochs", "steps"})
@@ -82,16 +80,16 @@ Command add_sweep(Verb program) {
   verb.add_option("--epochs", o->sweep.epochs, "Epochs on all training samples")
       .check(real_above(0, kMostEpochs))
       .show_default();
-  verb.add_option("--seeds", o->sweep.seeds, "Runs of each arm; of one nothing can be said")
+  verb.add_option("--seeds", o->sweep.seeds, "Seeds per arm; 1 gives no confidence interval")
       .check(whole_in(1, 100))
       .show_default();
   verb.add_option("--holdout", o->sweep.holdout,
-                  "Share of the training samples that runs are judged on, cut by duplicate group; "
-                  "test is looked at when the choice is made")
+                  "Share of the training samples on which runs are judged, split by duplicate "
+                  "group; test is evaluated after the choice")
       .check(real_in(0.001, 0.9))
       .show_default();
   verb.add_option("--margin", o->margin_points,
-                  "Points of accuracy that may be lost: a loss below it is none")
+                  "Largest accuracy loss, in points, that counts as no loss")
       .check(real_in(1e-6, 100.0))
       .show_default()
       .type_name("POINTS");
@@ -101,7 +99,7 @@ Command add_sweep(Verb program) {
       .check(whole_in(1, std::int64_t{1} << 40))
       .type_name("N");
   verb.add_flag("--all-seeds", o->all_seeds,
-                "Train all seeds of points that have lost by the first three, too");
+                "Train all seeds, even of points that lost with the first three");
   add_lane_flags(verb, o->lanes, o->threads);
   verb.add_flag("--estimate", o->estimate,
                 "Say how many runs that would be, how long they would take and how much memory, by "

@@ -82,8 +82,8 @@ void add_metrics_flags(Verb group, MetricsOutletOptions& flags) {
                    "folder");
   group
       .add_option("--metrics-port", flags.port,
-                  "Also give them to Prometheus at http://127.0.0.1:PORT/metrics of rank 0's "
-                  "machine as long as the run goes on; 0: at a port that is free")
+                  "Also serve them to Prometheus at http://127.0.0.1:PORT/metrics of rank 0's "
+                  "machine while the run goes on; 0: any free port")
       .check(whole_in(0, 65535))
       .type_name("PORT");
 }
@@ -92,13 +92,12 @@ void add_run_flags(Verb verb, TrainFlags& o) {
   train::TrainOptions& t = o.request.choice.train;
   const Verb run_group = verb.add_group("Run");
   run_group
-      .add_option("--resume", o.resume, "auto: go on from the newest complete checkpoint in --out")
+      .add_option("--resume", o.resume, "auto: resume from the newest complete checkpoint in --out")
       .one_of({"no", "auto"})
       .show_default();
-  run_group.add_flag(
-      "--replan", t.run.replan,
-      "Go on even where the run's plan.json does not fit this machine or is damaged; "
-      "the last bits of the weights change");
+  run_group.add_flag("--replan", t.run.replan,
+                     "Resume even if the run's plan.json does not fit this machine or is damaged; "
+                     "the last bits of the weights change");
   run_group.add_option("--log-interval", t.run.log.interval, "Steps between lines of metrics.jsonl")
       .check(whole_in(1, kMostCount))
       .show_default();
@@ -117,8 +116,8 @@ void add_run_flags(Verb verb, TrainFlags& o) {
                        "--out, for Perfetto or Chrome; +6: in six steps behind the warm-up");
   add_pause_flags(run_group, t.run);
   run_group.add_flag("--live", o.live,
-                     "Draw the run in the terminal: curves, speed, time left and what the time "
-                     "goes into; where stderr is none, the usual lines");
+                     "Draw the run in the terminal: curves, speed, time left and where the time "
+                     "goes; the usual lines if stderr is no terminal");
   run_group.add_flag("--json", o.request.json, "Print one JSON object on stdout");
   add_metrics_flags(run_group, o.request.metrics);
   add_health_flags(run_group, o.health);
@@ -181,10 +180,10 @@ Command add_train(Verb program) {
       .required();
   const Verb data = add_train_flags(verb, o->request.choice);
   data.add_option("--folds", o->request.folds,
-                  "Cross-validation: cut what is trained on into K folds by duplicate group and "
-                  "group key, train a run for each on the others, RUN/fold-1 to RUN/fold-K, and "
-                  "write what it says of its own to RUN/out-of-fold.npy and .csv; winnow suspects "
-                  "finds label errors by it")
+                  "Cross-validation: divide the training samples into K folds by duplicate group "
+                  "and group key, train a run without each fold, RUN/fold-1 to RUN/fold-K, and "
+                  "write its predictions for that fold to RUN/out-of-fold.npy and .csv; winnow "
+                  "suspects finds label errors from them")
       .check(whole_in(2, dedup::kMostFolds))
       .type_name("K");
   add_run_flags(verb, *o);

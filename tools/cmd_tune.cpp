@@ -24,21 +24,19 @@ Command add_tune(Verb program) {
   add_quality_flag(verb, "--", o->demand);
   add_verify_flags(verb, "--", o->demand);
   verb.add_option("--images", o->recall.images,
-                  "Pictures that are edited and hashed to see what is found again; 0: none")
+                  "Pictures to edit and hash, to measure what is found again; 0: none")
       .check(whole_in(0, kMostCount))
       .show_default();
-  verb.add_option("--seed", o->recall.seed, "Of what is drawn at random")
-      .check(seeds())
-      .show_default();
+  verb.add_option("--seed", o->recall.seed, "Seed of random choices").check(seeds()).show_default();
   verb.add_option("--review", o->reviews,
-                  "Say how precise thresholds are by the pairs that people judged in this file of "
-                  "winnow review; repeatable")
+                  "Also show the precision of thresholds by the decisions in this file of winnow "
+                  "review; repeatable")
       .repeatable();
   verb.add_option("--plot", o->output.plot, "Write precision and recall as a picture, SVG, here");
   verb.add_option("--report", o->output.report,
                   "Write a page: the curves, and pairs around the threshold to look at and to "
                   "judge, in one HTML file that needs nothing else");
-  verb.add_option("--threads", o->recall.threads, "Cores to use; 0: all this process may")
+  verb.add_option("--threads", o->recall.threads, "Number of CPU cores; 0: all available")
       .check(cores())
       .show_default();
   verb.add_flag("--json", o->output.json, "Print one JSON object on stdout instead of tables");

@@ -38,7 +38,7 @@ Examples:
 }
 
 void add_space_flags(Verb verb, TuneLrRequest& o) {
-  verb.add_option("--optimizers", o.tune.optimizers, "Optimisers to tune, as of winnow train")
+  verb.add_option("--optimizers", o.tune.optimizers, "Optimisers to tune, as for winnow train")
       .delimiter(',')
       .one_each()
       .show_default();
@@ -54,7 +54,7 @@ void add_space_flags(Verb verb, TuneLrRequest& o) {
         .type_name("[OPTIMIZER=]LIST|A:B");
   }
   verb.add_option("--trials", o.tune.arms.trials,
-                  "Settings to draw; 0: every combination of the lists")
+                  "Random settings to try; 0: every combination of the lists")
       .check(whole_in(0, 10'000))
       .show_default();
   verb.add_flag(
@@ -67,22 +67,21 @@ void add_run_flags(Verb verb, TuneLrRequest& o) {
   verb.add_option("--epochs", o.tune.arms.epochs, "Epochs of the longest trials and the final runs")
       .check(real_above(0, kMostEpochs))
       .show_default();
-  verb.add_option(
-          "--seeds", o.tune.seeds,
-          "Final runs of each best setting, with seeds that no trial had; of one nothing can "
-          "be said")
+  verb.add_option("--seeds", o.tune.seeds,
+                  "Final runs of each best setting, with new seeds; 1 gives no confidence interval")
       .check(whole_in(1, 100))
       .show_default();
-  verb.add_option("--seed", o.tune.arms.seed, "Seed of the trials, and of what is drawn")
+  verb.add_option("--seed", o.tune.arms.seed, "Seed of the trials and of random settings")
       .check(seeds())
       .show_default();
-  verb.add_option("--selection", o.tune.selection, "Selection made by winnow dedup to obey");
+  verb.add_option("--selection", o.tune.selection, "Selection of winnow dedup to use");
   verb.add_option("--holdout", o.tune.holdout,
-                  "Share of the training samples that runs are judged on, cut by duplicate group; "
-                  "test is left alone, but for --test")
+                  "Share of the training samples on which runs are judged, split by duplicate "
+                  "group; only --test uses the test split")
       .check(real_in(0.001, 0.9))
       .show_default();
-  verb.add_option("--margin", o.margin_points, "Points of accuracy that matter little")
+  verb.add_option("--margin", o.margin_points,
+                  "Accuracy difference, in points, that does not matter")
       .check(real_in(1e-6, 100.0))
       .show_default()
       .type_name("POINTS");

@@ -8,8 +8,7 @@ namespace winnow::tools {
 
 Command add_verify(Verb program) {
   auto o = std::make_shared<VerifyRequest>();
-  const Verb verb =
-      program.add_verb("verify", "Read every byte of a cache and say what is damaged");
+  const Verb verb = program.add_verb("verify", "Read every byte of a cache and report damage");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
   verb.add_option("--selection", o->selection,
                   "Only the records of the samples that this selection keeps");

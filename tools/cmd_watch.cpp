@@ -10,7 +10,7 @@ Command add_watch(Verb program) {
   auto o = std::make_shared<WatchOptions>();
   const Verb verb = program.add_verb("watch", "Watch running trainings in the terminal");
   verb.add_option("runs", o->runs, "Run directories made by winnow train").required();
-  verb.add_flag("--once", o->once, "Say in a line a run how they are now, and end");
+  verb.add_flag("--once", o->once, "Print the state of each run on one line, and exit");
   verb.footer(
       R"(One run is shown as a whole: how far it is and how long it still takes, curves of loss and
 accuracy, what the time goes into, each rank with what it computes, waits for and holds, the slowest

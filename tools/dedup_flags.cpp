@@ -10,7 +10,7 @@ namespace {
 
 // Headings.
 constexpr const char* kDuplicates = "What is a duplicate";
-constexpr const char* kDecisions = "Decisions of people";
+constexpr const char* kDecisions = "Review decisions";
 constexpr const char* kStays = "What stays";
 
 struct PolicyWords {
@@ -38,16 +38,16 @@ std::vector<Flag> add_policy_flags(Verb whole, const std::string& prefix, Decisi
   const PolicyWords policies = keep_policy_words();
   return {
       verb.add_option(prefix + "scope", flags.scope,
-                      "Where duplicates are removed: within train, across splits, or all of both")
+                      "Where duplicates are removed: within train, across splits, or all: both")
           .one_of({"all", "within", "across"})
           .show_default(),
       verb.add_option(
               prefix + "groups", flags.groups,
-              "What is a group: components, linked directly or through others; stars, all "
-              "linked to the one that stays; cliques, all linked to all. Unless you say it: "
-              "stars where pictures are compared, so that each that goes is itself shown to be "
-              "a copy of one that stays; by codes and features components, which no order "
-              "changes")
+              "What is a group: components, linked directly or through others; stars, all linked "
+              "to "
+              "the one that stays; cliques, all linked to all. Default: stars if pictures are "
+              "compared, so that each removed image is a copy of one that stays; else components, "
+              "which depend on no order")
           .one_of({"components", "stars", "cliques"}),
       verb.add_option(prefix + "keep", flags.policy.keep,
                       "Which training image of a group stays: " + policies.what)
@@ -55,32 +55,36 @@ std::vector<Flag> add_policy_flags(Verb whole, const std::string& prefix, Decisi
           .show_default(),
       verb.add_option(
               prefix + "on-leak", flags.policy.on_leak,
-              "What becomes of pictures that several of train, val and test have: drop-train "
-              "leaves them in the split used last, drop-eval in that used first, move puts "
-              "all of a group where most of it is, fail decides nothing and exits with 3")
+              "How to resolve leaks: drop-train removes the copy in train, drop-eval the one in "
+              "val "
+              "or test, move gathers the group in the split that has most of it, fail decides "
+              "nothing and exits with 3")
           .one_of({"drop-train", "drop-eval", "move", "fail"})
           .show_default(),
-      verb.add_option(prefix + "split-order", flags.policy.split_order,
-                      "The splits from the one such pictures stay in to the one that loses them "
-                      "first, as in val,test,train; instead of drop-train or drop-eval")
+      verb.add_option(
+              prefix + "split-order", flags.policy.split_order,
+              "Instead of drop-train or drop-eval: the splits by falling right to keep such "
+              "pictures, as in val,test,train")
           .delimiter(',')
           .expected(3),
       verb.add_option(
               prefix + "on-conflict", flags.policy.on_conflict,
-              "What becomes of training images of one group that are labelled differently: "
-              "stay: those of near images stay, of each label one, and equal pixels are kept "
-              "like any; keep: kept like any; drop: all dropped; weight: all kept with the "
-              "weight of one")
+              "How to treat a group of training images with different labels. stay: one image of "
+              "each "
+              "label stays, unless pixels are equal; keep: as without a conflict; drop: drop all; "
+              "weight: keep all with the weight of one")
           .one_of({"stay", "keep", "drop", "weight"})
           .show_default(),
-      verb.add_option(prefix + "mode", flags.policy.mode,
-                      "What becomes of a group's training images: keep one; weight: all stay and "
-                      "share the weight of one; one_per_group: all stay and take turns")
+      verb.add_option(
+              prefix + "mode", flags.policy.mode,
+              "How to treat a group's training images. keep: one stays; weight: all stay and "
+              "share the weight of one; one_per_group: all stay and take turns")
           .one_of({"keep", "weight", "one_per_group"})
           .show_default(),
-      verb.add_option(prefix + "thin", flags.policy.thin,
-                      "Evaluation splits that keep one image of a group too: val, test. Results on "
-                      "others than were published are hard to compare, so none by default")
+      verb.add_option(
+              prefix + "thin", flags.policy.thin,
+              "Evaluation splits that also keep one image of a group: val, test. Default: none, "
+              "because results on a thinned split cannot be compared with published ones")
           .delimiter(',')
           .one_of({"val", "test"}),
   };
@@ -107,14 +111,15 @@ std::vector<Flag> add_demand_flags(Verb whole, const std::string& prefix, Choice
 std::vector<Flag> add_choice_flags(Verb whole, const std::string& prefix, ChoiceOptions& flags) {
   const Verb verb = whole.titled(kDuplicates);
   const Flag hash = verb.add_option(prefix + "hash", flags.hash,
-                                    "Hash to compare; auto: of those stored the one that finds "
-                                    "most; exact: equal files and pixels only")
+                                    "Hash to compare; auto: the stored one that finds most; "
+                                    "exact: equal files and pixels only")
                         .show_default();
   const Flag threshold =
-      verb.add_option(prefix + "threshold", flags.threshold,
-                      "Bits that may differ between duplicates (of phash, where no hash is named); "
-                      "by default as "
-                      "many as have fewer than 0.5 expected false pairs among these images")
+      verb.add_option(
+              prefix + "threshold", flags.threshold,
+              "Bits that may differ between duplicates (of phash, if no hash is named). Default: "
+              "the "
+              "largest threshold with fewer than 0.5 expected false pairs among these images")
           .check(whole_in(0, kMostBits));
   std::vector<Flag> options{hash, threshold};
   for (const Flag option : add_demand_flags(verb, prefix, flags)) {
@@ -129,9 +134,9 @@ Flag add_quality_flag(Verb whole, const std::string& prefix, ChoiceOptions& flag
   const Verb verb = whole.titled(kDuplicates);
   return verb
       .add_option(prefix + "least-quality", flags.least_quality,
-                  "Images of less quality, 0 to 100, have too little in them to be compared by "
-                  "codes; by default 50 for pdq, as its authors advise, and anything above 0 for "
-                  "others")
+                  "Images of less quality, 0 to 100, have too little detail to be compared by "
+                  "codes. Default: "
+                  "50 for pdq, as its authors advise, and anything above 0 for others")
       .check(real_in(0.0, 100.0));
 }
 
@@ -141,16 +146,17 @@ std::vector<Flag> add_verify_flags(Verb whole, const std::string& prefix, Choice
       verb.on_switch(
               prefix + "verify,!" + prefix + "no-verify",
               [&flags](bool is_on) { flags.verify = is_on; },
-              "Look at the pictures: find cropped, framed, turned and partly covered copies too, "
-              "and leave out what only has near codes. By default of up to 100,000 images that "
-              "have "
-              "details, where no other flag says what to compare")
+              "Compare the pictures: find cropped, framed, turned and partly covered copies too, "
+              "and "
+              "reject pairs that only have near codes. Default: for up to 100,000 images with "
+              "enough details, unless another flag says what to compare")
           .last_holds();
   const Flag least =
       verb.add_option(prefix + "least-probability", flags.least_probability,
                       "Of " + prefix +
-                          "verify: how probable it must be that two images show one picture; by "
-                          "default 0.9, or as much more as leaves few false pairs to be expected")
+                          "verify: least probability that two images show one picture. Default: "
+                          "0.9, or more "
+                          "if too many false pairs are expected")
           .check(real_in(0.5, 0.9999))
           .each([&flags](const std::string&) { flags.verify = flags.verify.value_or(true); });
   return {verify, least};
@@ -160,26 +166,28 @@ Flag add_review_flag(Verb whole, const std::string& prefix,
                      std::vector<std::filesystem::path>& reviews) {
   const Verb verb = whole.titled(kDecisions);
   return verb
-      .add_option(prefix + "review", reviews,
-                  "Obey what people said of images in this file of winnow review: what is a "
-                  "duplicate and what is not, what stays and what goes; repeatable")
+      .add_option(
+          prefix + "review", reviews,
+          "Apply the decisions in this file of winnow review: what is a duplicate and what is not, "
+          "what stays and what goes; repeatable")
       .repeatable();
 }
 
 std::vector<Flag> add_constraint_flags(Verb whole, const std::string& prefix,
                                        ReviewConstraints& constraints) {
   const Verb verb = whole.titled(kDecisions);
-  return {
-      add_review_flag(whole, prefix, constraints.reviews),
-      verb.add_option(prefix + "prefer", constraints.globs.prefer,
-                      "Of a group's images in one split, keep those first whose names fit this "
-                      "glob, as in 'originals/**'; only then " +
-                          prefix + "keep decides. ** is any folders, * no '/'; repeatable")
-          .repeatable(),
-      verb.add_option(prefix + "protect", constraints.globs.protect,
-                      "Never drop images whose names fit this glob, as in 'gold/**': what looks "
-                      "like them goes, also from a split that comes first; repeatable")
-          .repeatable()};
+  return {add_review_flag(whole, prefix, constraints.reviews),
+          verb.add_option(prefix + "prefer", constraints.globs.prefer,
+                          "In a group, keep images whose names match this glob before others of "
+                          "their split, as "
+                          "in 'originals/**'; only then " +
+                              prefix + "keep decides. ** matches any folders, * no '/'; repeatable")
+              .repeatable(),
+          verb.add_option(prefix + "protect", constraints.globs.protect,
+                          "Never drop images whose names match this glob, as in 'gold/**': their "
+                          "duplicates are "
+                          "dropped instead, in any split; repeatable")
+              .repeatable()};
 }
 
 std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, DecisionOptions& flags) {
@@ -187,11 +195,10 @@ std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, Decision
   append(add_policy_flags(verb, prefix, flags), options);
   options.push_back(
       verb.titled(kStays)
-          .add_option(prefix == "--" ? "--drop-issues" : prefix + "issues",
-                      flags.policy.drop_issues,
-                      "Also remove training images for what they look like, as blurry,dark; of "
-                      "val and test where --thin names these. winnow info --issues tells what "
-                      "there is")
+          .add_option(
+              prefix == "--" ? "--drop-issues" : prefix + "issues", flags.policy.drop_issues,
+              "Also remove training images with these issues, as blurry,dark; those of val and "
+              "test too if --thin names these. winnow info --issues shows what there is")
           .delimiter(','));
   append(add_verify_flags(verb, prefix, flags.choice), options);
   append(add_constraint_flags(verb, prefix, flags.constraints), options);
@@ -200,13 +207,14 @@ std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, Decision
 
 void add_feature_flags(Verb whole, FeatureOptions& flags) {
   const Verb verb = whole.titled(kDuplicates);
-  verb.add_option("--features", flags.name,
-                  "Compare by these features, which winnow embed made, in place of a hash; images "
-                  "without a vector match by equal files and pixels. With --verify pairs near by "
-                  "them are put to the pictures");
+  verb.add_option(
+      "--features", flags.name,
+      "Compare these features of winnow embed instead of a hash; images without a vector match "
+      "by equal files and pixels. With --verify the pictures of near pairs are compared");
   verb.add_option("--cosine", flags.cosine,
-                  "Of --features: the least cosine of duplicates, in thousandths, as 0.97; "
-                  "distances are 1000 (1 - cosine)")
+                  "For --features: the smallest cosine of duplicates, in thousandths, as 0.97; "
+                  "distances are "
+                  "1000 (1 - cosine)")
       .check(real_in(-1, 1));
 }
 

@@ -27,26 +27,26 @@ void add_reading_flags(Verb whole, ReadingOptions& flags, const std::string& for
                   "Symbolic links in folders: follow them, each circle once, or skip them")
       .one_of({"follow", "skip"})
       .show_default();
-  verb.add_option("--exclude", flags.open.exclude,
-                  "Leave out what fits a glob, by its name or its whole relative path; repeatable")
+  verb.add_option(
+          "--exclude", flags.open.exclude,
+          "Leave out what matches a glob, by its name or its whole relative path; repeatable")
       .repeatable();
   verb.add_option("--max-pixels", flags.ingest.decode.max_pixels,
-                  "Larger images are booked as too large")
+                  "Larger images are recorded as too large")
       .check(whole_in(1, std::int64_t{1} << 40))
       .show_default();
   verb.add_option("--max-scans", flags.ingest.decode.max_scans,
-                  "JPEGs of more scans are booked as too large")
+                  "JPEGs with more scans are recorded as too large")
       .check(whole_in(1, kMostCount))
       .show_default();
   verb.add_option("--orientation", flags.source.orientation,
                   "EXIF orientation: ignore it, as torchvision does, or apply it")
       .one_of({"ignore", "apply"})
       .show_default();
-  verb.add_option(
-          "--matte", flags.source.matte,
-          "What transparent pixels are laid upon: white, black or #rrggbb; none drops alpha")
+  verb.add_option("--matte", flags.source.matte,
+                  "Background of transparent pixels: white, black or #rrggbb; none drops alpha")
       .show_default();
-  whole.add_option("--threads", flags.ingest.work.threads, "Cores to use; 0: all this process may")
+  whole.add_option("--threads", flags.ingest.work.threads, "Number of CPU cores; 0: all available")
       .check(cores())
       .show_default();
 }
@@ -80,8 +80,8 @@ void add_ingest_flags(Verb whole, ReadingOptions& flags) {
       .show_default();
   whole
       .add_option("--memory-limit", flags.memory_mib,
-                  "Images in flight at most: 8G, 512M or a number of MiB; 0: 128 MiB, and as much "
-                  "a core")
+                  "Limit for decoded images in memory: 8G, 512M or a number of MiB; 0: 128 MiB "
+                  "plus 128 MiB per core")
       .in_mib()
       .check(whole_in(0, kMostMib))
       .show_default();
@@ -114,7 +114,7 @@ void add_ingest_flags(Verb whole, ReadingOptions& flags) {
       .needs(augment);
   whole
       .add_option("--readers", flags.ingest.work.readers,
-                  "Threads that read, at most: there are as many as storage needs to keep up")
+                  "Most threads that read; the number adapts to the storage")
       .check(whole_in(1, 4096))
       .show_default();
 }

@@ -42,7 +42,8 @@ void add_lane_flags(Verb verb, int& lanes, int& threads) {
           "Runs at the same time, with a share of the cores and a card of --backend cudnn each")
       .check(whole_in(1, 256))
       .show_default();
-  verb.add_option("--threads", threads, "Cores of all lanes together; 0: this process's share")
+  verb.add_option("--threads", threads,
+                  "Number of CPU cores for all lanes together; 0: this process's share")
       .check(cores())
       .show_default();
 }
@@ -74,8 +75,8 @@ void add_machine_flags(Verb whole, MemoryOptions& flags) {
       .check(whole_in(1, kMostCount))
       .show_default();
   verb.add_option("--ranks-per-machine", flags.ranks_per_machine,
-                  "Take so many ranks for those of a machine, to try out on one what several would "
-                  "do; 0: as they are")
+                  "Treat so many ranks as one machine, to try out on one machine what several "
+                  "would do; 0: as launched")
       .check(whole_in(0, kMostCount))
       .show_default();
 }

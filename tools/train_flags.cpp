@@ -68,12 +68,10 @@ void add_lr_schedule_flags(Verb verb, train::RecipeOptions& recipe) {
 Verb add_data_flags(Verb verb, TrainChoice& o) {
   train::TrainOptions& t = o.train;
   const Verb data = verb.add_group("Data");
-  data.add_option("--selection", t.data.selection, "Selection made by winnow dedup to obey");
-  data.add_option(
-      "--augment", o.given.augment,
-      "Augmentation: none, cifar, imagenet or steps joined by + (see --help-all); if not "
-      "given, cifar, or none where the cache holds variants that ingest --augment "
-      "made at random");
+  data.add_option("--selection", t.data.selection, "Selection of winnow dedup to use");
+  data.add_option("--augment", o.given.augment,
+                  "Augmentation: none, cifar, imagenet or steps joined by + (see --help-all); "
+                  "default: cifar, or none if the cache holds random variants of ingest --augment");
   data.add_option("--sampling", o.given.sampling,
                   "How often an epoch has each training sample. uniform: once; balanced: all "
                   "classes equally often; repeat-factor: those of rare classes more often; "
@@ -91,8 +89,8 @@ Verb add_data_flags(Verb verb, TrainChoice& o) {
                   "for classes it leaves out, 0: the class is ignored");
   add_shuffle_flags(data, t.data.sampling.shuffle);
   data.add_option("--holdout", t.data.holdout,
-                  "Share of the training samples to validate on instead of training on them, cut "
-                  "by duplicate group; the test split is left alone then")
+                  "Share of the training samples to validate on instead of training on them, split "
+                  "by duplicate group; the test split is not used then")
       .check(real_in(0.0, 0.9))
       .show_default();
   data.add_option("--image-size", t.data.image_side_px,
@@ -113,8 +111,8 @@ void add_start_flags(Verb verb, TrainChoice& o) {
   train::TrainOptions& t = o.train;
   const Verb start = verb.add_group("Start");
   start.add_option("--init-from", t.start.init_from,
-                   "Begin with the weights of this safetensors file, named as torchvision's; the "
-                   "last layer begins anew where the classes differ");
+                   "Start from the weights of this safetensors file, named as torchvision's; the "
+                   "last layer starts anew if the classes differ");
   start.add_option("--freeze", o.given.frozen,
                    "Do not train tensors whose names match these patterns (* stands for any "
                    "characters), nor their running statistics");
@@ -135,35 +133,35 @@ void add_batch_flags(Verb recipe, train::BatchOptions& batch) {
       .check(whole_in(0, train::kMostMicroBatch))
       .show_default();
   recipe.add_flag("--sync-bn", batch.sync_bn,
-                  "Batch-norm statistics of the whole batch, over all micro-batches of all ranks, "
+                  "Batch norm statistics over the whole batch: all micro-batches of all ranks, "
                   "which are computed at once");
 }
 
 void add_loss_flags(Verb recipe, train::LossOptions& loss) {
   recipe
       .add_option("--loss", loss.name,
-                  "What is minimised: cross_entropy, or over the sigmoid of each class bce or "
-                  "focal, or without labels barlow_twins (see --help-all)")
+                  "Loss: cross_entropy; bce or focal on the sigmoid of each class; barlow_twins "
+                  "without labels (see --help-all)")
       .show_default();
   recipe
       .add_option("--focal-gamma", loss.focal_gamma,
-                  "focal: how little what is right already counts")
+                  "focal: gamma, which down-weights easy samples")
       .check(real_in(0.0, train::kMostFocalGamma))
       .show_default();
   recipe
       .add_option("--focal-alpha", loss.focal_alpha,
-                  "focal: share of a sample's own class, the others' is 1 less it; below 0: all "
-                  "count 1")
+                  "focal: alpha, the weight of a sample's own class; the others weigh 1 - alpha; "
+                  "below 0: all weigh 1")
       .check(real_in(-1.0, 1.0))
       .show_default();
   recipe
       .add_option("--redundancy", loss.redundancy,
-                  "barlow_twins: weight of what different numbers of a projection have in common")
+                  "barlow_twins: weight of the off-diagonal term, the correlations between numbers "
+                  "of a projection")
       .check(real_in(train::kLeastRedundancy, train::kMostRedundancy))
       .show_default();
   recipe
-      .add_option("--projection", loss.projection,
-                  "barlow_twins: how many numbers two views of an image are compared by")
+      .add_option("--projection", loss.projection, "barlow_twins: size of the projection of a view")
       .check(whole_in(1, train::kMostProjection))
       .show_default();
   recipe.add_flag("--allow-unlabelled", loss.allow_unlabelled,
@@ -249,15 +247,14 @@ void add_all_reduce_flags(Verb group, train::AllReduceOptions& all_reduce,
       .show_default();
   group.on_flag(
       "--bf16-gradients", [&all_reduce] { all_reduce.wire = comm::Wire::kBF16; },
-      "Ranks tell each other gradients and running statistics in bf16: half the bytes; sums are in "
+      "Send gradients and running statistics between ranks in bf16: half the bytes; sums are in "
       "f32, and rounded at each hop");
-  group.add_flag(
-      "--error-feedback", all_reduce.error_feedback,
-      "With --bf16-gradients: what a rank's own gradients lose in rounding it adds to those of the "
-      "next step; forgotten at each checkpoint");
+  group.add_flag("--error-feedback", all_reduce.error_feedback,
+                 "With --bf16-gradients: error feedback. A rank adds the rounding error of its "
+                 "gradients to those of the next step; reset at each checkpoint");
   group.add_flag("--comm-checksum", all_reduce.checksums,
-                 "A checksum goes with each message between ranks; one that arrives damaged ends "
-                 "the run and names its two ranks");
+                 "Send a checksum with each message between ranks; a damaged message ends the run "
+                 "with an error that names both ranks");
   group
       .add_option("--bucket-size", bucket_kib,
                   "KiB of gradients reduced at a time; 0: 1024, with --schedule auto on several "
@@ -270,17 +267,16 @@ void add_all_reduce_flags(Verb group, train::AllReduceOptions& all_reduce,
 void add_execution_flags(Verb verb, TrainChoice& o) {
   train::TrainOptions& t = o.train;
   const Verb execution = verb.add_group("Execution");
-  execution.add_option("--backend", t.execution.backend, "What computes").show_default();
+  execution.add_option("--backend", t.execution.backend, "Backend that computes").show_default();
   execution.add_option("--dtype", o.given.dtype, "Precision of activations")
       .one_of({"f32", "bf16", "f16", "tf32"})
       .show_default();
   execution
       .add_option("--loss-scale", o.given.loss_scale,
-                  "With --dtype f16: what gradients are computed times, a power of two; auto: from "
-                  "65536 on it halves where they overflow, which repeats the step, and doubles "
-                  "after 2000 steps without")
+                  "With --dtype f16: the loss scale, a power of two; auto: starts at 65536, halves "
+                  "on overflow, which repeats the step, and doubles after 2000 steps without one")
       .show_default();
-  execution.add_option("--threads", o.threads, "Cores a rank uses; 0: its share of the machine")
+  execution.add_option("--threads", o.threads, "CPU cores per rank; 0: its share of the machine")
       .check(cores())
       .show_default();
   execution
@@ -322,8 +318,8 @@ void add_evaluation_flags(Verb group, train::EvaluationOptions& evaluation) {
                    "winnow eval --tta");
   group
       .add_option("--early-stop", evaluation.patience,
-                  "End after so many evaluations in which --keep-best's metric was no better; 0: "
-                  "do not")
+                  "Early stopping: end after so many evaluations in which --keep-best's metric did "
+                  "not improve; 0: never")
       .check(whole_in(0, kMostCount))
       .show_default();
 }
@@ -363,7 +359,7 @@ void add_pause_flags(Verb group, train::RunOptions& run) {
       .show_default();
   group
       .add_option("--max-steps", run.max_steps,
-                  "Stop after so many steps, counted from the run's first; 0: at the end")
+                  "Stop after so many steps, counted from the run's first; 0: no limit")
       .check(whole_in(0, kMostCount))
       .show_default();
   add_evaluation_flags(group, run.evaluation);

@@ -43,16 +43,16 @@ comm::Communicator& watched(std::optional<health::WatchedCommunicator>& own, hea
 void add_health_flags(Verb group, HealthFlags& flags) {
   group
       .add_option("--stall-warning", flags.stall_s,
-                  "Seconds that ranks wait for another, or for a disk, before it is said who waits "
-                  "for whom and why, on stderr and in health/HOST.log of --out; 0: ranks tell each "
-                  "other nothing, and no job ends by --hang-timeout")
+                  "Seconds without progress before a warning says which rank waits for which, or "
+                  "for a disk, and why, on stderr and in health/HOST.log of --out; 0: no "
+                  "heartbeats between ranks, and no --hang-timeout")
       .check(real_in(0.0, 1e6))
       .show_default();
   group
-      .add_option("--hang-timeout", flags.hang_s,
-                  "Seconds in which no rank gets on before all end, with exit code 75 where there "
-                  "is a checkpoint to go on from, else 1; after 60 at most where a rank's process "
-                  "is gone; 0: never")
+      .add_option(
+          "--hang-timeout", flags.hang_s,
+          "Seconds without progress of any rank before the job ends, with exit code 75 if there is "
+          "a checkpoint to resume from, else 1; at most 60 if a rank's process is gone; 0: never")
       .check(real_in(0.0, 1e7))
       .show_default();
 }
@@ -64,15 +64,15 @@ TrainHealth::TrainHealth(const HealthFlags& flags, const fs::path& run, const Se
   comm::on_all(session.comm, [&] {
     if (flags.hang_s == 0 || flags.hang_s >= flags.stall_s) return;
     throw UsageError(
-        fmt::format("--hang-timeout {} is shorter than --stall-warning {}: nobody "
-                    "would be told before all end; make it longer, or 0",
+        fmt::format("--hang-timeout {} is shorter than --stall-warning {}: the job would end "
+                    "without a warning; make it longer, or 0",
                     flags.hang_s, flags.stall_s));
   });
   health::Circle circle = health::join(session.comm);
   if (!circle.why_not.empty()) {
-    say_line(
-        fmt::format("winnow: rank {}: {}; the run goes on, and nobody is told if this rank hangs",
-                    session.comm.rank(), circle.why_not));
+    say_line(fmt::format(
+        "winnow: rank {}: {}; the run goes on, and a hang of this rank will not be reported",
+        session.comm.rank(), circle.why_not));
   }
   const int rank = session.comm.rank();
   const std::string host = circle.members[static_cast<std::size_t>(rank)].host;

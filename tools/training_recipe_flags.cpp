@@ -228,9 +228,8 @@ void add_training_recipe_flags(Verb train, TakenRecipe& taken) {
               refuse_value("--recipe", error.what());
             }
           },
-          "Flags that go together (see --help-all); those given beside it stand. own: those that "
-          "go "
-          "with the net, for this batch and these epochs; none: the plain defaults")
+          "Flags that go together (see --help-all); flags that are given take precedence. own: the "
+          "net's default recipe, for this batch and these epochs; none: the plain defaults")
       .show_default(kOwn)
       .even_if_not_given();  // also if it is not given, and for a verb that is not called
   train.on_switch(
@@ -243,7 +242,7 @@ void add_training_recipe_flags(Verb train, TakenRecipe& taken) {
         print_and_end(fmt::format("# {}\n# {}\n{}{}", net_list_head(), net_row(net, side_px),
                                   as_comments(borders_of(train, net, side_px)), shown(train)));
       },
-      "Print the net's size and cost and the command that --recipe comes to, and train nothing");
+      "Print the net's size and cost and the equivalent command without --recipe; train nothing");
 }
 
 void take_own_recipe(Verb train, TakenRecipe& taken, comm::Communicator& comm) {

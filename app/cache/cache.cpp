@@ -61,9 +61,9 @@ std::string part_in_words(const CopyRow& row) {
   if (!some.all()) {
     return fmt::format(" (partitions {} to {} of {})", some.begin, some.end - 1, some.of);
   }
-  if (row.ids) return fmt::format(" (of {} of {} inputs)", *row.ids, row.of_ids);
+  if (row.ids) return fmt::format(" (of {} of {})", *row.ids, count_of(row.of_ids, "input"));
   if (row.shards == row.of) return {};
-  return fmt::format(" ({} of {} shards)", row.shards, row.of);
+  return fmt::format(" ({} of {})", row.shards, count_of(row.of, "shard"));
 }
 
 std::string in_words(const CopyRow& row) {

@@ -31,12 +31,11 @@ void run_compact(const CompactRequest& o, Session& session) {
   const double rate = static_cast<double>(result.kept_here) / std::max(result.seconds, 1e-9);
   const std::uint64_t before = bytes_of(cache.manifest());
   const std::uint64_t bytes = bytes_of(result.manifest);
+  say(session, fmt::format("{} kept, {} left out, in {:.1f} s, {:.0f} a second: {} MiB of {}",
+                           count_of(result.kept, "sample"), grouped(result.removed), result.seconds,
+                           rate, grouped(bytes >> 20), grouped(before >> 20)));
   say(session,
-      fmt::format("{} samples kept, {} left out, in {:.1f} s, {:.0f} a second: {} MiB of {}",
-                  grouped(result.kept), grouped(result.removed), result.seconds, rate,
-                  grouped(bytes >> 20), grouped(before >> 20)));
-  say(session,
-      fmt::format("cache: {}; the selections of {} are for that one and were not taken along",
+      fmt::format("cache: {}; selections of {} were not copied, because they only fit that cache",
                   o.out.string(), o.cache.string()));
   if (!o.json) return;
   const Json json{{"schema", "winnow.compact/1"},

@@ -270,9 +270,9 @@ void run_compare(const CompareRequest& o, Session& session) {
   name_apart(page.views, o.runs);
   page.folds > 0 ? evaluate_folds(o, session, page) : evaluate_runs(o, session, page);
   if (const std::size_t left_out = keep_common_images(page.runs); left_out > 0) {
-    say(session, fmt::format("compared on the images that all runs have; {} of one run's are left "
-                             "out, as others have them elsewhere",
-                             grouped(left_out)));
+    say(session,
+        fmt::format("compared on the images that all runs have; up to {} of a run left out",
+                    count_of(left_out, "image is", "images are")));
   }
   page.comparison = compare(page.runs, page.margin);
   tell(page, session);

@@ -81,9 +81,11 @@ std::vector<std::string> hashes_for(const ChoiceOptions& flags) {
 void say_if_small(const Session& session, const std::string& hash, int threshold) {
   const int usual = dedup::usual_threshold(hash);
   if (threshold <= 0 || 5 * threshold > usual) return;
-  say(session, fmt::format("{} bits are few for {}, whose codes are long: equal pictures alone are "
-                           "so near; {} are usual",
-                           threshold, hash, usual));
+  say(session,
+      fmt::format("{} small for {}, whose codes are long: only equal pictures are that near; "
+                  "the usual threshold is {}",
+                  count_of(static_cast<std::uint64_t>(threshold), "bit is", "bits are"), hash,
+                  usual));
 }
 
 Settled settle_choice(const Session& session, const ChoiceOptions& flags,
@@ -106,9 +108,10 @@ Settled settle_choice(const Session& session, const ChoiceOptions& flags,
     return {hashes.front(), dedup::usual_threshold(hashes.front()), chosen_by, links};
   }
   if (is_auto && hashes.size() < stored.size()) {
-    say(session, fmt::format("{} images are many for codes of more than 64 bits, so these are not "
-                             "compared unless --hash names them",
-                             grouped(images)));
+    say(session,
+        fmt::format("{} images: codes of more than 64 bits are not compared for so many, unless "
+                    "--hash names them",
+                    grouped(images)));
   }
   auto chosen = dedup::measure_and_choose(columns, hashes, demand, links, shown);
   if (!chosen) {
@@ -117,9 +120,9 @@ Settled settle_choice(const Session& session, const ChoiceOptions& flags,
             0,
             chosen_by,
             links,
-            {fmt::format("no stored hash has {} among {} images, so only equal files and "
-                         "pixels are taken for duplicates",
-                         wanted(demand), grouped(images))}};
+            {fmt::format("no stored hash has {} among {}, so only equal files and pixels count as "
+                         "duplicates",
+                         wanted(demand), count_of(images, "image"))}};
   }
   Settled settled{chosen->choice.hash,
                   chosen->choice.threshold,
@@ -132,18 +135,20 @@ Settled settle_choice(const Session& session, const ChoiceOptions& flags,
 
 std::string in_words(const HashAndThreshold& choice, const dedup::Demand& demand) {
   std::string words =
-      fmt::format("{} within {} bits of {}: ", choice.hash, choice.threshold, choice.bits);
+      fmt::format("{} within {} of {}: ", choice.hash,
+                  count_of(static_cast<std::uint64_t>(choice.threshold), "bit"), choice.bits);
   switch (choice.reason) {
     case ThresholdReason::kFewImages:
-      words += fmt::format("usual for it, as {} images are too few to measure by",
-                           grouped(choice.images));
+      words += fmt::format("its usual threshold, because {} too few to measure it",
+                           count_of(choice.images, "image is", "images are"));
       break;
     case ThresholdReason::kNoPairs:
-      words += fmt::format("usual for it, as no two of {} images are near enough to judge by",
-                           grouped(choice.images));
+      words +=
+          fmt::format("its usual threshold, because no two of {} are near enough to measure it",
+                      count_of(choice.images, "image"));
       break;
     case ThresholdReason::kRisk:
-      words += fmt::format("{} among {} images", wanted(demand), grouped(choice.images));
+      words += fmt::format("{} among {}", wanted(demand), count_of(choice.images, "image"));
       break;
     case ThresholdReason::kPrecision:
     case ThresholdReason::kSearchLimit:
@@ -152,7 +157,7 @@ std::string in_words(const HashAndThreshold& choice, const dedup::Demand& demand
       break;
   }
   if (choice.reason == ThresholdReason::kSearchLimit) {
-    words += fmt::format("; more than {} bits were not looked at", choice.threshold);
+    words += fmt::format("; larger distances than {} bits were not searched", choice.threshold);
   }
   const std::string finds = dedup::finds_in_words(choice.hash, choice.threshold);
   return finds.empty() ? words : words + "; of edited photos it " + finds;
@@ -162,17 +167,18 @@ std::string in_words(const dedup::Alike& alike) {
   const std::string what =
       alike.by_class
           ? fmt::format(
-                "of {} pairs within {} bits, which chance alone would allow, about {} are "
-                "false by their labels",
+                "about {2} of {0} pairs within {1} bits are false by their labels, although chance "
+                "alone would allow that threshold",
                 grouped(alike.pairs), alike.allowed,
                 grouped(static_cast<std::uint64_t>(std::llround(alike.expected))))
           : fmt::format(
-                "chance alone would allow {} bits, but {} pairs are between that and {}, "
-                "where chance makes {:.0f}",
+                "chance alone would allow {} bits, but {} pairs are between that and {}, where "
+                "chance explains {:.0f}",
                 alike.allowed, grouped(alike.pairs), alike.beyond, alike.expected);
   return fmt::format(
-      "warning: these pictures are more alike than strangers are ({}), so codes alone are unsafe "
-      "beyond this threshold: look at pairs with winnow review, or take --hash exact",
+      "warning: many images here look alike, so codes alone are unreliable beyond this threshold "
+      "({}): "
+      "look at pairs with winnow review, or use --hash exact",
       what);
 }
 

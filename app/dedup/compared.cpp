@@ -43,34 +43,35 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
   if (what.look_alikes > 0) {
     say(session,
         fmt::format(
-            "verify: {} pairs look alike but are not shown to be copies (pages of one layout, "
-            "shots of one place): {}",
-            grouped(what.look_alikes),
-            what.is_answer ? "they are left out"
-                           : "nothing is removed for them (--list-look-alikes)"));
+            "verify: {} alike but {} not shown to be copies (pages of one layout, shots of one "
+            "place): {}",
+            count_of(what.look_alikes, "pair looks", "pairs look"),
+            what.look_alikes == 1 ? "is" : "are",
+            what.is_answer ? "left out" : "nothing is removed for that (--list-look-alikes)"));
   }
-  say(session,
-      fmt::format("verify: {} pairs of {} compared show the same picture; {} with near {} codes do "
-                  "not, and are rejected",
-                  grouped(counts.verified), grouped(counts.candidates), grouped(what.refused),
-                  hash));
+  say(session, fmt::format("verify: {} compared: {} one picture; {} with near {} codes rejected",
+                           count_of(counts.candidates, "candidate pair"),
+                           count_of(counts.verified, "pair shows", "pairs show"),
+                           grouped(what.refused), hash));
   if (what.undecided > 0) {
-    say(session, fmt::format("verify: {} pairs have too few details to compare, so their {} codes "
-                             "decide",
-                             grouped(what.undecided), hash));
+    say(session, fmt::format("verify: {} too few details to compare, so {} codes decide",
+                             count_of(what.undecided, "pair has", "pairs have"), hash));
   }
   if (what.looked_closer > 0) {
-    say(session, fmt::format("verify: {} doubtful pairs were compared at a larger size, too",
-                             grouped(what.looked_closer)));
+    say(session,
+        fmt::format("verify: {} also compared at a larger size",
+                    count_of(what.looked_closer, "doubtful pair was", "doubtful pairs were")));
   }
   if (what.skipped > 0) {
-    say(session, fmt::format("verify: {} doubtful pairs were compared as thumbnails alone, because "
-                             "eight others of their pictures were likelier",
-                             grouped(what.skipped)));
+    say(session,
+        fmt::format("verify: {} only compared as thumbnails, because eight others of their "
+                    "pictures were likelier",
+                    count_of(what.skipped, "doubtful pair was", "doubtful pairs were")));
   }
   if (what.collages > 0) {
-    say(session, fmt::format("verify: {} pictures are collages of others, and copies of none",
-                             grouped(what.collages)));
+    say(session, fmt::format("verify: {}, and no copies",
+                             count_of(what.collages, "picture is a collage of others",
+                                      "pictures are collages of others")));
   }
   say(session,
       what.kept.least.only_shown
@@ -153,8 +154,8 @@ std::string why_not_looked_at(std::span<const std::uint32_t> rows,
                               const dedup::ColumnSource& columns, const Images& images) {
   if (rows.size() > kMostUnasked) {
     return fmt::format(
-        "{} images are too many to look at unasked: crops, frames and turned copies "
-        "are found with --verify, in some {} minutes of a core",
+        "pictures of {} images are not compared unless asked for: --verify finds crops, frames and "
+        "turned copies, in about {} minutes of a core",
         grouped(rows.size()), grouped(rows.size() / 60'000));
   }
   const dedup::Fingerprints sizes = columns({"widths_px", "heights_px"});
@@ -165,8 +166,8 @@ std::string why_not_looked_at(std::span<const std::uint32_t> rows,
           : dedup::landmarks_a_picture(rows, dedup::pictures_of(sizes, images.thumbnails));
   if (details >= kLeastDetails) return {};
   return fmt::format(
-      "pictures with so few details (some {:.0f} landmarks) are compared by codes "
-      "alone unless --verify asks for more",
+      "pictures with so few details (about {:.0f} landmarks) are only compared by codes unless "
+      "--verify is given",
       details);
 }
 
@@ -225,10 +226,11 @@ void take_few_by_pixels(const Session& session, const ChoiceOptions& choice,
       dedup::matchable_rows(columns({"quality"}), options.hash, options.matching.least_quality)
           .size();
   if (count == 0 || count >= dedup::kFewestToFit) return;
-  say(session, fmt::format("{} images are too few to tell whose codes are near by chance, so only "
-                           "equal files and pixels are taken for duplicates: --hash {} takes near "
-                           "codes, too, and --verify compares the pictures",
-                           grouped(count), options.hash));
+  say(session,
+      fmt::format("{} too few to tell which codes are near by chance, so only equal files and "
+                  "pixels count as duplicates: --hash {} also compares codes, --verify the "
+                  "pictures",
+                  count_of(count, "image is", "images are"), options.hash));
   options.hash = dedup::kExact;
   options.threshold = 0;
 }
@@ -275,8 +277,8 @@ dedup::LinksWithEvidence settle_links(const Session& session, const ComparedBy& 
   if (!looks) {
     if (choice.verify && images.thumbnails && options.hash != dedup::kExact) {
       say(session,
-          "pictures are not compared: codes take pages, cards and screens of one layout "
-          "for copies");
+          "pictures are not compared: by codes, pages, cards and screens of one layout count as "
+          "copies");
     }
     if (!features.any()) take_few_by_pixels(session, choice, columns, options);
     return {std::move(links)};

@@ -61,9 +61,9 @@ void refuse_leaks(const dedup::Result& result) {
     pairs += (pairs.empty() ? "" : ", ") + std::to_string(leak.samples_in_b) + " of " +
              std::string(split_name(leak.b)) + " are in " + std::string(split_name(leak.a));
   }
-  throw RefusedError("splits share pictures (" + pairs +
-                     "); drop them from train or from evaluation, or move them to one split, with "
-                     "--on-leak");
+  throw RefusedError(
+      "splits share pictures (" + pairs +
+      "); with --on-leak, drop them from train or from evaluation, or move them to one split");
 }
 
 }  // namespace winnow::app

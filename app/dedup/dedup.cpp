@@ -42,8 +42,9 @@ void check_search(const DedupRequest& o, const Session& session, const dedup::Co
         "machine: please report it with the output of winnow info {} --json",
         check.missing.size(), check.edges, check.wrong.size(), o.cache.string()));
   }
-  say(session, fmt::format("self-check: {} images compared with every other, {} pairs, as found",
-                           grouped(check.queries), grouped(check.edges)));
+  say(session,
+      fmt::format("self-check: {} compared with every other: the same {} as the search found",
+                  count_of(check.queries, "image"), count_of(check.edges, "pair")));
 }
 
 // Where the lists go, and whether a selection is kept.
@@ -126,7 +127,7 @@ dedup::Options checked(const DedupRequest& o) {
   check_reviews(deciding.flags.constraints.reviews);
   check_features(deciding.features, deciding.flags.choice);
   if (deciding.features.any() && is_data_set(o.cache)) {
-    throw UsageError("--features are of a cache, and " + o.cache.string() +
+    throw UsageError("--features need a cache, and " + o.cache.string() +
                      " is a data set; ingest it first, then winnow embed");
   }
   if (deciding.features.any() && deciding.self_check > 0) {

@@ -26,12 +26,13 @@ dedup::LinkSource links_by(const dedup::FeatureTable& table, const Session& sess
 
 void check_features(const FeatureOptions& flags, const ChoiceOptions& choice) {
   if (!flags.any()) return;
-  if (flags.name.empty()) throw UsageError("--cosine is of --features NAME; name some");
+  if (flags.name.empty()) throw UsageError("--cosine needs --features NAME");
   pipeline::check_features_name(flags.name);
   if (!flags.cosine) {
     throw UsageError(
-        "say by --cosine how near duplicates are by --features, as 0.97; nets differ too much for "
-        "a value that suits all: list pairs with --list-pairs and look");
+        "--features needs --cosine, the smallest cosine of duplicates, such as 0.97. No value "
+        "suits "
+        "all nets: list pairs with --list-pairs and look");
   }
   dedup::distance_of_cosine(*flags.cosine);
   if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision) {

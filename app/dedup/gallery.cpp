@@ -55,7 +55,7 @@ void check_folder_of(const std::filesystem::path& path, const std::string& what)
 void check_report_path(const std::filesystem::path& path) {
   if (path.empty()) return;
   if (path == "-") {
-    throw UsageError("--report - names no file: a page is not printed; name one, as page.html");
+    throw UsageError("--report needs a file, such as page.html: a page is not printed");
   }
   check_folder_of(path, "the report");
   std::error_code ignored;

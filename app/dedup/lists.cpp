@@ -85,12 +85,14 @@ void tell_repeated(const Session& session, const Deduplicated& what, bool refuse
     const auto i = static_cast<std::size_t>(split);
     if (what.result.repeated[i] == 0) continue;
     const std::string_view name = split_name(split);
-    say(session, fmt::format("{} {} samples have a duplicate in {} itself; they {}",
-                             grouped(what.result.repeated[i]), name, name,
+    say(session, fmt::format("{} a duplicate in {} itself; {}",
+                             count_of(what.result.repeated[i], fmt::format("{} sample has", name),
+                                      fmt::format("{} samples have", name)),
+                             name,
                              !what.options.policy.thin[i]
-                                 ? fmt::format("stay (--thin {} removes them)", name)
+                                 ? fmt::format("kept (--thin {} removes them)", name)
                              : refused ? "would be removed"
-                                       : "are removed"));
+                                       : "removed"));
   }
 }
 
@@ -110,44 +112,46 @@ void tell_issues(const Session& session, const Deduplicated& what, bool refused)
 
 void tell(const Session& session, const Deduplicated& what, bool refused) {
   const dedup::Result& result = what.result;
-  say(session, fmt::format("{} groups of duplicates; {} samples {}removed, {} kept",
-                           grouped(result.groups.size()), grouped(result.removed),
-                           refused ? "would be " : "", grouped(result.kept)));
+  say(session,
+      fmt::format("{} of duplicates; {} {}removed, {} kept",
+                  count_of(result.groups.size(), "group"), count_of(result.removed, "sample"),
+                  refused ? "would be " : "", grouped(result.kept)));
   for (const dedup::LeakCount& leak : result.leaks) {
-    say(session, fmt::format("leak: {} {} samples have a duplicate in {} ({} groups)",
-                             grouped(leak.samples_in_b), split_name(leak.b), split_name(leak.a),
-                             grouped(leak.groups)));
+    say(session,
+        fmt::format("leak: {} a duplicate in {} ({})",
+                    count_of(leak.samples_in_b, fmt::format("{} sample has", split_name(leak.b)),
+                             fmt::format("{} samples have", split_name(leak.b))),
+                    split_name(leak.a), count_of(leak.groups, "group")));
   }
   tell_repeated(session, what, refused);
   if (result.moved > 0) {
-    say(session, fmt::format("{} samples {}moved to another split", grouped(result.moved),
+    say(session, fmt::format("{} {}moved to another split", count_of(result.moved, "sample"),
                              refused ? "would be " : ""));
   }
   if (result.conflicts > 0) {
-    say(session, fmt::format("{} groups carry labels that differ{} (look at them with --report, "
-                             "or winnow review)",
-                             grouped(result.conflicts),
+    say(session, fmt::format("{} different labels{} (look at them with --report, or winnow review)",
+                             count_of(result.conflicts, "group has", "groups have"),
                              result.near_conflicts == 0
                                  ? std::string()
-                                 : fmt::format("; in {} images are merely near, and one of each "
-                                               "label stays (where folders are no classes, read "
-                                               "with --labels none)",
+                                 : fmt::format("; {} of them are only near duplicates, and one "
+                                               "image of each label stays (if folders are not "
+                                               "classes, use --labels none)",
                                                grouped(result.near_conflicts))));
   }
   if (result.chains > 0) {
     const bool are_stars = dedup::group_kind(what.options) == dedup::GroupKind::kStars;
     say(session,
-        fmt::format("{} groups are chains: some of their images {} (see --list-groups{})",
-                    grouped(result.chains),
+        fmt::format("{}: some of their images {} (see --list-groups{})",
+                    count_of(result.chains, "group is a chain", "groups are chains"),
                     what.options.matching.verified ? "match others of the group, but not all"
                                                    : "are further apart than the threshold",
                     are_stars ? "; each that is removed matches the one that stays"
                               : ", and --groups stars"));
   }
   if (result.low_quality > 0) {
-    say(session, fmt::format("{} images with too little in them to match were set apart (see "
-                             "--list-blank)",
-                             grouped(result.low_quality)));
+    say(session, fmt::format("{} too little detail to match and {} not compared (see --list-blank)",
+                             count_of(result.low_quality, "image has", "images have"),
+                             result.low_quality == 1 ? "was" : "were"));
   }
   tell_issues(session, what, refused);
   report_constraints(session, what.options, result);

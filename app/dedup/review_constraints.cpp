@@ -13,7 +13,7 @@ namespace {
 void check_globs(const Session& session, const dedup::Precedence& precedence) {
   for (const auto& glob : precedence.prefer) {
     if (glob.images == 0) {
-      say(session, fmt::format("no image has a name that fits --prefer '{}'", glob.text));
+      say(session, fmt::format("no image matches --prefer '{}'", glob.text));
     }
   }
   for (const auto& glob : precedence.protect) {
@@ -70,15 +70,14 @@ void apply_constraints(const Session& session, const ReviewConstraints& constrai
 
 void report_constraints(const Session& session, const dedup::Decided& decided) {
   say(session,
-      fmt::format("{} judgement{} obeyed{}", grouped(decided.judgements),
-                  decided.judgements == 1 ? "" : "s",
+      fmt::format("{} applied{}", count_of(decided.judgements, "judgement"),
                   decided.unknown == 0 ? ""
-                                       : fmt::format("; {} of the images they name are not here",
-                                                     grouped(decided.unknown))));
+                                       : fmt::format("; {} that they name {} not here",
+                                                     count_of(decided.unknown, "image"),
+                                                     decided.unknown == 1 ? "is" : "are")));
   if (decided.equal > 0) {
-    say(session, fmt::format("{} images are said to differ from one of equal pixels, and stay with "
-                             "it",
-                             grouped(decided.equal)));
+    say(session, fmt::format("{} called different from one with equal pixels; they stay together",
+                             count_of(decided.equal, "image is", "images are")));
   }
 }
 
@@ -86,23 +85,22 @@ void report_constraints(const Session& session, const dedup::Options& options,
                         const dedup::Result& result) {
   if (options.decided) report_constraints(session, *options.decided);
   if (result.dropped_by_review + result.spared_by_review > 0) {
-    say(session, fmt::format("judged by themselves: {} images are dropped, and {} stay in spite of "
-                             "their issues",
-                             grouped(result.dropped_by_review), grouped(result.spared_by_review)));
+    say(session, fmt::format("judged on their own: {} dropped, and {} kept in spite of issues",
+                             count_of(result.dropped_by_review, "image is", "images are"),
+                             grouped(result.spared_by_review)));
   }
   if (result.protected_drops > 0) {
-    say(session, fmt::format("{} images that were to be dropped are protected, and stay",
-                             grouped(result.protected_drops)));
+    say(session, fmt::format("{} to be dropped but protected, so kept",
+                             count_of(result.protected_drops, "image was", "images were")));
   }
   if (result.overruled > 0) {
-    say(session, fmt::format("{} images that were to be kept are not: their groups stay in another "
-                             "split (--on-leak), or something else comes before them",
-                             grouped(result.overruled)));
+    say(session, fmt::format("{} to be kept but removed: the group stays in another split "
+                             "(--on-leak), or another image takes precedence",
+                             count_of(result.overruled, "image was", "images were")));
   }
   if (result.protected_leaks > 0) {
-    say(session, fmt::format("leak: {} groups stay in several splits, where their images are "
-                             "protected",
-                             grouped(result.protected_leaks)));
+    say(session, fmt::format("leak: {} in several splits, because their images are protected",
+                             count_of(result.protected_leaks, "group stays", "groups stay")));
   }
 }
 

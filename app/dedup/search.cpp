@@ -85,10 +85,10 @@ void say_alpha_ignored(const Session& session, const pipeline::Cache& cache) {
   }
   if (count == 0) return;
   say(session,
-      fmt::format(
-          "alpha was not looked at when {} was made, and {} count as equal to others by all "
-          "pixels without it; where pictures have alpha, ingest them again",
-          cache.paths().root.string(), count == 1 ? "1 image" : grouped(count) + " images"));
+      fmt::format("{} was made without comparing alpha: {} as equal to others by pixels alone. If "
+                  "your images "
+                  "have alpha, ingest them again",
+                  cache.paths().root.string(), count_of(count, "image counts", "images count")));
 }
 
 bool can_keep_selections(const pipeline::CachePaths& cache) {
@@ -103,8 +103,7 @@ void keep_previous(const Session& session, const pipeline::Cache& cache,
                    const dedup::Selection& next) {
   const auto name = cache.keep_previous(next);
   if (!name) return;
-  say(session,
-      fmt::format("there was another selection '{}'; it is kept as '{}'", next.name, *name));
+  say(session, fmt::format("the previous selection '{}' is kept as '{}'", next.name, *name));
 }
 
 std::optional<dedup::GroupsWithEvidence> groups_beside(const Session& session,

@@ -49,7 +49,7 @@ void run_doctor(const DoctorRequest& o, const Session& session) {
     if (!finding.needed || finding.state != FindingState::kMissing) continue;
     lacks += (lacks.empty() ? "" : ", ") + finding.what;
   }
-  throw Error("winnow cannot work here for want of " + lacks + "; do what the lines above say");
+  throw Error("winnow cannot work here: it lacks " + lacks + "; do what the lines above say");
 }
 
 }  // namespace winnow::app

@@ -69,8 +69,8 @@ Finding convolutions(const MachineFacts& m) {
     return ok("convolutions", found);
   }
   return warning("convolutions", found,
-                 "winnow is tested with oneDNN 2.6, 2.7 and 3: install Debian's again, and unset "
-                 "LD_LIBRARY_PATH where that leads to this one.");
+                 "winnow is tested with oneDNN 2.6, 2.7 and 3: reinstall Debian's, and unset "
+                 "LD_LIBRARY_PATH if it leads to this one.");
 }
 
 Finding cores(const MachineFacts& m) {
@@ -242,7 +242,7 @@ Finding card(const MachineFacts& m) {
                    "built with CUDA.");
   }
   return warning("NVIDIA card", fmt::format("{}, but {}", driver, m.card.problem),
-                 "Training runs on the CPU until that is mended.");
+                 "Training runs on the CPU until that is fixed.");
 }
 
 Finding nccl(const MachineFacts& m) {

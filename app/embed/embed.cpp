@@ -108,16 +108,16 @@ void tell(const EmbedRequest& o, const Session& session, const pipeline::Cache& 
   const std::filesystem::path file = pipeline::features_path(cache.paths(), o.name);
   const std::uint64_t images = cache.manifest().inputs.by_fate.at("ok");
   const std::uint64_t without = images - made.table.size();
-  say(session, fmt::format("features '{}' written: {} of {} images, {} dimensions, {}, {}", o.name,
-                           grouped(made.table.size()), grouped(images), made.table.dimensions,
-                           o.dtype, in_bytes(std::filesystem::file_size(file))));
+  say(session,
+      fmt::format("features '{}' written: {} of {}, {} dimensions, {}, {}", o.name,
+                  grouped(made.table.size()), count_of(images, "image"), made.table.dimensions,
+                  o.dtype, in_bytes(std::filesystem::file_size(file))));
   if (made.left_out > 0) {
-    say(session, fmt::format("{} images have a vector that is all zero, which is near to nothing; "
-                             "they have none now",
-                             grouped(made.left_out)));
+    say(session, fmt::format("{} zero, which is near to nothing, and was left out",
+                             count_of(made.left_out, "vector is", "vectors are")));
   } else if (without > 0) {
-    say(session, fmt::format("{} images have no vector; they are near to nothing by these features",
-                             grouped(without)));
+    say(session, fmt::format("{} no vector and will have no duplicates by these features",
+                             count_of(without, "image has", "images have")));
   }
   if (!o.json) return;
   Json json{{"schema", "winnow.embed/1"},

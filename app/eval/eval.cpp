@@ -129,10 +129,10 @@ train::EvalResult evaluate(const train::EvalOptions& options, Session& session) 
 void tell(const EvalRequest& o, const train::EvalOptions& options, const train::EvalResult& result,
           const Session& session) {
   const Confusion confusion = confusion_of(result);
-  say(session, fmt::format("{}{} accuracy {} on {} images, loss {:.4f}",
+  say(session, fmt::format("{}{} accuracy {} on {}, loss {:.4f}",
                            o.caches.size() > 1 ? options.data.cache.string() + ": " : "",
                            result.split, percent(result.evaluation.top1),
-                           grouped(result.evaluation.samples), result.evaluation.loss));
+                           count_of(result.evaluation.samples, "image"), result.evaluation.loss));
   const train::TestAugmentation* const tta =
       options.data.tta.empty() ? nullptr : &train::find_test_augmentation(options.data.tta);
   if (tta != nullptr) {
@@ -141,13 +141,15 @@ void tell(const EvalRequest& o, const train::EvalOptions& options, const train::
   }
   if (result.evaluation.top1_leak_free) {
     say(session,
-        fmt::format("{} without the {} that have a duplicate in the split train",
-                    percent(*result.evaluation.top1_leak_free), grouped(result.evaluation.leaked)));
+        fmt::format("{} without the {} a duplicate in the split train",
+                    percent(*result.evaluation.top1_leak_free),
+                    count_of(result.evaluation.leaked, "image that has", "images that have")));
   }
   if (const auto& mean = result.evaluation.mean_average_precision) {
-    say(session, fmt::format("{} mean average precision over the classes; an image is right above "
-                             "where one of its labels has the largest logit",
-                             percent(*mean)));
+    say(session,
+        fmt::format("{} mean average precision over the classes; for accuracy, an image is "
+                    "correct if one of its labels has the largest logit",
+                    percent(*mean)));
   }
   tell_confusions(session, result, confusion);
   if (!o.predictions.empty()) {

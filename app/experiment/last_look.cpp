@@ -83,18 +83,19 @@ std::string in_words(const LastLook& look, const std::vector<SweepArm>& arms) {
     }
     with_them += (with_them.empty() ? "" : ", ") + mean_in_percent(arm.top1, "no run");
   }
-  text = fmt::format("test, {} images, once the choice was made: {}", grouped(look.images), text);
+  text =
+      fmt::format("test, {}, evaluated after the choice: {}", count_of(look.images, "image"), text);
   if (look.leaked == 0) {
     text += "; none of them has a duplicate in training";
   } else if (is_leak_free(look.arms.front())) {
-    text += fmt::format("; these without the {} that have a duplicate in training, with them {}",
-                        grouped(look.leaked), with_them);
+    text += fmt::format("; these without the {} a duplicate in training, with them {}",
+                        count_of(look.leaked, "that has", "that have"), with_them);
   } else {
     text += "; all of them have a duplicate in training";
   }
   if (look.looks > 1) {
     text +=
-        fmt::format("; it was looked at for {} different choices by now, so it is no longer unseen",
+        fmt::format("; it was evaluated for {} different choices so far, so it is no longer unseen",
                     grouped(look.looks));
   }
   return text;

@@ -74,17 +74,17 @@ CostEstimate estimate_cost(const std::vector<SweepArm>& arms, std::uint64_t held
 
 std::vector<std::string> in_words(const CostEstimate& cost, int lanes, std::uint64_t memory_left) {
   const std::size_t left = cost.runs - cost.done;
-  std::string runs = fmt::format("{} {}", grouped(cost.runs), cost.runs == 1 ? "run" : "runs");
+  std::string runs = count_of(cost.runs, "run");
   if (cost.shared > 0) {
-    runs += fmt::format(" ({} more would equal one of them, and are not done again)",
-                        grouped(cost.shared));
+    runs += fmt::format(" ({} one of them, not done again)",
+                        count_of(cost.shared, "more equals", "more equal"));
   }
   if (left == 0) return {runs + ", all of them done"};
   if (cost.done > 0) runs += fmt::format(", {} of them done", grouped(cost.done));
   const std::string time =
-      fmt::format("{} images to train on, about {} on {} {}",
-                  grouped(static_cast<std::uint64_t>(cost.images + 0.5)), in_seconds(cost.seconds),
-                  lanes, lanes == 1 ? "lane" : "lanes");
+      fmt::format("{} to train on, about {} on {}",
+                  count_of(static_cast<std::uint64_t>(cost.images + 0.5), "image"),
+                  in_seconds(cost.seconds), count_of(static_cast<std::uint64_t>(lanes), "lane"));
   std::string memory = fmt::format("memory: about {} a lane", in_bytes(cost.lane_bytes));
   if (lanes > 1) {
     memory +=
@@ -102,10 +102,10 @@ void check_memory(const CostEstimate& cost, int lanes, std::uint64_t memory_left
   if (memory_left == kNoMemoryLimit || cost.done == cost.runs) return;
   if (cost.lane_bytes * static_cast<std::uint64_t>(lanes) <= memory_left) return;
   const std::uint64_t fit = memory_left / cost.lane_bytes;
-  const std::string needed =
-      fmt::format("{} {} of about {} each do not fit into {} of memory", lanes,
-                  lanes == 1 ? "lane" : "lanes", in_bytes(cost.lane_bytes), in_bytes(memory_left));
-  throw UsageError(fit == 0 ? needed + "; take a smaller --micro-batch, behind --"
+  const std::string needed = fmt::format("{} of about {} each do not fit into {} of memory",
+                                         count_of(static_cast<std::uint64_t>(lanes), "lane"),
+                                         in_bytes(cost.lane_bytes), in_bytes(memory_left));
+  throw UsageError(fit == 0 ? needed + "; take a smaller --micro-batch, after --"
                             : fmt::format("{}; take --lanes {}", needed, fit));
 }
 
@@ -113,8 +113,8 @@ void check_disk(const CostEstimate& cost, std::uint64_t disk_left) {
   if (cost.done == cost.runs || cost.disk_bytes <= disk_left) return;
   const std::size_t runs = cost.runs - cost.done;
   throw UsageError(fmt::format(
-      "{} runs of about {} each do not fit into {} of disk; free some, or choose another --out",
-      grouped(runs), in_bytes(cost.disk_bytes / runs), in_bytes(disk_left)));
+      "{} of about {} each do not fit into {} of disk; free some, or choose another --out",
+      count_of(runs, "run"), in_bytes(cost.disk_bytes / runs), in_bytes(disk_left)));
 }
 
 }  // namespace winnow::app

@@ -54,7 +54,7 @@ std::string difference_in_brackets(const PairedDifference& difference) {
 std::string versus_control(const ArmResult& result) {
   if (!result.p_control) return "";
   if (*result.p_control > 0.05) {
-    return "; that it is better than removing as many at random is not shown";
+    return "; it was not shown to be better than removing as many at random";
   }
   return result.versus_control->mean > 0 ? "; it is better than removing as many at random"
                                          : "; removing as many at random is better";
@@ -80,7 +80,7 @@ std::string why_small(const std::vector<SweepArm>& arms, const std::vector<ArmRe
       arms[best].name, arms[best].budget, grouped(arms[best].kept), percent(results[best].mean),
       grouped(places.size()), grouped(*judge.most_images));
   if (const auto& loss = results[best].versus_all)
-    text += "; beside all" + difference_in_brackets(*loss);
+    text += "; compared with all" + difference_in_brackets(*loss);
   text += versus_control(results[best]);
   if (places.size() > 1) {
     const std::size_t next = places[1];
@@ -93,16 +93,14 @@ std::string why_small(const std::vector<SweepArm>& arms, const std::vector<ArmRe
 // Why it is better to keep all.
 std::string why_none(const std::vector<SweepArm>& arms, const std::vector<ArmResult>& results,
                      const SweepJudge& judge) {
-  std::string text = fmt::format(
-      "keep all: of no point a loss of {:.2f} points or more is "
-      "excluded{}",
-      100 * judge.margin, of_points(points_of(arms)));
+  std::string text = fmt::format("keep all: no point was shown to lose less than {:.2f} points{}",
+                                 100 * judge.margin, of_points(points_of(arms)));
   for (std::size_t i = 1; i < arms.size(); ++i) {
     if (!results[i].passes_alone || arms[i].is_control()) continue;
     return text +
            fmt::format("; {} alone would pass, so try fewer points, or more --seeds", arms[i].name);
   }
-  return text + "; more --seeds, or a wider --margin, may tell";
+  return text + "; more --seeds, or a wider --margin, may show one";
 }
 
 }  // namespace
@@ -119,14 +117,14 @@ std::optional<std::size_t> recommend(const std::vector<SweepArm>& arms,
 std::string recommendation(const std::vector<SweepArm>& arms, const std::vector<ArmResult>& results,
                            const SweepJudge& judge) {
   if (results.front().runs() == 0) {
-    return "nothing is recommended: no run on all samples came to its end";
+    return "nothing is recommended: no run on all samples finished";
   }
   if (judge.most_images) return why_small(arms, results, judge);
   const bool judged =
       std::ranges::any_of(results, [](const ArmResult& result) { return result.loss.has_value(); });
   if (!judged) {
-    return "nothing is recommended: of one seed nobody can say whether a difference is more than "
-           "chance; give --seeds 3 or more";
+    return "nothing is recommended: with one seed, a difference cannot be told from chance; give "
+           "--seeds 3 or more";
   }
   const std::optional<std::size_t> best = hardest(arms, results);
   if (!best) return why_none(arms, results, judge);

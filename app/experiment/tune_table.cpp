@@ -158,7 +158,7 @@ std::string at_an_end(const TuneArm& arm, const AxisFinding& finding) {
       fmt::format("{}: the best --{}, {:.6g}, is the {} that was tried", arm.name(), axis.flag,
                   finding.best, finding.is_highest ? "highest" : "lowest");
   if (axis.is_drawn() && axis.least < next && next < axis.most) {  // no trial was near this end
-    return what + "; more --trials, or ends about it, tell";
+    return what + "; try more --trials, or a range around it";
   }
   return what +
          fmt::format("; widen it, {} {:.3g}", finding.is_highest ? "up to" : "down to", next);
@@ -220,10 +220,10 @@ std::vector<std::string> advice_of(const TuneArm& arm, const TuneRow& row, const
     return advice;
   }
   if (row.finals_diverged > 0) {
-    advice.push_back(
-        fmt::format("{}: {} of {} final runs of the best setting diverged, so it is at "
-                    "the brink; take a lower rate than its, or a longer warm-up",
-                    arm.name(), row.finals_diverged, row.top1.size()));
+    advice.push_back(fmt::format(
+        "{}: {} of {} of the best setting diverged, so it is close to divergence; take a "
+        "lower rate, or a longer warm-up",
+        arm.name(), row.finals_diverged, count_of(row.top1.size(), "final run")));
   }
   for (const AxisFinding& finding : row.findings) {
     const std::string& flag = finding.axis.flag;

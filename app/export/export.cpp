@@ -25,10 +25,10 @@ void tell(const ExportRequest& o, const pipeline::ExportOptions& options,
           const pipeline::Cache& cache, const pipeline::ExportResult& result, Session& session) {
   const double rate = static_cast<double>(result.samples) / std::max(result.seconds, 1e-9);
   const bool list = options.as == pipeline::ExportAs::kList;
-  say(session,
-      fmt::format("{} samples {} in {:.1f} s, {:.0f} a second: {} files, {} MiB, in {}",
-                  grouped(result.samples), list ? "listed" : "exported", result.seconds, rate,
-                  grouped(result.files), grouped(result.bytes >> 20), o.to.string()));
+  say(session, fmt::format("{} {} in {:.1f} s, {:.0f} a second: {}, {} MiB, in {}",
+                           count_of(result.samples, "sample"), list ? "listed" : "exported",
+                           result.seconds, rate, count_of(result.files, "file"),
+                           grouped(result.bytes >> 20), o.to.string()));
   if (cache.manifest().settings.variants.copies > 1 &&
       (options.as == pipeline::ExportAs::kImageFolder ||
        options.as == pipeline::ExportAs::kWebDataset)) {
@@ -46,16 +46,16 @@ void tell(const ExportRequest& o, const pipeline::ExportOptions& options,
   const pipeline::Manifest& manifest = cache.manifest();
   const std::uint64_t lost = manifest.inputs.total - manifest.inputs.by_fate.at("ok");
   if (options.as == pipeline::ExportAs::kTree && lost > 0) {
-    say(session,
-        fmt::format("{} inputs that were not read, or dropped by the ingest, are in no tree",
-                    grouped(lost)));
+    say(session, fmt::format("{} in no tree, unreadable or dropped by the ingest",
+                             count_of(lost, "input is", "inputs are")));
   }
   if (result.linked + result.copied > 0) {
-    say(session,
-        fmt::format("{} are links, {} copies", grouped(result.linked), grouped(result.copied)));
+    say(session, fmt::format("{}, {}", count_of(result.linked, "link"),
+                             count_of(result.copied, "copy", "copies")));
   }
   for (const std::string& name : result.first_copied) {
-    say(session, fmt::format("  copied: the file of '{}' is gone or not what was ingested", name));
+    say(session,
+        fmt::format("  copied: the file of '{}' is gone or has changed since the ingest", name));
   }
   if (result.copied > result.first_copied.size()) say(session, "  and so on");
   if (!o.json) return;

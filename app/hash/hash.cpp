@@ -89,7 +89,7 @@ void run_hash(const HashRequest& o, const Session& session) {
   }
   if (hashed == 0) throw RefusedError("none of the inputs could be read");
   say(session,
-      fmt::format("{} of {} images hashed", grouped(hashed), grouped(source->entries().size())));
+      fmt::format("{} of {} hashed", grouped(hashed), count_of(source->entries().size(), "image")));
 }
 
 }  // namespace winnow::app

@@ -160,18 +160,19 @@ void index_info(const IndexInfoRequest& o, const Session& session) {
   const auto number = [](const Json& value) { return grouped(value.whole()); };
   const auto text = [](const Json& value) { return printable(value.text()); };
   print(session,
-        fmt::format("{} images, {} MiB, {} version {}, links up to {} bits\n",
-                    number(json["images"]), grouped(json["bytes"].whole() >> 20),
+        fmt::format("{}, {} MiB, {} version {}, links up to {} bits\n",
+                    count_of(json["images"].whole(), "image"), grouped(json["bytes"].whole() >> 20),
                     text(json["hash"]), number(json["hash_version"]), number(json["radius"])));
   if (json["deleted"].whole() > 0) {
-    print(session, fmt::format("{} more are deleted, and gone for good with winnow index compact\n",
-                               number(json["deleted"])));
+    print(session,
+          fmt::format("{} deleted; winnow index compact removes what is deleted for good\n",
+                      count_of(json["deleted"].whole(), "more is", "more are")));
   }
   for (const Json& source : json["sources"]) {
     print(session,
-          fmt::format("source {}: {}, {}, {} images, {} deleted\n", number(source["source"]),
-                      text(source["name"]), text(source["format"]), number(source["images"]),
-                      number(source["deleted"])));
+          fmt::format("source {}: {}, {}, {}, {} deleted\n", number(source["source"]),
+                      text(source["name"]), text(source["format"]),
+                      count_of(source["images"].whole(), "image"), number(source["deleted"])));
   }
   for (const Json& selection : json["selections"]) {
     print(session,

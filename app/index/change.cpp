@@ -44,19 +44,19 @@ dedup::Addition addition_of(const pipeline::Cache& cache, const Session& session
 
 void tell_size(const fs::path& folder, const Session& session) {
   const auto index = dedup::StoredIndex::open(folder);
-  say(session,
-      fmt::format("{}: {} images of {} sources, compared by {}", folder.string(),
-                  grouped(index.live_rows()), grouped(index.sources().size()), index.kind().hash));
+  say(session, fmt::format("{}: {} of {}, compared by {}", folder.string(),
+                           count_of(index.live_rows(), "image"),
+                           count_of(index.sources().size(), "source"), index.kind().hash));
 }
 
 void tell(const Session& session, const dedup::Added& added) {
   if (!added.known.empty()) {
-    say(session,
-        fmt::format("{} of the sources are in the index already", grouped(added.known.size())));
+    say(session, fmt::format("{} already in the index",
+                             count_of(added.known.size(), "source is", "sources are")));
   }
   if (!added.sources.empty()) {
-    say(session, fmt::format("{} images of {} sources added", grouped(added.rows),
-                             grouped(added.sources.size())));
+    say(session, fmt::format("{} of {} added", count_of(added.rows, "image"),
+                             count_of(added.sources.size(), "source")));
   }
 }
 
@@ -131,7 +131,7 @@ void index_merge(const IndexMergeRequest& o, const Session& session) {
 
 void index_compact(const fs::path& folder, const Session& session) {
   const std::uint64_t dropped = dedup::compact_index(folder, session.stop);
-  say(session, fmt::format("{} deleted images dropped", grouped(dropped)));
+  say(session, fmt::format("{} removed for good", count_of(dropped, "deleted image")));
   tell_size(folder, session);
   prepare(folder, session);
 }
@@ -151,7 +151,7 @@ void index_delete(const IndexDeleteRequest& o, const Session& session) {
   const bool nothing = lists && deletion.names.empty() && deletion.ids.empty();
   const std::uint64_t gone =
       nothing ? 0 : dedup::delete_from_index(o.index, deletion, session.stop);
-  say(session, fmt::format("{} images deleted", grouped(gone)));
+  say(session, fmt::format("{} deleted", count_of(gone, "image")));
   tell_size(o.index, session);
   prepare(o.index, session);
 }

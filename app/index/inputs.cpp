@@ -53,11 +53,11 @@ dedup::ThumbnailSource thumbnails_of(const pipeline::Cache& cache,
 void tell(const Session& session, const dedup::StoredIndex::Landmarks& landmarks) {
   if (landmarks.made == 0) return;
   const std::string made =
-      fmt::format("landmarks of {} images were found", grouped(landmarks.made));
+      fmt::format("landmarks of {} were computed", count_of(landmarks.made, "image"));
   say(session, landmarks.not_kept.empty()
                    ? made + " and are kept in the index"
-                   : fmt::format("{}; they are not kept in the index ({}), so they will be looked "
-                                 "for again",
+                   : fmt::format("{}; they are not kept in the index ({}), so they will be "
+                                 "computed again",
                                  made, landmarks.not_kept));
 }
 

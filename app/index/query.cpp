@@ -274,7 +274,7 @@ std::string how_in_words(const IndexQueryRequest& o, int threshold, bool compare
     return fmt::format("by features '{}' from a cosine of {}", o.features.name, *o.features.cosine);
   }
   return compares_pictures ? "by the pictures themselves"
-                           : fmt::format("within {} bits", threshold);
+                           : "within " + count_of(static_cast<std::uint64_t>(threshold), "bit");
 }
 
 }  // namespace
@@ -302,8 +302,8 @@ void index_query(const IndexQueryRequest& o, const Session& session) {
   }
   if (!o.report.empty()) page.write(session, pictures, o.report);
   const std::uint64_t known = answer.known();
-  say(session, fmt::format("{} of {} images have a duplicate in the index", grouped(known),
-                           grouped(answer.asked())));
+  say(session, fmt::format("{} of {} {} a duplicate in the index", grouped(known),
+                           count_of(answer.asked(), "image"), known == 1 ? "has" : "have"));
   if (o.json)
     print(
         session,

@@ -153,8 +153,8 @@ pipeline::PictureOf QueryPage::pictures(const pipeline::PictureOf& of_index) con
 std::string QueryPage::verdict() const {
   std::uint64_t images = 0;
   for (const Input& input : inputs_) images += input.images;
-  return fmt::format("{} of {} images {} a duplicate in the index, {}.", grouped(matches_.size()),
-                     grouped(images), matches_.size() == 1 ? "has" : "have", how_);
+  return fmt::format("{} of {} {} a duplicate in the index, {}.", grouped(matches_.size()),
+                     count_of(images, "image"), matches_.size() == 1 ? "has" : "have", how_);
 }
 
 std::string QueryPage::inputs_table() const {

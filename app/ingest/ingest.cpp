@@ -90,9 +90,10 @@ void tell_estimate(const IngestRequest& o, const std::filesystem::path& out,
                            in_bytes(free), options.target.memory ? "in memory" : "there"));
   say(session, bottleneck(e.times));
   say(session,
-      fmt::format("from {} of {} inputs, ingested in {}; a source that comes from disk "
-                  "later than these did, or a busier machine, takes longer",
-                  grouped(e.sampled_inputs), grouped(e.inputs), in_seconds(e.sampled_seconds)));
+      fmt::format("measured on {} of {} in {}; a source that is not in the disk cache, or a busier "
+                  "machine, takes longer",
+                  grouped(e.sampled_inputs), count_of(e.inputs, "input"),
+                  in_seconds(e.sampled_seconds)));
   if (!o.output.json) return;
   const Json json{{"schema", "winnow.estimate/1"},
                   {"inputs", e.inputs},

@@ -141,13 +141,14 @@ std::string header_of(const PredictPage& page) {
   const PredictReport& report = page.report;
   const std::uint64_t readable = report.by_fate[static_cast<std::size_t>(pipeline::Fate::kOk)];
   std::string verdict =
-      fmt::format("{} images predicted by {}.", grouped(readable), name_html(page.by));
+      fmt::format("{} predicted by {}.", count_of(readable, "image"), name_html(page.by));
   if (readable < report.images) {
-    verdict += fmt::format(" {} inputs could not be read.", grouped(report.images - readable));
+    verdict += fmt::format(" {} could not be read.", count_of(report.images - readable, "input"));
   }
   if (report.without_class > 0) {
-    verdict += fmt::format(" {} images have no class above {}.", grouped(report.without_class),
-                           page.threshold);
+    verdict +=
+        fmt::format(" {} no class above {}.",
+                    count_of(report.without_class, "image has", "images have"), page.threshold);
   }
   return page_header("winnow predict", name_html(page.title), verdict,
                      tile(grouped(readable), "images") +

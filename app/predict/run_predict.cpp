@@ -47,25 +47,27 @@ void tell(const PredictCommand& o, const Session& session, const PredictReport& 
   if (report.was_there) {
     say(session, fmt::format("{} has these predictions already", out));
   }
-  say(session, fmt::format("{} images predicted into {}: {}", grouped(readable), out,
+  say(session, fmt::format("{} predicted into {}: {}", count_of(readable, "image"), out,
                            fmt::join(report.files, ", ")));
   if (report.images > readable) {
-    say(session, fmt::format("{} of {} inputs could not be read: see {}/ledger.jsonl",
-                             grouped(report.images - readable), grouped(report.images), out));
+    say(session,
+        fmt::format("{} of {} could not be read: see {}/ledger.jsonl",
+                    grouped(report.images - readable), count_of(report.images, "input"), out));
   }
   if (report.windows > 0) {
     say(session,
-        fmt::format("{} windows{}{}", grouped(report.windows),
-                    report.flat_windows > 0 ? fmt::format(", {} of one colour and left out",
+        fmt::format("{}{}{}", count_of(report.windows, "window"),
+                    report.flat_windows > 0 ? fmt::format(", {} of one colour and skipped",
                                                           grouped(report.flat_windows))
                                             : "",
-                    o.windows.map.least ? fmt::format(", {} boxes", grouped(report.boxes)) : ""));
+                    o.windows.map.least ? ", " + count_of(report.boxes, "box", "boxes") : ""));
   }
   if (report.map_bytes > 0) {
     say(session, fmt::format("{} of maps in {}/maps", in_bytes(report.map_bytes), out));
   }
   if (report.without_class > 0) {
-    say(session, fmt::format("{} images have no class above {}", grouped(report.without_class),
+    say(session, fmt::format("{} no class above {}",
+                             count_of(report.without_class, "image has", "images have"),
                              o.request.table.threshold));
   }
   if (o.request.table.format == TableFormat::kNpy) {
@@ -78,9 +80,11 @@ void tell(const PredictCommand& o, const Session& session, const PredictReport& 
                              report.machines.size(), fmt::join(report.machines, "; ")));
   }
   if (report.predicted_here > 0 && report.seconds > 0) {
-    say(session, fmt::format("{} {} here in {}, {:.0f} a second", grouped(report.predicted_here),
-                             o.request.windows ? "windows" : "images", in_seconds(report.seconds),
-                             static_cast<double>(report.predicted_here) / report.seconds));
+    say(session,
+        fmt::format("{} here in {}, {:.0f} a second",
+                    count_of(report.predicted_here, o.request.windows ? "window" : "image"),
+                    in_seconds(report.seconds),
+                    static_cast<double>(report.predicted_here) / report.seconds));
   }
   if (o.json) print(session, fmt::format("{}\n", to_json(report).dump()));
 }
@@ -99,12 +103,12 @@ void tell_status(const PredictCommand& o, const Session& session) {
     print(session, fmt::format("{}\n", json.dump()));
   }
   if (status.finished) return say(session, fmt::format("{} is finished", out));
-  say(session, fmt::format("{} of {} tasks done", grouped(status.done), grouped(status.tasks)));
+  say(session, fmt::format("{} of {} done", grouped(status.done), count_of(status.tasks, "task")));
   for (const std::string& worker : status.workers) {
     say(session, fmt::format("at work: {}", worker));
   }
   if (status.workers.empty()) {
-    say(session, "nobody is seen at work; the same command goes on");
+    say(session, "no process is at work; run the same command to resume");
   }
   if (status.seconds_left) {
     say(session, fmt::format("about {} left at this rate", in_seconds(*status.seconds_left)));

@@ -464,10 +464,9 @@ std::string evaluation_section(const RunView& run) {
     correct += count.correct;
   }
   std::string content =
-      paragraph(fmt::format("{} of {} images of {} with a label have the right class, after {} "
-                            "steps.",
-                            grouped(correct), grouped(samples), name_html(evaluation.about.split),
-                            grouped(static_cast<std::uint64_t>(evaluation.about.step))));
+      paragraph(fmt::format("{} of {} of {} correct after {}.", grouped(correct),
+                            count_of(samples, "labelled image"), name_html(evaluation.about.split),
+                            count_of(static_cast<std::uint64_t>(evaluation.about.step), "step")));
   if (evaluation.classes.size() <= kMostClassesDrawn) {
     content += figure("Confusion: a row is a class, a column what it was taken for",
                       matrix_svg(evaluation));

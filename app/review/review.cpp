@@ -188,15 +188,15 @@ dedup::PairSample draw(const ReviewRequest& o, const Session& session, const Sub
 
 // The frame of the page of pictures with issues.
 GalleryFrame issues_frame(const Subject& subject, const GallerySummary& found) {
-  const auto images = grouped(found.images);
   std::uint64_t with_issues = 0;
   for (const dedup::IssuePicture& picture : subject.pictures) with_issues += picture.rows.size();
-  return {.verb = "winnow review",
-          .about = "issues",
-          .verdict = fmt::format("{} of {} images {} an issue.", grouped(with_issues), images,
-                                 with_issues == 1 ? "has" : "have"),
-          .tiles = tile(images, "images") + tile(grouped(with_issues), "with an issue") +
-                   tile(grouped(found.removed), "removed")};
+  return {
+      .verb = "winnow review",
+      .about = "issues",
+      .verdict = fmt::format("{} of {} {} an issue.", grouped(with_issues),
+                             count_of(found.images, "image"), with_issues == 1 ? "has" : "have"),
+      .tiles = tile(grouped(found.images), "images") + tile(grouped(with_issues), "with an issue") +
+               tile(grouped(found.removed), "removed")};
 }
 
 std::string page_of(const ReviewRequest& o, const Subject& subject, const GalleryInput& input,
@@ -256,10 +256,9 @@ void tell_end(const Session& session, const ReviewRequest& o, dedup::LeastQualit
     print(session, fmt::format("{}\n", json.dump()));
     if (session.to.flush) session.to.flush();
   }
-  const auto plural = [](std::uint64_t count) { return count == 1 ? "" : "s"; };
-  throw StoppedError(fmt::format("review ended; {} judgement{} saved in {}, {} {}{} left",
-                                 grouped(site.saved()), plural(site.saved()), log.path().string(),
-                                 grouped(site.left()), noun_of(o), plural(site.left())));
+  throw StoppedError(fmt::format("review ended; {} saved in {}, {} left",
+                                 count_of(site.saved(), "judgement"), log.path().string(),
+                                 count_of(site.left(), noun_of(o))));
 }
 
 // Draws a sample, unless the review has it already, and shows its pairs.
@@ -272,17 +271,18 @@ void show_sample(const ReviewRequest& o, const Session& session, Subject& subjec
   for (const auto& stratum : sample.strata) pairs += stratum.pairs;
   const std::string near =
       subject.options.matching.features.empty()
-          ? fmt::format("within {} bits", sample.threshold)
+          ? "within " + count_of(static_cast<std::uint64_t>(sample.threshold), "bit")
           : fmt::format("from a cosine of {}", dedup::cosine_of_distance(sample.threshold));
-  say(session, fmt::format("{} pairs to judge, drawn from {} {} in {} strata; {} more are of equal "
-                           "files",
-                           grouped(subject.result.groups.size()), grouped(pairs - sample.certain),
-                           near, sample.strata.size(), grouped(sample.certain)));
+  say(session,
+      fmt::format("{} to judge, drawn from {} {} in {}; {} equal files",
+                  count_of(subject.result.groups.size(), "pair"), grouped(pairs - sample.certain),
+                  near, count_of(sample.strata.size(), "stratum", "strata"),
+                  count_of(sample.certain, "more has", "more have")));
   if (subject.compared) {
     say(session,
-        "these pairs are near by codes, to choose a threshold by (winnow tune --review); those "
-        "that "
-        "the pictures linked are shown without --sample, in their groups");
+        "these pairs are near by codes, to choose a threshold (winnow tune --review). Pairs that "
+        "were "
+        "linked by their pictures are shown without --sample, in their groups");
   }
 }
 
@@ -305,9 +305,9 @@ void serve(const ReviewRequest& o, const Session& session, const Subject& subjec
   LocalServer server({.port = o.port},
                      [&](const WebRequest& request) { return site.answer(request); });
   say(session,
-      fmt::format("{} {}s, {} of them to be judged; judgements go into {}", grouped(list.size()),
-                  noun_of(o), grouped(site.left()), log.path().string()));
-  say(session, fmt::format("winnow dedup, index dedup, split and tune obey them with --review {}",
+      fmt::format("{}, {} of them not judged yet; judgements go into {}",
+                  count_of(list.size(), noun_of(o)), grouped(site.left()), log.path().string()));
+  say(session, fmt::format("winnow dedup, index dedup, split and tune apply them with --review {}",
                            log.path().string()));
   say(session, "Open this address in a browser on this machine; Ctrl-C ends the review:");
   say(session, server.address());

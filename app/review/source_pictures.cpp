@@ -18,8 +18,8 @@ std::unique_ptr<datasets::Source> open_as(const std::filesystem::path& path,
       {.format = info.format, .labels = datasets::LabelsFrom::kNone, .allow_empty_classes = true});
   if (source->entries().size() == info.inputs) return source;
   throw UsageError(fmt::format(
-      "{} has {} images, and source '{}' of the cache had {}; it is another, or has changed",
-      path.string(), source->entries().size(), info.name, info.inputs));
+      "{} has {}, and source '{}' of the cache had {}; it is another data set, or has changed",
+      path.string(), count_of(source->entries().size(), "image"), info.name, grouped(info.inputs)));
 }
 
 }  // namespace
@@ -31,10 +31,10 @@ SourcePictures::SourcePictures(const pipeline::Cache& cache, const pipeline::Led
   if (at.empty() && !manifest.shards.empty()) return;
   if (at.size() != manifest.sources.size()) {
     throw UsageError(fmt::format(
-        "{} {}; name its {} data set{}, in the order of winnow info, with --source",
+        "{} {}; name its {}, in the order of winnow info, with --source",
         cache.paths().root.string(),
         manifest.shards.empty() ? "has no pictures of its own" : "was made of other data sets",
-        manifest.sources.size(), manifest.sources.size() == 1 ? "" : "s"));
+        count_of(manifest.sources.size(), "data set")));
   }
   for (std::size_t i = 0; i < at.size(); ++i) {
     sources_.push_back(open_as(at[i], manifest.sources[i]));

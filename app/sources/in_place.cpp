@@ -44,7 +44,7 @@ void fingerprint_in_place(const std::filesystem::path& data_set, const ReadingOp
     }
   }();
   const std::uint64_t bad = result.manifest.inputs.total - result.manifest.inputs.by_fate.at("ok");
-  if (bad > 0) say(session, fmt::format("{} inputs could not be read", grouped(bad)));
+  if (bad > 0) say(session, count_of(bad, "input") + " could not be read");
   if (const std::string remark = orientation_remark(result, true); !remark.empty())
     say(session, remark);
   if (const std::string remark = matte_remark(result); !remark.empty()) say(session, remark);

@@ -28,9 +28,9 @@ Json json_of(const pipeline::StageTimes& times) {
 }
 
 std::string retry_sentence(const pipeline::IngestResult& result) {
-  if (result.retried == 0) return "there is nothing to retry: no input could not be read";
-  return fmt::format("asked again for {} inputs that could not be read: {} could be now",
-                     grouped(result.retried), grouped(result.recovered));
+  if (result.retried == 0) return "nothing to retry: all inputs were read";
+  return fmt::format("retried {}: {} could be read now",
+                     count_of(result.retried, "unreadable input"), grouped(result.recovered));
 }
 
 double images_per_second(const pipeline::IngestResult& result) {
@@ -45,14 +45,14 @@ std::uint64_t duplicates(const pipeline::Manifest& manifest) {
 void say_before(const IngestEnd& end, const Session& session) {
   const pipeline::IngestResult& result = end.result;
   if (result.sources_there > 0) {
-    say(session, fmt::format("{} of the sources {} in the cache already", result.sources_there,
-                             result.sources_there == 1 ? "is" : "are"));
+    say(session, fmt::format("{} already in the cache",
+                             count_of(result.sources_there, "source is", "sources are")));
   }
   if (end.retried) {
     say(session, retry_sentence(result));
   } else if (result.inputs_done < result.manifest.inputs.total) {
-    say(session, fmt::format("went on after {} inputs that were finished before",
-                             grouped(result.manifest.inputs.total - result.inputs_done)));
+    say(session, fmt::format("resumed after {} that an earlier run had finished",
+                             count_of(result.manifest.inputs.total - result.inputs_done, "input")));
   }
 }
 
@@ -61,8 +61,7 @@ void say_fates(const IngestEnd& end, const Session& session) {
   const pipeline::Manifest& m = end.result.manifest;
   const std::string list = (end.out / "ledger.jsonl").string();
   if (end.dropped) {
-    say(session, fmt::format("  {} left out, as others stand for them: see {}",
-                             grouped(duplicates(m)), list));
+    say(session, fmt::format("  {} left out as duplicates: see {}", grouped(duplicates(m)), list));
   }
   for (const auto& [fate, count] : m.inputs.by_fate) {
     if (end.dropped && fate == "duplicate") continue;
@@ -77,11 +76,11 @@ void say_fates(const IngestEnd& end, const Session& session) {
   if (!end.dropped && duplicates(m) == 0 && m.inputs.by_fate.at("ok") < m.inputs.total) {
     say(session,
         fmt::format("  once they are repaired, or their storage is back, --out {} --retry-failed "
-                    "reads these alone",
+                    "reads only these",
                     end.out.string()));
   }
   if (end.result.remarks.warned > 0) {
-    say(session, fmt::format("  {} ok but with a decoder's warning: see {}",
+    say(session, fmt::format("  {} read with a decoder's warning: see {}",
                              grouped(end.result.remarks.warned), list));
   }
   if (const std::string remark = orientation_remark(end.result, false); !remark.empty()) {
@@ -145,16 +144,15 @@ std::string orientation_remark(const pipeline::IngestResult& result, bool in_pla
   if (in_place && !any_way.empty()) return "";  // the duplicates that it finds are reported next
   const bool one = count == 1;
   const std::string were =
-      fmt::format("{} to be turned, by {} EXIF orientation, and {} taken as stored: ",
-                  one ? "1 image is" : grouped(count) + " images are", one ? "its" : "their",
-                  one ? "was" : "were");
+      fmt::format("{} ignored: ", count_of(count, "image has an EXIF rotation, which was",
+                                           "images have an EXIF rotation, which was"));
   if (!any_way.empty()) {
-    return were + fmt::format("winnow dedup --hash {} finds {} duplicates whichever way they are",
+    return were + fmt::format("winnow dedup --hash {} finds {} duplicates in any orientation",
                               any_way, one ? "its" : "their");
   }
   return were + fmt::format(
-                    "duplicates of {} that are upright are found with --orientation apply, those "
-                    "of any orientation with --hash phash_dihedral{}",
+                    "upright duplicates of {} are found with --orientation apply, those in any "
+                    "orientation with --hash phash_dihedral{}",
                     one ? "it" : "them",
                     in_place ? ""
                              : "; winnow dedup has these flags too, and lists what it finds in a "
@@ -165,18 +163,17 @@ std::string matte_remark(const pipeline::IngestResult& result) {
   const std::uint64_t count = result.remarks.transparent;
   if (count == 0) return "";
   return fmt::format(
-      "{} transparent pixels: copies are looked for as upon gray, and training sees {} without "
-      "alpha; --matte white (or black, #rrggbb) lays {} upon a colour",
-      count == 1 ? "1 image has" : grouped(count) + " images have", count == 1 ? "it" : "them",
-      count == 1 ? "it" : "them");
+      "{} transparent pixels: duplicates are searched on a gray background, and training ignores "
+      "alpha; --matte white (or black, #rrggbb) sets a background",
+      count_of(count, "image has", "images have"));
 }
 
 void say_end(const IngestEnd& end, const Session& session) {
   const pipeline::IngestResult& result = end.result;
   const pipeline::Manifest& m = result.manifest;
   say_before(end, session);
-  say(session, fmt::format("{} of {} inputs read, {} in {:.1f} s, {:.0f} a second",
-                           grouped(m.inputs.by_fate.at("ok")), grouped(m.inputs.total),
+  say(session, fmt::format("{} of {} read, {} in {:.1f} s, {:.0f} a second",
+                           grouped(m.inputs.by_fate.at("ok")), count_of(m.inputs.total, "input"),
                            grouped(result.inputs_done), result.seconds, images_per_second(result)));
   say_fates(end, session);
   if (result.times.wall_seconds > 0) say(session, bottleneck(result.times));
@@ -184,7 +181,7 @@ void say_end(const IngestEnd& end, const Session& session) {
       !variants.empty()) {
     say(session, fmt::format("stored: {}", variants));
     if (m.images.split_counts[static_cast<std::size_t>(Split::kTrain)] == 0) {
-      say(session, "  no image is of the split train, so none has variants");
+      say(session, "  no image is in the split train, so none has variants");
     }
   }
   say(session, fmt::format("cache: {}", end.out.string()));

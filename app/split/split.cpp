@@ -223,8 +223,9 @@ void decide(const SplitRequest& o, const Session& session, const dedup::SharedWo
   if (options.decided) {
     report_constraints(session, *options.decided);
     if (!options.decided->dropped.empty()) {
-      say(session, fmt::format("{} images are in no split: judgements drop them",
-                               grouped(options.decided->dropped.size())));
+      say(session,
+          fmt::format("{} in no split, because judgements drop them",
+                      count_of(options.decided->dropped.size(), "image is", "images are")));
     }
   }
   say(session, o.shares.folds == 0

@@ -71,24 +71,23 @@ std::string off_table(const std::vector<OffClass>& all, const pipeline::Manifest
 // A sentence of a page. `what`: of which no picture is in two.
 template <class Summary>
 std::string blocks_in_words(const Summary& summary, const char* what) {
-  return fmt::format(
-      "No picture lies in two {}: {} blocks stay together, the "
-      "largest of {} images.",
-      what, grouped(summary.blocks), grouped(summary.largest_block));
+  return fmt::format("No picture is in two {}: {} together, the largest with {}.", what,
+                     count_of(summary.blocks, "block stays", "blocks stay"),
+                     count_of(summary.largest_block, "image"));
 }
 
 // A clause about the images that are left out; empty if there are none.
 std::string left_out_in_words(std::uint64_t images) {
   if (images == 0) return "";
-  return fmt::format(" {} are left out: they belong to images of a split that is fixed.",
-                     grouped(images));
+  return fmt::format(" {} left out, with duplicates in a split that is fixed.",
+                     count_of(images, "image is", "images are"));
 }
 
 std::string verdict_of(const dedup::SplitSummary& summary) {
   std::string words = blocks_in_words(summary, "splits");
   if (summary.moved > 0) {
-    words +=
-        fmt::format(" {} images are used in another split than before.", grouped(summary.moved));
+    words += fmt::format(" {} moved to another split.",
+                         count_of(summary.moved, "image is", "images are"));
   }
   return words + left_out_in_words(summary.left_out + summary.leaks);
 }

@@ -43,8 +43,8 @@ void print_off(const Session& session, const std::vector<OffClass>& all,
                                off.wanted, reason_in_words(off)));
   }
   if (all.size() > shown) {
-    print(session, fmt::format("and {} more classes that are off by more than one\n",
-                               grouped(all.size() - shown)));
+    print(session, fmt::format("and {} off by more than one\n",
+                               count_of(all.size() - shown, "more class is", "more classes are")));
   }
 }
 
@@ -93,12 +93,12 @@ void add_review(const dedup::SplitOptions& options, Json& json) {
 // Facts that the tables do not show.
 template <class Summary>
 void tell_of_both(const Session& session, const Summary& summary) {
-  say(session, fmt::format("{} blocks that stay together, the largest of {} samples",
-                           grouped(summary.blocks), grouped(summary.largest_block)));
+  say(session, fmt::format("{} together, the largest with {}",
+                           count_of(summary.blocks, "block stays", "blocks stay"),
+                           count_of(summary.largest_block, "sample")));
   if (summary.left_out > 0) {
-    say(session,
-        fmt::format("{} samples are left out: each belongs to one in a split that is fixed",
-                    grouped(summary.left_out)));
+    say(session, fmt::format("{} left out, with duplicates in a split that is fixed",
+                             count_of(summary.left_out, "sample is", "samples are")));
   }
 }
 
@@ -139,19 +139,19 @@ void print_folds(const Session& session, const dedup::FoldsSummary& summary,
   }
   const std::uint64_t test = summary.fixed[static_cast<std::size_t>(Split::kTest)];
   if (test > 0)
-    print(session, fmt::format("test stays as it is in all of them: {} samples\n", grouped(test)));
+    print(session, fmt::format("test is unchanged in all of them: {}\n", count_of(test, "sample")));
   print_off(session, off_of(summary), manifest);
 }
 
 void tell(const Session& session, const dedup::SplitSummary& summary) {
   tell_of_both(session, summary);
   if (summary.moved > 0) {
-    say(session,
-        fmt::format("{} samples are used in another split than before", grouped(summary.moved)));
+    say(session, fmt::format("{} moved to another split",
+                             count_of(summary.moved, "sample is", "samples are")));
   }
   if (summary.leaks > 0) {
-    say(session, fmt::format("{} samples of fixed splits are left out: fixed splits shared them",
-                             grouped(summary.leaks)));
+    say(session, fmt::format("{} of fixed splits left out, because fixed splits shared them",
+                             count_of(summary.leaks, "sample is", "samples are")));
   }
 }
 

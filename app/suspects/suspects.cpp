@@ -195,8 +195,9 @@ void show(const Found& found) {
                  .no_pictures = kNoPicturesInCache,
                  .frame = {.verb = "winnow suspects",
                            .about = "suspects",
-                           .verdict = fmt::format("{} images stand out. None was removed.",
-                                                  grouped(pictures_of(found.list).size())),
+                           .verdict = fmt::format("{} out. None was removed.",
+                                                  count_of(pictures_of(found.list).size(),
+                                                           "image stands", "images stand")),
                            .tiles = tiles,
                            .listed = "All are in the list that was printed."},
                  .fates = {{"kept", ""}}},
@@ -227,10 +228,9 @@ void write_drops(const Found& found) {
                           .about = dedup::About::kImage});
   }
   dedup::ReviewLog(path).append(judgements);
-  say(found.session, fmt::format("{} says that {} images go; look at it, then: winnow dedup {} "
-                                 "--review {}",
-                                 path.string(), grouped(judgements.size()),
-                                 found.asked.cache.string(), path.string()));
+  say(found.session,
+      fmt::format("{} drops {}; look at it, then: winnow dedup {} --review {}", path.string(),
+                  count_of(judgements.size(), "image"), found.asked.cache.string(), path.string()));
 }
 
 void print_json(const Found& found, std::uint64_t judged) {
@@ -251,8 +251,8 @@ void print_json(const Found& found, std::uint64_t judged) {
 
 void tell(const Found& found, std::uint64_t judged) {
   if (found.label_noise) {
-    say(found.session, fmt::format("about {} of the labels of {} images are estimated to be wrong",
-                                   percent(*found.label_noise), grouped(judged)));
+    say(found.session, fmt::format("about {} of the labels of {} are estimated to be wrong",
+                                   percent(*found.label_noise), count_of(judged, "image")));
   }
   std::string words;
   for (const auto& [row, count] : counts_of(found.list)) {

@@ -123,8 +123,8 @@ void tell_plan(const SweepRequest& o, const TrainJobs& how, const SweepPlan& pla
                const JobQueue& queue, const Session& session) {
   for (const std::string& note : plan.notes) say(session, note);
   const CostEstimate cost = estimated_cost(o, how, plan, queue, session);
-  say(session, fmt::format("{} arms, judged on {} images held out", grouped(plan.arms.size()),
-                           grouped(plan.held_out)));
+  say(session, fmt::format("{}, judged on {} held out", count_of(plan.arms.size(), "arm"),
+                           count_of(plan.held_out, "image")));
   Json json = tell_cost(o, "winnow.sweep-estimate/1", cost, session);
   json.update(to_json(plan));
   if (o.estimate && o.json) print(session, json.dump() + "\n");

@@ -81,8 +81,8 @@ void note_hold_out(const SweepSamples& samples, SweepPlan& plan) {
   };
   if (const auto unseen = without(Split::kVal); !unseen.empty()) {
     plan.notes.push_back(
-        fmt::format("the hold-out has no image of {} {}, so nothing is said of what it loses; a "
-                    "larger --holdout may have one",
+        fmt::format("the hold-out has no image of {} {}, so its accuracy is unknown; a larger "
+                    "--holdout may have one",
                     in_number(unseen.size()), names_of(unseen, plan.classes)));
   }
   if (const auto untrained = without(Split::kTrain); !untrained.empty()) {
@@ -129,14 +129,15 @@ void add_precisions(const SweepSamples& samples, std::vector<PlannedPoint>& poin
 }
 
 std::string in_words(const PlannedPoint& point, std::uint64_t training) {
-  std::string text =
-      fmt::format("{}: {} of {} training samples removed", dedup::name_of(point.point),
-                  grouped(point.removed), grouped(training));
+  std::string text = fmt::format("{}: {} of {} removed", dedup::name_of(point.point),
+                                 grouped(point.removed), count_of(training, "training sample"));
   if (point.facts.precision) {
-    text += fmt::format(", of pairs {} {} are expected to be duplicates",
-                        point.facts.bits ? fmt::format("within {} bits", *point.facts.bits)
-                                         : "that show one picture",
-                        percent(*point.facts.precision));
+    text +=
+        fmt::format(", {1} of the pairs {0} are expected to be duplicates",
+                    point.facts.bits
+                        ? "within " + count_of(static_cast<std::uint64_t>(*point.facts.bits), "bit")
+                        : "that show one picture",
+                    percent(*point.facts.precision));
   }
   return text + fmt::format("; {:.0f} leaks to test and {:.0f} label conflicts left",
                             point.facts.leaks, point.facts.conflicts);
@@ -160,8 +161,7 @@ PlannedPoint plan_point(SweepSamples& samples, const SweepPoint& point, bool est
   one.facts.classes_gone = gone.size();
   if (!gone.empty()) {
     plan.notes.push_back(fmt::format(
-        "{} leaves nothing to train on of {} {}, and is not recommended, whatever it loses; thin "
-        "less to keep it",
+        "{} leaves nothing to train on of {} {}, so it is not recommended; thin less to keep it",
         dedup::name_of(point), in_number(gone.size()), names_of(gone, plan.classes)));
   }
   return one;

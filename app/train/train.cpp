@@ -50,8 +50,8 @@ Json json_of_training(const train::TrainResult& result, const std::string& tta) 
 // The result of a run, for people.
 void tell_result(const train::RunOptions& run, const train::TrainResult& result,
                  const Session& session) {
-  say(session, fmt::format("{} steps, {:.0f} images/s; loss {:.4f}",
-                           grouped(static_cast<std::uint64_t>(result.steps)),
+  say(session, fmt::format("{}, {:.0f} images/s; loss {:.4f}",
+                           count_of(static_cast<std::uint64_t>(result.steps), "step"),
                            result.speed.images_per_second, result.train_loss));
   if (const auto& score = result.score) {
     const std::string& tta = run.evaluation.tta;
@@ -65,8 +65,9 @@ void tell_result(const train::RunOptions& run, const train::TrainResult& result,
                     tta.empty() ? "" : ", with --tta " + tta));
   }
   if (const auto& best = result.best) {
-    say(session, fmt::format("best: {} {:.4f} after {} steps, checkpoints/best", best->metric,
-                             best->value, grouped(static_cast<std::uint64_t>(best->step))));
+    say(session,
+        fmt::format("best: {} {:.4f} after {}, checkpoints/best", best->metric, best->value,
+                    count_of(static_cast<std::uint64_t>(best->step), "step")));
   }
   say(session, fmt::format("run: {}", run.out.string()));
 }

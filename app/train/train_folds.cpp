@@ -254,10 +254,11 @@ void train_folds(const train::TrainOptions& options, const std::vector<std::stri
                    train::probabilities_of(logits, predicted.classes.size(), sigmoid)};
   }
   comm::on_root(session.comm, [&] { write(options.data, options.run.out, parts, sigmoid); });
-  say(session, fmt::format("accuracy {} on {} images, each predicted by the net that has not seen "
-                           "it; probabilities: {}",
-                           percent(sums.top1()), grouped(sums.samples),
-                           (options.run.out / "out-of-fold.npy").string()));
+  say(session,
+      fmt::format("accuracy {} on {}, each predicted by the net that was not trained on it; "
+                  "probabilities: {}",
+                  percent(sums.top1()), count_of(sums.samples, "image"),
+                  (options.run.out / "out-of-fold.npy").string()));
   if (!json || session.comm.rank() != 0) return;
   print(session, fmt::format("{}\n", Json{{"schema", "winnow.train_folds/1"},
                                           {"samples", sums.samples},

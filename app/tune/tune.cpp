@@ -161,10 +161,12 @@ void run_tune(const TuneRequest& o, const Session& session) {
   if (!precision) return;
   for (const Tuned& tuned : measured.all) {
     const auto choice = choose_threshold(tuned.curve, *precision);
-    say(session, choice ? fmt::format("{}: {} bits for a precision of {:.1f} %", tuned.curve.hash,
-                                      choice->threshold, 100 * *precision)
-                        : fmt::format("{}: no threshold has a precision of {:.1f} %",
-                                      tuned.curve.hash, 100 * *precision));
+    say(session, choice
+                     ? fmt::format("{}: {} for a precision of {:.1f} %", tuned.curve.hash,
+                                   count_of(static_cast<std::uint64_t>(choice->threshold), "bit"),
+                                   100 * *precision)
+                     : fmt::format("{}: no threshold has a precision of {:.1f} %", tuned.curve.hash,
+                                   100 * *precision));
   }
 }
 

@@ -44,7 +44,8 @@ std::string curves_of(const std::vector<Tuned>& all, const dedup::Demand& demand
     if (const auto threshold = chosen(tuned, demand)) {
       chart.marks.push_back(
           {*threshold / (chart.x_percent ? static_cast<double>(tuned.curve.bits) : 1.0),
-           fmt::format("{}: {} bits", tuned.curve.hash, *threshold), colour});
+           tuned.curve.hash + ": " + count_of(static_cast<std::uint64_t>(*threshold), "bit"),
+           colour});
     }
     ++colour;
   }
@@ -77,14 +78,15 @@ std::string table_of(const Tuned& tuned, const dedup::Demand& demand) {
   const auto threshold = chosen(tuned, demand);
   const std::string how = tuned.curve.by == dedup::FalsePairs::kByClass ? "classes" : "distances";
   std::string content =
-      paragraph(aside(fmt::format("{} images; false pairs are judged by {}",
-                                  grouped(tuned.curve.images), how))) +
+      paragraph(aside(fmt::format("{}; false pairs are estimated from {}",
+                                  count_of(tuned.curve.images, "image"), how))) +
       table({"#bits", "#pairs", "#false", "#precision", "#at least", "#recall", "#removable"},
             curve_rows(tuned, threshold));
   const std::string judged = judged_table(tuned, demand.precision.value_or(kUsualPrecision));
   if (!judged.empty()) content += preformatted(judged);
   return details(escaped(tuned.curve.hash) +
-                     (threshold ? fmt::format(": {} bits", *threshold) : ": no threshold"),
+                     (threshold ? ": " + count_of(static_cast<std::uint64_t>(*threshold), "bit")
+                                : ": no threshold"),
                  content, true);
 }
 
@@ -115,10 +117,10 @@ Looked look_at(const Measured& measured) {
 
 std::string pairs_in_words(const Looked& looked, const dedup::Result& pairs) {
   return fmt::format(
-      "{} pairs of {} within {} bits; the {} threshold is {}. They were drawn so that judging them "
-      "says most about how precise it is: save what you judge, and give it to winnow tune "
-      "--review.",
-      grouped(pairs.groups.size()), escaped(looked.tuned->curve.hash), looked.most,
+      "{} of {} within {}; the {} threshold is {}. They were drawn so that judging them says most "
+      "about its precision: save your judgements, and give them to winnow tune --review.",
+      count_of(pairs.groups.size(), "pair"), escaped(looked.tuned->curve.hash),
+      count_of(static_cast<std::uint64_t>(looked.most), "bit"),
       looked.is_usual ? "usual" : "recommended", looked.threshold);
 }
 

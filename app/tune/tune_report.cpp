@@ -51,7 +51,7 @@ std::string curve_table(const Tuned& tuned) {
   const Curve& curve = tuned.curve;
   const bool by_class = curve.by == dedup::FalsePairs::kByClass;
   std::string out = fmt::format(
-      "{} of {} images; false pairs judged by {}\n", curve.hash, grouped(curve.images),
+      "{} of {}; false pairs estimated from {}\n", curve.hash, count_of(curve.images, "image"),
       by_class ? fmt::format("classes:\ntwo random images differ in {:.1f} %", 100 * curve.chance)
                : fmt::format("distances:\n{:.1f} of {} bits between random pairs, {:.0f} of them "
                              "independent",
@@ -75,8 +75,9 @@ std::string curve_table(const Tuned& tuned) {
 std::string judged_table(const Tuned& tuned, double precision) {
   const dedup::JudgedCurve& judged = tuned.judged;
   if (judged.points.empty()) return {};
-  std::string out = fmt::format("{} by pairs that people judged, {}\n", judged.hash,
-                                judged.sampled ? "drawn for that" : "as if they had been drawn");
+  std::string out =
+      fmt::format("{} by review decisions, {}\n", judged.hash,
+                  judged.sampled ? "on a drawn sample" : "as if they were a drawn sample");
   constexpr const char* kRow = "{:>4}{:>14}{:>12}{:>11}{:>10}{:>9}{:>8}\n";
   out += fmt::format(kRow, "bits", "judged", "duplicates", "precision", "at least", "at most",
                      "found");
@@ -90,9 +91,10 @@ std::string judged_table(const Tuned& tuned, double precision) {
   }
   const dedup::JudgedPoint* choice = dedup::choose_judged(judged, precision);
   out += choice == nullptr
-             ? fmt::format("no threshold has a precision of {:.1f} % by these\n", 100 * precision)
-             : fmt::format("{} bits are the most with a precision of {:.1f} % by these\n",
-                           choice->threshold, 100 * precision);
+             ? fmt::format("by these, no threshold has a precision of {:.1f} %\n", 100 * precision)
+             : fmt::format("the largest threshold with a precision of {:.1f} % by these is {}\n",
+                           100 * precision,
+                           count_of(static_cast<std::uint64_t>(choice->threshold), "bit"));
   return out;
 }
 
@@ -119,7 +121,9 @@ std::string edit_tables(const std::vector<Tuned>& all, const dedup::Demand& dema
       return tuned.curve.hash.size() < kColumn ? tuned.curve.hash
                                                : tuned.curve.hash.substr(0, kColumn - 2) + "~";
     });
-    row("", [&](const Tuned& tuned) { return fmt::format("{} bits", threshold(tuned)); });
+    row("", [&](const Tuned& tuned) {
+      return count_of(static_cast<std::uint64_t>(threshold(tuned)), "bit");
+    });
     for (std::size_t i = 0; i < columns.front()->edits.size(); ++i) {
       row(columns.front()->edits[i].name,
           [&](const Tuned& tuned) { return share_text(tuned.edits[i].at(threshold(tuned))); });
@@ -131,10 +135,10 @@ std::string edit_tables(const std::vector<Tuned>& all, const dedup::Demand& dema
 std::string pictures_table(const Measured& measured) {
   if (!measured.taken || !measured.taken->verified) return {};
   const dedup::VerifiedLinks& verified = *measured.taken->verified;
-  constexpr const char* kRow = "{:>10}{:>10}{:>12}{:>14}{:>12}\n";
-  return fmt::format("pictures compared, of {} images; each pair shows one picture\n",
-                     grouped(measured.taken->images)) +
-         fmt::format(kRow, "pairs", "false", "look alike", "near, refused", "removed") +
+  constexpr const char* kRow = "{:>10}{:>10}{:>12}{:>16}{:>12}\n";
+  return fmt::format("pictures of {} compared; each pair shows one picture\n",
+                     count_of(measured.taken->images, "image")) +
+         fmt::format(kRow, "pairs", "false", "look alike", "near, rejected", "removed") +
          fmt::format(kRow, grouped(verified.verification.counts.verified),
                      fmt::format("{:.2g}", verified.kept.expected_false),
                      grouped(verified.look_alikes.size()), grouped(verified.refused),
@@ -154,7 +158,7 @@ std::string recommendation_in_words(const Measured& measured, const ChoiceOption
   const Taken& taken = *measured.taken;
   std::string command = "winnow dedup " + cache;
   const std::string goes =
-      fmt::format("{} of {} images go", grouped(taken.removed), grouped(taken.images));
+      fmt::format("removes {} of {}", grouped(taken.removed), count_of(taken.images, "image"));
   std::string why;
   if (taken.verified) {
     if (flags.verify) command += " --verify";
@@ -162,11 +166,12 @@ std::string recommendation_in_words(const Measured& measured, const ChoiceOption
       command += fmt::format(" --least-probability {:g}", *flags.least_probability);
     }
     why = fmt::format(
-        "which compares the pictures: {} pairs show one, {:.2g} of them expected to be false",
-        grouped(taken.verified->verification.counts.verified), taken.verified->kept.expected_false);
+        "which compares the pictures: {} one picture, {:.2g} of them expected to be false",
+        count_of(taken.verified->verification.counts.verified, "pair shows", "pairs show"),
+        taken.verified->kept.expected_false);
   } else if (taken.options.hash == dedup::kExact) {
     command += " --hash exact";
-    why = "equal files and pixels alone";
+    why = "equal files and pixels only";
   } else {
     command +=
         fmt::format(" --hash {} --threshold {}", taken.options.hash, taken.options.threshold);

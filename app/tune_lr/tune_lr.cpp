@@ -33,10 +33,11 @@ std::string announcement(const TunePlan& plan, const TuneState& state) {
   const TuneLrOptions& o = plan.options;
   const std::size_t trials = plan.rungs.front().trials;
   return fmt::format(
-      "{} {} of each optimiser at each batch size, then {} {} of its best setting: {} runs; judged "
-      "on {} images held out, {} are trained on",
-      grouped(trials), trials == 1 ? "trial" : "trials", o.seeds, o.seeds == 1 ? "run" : "runs",
-      grouped(work_of(plan, state).runs), grouped(plan.held_out), grouped(plan.training));
+      "{} of each optimiser at each batch size, then {} of its best setting: {}; judged on {} held "
+      "out, trained on {}",
+      count_of(trials, "trial"), count_of(static_cast<std::uint64_t>(o.seeds), "run"),
+      count_of(work_of(plan, state).runs, "run"), count_of(plan.held_out, "image"),
+      grouped(plan.training));
 }
 
 // A tuning, and the results so far.

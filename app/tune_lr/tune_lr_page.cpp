@@ -262,7 +262,8 @@ std::string in_words(const TuneView& view, std::size_t arm_place) {
     text += ", on test " + mean_in_percent(view.test.arms[arm_place].top1);
   }
   if (const std::string words = versus_first_in_words(row); !words.empty()) {
-    text += fmt::format("; beside {}: {}", view.plan.arms.front().optimizer, beside_html(row));
+    text +=
+        fmt::format("; compared with {}: {}", view.plan.arms.front().optimizer, beside_html(row));
   }
   return text;
 }
@@ -270,10 +271,8 @@ std::string in_words(const TuneView& view, std::size_t arm_place) {
 std::vector<std::string> advice_of(const TuneView& view) {
   std::vector<std::string> all = view.plan.notes;
   if (view.test.looks > 1) {
-    all.push_back(
-        fmt::format("test was looked at for {} choices by now: of the best of them it says "
-                    "too much",
-                    view.test.looks));
+    all.push_back(fmt::format(
+        "test was evaluated for {} choices so far: it flatters the best of them", view.test.looks));
   }
   for (std::size_t i = 0; i < view.plan.arms.size(); ++i) {
     for (std::string& sentence : advice_of(view.plan.arms[i], view.rows[i], view.judge)) {

@@ -187,7 +187,8 @@ void Pulse::tell_unheard(Beat& beat, const std::vector<Seen>& seen, double at) {
   say(beat, seen,
       "no heartbeats from " + names_of(unheard, members_) + " reach " +
           members_[static_cast<std::size_t>(me_)].host +
-          ": the run goes on, and nobody is told if they hang; let UDP pass between the machines");
+          ": the run goes on, and a hang of theirs will not be reported; let UDP pass between the "
+          "machines");
 }
 
 void Pulse::tell_stragglers(Beat& beat, const std::vector<Seen>& seen, double at) {

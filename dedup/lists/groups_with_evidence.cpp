@@ -106,7 +106,7 @@ void check(const Columns& in, std::size_t rows, const ColumnFileReader& file) {
   if (in.compared == 0 && !in.first.empty()) file.fail("pairs of pictures that were not compared");
 }
 
-GroupsWithEvidence told_of(const Columns& in) {
+GroupsWithEvidence groups_of_columns(const Columns& in) {
   GroupsWithEvidence told;
   told.splits = in.splits;
   told.compared = in.compared == 1;
@@ -256,7 +256,7 @@ std::optional<GroupsWithEvidence> read_groups(const InputFile& file, const Selec
   }
   in.finish();
   check(out, selection.size(), in);
-  return told_of(out);
+  return groups_of_columns(out);
 }
 
 }  // namespace winnow::dedup

@@ -40,11 +40,11 @@ TEST(SweepCost, CountsEqualRunsOnceAndLeavesOutWhatIsDone) {
   const CostEstimate last = estimate_cost(arms(), 300, 2, speed, done);
   EXPECT_EQ(last.done, 5U);
   EXPECT_NEAR(last.seconds, 0.001 * 15 * 700, 1e-9) << "one run is not done by two lanes";
-  EXPECT_THAT(in_words(last, 2, kNoMemoryLimit),
-              ElementsAre(HasSubstr("6 runs (2 more would equal one of them, and are not done "
-                                    "again), 5 of them done"),
-                          HasSubstr("9,000 images to train on, about 11 s on 2 lanes"),
-                          "memory: about 100 MiB a lane, 200 MiB in all"));
+  EXPECT_THAT(
+      in_words(last, 2, kNoMemoryLimit),
+      ElementsAre(HasSubstr("6 runs (2 more equal one of them, not done again), 5 of them done"),
+                  HasSubstr("9,000 images to train on, about 11 s on 2 lanes"),
+                  "memory: about 100 MiB a lane, 200 MiB in all"));
   EXPECT_EQ(disk_in_words(last, 30 << 20), "disk: about 10 MiB, of 30 MiB");
   const CostEstimate none =
       estimate_cost(arms(), 300, 2, {}, [](const std::string&) { return true; });

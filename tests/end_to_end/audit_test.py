@@ -107,7 +107,7 @@ class Audit(Case):
         result = self.ok("dedup", cache, *flags, "--json", "--report", page)
         self.assertEqual(result.json()["issues"], {"dark": 1, "gray": 1})
         self.assertEqual([result.json()["review"][name] for name in ("judgements", "dropped", "spared")], [2, 1, 1])
-        self.assertIn("1 images are dropped, and 1 stay in spite of their issues", result.err)
+        self.assertIn("1 image is dropped, and 1 kept in spite of issues", result.err)
         removed = {row["name"].rsplit("/")[-1]: row["rule"]
                    for row in csv.DictReader((cache / "selections" / "default.csv").read_text().splitlines())}  # fmt: skip
         self.assertEqual(removed, {"dark-2.ppm": "issue", "gray.ppm": "issue", "dark-3.ppm": "review"})

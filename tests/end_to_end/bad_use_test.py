@@ -210,7 +210,7 @@ class Sources(BadUse):
         (root / "turned.jpg").write_bytes(JPEG[:2] + exif + JPEG[2:])
         told = self.ok("ingest", root, "--out", self.folder / "cache", "--json", "--report", self.folder / "page.html")
         self.assertEqual(told.json()["oriented"], 1)
-        self.assertIn("1 image is to be turned", told.err)
+        self.assertIn("1 image has an EXIF rotation", told.err)
         self.assertIn("--orientation apply", told.err)
         self.assertIn("--orientation apply", (self.folder / "page.html").read_text())
         self.assertIn("--orientation apply", self.ok("dedup", root).err)

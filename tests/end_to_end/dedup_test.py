@@ -40,7 +40,7 @@ class Dedup(Case):
             "train/a/20.ppm": ("test/a/copy of 20.ppm", "leak"),
             "train/a/darker 01.ppm": ("train/a/01.ppm", "duplicate"),
         })
-        self.assertIn("1 inputs could not be read", result.err)
+        self.assertIn("1 input could not be read", result.err)
         self.assertIn("leak: 3 test samples", result.err)
         self.assertEqual(tree_bytes(self.source), before)
         self.assertEqual(list(temporary.iterdir()), [])
@@ -160,7 +160,7 @@ class Dedup(Case):
         looked = self.ok(*by, "--verify", "--list-pairs", pairs)
         told = looked.json()
         self.assertEqual((told["groups"], told["features"], told["verified"]), (2, "turns", 0.9))
-        self.assertIn("1 with near cosine codes do not, and are rejected", looked.err)
+        self.assertIn("1 with near cosine codes rejected", looked.err)
         with open(pairs, newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual({(row["name"], row["other_name"]) for row in rows}, {("3.pgm", "cropped 3.pgm"), ("5.pgm", "mirrored 5.pgm")})
@@ -345,10 +345,10 @@ class Dedup(Case):
         self.ok("ingest", self.source, "--out", cache)
         found = self.ok("dedup", cache, "--threshold", 8, "--json")
         self.assertEqual(found.json()["evaluation_duplicates"], {"val": 1, "test": 2})
-        self.assertIn("2 test samples have a duplicate in test itself; they stay (--thin test", found.err)
+        self.assertIn("2 test samples have a duplicate in test itself; kept (--thin test", found.err)
         thinned = self.ok("dedup", cache, "--threshold", 8, "--thin", "val,test", "--json")
         self.assertEqual(thinned.json()["removed"], found.json()["removed"] + 3)
-        self.assertIn("they are removed", thinned.err)
+        self.assertIn("itself; removed", thinned.err)
         self.refused(2, ["--scope across"], "dedup", cache, "--thin", "val", "--scope", "across")
 
     def test_keeps_the_selection_before(self):
@@ -361,7 +361,7 @@ class Dedup(Case):
             again = self.ok(verb, cache, "--name", verb, "--hash", "exact")
             self.assertNotIn("previous", again.err, "the same selection")
             second = self.ok(verb, cache, "--name", verb, "--threshold", 8)
-            self.assertIn(f"there was another selection '{verb}'; it is kept as '{verb}.previous'", second.err)
+            self.assertIn(f"the previous selection '{verb}' is kept as '{verb}.previous'", second.err)
             kept = self.ok("info", cache, "--selection", f"{verb}.previous")
             self.assertIn("equal files and pixels", kept.out)
             self.assertNotIn("{", kept.out)
@@ -582,10 +582,10 @@ class Alpha(Case):
         cache = self.folder / "cache"
         self.ok("ingest", self.icons("palette"), "--out", cache)
         digest = self.ok("info", cache, "--json").json()["manifest"]["digest"]
-        self.assertNotIn("alpha was not", self.ok("dedup", cache).err)
+        self.assertNotIn("comparing alpha", self.ok("dedup", cache).err)
         (cache / "alpha").unlink()
-        self.assertIn("alpha was not looked at when", self.ok("dedup", cache).err)
-        self.assertIn("alpha was not looked at when", self.ok("info", cache).err)
+        self.assertIn("was made without comparing alpha", self.ok("dedup", cache).err)
+        self.assertIn("was made without comparing alpha", self.ok("info", cache).err)
         self.assertEqual(self.ok("info", cache, "--json").json()["manifest"]["digest"], digest)
 
 

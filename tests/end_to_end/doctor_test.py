@@ -91,7 +91,7 @@ class Doctor(Case):
         findings = self.look(code=1, env={"TMPDIR": str(self.folder / "nowhere")})
         self.assertEqual(findings["temporary files"]["state"], "missing")
         self.assertIn("nowhere is not there", findings["temporary files"]["found"])
-        self.refused_in_words(["for want of temporary files"], env={"TMPDIR": "/nowhere"})
+        self.refused_in_words(["it lacks temporary files"], env={"TMPDIR": "/nowhere"})
 
     def refused_in_words(self, words, **more):
         result = run("doctor", **more)

@@ -285,7 +285,7 @@ class Faults(Case):
             self.assertFalse((cache / "shards" / "00002.mdb").exists())
             self.refused(2, ["not finished"], "info", cache)
             again = self.ok(*self.ingest("--out", cache, "--json"))
-            self.assertIn("inputs that were finished before", again.err)
+            self.assertIn("that an earlier run had finished", again.err)
             self.assertEqual(again.json()["inputs"], 18)
             self.assertTrue(tree(cache) == want)
 

@@ -327,7 +327,7 @@ class Reports(Follow):
         right = sum(n for label, prediction, n in stored["confusion"] if label == prediction)
         samples = sum(n for _, _, n in stored["confusion"])
         self.assertAlmostEqual(right / samples, ended["top1"])
-        self.assertIn(f"{right} of {samples} images of val with a label have the right class, after 12 steps", text)
+        self.assertIn(f"{right} of {samples} labelled images of val correct after 12 steps", text)
         self.assertIn(f"{100 * ended['top1']:.2f} %", text)
         losses = [row["loss"] for row in stored["worst"]]
         self.assertEqual(losses, sorted(losses, reverse=True))

@@ -149,8 +149,8 @@ class Split(Verbs):
         self.assertIn("selection 'split' written", said.err)
         summary = said.json()
         words, _, groups = self.read()
-        self.assertIn("winnow split photos No picture lies in two splits:", words)
-        self.assertIn(f"{summary['blocks']} blocks stay together, the largest of 3 images.", words)
+        self.assertIn("winnow split photos No picture is in two splits:", words)
+        self.assertIn(f"{summary['blocks']} blocks stay together, the largest with 3 images.", words)
         for split in summary["splits"][1:]:
             self.assertIn(f"{split['samples']}{split['split']}", words)
         self.assertEqual([g["reasons"] for g in groups], [["leak"], ["conflict"], [], [], []])
@@ -230,7 +230,7 @@ class Tune(Verbs):
         self.assertTrue(judged["sampled"])
         printed = self.ok("tune", self.tuned, "--hash", "phash", "--images", 0, "--review", review, "--report", self.page).out
         words = self.read()[0]
-        self.assertIn("phash by pairs that people judged, drawn for that", words)
+        self.assertIn("phash by review decisions, on a drawn sample", words)
         self.assertNotIn("x0A", words)
         (table,) = [pre.text.strip("\n") for pre in xml.fromstring(self.page.read_text()).iter(SPACE + "pre")]
         self.assertGreater(len(table.splitlines()), 3)

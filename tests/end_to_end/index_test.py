@@ -137,7 +137,7 @@ class Index(Case):
         for hash_, cache in (("phash", self.folder / "old"), ("phash16", self.cache(self.sources[1], name="new"))):
             index = self.folder / f"{hash_}.index"
             added = self.ok("index", "add", index, cache)
-            self.assertIn(f"of 1 sources, compared by {hash_}", added.err)
+            self.assertIn(f"of 1 source, compared by {hash_}", added.err)
             said = self.info(index)
             self.assertEqual((said["hash"], said["radius"]), (hash_, {"phash": 8, "phash16": 74}[hash_]))
         self.refused(2, ["phash16"], "index", "add", self.folder / "phash16.index", self.folder / "old")
@@ -182,12 +182,12 @@ class Index(Case):
         self.ok("index", "add", self.index, cache)
         before = tree(self.index)
         again = self.ok("index", "add", self.index, cache, self.sources[0])
-        self.assertEqual(again.err.count("1 of the sources are in the index already"), 2)
+        self.assertEqual(again.err.count("1 source is already in the index"), 2)
         self.assertEqual(tree(self.index), before)
         self.ok("ingest", self.sources[1], "--into", cache)
         more = self.ok("index", "add", self.index, cache)
-        self.assertIn("1 of the sources are in the index already", more.err)
-        self.assertIn("16 images of 1 sources added", more.err)
+        self.assertIn("1 source is already in the index", more.err)
+        self.assertIn("16 images of 1 source added", more.err)
         self.assertEqual([source["images"] for source in self.info()["sources"]], [14, 16])
 
     def test_tells_what_it_has_of_new_images(self):

@@ -134,14 +134,14 @@ class Retry(Case):
         whole = self.broken_photos()
         cache = self.folder / "cache"
         first = self.ingest(cache)
-        self.assertIn(f"--out {cache} --retry-failed reads these alone", first.err)
+        self.assertIn(f"--out {cache} --retry-failed reads only these", first.err)
         digest = first.json()["digest"]
         self.ok("dedup", cache)
         files = tree(cache)
         still = self.ingest(cache, "--retry-failed")
         self.assertEqual((still.json()["retried"], still.json()["recovered"]), (5, 0))
         self.assertEqual(still.json()["digest"], digest)
-        self.assertIn("asked again for 5 inputs that could not be read: 0 could be now", still.err)
+        self.assertIn("retried 5 unreadable inputs: 0 could be read now", still.err)
         self.expect_same(cache, files, "still unreadable")
         self.ok("export", cache, "--selection", "default", "--as", "list", "--to", self.folder / "kept.csv")
         # Repaired, the cache is another, and selections of the older one are told apart.

@@ -77,7 +77,7 @@ class Review(Case):
         code, out, err = served.end()
         self.assertEqual(code, 75)
         self.assertIn(f"5 judgements saved in {self.log}, 3 groups left", err)
-        self.assertIn(f"obey them with --review {self.log}", "".join(served.said))
+        self.assertIn(f"apply them with --review {self.log}", "".join(served.said))
         value = json.loads(out)
         self.assertEqual((value["saved"], value["left"], value["groups"]), (5, 3, 6))
         if jsonschema:
@@ -329,7 +329,7 @@ class Review(Case):
         self.assertEqual(served.ask("GET", group["members"][0]["picture"])[0], 200)
         served.end()
         (self.photos / "train" / "cat" / "copy.ppm").unlink()
-        self.refused(2, ["another, or has changed"], "review", self.cache, "--name", "near", "--source", self.photos)
+        self.refused(2, ["another data set, or has changed"], "review", self.cache, "--name", "near", "--source", self.photos)
 
     def test_pictures_from_an_archive(self):
         with tarfile.open(self.folder / "photos.tar", "w") as tar:

@@ -56,7 +56,7 @@ class Sources(Case):
         for name, content in sealed.items():
             self.assertTrue(want[name] == content, name)
         again = self.ok("ingest", *self.sources, "--into", cache)
-        self.assertIn("3 of the sources are in the cache already", again.err)
+        self.assertIn("3 sources are already in the cache", again.err)
         self.expect_same(cache, want, "added again")
         self.ok("verify", cache)
         self.assertEqual(self.ok("info", cache, "--json").json()["manifest"]["classes"], ["cat", "dog", "ant"])

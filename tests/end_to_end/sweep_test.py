@@ -140,7 +140,7 @@ class Sweep(Case):
         # What is done is counted, and tells how fast runs are.
         self.ok(*self.command(out, "--equal", "epochs"))
         said = self.ok(*self.command(out, "--estimate")).err
-        self.assertIn("18 runs (2 more would equal one of them, and are not done again), 10 of them done", said)
+        self.assertIn("18 runs (2 more equal one of them, not done again), 10 of them done", said)
         self.assertIn("about", said)
         # Points that remove the same are trained once: distances of this hash are even.
         value = self.ok("sweep", self.cache, "--out", self.folder / "even", "--threshold", "4,5", "--equal", "steps", "--seeds", 2,
