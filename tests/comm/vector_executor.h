@@ -29,12 +29,12 @@ inline std::vector<std::vector<Transfer>> transfers_of_all(const Schedule& sched
   return out;
 }
 
-// Carries out all ranks' transfers in one process, ranks in turn, sends buffered; false when no
-// rank can go on. `move` is what is done to the ranks' buffers:
+// Executes all ranks' transfers in one process, ranks in turn, with buffered sends. False if no
+// rank can continue. `move` acts on the ranks' buffers:
 //
-//   std::vector<std::byte> send(rank, transfer)    the message of a send
-//   void receive(rank, transfer, message)          it arrived: is added or copied
-//   void end_round(rank, transfers)                of one chain's round, when all of them are done
+// std::vector<std::byte> send(rank, transfer)  the message of a send
+// void receive(rank, transfer, message)        it arrived: add or copy it
+// void end_round(rank, transfers)              all transfers of one chain's round are done
 template <class Move>
 bool execute_in_process(const std::vector<std::vector<Transfer>>& transfers_of_rank, Move&& move) {
   const int ranks = static_cast<int>(transfers_of_rank.size());
@@ -85,7 +85,7 @@ bool execute_in_process(const std::vector<std::vector<Transfer>>& transfers_of_r
   return true;
 }
 
-// Of floats; buffers[rank] is rank's buffer.
+// For floats; buffers[rank] is rank's buffer.
 inline bool execute_on_vectors(const std::vector<std::vector<Transfer>>& transfers_of_rank,
                                std::vector<std::vector<float>>& buffers) {
   struct Move {

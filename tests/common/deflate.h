@@ -7,7 +7,7 @@
 
 namespace winnow::test {
 
-// Which header and sum stand around what is deflated: zlib's windowBits, for inflateInit2() too.
+// The header and checksum around deflated data, as zlib's windowBits. Also for inflateInit2().
 inline constexpr int kZlibStream = MAX_WBITS;
 inline constexpr int kGzipStream = MAX_WBITS + 16;
 
@@ -16,7 +16,7 @@ struct DeflateOptions {
   int window_bits = kZlibStream;
 };
 
-// One whole stream of `bytes`, of which there are less than 4 GiB.
+// One whole stream of `bytes`, of which there must be less than 4 GiB.
 inline std::string deflated(const std::string& bytes, const DeflateOptions& options = {}) {
   z_stream z{};
   if (deflateInit2(&z, options.level, Z_DEFLATED, options.window_bits, 8, Z_DEFAULT_STRATEGY) !=

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-// What opencv_codecs.cpp calls of the module that it loads.
+// Functions of the module that opencv_codecs.cpp loads.
 extern "C" {
 bool winnow_opencv_encode(const std::string& ending, const cv::Mat& picture,
                           std::vector<unsigned char>& out, const std::vector<int>& options);

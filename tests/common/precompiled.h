@@ -1,6 +1,6 @@
 #pragma once
 
-// What nearly all tests include, read once a program (cmake/WinnowTests.cmake).
+// Headers that nearly all tests include, read once per program (cmake/WinnowTests.cmake).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,20 +8,20 @@
 
 namespace winnow::test {
 
-// Whether tests run all of their cases, where they run some of them else: WINNOW_TEST_ALL=1.
+// Whether tests run all of their cases instead of some: WINNOW_TEST_ALL=1.
 inline bool run_all() {
   const char* const all = std::getenv("WINNOW_TEST_ALL");
   return all != nullptr && std::string_view(all) == "1";
 }
 
-// `few`, or `all` where all cases are run; says so.
+// `few`, or `all` if all cases are to run. Prints which.
 inline std::size_t some_of(std::string_view what, std::size_t all, std::size_t few) {
   const std::size_t taken = run_all() || all < few ? all : few;
   std::printf("%.*s: %zu of %zu\n", static_cast<int>(what.size()), what.data(), taken, all);
   return taken;
 }
 
-// `few` of the cases, one at random from each of as many equal parts, always the same; or all.
+// A fixed sample of `few` cases, a random one from each of as many equal parts; or all.
 template <class T>
 std::vector<T> some_of(std::string_view what, const std::vector<T>& all, std::size_t few) {
   const std::size_t taken = some_of(what, all.size(), few);

@@ -26,7 +26,7 @@ struct TiffOptions {
   bool deflated = true;
 };
 
-// A strip or a tile of the options' size, of a few values.
+// A strip or a tile of the options' size, with few distinct values.
 inline std::string tiff_block(const TiffOptions& o) {
   const std::uint64_t width = o.tile_width > 0 ? o.tile_width : o.width;
   const std::uint64_t rows =
@@ -38,7 +38,7 @@ inline std::string tiff_block(const TiffOptions& o) {
   return deflated(pixels, {.level = 1});
 }
 
-// All strips or tiles are the same bytes of the file, `block_bytes` from its eighth.
+// All strips or tiles share the same bytes of the file, `block_bytes` from its eighth byte on.
 inline std::vector<TiffEntry> tiff_entries(const TiffOptions& o, std::size_t block_bytes) {
   const bool tiled = o.tile_width > 0;
   const auto parts = [](std::uint64_t whole, std::uint64_t part) {
@@ -66,7 +66,7 @@ inline std::vector<TiffEntry> tiff_entries(const TiffOptions& o, std::size_t blo
   return entries;
 }
 
-// Entries of one tag stay in their order.
+// Entries with one tag stay in their order.
 inline std::string tiff_file(std::vector<TiffEntry> entries, const std::string& block) {
   const auto number = [](std::uint64_t value, std::size_t bytes) {
     std::string out;

@@ -8,7 +8,7 @@
 
 namespace winnow::test {
 
-// Reads a table of a file of tests/data/vectors: numbers of other programs that tests compare with.
+// Reads a table of a file in tests/data/vectors: reference values from other programs.
 //
 // In      Names: vectors("pipeline/ops", "hashed").
 // Out     Its rows, at least one.
@@ -18,7 +18,7 @@ std::vector<JsonReader> vectors(std::string_view file, std::string_view table);
 // A list of numbers.
 std::vector<double> reals(const JsonReader& list);
 
-// A number of 64 bits, which files have as 16 hexadecimal digits.
+// A 64-bit number, stored as 16 hexadecimal digits.
 std::uint64_t hash_of(const JsonReader& digits);
 
 }  // namespace winnow::test

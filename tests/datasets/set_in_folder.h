@@ -11,13 +11,13 @@
 
 namespace winnow::datasets {
 
-// A data set made of files in a folder of its own.
+// A data set made of files in its own folder.
 class SetInFolder : public testing::Test {
  protected:
   void add(const std::string& name, const std::string& content) const {
     std::ofstream(folder_ / name, std::ios::binary) << content;
   }
-  // What opening it says is wrong.
+  // The message of the error when it is opened.
   std::string refusal(const OpenOptions& options = {}) const {
     try {
       open_source(folder_.path(), options);

@@ -8,7 +8,7 @@
 
 namespace winnow::datasets {
 
-// "name split label,label" of every entry.
+// "name split label,label" for every entry.
 inline std::vector<std::string> lines_of(const Source& source) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < source.entries().size(); ++i) {
@@ -22,7 +22,7 @@ inline std::vector<std::string> lines_of(const Source& source) {
   return out;
 }
 
-// "name split label label" of one entry.
+// "name split label label" for one entry.
 inline std::string line_of(const Source& source, std::size_t position) {
   const Entry entry = source.entries()[position];
   std::string line = entry.name + " " + std::string(split_name(entry.split));
@@ -32,7 +32,7 @@ inline std::string line_of(const Source& source, std::size_t position) {
   return line;
 }
 
-// The bytes of an input, or what is wrong with it.
+// The bytes of an input, or the error.
 inline std::string content_of(const Source& source, std::size_t position) {
   const auto payload = source.read(position);
   if (!payload) return "error: " + payload.error().detail;

@@ -15,7 +15,7 @@ struct MadeMember {
   std::string name;
   std::string content = "bytes";
   unsigned type = AE_IFREG;
-  std::string link_to = {};  // a hard link, where the type is that of a file
+  std::string link_to = {};  // a hard link, if the type is that of a file
 };
 
 struct TarStyle {
@@ -56,7 +56,7 @@ inline std::string make_tar(const std::vector<MadeMember>& members, TarStyle sty
   return out;
 }
 
-// One 512-byte header, for archives that nobody would write.
+// One 512-byte header, for archives that no program writes.
 inline std::string tar_header(const std::string& name, const std::string& octal_size,
                               char type = '0') {
   std::string header(512, '\0');

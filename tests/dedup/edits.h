@@ -12,12 +12,13 @@
 #include "dedup/verify/plane.h"
 #include "tests/dedup/scenes.h"
 
-// What people do to pictures, done to scenes.
+// Edits of pictures as people make them, applied to scenes.
 namespace winnow::dedup {
 
 constexpr double kDegree = std::numbers::pi / 180;
 
-// The picture that shows at (x, y) what another does where `map` takes it; `outside` beyond that.
+// A picture whose pixel (x, y) is the pixel of another at `map`(x, y); `outside` beyond its
+// borders.
 inline Image seen_through(const Image& image, const Affine& map, int width, int height,
                           std::uint8_t outside = 0) {
   const Plane plane = plane_of(image.view());
@@ -38,7 +39,7 @@ inline Image seen_through(const Image& image, const Affine& map, int width, int 
   return out;
 }
 
-// A part of a picture, at the size of the whole.
+// A part of a picture, scaled to the size of the whole.
 inline Image cropped(const Image& image, double left, double top, double share) {
   return seen_through(image,
                       {.xx = share,

@@ -8,7 +8,7 @@
 #include "dedup/review/review.h"
 #include "tests/dedup/tables.h"
 
-// Judgements of images that tests call by numbers: those of hash_of_number().
+// Judgements of images by number: hash_of_number().
 namespace winnow::dedup {
 
 inline std::vector<Hash128> hashes_of_numbers(const std::vector<std::uint64_t>& numbers) {
@@ -21,12 +21,12 @@ inline Judgement judgement(Verdict verdict, const std::vector<std::uint64_t>& im
   return {.verdict = verdict, .images = hashes_of_numbers(images)};
 }
 
-// About one image by itself.
+// A judgement about one image.
 inline Judgement image_judgement(Verdict verdict, std::uint64_t image) {
   return {.verdict = verdict, .images = {hash_of_number(image)}, .about = About::kImage};
 }
 
-// As in a PairSample: the smaller hash first.
+// A pair as in a PairSample: the smaller hash first.
 inline std::array<Hash128, 2> pair_of(std::uint64_t a, std::uint64_t b) {
   std::array<Hash128, 2> pair{hash_of_number(a), hash_of_number(b)};
   if (pair[1] < pair[0]) std::swap(pair[0], pair[1]);

@@ -8,13 +8,13 @@
 
 namespace winnow::dedup {
 
-// A page of a form, gray, 8 bits: rules and labels that `form` decides, and entries that `entries`
-// decides; both as words of strokes. `own_words` of the entries' 20 words are those of `entries`,
-// the others those of `like`.
+// A page of a form, gray, 8 bits: rules and labels depend on `form`, entries on `entries`, both as
+// words of strokes. `own_words` of the entries' 20 words come from `entries`, the others from
+// `like`.
 struct Page {
   std::uint64_t form = 1;
   std::uint64_t entries = 1;
-  std::uint64_t like = 1;  // whose other words it has
+  std::uint64_t like = 1;  // source of the other words
   int own_words = 20;
 };
 

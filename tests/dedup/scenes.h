@@ -9,8 +9,8 @@
 
 namespace winnow::dedup {
 
-// Gray pictures with edges and texture at all scales, as photos have: discs and bars upon noise of
-// several octaves. One for each seed.
+// Gray pictures with edges and texture at all scales, like photos: discs and bars on noise of
+// several octaves. One per seed.
 inline Image scene(std::uint64_t seed, int width = 84, int height = 63) {
   CounterRng rng(seed, 0, 0, RandomUse::kTest);
   const auto draw = [&](double least, double most) {

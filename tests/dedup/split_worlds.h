@@ -10,7 +10,7 @@
 #include "dedup/cluster/cluster.h"
 #include "tests/dedup/tables.h"
 
-// Samples to be split, or dealt out to folds.
+// Samples to split, or to distribute to folds.
 namespace winnow::dedup {
 
 struct World {
@@ -25,7 +25,7 @@ struct World {
     blocks.of_row.push_back(block);
     blocks.count = std::max(blocks.count, block + 1);
   }
-  // A block of so many samples of each label.
+  // Adds a block with so many samples of each label.
   void add_block(const std::vector<std::pair<std::int32_t, int>>& what,
                  Split split = Split::kNone) {
     const std::uint32_t block = blocks.count;

@@ -14,17 +14,17 @@
 
 namespace winnow::dedup {
 
-// Random numbers for one test; the seed says which.
+// Random numbers for one test, by seed.
 inline CounterRng test_rng(std::uint64_t seed) { return {seed, 0, 0, RandomUse::kTest}; }
 
-// What a test wants to say about one image; the rest of a row has a value that links to nobody.
+// Fields of an image that a test sets. The other fields of its row link to nothing.
 struct TestImage {
   SampleId id = 0;
   Split split = Split::kTrain;
   std::vector<std::int32_t> labels{0};
   std::uint64_t code = 0;
   std::uint64_t file = 0;    // equal numbers: equal file hashes
-  std::uint64_t pixels = 0;  // likewise
+  std::uint64_t pixels = 0;  // equal numbers: equal pixel hashes
   std::uint32_t width_px = 32;
   float sharpness = 1;
   float quality = 50;

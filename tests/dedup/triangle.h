@@ -10,7 +10,7 @@
 
 namespace winnow::dedup {
 
-// One axis of the filter: by output, what each input counts for.
+// One axis of the filter: the weight of each input, by output.
 inline std::vector<std::vector<double>> triangle(int from, int to) {
   const double scale = static_cast<double>(from) / to;
   const double support = std::max(scale, 1.0);

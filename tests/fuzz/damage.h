@@ -17,7 +17,7 @@
 
 namespace winnow::test {
 
-// A file of ours that is damaged in place, again and again. Nobody else has it open meanwhile.
+// A file of ours that is damaged in place, repeatedly. No other process has it open.
 class Victim {
  public:
   explicit Victim(std::filesystem::path path) : path_(std::move(path)), good_(read_file(path_)) {
@@ -55,19 +55,19 @@ class Victim {
   Fd fd_;
 };
 
-// Reads everything that the victim's damage could touch, throws what the reader throws, and
-// std::logic_error when what was read is not what was written.
+// Reads everything that damage of the victim could affect. Throws what the reader throws, and
+// std::logic_error if the content is not what was written.
 using Read = std::function<void()>;
 
 enum class Must { kRefuse, kRefuseOrSame };
 
-// Judges one damage. Refusals are an Error of ours whose one sentence names the file.
+// Judges one damage. A refusal must be an Error of ours whose single sentence names the file.
 class Judge {
  public:
   Judge(const Victim& victim, Read read) : Judge(victim.path().filename(), std::move(read)) {}
   Judge(std::string name, Read read) : name_(std::move(name)), read_(std::move(read)) {}
 
-  // `how` says what was done, for the report.
+  // `how`: description of the damage, for the report.
   template <class How>
   void judge(Must must, How how) {
     if (failures_ >= 10) return;  // enough to look at
@@ -112,14 +112,14 @@ class Judge {
   int failures_ = 0;
 };
 
-// Which bytes must be refused; the others may be read as if nothing had happened.
+// Which bytes must be refused if damaged; others may be read as if nothing had happened.
 using MustAt = std::function<Must(std::size_t)>;
 inline Must always(std::size_t) { return Must::kRefuse; }
 
-// Each of the eight; a random one and all of them at once; or one of these two by turns.
+// Bits to flip: each of the eight; a random one and all together; or these two alternately.
 enum class Bits { kEach, kTwo, kOne };
 
-// Or every `step`-th of them, an odd number.
+// Flips bits of every byte, or of every `step`-th, an odd number.
 inline void flip_every_byte(Victim& victim, Judge& judge, Bits bits, const MustAt& must = always,
                             std::size_t step = 1) {
   std::mt19937_64 random(1);
@@ -140,7 +140,8 @@ inline void flip_every_byte(Victim& victim, Judge& judge, Bits bits, const MustA
   }
 }
 
-// Or to each that is a whole number of pages or a byte more or less, and every `step`-th between.
+// Cuts the file to every length; or to whole numbers of pages, one byte more and less, and every
+// `step`-th between.
 inline void cut_to_every_length(Victim& victim, Judge& judge, std::size_t step = 1) {
   for (std::size_t size = victim.good().size(); size-- > 0;) {
     if (size % step != 0 && (size + 1) % 4096 > 2) continue;
@@ -188,7 +189,7 @@ inline void scatter(Victim& victim, Judge& judge, int times, std::size_t longest
   }
 }
 
-// A copy of the golden cache or run `name` of every version that may be damaged.
+// A copy of the golden cache or run `name` of each version, to damage.
 inline void copy_golden(const std::string& name, const std::filesystem::path& to) {
   std::filesystem::copy(
       std::filesystem::path(WINNOW_GOLDEN) / name, to,

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-// Forgeries whose digests, hashes and checksums are right, so that nothing but what the files say
-// can be held against them.
+// Forgeries with correct digests, hashes and checksums: only their content is wrong.
 namespace winnow::test {
 
-// The folder that forgeries are made in: a cache with the selection "golden" and the features
-// "made", a run trained on it, predictions of folds of it, an index of it; a cache with thumbnails,
-// and an index of that with landmarks.
+// The folder in which forgeries are made.
+// - a cache with the selection "golden" and the features "made", a run trained on it, predictions
+//   of its folds, an index of it
+// - a cache with thumbnails, and an index of that with landmarks
 struct ForgeryPlaces {
   std::filesystem::path root;
   std::filesystem::path cache() const { return root / "cache"; }
@@ -23,17 +23,17 @@ struct ForgeryPlaces {
   std::filesystem::path checkpoint() const { return run() / "checkpoints" / "step-2"; }
 };
 
-// Which verbs can come upon it.
+// Which verbs may encounter it.
 enum class Reads { kCache, kSelection, kRun, kIndex, kFeatures, kFolds, kThumbnails, kLandmarks };
 inline constexpr std::size_t kReads = 8;
 
 struct Forgery {
   std::string what;  // "manifest.json /inputs = -1"
   Reads read_by;
-  std::function<void(const ForgeryPlaces&)> make;  // changes what is there
+  std::function<void(const ForgeryPlaces&)> make;  // changes the files
 };
 
-// All there are, for files like those in `places`: each differs by a field, or by what it holds.
+// All forgeries for files like those in `places`: each differs in one field, or in its content.
 std::vector<Forgery> forgeries(const ForgeryPlaces& places);
 
 }  // namespace winnow::test

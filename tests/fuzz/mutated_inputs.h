@@ -8,24 +8,25 @@
 
 namespace winnow::test {
 
-// A file that somebody might point an ingest at. Pure functions of the seed.
+// A file that a user might ingest. Pure functions of the seed.
 struct MadeFile {
-  std::string name;  // with an ending, which need not be right
+  std::string name;  // with an extension that need not be right
   std::string bytes;
 };
 
-// Small pictures, one of each kind of file that is read. All sound.
+// Small sound pictures, one of each kind of file that is read.
 std::vector<MadeFile> sound_images();
-// Small archives and files of many images, one of each kind that is read.
+// Small archives and files with many images, one of each kind that is read.
 std::vector<MadeFile> sound_archives();
 
-// Those, cut at every sixteenth, with bits flipped and runs overwritten, under wrong endings, glued
-// together, with headers that promise 65,500 x 65,500 pixels, a progressive JPEG of a thousand
-// scans, empty files and noise. Names are unique and have one image ending each.
+// Mutations of sound_images(): cut at every sixteenth, with bits flipped and runs overwritten, with
+// wrong extensions, concatenated, with headers that promise 65,500 x 65,500 pixels, a progressive
+// JPEG of a thousand scans, empty files and noise. Names are unique and have one image extension
+// each.
 std::vector<MadeFile> mutated_images(std::uint64_t seed);
 
-// Archives and files of many images (tar, compressed tar, WebDataset, TFRecord, RecordIO): sound,
-// with names that lead out, links and devices, wrong sizes, bombs, and all that bytes can suffer.
+// Archives and files of many images (tar, compressed tar, WebDataset, TFRecord, RecordIO): sound
+// ones, names that lead out, links and devices, wrong sizes, bombs, and damaged bytes.
 std::vector<MadeFile> mutated_archives(std::uint64_t seed);
 
 }  // namespace winnow::test

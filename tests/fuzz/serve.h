@@ -15,28 +15,28 @@
 
 namespace winnow::test {
 
-// How a call ended.
+// The end of a call.
 struct Ended {
-  int status = 0;  // of wait(2)
+  int status = 0;  // from wait(2)
   bool in_time = true;
   long resident_kib = 0;
 };
 
 #ifdef __SANITIZE_ADDRESS__
-inline constexpr bool kAddressSanitizer = true;  // takes addresses by the terabyte
+inline constexpr bool kAddressSanitizer = true;  // it reserves terabytes of address space
 #else
 inline constexpr bool kAddressSanitizer = false;
 #endif
 
-// What a call may take.
+// Limits of a call.
 inline constexpr rlim_t kMostProcessorSeconds = kAddressSanitizer ? 200 : 20;
 inline constexpr rlim_t kMostAddresses = kAddressSanitizer ? RLIM_INFINITY : rlim_t{6} << 30;
-// By the clock, for what waits for what never comes: 20 s of a busy machine's processor take long.
+// Wall-clock limit, for calls that wait for ever. On a busy machine, 20 s of CPU time take long.
 inline constexpr std::chrono::seconds kLongest{300};
 
 inline constexpr std::size_t kLongestCall = 1 << 16;  // bytes
 
-// In the process of a call: its limits, and its output into `folder`.
+// In the process of a call: sets its limits, and sends its output into `folder`.
 inline void enter_call(const std::string& folder) {
   const rlimit addresses{kMostAddresses, kMostAddresses};
   const rlimit processor{kMostProcessorSeconds, kMostProcessorSeconds + 5};
@@ -70,10 +70,10 @@ inline Ended wait_for(pid_t child) {
   return ended;
 }
 
-// Answers each packet of `socket`, a folder and words with a zero byte after each, by an Ended: of
-// a process that is forked for it and has its output in that folder. Returns in those processes,
-// with the words; and in this one, with nothing, when the other end is closed. Call it where no
-// other thread runs.
+// Answers each packet of `socket` with an Ended. A packet is a folder and words, each followed by a
+// zero byte; the call runs in a forked process with its output in that folder. Returns the words in
+// those processes, and nullopt in this one when the other end is closed. Call it while no other
+// thread runs.
 inline std::optional<std::vector<std::string>> serve(int socket) {
   std::vector<char> packet(kLongestCall);
   for (;;) {

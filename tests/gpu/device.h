@@ -6,8 +6,8 @@
 
 namespace winnow::gpu {
 
-// What the suite is run on: card_device.cpp opens the first card; host_device.cpp takes host memory
-// in its place, to try the suite itself where there is no card.
+// The device under test. card_device.cpp opens the first card; host_device.cpp uses host memory
+// instead, to test the suite itself without a card.
 std::shared_ptr<train::cudnn::Device> suite_device();
 
 }  // namespace winnow::gpu

@@ -6,11 +6,11 @@
 #include "tests/gpu/synthetic.h"
 #include "train/backend/cudnn/device.h"
 
-// What the suite asks of a card. Each stage adds its items to the report, passing over those it has
-// already; see tests/gpu/run for what each is for.
+// The stages of the suite. Each adds its items to the report, and skips those it has already;
+// tests/gpu/run explains the stages.
 namespace winnow::gpu {
 
-// The operations alone, in f32, bf16 and f16: what a sanitizer has time for.
+// The operations alone, in f32, bf16 and f16: all that is feasible under a sanitizer.
 void operations_stage(std::shared_ptr<train::cudnn::Device> device, Report& report);
 void conformance_stage(std::shared_ptr<train::cudnn::Device> device, Report& report);
 void train_stage(std::shared_ptr<train::cudnn::Device> device, Report& report,

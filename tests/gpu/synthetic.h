@@ -13,11 +13,11 @@
 #include "train/model/model.h"
 #include "train/step/executor.h"
 
-// Training without a cache: images that can be told apart, made from whole random numbers, the same
-// on every machine.
+// Training without a cache, on distinguishable images made from random whole numbers, the same on
+// every machine.
 namespace winnow::gpu {
 
-// Samples [first, first + count): a pattern for each of `classes` classes under noise.
+// Samples [first, first + count): one pattern for each of `classes` classes, with noise.
 pipeline::Batch synthetic_batch(std::uint64_t first, std::size_t count, int side, int classes);
 
 struct Recipe {
@@ -31,15 +31,15 @@ struct Recipe {
   double lr = 0.001;
 };
 
-// A net in training on one rank, as `winnow train` does it: lanes, buckets, sums, weights where the
-// backend wants them.
+// Trains a net on one rank, as `winnow train` does: lanes, buckets, sums, weights where the backend
+// wants them.
 class Training {
  public:
   Training(train::Backend& backend, const Recipe& recipe);
 
   struct Result {
     double loss = 0;      // mean, before the update
-    double accuracy = 0;  // likewise
+    double accuracy = 0;  // mean, before the update
   };
   Result step(pipeline::Batch& batch);
 
@@ -55,9 +55,10 @@ class Training {
   std::int64_t steps_ = 0;
 };
 
-// Losses of the first steps on a CPU, what a card is compared with. tests/gpu/cpu_losses.cpp writes
-// them. At a rate where last bits do not run away: at 0.02 the losses of two instruction sets of
-// one CPU are 0.05 apart after 50 steps, as a last bit opens or closes a ReLU.
+// Losses of the first steps on a CPU, as a reference for cards. Written by
+// tests/gpu/cpu_losses.cpp. The learning rate is low enough that last bits do not run away: at 0.02
+// the losses of two instruction sets of one CPU are 0.05 apart after 50 steps, because a last bit
+// opens or closes a ReLU.
 struct LossRow {
   double f32 = 0;
   double bf16 = 0;
@@ -65,10 +66,10 @@ struct LossRow {
 inline constexpr std::int64_t kComparedSteps = 50;
 Recipe compared_recipe(train::DType dtype);
 std::vector<double> losses(train::Backend& backend, const Recipe& recipe, std::int64_t steps);
-std::vector<LossRow> read_losses(const std::filesystem::path& path);  // Error
+std::vector<LossRow> read_losses(const std::filesystem::path& path);  // throws Error
 
-// How far bf16 losses of a card may be from those of the CPU at each step: three times what
-// separates the CPU's own bf16 from its f32 up to there, as that is what rounding does.
+// Allowed distance of bf16 losses on a card from those of the CPU, for each step: three times the
+// largest difference so far between bf16 and f32 on the CPU, which is the effect of rounding.
 std::vector<double> bf16_band(const std::vector<LossRow>& cpu);
 
 }  // namespace winnow::gpu

@@ -10,7 +10,8 @@
 
 namespace winnow::comm {
 
-// Starts the all-reduce of `buffer` by the named schedule; the transfers live as long as it.
+// Starts the all-reduce of `buffer` by the named schedule. The transfers live as long as the
+// result.
 template <class T>
 Pending start(Communicator& comm, std::vector<T>& buffer, std::string_view schedule,
               const ScheduleOptions& options, Reduction reduction = Reduction::kSum) {

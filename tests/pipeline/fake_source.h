@@ -80,7 +80,7 @@ inline Image make_picture(std::mt19937_64& random, int height, int width, int ch
   return image;
 }
 
-// `format` is an extension OpenCV knows, ".jpg" or ".png" ...
+// `format`: an extension that OpenCV knows, ".jpg" or ".png" ...
 inline Bytes encode_picture(const Image& image, const std::string& format) {
   cv::Mat matrix(image.height_px, image.width_px, image.channels == 1 ? CV_8UC1 : CV_8UC3);
   for (int y = 0; y < image.height_px; ++y) {

@@ -6,8 +6,8 @@
 
 namespace winnow {
 
-// Storage with latency, for FakeSource::on_read: no read returns before two of them have been under
-// way at once. After minutes all return, and the test fails.
+// Storage with latency, for FakeSource::on_read: no read returns before two of them were in
+// progress at once. After minutes all return, and the test fails.
 class JointReads {
  public:
   void read() {

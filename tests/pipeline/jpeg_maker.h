@@ -24,10 +24,11 @@ struct JpegOptions {
   int luma_height = 1;
   bool plain_scans =
       false;  // four progressive scans without refinement, of which the last may be repeated
-  bool one_by_one = false;  // a scan of its own for each of three components
+  bool one_by_one = false;  // one scan for each of three components
 };
 
-// By libjpeg; 1 channel makes a gray file, 3 a YCbCr one, 4 four inverted inks with Adobe's marker.
+// Uses libjpeg. 1 channel makes a gray file, 3 a YCbCr one, 4 four inverted inks with Adobe's
+// marker.
 inline Bytes make_jpeg(int width, int height, int channels, const std::uint8_t* pixels,
                        const JpegOptions& options = {}) {
   jpeg_compress_struct codec{};

@@ -10,17 +10,17 @@
 
 namespace winnow::test {
 
-// Of all vectors of an operation.
+// Over all vectors of an operation.
 struct Difference {
   int vectors = 0;
   double largest = 0;  // in levels, before the peer's are rounded
-  double values = 0;   // of pixels and channels
+  double values = 0;   // share of pixels and channels that differ
   double differing = 0;
 };
 using Differences = std::map<std::string, Difference>;
 
-// Expects a row in the table below a heading of the docs for each, that ends with its figures:
-// "| `mixup` | ... | 6 | 0.50 | 0.00 % |".
+// Expects, below a heading of the docs, a table row for each that ends with its figures: "| `mixup`
+// | ... | 6 | 0.50 | 0.00 % |".
 inline void expect_stated(const Differences& differences, const std::string& file,
                           const std::string& heading) {
   const Bytes bytes = read_file(file);

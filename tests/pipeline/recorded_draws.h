@@ -10,7 +10,7 @@
 
 namespace winnow::test {
 
-// The numbers that torch drew, in turn, as recorded_draws.py writes them.
+// The numbers that torch drew, in order, as written by recorded_draws.py.
 class RecordedDraws final : public pipeline::Draws {
  public:
   explicit RecordedDraws(const std::string& drawn) : in_(drawn) {}

@@ -114,7 +114,7 @@ inline ShardInfo write_shard(const std::filesystem::path& root, const std::strin
   return info;
 }
 
-// A cache of `samples`, ids ascending, in a few shards; a folder of its own that goes with it.
+// A cache of `samples`, ids ascending, in a few shards; its folder is removed with it.
 class TestCache {
  public:
   explicit TestCache(const std::vector<Sample>& samples, const std::string& store = "original",
@@ -193,7 +193,7 @@ class TestCache {
   std::optional<Cache> cache_;
 };
 
-// Raw and encoded, gray and colour, of the target's size and of others.
+// Raw and encoded, gray and colour, in the target's size and in others.
 inline std::vector<Sample> mixed_samples(std::size_t count) {
   std::vector<Sample> samples;
   for (std::size_t i = 0; i < count; ++i) {

@@ -14,9 +14,9 @@
 
 namespace winnow::test {
 
-// TIFFs of many kinds, by libtiff, of a picture of slopes.
+// TIFFs of many kinds, written by libtiff, of a picture of slopes.
 
-// How the pixels of a file lie in it.
+// The layout of pixels in a file.
 struct TiffLayout {
   std::uint32_t width = 37;
   std::uint32_t height = 29;
@@ -28,7 +28,7 @@ struct TiffLayout {
   bool is_big = false;  // a BigTIFF
 };
 
-// What its samples are.
+// The format of its samples.
 struct TiffSamples {
   int photometric = PHOTOMETRIC_RGB;
   int bits = 8;
@@ -36,7 +36,7 @@ struct TiffSamples {
   int planes = PLANARCONFIG_CONTIG;
   int compression = COMPRESSION_LZW;
   int predictor = 1;
-  int extra = -1;  // what the last sample is; -1: a colour
+  int extra = -1;  // meaning of the last sample; -1: a colour
   std::array<int, 2> subsampling{0, 0};
 };
 
@@ -123,7 +123,7 @@ inline std::uint8_t tiff_slope(std::uint32_t x, std::uint32_t y, int sample) {
                                    (noise % 11 == 0 ? noise % 60 : 0));
 }
 
-// Bytes of any meaning.
+// Arbitrary bytes.
 inline std::vector<std::uint8_t> tiff_some_bytes(std::size_t size, std::uint32_t seed) {
   std::vector<std::uint8_t> out(size);
   for (std::size_t i = 0; i < size; ++i) {
@@ -132,7 +132,7 @@ inline std::vector<std::uint8_t> tiff_some_bytes(std::size_t size, std::uint32_t
   return out;
 }
 
-// A strip or tile, whatever the layout, of the same picture.
+// A strip or tile of the same picture, whatever the layout.
 inline std::vector<std::uint8_t> tiff_samples_of(const TiffSamples& s, const Box& box, int plane) {
   const bool separate = s.planes == PLANARCONFIG_SEPARATE;
   std::vector<std::uint8_t> out;

@@ -9,14 +9,13 @@
 
 namespace winnow::train {
 
-// The cases of every operation of train/ops, forward and backward, over odd sizes, strides,
-// paddings and options. Filters, scales, shifts and biases are parameters, running statistics
-// buffers, the rest inputs. The same in every run.
+// Cases for every operation of train/ops, forward and backward, with odd sizes, strides, paddings
+// and options. Filters, scales, shifts and biases are parameters, running statistics buffers, the
+// rest inputs. The same in every run.
 std::vector<OpCase> op_cases();
 
-// Random numbers for every input, parameter and buffer of a graph, for whole nets: parameters about
-// as large as initial ones but no zeros and ones, bytes in [0, 255], "targets" one-hot, "weights"
-// 1/N.
+// Random numbers for every input, parameter and buffer of a whole net: parameters about as large as
+// initial ones but no zeros and ones, bytes in [0, 255], "targets" one-hot, "weights" 1/N.
 std::map<ValueId, std::vector<double>> random_inputs(const Graph& graph, std::uint64_t seed);
 
 }  // namespace winnow::train

@@ -11,10 +11,10 @@
 #include "common/rng.h"
 #include "train/backend/onednn/kernels.h"
 
-// What tests of the kernels of backend_onednn share.
+// Shared by tests of the kernels of backend_onednn.
 namespace winnow::train::kernel_runs {
 
-// `count` numbers within 1 of `about`; others for each `id`.
+// `count` numbers within 1 of `about`; different ones for each `id`.
 inline std::vector<float> random_floats(std::int64_t count, std::uint64_t id, float about = 0) {
   CounterRng rng(9, 0, id, RandomUse::kTest);
   std::vector<float> numbers(static_cast<std::size_t>(count));
@@ -22,10 +22,11 @@ inline std::vector<float> random_floats(std::int64_t count, std::uint64_t id, fl
   return numbers;
 }
 
-// Runs kernels of a table on so many threads; gives all that they wrote, one behind the other.
+// Runs kernels of a table on so many threads. Returns all that they wrote, concatenated.
 using KernelRun = std::function<std::vector<float>(const kernels::Table& table, int threads)>;
 
-// Every table that runs on this machine gives, on 1 to 3 threads, the bits of the last on one.
+// Expects that every table that runs on this machine gives, on 1 to 3 threads, the bits of the last
+// table on one thread.
 inline void expect_same_bits(const KernelRun& run, const std::string& what) {
   const auto bits = [&run](const kernels::Table& table, int threads) {
     std::vector<std::uint32_t> all;

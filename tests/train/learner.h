@@ -18,7 +18,7 @@
 #include "train/rewrites/rewrites.h"
 #include "train/step/executor.h"
 
-// Steps of small nets on made-up batches, for tests.
+// Steps of small nets on synthetic batches, for tests.
 
 namespace winnow::train {
 
@@ -67,7 +67,7 @@ inline double weight_of(const pipeline::Batch& batch) {
   return sum;
 }
 
-// How a run of one rank is cut into lanes and buckets.
+// How a run on one rank is cut into lanes and buckets.
 inline RunPlan cut_into(std::vector<int> micro_batches, std::size_t bucket_bytes,
                         bool reproducible = false, int threads = 1) {
   RunPlan plan;
@@ -89,12 +89,12 @@ inline const UpdateRule kPlainSgd{&find_optimizer("sgd"),
 using MakeBackend = std::function<std::unique_ptr<Backend>()>;
 inline std::unique_ptr<Backend> reference() { return make_reference_backend(); }
 
-// A net that takes steps, on the float64 reference where nothing else is said.
+// A net that takes steps, on the float64 reference by default.
 struct Learner {
   Learner(const Graph& graph, const RunPlan& plan, const MakeBackend& make = reference)
       : Learner(graph, make_model(graph, 7), plan, make) {}
 
-  // `world`: of all ranks of the plan; null: there is one.
+  // `world`: communicator of all ranks of the plan; null: a single rank.
   Learner(const Graph& graph, Model start, const RunPlan& plan, const MakeBackend& make = reference,
           const GradientClip& clip = {}, comm::Communicator* world = nullptr)
       : comm(world == nullptr ? *single : *world),

@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-// A plan of two ranks, with tasks of most forms.
+// A plan for two ranks, with tasks of most kinds.
 inline RunPlan some_plan() {
   RunPlan plan{.numerics = {.backend = "onednn",
                             .build = "1",

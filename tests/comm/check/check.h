@@ -10,9 +10,10 @@
 namespace winnow::comm {
 
 // Executes the transfers of all ranks symbolically: each elementary range holds the set of ranks
-// whose contribution it carries. Returns "" when every rank ends with every rank's contribution
-// exactly once in every element and no message is lost, left over, of the wrong size, or waited for
-// in vain; otherwise one sentence on the first thing that is wrong. ranks <= 4096.
+// whose contribution it carries. ranks <= 4096.
+// Returns  "" if every rank ends with every rank's contribution exactly once in every element, and
+//          no message is lost, left over, of the wrong size, or waited for in vain. Otherwise a
+//          sentence on the first fault.
 std::string check_all_reduce(const std::vector<std::vector<Transfer>>& transfers_of_rank,
                              std::size_t count);
 
@@ -47,9 +48,9 @@ std::string check_tags(const std::vector<std::vector<std::vector<Transfer>>>& op
 
 // What a schedule costs each rank.
 struct Traffic {
-  std::size_t sent = 0;      // elements
-  std::size_t received = 0;  // elements
-  std::size_t added = 0;     // elements
+  std::size_t sent = 0;      // in elements
+  std::size_t received = 0;  // in elements
+  std::size_t added = 0;     // in elements
 };
 std::vector<Traffic> traffic(const std::vector<std::vector<Transfer>>& transfers_of_rank);
 

@@ -12,15 +12,15 @@
 #include "common/comm/schedule/schedule.h"
 #include "common/error.h"
 
-// What the checks of all collectives share: the order of lists and the matching and moving of
-// messages. What the messages carry is a type of each check's own, `Buffers`, that has
+// Shared by the checks of all collectives: the order of lists, and the matching and moving of
+// messages. Each check has a type `Buffers` for the content of messages, with:
 //
-//   meet      (const Transfer& a, const Transfer& b): transfers of one round disturb each other
-//   mismatch  (int sender, int receiver, const Transfer& send, const Transfer& receive)
-//   deliver   the same
-//   end_round (int rank): all messages of the rank's round have been delivered
+// meet       (const Transfer& a, const Transfer& b): transfers of one round disturb each other
+// mismatch   (int sender, int receiver, const Transfer& send, const Transfer& receive)
+// deliver    the same arguments
+// end_round  (int rank): all messages of the rank's round have been delivered
 //
-// All but the first return "" or the sentence to report.
+// All except the first return "" or the sentence to report.
 namespace winnow::comm {
 
 using TransferLists = std::vector<std::vector<Transfer>>;
@@ -39,8 +39,8 @@ inline bool overlap(const Transfer& a, const Transfer& b) {
   return a.begin < b.begin + b.count && b.begin < a.begin + a.count;
 }
 
-// A rank's list by itself: order, peers and ranges, given the elements of the buffer that it sends
-// from and of the one that it receives into.
+// Checks a rank's list alone: order, peers and ranges, given the elements of its send buffer and of
+// its receive buffer.
 inline std::string check_list(int rank, std::span<const Transfer> transfers, int ranks,
                               std::size_t out, std::size_t in) {
   const std::string who = "rank " + std::to_string(rank);
@@ -63,8 +63,8 @@ inline std::string check_list(int rank, std::span<const Transfer> transfers, int
   return "";
 }
 
-// One chain on all ranks. A message moves only when its sender and its receiver have both reached
-// its round: what works so works with any amount of buffering in between.
+// One chain on all ranks. A message moves only when both its sender and its receiver have reached
+// its round: what works so works with any amount of buffering.
 template <class Buffers>
 class ChainRun {
  public:
@@ -91,19 +91,19 @@ class ChainRun {
  private:
   struct Party {
     std::span<const Transfer> transfers;
-    std::vector<std::size_t> partner;  // of each transfer: the index of the peer's transfer
-    std::vector<bool> moved;           // of each transfer
+    std::vector<std::size_t> partner;  // for each transfer: the index of the peer's transfer
+    std::vector<bool> moved;           // for each transfer
     std::size_t begin = 0;             // the current round is transfers [begin, end)
     std::size_t end = 0;
-    std::size_t waiting = 0;  // of the current round
+    std::size_t waiting = 0;  // transfers of the current round that have not moved
   };
   struct Message {
     int sender;
     int receiver;
-    std::size_t index;  // in the list of the rank that has the transfer
+    std::size_t index;  // place in the list of the rank that has the transfer
   };
 
-  // Pairs the i-th send with the i-th receive of each sender and receiver.
+  // Pairs the i-th send with the i-th receive, for each sender and receiver.
   std::string match_messages() {
     std::vector<Message> sent;
     std::vector<Message> received;
@@ -146,7 +146,7 @@ class ChainRun {
     return "";
   }
 
-  // Begins the next round of `rank` and moves every message whose other side is already there.
+  // Begins the next round of `rank` and moves every message whose other side is ready.
   std::string enter_round(std::size_t rank) {
     Party& me = parties_[rank];
     if (std::string fault = buffers_.end_round(static_cast<int>(rank)); !fault.empty()) {
@@ -214,12 +214,12 @@ class ChainRun {
   std::vector<std::size_t> entering_;  // ranks whose current round is done
 };
 
-// The chains of all ranks one after the other in their order, which is the order an executor starts
-// them in: any number of them under way at once works when this works.
+// Runs the chains of all ranks one after the other in their order, in which executors start them.
+// If that works, any number of them may be in progress at once.
 template <class Buffers>
 std::string run_chains(const TransferLists& transfers_of_rank, Buffers& buffers) {
   const std::size_t ranks = transfers_of_rank.size();
-  std::vector<std::size_t> done(ranks);  // transfers of each rank in chains already run
+  std::vector<std::size_t> done(ranks);  // transfers of each rank in chains that have run
   for (;;) {
     int chain = std::numeric_limits<int>::max();
     bool left = false;

@@ -4,9 +4,9 @@
 
 namespace winnow::fuzz {
 
-// From now on LLVMFuzzerCustomMutator changes inputs as one of that harness is to be changed:
-// members of an archive, what is compressed in a file and values of LMDB, with the sums and sizes
-// that fit; elsewhere as libFuzzer does.
+// From now on LLVMFuzzerCustomMutator mutates inputs in the way of that harness: members of an
+// archive, compressed parts of a file and values of LMDB, with matching checksums and sizes; else
+// as libFuzzer does.
 void choose_mutator(std::string_view harness);
 
 }  // namespace winnow::fuzz

@@ -13,18 +13,18 @@
 
 namespace winnow::train::cudnn {
 
-// A card made of host memory, as unkind as a real one: what is given to a stream does not happen
-// before somebody waits for it, memory begins as NaN and is filled with it again when given back,
-// workspaces are scribbled on, and there is only so much memory.
+// A card made of host memory, as unkind as a real one: work on a stream is done only when somebody
+// waits for it; memory is filled with NaN when allocated and when freed; workspaces are
+// overwritten; memory is limited.
 
-// A card that breaks: from its `works_until`-th piece of work on, everything fails.
+// Health of a card that breaks: from its `works_until`-th piece of work on, everything fails.
 struct HostHealth {
   std::size_t works_until = static_cast<std::size_t>(-1);
   std::size_t done = 0;
 };
 
-// In which order blocks of a kernel, and in each phase the threads of a block, have their turns.
-// Shuffled also takes no more than three blocks a launch.
+// The order in which blocks of a kernel, and in each phase the threads of a block, run. Shuffled
+// also limits launches to three blocks.
 enum class ThreadOrder : std::uint8_t { kAscending, kDescending, kShuffled };
 
 class HostStream final : public Stream {
@@ -41,7 +41,7 @@ class HostStream final : public Stream {
   void wait(const Event& event) override;
   void synchronize() override { run_until(given()); }
 
-  // Work is numbered in the order given.
+  // Work is numbered in the order it was given.
   std::size_t given() const { return done_ + queue_.size(); }
   void run_until(std::size_t count);
 
@@ -54,16 +54,16 @@ class HostStream final : public Stream {
 
 struct HostDeviceOptions {
   std::size_t memory_bytes = std::size_t{1} << 40;
-  bool has_libraries = true;           // else own loops take the place of cuDNN and cuBLAS
-  bool has_mixed_convolutions = true;  // of activations in bf16 or f16 with results in f32
-  // What convolutions can be computed by, the best first; all give the same numbers.
+  bool has_libraries = true;           // else own loops replace cuDNN and cuBLAS
+  bool has_mixed_convolutions = true;  // with activations in bf16 or f16 and results in f32
+  // Engines that can compute convolutions, best first. All give the same numbers.
   std::vector<std::string> engines = {"engine 1", "engine 2"};
 };
 
 struct HostDeviceUse {
-  std::size_t bytes = 0;        // of device memory, allocated now
-  std::size_t most_bytes = 0;   // at any time
-  std::size_t allocations = 0;  // ever, of any memory
+  std::size_t bytes = 0;        // bytes of device memory allocated now
+  std::size_t most_bytes = 0;   // peak
+  std::size_t allocations = 0;  // number so far, of any memory
 };
 
 class HostDevice final : public Device {
@@ -88,8 +88,8 @@ class HostDevice final : public Device {
  private:
   const HostDeviceOptions options_;
   Card card_;
-  std::shared_ptr<HostDeviceUse> use_;  // shared with what was allocated
-  std::shared_ptr<HostHealth> health_;  // and with all streams
+  std::shared_ptr<HostDeviceUse> use_;  // shared with allocations
+  std::shared_ptr<HostHealth> health_;  // shared with all streams
 };
 
 }  // namespace winnow::train::cudnn

@@ -4,8 +4,8 @@
 
 namespace winnow::train::cudnn::kernels {
 
-// The kernels of the card as functions of the host, for streams that are HostStreams. A block's
-// shared memory begins as NaN.
+// The card's kernels as host functions, for streams that are HostStreams. A block's shared memory
+// begins as NaN.
 const Table& host_kernels() noexcept;
 
 }  // namespace winnow::train::cudnn::kernels
