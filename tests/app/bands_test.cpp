@@ -30,8 +30,8 @@ std::vector<WindowRange> cut(const PartsShape& shape, double net, double overlap
   return cut_into_bands(band_costs(shape, windows_of(64, overlap), net, 32), 256);
 }
 
-// The cost of all bands for that of one task: decoding from the first row that a band's
-// rows are reached by, and whole micro-batches.
+// Cost of all bands relative to that of one task: decoding from the first row at which a band's
+// rows can be reached, and whole micro-batches.
 double cost(const PartsShape& shape, const std::vector<WindowRange>& bands, double net,
             double overlap) {
   const WindowOptions options = windows_of(64, overlap);
@@ -70,7 +70,7 @@ TEST(Bands, CoverAllWindowsInWholeRows) {
 TEST(Bands, TakeLittleMoreThanOneTask) {
   for (const double net : {1e5, 1e6, 1e7, 1e8, 2e9}) {
     for (const double overlap : {0.0, 0.5, 0.75}) {
-      for (const int reach : {1, 16, 256, 4000, 20'000}) {  // of a JPEG all rows
+      for (const int reach : {1, 16, 256, 4000, 20'000}) {  // for a JPEG all rows
         const PartsShape shape{{20'000, 20'000}, 1, reach};
         EXPECT_LT(cost(shape, cut(shape, net, overlap), net, overlap), 1.16)
             << net << ", overlap " << overlap << ", " << reach << " rows";

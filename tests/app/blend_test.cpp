@@ -12,7 +12,7 @@
 
 namespace winnow::app::blend_test {
 
-// What a picture of one channel becomes when each window gives its own pixels.
+// Blends a picture of one channel when each window returns its own pixels.
 std::vector<float> through_windows(const std::vector<float>& picture, const Extent& side,
                                    const Extent& window, double overlap) {
   BlendedMean mean(side, {1, 1, 1}, window, 1);

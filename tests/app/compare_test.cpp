@@ -234,7 +234,7 @@ TEST(CompareFolds, AreOfImagesThatAllHaveInTheSameFold) {
   }
 }
 
-// What a learner of the nearest neighbour says of N samples of two classes in the plane, by folds.
+// Out-of-fold predictions by a nearest-neighbour learner for N samples of two classes in the plane.
 ComparedRun of_neighbours(const std::string& name, std::uint64_t world, double apart,
                           std::uint32_t folds) {
   constexpr std::size_t kSamples = 40;

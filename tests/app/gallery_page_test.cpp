@@ -90,7 +90,7 @@ TEST(GalleryPage, FetchesNothing) {
        {"url(", "@import", "<link", "<iframe", "import(", "src=\"h"}) {
     EXPECT_EQ(html.find(word), std::string::npos) << word;
   }
-  EXPECT_EQ(count_of(html, "://"), 1U);  // of the name space of its elements
+  EXPECT_EQ(count_of(html, "://"), 1U);  // namespace of its elements
 }
 
 TEST(GalleryPage, SaysWhatItLeavesOut) {

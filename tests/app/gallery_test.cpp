@@ -22,7 +22,7 @@ struct Picture {
   std::string name;
 };
 
-// A data set small enough to see what becomes of it.
+// A data set small enough to follow every picture.
 struct Case {
   std::vector<Picture> pictures;
   dedup::Options options{.threshold = 8};

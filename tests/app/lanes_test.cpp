@@ -68,7 +68,7 @@ TEST(RunChild, HoldsItsClaimAlone) {
   const std::vector<std::string> jobs{"a", "b"};
   JobQueue::Next a = queue.claim_next(jobs);
   JobQueue::Next b = queue.claim_next(jobs);
-  // What it leaves behind has its descriptors, and goes on for as long as the folder is there.
+  // The grandchild inherits the descriptors, and runs as long as the folder exists.
   Child child =
       shell(folder, "while [ -d '" + folder.path().string() + "' ]; do sleep 0.05; done &");
   child.keeps = a.claim->descriptor();

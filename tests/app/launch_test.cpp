@@ -129,7 +129,7 @@ TEST(IdleWarning, NamesTheWorstMachine) {
       << warning;
 }
 
-// What somebody else limits, or asked for, is no mistake of a launcher's.
+// Limits that others set, or that were asked for, are no mistake of a launcher.
 TEST(IdleWarning, IsNoFalseAlarm) {
   const std::vector<int> one{0};
   EXPECT_EQ(warning_for({place_on("h1", one, 64, 0)}, Launcher::kNone), "");

@@ -78,9 +78,9 @@ TEST(MapFile, AnOverlayIsTheMoreOpaqueTheMoreProbable) {
   EXPECT_EQ(whole.height_px, 3);
   EXPECT_EQ(whole.width_px, 4);
   ASSERT_EQ(whole.channels, 4);
-  EXPECT_EQ(whole.pixels[3], 162);                    // of 0.9
-  EXPECT_EQ(whole.pixels[4 * 2 + 3], 0);              // of 0
-  EXPECT_EQ(whole.pixels[4 * 8 + 3], 0);              // of no number
+  EXPECT_EQ(whole.pixels[3], 162);                    // for 0.9
+  EXPECT_EQ(whole.pixels[4 * 2 + 3], 0);              // for 0
+  EXPECT_EQ(whole.pixels[4 * 8 + 3], 0);              // for NaN
   const Image half = map_overlay(some_maps(), 0, 2);  // the most of four points, or two
   EXPECT_EQ(half.height_px, 2);
   EXPECT_EQ(half.width_px, 2);

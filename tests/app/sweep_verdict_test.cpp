@@ -49,7 +49,7 @@ std::vector<SweepArm> arms_of(std::size_t points, int seeds) {
   return arms;
 }
 
-// Of each arm, by name, with noise. Jobs of seeds above `most` are not done.
+// Noisy outcomes for each arm, by name. Jobs with seeds above `most` are not done.
 OutcomeOf outcomes(const std::map<std::string, double>& means, double noise, std::uint64_t draw,
                    int most = 100) {
   return [=](const std::string& job) -> std::optional<Outcome> {
@@ -130,7 +130,7 @@ TEST(SweepVerdict, StopsPointsThatAreHarderThanOneThatLoses) {
   const std::vector<SweepArm> kept = without_lost(shared, kJudge, 3, outcome_of);
   EXPECT_EQ(kept[3].jobs.size(), 3U);
   EXPECT_EQ(kept[*shared[2].control].jobs.size(), 6U);
-  // Of another series or budget nothing follows.
+  // Other series or budgets say nothing about a point.
   std::vector<SweepArm> others = arms;
   others[3].series = "ahash first";
   others[4].budget = "steps";
@@ -191,7 +191,7 @@ TEST(SweepVerdict, IntervalsCoverAndControlsAlarmAtTheirRate) {
   constexpr int kSweeps = 1000;
   for (std::uint64_t draw = 0; draw < kSweeps; ++draw) {
     const auto results = results_of(arms, kJudge, outcomes(means, 0.003, draw));
-    bool alarm = false;  // that some point is better or worse than its control
+    bool alarm = false;  // some point is reported as better or worse than its control
     for (std::size_t i = 1; i <= 4; ++i) alarm |= *results[i].p_control <= 0.05;
     alarms += alarm ? 1 : 0;
     covered += results[1].versus_all->interval->has(-0.007) ? 1 : 0;

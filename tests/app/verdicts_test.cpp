@@ -58,7 +58,7 @@ TEST(Verdicts, OfPartsOfAGroupAndOfMoreThanIt) {
   EXPECT_EQ(verdicts.said(0).size(), 3U);
   verdicts.apply(judgement(Verdict::kUnsure, {3, 4, 9}));
   EXPECT_EQ(verdicts.of(1), Verdict::kUnsure);
-  verdicts.apply(judgement(Verdict::kDifferent, {2, 4}));  // of neither group
+  verdicts.apply(judgement(Verdict::kDifferent, {2, 4}));  // concerns neither group
   EXPECT_EQ(verdicts.said(0).size(), 3U);
   EXPECT_EQ(verdicts.said(1).size(), 2U);
 }

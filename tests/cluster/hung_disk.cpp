@@ -33,7 +33,7 @@ struct Map {
 };
 
 std::array<Map, kMostMaps> maps;
-std::mutex maps_mutex;                 // of those who change `maps`; the handler only reads them
+std::mutex maps_mutex;                 // guards changes of `maps`; the handler only reads them
 std::atomic<bool> is_hanging = false;  // maps are taken away
 
 std::string variable(const char* name) {

@@ -90,7 +90,7 @@ TEST(Check, FindsTransfersOfOneRoundThatMeet) {
   EXPECT_THAT(check_all_reduce(transfers, 4), HasSubstr("that meet in"));
 }
 
-// What is sent is what was there before the round's additions.
+// Messages contain the values from before the round's additions.
 TEST(Check, AcceptsRanksThatExchangeAllTheyHave) {
   const TransferLists transfers{{{Kind::kSend, 1, 0, 0, 0, 4}, {Kind::kReceiveAdd, 1, 0, 0, 0, 4}},
                                 {{Kind::kSend, 0, 0, 0, 0, 4}, {Kind::kReceiveAdd, 0, 0, 0, 0, 4}}};

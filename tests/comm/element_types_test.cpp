@@ -38,7 +38,7 @@ std::vector<std::size_t> counts(int ranks) {
 template <class T>
 constexpr bool kIsSmall = std::is_same_v<T, BF16> || std::is_same_v<T, F16>;
 
-// What the engine works on: floats in the place of 16 bits (Communicator::start).
+// The type that the engine works on: floats instead of 16 bits (Communicator::start).
 template <class T>
 using Worked = std::conditional_t<kIsSmall<T>, float, T>;
 
@@ -52,7 +52,7 @@ Combine combine_for() {
 }
 
 template <class T>
-double epsilon() {  // of one rounding
+double epsilon() {  // error of one rounding
   if constexpr (std::is_same_v<T, BF16>) {
     return 0x1p-8;
   } else if constexpr (std::is_same_v<T, F16>) {
@@ -124,7 +124,7 @@ Buffers<T> buffers_of(int ranks, std::size_t count, const Value& value) {
   return out;
 }
 
-// What 16 bits hold of the end: as Communicator::start rounds it back.
+// Rounds results to 16 bits, as Communicator::start does.
 template <class T>
 void round_back(Buffers<T>& buffers) {
   if constexpr (kIsSmall<T>) {
@@ -284,7 +284,7 @@ TYPED_TEST(ElementTypes, SharesAreSummedAndGathered) {
                 ASSERT_EQ(static_cast<double>(value), sum_at<TypeParam>(before, i))
                     << where(schedule.name, ranks, count);
               } else {
-                value = worked<TypeParam>(99);  // what others have to bring
+                value = worked<TypeParam>(99);  // received from others
               }
             }
           }

@@ -160,13 +160,13 @@ std::vector<float> terms(int rank, std::size_t bucket, std::size_t count, bool w
 }
 
 struct Outcome {
-  std::vector<std::vector<float>> sums;  // of each bucket
+  std::vector<std::vector<float>> sums;  // by bucket
   std::string error;
 };
 
 struct Workload {
   Machines machines;
-  std::vector<std::size_t> counts;  // of each bucket
+  std::vector<std::size_t> counts;  // by bucket
   ScheduleOptions options{.colors = 2, .segment_elements = 5000};
   bool whole = false;
   std::size_t in_flight = 100;

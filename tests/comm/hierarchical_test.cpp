@@ -86,8 +86,8 @@ TEST(Hierarchical, IsMulticolorWhereEachMachineHasOneRank) {
   }
 }
 
-// What leaves and enters a machine is what multicolor moves over machines, at most twice the
-// buffer, and each rank of a machine has an equal share.
+// Traffic of a machine is what multicolor moves over machines, at most twice the buffer. Each rank
+// of a machine has an equal share.
 TEST(Hierarchical, SharesTheTrafficBetweenMachinesOverTheirRanks) {
   constexpr std::size_t kCount = 98'304;
   for (const int machines : {2, 3, 4, 6, 8, 12}) {

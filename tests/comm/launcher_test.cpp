@@ -22,8 +22,8 @@ Launch launch_in(const Variables& variables, bool has_terminal = false) {
       has_terminal);
 }
 
-// What Slurm 22.05 sets for a task of a step; in a batch script and a shell of salloc the step is
-// missing.
+// The variables of Slurm 22.05 for a task of a step. A batch script and a shell of salloc lack the
+// step.
 Variables slurm_task(const std::string& tasks) {
   return {{"SLURM_NTASKS", "8"},
           {"SLURM_STEPID", "0"},

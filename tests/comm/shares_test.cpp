@@ -106,7 +106,7 @@ TEST(ShareSchedules, TrafficIsTheBound) {
   }
 }
 
-// What the checks are for: they see each kind of damage.
+// The checks notice each kind of damage.
 TEST(ShareChecks, SeeWhatIsMissing) {
   for (const ShareSchedule& schedule : share_schedules()) {
     Lists scatter = of_all(schedule.reduce_scatter, 4, 40, {});

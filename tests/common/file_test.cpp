@@ -371,7 +371,7 @@ TEST(DurableFile, WritersOfOnePathDoNotMeet) {
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path()))
     ++files;
   EXPECT_EQ(files, 1U);
-  // What a killed writer has left is used again.
+  // Files that a killed writer left are reused.
   write_new_file(path.string() + ".tmp", as_bytes(std::string("left behind, and longer")));
   write_file_durably(path, "5");
   EXPECT_EQ(read_text(path), "5");

@@ -1,4 +1,4 @@
-// What control groups leave, in folders made here.
+// Memory that control groups leave, in folders made here.
 #include "common/memory_left.h"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 
 namespace winnow::to_stderr_test {
 
-// What is stderr meanwhile, by its number; -1: closed.
+// Replaces stderr for a while by the file with this number; -1: closed.
 class Replaced {
  public:
   explicit Replaced(int with) : before_(::dup(STDERR_FILENO)) {

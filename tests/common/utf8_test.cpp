@@ -20,6 +20,6 @@ TEST(Utf8, WritesOtherBytesAsCharacters) {
             "\xEE\xBF\xAE\xEE\xBE\xBF\xEE\xBE\xA9");  // is such a one already
 }
 
-// That any bytes survive is tested with a JSON parser at hand, in tests/pipeline/manifest_test.cpp.
+// Survival of arbitrary bytes is tested with a JSON parser in tests/pipeline/manifest_test.cpp.
 
 }  // namespace winnow::utf8_test

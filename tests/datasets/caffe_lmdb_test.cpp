@@ -176,7 +176,7 @@ TEST_F(CaffeLmdbTest, DamageIsRefusedOrReadAndNeverWorse) {
     }
   };
   for (std::size_t at = 0; at < good.size(); ++at) {
-    if (at % 4096 > 200 && at % 4096 < 3900 && at % 31 != 0) continue;  // of a page, the ends
+    if (at % 4096 > 200 && at % 4096 < 3900 && at % 31 != 0) continue;  // the ends of each page
     for (const int mask : {0xFF, 0x01, 0x40}) {
       put(at, static_cast<char>(good[at] ^ mask));
       look("byte " + std::to_string(at));

@@ -61,7 +61,7 @@ std::vector<std::string> lines(const Source& source) {
   return out;
 }
 
-// "count reason" of what was passed over.
+// "count reason" for each kind of skipped file.
 std::vector<std::string> skips(const Source& source) {
   std::vector<std::string> out;
   for (const Skipped& row : source.skipped()) {
@@ -506,7 +506,7 @@ TEST_F(ImageFolderTest, FilesWithoutEndingsAreTakenByTheirFirstBytes) {
               ElementsAre("1 no image by its name: .bin", "2 no image by its name: others"));
 }
 
-// What winnow keeps its own files in is no part of a set, wherever somebody put it.
+// Folders in which winnow keeps its own files are no part of a data set, wherever they are.
 TEST_F(ImageFolderTest, CachesInsideASetArePassedOver) {
   add("cat/1.jpg");
   add("dog/2.jpg");

@@ -191,7 +191,7 @@ TEST_F(ListTest, DamageIsRefusedOrListed) {
   }
 }
 
-// Of every reader of lists, in every way that programs write texts.
+// For every reader of lists, and every encoding that programs write.
 TEST_F(ListTest, TextsOfOtherSystemsAreReadAlike) {
   add_images();
   const std::vector<std::pair<std::string, std::string>> lists{

@@ -10,7 +10,8 @@ namespace winnow::datasets::skips_test {
 
 using Reason = std::optional<std::string_view>;
 
-// What it says: the reason of the first of a path's folders, and then of the path, that has one.
+// The expected reason: that of the first of a path's folders, then of the path itself, that has
+// one.
 Reason of_each_in_turn(std::string_view path, const OpenOptions& options) {
   for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/', end + 1)) {
     if (const Reason reason = skip_reason(path.substr(0, end), options)) return reason;

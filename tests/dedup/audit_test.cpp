@@ -1,4 +1,4 @@
-// What the audit measures of pictures, and what it finds in tables.
+// Measurements of pictures by the audit, and the issues that it finds in tables.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -264,7 +264,7 @@ TEST(Issues, OfNearPicturesAreOfThoseThatHaveEnoughForTheHash) {
   for (const Issue issue : {Issue::kNearDuplicate, Issue::kLabelConflict}) {
     EXPECT_THAT(rows_with(issue, table), ElementsAre(0, 1, 2, 3, 4, 5));
   }
-  table.codes[0].hash = "pdq";  // of which 50 is advised
+  table.codes[0].hash = "pdq";  // whose advised quality is 50
   for (const Issue issue : {Issue::kNearDuplicate, Issue::kLabelConflict}) {
     EXPECT_THAT(scores_of(issue, table, "pdq"), ElementsAre(1, 1, 1, 1, 0, 0));
   }

@@ -223,7 +223,7 @@ TEST(BetterPicture, ASharpenedOneLoses) {
   }
 }
 
-// What it was made of shows its steps in the crop.
+// The crop shows the steps of the picture that it was made from.
 TEST(BetterPicture, ACropOfAFramedPictureLoses) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     const Image framed = compressed(

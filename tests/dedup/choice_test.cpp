@@ -185,7 +185,7 @@ TEST(Choice, EqualPixelsAreNoStrangersWhateverTheirLabels) {
   ASSERT_TRUE(chosen);
   EXPECT_GT(chosen->choice.threshold, 70);
   EXPECT_LT(chosen->choice.false_pairs, 0.5);
-  // Of other pixels they would be.
+  // With other pixels they would be.
   table.pixel_hashes = table.file_hashes;
   EXPECT_FALSE(chosen_of(table));
 }
@@ -201,7 +201,7 @@ TEST(Choice, PicturesThatAreAlikeAreToldWithoutLabels) {
   ASSERT_TRUE(chosen->choice.alike);
   EXPECT_FALSE(chosen->choice.alike->by_class);
   EXPECT_GT(static_cast<double>(chosen->choice.alike->pairs), 3 * chosen->choice.alike->expected);
-  // What chance alone would allow has strangers.
+  // The threshold that chance alone allows links different pictures.
   EXPECT_LT(chosen->choice.threshold, chosen->choice.alike->allowed - 5);
 }
 

@@ -27,7 +27,7 @@ struct Two {
   Image a;
   Image b;
   Affine map = {.xx = 1, .yy = 1};  // in shares
-  // Of both.
+  // Set for both or for none.
   std::optional<Image> colours_a = {};
   std::optional<Image> colours_b = {};
 

@@ -27,7 +27,7 @@ Image cut(const Image& image, Box box) {
   return resize(view, view.height_px, view.width_px, ResampleFilter::kBilinear);
 }
 
-// Of a picture that is `across` by `down` of another, from left and top on; all in shares.
+// The map of a picture that is `across` by `down` of another, from left and top on; all in shares.
 Affine into(double left, double top, double across, double down) {
   return {.xx = across, .x0 = left, .yy = down, .y0 = top};
 }

@@ -84,7 +84,7 @@ TEST(Colours, WhatIsCoveredMayDiffer) {
   EXPECT_TRUE(have_other_colours(flag(kItaly), flag(kItaly, covered), kWhole, true));
 }
 
-// The right half of a picture lies upon its right half, not upon its left one.
+// The right half of a picture is aligned with its right half, not with its left one.
 TEST(Colours, AreLaidByTheMap) {
   const Image whole = flag(kItaly);
   Image right(120, 60, 3);  // the right stripe

@@ -42,7 +42,8 @@ TEST(Combine, BothKeepsWhatBothKeep) {
   const Selection made = both(kA, kB);
   check_selection(made, "made");
   EXPECT_THAT(made.weights, ElementsAre(1, 0, 0, 1, 0, 1));
-  EXPECT_THAT(made.kept, ElementsAre(10, 10, 20, 40, 40, 60));  // of whom left it out first
+  // the images kept by whichever left them out first
+  EXPECT_THAT(made.kept, ElementsAre(10, 10, 20, 40, 40, 60));
   EXPECT_EQ(made.rules[2], Rule::kDuplicate);
   EXPECT_THAT(made.components, ElementsAre(0, 0, 0, 1, 1, 2));  // united
   EXPECT_EQ(made.name, "a");

@@ -68,7 +68,7 @@ std::vector<std::uint32_t> images_of(const std::vector<LabelSuspect>& suspects) 
   return images;
 }
 
-// What cleanlab 2.9.0 says of draw(60, 4, 0.2, 7): compute_confident_joint, calibrate and
+// Results of cleanlab 2.9.0 for draw(60, 4, 0.2, 7): compute_confident_joint, calibrate and
 // find_label_issues, ranked by normalised margin.
 TEST(Confident, IsCleanlabs) {
   const Drawn drawn = draw(60, 4, 0.2, 7);

@@ -136,7 +136,7 @@ TEST(Curve, PrecisionByClassIsNearTheTruth) {
   EXPECT_NEAR(curve.chance, 0.9, 0.01);
   EXPECT_NEAR(curve.independent_bits, 64, 4);
   EXPECT_NEAR(curve.mean, 32, 0.2);
-  // Of 64 fair bits, at most 16 differ with a chance of 3.9e-5.
+  // With 64 fair bits, at most 16 differ with a probability of 3.9e-5.
   EXPECT_NEAR(std::log(curve.points[16].chance_probability), std::log(3.9e-5), 0.4);
   for (const CurvePoint& point : curve.points) {
     ASSERT_TRUE(point.precision);
@@ -177,7 +177,7 @@ TEST(Curve, AThresholdIsChosenByPrecision) {
   EXPECT_EQ(furthest->reason, ThresholdReason::kSearchLimit);
 }
 
-// Of 256 bits: random codes, and copies of some of them up to `most_bits` away.
+// Random codes of 256 bits, and copies of some of them up to `most_bits` away.
 Fingerprints pdq_table(std::size_t originals, std::size_t copies, std::uint32_t most_bits) {
   CounterRng rng(5, 0, 0, RandomUse::kTest);
   CodeColumn codes{"pdq", 1, 256, {}};
@@ -254,7 +254,7 @@ TEST(Curve, LabelsThatNeverDifferSayNothing) {
   EXPECT_EQ(curve.by, FalsePairs::kByDistance);
 }
 
-// Copies whose labels are as random as those of strangers.
+// Copies whose labels are as random as those of different pictures.
 Planted contradicting() {
   Planted made = planted(2000, 200, 1, 3);
   CounterRng rng(11, 0, 0, RandomUse::kTest);
@@ -298,7 +298,7 @@ TEST(Curve, PicturesAreNotAskedWhereNoLabelsDiffer) {
   EXPECT_EQ(curve_of(made.table, options).label_errors, 0);
 }
 
-// Strangers that pictures do not show to be one are as false by their labels as without pictures.
+// Pairs that pictures do not show to be one count as false by their labels, as without pictures.
 TEST(Curve, LabelsOfStrangersCountBesidePictures) {
   const Planted made = planted(4000, 2000, 10, 6);
   CurveOptions options{.hash = "phash", .most = 18};

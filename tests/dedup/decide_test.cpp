@@ -82,7 +82,7 @@ CodeColumn codes_in_chains(std::size_t rows, std::uint64_t seed) {
   return codes;
 }
 
-// What edges_within gives, for this test is one that the thread sanitizer judges.
+// The result of edges_within(), in a form that the thread sanitizer can judge.
 std::vector<Edge> slow_edges(const CodeColumn& codes, std::uint32_t rows, std::uint32_t radius) {
   std::vector<Edge> edges;
   const auto is_first = [&](std::uint32_t row) {
@@ -315,9 +315,9 @@ TEST(ChooseKept, OneThatIsLabelledAsMostAre) {
   };
   EXPECT_EQ(kept({0, 1, 3}), 1U);
   EXPECT_EQ(kept({0, 1}), 0U);        // as many: the lowest id
-  EXPECT_EQ(kept({0, 2, 4, 5}), 0U);  // those without labels have no say
+  EXPECT_EQ(kept({0, 2, 4, 5}), 0U);  // images without labels have no vote
   EXPECT_EQ(kept({2, 4}), 2U);
-  EXPECT_EQ(kept({0, 1, 3, 6, 7}), 7U);  // of the split that is used latest
+  EXPECT_EQ(kept({0, 1, 3, 6, 7}), 7U);  // in the split that is used latest
 }
 
 TEST(ChooseKept, TheMedoidIsNearestToAllOthers) {
@@ -342,7 +342,7 @@ TEST(ChooseKept, TheMedoidIsNearestToAllOthers) {
         for (const std::uint32_t other : rows) bits += row_distance(codes, row, other);
         return bits;
       };
-      // Of equals min_element gives the first, which has the lowest id.
+      // On a tie, min_element returns the first, which has the lowest id.
       EXPECT_EQ(choose_kept(table, rows, medoid), *std::ranges::min_element(rows, {}, sum));
     }
   }

@@ -1,4 +1,4 @@
-// What people said of images, obeyed: against definitions over all pairs of few images.
+// Review decisions applied: compared with definitions over all pairs of few images.
 
 #include "dedup/review/decided.h"
 
@@ -259,7 +259,7 @@ std::set<std::vector<std::uint32_t>> groups_within(const Fingerprints& table,
   return out;
 }
 
-// Of one world: everything that deduplicate() says of it.
+// Checks everything that deduplicate() reports for one world.
 void check_world(const Fingerprints& table, const Definition& world, const Options& options,
                  const std::vector<std::uint32_t>& parts) {
   const Result all = deduplicate(table, options);

@@ -240,7 +240,7 @@ TEST(Deduplicate, KeepsItsInvariants) {
       << "every rule but kIssue and kReview was seen";
 }
 
-// What each action promises of what splits share.
+// The promise of each action about pictures that splits share.
 TEST(LeakGate, LeavesNoLeakAndDropsNoMoreThanItMust) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     const World world = random_world(seed, 250, 4);
@@ -248,15 +248,15 @@ TEST(LeakGate, LeavesNoLeakAndDropsNoMoreThanItMust) {
     for (const Options& options : all_options()) {
       if (options.scope == Scope::kWithin) continue;
       const Policy& policy = options.policy;
-      // Of these only what is linked leaks.
+      // Here only linked images leak.
       if (options.groups == GroupKind::kStars && policy.on_leak == LeakAction::kDrop) continue;
       const Result result = deduplicate(table, options);
       const Selection& selection = result.selection;
       SCOPED_TRACE(selection.settings + ", seed " + std::to_string(seed));
       std::size_t leaking = 0;
       for (const std::vector<std::uint32_t>& rows : rows_of(components_of(table, options))) {
-        std::set<Split> own;   // of train, val and test
-        std::set<Split> used;  // of those that stay
+        std::set<Split> own;   // splits among train, val and test
+        std::set<Split> used;  // splits of the images that stay
         bool conflicting = false;
         for (const std::uint32_t row : rows) {
           if (table.splits[row] != Split::kNone) own.insert(table.splits[row]);
@@ -375,7 +375,7 @@ TEST(StarGroups, LetNothingGoThatIsNotLinkedToWhatStays) {
 
 TEST(Deduplicate, FindsThePlantedCopiesAndNothingElse) {
   const World world = random_world(42, 400, 4);
-  // Copies are at most 4 bits from a picture, so at most 8 from each other; pictures are strangers.
+  // Copies are at most 4 bits from a picture, so at most 8 from each other; pictures are unrelated.
   const Result result = deduplicate(make_table(world.images), {.hash = "phash", .threshold = 8});
   std::map<std::uint32_t, std::vector<std::uint32_t>> planted;
   for (std::uint32_t row = 0; row < world.copy_of.size(); ++row) {
@@ -424,8 +424,8 @@ TEST(Deduplicate, FindsNothingMoreAmongWhatItKept) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const World world = random_world(seed, 80, 6);
     for (const Options& options : all_options()) {
-      // Of cliques, what is kept of one may be near what is kept of another. When stars have lost
-      // what carried two labels, what is left makes others.
+      // With cliques, an image kept from one may be near an image kept from another. When stars
+      // have lost images with two labels, the rest forms others.
       const bool is_star = options.groups == GroupKind::kStars;
       if (options.groups == GroupKind::kCliques) continue;
       if (is_star && options.policy.on_conflict == ConflictAction::kDrop) continue;
@@ -976,7 +976,7 @@ TEST(Settings, AreTheSameButForWhatImagesChose) {
   options.hash = "phash";
   options.threshold = 4;
   EXPECT_TRUE(same_but_for_choice(of_many, settings_of(options, 2)));
-  // Of a hash that was named, the images chose the threshold alone.
+  // For a hash that was named, the images only chose the threshold.
   options.chosen_by.hash = false;
   const std::string of_phash = settings_of(options, 2);
   EXPECT_FALSE(same_but_for_choice(of_phash, of_many));

@@ -17,7 +17,8 @@
 
 namespace winnow::dedup::differences_test {
 
-// In so many pixels, one laid upon the other from shares of their sides.
+// Differences at this number of pixels, with one picture aligned to the other in shares of their
+// sides.
 Differences between(const Image& a, const Image& b, int pixels = kFinePixels,
                     const Affine& map = {}) {
   const auto small_a = closer_picture(a.view(), pixels);
@@ -76,7 +77,7 @@ TEST(Differences, CopiesOfAPageAreCopies) {
   }
 }
 
-// Of 20 words. One that happens to have its strokes where the other has them is not.
+// Out of 20 words. A word whose strokes happen to match the other's is not seen.
 TEST(Differences, NearlyAnyOtherWordIsSeen) {
   int seen = 0;
   for (std::uint64_t other = 2; other < 22; ++other) {
@@ -87,7 +88,7 @@ TEST(Differences, NearlyAnyOtherWordIsSeen) {
       if (!are_copies(a, second)) ++seen;
     }
   }
-  EXPECT_GE(seen, 36);  // of 40
+  EXPECT_GE(seen, 36);  // out of 40
 }
 
 TEST(Differences, OtherEntriesOfOneFormAreSeenByAllSizes) {
@@ -100,7 +101,7 @@ TEST(Differences, OtherEntriesOfOneFormAreSeenByAllSizes) {
   }
 }
 
-// What is small beside all that agrees, and a scene is no page.
+// The difference is small compared with all that agrees, and a scene is no page.
 TEST(Differences, ScenesAreRich) {
   const Image whole = scene(1, 300, 218);
   const Differences differences = between(whole, noisy(whole, 4), kCloserPixels);

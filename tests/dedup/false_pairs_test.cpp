@@ -9,7 +9,7 @@ namespace winnow::dedup::false_pairs_test {
 
 double probability_of(double score) { return 1 / (1 + std::exp(-score)); }
 
-// Pairs of which some are laid upon each other, by what codes and pictures say of them.
+// Pairs, some of them aligned, with the verdicts of codes and pictures.
 struct Judged {
   // `count` pairs with a score and half a step.
   void add(int count, int score, bool is_near) {

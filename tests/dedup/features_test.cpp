@@ -170,7 +170,7 @@ TEST(UnitVectors, AreOfLengthOneHoweverLargeVectorsAre) {
   }
 }
 
-// What tests/data/golden/v1/features holds.
+// The content of tests/data/golden/v1/features.
 FeatureTable golden_table(FeatureType type) {
   FeatureTable table = empty_features(type, 5);
   table.name = "golden";
@@ -443,7 +443,7 @@ TEST(Outliers, AreFarFromTheirClass) {
   for (std::int32_t row = 0; row < 200; ++row) labels.push_back(row % 9 == 8 ? -1 : row % 7);
   labels[30] = 7;  // alone
   const FeatureIndex index(table);
-  const std::vector<float> far = class_distances(index.vectors(), labels, 9);  // of 8 there is none
+  const std::vector<float> far = class_distances(index.vectors(), labels, 9);  // class 8 has none
   const NearestRows nearest = nearest_rows(index, 5);
   const std::vector<float> both = outlier_distances(nearest, index.vectors(), labels, 9);
   for (std::uint32_t row = 0; row < table.size(); ++row) {

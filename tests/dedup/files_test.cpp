@@ -53,7 +53,7 @@ Fingerprints audited(Fingerprints table) {
   return table;
 }
 
-// Of widths that differ, so that thumbnails are of one to many blocks.
+// Gives rows different widths, so that thumbnails have one to many blocks.
 Fingerprints pictured(Fingerprints table) {
   for (std::size_t row = 0; row < table.size(); ++row) {
     table.widths_px[row] = static_cast<std::uint32_t>(1 + row * row * row);
@@ -186,7 +186,7 @@ TEST(FingerprintFile, IsReadBackOrRefused) {
   check_form<Fingerprints>(
       {"measured", [] { return audited(small_table()); }, parse_fingerprints, 3});
   check_form<Fingerprints>({"no rows", [] { return Fingerprints(); }, parse_fingerprints, 3});
-  // Of 1, 4 and 27 pixels: three blocks.
+  // With 1, 4 and 27 pixels: three blocks.
   check_form<Fingerprints>({"pictured", [] { return pictured(small_table()); }, parse_fingerprints,
                             3, 3 * sizeof(ThumbnailBlock)});
   check_form<Fingerprints>({"both", [] { return pictured(audited(small_table())); },

@@ -18,7 +18,7 @@
 
 namespace winnow::dedup::groups_with_evidence_test {
 
-// Of six pictures 1 and 3 show what 0 shows, and 5 what 4 shows; no code is near another.
+// Six pictures: 1 and 3 show what 0 shows, and 5 what 4 shows; no two codes are near.
 struct Told {
   Told() {
     links.verification.pairs = {
@@ -132,7 +132,7 @@ TEST(GroupsWithEvidence, AreRefusedWhereTheFileIsNotWhole) {
   }
   write_file_durably(path, whole.substr(0, whole.size() - 1));
   EXPECT_THROW(read_groups(InputFile(path), one.result.selection), FormatError);
-  // What no writer makes, with a checksum that fits.
+  // Content that no writer makes, with a valid checksum.
   const auto refuses = [&](const auto& change) {
     GroupsWithEvidence told = one.told();
     change(told);

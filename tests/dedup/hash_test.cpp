@@ -58,7 +58,7 @@ std::uint64_t blocks_at_the_median(const Image& image) {
   return bits;
 }
 
-// What imagehash 4.3 with Pillow 9.4 prints. A change here must raise the hash's version.
+// The output of imagehash 4.3 with Pillow 9.4. A change here must raise the hash's version.
 TEST(Hash, IsImagehashsBitForBit) {
   struct Golden {
     const char* kind;
@@ -305,7 +305,7 @@ TEST(Hash, CopiesAtOtherSizesStayNearAndOthersFar) {
       const Image small = resize(large.view(), 150, 200, ResampleFilter::kLanczos);
       const auto a = code_of(hash, large.view());
       const auto b = code_of(hash, small.view());
-      // Of the 256 bits, some are of frequencies that these pictures hardly have.
+      // Some of the 256 bits belong to frequencies that these pictures hardly have.
       EXPECT_LE(distance(a, b), hash.bits() == 64 ? 4 : 48) << hash.name() << " " << offset;
       for (const auto& other : codes) EXPECT_GE(distance(a, other), hash.bits() / 4) << hash.name();
       codes.push_back(a);

@@ -57,7 +57,7 @@ class World {
   explicit World(std::uint64_t seed) : rng_(test_rng(seed)) {}
   CounterRng& rng() { return rng_; }
 
-  // Of the given number of sources of one cache.
+  // The images of a cache with this number of sources.
   std::vector<Seen> cache(std::uint32_t sources) {
     std::vector<Seen> images;
     for (std::uint32_t source = 0; source < sources; ++source) {
@@ -96,7 +96,7 @@ class World {
   std::uint64_t next_ = 0;
 };
 
-// What an index holds, and the features of the caches that were added to it.
+// An index, and the features of the caches that were added to it.
 struct Grown {
   explicit Grown(std::filesystem::path path) : folder(std::move(path)) {}
 
@@ -197,7 +197,7 @@ TEST(IndexFeatures, DecideAsTheFullRunHoweverTheIndexGrew) {
   }
 }
 
-// What a linear scan finds: the cosine of the nearest, and which has it.
+// The result of a linear scan: the cosine of the nearest image, and which it is.
 std::map<std::uint32_t, FeatureMatch> scan(const std::vector<Seen>& known,
                                            const std::vector<Seen>& asked, double cosine) {
   std::vector<Seen> all = known;

@@ -38,7 +38,7 @@ struct TestSource {
   std::vector<std::string> names;
 };
 
-// What an addition is made of.
+// Content of an addition.
 struct TestAddition {
   std::vector<TestSource> sources;
   std::vector<std::string> classes;
@@ -61,7 +61,7 @@ Fingerprints table_of(const std::vector<TestImage>& images, const std::string& h
   return table;
 }
 
-// Of codes of 64 bits: a thumbnail of each image that tells it by its code.
+// For codes of 64 bits: a thumbnail of each image that encodes its code.
 Ragged<ThumbnailBlock> thumbnails_of(const std::vector<TestImage>& images) {
   Ragged<ThumbnailBlock> out;
   for (const TestImage& image : images) {
@@ -190,7 +190,7 @@ class World {
   std::uint64_t sources_ = 0;
 };
 
-// What an index should hold, without any of its ways.
+// The expected content of an index, computed in a simple way.
 struct Model {
   std::string hash = "phash";
   bool pictured = false;
@@ -848,7 +848,7 @@ TEST(StoredIndex, IsEmptyAfterAFirstAdditionThatWasKilled) {
     EXPECT_EQ(deduplicate(index.columns(), {}, index.links()).removed, 0U);
     EXPECT_TRUE(index.find_matches(addition_of(some).columns, 3).empty());
   }
-  // What it compares by is not chosen yet.
+  // Its hash is not chosen yet.
   add_to_index(path, addition_of(some), {.hash = {}, .radius = 5});
   EXPECT_EQ(StoredIndex::open(path).kind().radius, 5);
   add_to_index(folder / "at once", addition_of(some), {.hash = {}, .radius = 5});

@@ -33,7 +33,7 @@ TEST(ClopperPearson, HasTheLimitsOfTables) {
   EXPECT_NEAR(clopper_pearson(8, 10, 0.99).most, 0.9891, 5e-5);
 }
 
-// That so many or more of n are hits, one by one.
+// The probability of so many hits or more in n trials, summed one by one.
 double at_least(int hits, int trials, double p) {
   double sum = 0;
   for (int k = hits; k <= trials; ++k) {
@@ -145,7 +145,7 @@ TEST(JudgedCurve, WeighsTheStrataOfASample) {
   EXPECT_TRUE(got.sampled);
   ASSERT_EQ(got.points.size(), 4U);
   EXPECT_EQ(got.points[0].judged, 0U);
-  EXPECT_EQ(*got.points[0].precision, 1);  // what is of one file needs no judge
+  EXPECT_EQ(*got.points[0].precision, 1);  // equal files need no judgement
   EXPECT_EQ(got.points[1].judged, 2U);
   EXPECT_DOUBLE_EQ(*got.points[1].precision, 1);
   const Interval two = clopper_pearson(2, 2);

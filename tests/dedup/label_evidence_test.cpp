@@ -39,7 +39,7 @@ TEST(ProbableByLabels, LeavesPairsWhoseLabelsAgree) {
   Pairs pairs;
   EXPECT_EQ(pairs.probable(), 0.9);
   pairs.add(500, 0.95F, false);
-  pairs.add(4, 0.95F, true);  // of 500 that many may be anything
+  pairs.add(4, 0.95F, true);  // out of 500 that many may be anything
   pairs.add(300, 1.0F, false);
   EXPECT_EQ(pairs.probable(), 0.9);
 }

@@ -72,7 +72,7 @@ TEST(LookAlikes, FallOffAsTheyWereDrawn) {
     const auto found = scores.look_alikes();
     ASSERT_TRUE(found) << seed;
     EXPECT_NEAR(found->scale, 2, 0.5) << seed;
-    // Of 3000 above the mean, by their tail.
+    // Expected number above the mean out of 3000, by their tail.
     const double drawn = 3000 * std::exp(-(0 + 4) / 2.0);
     EXPECT_NEAR(found->expected(0.5), drawn, 0.5 * drawn) << seed;
   }

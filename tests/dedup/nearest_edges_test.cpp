@@ -58,7 +58,7 @@ TEST(NearestEdges, AreThoseOfOneEndInWhateverOrderTheyCome) {
   }
 }
 
-// Of ten million edges it keeps few at any time.
+// It keeps few of ten million edges at any time.
 TEST(NearestEdges, KeepFewOfACrowd) {
   constexpr std::uint32_t kRows = 4500;
   constexpr std::size_t kMost = 4;

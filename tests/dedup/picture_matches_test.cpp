@@ -91,7 +91,7 @@ std::uint64_t code(std::uint64_t number) { return test_rng(number).next_u64(); }
 std::vector<Shown> known_pictures() {
   std::vector<Shown> known;
   for (std::uint64_t i = 0; i < 6; ++i) known.push_back(shown(scene(500 + i), code(i)));
-  known.push_back(shown(scene(500), code(0)));        // of equal pixels as the first
+  known.push_back(shown(scene(500), code(0)));        // with the pixels of the first
   known.push_back(shown(Image(63, 84, 1), code(6)));  // flat
   known.push_back(shown(Image(63, 84, 1), code(7)));
   known.back().row.quality = 0;
@@ -107,7 +107,7 @@ std::vector<Shown> asked_pictures() {
       shown(scene(503), code(3)),                            // the same pixels
       shown(flipped(scene(504)), code(11)),
       shown(flipped(scene(504)), code(11)),  // again
-      shown(Image(63, 84, 1), code(7)),      // of no quality, but the same pixels
+      shown(Image(63, 84, 1), code(7)),      // without quality, but with the same pixels
   };
 }
 
@@ -138,7 +138,7 @@ class PictureMatcherTest : public testing::Test {
  protected:
   PictureMatcherTest() { asked_.back().row.quality = 0; }
 
-  // What is found, by what an image of the index is called.
+  // The matches, by the names of the index's images.
   PictureMatches find() {
     PictureMatcher matcher(StoredIndex::open(path_),
                            {.threshold = kThreshold, .demand = {.least_probability = kLeast}});
@@ -177,7 +177,7 @@ TEST_F(PictureMatcherTest, FindsWhatLookingAtEachPairFinds) {
   add_to_index(path_, addition_of(known_, "all"));
   const std::set<Pair> want = pairs_one_by_one(asked_, known_);
   EXPECT_EQ(pairs(by_position), want);
-  // That is what the pictures are made for.
+  // The pictures were made for that.
   EXPECT_EQ(want, (std::set<Pair>{{0, 0}, {0, 6}, {1, 1}, {3, 7}, {4, 3}, {5, 4}, {6, 4}, {7, 8}}));
   const PictureMatches found = find();
   EXPECT_EQ(found.refused, 1U);
@@ -263,7 +263,7 @@ TEST_F(PictureMatcherTest, RemovesWhatADeadProcessLeft) {
   find();
   const fs::path file = path_ / *landmark_files().begin();
   write_new_file(file.string() + ".tmp", read_file(file));
-  write_new_file(path_ / "00000.landmarks", read_file(file));  // of no table
+  write_new_file(path_ / "00000.landmarks", read_file(file));  // belongs to no table
   delete_from_index(path_, {.names = {"3"}, .ids = {}, .source = {}});
   EXPECT_EQ(landmark_files(), std::set<std::string>{file.filename().string()});
 }
@@ -283,7 +283,7 @@ TEST_F(PictureMatcherTest, FindsNothingInAnEmptyIndex) {
   EXPECT_TRUE(find().matches.empty());
 }
 
-// What is decided by pictures is what is decided of one table, too.
+// Decisions by pictures are the same as within one table.
 TEST_F(PictureMatcherTest, OfOneTableLinksAreTheSame) {
   std::vector<Shown> all = known_;
   all.insert(all.end(), asked_.begin(), asked_.end());

@@ -29,7 +29,7 @@ namespace winnow::dedup::query_test {
 
 using Rows = std::pair<std::uint32_t, std::uint32_t>;
 
-// What is found of the pictures from `first` on, by the numbers of both in `all`.
+// Matches of the pictures from `first` on, by the numbers of both in `all`.
 std::map<Rows, VerifiedPair> asked_of(PictureQuery& query, const Pictures& all,
                                       std::uint32_t first) {
   std::vector<std::uint32_t> rows(all.rows.size() - first);
@@ -50,7 +50,7 @@ TEST(PictureQuery, SaysWhatIsSaidOfBothTogether) {
   PictureQuery query(KnownLandmarks(LandmarkTable(known, all.source())), all.source(), kKnown,
                      model);
   const Verification together = verify(all.rows, all.source(), {}, model);
-  ASSERT_EQ(together.counts.radius, 14);                            // of both, or hits would differ
+  ASSERT_EQ(together.counts.radius, 14);  // the same for both, or hits would differ
   for (const std::uint32_t first : {kKnown, kKnown + 3, kKnown}) {  // again and again
     std::map<Rows, VerifiedPair> found = asked_of(query, all, first);
     for (const auto& [rows, pair] : found) {
@@ -140,7 +140,7 @@ void expect_equal(const LandmarkTable& a, const LandmarkTable& b) {
   for (std::uint32_t i = 0; i < a.size(); ++i) ASSERT_EQ(a.owner(i), b.owner(i));
 }
 
-// Those of the pictures to which `row_of` gives a row.
+// The landmarks of pictures to which `row_of` assigns a row.
 LandmarkTable some_of(const LandmarkTable& landmarks,
                       const std::function<MaybeRow(std::uint32_t)>& row_of) {
   LandmarkTable some;
@@ -217,7 +217,7 @@ TEST_F(KnownInPieces, AreAsFarFromStrangersAsInOneTable) {
   std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
   EXPECT_EQ(searched_count(known_), kept_.size());
   EXPECT_EQ(non_duplicate_distance(known_), non_duplicate_distance(kept_, numbers));
-  // Of more than a sample, and of more than are all looked for by.
+  // More than a sample, and more than are all searched for.
   CounterRng rng(5, 0, 0, RandomUse::kTest);
   LandmarkTable many;
   const std::vector<PackedPlace> places(40, {1000, 1000, 8192, 0});
@@ -264,7 +264,7 @@ class KeptLandmarks : public testing::Test {
   const TemporaryFolder folder_;
   const std::filesystem::path path_ = folder_ / "00000.landmarks";
   const Pictures pictures_{1};
-  const std::vector<std::uint32_t> rows_{0, 1, 2, 4};  // of row 3 there are none
+  const std::vector<std::uint32_t> rows_{0, 1, 2, 4};  // row 3 has none
   const LandmarksOf of_{std::string(32, 'a'), 6};
   const LandmarkTable made_;
 };
@@ -318,7 +318,7 @@ TEST_F(KeptLandmarks, AreNoneWhereAnyByteIsWrong) {
   EXPECT_FALSE(read(of_));
 }
 
-// What tests/data/golden/v1/landmarks holds: of rows 0, 2 and 4 of five.
+// The content of tests/data/golden/v1/landmarks: rows 0, 2 and 4 of five.
 LandmarkTable golden_landmarks() {
   LandmarkTable table;
   for (const std::uint32_t row : {0U, 2U, 4U}) {

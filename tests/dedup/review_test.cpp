@@ -24,7 +24,7 @@ std::string image_line(const std::string& verdict, std::uint64_t image) {
   return line(verdict, {image}, "image_verdict");
 }
 
-// What is refused, and why.
+// The message of a refusal.
 std::string refusal(const std::string& text) {
   try {
     parse_review(text, "said.jsonl");

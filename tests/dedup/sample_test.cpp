@@ -127,8 +127,7 @@ TEST(Sample, DrawsAllWhereThereAreFew) {
   EXPECT_TRUE(draw_pairs(table, source_of({}), {.hash = "phash", .threshold = 4}).strata.empty());
 }
 
-// Of seeds 0 to 399, each of 40 pairs of one stratum is drawn in a quarter, five deviations at most
-// off.
+// Each of 40 pairs of one stratum is drawn for a quarter of seeds 0 to 399, within five deviations.
 TEST(Sample, DrawsEachPairAsOften) {
   Fingerprints table = table_of(60);
   std::vector<Edge> edges;
@@ -149,7 +148,7 @@ TEST(Sample, DrawsEachPairAsOften) {
 TEST(Allocation, GoesBySizeAndSpread) {
   EXPECT_THAT(allocate({1000, 1000}, {0.1, 0.3}, 40), ElementsAre(10, 30));
   EXPECT_THAT(allocate({3000, 1000}, {0.2, 0.2}, 40), ElementsAre(30, 10));
-  // What a small one cannot give, others do.
+  // Larger strata provide what a small one cannot.
   EXPECT_THAT(allocate({5, 1000, 1000}, {0.5, 0.001, 0.001}, 25), ElementsAre(5, 10, 10));
   // One of each first, the greatest claim first where there are too few.
   EXPECT_THAT(allocate({1, 1000000, 1}, {0.0, 0.5, 0.0}, 10), ElementsAre(1, 8, 1));

@@ -200,7 +200,7 @@ TEST(Search, EndsWithWhatTheSinkThrows) {
                std::runtime_error);
 }
 
-// Of each part, sorted; expects that all agree on how they divide the work.
+// Sorted edges of each part. Expects that all agree on the division of work.
 std::vector<std::vector<Edge>> edges_by_part(const CodeColumn& codes,
                                              const std::vector<std::uint32_t>& rows, int radius,
                                              int parts, const SearchOptions& options = {}) {

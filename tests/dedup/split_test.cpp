@@ -23,7 +23,7 @@ constexpr std::array<Split, 3> kUsed{Split::kTrain, Split::kVal, Split::kTest};
 
 using Counts = std::map<std::int32_t, std::array<int, kSplitCount>>;  // -1: without labels
 
-// Of the samples dealt out; one of several labels counts in each.
+// Counts of the distributed samples; a sample with several labels counts in each.
 Counts count(const World& world, const SplitOptions& options, const Splitting& splitting) {
   Counts counts;
   for (std::uint32_t row = 0; row < world.table.size(); ++row) {
@@ -424,7 +424,7 @@ TEST(MakeSplits, MakesASelectionThatLeaksNowhere) {
     EXPECT_EQ(serialize(parse_selection(serialize(selection), "s")), serialize(selection));
     EXPECT_EQ(selection.mode, SelectionMode::kKeep);
 
-    // Of what is left, nothing leaks and no burst is cut.
+    // Among the remaining samples nothing leaks, and no burst is split.
     std::vector<bool> keep;
     std::uint64_t left_out = 0;
     for (const float weight : selection.weights) {

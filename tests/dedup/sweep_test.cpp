@@ -187,7 +187,8 @@ std::vector<SampleId> ids_from_1(std::uint32_t rows) {
   return ids;
 }
 
-// Of each threshold, the links within it join what all links within it join, with none to spare.
+// For each threshold, the links within it connect what all links within it connect, without a spare
+// one.
 TEST(NearestLinks, JoinWhatAllWithinAnyThresholdJoin) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CounterRng rng = test_rng(seed);
@@ -277,7 +278,7 @@ TEST(NearestLinks, ThinAnyNumberTheNearestPairsFirst) {
     const Selection thinned =
         deduplicate(columns, how, links_of(std::span(links).first(count))).selection;
     EXPECT_EQ(count_thinned(thinned), count);
-    std::size_t copies = 0;  // of which one of two stays
+    std::size_t copies = 0;  // one of two stays
     for (std::size_t row = 0; row < table.size(); row += 2) {
       copies += thinned.weights[row] == 0 || thinned.weights[row + 1] == 0 ? 1 : 0;
     }
@@ -293,7 +294,7 @@ TEST(NearestLinks, OfEqualsPreferNoRows) {
   NearestLinks nearest(ids, 0);
   nearest.add(links);
   const std::vector<Edge> forest = std::move(nearest).finish();
-  double low = 0;  // of the first half of the links, those in the first half of the rows
+  double low = 0;  // share among the first half of the links of those in the first half of the rows
   for (std::size_t i = 0; i < forest.size() / 2; ++i) low += forest[i].a < rows / 2 ? 1 : 0;
   EXPECT_NEAR(low, 250, 5 * std::sqrt(125.0));
 }
@@ -333,7 +334,7 @@ TEST(Control, OfLessIsAmongThatOfMore) {
   }
 }
 
-// Of each sample drawn as often as any other of its class, over seeds.
+// Each sample is drawn as often as any other of its class, over seeds.
 TEST(Control, DrawsEvenly) {
   std::vector<TestImage> images;
   for (std::uint64_t i = 1; i <= 20; ++i) {

@@ -133,7 +133,7 @@ TEST(VerifiedPairs, AreRefusedWhereTheFileIsNotWhole) {
   }
   write_file_durably(path, whole.substr(0, whole.size() - 1));
   EXPECT_THROW(read_verified_pairs(path), FormatError);
-  // What no writer makes, with a checksum that fits.
+  // Content that no writer makes, with a valid checksum.
   const auto refuses = [&](const auto& change) {
     VerifiedPairs pairs = some_pairs();
     change(pairs);

@@ -68,7 +68,7 @@ TEST(Content, IsAllWhereLittleWouldBeLeft) {
 }
 
 TEST(Landmarks, LieWhereAMirrorShowsThem) {
-  const Image picture = scene(2, 85, 61);  // of which a mirror leaves every fourth pixel in place
+  const Image picture = scene(2, 85, 61);  // a mirror leaves every fourth pixel in place
   const Plane plane = plane_of(picture.view());
   const Plane mirror = plane_of(flipped(picture).view());
   const std::vector<Landmark> landmarks = find_landmarks(plane);
@@ -212,7 +212,7 @@ TEST(Verify, TellsWhichPartOfAPictureACropIs) {
   const Verification found = verify(
       rows, [&](std::uint32_t row) { return images[row]; }, {}, known_model());
   ASSERT_EQ(found.pairs.size(), 1U);
-  const Affine back = inverse(found.pairs[0].map);  // of the crop to the whole, in shares
+  const Affine back = inverse(found.pairs[0].map);  // from the crop to the whole, in shares
   const double bar = 10.0 / (63 + 20);
   EXPECT_NEAR(back.x_of(0, bar), 0.25 * 0.3, 0.015);
   EXPECT_NEAR(back.y_of(0, bar), 0.75 * 0.3, 0.015);

@@ -151,7 +151,7 @@ std::vector<std::pair<std::string, std::string>> hostile_values() {
           {"300,000 levels", nested(300'000)}};
 }
 
-// Of lists only the first element: the others are read like it.
+// Only the first element of each list: the others are read like it.
 void add_pointers(const Json& value, const std::string& pointer, std::vector<std::string>& out) {
   if (!pointer.empty()) out.push_back(pointer);
   if (!value.is_structured()) return;
@@ -303,7 +303,7 @@ Forgery change_of(const TableFile& file, const std::string& what,
           }};
 }
 
-// Of columns whose names begin like this.
+// Only columns whose names begin like this.
 void add_table(const TableFile& file, const ForgeryPlaces& places, std::vector<Forgery>& out,
                std::string_view beginning = {}) {
   const Bytes bytes = read_file(places.root / file.path);
@@ -371,7 +371,7 @@ void add_selection_texts(const TableFile& file, std::vector<Forgery>& out) {
   }
 }
 
-// Of a sample that the cache does not have, in the group of the last one.
+// A sample that the cache does not have, in the group of the last one.
 void add_selection_row(const TableFile& file, std::vector<Forgery>& out) {
   out.push_back(change_of(file, "a row more", [](ColumnTable& t) {
     constexpr std::array kTexts{"name", "mode", "settings", "cache_digest"};
@@ -427,7 +427,7 @@ void add_records(std::vector<Forgery>& out) {
       add(std::string("record ") + field.name + ": " + std::to_string(number), [=](Bytes& pack) {
         const auto at = number_at<std::uint64_t>(pack, 8);
         std::memcpy(pack.data() + at + field.at, &number, field.width);
-        // What is summed ends with the payload, which most of these leave where it was.
+        // The checksum covers the payload at the end, which most of these leave in place.
         const auto labels = number_at<std::uint16_t>(pack, at + 12);
         const auto group = number_at<std::uint16_t>(pack, at + 14);
         const auto payload = number_at<std::uint32_t>(pack, at + 36);
@@ -559,7 +559,7 @@ void add_predictions(const ForgeryPlaces& places, std::vector<Forgery>& out) {
            seal_folds(at);
          }});
   };
-  constexpr std::size_t kHeader = 128;  // of the .npy
+  constexpr std::size_t kHeader = 128;  // size of the .npy header
   for (const auto& [what, number] :
        {std::pair("NaN", std::nanf("")), {"infinity", HUGE_VALF}, {"-1", -1.0F}, {"2", 2.0F}}) {
     add("npy", what, [number = number](std::string text) {

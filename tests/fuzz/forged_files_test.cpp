@@ -1,9 +1,11 @@
-// Forged files of every kind, each given to a verb that reads it, as a user would: the program ends
-// by itself, in time, within its memory, with an exit code of its own and one sentence that names a
-// file or a field. A quarter of them by default, each by one verb, all with WINNOW_TEST_ALL=1;
-// WINNOW_FORGERIES_PART=2/8 gives every one to every verb, and is the second of
-// eight parts of that which take as long as one another; WINNOW_FORGERY gives those whose names
-// begin like it to every verb.
+// Forged files of every kind, each given to a verb that reads it, as a user would. The program must
+// end by itself, in time, within its memory, with an exit code of its own and one sentence that
+// names a file or a field.
+//
+// default                    a quarter of them, each with one verb
+// WINNOW_TEST_ALL=1          all, each with one verb
+// WINNOW_FORGERIES_PART=2/8  all with every verb, the second of eight parts of equal duration
+// WINNOW_FORGERY             those whose names begin like it, with every verb
 #include "tests/fuzz/forged_files.h"
 
 #include <gtest/gtest.h>
@@ -94,7 +96,7 @@ class Program {
   pid_t server_ = -1;
 };
 
-// What is wrong with how it ended; empty: nothing.
+// The fault in how it ended; empty: none.
 std::string fault_of(const Ended& ended, const std::string& said, const ForgeryPlaces& places) {
   if (!ended.in_time) return "takes too long";
   if (WIFSIGNALED(ended.status)) return "dies of signal " + std::to_string(WTERMSIG(ended.status));
@@ -201,7 +203,7 @@ std::vector<Words> verbs_of(Reads reads, const ForgeryPlaces& at) {
 
 std::string said_in(const ForgeryPlaces& places) { return read_text(places.root / "stderr"); }
 
-// What the verbs of verbs_of() read.
+// The files that the verbs of verbs_of() read.
 std::vector<fs::path> read_by(Reads reads, const ForgeryPlaces& at) {
   switch (reads) {
     case Reads::kThumbnails:

@@ -368,9 +368,8 @@ double cpu_seconds_of(pid_t process) {
   return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-// What an ingest of that folder on one thread still takes of the CPU when it is asked to stop after
-// some of it; it is held while it is asked, so that nothing else counts. Nothing: it was done
-// before.
+// CPU seconds that an ingest of that folder on one thread takes after it was asked to stop midway.
+// It is paused while it is asked, so that nothing else counts. Nullopt: it was done before.
 std::optional<double> seconds_after_stop(const fs::path& set, const fs::path& cache) {
   const pid_t child =
       start({*program(), "ingest", set, "--out", cache, "--labels", "none", "--threads", "1"});

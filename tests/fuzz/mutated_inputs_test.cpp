@@ -107,11 +107,11 @@ std::uint64_t sum_of(const std::map<std::string, std::uint64_t>& classes) {
 }
 
 struct Outcome {
-  int code;  // of exit; -1: ended by a signal
+  int code;  // exit code; -1: ended by a signal
   std::string out;
 };
 
-// The program on the same; nothing where the environment does not say where it is.
+// Runs the program on the same; nullopt if the environment does not say where it is.
 std::optional<Outcome> run_program(const fs::path& source, const fs::path& out,
                                    const std::string& more) {
   const char* winnow = std::getenv("WINNOW");

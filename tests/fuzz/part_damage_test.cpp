@@ -1,4 +1,4 @@
-// What a stopped ingest left of a shard: gone on with only if it is what was written.
+// The part of a shard that a stopped ingest left is only resumed if it is what was written.
 #include <gtest/gtest.h>
 
 #include "pipeline/ingest/part.h"

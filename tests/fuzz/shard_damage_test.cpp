@@ -165,7 +165,7 @@ void make_tree(const fs::path& root) {
   write_file_durably(paths.manifest(), to_json(m));
 }
 
-// Of damages one after another every so many-th is done: coprime to the sizes of fields and pages.
+// Only every so many-th damage is done: coprime to the sizes of fields and pages.
 std::size_t step() {
   const std::size_t step = run_all() ? 1 : 7;
   std::printf("damages: 1 of %zu\n", step);

@@ -65,7 +65,7 @@ Report::Report(std::filesystem::path folder, std::string stage, Facts facts)
   Row row;
   while (std::getline(file, row.name) && std::getline(file, row.state) &&
          std::getline(file, row.json)) {
-    if (row.state == "passed") rows_.push_back(row);  // what failed is tried again
+    if (row.state == "passed") rows_.push_back(row);  // failed items are tried again
   }
 }
 

@@ -85,7 +85,7 @@ TEST(Synthetic, ImagesAreTheSameEverywhereAndLearnable) {
   const std::size_t pixels = 16 * 16 * 3;
   EXPECT_TRUE(std::equal(part.pixels.begin(), part.pixels.end(),
                          all.pixels.begin() + static_cast<std::ptrdiff_t>(30 * pixels)));
-  EXPECT_EQ(all.pixels[0], 240);  // what a seed means never changes
+  EXPECT_EQ(all.pixels[0], 240);  // the meaning of a seed never changes
   EXPECT_EQ(all.pixels[1000], 210);
 
   const auto backend = train::make_backend("onednn");

@@ -33,8 +33,8 @@ Graph forward_graph(const Recipe& recipe) {
   return fuse(find_net(recipe.net).make(options));
 }
 
-// Of the right size, from whole random numbers; the real initial values hash names by a library
-// that need not be here.
+// Initial values of the right size from whole random numbers. The real ones hash names by a library
+// that may be missing here.
 std::vector<float> initial(const Value& value, std::uint64_t place) {
   std::vector<float> numbers(static_cast<std::size_t>(element_count(value.shape)));
   if (value.init == Init::kOnes) std::ranges::fill(numbers, 1.0F);

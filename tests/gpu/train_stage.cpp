@@ -53,7 +53,7 @@ void learns(Backend& backend, Report& report, const std::string& item, DType dty
              {{"steps", static_cast<double>(kSteps)}, {"loss", loss}, {"accuracy", accuracy}}, "");
 }
 
-// What the card has less of afterwards.
+// Memory that the card has less of afterwards.
 void compare_memory(Backend& backend, cudnn::Device& device, Report& report,
                     const std::string& item) {
   constexpr double kMiB = 1 << 20;

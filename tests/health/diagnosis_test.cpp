@@ -544,7 +544,7 @@ TEST(Straggler, IsNamedWithItsReason) {
   EXPECT_THAT(find_stragglers(job.seen, 0.25), IsEmpty());
 }
 
-// What a slow machine sends is late, too, so that its own time is a small part of a step.
+// Messages of a slow machine are late, too, so its own time is a small part of a step.
 TEST(Straggler, ThatTakesSeveralTimesAsLongIsNamedWhereStepsAreSpentOnSending) {
   Job job;
   for (Seen& s : job.seen) s.last.seconds = {.step = 0.6F, .work = 0.018F};

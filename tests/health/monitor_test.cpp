@@ -25,8 +25,8 @@ namespace winnow::health::monitor_test {
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-// What monitors say and end with, from any thread. Their sinks may outlive it: a thread that says
-// something is left behind where the machine is too busy to end it in time.
+// Messages and ends of monitors, from any thread. Their sinks may outlive this: a thread with a
+// message is left behind if the machine is too busy to end it in time.
 class Records {
  public:
   MonitorSinks sinks() const {
@@ -275,7 +275,7 @@ TEST(Monitor, TellsHowManyCoresItsThreadsWaitFor) {
   }));
 }
 
-// What it sends last; rank 0 misses nobody then, however long it goes on.
+// Its last message. Rank 0 then misses nobody, however long it goes on.
 TEST(Monitor, ALeavingRankIsNotMissed) {
   std::vector<Circle> circles = circles_of(2);
   const Limits limits{.stall_s = 1};
@@ -346,7 +346,7 @@ struct Held {
   }
 };
 
-// What holds up people's terminal holds up no heartbeat and no end.
+// A blocked terminal blocks no heartbeat and no end.
 TEST(Monitor, EndsThoughNobodyReadsWhatItSays) {
   Board board;
   board.begin_step(3);

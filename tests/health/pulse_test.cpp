@@ -65,7 +65,7 @@ class World {
   int questions = 0;  // to machines
   int answers = 0;
   bool steps = true;                              // or all compute one long step
-  std::function<void(int rank, Status&)> change;  // of what a rank tells
+  std::function<void(int rank, Status&)> change;  // changes the status that a rank sends
 
  private:
   bool runs(int r) const {
@@ -180,7 +180,7 @@ TEST(Pulse, AFrozenRankIsNamedOnceAndThatAllGoOn) {
   EXPECT_EQ(world.told().size(), said);
 }
 
-// What a rank told last is old where steps are short.
+// With short steps, the last message of a rank is soon old.
 TEST(Pulse, AFrozenRankIsNamedWhereStepsAreShort) {
   World world({});
   world.steps_a_second = 500;
@@ -312,8 +312,8 @@ TEST(Pulse, BehindAFirewallNoLinkIsAccused) {
                                             "is there is not known"));
 }
 
-// What rank 0 says of rank 1, which falls silent, where questions are sent at some times alone and
-// none is answered.
+// Rank 0's report on rank 1, which falls silent. Questions are sent at some times only, and none is
+// answered.
 std::string said_where(const std::function<bool(double now)>& is_sent) {
   Pulse pulse(0, {{"h1", 0}, {"h2", 1}, {"h3", 2}}, kSecret, {});
   const auto hear = [&](int r, double now) {
@@ -497,7 +497,7 @@ TEST(Pulse, AStragglerIsToldAnewWhenItWasOver) {
 TEST(Pulse, ARankThatIsTenTimesAsSlowIsToldAsSoonAsOneThatIsFrozen) {
   World world({});
   world.change = [](int r, Status& s) {
-    s.seconds = {.step = 0.9F, .work = r == 2 ? 0.4F : 0.04F};  // what it sends is late, too
+    s.seconds = {.step = 0.9F, .work = r == 2 ? 0.4F : 0.04F};  // its messages are late, too
   };
   world.run(5);  // a few slow steps are none of anybody's business
   EXPECT_TRUE(world.told().empty());

@@ -33,7 +33,7 @@ struct Pair {
   }
 };
 
-// What comes until it is `enough`, or for some minutes.
+// Messages until there are `enough`, or for some minutes.
 std::vector<Heard> listen(Transport& transport,
                           const std::function<bool(const std::vector<Heard>&)>& enough) {
   std::vector<Heard> all;

@@ -1,4 +1,4 @@
-// What ranks do when one of them is different. Run on several ranks.
+// Behaviour of ranks when one of them differs. Run on several ranks.
 
 #include "common/comm/agreement.h"
 

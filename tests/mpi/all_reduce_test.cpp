@@ -207,7 +207,8 @@ TEST_P(AllReduce, NanAndInfinityTravel) {
   EXPECT_EQ(std::ranges::count_if(buffer, [](float x) { return !std::isfinite(x); }), 3);
 }
 
-// Of the same bits on all ranks, of bf16's values, and as near as so many roundings allow.
+// Results have the same bits on all ranks, are values of bf16, and are as near as so many roundings
+// allow.
 TEST_P(AllReduce, MessagesMayHoldBF16) {
   const int ranks = mpi_world().size();
   const auto sum = [](std::vector<float>& buffer) {

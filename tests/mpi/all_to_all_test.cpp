@@ -62,7 +62,7 @@ std::vector<std::byte> by_mpi(const Parts& parts) {
   return in;
 }
 
-// What rank r has for this one, of which the content is known without asking.
+// Rank r's data for this rank, whose content is known without asking.
 TEST(AllToAll, TheOracleItselfIsRight) {
   const auto p = static_cast<std::size_t>(mpi_world().size());
   const auto me = static_cast<std::uint32_t>(mpi_world().rank());

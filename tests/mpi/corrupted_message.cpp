@@ -21,7 +21,8 @@ namespace {
 
 using winnow::comm::Communicator;
 
-constexpr int kDamagedSend = 5;  // of rank 1 to whom it may concern, of those large enough
+// number of the damaged send of rank 1, among large ones to any rank
+constexpr int kDamagedSend = 5;
 constexpr std::size_t kLargeBytes = 256;
 
 std::atomic<bool> damages = false;

@@ -36,14 +36,14 @@ constexpr int kTagLimit = 1000;
 constexpr int kFirstTag = 0;             // the engine's, of a communicator
 constexpr int kMarkTag = kTagLimit + 1;  // none of the engine's
 constexpr std::int32_t kSent = 5;
-constexpr std::int32_t kOthers = 7;                   // of who has the memory next
+constexpr std::int32_t kOthers = 7;                   // content of the memory's next owner
 constexpr std::size_t kSmall = 200;                   // sent without asking the receiver
 constexpr std::size_t kLarge = std::size_t{1} << 22;  // in many pieces, when it is being received
 
 struct World {
   int rank = 0;
   Channels channels{};
-  MPI_Comm talk{};                     // of the test
+  MPI_Comm talk{};                     // communicator of the test
   std::atomic<bool>* go_on = nullptr;  // in memory that the ranks share
 };
 

@@ -1,5 +1,5 @@
-// What one rank's failure does to the others. Run under local_mpirun with the name of a failure;
-// whichever it is, all ranks end soon and the launcher's exit status is not 0.
+// Effect of one rank's failure on the others. Run under local_mpirun with the name of a failure.
+// Whichever it is, all ranks end soon and the launcher's exit status is not 0.
 
 #include <cstddef>
 #include <cstdint>

@@ -29,7 +29,7 @@ TEST(NetworkProbe, IsTheSameOnAllRanksAndCostsSomething) {
   EXPECT_GT(network.add_seconds_per_byte, 1e-12);
   EXPECT_EQ(network.cards, 1);
   EXPECT_TRUE(network.longest_message == 0 || network.longest_message == 1 << 19);
-  // What was asked of the engine leaves it in order.
+  // The engine works as before after the probe.
   std::vector<float> buffer{1, 2};
   const auto transfers = find_schedule("ring").all_reduce(mpi_world().placement(), 2, {});
   mpi_world().start_all_reduce(buffer, transfers).wait();

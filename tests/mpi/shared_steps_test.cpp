@@ -116,7 +116,7 @@ TEST_F(SharedSteps, OfNoPicturesFindNothing) {
   with_shared_work(mpi_world(), none);
 }
 
-// What all throw where rank 0 throws this.
+// The exception on all ranks when rank 0 throws this one.
 void expect_error_of_root(const std::function<void()>& work, int exit_code,
                           const std::string& text) {
   try {
@@ -132,7 +132,7 @@ void expect_error_of_root(const std::function<void()>& work, int exit_code,
 }
 
 TEST_F(SharedSteps, FailOnAllRanksWhereAPictureCannotBeRead) {
-  for (const std::uint64_t last : {40, 120}) {  // of landmarks, and of pairs
+  for (const std::uint64_t last : {40, 120}) {  // number of landmarks, and of pairs
     std::atomic<std::uint64_t> read = 0;
     const PictureSource source = [&](std::uint32_t row) {
       if (++read > last) throw SystemError("thumbnails: no such page");

@@ -15,7 +15,7 @@ using comm::mpi_world;
 constexpr std::size_t kSamples = 12;  // a multiple of 1, 2, 3, 4
 constexpr int kSteps = 10;
 
-// Of gray images of 8 x 8 pixels: as many norms as of larger ones, for a quarter of the time.
+// For gray images of 8 x 8 pixels: as many norms as for larger ones, in a quarter of the time.
 Graph small_graph(std::int64_t micro_batch) {
   NetOptions options = small_images(micro_batch);
   options.height_px = options.width_px = 8;

@@ -43,7 +43,7 @@ T element(double value) {
   }
 }
 
-// Of one rounding.
+// Error of one rounding.
 template <class T>
 double epsilon() {
   if constexpr (std::is_same_v<T, BF16>) {
@@ -251,7 +251,7 @@ TYPED_TEST(Types, SharesAreSummedAndGathered) {
             if (i >= share.begin && i < share.begin + share.count) {
               ASSERT_EQ(value_of(buffer[i]), expected[i]) << schedule.name;
             } else {
-              buffer[i] = element<TypeParam>(99);  // what others have to bring
+              buffer[i] = element<TypeParam>(99);  // received from others
             }
           }
           mpi_world().start_all_gather(buffer, gather).wait();

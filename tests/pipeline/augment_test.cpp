@@ -168,7 +168,7 @@ TEST(Augment, ResizesAPartThenCropsAndFlipsIt) {
       ASSERT_TRUE(box.has_value());
       const Image sized = resize(part_of(image.view(), *box), 9, 11, ResampleFilter::kBilinear);
       const bool flip = CounterRng(key.seed, key.epoch, key.id, RandomUse::kFlip).below(2) == 1;
-      constexpr int kMiddle = 4;  // of a padded picture: that without the padding
+      constexpr int kMiddle = 4;  // offset in a padded picture of the picture without padding
       ASSERT_EQ(augmented(image.view(), Recipe::kImageNet, {9, 11, channels}, key),
                 crop_oracle(sized, kMiddle, kMiddle, flip));
       CounterRng crop(key.seed, key.epoch, key.id, RandomUse::kCrop);
@@ -210,7 +210,7 @@ TEST(Augment, DependsOnTheKeyAlone) {
       seen[k].insert(draw);
     }
   }
-  // Of 162 draws 60 independent ones hit about 50; each part of the key must matter.
+  // 60 independent draws out of 162 hit about 50; each part of the key must matter.
   for (const auto& draws : seen) EXPECT_GT(draws.size(), 35U);
 }
 

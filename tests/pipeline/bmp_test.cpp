@@ -223,7 +223,7 @@ TEST(Bmp, AlphaIsThatOfTheFourthMask) {
   }
 }
 
-// Of OS/2; OpenCV makes them gray.
+// OS/2 files; OpenCV makes them gray.
 TEST(Bmp, AnOldHeaderHasAPaletteOfThreeBytes) {
   const Bytes pixels = noise(8);
   const auto old = decode(bmp({.bits = 8, .header_bytes = 12, .gray_palette = true}, pixels), {});

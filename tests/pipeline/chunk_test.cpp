@@ -161,7 +161,7 @@ TEST(ChunkMaker, PacksAreCutByCountAndSize) {
   EXPECT_EQ(counts, (std::vector<std::size_t>{64, 64, 2, 1, 2, 1}));
 }
 
-// Of samples 2 and 4 of make_source().
+// Leaves out samples 2 and 4 of make_source().
 LeftOut two_left_out(SampleId stands_for_4) {
   return {.decisions = {.name = {},
                         .settings = {},

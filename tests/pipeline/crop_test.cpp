@@ -215,7 +215,7 @@ TEST(Crop, IsTurnedAsTheWholeIs) {
   }
 }
 
-// What decode_crop() makes of a damaged file beside what decode() does.
+// Compares decode_crop() of a damaged file with decode().
 void expect_agrees(const Bytes& damaged, const Crop& wanted, const std::string& what) {
   const DecodeSettings settings{.max_pixels = 1 << 20};
   const auto whole = decode(damaged, settings, {}, {}, wanted.scale);

@@ -1,4 +1,4 @@
-// What decode() announces, against the memory that a process of its own needs for it.
+// Memory that decode() announces, compared with what a separate process needs for it.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <sys/wait.h>
@@ -44,7 +44,7 @@ std::uint64_t status_bytes(const std::string& name) {
   return 0;
 }
 
-// Of 8 x 8 pixels.
+// With 8 x 8 pixels.
 std::string small_bmp() {
   std::string bmp(54 + 8 * 8 * 3, '\0');
   bmp.replace(0, 2, "BM");
@@ -63,8 +63,8 @@ struct Needed {
 
 class DecodeMemory : public testing::Test {
  protected:
-  // Of a file that is made in a process of its own, too: what that leaves in the heap would be
-  // used.
+  // For a file that is made in a separate process, too: memory that it leaves in the heap would be
+  // reused.
   Needed need(const std::function<Bytes()>& make, int scale = 1) {
     const auto file = folder_ / "image";
     const auto result = folder_ / "result";
@@ -78,7 +78,7 @@ class DecodeMemory : public testing::Test {
       cv::setNumThreads(1);
       const std::string bytes = read_text(file);
       Needed needed;
-      // What OpenCV and libtiff keep for good once they have looked at any image.
+      // Allocations that OpenCV and libtiff keep for good after the first image.
       static_cast<void>(decode(as_bytes(small_bmp()), {}));
       static_cast<void>(decode(as_bytes(make_tiff({.width = 8, .height = 8})), {}));
       ::malloc_trim(0);
@@ -103,7 +103,7 @@ class DecodeMemory : public testing::Test {
                 static_cast<double>(needed.announced) / kPixels,
                 static_cast<double>(needed.measured) / kPixels);
     EXPECT_TRUE(needed.decoded) << name;
-    // What the code itself and tables of any image take.
+    // Memory for the code itself and for tables of any image.
     constexpr std::uint64_t kFixed = 3u << 20;
     EXPECT_LE(needed.measured, needed.announced + kFixed) << name;
     EXPECT_LE(static_cast<double>(needed.announced),
@@ -316,7 +316,7 @@ Bytes webp_of_many_codes() {
   constexpr std::uint32_t kGroups = kSide * kSide / 16;
   BitWriter out;
   const auto put_one_symbol = [&] { out.put(0b0001, 4); };
-  const auto put_256_symbols = [&](int others) {  // of 8 bits each
+  const auto put_256_symbols = [&](int others) {  // with 8 bits each
     out.put(0, 1);
     out.put(12 - 4, 4);
     for (int i = 0; i < 12; ++i) out.put(i == 2 || i == 11 ? 1 : 0, 3);  // lengths 0 and 8
@@ -341,7 +341,7 @@ Bytes webp_of_many_codes() {
   return webp_of("VP8L" + little_endian(static_cast<std::uint32_t>(data.size())) + data);
 }
 
-// What is stated of them: they are not announced.
+// The documented memory of code tables, which is not announced.
 TEST_F(DecodeMemory, OfAWebpsCodeTables) {
   if (!can_measure()) GTEST_SKIP() << "memory cannot be measured here";
   const Needed needed = need(webp_of_many_codes);

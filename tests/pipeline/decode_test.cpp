@@ -240,7 +240,7 @@ TEST(Decode, AlphaIsKeptBesideThePixelsWhereItIsAskedFor) {
     if (name.ends_with(" alpha")) continue;
     EXPECT_EQ(decode(bytes, {}, {.keep_alpha = true})->alpha, Image()) << name;
   }
-  const Image black(21, 34, 3);  // of which `encode` makes an alpha of 255
+  const Image black(21, 34, 3);  // `encode` gives it an alpha of 255
   EXPECT_EQ(decode(encode(".png", black, CV_8UC4), {}, {.keep_alpha = true})->alpha, Image());
 }
 
@@ -547,7 +547,7 @@ TEST(DecodeTiff, OfHugeTilesIsRefusedBeforeOneIsAllocated) {
   EXPECT_FALSE(asked);
 }
 
-// Of one column, whose tiles are of 16,384: each would be decoded whole.
+// One column with tiles of 16,384: each would be decoded whole.
 TEST(DecodeTiff, OfTilesFarBeyondThePictureIsRefused) {
   for (const auto& [tiles, refused] : {std::pair{20U, false}, {30U, true}}) {
     const test::TiffOptions options{
@@ -692,7 +692,7 @@ TEST(Decode, EndsWhereItIsStopped) {
   }
 }
 
-// Of large pictures, often enough that little is decoded between: at least once for each 2^21
+// For large pictures, often enough that little is decoded in between: at least once for each 2^21
 // pixels, and before the first.
 TEST(Decode, AsksWhetherToStopAllAlong) {
   const Image image = formula_image("tri", 1500, 1500);
@@ -872,7 +872,7 @@ TEST(Decode, PhotosHavePillowsPixels) {
     at += kBlock + (size + kBlock - 1) / kBlock * kBlock;
   }
   EXPECT_EQ(photos, 200);
-  EXPECT_EQ(crc, 0xf72c5491UL);  // of all pixels in the archive's order, by Pillow 9.4
+  EXPECT_EQ(crc, 0xf72c5491UL);  // checksum of all pixels in the archive's order, by Pillow 9.4
 }
 
 TEST(Decode, WhatIsNoImageIsNamedSo) {

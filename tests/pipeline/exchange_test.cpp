@@ -157,7 +157,7 @@ TEST(Holders, OfPartitionsGiveWhatIsInThem) {
 struct Setting {
   int ranks = 1;
   std::uint64_t batches = 0;
-  std::uint64_t batch = 0;  // of a rank
+  std::uint64_t batch = 0;  // per rank
 };
 
 RequestsOf random_requests(const Setting& setting, SampleId ids) {
@@ -259,7 +259,7 @@ void expect_equal(const Batch& a, const Batch& b) {
 
 class Exchanged : public testing::Test {
  protected:
-  // What `rank` loads: requests by the places of samples, as random_requests() has them.
+  // The requests that `rank` loads: by the places of samples, as in random_requests().
   RequestsOf requests_of(const Setting& setting) const {
     return
         [this, places = random_requests(setting, samples.size())](int rank, std::uint64_t batch) {
@@ -307,7 +307,7 @@ TEST_F(Exchanged, BatchesFromPartsAreThoseOfTheWholeCache) {
   const Setting setting{.ranks = 3, .batches = 9, .batch = 7};
   const RequestsOf requests = requests_of(setting);
   const std::vector<int> nodes{0, 1, 2};
-  for (const int replicas : {1, 2, -1, -2}) {  // of blocks; of partitions
+  for (const int replicas : {1, 2, -1, -2}) {  // blocks; partitions
     Placement placement =
         replicas > 0
             ? placement_of(hold_blocks(cache->manifest().shards, 3, replicas), nodes, 40'000)

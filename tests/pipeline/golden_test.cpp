@@ -75,7 +75,7 @@ struct Golden {
   std::vector<std::string> classes;
   std::vector<Input> inputs;
   std::string digest;
-  int copies = 1;  // of a training image
+  int copies = 1;  // per training image
 };
 
 Golden original() {
@@ -357,7 +357,7 @@ TEST(GoldenThumbnails, AreOfThePictures) {
     }
     EXPECT_TRUE(std::ranges::equal(thumbnails(row, 1).values, table.thumbnails[row]));
   }
-  // What rounding comes to.
+  // Depends on rounding.
   EXPECT_EQ(to_hex(xxh3_64(as_bytes(table.thumbnails.values))), "8fd8da61e1981849");
   EXPECT_EQ(Cache::open(fs::path(WINNOW_GOLDEN) / "v2" / "variants").open_thumbnails(), nullptr);
 }

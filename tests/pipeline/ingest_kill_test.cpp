@@ -80,7 +80,7 @@ TEST_P(IngestKilled, ARerunEndsWithTheSameBytes) {
 
   const fs::path out = folder / "out";
   // Every other one dies at a read; the rest at a time, which may come when it has ended.
-  std::atomic<std::uint64_t> reads_left{0};  // of each child its own
+  std::atomic<std::uint64_t> reads_left{0};  // one per child
   source.on_read = [&](std::size_t) -> std::optional<FakeSource::Answer> {
     if (--reads_left == 0) ::kill(::getpid(), SIGKILL);
     return std::nullopt;

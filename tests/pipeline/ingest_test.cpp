@@ -592,7 +592,7 @@ class Rerun : public testing::Test {
     shards_ = plan_shards(placed({&source_}), small_shards().shard_bytes);
     begin_ = std::find_if(shards_.begin(), shards_.end(), [](const ShardPlan& shard) {
                return shard.end > 350;
-             })->begin;  // of the shard that was not finished
+             })->begin;  // the unfinished shard
     ASSERT_GT(begin_, shards_[1].begin);
   }
   void die(std::set<std::size_t> unreadable = {}) {
@@ -887,7 +887,7 @@ TEST(Ingest, RemarksAreOnAllInputsAfterAnInterruptionToo) {
   const IngestResult result = run(source, folder / "warned", options);
   EXPECT_LT(result.inputs_done, 300U);
   EXPECT_EQ(result.manifest.inputs.by_fate.at("ok"), 342U);
-  EXPECT_EQ(result.remarks.warned, 68U);  // of 80, 12 are no images
+  EXPECT_EQ(result.remarks.warned, 68U);  // 12 of 80 are no images
   ASSERT_EQ(result.remarks.unsupported.size(), 1U);
   EXPECT_EQ(result.remarks.unsupported.begin()->second, 58U);
   std::uint64_t rows = 0;
@@ -1188,7 +1188,7 @@ TEST_F(OpenCache, ChangedFingerprintsAndLedger) {
   EXPECT_THROW(cache.read_ledger(), FormatError);
 }
 
-// Of a version that adds to the manifest without changing what is there.
+// A manifest of a version with more fields, and otherwise the same content.
 TEST_F(OpenCache, FieldsThatNobodyKnowsArePartOfTheDigest) {
   std::string text = read_text(paths_.manifest());
   text.erase(2, text.find('\n', 2) - 1);  // the line of the digest

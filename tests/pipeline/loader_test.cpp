@@ -890,7 +890,7 @@ TEST(Loader, CountsTheTimeItMadeOthersWait) {
   EXPECT_EQ(looks, 2);
 }
 
-using Labels = std::vector<std::vector<std::int32_t>>;  // of each image
+using Labels = std::vector<std::vector<std::int32_t>>;  // by image
 
 std::string digest_of(const std::vector<std::string>& classes, const Labels& labels) {
   std::vector<Sample> samples;

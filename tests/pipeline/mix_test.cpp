@@ -145,8 +145,8 @@ TEST(Mixing, BoxesAndSharesAreTorchvisions) {
   }
 }
 
-// What is mixed in single precision, rounded to the nearest level: exactly half a level away where
-// it lies between two.
+// Mixed in single precision and rounded to the nearest level: exactly half a level away for values
+// between two.
 TEST(Mixing, PixelsAreTorchvisionsToTheNearestLevel) {
   double largest = 0;
   for (const JsonReader& row : test::vectors("pipeline/mix", "mixtures")) {

@@ -15,7 +15,7 @@
 
 namespace winnow::pipeline::ops_test {
 
-// What is done to a picture with which argument.
+// An operation on a picture, with its argument.
 struct Golden {
   std::string operation;
   double argument;

@@ -98,7 +98,7 @@ TEST(EpochOrder, IsAFunctionOfSeedAndEpoch) {
   }
 }
 
-// What a seed means is part of every recorded run. The values were computed by a second
+// The meaning of a seed is part of every recorded run. The values were computed by a second
 // implementation, in Python, of the same definition.
 TEST(EpochOrder, KeepsItsValues) {
   using testing::ElementsAre;

@@ -18,7 +18,7 @@
 
 namespace winnow::pipeline::parity_test {
 
-// Of all samples of an operation's vectors, on the scale of 0 to 255.
+// Over all samples of an operation's vectors, on the scale of 0 to 255.
 struct Difference {
   int largest = 0;
   double sum = 0;

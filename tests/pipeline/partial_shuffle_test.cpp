@@ -246,8 +246,8 @@ TEST(PartialShuffle, TakesTurnsInWhatItExchanges) {
   }
   double all = 0;
   for (const double count : moved) all += count;
-  EXPECT_NEAR(all / kEpochs, 0.2 * n / 2, 0.5);  // of ten in a home half come back
-  // Those of an epoch are drawn without replacement, which only makes it less.
+  EXPECT_NEAR(all / kEpochs, 0.2 * n / 2, 0.5);  // half of those in a home of ten come back
+  // An epoch draws without replacement, which only makes it smaller.
   EXPECT_LT(chi_square(moved, std::vector<double>(n, all / n)), bound(n - 1));
 }
 
@@ -290,8 +290,8 @@ TEST(PartialShuffle, DependsOnSeedAndEpoch) {
   }
 }
 
-// What a seed means is part of every recorded run. The values were computed by a second
-// implementation, in Python, which deals out lists and knows no closed form.
+// The meaning of a seed is part of every recorded run. The values were computed by a second
+// implementation, in Python, which distributes lists and knows no closed form.
 TEST(PartialShuffle, KeepsItsValues) {
   std::vector<std::uint32_t> of_few;  // nothing is at home in the last lane
   for (std::uint32_t i = 0; i < 20; ++i) of_few.push_back(i * i % 3);

@@ -74,7 +74,7 @@ TEST(Blocks, HaveEveryIdOnceAndAreNoLargerThanAsked) {
       EXPECT_EQ(blocks.block_of(next) == blocks.size(), is_next_a_gap);
     }
     EXPECT_EQ(block, blocks.size());
-    EXPECT_LE(blocks.size(), 2 * (total / most) + shards.size());  // what they cost is bounded
+    EXPECT_LE(blocks.size(), 2 * (total / most) + shards.size());  // their cost is bounded
   }
 }
 
@@ -87,7 +87,7 @@ TEST(Blocks, OfAManifestFromElsewhereAreNoTrap) {
   EXPECT_EQ(blocks.ids(blocks.size() - 1).last, ~SampleId{0});
 }
 
-// What the machines of one group hold, by the contract of hold_blocks().
+// The shares of a group's machines, by the contract of hold_blocks().
 void expect_even(const std::vector<ShardInfo>& shards, const Parts& parts, std::size_t group,
                  std::uint32_t begin, std::uint32_t end) {
   std::map<std::uint32_t, std::uint64_t> bytes;

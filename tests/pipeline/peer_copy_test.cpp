@@ -75,7 +75,7 @@ TEST(GivingRounds, GiveEveryBlockOnceInOrderAndInBounds) {
         if (block.begin == 0) files_of.emplace_back(block.file, 0);
         ASSERT_FALSE(files_of.empty());
         EXPECT_EQ(files_of.back().first, block.file);
-        EXPECT_EQ(files_of.back().second, block.begin);  // what comes next of it
+        EXPECT_EQ(files_of.back().second, block.begin);  // its next part
         files_of.back().second += block.bytes;
       }
     }
@@ -199,7 +199,7 @@ class PeerCopy : public testing::Test {
     fs::copy(folder_ / which, cache(rank), fs::copy_options::recursive);
   }
 
-  // What each rank gets; of those that fail what they say.
+  // The copy of each rank, or its error.
   struct Outcome {
     std::map<int, SharedCopy> copies;
     std::map<int, std::string> failures;
@@ -326,7 +326,7 @@ TEST_F(PeerCopy, JoinWhatIsThereWithThemOrWithout) {
     EXPECT_TRUE(got.copy->joined());
     expect_as_made(rank, got);
   }
-  // What was not loaded cannot be got from anywhere.
+  // Shards that were not loaded cannot be had from anywhere.
   const Outcome others = share([](int rank, ShareOptions& options) {
     if (rank == 1) options.copy.shards = Numbers{0, 1, 2};
   });
@@ -421,7 +421,7 @@ TEST_F(PeerCopy, KeepTheRecordsOfTheirBlocks) {
         EXPECT_TRUE(std::ranges::equal(part.record(id).payload, whole.record(id).payload));
         ++held;
       }
-      // Of the same bytes as one that is made from the disk.
+      // The same bytes as a copy made from the disk.
       const fs::path alone = folder_ / "alone";
       fs::create_directories(alone);
       const ShardCopy from_disk = ShardCopy::get(
@@ -432,7 +432,7 @@ TEST_F(PeerCopy, KeepTheRecordsOfTheirBlocks) {
       }
     }
     EXPECT_EQ(held, 120U);
-    // What travels is what is kept, and packs that are cut in two by the border of a block.
+    // Transfers are what is kept, plus packs that a block's border cuts in two.
     EXPECT_GT(outcome.copies.at(0).given_bytes, 120U * 48 * 48 * 3 / kRanks);
     const Outcome again = share(of_blocks);
     ASSERT_EQ(again.copies.size(), 3U);
@@ -441,7 +441,7 @@ TEST_F(PeerCopy, KeepTheRecordsOfTheirBlocks) {
   }
 }
 
-// Of a part what is not what it was is found by the record, and nothing stays.
+// Damage of a part is found by the record, and nothing stays.
 TEST_F(PeerCopy, OfBlocksRefuseADamagedPack) {
   put(1);
   const auto parts = std::make_shared<const Parts>(hold_blocks(manifest_.shards, kRanks, 1));

@@ -146,7 +146,7 @@ TEST(Recipes, CentreCropPadsWhatIsSmaller) {
     std::copy_n(small.view().row(y), 14 * 3, span_of(want).row(6 + y) + 3 * 3);
   }
   EXPECT_EQ(augmented(image, "centre_crop:resize=11", {}), want);
-  // Of an image of the sample's size too.
+  // Also for an image of the sample's size.
   EXPECT_NE(augmented(cut_out(image, {0, 0, 24, 20}), "centre_crop:resize=30", {}),
             cut_out(image, {0, 0, 24, 20}));
 }

@@ -37,8 +37,8 @@ constexpr std::uint64_t kPlenty = std::uint64_t{1} << 30;
 
 enum class Gaps { kNone, kSome };
 
-// All rows, a few at a time, turned as they are to be. With gaps they are read in two goes, each of
-// which passes over those of the other.
+// All rows, a few at a time, in their orientation. With gaps they are read in two passes, each of
+// which skips those of the other.
 Expected<Image, DecodeError> by_rows(const EncodedBytes& encoded,
                                      const DecodeSettings& settings = {},
                                      std::uint64_t memory = kPlenty, Gaps gaps = Gaps::kNone) {
@@ -74,7 +74,7 @@ class Rows : public ::testing::Test {
                                         {EncodedBytes(bytes), Gaps::kSome},
                                         {EncodedBytes(InputFile(path)), Gaps::kNone}}) {
       const auto image = by_rows(encoded, settings, kPlenty, gaps);
-      if (gaps == Gaps::kSome && !whole) continue;  // what is passed over need not be decoded
+      if (gaps == Gaps::kSome && !whole) continue;  // skipped rows need not be decoded
       ASSERT_EQ(static_cast<bool>(image), static_cast<bool>(whole))
           << what << ": " << (image ? whole.error().detail : image.error().detail);
       if (!whole) {
@@ -196,7 +196,7 @@ TEST_F(Rows, WhatCannotBeReadInPartsKeepsToTheLimit) {
   const Image image = noise(500, 400);
   const Bytes progressive = make_jpeg(500, 400, 3, image.pixels.data(), {.progressive = true});
   const Bytes baseline = make_jpeg(500, 400, 3, image.pixels.data());
-  const std::uint64_t little = 200'000;  // of 600,000 bytes of pixels
+  const std::uint64_t little = 200'000;  // out of 600,000 bytes of pixels
   for (const Bytes& whole : {progressive, encode_png(image.view())}) {
     const auto refused = by_rows(EncodedBytes(BytesView(whole)), {}, little);
     ASSERT_FALSE(refused);
@@ -233,7 +233,7 @@ TEST_F(Rows, ABigTiffThatLiesAboutItsSizeIsRefused) {
   std::memcpy(&directory, sound.data() + 8, 8);
   EXPECT_THAT(refusal(with(directory, "\0\0\0\0\1\0\0\0"sv)),
               HasSubstr("entries in its directory"));
-  // Of the first entry, ImageWidth: type, count, value.
+  // The first entry, ImageWidth: type, count, value.
   ASSERT_EQ(sound.substr(directory + 8, 2), "\0\1"sv);
   EXPECT_THAT(refusal(with(directory + 8 + 2, "\4\0\1\0\0\0\0\0\0\0\xFF\xFF\xFF\x7F"sv)),
               HasSubstr("side"));

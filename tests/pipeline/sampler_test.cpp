@@ -223,7 +223,7 @@ TEST(Sampler, CopiesThatShareAWeightComeAboutOnceAnEpochTogether) {
     auto counts = counts_of(sampler, epoch);
     std::uint64_t copies = 0;
     for (std::size_t i = 50; i < 80; ++i) copies += counts[set.samples.ids[i]];
-    EXPECT_NEAR(static_cast<double>(copies), 10, 7);  // of no share does more than rounding move
+    EXPECT_NEAR(static_cast<double>(copies), 10, 7);  // no share moves by more than rounding
   }
 }
 
@@ -244,7 +244,7 @@ TEST(Sampler, RepeatFactorsAreThoseOfLvis) {
     EXPECT_EQ(counts.size(), 20U) << "one was left out";
     for (const auto& [id, count] : counts) EXPECT_LE(count, 3U);
   }
-  // Of several labels the rarest counts.
+  // With several labels the rarest counts.
   SampleLabels two = set.labels;
   two.labels.push_back(20);
   two.offsets.back() = static_cast<std::uint32_t>(two.labels.size());

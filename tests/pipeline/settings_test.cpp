@@ -1,4 +1,4 @@
-// What an ingest decoded with is in the manifest, and what is loaded has the same pixels.
+// The decode settings of an ingest are in the manifest, and loaded images have the same pixels.
 #include "pipeline/store/settings.h"
 
 #include <gtest/gtest.h>
@@ -102,7 +102,8 @@ TEST(Settings, WhatThisWinnowDoesNotKnowIsRefused) {
     EXPECT_THROW(static_cast<void>(parse_settings(JsonReader(settings, {"it"}))), FormatError)
         << settings;
   }
-  EXPECT_EQ(parse_settings(JsonReader("null", {"it"})), CacheSettings{});  // of other programs
+  // fields of other programs
+  EXPECT_EQ(parse_settings(JsonReader("null", {"it"})), CacheSettings{});
 }
 
 TEST(Settings, TheLoaderSeesThePixelsThatWereFingerprinted) {
@@ -135,7 +136,7 @@ TEST(Settings, TheLoaderSeesThePixelsThatWereFingerprinted) {
   }
 }
 
-// What a resize is to store of an image.
+// The expected stored image after a resize.
 Image resized(const Image& image, int short_side_px) {
   auto smaller = shrink(image.view(), short_side_px);
   return smaller ? *std::move(smaller) : image;

@@ -194,7 +194,7 @@ TEST(ShardFormat, WhatIsRememberedAsCheckedIsNotCheckedAgainUnlessItIsSmall) {
   EXPECT_EQ(find(3, second).payload[0], std::byte{6});
   spoil(find_record(bytes, 4, "pack").record);
   spoil(find_record(bytes, 5, "pack", second).record);
-  for (int i = 0; i < 2; ++i) {  // what failed is not remembered
+  for (int i = 0; i < 2; ++i) {  // failures are not remembered
     EXPECT_THROW(find(4), FormatError);
     EXPECT_THROW(find(5, second), FormatError);
     EXPECT_NO_THROW(find(5, first_variant));
@@ -401,7 +401,7 @@ TEST(ShardFormat, RefusesWhatDoesNotFit) {
   no_variant.variants = 0;
   EXPECT_THROW(pack({no_variant}), Error);
   Sample few_variants = s;
-  few_variants.variants = 2;  // of one pixel
+  few_variants.variants = 2;  // with one pixel
   EXPECT_THROW(pack({few_variants}), Error);
   Sample encoded_variants = few_variants;
   encoded_variants.coding = Coding::kEncoded;

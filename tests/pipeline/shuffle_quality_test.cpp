@@ -105,7 +105,7 @@ TEST(ShuffleQuality, IsWhatAllSamplesAndPairsCounted) {
   }
 }
 
-// What theory says of many samples, from a small part of them.
+// Theory for many samples, measured on a small part of them.
 TEST(ShuffleQuality, OfManySamplesIsAsExpected) {
   const std::uint64_t n = 1'000'000;
   const double lanes = 8;
@@ -122,12 +122,12 @@ TEST(ShuffleQuality, OfManySamplesIsAsExpected) {
     // The chance of two to be in one lane, by whether they have one home.
     const double same_home = own * own + (lanes - 1) * other * other;
     const double two_homes = 2 * own * other + (lanes - 2) * other * other;
-    // Of those that are in one lane, the share with one home; both there, or both away.
+    // Among samples in one lane, the share with one home: both there, or both away.
     const double share = own * own + (1 - own) * (1 - own) / (lanes - 1);
     const double want = lanes * (share * same_home + (1 - share) * two_homes);
     ASSERT_TRUE(quality.meetings);
     EXPECT_NEAR(*quality.meetings, want, 0.08 * want) << fraction;
-    EXPECT_GT(quality.window, 1U);  // of one batch too few would meet to say
+    EXPECT_GT(quality.window, 1U);  // too few of one batch would meet
     EXPECT_NEAR(quality.class_entropy.value_or(0), 1, 0.005);
   }
 }
@@ -173,7 +173,8 @@ TEST(ShuffleQuality, TakesNoLongerForManySamples) {
   const PartialShuffle many = shuffle_of(10'000'000);
   EXPECT_NEAR(measure_shuffle(many).away, 0.0875, 0.01);
   const double once = test::processor_seconds_of([&] { measure_shuffle(few); });
-  EXPECT_LT(test::processor_seconds_of([&] { measure_shuffle(many); }) / once, 4);  // of 8 times
+  // though it is 8 times as much
+  EXPECT_LT(test::processor_seconds_of([&] { measure_shuffle(many); }) / once, 4);
 }
 
 TEST(ShuffleQuality, IsASentence) {

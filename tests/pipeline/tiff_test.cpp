@@ -24,7 +24,7 @@ using Layout = test::TiffLayout;
 using Samples = test::TiffSamples;
 using test::write_tiff;
 
-// What OpenCV gives, as pixels of 8 bits without alpha.
+// The pixels of OpenCV, 8 bits without alpha.
 template <class Sample>
 Image from_mat(const cv::Mat& mat) {
   const int channels = mat.channels();
@@ -64,7 +64,7 @@ std::string text_of(const Samples& s, const Layout& l) {
          n(l.orientation);
 }
 
-// That the pixels are OpenCV's; returns whether there are any.
+// Expects the pixels of OpenCV; returns whether there are any.
 bool expect_as_opencv(const Samples& s, const Layout& layout) {
   Samples merged = s;
   if (s.extra == EXTRASAMPLE_UNASSALPHA) merged.extra = EXTRASAMPLE_ASSOCALPHA;
@@ -125,7 +125,7 @@ bool are_blocks_sound(const Samples& s, const Layout& layout) {
   return s.compression != COMPRESSION_NONE || bytes % 1024 == 0;
 }
 
-// What OpenCV reads is read, with the same pixels.
+// Expects that all files which OpenCV reads are read with the same pixels.
 void expect_all(const Samples& s, bool large = true) {
   for (const Layout& layout : layouts()) {
     if (!are_blocks_sound(s, layout)) continue;
@@ -183,7 +183,7 @@ TEST(Tiff, OfEveryColourIsAsOpencvHasIt) {
                                                                                                 : 1;
       for (const int bits : {1, 2, 4, 8, 10, 12, 14, 16}) {
         for (int count = 1; count <= std::min(colours + 1, 4); ++count) {
-          // Of these OpenCV shows what it finds in memory.
+          // For these OpenCV shows uninitialised memory.
           const bool is_deep = bits > 8 && photometric <= PHOTOMETRIC_RGB && count > 2;
           if (planes == PLANARCONFIG_SEPARATE && is_deep) continue;
           const Samples s{.photometric = photometric,
@@ -224,7 +224,7 @@ TEST(Tiff, OfYcbcrIsAsOpencvHasIt) {
     s.compression = COMPRESSION_NONE;
     expect_all(s);
     s.compression = COMPRESSION_JPEG;
-    s.subsampling = {0, 0};  // of whole pixels, as they are handed over
+    s.subsampling = {0, 0};  // whole pixels, as they are passed on
     expect_all(s, false);
   }
   expect_all(
@@ -254,7 +254,7 @@ Image pixels_of(const Samples& s, const Layout& layout, const DecodeSettings& se
   return image ? Image(*std::move(image)) : Image();
 }
 
-// What OpenCV, by libtiff's whole tiles, got wrong.
+// Files that OpenCV, with libtiff's whole tiles, decoded wrongly.
 TEST(Tiff, OfTilesHasThePixelsOfStrips) {
   const Layout tiles{.tile_width = 16, .tile_height = 16};
   for (int orientation = 1; orientation <= 8; ++orientation) {
@@ -275,7 +275,7 @@ TEST(Tiff, OfTilesHasThePixelsOfStrips) {
   }
 }
 
-// Of which OpenCV read the first.
+// OpenCV read the first plane.
 TEST(Tiff, OfPlanesOf16BitsHasThePixelsOfOneOfPixels) {
   for (const int count : {3, 4}) {
     Samples s{.bits = 16, .count = count, .extra = count == 4 ? EXTRASAMPLE_ASSOCALPHA : -1};
@@ -311,7 +311,7 @@ std::string tiff_with_alpha(std::uint32_t bits, std::uint64_t kind, std::uint32_
   return test::tiff_file(entries, samples);
 }
 
-// What Pillow 13.0 makes of these files by convert("RGBA") and alpha_composite upon the matte.
+// Results of Pillow 13.0 for these files by convert("RGBA") and alpha_composite on the matte.
 TEST(Tiff, OfAlphaIsLaidUponAMatteAsPillowHasIt) {
   constexpr std::uint32_t kShort = 3;
   constexpr std::uint32_t kLong = 4;

@@ -85,7 +85,7 @@ std::map<std::string, Bytes> tree_of(const fs::path& root) {
   return files;
 }
 
-// What variant k of a sample is to be at `geometry`, where that is the stored size.
+// The expected variant k of a sample at `geometry`, if that is the stored size.
 std::vector<std::uint8_t> expected(const Image& image, Split split, SampleId id, int k,
                                    int channels) {
   const Geometry geometry{kVariants.height_px, kVariants.width_px, channels};

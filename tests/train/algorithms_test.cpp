@@ -22,7 +22,7 @@ Layers random_layers(std::mt19937& random, std::size_t layers, std::size_t candi
   return made;
 }
 
-// Of all choices, one after the other.
+// The best of all choices, one after the other.
 std::optional<double> by_brute_force(const Layers& layers, std::size_t bytes, bool shared) {
   std::optional<double> best;
   std::vector<std::size_t> at(layers.size(), 0);

@@ -148,7 +148,7 @@ TEST_F(CheckpointTest, MovingAveragesAreAFileOfTheirOwn) {
   EXPECT_THROW(load_checkpoint(folder_ / "step-20"), FormatError);
 }
 
-// Of a process that was killed while it wrote.
+// Left by a process that was killed while it wrote.
 TEST_F(CheckpointTest, WhatIsUnfinishedIsRemovedAndNothingElse) {
   save_checkpoint(folder_, some_checkpoint(2), 2);
   for (const char* name :

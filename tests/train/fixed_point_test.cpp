@@ -143,7 +143,7 @@ TEST(FixedPoint, RoundsToTheNearestAndTiesToEven) {
   }
 }
 
-// What fixed_point.h says of 1,024 micro-batches.
+// The claim of fixed_point.h about 1,024 micro-batches.
 TEST(FixedPoint, ResolutionOfAThousandMicroBatches) {
   constexpr int kTerms = 1024;
   const int bits = fixed_point_bits(kTerms);

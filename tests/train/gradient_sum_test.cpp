@@ -36,7 +36,7 @@ GradientLayout some_layout() {
           .tail_offset = 745};
 }
 
-// What micro-batch `m` contributes to element `i`.
+// The contribution of micro-batch `m` to element `i`.
 float contribution(int m, std::size_t i, int step) {
   CounterRng rng(static_cast<std::uint64_t>(step), static_cast<std::uint32_t>(m), i,
                  RandomUse::kTest);
@@ -60,7 +60,7 @@ bool finite_all(std::span<const float> values) {
   return std::ranges::all_of(values, [](float v) { return std::isfinite(v); });
 }
 
-// Of one rank: nothing is moved.
+// For one rank: nothing is moved.
 const SumTransfers kNoTransfers{.buckets = {{}, {}}, .exponents = {}};
 
 // The sums of the last of some steps, by the tasks of a step with parts of a few elements each.
@@ -148,7 +148,7 @@ TEST(GradientSum, WholeNumbersDoNotCareHowTheyAreCutButFloatsRepeatOnly) {
   EXPECT_NE(sums(fast, {12}, 2), sums(fast, {4, 4, 4}, 2));  // why the other way exists
 }
 
-// Of whole numbers, which cannot have it; f32 sums have it where it was added.
+// Whole numbers cannot have it; f32 sums have it where it was added.
 TEST(GradientSum, ANumberThatIsNotFiniteIsSeenAnywhere) {
   const GradientLayout layout = some_layout();
   const auto comm = comm::make_single();

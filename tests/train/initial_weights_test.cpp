@@ -392,7 +392,7 @@ TEST_F(InitialWeightsTest, AModelBeginsWithTheFileAndSaysWhatItLeftAlone) {
   EXPECT_EQ(digest_of_weights({}, *comm), "");
 }
 
-// Of images in patches of 1 pixel.
+// For images in patches of 1 pixel.
 Graph small_vit(int side_px) {
   NetBuilder net({.batch = 2,
                   .channels = 1,

@@ -1,5 +1,5 @@
-// What goes with every schedule: first and last rates, warm-down, rates by epochs, scaling. Numbers
-// are worked out by hand or by PyTorch's documented formulas.
+// Behaviour of every schedule: first and last rates, warm-down, rates by epochs, scaling. Numbers
+// are computed by hand or by PyTorch's documented formulas.
 
 #include "train/optim/learning_rate.h"
 

@@ -63,7 +63,7 @@ std::vector<Numbers> computed(const Graph& graph, const std::map<std::string, Nu
   return interpret(graph, given);
 }
 
-// Of every parameter, by its name.
+// Gradients of every parameter, by its name.
 std::map<std::string, Numbers> gradients(const Graph& graph,
                                          const std::map<std::string, Numbers>& inputs) {
   const std::vector<Numbers> values = computed(graph, inputs);
@@ -449,7 +449,7 @@ TEST(OrderByStage, EndsOneStageBeforeTheNext) {
   EXPECT_EQ(gradients(graph, inputs), gradients(plain, inputs));
 }
 
-// What a stage holds is free before the next begins.
+// Memory of a stage is free before the next begins.
 TEST(OrderByStage, MakesTheArenaSmaller) {
   const NetOptions net = small(8, 32);
   const std::size_t plain =

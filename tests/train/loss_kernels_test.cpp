@@ -55,7 +55,7 @@ TEST(OneDnnSigmoidLoss, InstructionSetsAndThreadsGiveTheSameBits) {
 TEST(OneDnnSigmoidLoss, IsExactForLogitsOfTenThousand) {
   for (const kernels::FocalFactors& focal : {kPlain, kernels::FocalFactors{0.5, -1}, kFocal}) {
     const Problem p{4, 1, {1e4F, -1e4F, -1e4F, 1e4F}, {1, 0, 1, 0}, focal};
-    const float one = focal.alpha < 0 ? 1 : 0.25F;  // of a class that is there
+    const float one = focal.alpha < 0 ? 1 : 0.25F;  // for a class that is present
     const float other = focal.alpha < 0 ? 1 : 0.75F;
     const std::vector<float> want = {
         5e3F * (one + other), 0, 0, one * 1e4F, other * 1e4F, 0, 0, -0.5F * one, 0.5F * other};

@@ -1,5 +1,5 @@
-// Loss scaling: how the factor changes, and that it changes nothing where nothing overflows or
-// vanishes. tests/train/cudnn/loss_scale_test.cpp has it in f16.
+// Loss scaling: how the factor changes, and that it changes nothing unless something overflows or
+// vanishes. f16 is tested in tests/train/cudnn/loss_scale_test.cpp.
 
 #include "train/step/loss_scale.h"
 

@@ -98,7 +98,7 @@ TEST(Losses, WithoutLabelsAreOfProjections) {
                                    "projector.6.weight"));
 }
 
-// What a net says that knows nothing: all logits 0.
+// The output of a net that knows nothing: all logits are 0.
 TEST(Losses, OfGuessingAreThoseOfEqualLogits) {
   for (const LossRow& row : losses()) {
     SCOPED_TRACE(row.name);

@@ -1,4 +1,4 @@
-// What is cost of a rank's memory, for a net that would not fit by its cores alone.
+// Estimated memory of a rank, for a net that would not fit with a lane for each core.
 #include "train/run/start/memory_needs.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What optim_vectors_test.cpp leaves: warm-up, epochs of a broken number of steps, bad use.
+// Cases beyond optim_vectors_test.cpp: warm-up, epochs of a fractional number of steps, bad use.
 
 #include "train/optim/multistep.h"
 

@@ -277,7 +277,7 @@ std::vector<std::uint32_t> bits_of_kernels(const kernels::Table& table, kernels:
     for (float& v : numbers) v = static_cast<float>(4 * rng.uniform() - 1.5);
     return numbers;
   };
-  // Of `type`, in memory large enough for f32.
+  // Numbers of `type`, in memory large enough for f32.
   const auto stored = [&](const std::vector<float>& numbers) {
     std::vector<float> memory(numbers.size());
     table.convert({numbers.data(), kernels::Element::kF32, memory.data(), type,

@@ -29,7 +29,7 @@ struct Tensor {
   std::uint64_t type = 0;
   std::string data;
 };
-// What is read back of a file, by the numbers of onnx.proto.
+// The parsed content of a file, by the numbers of onnx.proto.
 struct Read {
   std::uint64_t ir_version = 0;
   std::uint64_t operators = 0;

@@ -163,7 +163,7 @@ std::vector<Case> cases() {
   };
 }
 
-// Of one element gradients are tiny, of one there are none; signs change from step to step.
+// One element has tiny gradients, one has none; signs change from step to step.
 Numbers gradients_of(int t) {
   const Numbers scales{1, 0.1, 10, 1e-3, 1e-4, 0, 3};
   Numbers g;

@@ -107,7 +107,7 @@ TEST(Optimizers, UnknownNameListsTheKnown) {
               ThrowsMessage<UsageError>(StartsWith("unknown optimizer 'adam'; known: sgd, lars")));
 }
 
-// What a row says of its options and state is what its rule uses.
+// The options and state of a row are those that its rule uses.
 TEST(Optimizers, EachUsesItsOptionsAndSlots) {
   for (const Optimizer& row : optimizers()) {
     SCOPED_TRACE(row.name);

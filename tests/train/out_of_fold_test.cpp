@@ -33,7 +33,7 @@ void write_text(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// What the golden files hold: eight samples of three classes and two folds, by a formula.
+// The content of the golden files: eight samples of three classes and two folds, by a formula.
 OutOfFold formula() {
   OutOfFold predicted{.about = {.cache_digest = "0123456789abcdef0123456789abcdef",
                                 .selection = "near",

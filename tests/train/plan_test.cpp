@@ -324,7 +324,7 @@ TEST(Census, KnowsWhoseTurnItIs) {
   const pipeline::Sampler sampler(samples, 4);
   std::vector<EpochCensus> due;
   extend_due(due, 6, sampler);
-  // Of the stream itself, three steps at a time, it is what is due.
+  // For the stream itself, three steps at a time, the census equals what is due.
   std::vector<EpochCensus> rows;
   std::vector<SampleId> ids;
   for (std::uint64_t begin = 0; begin < 18; begin += 2) {

@@ -235,7 +235,7 @@ TEST(Reference, BackwardProductsAreAdjoint) {
 
 // Gradients against finite differences.
 
-// What decides on which side of a kink a graph is: signs behind relus, places of maxima.
+// The values that decide on which side of a kink a graph is: signs after relus, places of maxima.
 Numbers sides(const Graph& graph, std::vector<Numbers> values) {
   Numbers found;
   for (const Node& node : graph.nodes) {

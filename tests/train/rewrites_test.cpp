@@ -743,7 +743,7 @@ TEST(ArenaLayout, NeedsLittleMoreThanTheLowerBoundOnNets) {
     NetOptions options = tiny(net.default_side_px);
     options.batch = 2;
     const Graph forward = fuse(net.make(options));
-    // Of ConvNeXt, with its wide layers, the layout wastes 11 %.
+    // For ConvNeXt, with its wide layers, the layout wastes 11 %.
     const double most = net.name == "convnext_tiny" ? 1.12 : 1.1;
     for (const Graph& graph : {forward, differentiate(forward), for_inference(forward)}) {
       for (const DType compute : {DType::kF32, DType::kBF16}) {

@@ -1,5 +1,4 @@
-// What a run knows about itself: numbers of state.json that cannot be, and sentences about steps
-// that go wrong.
+// The state of a run: impossible numbers in state.json, and messages about steps that go wrong.
 
 #include "train/run/record/run_state.h"
 

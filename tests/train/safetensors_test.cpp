@@ -1,4 +1,4 @@
-// safetensors files of strangers: every way in which one can lie.
+// Untrusted safetensors files: every way in which one can lie.
 
 #include "train/checkpoint/safetensors.h"
 

@@ -143,7 +143,7 @@ class Walk {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   struct Lane {
-    int first = 0;  // of the rank's micro-batches
+    int first = 0;  // first of the rank's micro-batches
     int bound = -1;
     std::size_t node = 0;
     std::vector<double> added{};  // micro-batches in each bucket
@@ -179,7 +179,7 @@ class Walk {
       return;
     }
     const auto l = static_cast<std::size_t>(task.lane);
-    auto& last = last_of_lane_[l];  // of the lane: a task, or the parts of one
+    auto& last = last_of_lane_[l];  // last work of the lane: a task, or the parts of one
     if (!last.empty()) {
       const Task& before = step_.tasks[last.front()];
       const bool same = before.kind == task.kind && before.bucket == task.bucket &&
@@ -369,7 +369,7 @@ TEST(StepTasks, ReducesWhileBackwardGoesOn) {
   const Graph graph = training_graph("resnet20", 2);
   const GradientLayout layout = layout_gradients(graph, 65'536, kTail);
   const StepTasks plan = plan_step(layout, graph.nodes.size(), {.micro_batches = {1}});
-  // What of backward needs not wait for the first reduction: it can go on beside it.
+  // Parts of backward need not wait for the first reduction: they can run at the same time.
   std::size_t beside = 0;
   const auto first = std::ranges::find(plan.tasks, Task::Kind::kReduce, &Task::kind);
   const int added = first->after.front();
@@ -668,7 +668,7 @@ TEST(Feed, RefusesSamplesWithoutOneLabel) {
   EXPECT_THROW(feed.bind(batch, 0, 2), UsageError);
 }
 
-// Of a loss of each class's sigmoid: no class is the target's, and none is right.
+// For a loss on each class's sigmoid: no class is the target, and none is right.
 TEST(Feed, OfSigmoidsSamplesMayHaveAnyNumberOfLabels) {
   NetOptions options = small_images(3);
   options.loss.name = "bce";
@@ -684,7 +684,7 @@ TEST(Feed, OfSigmoidsSamplesMayHaveAnyNumberOfLabels) {
   EXPECT_EQ(std::vector(feed.targets().begin(), feed.targets().end()), want);
   const std::vector<float> logits{1, 0, 0, 1, 0, 0, 0, 1, 0};
   EXPECT_EQ(score(batch, 0, logits, std::vector<float>(3), {}).correct, 2);
-  // Of a mixed sample both may have none.
+  // In a mixed sample both partners may have no label.
   batch.mix = {0.25, std::nullopt};
   batch.partners = {1, 2, 1};
   batch.label_offsets = {0, 2, 3, 3};
@@ -711,7 +711,7 @@ TEST(Feed, MixedSamplesHaveTwoLabels) {
   feed.bind(batch, 0, 2);
   const std::vector<float> want{0.75F, 0, 0.25F, 0, 1, 0};
   EXPECT_EQ(std::vector(feed.targets().begin(), feed.targets().end()), want);
-  // What counts as right is the label of the larger share.
+  // The label with the larger share counts as right.
   const std::vector<float> logits{1, 0, 0, 0, 1, 0};
   std::vector<std::int32_t> predictions(2);
   EXPECT_EQ(score(batch, 0, logits, std::vector<float>(2), predictions).correct, 2);

@@ -1,4 +1,4 @@
-// What a run leaves beside its metrics: its summary, and its last evaluation.
+// Files of a run besides its metrics: its summary, and its last evaluation.
 
 #include "train/run/log/summary.h"
 
@@ -110,7 +110,7 @@ TEST(StoredEvaluation, EveryNumberIsChecked) {
   Json none = good;
   none["classes"] = Json::array();
   EXPECT_THROW(parse_evaluation(none.dump(), "it"), FormatError);
-  Json sum = good;  // of a label, beyond what counts
+  Json sum = good;  // counts of a label whose sum is too large
   sum["confusion"] = {{0, 0, 1ULL << 53}, {0, 1, 1ULL << 53}};
   EXPECT_THROW(parse_evaluation(sum.dump(), "it"), FormatError);
   Json many = good;

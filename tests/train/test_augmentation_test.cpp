@@ -125,7 +125,7 @@ TEST(ViewMeans, OfEqualPredictionsAreThatPrediction) {
     for (const bool sigmoid : {false, true}) {
       std::vector<float> mean(6);
       average_views({&row, sigmoid}, same, 6, mean);
-      // Of softmax the logits may all have moved by the same.
+      // For softmax, all logits may have moved by the same amount.
       const float moved = row.mean == MeanOf::kProbabilities && !sigmoid ? mean[0] - same[0][0] : 0;
       for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(mean[k] - moved, same[0][k], 2e-6);
     }

@@ -198,7 +198,7 @@ TEST(TraceRecorder, CutsTasksWherePassesTurn) {
 TEST(TraceRecorder, WritesDownTasksByThreadsAndTheUpdateAsAWhole) {
   TraceRecorder recorder;
   EXPECT_FALSE(recorder.is_on());
-  recorder.end_step();  // of a step that is not traced
+  recorder.end_step();  // ends a step that is not traced
   recorder.set_turns({10});
   recorder.begin_step(3);
   EXPECT_TRUE(recorder.is_on());

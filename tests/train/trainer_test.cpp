@@ -78,7 +78,7 @@ class Trainer : public testing::Test {
     return rows;
   }
 
-  // Of the lines of one step.
+  // Values in the rows of one step.
   static std::vector<double> values(const fs::path& run, const std::string& name,
                                     std::int64_t step) {
     std::vector<double> found;
@@ -446,7 +446,7 @@ TEST_F(Trainer, ItsLinesOfMetricsGoOnWhereItIsResumed) {
   EXPECT_EQ(values(whole.run.out, "train.top1", 6), values(cut.run.out, "train.top1", 6));
 }
 
-// Of a checkpoint in the middle of an interval: what was counted before it counts.
+// From a checkpoint in the middle of an interval: earlier counts are included.
 TEST_F(Trainer, TellsWithEachIntervalWhatItsRanksDid) {
   const auto reference = make_reference_backend();
   TrainOptions o = options("run", 5);
@@ -468,7 +468,7 @@ TEST_F(Trainer, TellsWithEachIntervalWhatItsRanksDid) {
   trained(o, *reference);
   EXPECT_THAT(intervals,
               testing::ElementsAre(std::pair(2, 1U), std::pair(4, 1U), std::pair(5, 1U)));
-  EXPECT_GT(others, 0U);  // of evaluations
+  EXPECT_GT(others, 0U);  // rows of evaluations
   const auto ranks = nlohmann::json::parse(read_text(o.run.out / "ranks.json"));
   EXPECT_EQ(ranks["step"], 5);
   EXPECT_EQ(lines(o.run.out).front()["ranks.slowest"], 0);

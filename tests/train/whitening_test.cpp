@@ -57,7 +57,7 @@ double dot(const Row& a, const Row& b) {
 
 class Whitening : public testing::TestWithParam<int> {};
 
-// What defines a row w = e / sqrt(l + epsilon): it is an eigenvector of the second moments M, and
+// Definition of a row w = e / sqrt(l + epsilon): it is an eigenvector of the second moments M, and
 // |w|^2 = 1 / (l + epsilon). Eigenvectors of a symmetric matrix are orthogonal.
 TEST_P(Whitening, RowsAreScaledEigenvectorsLargestFirst) {
   const int channels = GetParam();

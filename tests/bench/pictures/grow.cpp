@@ -67,7 +67,7 @@ Plane scene(std::uint32_t row) {
   return plane;
 }
 
-// Of which row a row is a part; itself where of none.
+// The row that a row is a part of; itself if none.
 std::uint32_t original_of(std::uint32_t row) {
   if (row % kCopyEvery != kCopyEvery - 1) return row;
   return Draw(row, 2).below(row / kCopyEvery + 1) * kCopyEvery;

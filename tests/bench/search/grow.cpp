@@ -43,7 +43,7 @@ struct Settings {
   fs::path folder;
 };
 
-// What a step tells the process that started it.
+// The report of a step to the process that started it.
 struct Told {
   double seconds = 0;
   double cpu_seconds = 0;

@@ -37,7 +37,8 @@ namespace {
 
 using namespace winnow::comm;
 
-constexpr double kFlopsPerSecond = 1e9;  // of a host, as `measure` writes it into the platform
+// speed of a host, as `measure` writes it into the platform
+constexpr double kFlopsPerSecond = 1e9;
 constexpr int kTags = 1 << 20;
 
 struct Job {
@@ -47,7 +48,7 @@ struct Job {
   bool check = false;
 };
 
-// Of all ranks: they share this program's memory.
+// Shared by all ranks, which run in this program's memory.
 double seconds_per_byte = 0;
 std::byte* place_of_messages = nullptr;  // while there are no data
 constexpr std::size_t kLeastMessage = 16 << 10;

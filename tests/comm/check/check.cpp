@@ -79,8 +79,8 @@ std::string check_chains_apart(int rank, std::span<const Transfer> transfers) {
   return "";
 }
 
-// What each rank's buffer holds, as sets of ranks over the elementary ranges: those that no
-// transfer cuts.
+// The content of each rank's buffer: sets of ranks over the elementary ranges, which no transfer
+// cuts.
 class Buffers {
  public:
   Buffers(const TransferLists& transfers_of_rank, std::size_t count) : count_(count) {
@@ -197,7 +197,7 @@ class Buffers {
   }
 
  private:
-  // What a message of the current round brought to be added.
+  // A message of the current round whose content is to be added.
   struct Term {
     const Transfer* receive;
     std::vector<RankSet> sets;

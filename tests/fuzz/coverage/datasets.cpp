@@ -1,4 +1,4 @@
-// Data sets as strangers give them, through files: each is opened, and its first inputs are read.
+// Data sets from untrusted sources, through files: each is opened, and its first inputs are read.
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -49,7 +49,7 @@ int decode_as(std::string_view format, BytesView input) {
   return 0;
 }
 
-// Row by row, some passed over, against the whole.
+// Reads row by row, skipping some, and compares with the whole picture.
 int read_rows_as(std::string_view format, BytesView input) {
   if (sniff(input) != format) throw FormatError("another format");
   const DecodeSettings settings{.max_pixels = kMostPixels};

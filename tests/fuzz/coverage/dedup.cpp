@@ -89,7 +89,7 @@ int fuzz_features(BytesView input) {
   return 0;
 }
 
-// Of gray pictures, by the landmarks that the file says they have.
+// Compares gray pictures by the landmarks that the file gives them.
 int fuzz_landmarks(BytesView input) {
   static const Folder folder;
   const auto path = folder.write("00001.landmarks", seal_column_file(input));
@@ -147,7 +147,7 @@ int fuzz_index_links(BytesView input) {
   try {
     read(0);
   } catch (const FormatError&) {
-    read(6);  // of a second segment, as seeds.cpp makes it
+    read(6);  // for a second segment, as seeds.cpp makes it
   }
   return 0;
 }

@@ -11,7 +11,7 @@ namespace winnow::fuzz {
 
 // Limits on memory and time for an input of n bytes.
 struct Limits {
-  std::uint64_t fixed_kib = 1024;    // of heap, whatever the input
+  std::uint64_t fixed_kib = 1024;    // heap, whatever the input
   std::uint64_t per_byte = 64;       // plus this for each of its bytes, at the peak
   std::uint64_t fixed_ms = 500;      // CPU time, whatever the input
   std::uint64_t ns_per_byte = 5000;  // plus this for each of its bytes

@@ -66,8 +66,8 @@ void* __libc_realloc(void* at, std::size_t bytes);
 void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 void __libc_free(void* at);
 
-// What is asked for is counted before it is given: a page that nobody touches is none, but a
-// decoder that asks for gigabytes is to be found all the same.
+// Requests are counted before they are granted. An untouched page costs nothing, but a decoder that
+// asks for gigabytes must be found all the same.
 void* malloc(std::size_t bytes) {
   add(bytes);
   void* const at = __libc_malloc(bytes);

@@ -54,7 +54,7 @@ std::optional<std::string> inflated(const std::string& bytes, int window_bits) {
   return out;
 }
 
-// What is in a compressed stream changes; now and then the stream itself.
+// Mutates the content of a compressed stream; now and then the stream itself.
 void mutate_inside(std::string& stream, int window_bits, std::size_t most, Random& random,
                    Mutate mutate) {
   auto inner = random() % 8 == 0 ? std::nullopt : inflated(stream, window_bits);

@@ -368,7 +368,7 @@ void add_run(Seeds& seeds, const Folder& folder) {
   for (const char* net : {"resnet20", "resnet50", "mobilenet_v2", "convnext_tiny"}) {
     seeds.add("net_file", read_file(fs::path(WINNOW_NETS) / (std::string(net) + ".toml")));
   }
-  // What few bytes can ask for.
+  // Few bytes that ask for much.
   const std::string many =
       "stages = [{block = \"mbconv\", width = 9, depth = 1000}]\n"
       "head = [{block = \"linear\"}]\n";
@@ -377,7 +377,7 @@ void add_run(Seeds& seeds, const Folder& folder) {
       nlohmann::ordered_json::parse(read_text(fs::path(WINNOW_GOLDEN) / "v1/run/config.json"));
   config["net"]["description"] = many;
   seeds.add("config", config.dump(2));
-  // Of the three files that the harness puts beside it.
+  // Seeds for the three files that the harness puts next to it.
   const std::string state(as_text(to_safetensors({}, {})));
   save_checkpoint(folder.path(), {.step = 2, .model = {}, .optimizer = {}, .state = state}, 1);
   const std::string manifest = read_text(folder / "step-2/manifest.json");
@@ -398,7 +398,7 @@ std::string on_same_pages(const Bytes& file) {
   return out;
 }
 
-// What once was a finding, where inputs/ would hold a large file or a copy of a golden one.
+// Former findings for which inputs/ would hold a large file or a copy of a golden one.
 void add_findings(Seeds& seeds, const Folder& folder) {
   const fs::path golden = WINNOW_GOLDEN;
   const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');

@@ -1,4 +1,4 @@
-// What a cache is made of, and what comes with recipes.
+// Parts of a cache, and parts that recipes bring.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -75,7 +75,7 @@ int fuzz_part(BytesView input) {
   return 0;
 }
 
-// What tells of a copy in memory.
+// The description of a copy in memory.
 int fuzz_copy(BytesView input) {
   static const Folder folder;
   const std::string digest(32, 'a');

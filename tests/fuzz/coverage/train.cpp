@@ -1,4 +1,4 @@
-// What a run leaves on disk, and weights from elsewhere.
+// Files that a run leaves on disk, and weights from elsewhere.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -33,7 +33,7 @@ int fuzz_safetensors(BytesView input) {
     try {
       f32_values(tensor);
     } catch (const FormatError&) {
-      // of another type
+      // another type
     }
   }
   expect(bytes <= input.size(), "tensors are parts of the file");

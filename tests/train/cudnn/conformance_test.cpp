@@ -85,7 +85,8 @@ TEST_P(OnHostMemory, RunInRangesOrTwiceGivesTheSameBits) {
   }
 }
 
-// What a bucket needs is there when that is waited for; the rest is not, as it has not run.
+// The values of a bucket are there when it was waited for. The others are not, because their nodes
+// have not run.
 TEST_P(OnHostMemory, OutputsAreThereWhenWaitedForAndNotBefore) {
   const Graph graph = training_graph("lenet", 2, 28, 1);
   const Inputs inputs = random_inputs(graph, 18);

@@ -82,7 +82,7 @@ std::vector<double> numbers(const void* data, Element type, std::int64_t count) 
   return all;
 }
 
-// What output p reads with element r of its window.
+// The input that output p reads with element r of its window.
 std::int64_t read_at(const ConvAxis& axis, std::int64_t p, std::int64_t r) {
   return p * axis.stride + r * axis.dilation - axis.before;
 }

@@ -204,7 +204,7 @@ class Oracle {
     }
     return result;
   }
-  std::vector<Shape> shapes;  // of what run() gave
+  std::vector<Shape> shapes;  // shapes of the result of run()
 
  private:
   ValueId add(const Shape& shape, const Numbers& numbers, ValueKind kind, Storage storage) {
@@ -377,7 +377,7 @@ TEST_P(Kernels, Elementwise) {
       for (std::size_t i = 0; i < a.size(); ++i) {
         want[0].push_back(std::max(a[i], 0.0));
         want[1].push_back(a[i] > 0 ? b[i] : 0);
-        want[2].push_back(a[i] + b[i]);  // of 1/64ths up to 2: exact
+        want[2].push_back(a[i] + b[i]);  // multiples of 1/64 up to 2: exact
       }
       EXPECT_EQ(relu.numbers(), want[0]);
       EXPECT_EQ(back.numbers(), want[1]);
@@ -483,7 +483,7 @@ TEST_P(Kernels, BatchNorm) {
         table.batch_norm_inference(a, stream);
       });
       EXPECT_TRUE(scratch.is_sound());
-      // Of one row all deviations are rounding, which the division by sqrt(epsilon) makes larger.
+      // With one row all deviations are rounding, which the division by sqrt(epsilon) enlarges.
       expect_near(y, want[0], limit(type()) * (rows < 3 ? 10 : 1));
       expect_near(mean, want[1], kF32);
       expect_near(variance, want[2], kF32);

@@ -8,7 +8,7 @@
 #include "train/backend/cudnn/cudnn.h"
 #include "train/backend/cudnn/device.h"
 
-// What a machine without a card, or with hidden ones, says: in every build of CUDA, everywhere.
+// Messages on a machine without a card, or with hidden ones: in every build with CUDA, everywhere.
 namespace winnow::train::cudnn::no_card_test {
 
 std::string refusal() {

@@ -42,7 +42,7 @@ TEST(TrainingOnACard, FollowsTheCpu) {
     gpu::Recipe recipe = small(DType::kF32, reproducible);
     const auto want = gpu::losses(*cpu, recipe, kSteps);
     expect_following(gpu::losses(*card, recipe, kSteps), want, 1e-4);
-    recipe.lr = 0;  // what losses would be if weights did not change
+    recipe.lr = 0;  // losses as if weights did not change
     EXPECT_GT(std::abs(gpu::losses(*cpu, recipe, kSteps).back() - want.back()), 2e-3);
   }
 }
