@@ -3,7 +3,7 @@
 
     tools/site_parts/check.py FOLDER
 
-Prints one line a finding. Exit code 1 if there is any.
+Prints one line per finding. Exit code 1 if there is any.
 """
 
 import html.parser

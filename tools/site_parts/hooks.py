@@ -1,4 +1,4 @@
-"""What mkdocs.yml cannot say: pages that the program writes, and links to files that are not on the site."""
+"""Hooks for mkdocs: pages that the program writes, and links to files that are not on the site."""
 
 import json
 import logging
