@@ -38,7 +38,7 @@ fs::path cache_of(const CompareRequest& o, const std::vector<RunView>& views) {
   for (const RunView& view : views) {
     if (view.evaluation) return view.evaluation->about.cache;
   }
-  throw UsageError("no run says which cache it was evaluated on; name it by --cache");
+  throw UsageError("the runs do not say on which cache they were evaluated; name it by --cache");
 }
 
 // Evaluates a run on a split of the cache. `bar`: title of the progress bar.
@@ -87,17 +87,17 @@ std::uint32_t count_folds(const CompareRequest& o) {
   for (const fs::path& path : o.runs) {
     if (holds_folds(path) != holds_folds(o.runs.front())) {
       throw UsageError(
-          fmt::format("of {} and {} one is a run and one holds a run for each fold; name runs "
-                      "alone, or folders "
-                      "of folds alone",
+          fmt::format("one of {} and {} is a run, the other a folder of folds; name only runs, or "
+                      "only folders of folds",
                       o.runs.front().string(), path.string()));
     }
     if (!holds_folds(path)) continue;
     const std::uint32_t here = train::read_out_of_fold(path).about.folds;
     if (folds == 0) folds = here;
     if (here != folds) {
-      throw UsageError(fmt::format("{} is of {} folds and {} of {}; name folders of as many",
-                                   o.runs.front().string(), folds, path.string(), here));
+      throw UsageError(
+          fmt::format("{} has {} folds and {} has {}; name folders with the same number of folds",
+                      o.runs.front().string(), folds, path.string(), here));
     }
   }
   if (folds > 0 && !o.eval.data.split.empty() && o.eval.data.split != "val") {

@@ -346,7 +346,7 @@ std::string in_words(const ComparisonWithFirst& beside, std::optional<double> ma
     text += *beside.loss == Loss::kNone ? ": no loss of " + points_of_margin + " or more"
             : *beside.loss == Loss::kSome
                 ? ": a loss of more than " + points_of_margin
-                : ": a loss of " + points_of_margin + " is neither shown nor excluded; more " +
+                : ": a loss of " + points_of_margin + " is neither shown nor excluded; try more " +
                       (beside.over_folds ? "folds" : "seeds") + " tell";
   }
   if (beside.corrected_for > 1) {
@@ -354,7 +354,9 @@ std::string in_words(const ComparisonWithFirst& beside, std::optional<double> ma
                         beside.loss ? " and this verdict are" : " is", beside.corrected_for);
   }
   if (!beside.over_folds && !beside.over_seeds) {
-    text += "; this is of these two nets, another seed can differ by as much: recipes take several";
+    text +=
+        "; this compares two nets only. Another seed may differ by as much: compare recipes over "
+        "several seeds";
   }
   return text;
 }

@@ -162,7 +162,7 @@ void work_off(JobQueue& queue, std::span<const std::string> jobs, int lanes,
   threads.clear();  // joins them
   if (failure) std::rethrow_exception(failure);
   if (ends || (stop && stop())) {
-    throw StoppedError("stopped; what is done is kept, and the same command goes on");
+    throw StoppedError("stopped; finished work is kept, and the same command resumes");
   }
 }
 

@@ -23,7 +23,8 @@ std::string last_sentence(const fs::path& log) {
   const std::size_t at = text.rfind("winnow: ");
   if (at == std::string::npos) {
     const bool full = free_bytes(log.parent_path()) < 4096;
-    return full ? "no space is left for " + log.string() : "it said nothing; see " + log.string();
+    return full ? "no space is left for " + log.string()
+                : "it printed nothing; see " + log.string();
   }
   const std::string line = text.substr(at + 8);
   return line.substr(0, line.find('\n'));

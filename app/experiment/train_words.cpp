@@ -26,10 +26,10 @@ constexpr std::array kDecided{
     DecidedFlag{"--threads", kBefore},
     DecidedFlag{"--json", kBefore},
     DecidedFlag{"--max-steps", "runs are as long as --epochs, before --, says"},
-    DecidedFlag{"--resume", "the same command goes on by itself"},
+    DecidedFlag{"--resume", "the same command resumes by itself"},
     DecidedFlag{"--checkpoint-hist", "runs keep their last checkpoint"},
     DecidedFlag{"--folds", "runs are judged on a hold-out"},
-    DecidedFlag{"--live", "nobody would see it"},
+    DecidedFlag{"--live", "runs are not shown"},
     DecidedFlag{"--seed", "say how many by --seeds, before --", "sweep"},
     DecidedFlag{"--selection", "each point and each control is one of its own", "sweep"},
     DecidedFlag{"--seed", kBefore, "tune-lr"},
@@ -85,8 +85,8 @@ void check_train_words(std::string_view verb, const std::vector<std::string>& wo
     const std::string_view instead = instead_of(verb, flag);
     if (instead.empty()) continue;
     throw UsageError(
-        fmt::format("{} stands among the words for winnow train, and winnow {} decides it; {}",
-                    flag, verb, instead));
+        fmt::format("{} cannot be passed to winnow train, because winnow {} decides it; {}", flag,
+                    verb, instead));
   }
 }
 

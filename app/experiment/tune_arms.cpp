@@ -123,7 +123,7 @@ std::vector<TuneArm> arms_of(const TuneArmOptions& o) {
     const TuneArm& first = arms.front();
     if (arm.settings.size() == first.settings.size()) continue;
     throw UsageError(fmt::format(
-        "{} would get {} trials and {} {}, and who gets more wins; give each lists of as many "
+        "{} would get {} trials and {} {}, which favours the one with more; give each as many "
         "values in all, as --lr {}=..., or draw --trials of them",
         first.optimizer, first.settings.size(), arm.optimizer, arm.settings.size(), arm.optimizer));
   }

@@ -188,8 +188,7 @@ const TuneRanges& tune_ranges(std::string_view optimizer) {
   const auto* const found = std::ranges::find(kRanges, optimizer, &TuneRanges::optimizer);
   if (found != kRanges.end()) return *found;
   throw UsageError(
-      fmt::format("nobody knows where to look for the rates of {}; say --lr {}=A:B and "
-                  "--weight-decay {}=A:B",
+      fmt::format("there are no default rates for {}; give --lr {}=A:B and --weight-decay {}=A:B",
                   optimizer, optimizer, optimizer));
 }
 

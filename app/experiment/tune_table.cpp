@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "common/counted.h"
+
 namespace winnow::app {
 namespace {
 

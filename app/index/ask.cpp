@@ -34,8 +34,8 @@ void tell_radius(const IndexDedupRequest& o, const dedup::StoredIndex& index,
       options.threshold <= index.kind().radius) {
     return;
   }
-  say(session, fmt::format("{} bits are beyond the {} up to which {} has links: all is searched, "
-                           "as in a cache; an index made with a larger --radius is quicker",
+  say(session, fmt::format("{} bits are more than the {} up to which {} has links: all codes are "
+                           "searched, as in a cache. An index with a larger --radius is faster",
                            options.threshold, index.kind().radius, o.index.string()));
 }
 
@@ -176,9 +176,8 @@ void index_info(const IndexInfoRequest& o, const Session& session) {
   }
   for (const Json& selection : json["selections"]) {
     print(session,
-          fmt::format(
-              "selection {}{}\n", text(selection["name"]),
-              selection["current"].boolean() ? "" : ", of what the index was before a change"));
+          fmt::format("selection {}{}\n", text(selection["name"]),
+                      selection["current"].boolean() ? "" : ", made before the index changed"));
   }
 }
 

@@ -103,9 +103,7 @@ void QueryPage::add(const std::filesystem::path& input, const pipeline::Cache& c
                     std::span<const dedup::Match> matches, pipeline::PictureOf picture_of) {
   const pipeline::Manifest& manifest = cache.manifest();
   if (next_source_ + manifest.sources.size() > std::size_t{1} << (64 - kPositionBits)) {
-    throw UsageError(
-        "the index and what is asked are of too many data sets for one page; ask of "
-        "fewer at a time");
+    throw UsageError("index and query have too many data sets for one page; query fewer at a time");
   }
   const Fingerprints table = cache.open_fingerprints()(kShown);
   const pipeline::LedgerNames names = cache.read_names();

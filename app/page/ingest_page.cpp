@@ -118,7 +118,7 @@ std::string sources(const IngestPage& page) {
   for (const datasets::Skipped& skipped : page.run->skipped) {
     rows += row(number_cell(grouped(skipped.count)) + cell(name_html(skipped.reason)));
   }
-  return section("What was read", out + table({"#passed over", "why"}, rows));
+  return section("What was read", out + table({"#skipped", "why"}, rows));
 }
 
 std::string_view meaning_of(Fate fate) {
@@ -199,7 +199,7 @@ std::string fates(const IngestPage& page) {
   for (const std::string& note : page.run ? page.run->notes : std::vector<std::string>{}) {
     if (!note.empty()) more += "<p>" + name_html(note) + "</p>\n";
   }
-  return section("What became of the inputs",
+  return section("What happened to the inputs",
                  table({"class", "#inputs", "#share", "", "which means"}, rows) + more);
 }
 

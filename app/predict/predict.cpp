@@ -402,10 +402,11 @@ void work_off(JobQueue& queue, const std::vector<std::string>& jobs, Session& se
     if (next.held == 0) return;
     const std::string others = fmt::format("{}", fmt::join(in_words(queue.holders(jobs)), "; "));
     if (!others.empty() && others != std::exchange(waiting_for, others)) {
-      say(session, "what is left is done by " + others + "; waiting");
+      say(session, "the remaining tasks are done by " + others + "; waiting");
     }
     if (others.empty() && ++unnamed == kLooks) {  // stopped before it could write its name
-      say(session, "what is left is held by a process that has not said which it is; waiting");
+      say(session,
+          "the remaining tasks are held by a process that has not given its name; waiting");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }

@@ -80,7 +80,7 @@ std::string inputs_section(const PredictReport& report) {
     rows += row(key_cell(escaped(pipeline::fate_name(static_cast<pipeline::Fate>(fate)))) +
                 number_cell(grouped(count)));
   }
-  return section("Inputs", paragraph("What became of each; ledger.jsonl says why.") +
+  return section("Inputs", paragraph("What happened to each; ledger.jsonl says why.") +
                                table({"", "#inputs"}, rows));
 }
 

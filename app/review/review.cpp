@@ -125,9 +125,10 @@ std::optional<dedup::GroupsWithEvidence> kept_groups(const Session& session,
     why = error.what();
   }
   if (dedup::is_made_of_others(selection)) {
-    say(session, fmt::format("the groups of selection '{}' are its connected components, and "
-                             "nothing is known of their pictures: it was made of others",
-                             selection.name));
+    say(session,
+        fmt::format("the groups of selection '{}' are its connected components, without results of "
+                    "comparing pictures, because it was made from other selections",
+                    selection.name));
   }
   if (dedup::says_more_than_codes(selection)) {
     say(session,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/counted.h"
 #include "common/error.h"
 #include "datasets/formats.h"
 

@@ -35,7 +35,8 @@ std::vector<std::int32_t> labels_of(std::span<const std::uint32_t> rows,
   for (const std::uint32_t row : rows) {
     const auto carried = table.labels[row];
     if (carried.size() > 1) {
-      throw UsageError("an image carries several labels, and which of them is wrong is not told");
+      throw UsageError(
+          "an image has several labels; label errors are only found for images with one label");
     }
     labels.push_back(carried.empty() ? -1 : carried.front());
   }

@@ -35,8 +35,8 @@ namespace fs = std::filesystem;
 void check_options(const SuspectsRequest& o) {
   if (o.sources.run.empty() && o.sources.features.empty()) {
     throw UsageError(
-        "say what images are judged by: --run RUN, which winnow train CACHE --folds 4 --out RUN "
-        "makes, or --features NAME, which winnow embed makes");
+        "give --run RUN, from winnow train CACHE --folds 4 --out RUN, or --features NAME, from "
+        "winnow embed");
   }
   if (o.output.json && o.output.list == kStandardOutput) {
     throw UsageError(
@@ -50,14 +50,14 @@ bool has_single_labels(const Session& session, const pipeline::Cache& cache,
                        const dedup::Fingerprints& table) {
   const std::string root = cache.paths().root.string();
   if (cache.manifest().classes.empty()) {
-    say(session, root + " has no labels, so only outliers are looked for");
+    say(session, root + " has no labels, so only outliers are searched");
     return false;
   }
   for (std::size_t row = 0; row < table.size(); ++row) {
     if (table.labels[row].size() < 2) continue;
     say(session, "images of " + root +
-                     " carry several labels, and which of them is wrong is not told; only outliers "
-                     "are looked for");
+                     " have several labels, and label errors are only found for images with one; "
+                     "only outliers are searched");
     return false;
   }
   return true;

@@ -12,11 +12,11 @@ LastLook look_at_test(const SweepOptions& options, const TrainJobs& how, const S
                       const Session& session) {
   LastLook look{.images = plan.test.images, .leaked = plan.test.leaked};
   if (look.images == 0) {
-    look.why_not = "the cache has no test split, so what is said of the hold-out is all there is";
+    look.why_not = "the cache has no test split, so there are only results on the hold-out";
     return look;
   }
   if (!recommended) {
-    look.why_not = "test was not looked at: that is for what is recommended";
+    look.why_not = "test was not evaluated, because nothing is recommended";
     return look;
   }
   const std::vector<std::size_t> places = arms_to_test(plan.arms, *recommended);

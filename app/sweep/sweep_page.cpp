@@ -125,7 +125,7 @@ std::string data_section(const SweepView& view) {
       "duplicate in training. Conflicts: groups "
       "of duplicates in training whose labels differ. Of what is removed at random: means over "
       "seeds.";
-  return section("What they do to the training samples",
+  return section("Effects on the training samples",
                  paragraph(about) + table({"arm", "#kept", "#removed", "#share", "#within bits",
                                            "#expected precision", "#leaks left", "#conflicts left",
                                            "#classes lost"},
@@ -151,7 +151,7 @@ std::string cost_section(const SweepView& view) {
                 (taken && seconds ? saved(*taken, *seconds) : number_cell("")));
   }
   return section(
-      "What they cost",
+      "Cost",
       paragraph("Times are means of runs, as they were: other work on the machine is in them.") +
           table({"arm", "equal", "#epochs", "#images a run trains on", "#saved", "#time of a run",
                  "#saved"},

@@ -208,7 +208,7 @@ std::string why_only_components(const dedup::Selection& selection) {
     return "not as they were found: deduplicate again to see those";
   }
   if (dedup::is_made_of_others(selection)) {
-    return "and nothing is known of their pictures: it was made of others";
+    return "without results of comparing pictures, because it was made from other selections";
   }
   return {};
 }

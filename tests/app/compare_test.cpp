@@ -65,7 +65,7 @@ TEST(Compare, TellsTwoNetsFromTwoRecipes) {
   ASSERT_EQ(found.others.front().pairs.size(), 1U);
   EXPECT_LT(*found.others.front().p, 1e-6);
   EXPECT_EQ(found.others.front().loss, Loss::kSome);
-  EXPECT_THAT(in_words(found.others.front(), 0.05), HasSubstr("of these two nets"));
+  EXPECT_THAT(in_words(found.others.front(), 0.05), HasSubstr("compares two nets only"));
   EXPECT_FALSE(compare(runs, std::nullopt).others.front().loss) << "no margin, no verdict";
   // Where only the seed differs each run is by itself.
   const std::vector<ComparedRun> seeds{run_of("0.1", 1, 0.9), run_of("0.1", 2, 0.9)};

@@ -31,9 +31,9 @@ TEST(TrainWords, SaysWhatToDoInPlaceOfWhatIsDecided) {
   EXPECT_EQ(refusal("tune-lr", {"--net", "resnet20", "--recipe", "none", "--nesterov"}), "");
   for (const std::string verb : {"sweep", "tune-lr"}) {
     EXPECT_THAT(refusal(verb, {"--net", "lenet", "--out=run"}),
-                HasSubstr("--out stands among the words for winnow train, and winnow " + verb +
+                HasSubstr("--out cannot be passed to winnow train, because winnow " + verb +
                           " decides it; give it before --"));
-    EXPECT_THAT(refusal(verb, {"--resume", "auto"}), HasSubstr("the same command goes on"));
+    EXPECT_THAT(refusal(verb, {"--resume", "auto"}), HasSubstr("the same command resumes"));
   }
   EXPECT_THAT(refusal("sweep", {"--seed", "3"}), HasSubstr("--seeds"));
   EXPECT_THAT(refusal("tune-lr", {"--seed", "3"}), HasSubstr("give it before --"));

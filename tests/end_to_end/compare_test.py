@@ -69,7 +69,7 @@ class Compare(Case):
 
         root = xml.parse(page).getroot()
         text = " ".join("".join(root.itertext()).split())
-        for words in ("b beside a", "of these two nets", "recipe.lr 0.02, here 1e-06", "Right less often"):
+        for words in ("b beside a", "compares two nets only", "recipe.lr 0.02, here 1e-06", "Right less often"):
             self.assertIn(words, text)
         pictures = re.findall(r'src="(data:image/jpeg;base64,[^"]+)"', page.read_text())
         self.assertEqual(len(pictures), min(36, only_first) + min(36, only_other))
@@ -158,7 +158,7 @@ class Compare(Case):
             self.assertIn(words, text)
         self.assertIn("b beside a", self.ok("compare", a, b).err)
         # They are of as many folds, whole, and as they were trained.
-        self.refused(2, ["is a run", "folders of folds alone"], "compare", a, b / "fold-1")
+        self.refused(2, ["is a run", "only folders of folds"], "compare", a, b / "fold-1")
         self.refused(2, ["leave --split out"], "compare", a, b, "--split", "test")
         self.ok("train", self.cache, "--out", self.folder / "c", *RECIPE, "--epochs", 1, "--lr", 0.02, "--folds", 2)
         self.refused(2, ["a is of 4 folds", "c of 2"], "compare", a, self.folder / "c")

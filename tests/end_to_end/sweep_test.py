@@ -427,8 +427,8 @@ class Sweep(Case):
         self.refused(2, ["threshold of 65"], *sweep, "--threshold", 65)
         self.refused(2, ["winnow train", "nonet"], *sweep, "--threshold", 4, "--seeds", 1, "--", "--net", "nonet")
         self.assertIn("--seeds 3", self.ok(*self.command(self.folder / "one", "--equal", "epochs", seeds=1)).err)
-        self.refused(2, ["--seed stands among", "winnow sweep decides it", "--seeds"], *sweep, "--threshold", 4, "--", "--seed", 3)
-        self.refused(2, ["--max-steps stands among", "--epochs"], *sweep, "--threshold", 4, "--", "--max-steps=3")
+        self.refused(2, ["--seed cannot be passed", "winnow sweep decides it", "--seeds"], *sweep, "--threshold", 4, "--", "--seed", 3)
+        self.refused(2, ["--max-steps cannot be passed", "--epochs"], *sweep, "--threshold", 4, "--", "--max-steps=3")
         self.refused(2, ["cannot remove 99.99 %", "% at most", "smaller --removed"], *sweep, "--removed", 0.9999)
         self.refused(2, ["holds other things"], *self.command(self.folder / "set"))
 

@@ -198,7 +198,7 @@ class TuneLr(Case):
         refused(["sgd would get 1 trials and lars 2"], "--optimizers", "sgd,lars", "--lr", 1, "--lars-eta", "0.001,0.01")
         refused(["warm-up of 3 epochs", "leaves nothing of 2"], "--warmup-epochs", 3, "--epochs", 2)
         self.refused(2, ["--batch-size", "give --batch-sizes before --"], *self.command(out), "--batch-size=64")
-        self.refused(2, ["--momentum stands among", "give it before --"], *self.command(out), "--momentum", 0.9)
+        self.refused(2, ["--momentum cannot be passed", "give it before --"], *self.command(out), "--momentum", 0.9)
         self.refused(2, ["--beta2 is no option of any of --optimizers"], *self.command(out), "--beta2", 0.9)
         self.refused(2, ["holds other things"], *self.command(self.folder / "set", "--lr", 0.1))
         self.refused(2, ["winnow train", "nonet"], "tune-lr", self.cache, "--out", out, "--lr", 0.1, "--batch-sizes", 32,

@@ -303,7 +303,7 @@ class Selections(Package):
         other = (self.cache.selection("seen") & self.cache.selection("near")).named("other")
         self.cache.write(other)
         self.assertFalse((self.path / "selections/other.groups").exists())
-        with self.assertWarnsRegex(UserWarning, "'other' are its connected components.* it was made of others"):
+        with self.assertWarnsRegex(UserWarning, "'other' are its connected components.* because it was made from other selections"):
             self.assertFalse(of_pairs("other"))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
