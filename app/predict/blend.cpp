@@ -19,7 +19,7 @@ std::int64_t cells(std::int64_t side, std::int64_t step) noexcept {
   return (side + step - 1) / step;
 }
 
-std::size_t count_of(const Extent& points) {
+std::size_t volume_of(const Extent& points) {
   return static_cast<std::size_t>(points[0] * points[1] * points[2]);
 }
 
@@ -45,8 +45,8 @@ BlendedMean::BlendedMean(const Extent& side, const Extent& step, const Extent& w
       points_{cells(side[0], step[0]), cells(side[1], step[1]), cells(side[2], step[2])},
       channels_(channels),
       weights_(window),
-      sums_(count_of(points_) * channels),
-      covered_(count_of(points_)) {}
+      sums_(volume_of(points_) * channels),
+      covered_(volume_of(points_)) {}
 
 std::uint64_t BlendedMean::bytes_of(const Extent& side, const Extent& step, std::size_t channels) {
   std::uint64_t points = 1;
