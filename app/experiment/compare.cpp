@@ -130,10 +130,11 @@ PairedDifference difference_of(const Paired& of) {
 }
 
 // p of this recipe alone.
-BesideFirst beside_first(const std::vector<ComparedRun>& runs, const Comparison& comparison,
-                         std::size_t recipe) {
-  BesideFirst out{.recipe = recipe,
-                  .pairs = pairs_of(runs, comparison.recipes.front(), comparison.recipes[recipe])};
+ComparisonWithFirst versus_first(const std::vector<ComparedRun>& runs, const Comparison& comparison,
+                                 std::size_t recipe) {
+  ComparisonWithFirst out{
+      .recipe = recipe,
+      .pairs = pairs_of(runs, comparison.recipes.front(), comparison.recipes[recipe])};
   out.folds = folds_of(runs, out.pairs);
   if (out.folds.size() > 1) {
     out.over_folds = difference_of(by_fold(out.folds));
@@ -148,7 +149,7 @@ BesideFirst beside_first(const std::vector<ComparedRun>& runs, const Comparison&
 }
 
 // The p-value of a loss of `margin`, of this recipe alone. Nothing: it has no pair.
-std::optional<double> p_of_margin(const BesideFirst& beside, double margin) {
+std::optional<double> p_of_margin(const ComparisonWithFirst& beside, double margin) {
   if (beside.pairs.empty()) return std::nullopt;
   if (!beside.over_folds && !beside.over_seeds) {
     return p_no_loss(beside.pairs.front().hits, margin);
@@ -157,10 +158,10 @@ std::optional<double> p_of_margin(const BesideFirst& beside, double margin) {
   return p_no_loss(of.first, of.other, margin, of.resolution, of.shared);
 }
 
-void correct_by_holm(std::optional<double> margin, std::vector<BesideFirst>& others) {
+void correct_by_holm(std::optional<double> margin, std::vector<ComparisonWithFirst>& others) {
   std::vector<std::optional<double>> p;
   std::vector<std::optional<double>> p_of_margins;
-  for (const BesideFirst& other : others) {
+  for (const ComparisonWithFirst& other : others) {
     p.push_back(other.p);
     p_of_margins.push_back(margin ? p_of_margin(other, *margin) : std::nullopt);
   }
@@ -263,7 +264,7 @@ Comparison compare(const std::vector<ComparedRun>& runs, std::optional<double> m
   Comparison comparison{
       .images = runs.front().ids.size(), .recipes = recipes_of(runs), .others = {}};
   for (std::size_t recipe = 1; recipe < comparison.recipes.size(); ++recipe) {
-    comparison.others.push_back(beside_first(runs, comparison, recipe));
+    comparison.others.push_back(versus_first(runs, comparison, recipe));
   }
   correct_by_holm(margin, comparison.others);
   return comparison;

@@ -56,7 +56,7 @@ struct ComparisonWithFirst {
   std::vector<FoldPair> folds = {};
   // For two folds or more. Uses the corrected resampled t-test because folds share training images.
   std::optional<PairedDifference> over_folds = {};
-  // Of over_folds, over_seeds, or a single pair; both by Holm, of as many recipes.
+  // From over_folds, over_seeds or a single pair. Both are corrected by Holm for this many recipes.
   std::optional<double> p = {};
   std::optional<Loss> loss = {};  // where a margin is given
   std::size_t corrected_for = 1;

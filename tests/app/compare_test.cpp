@@ -94,10 +94,10 @@ TEST(Compare, CorrectsVerdictsOfLossForSeveralRecipes) {
     const std::size_t from = runs.size() == 1 ? 0 : 10;
     for (std::size_t i = from; i < from + 10; ++i) runs.back().predictions[i] = 1;
   }
-  const BesideFirst alone = compare({runs[0], runs[1]}, 0.02).others.front();
+  const ComparisonWithFirst alone = compare({runs[0], runs[1]}, 0.02).others.front();
   EXPECT_EQ(alone.loss, Loss::kNone);
   EXPECT_THAT(in_words(alone, 0.02), Not(HasSubstr("Holm")));
-  const BesideFirst of_two = compare(runs, 0.02).others.front();
+  const ComparisonWithFirst of_two = compare(runs, 0.02).others.front();
   EXPECT_EQ(of_two.loss, Loss::kUnknown);
   EXPECT_THAT(in_words(of_two, 0.02),
               HasSubstr("p and this verdict are corrected for 2 recipes by Holm"));
@@ -313,15 +313,16 @@ TEST(Compare, AllVerdictsTogetherKeepTheirLevelInSimulations) {
     }
     const Comparison found = compare(runs, 0.05);
     claims += std::ranges::any_of(
-                  found.others, [](const BesideFirst& other) { return other.loss == Loss::kNone; })
+                  found.others,
+                  [](const ComparisonWithFirst& other) { return other.loss == Loss::kNone; })
                   ? 1
                   : 0;
   }
   EXPECT_LT(claims, 0.05 * kTimes + 12);
 }
 
-// Of equal recipes few are told to differ, and of one that loses twice the margin none is told to
-// lose nothing.
+// Few equal recipes are said to differ. A recipe that loses twice the margin is never said to lose
+// nothing.
 TEST(Compare, KeepsItsWordInSimulations) {
   int alarms = 0;
   int claims = 0;

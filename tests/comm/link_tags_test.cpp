@@ -52,7 +52,7 @@ Operations random_operations(int ranks, std::size_t count, std::mt19937& random)
   return operations;
 }
 
-// What a channel asks for at the beginning of each chain of a rank.
+// Makes the tags as a channel does, at the beginning of each chain of a rank.
 template <class TagOf>
 Tags tags_by(const Operations& operations, const std::function<TagOf()>& make) {
   Tags tags(operations.size());
@@ -115,7 +115,7 @@ TEST(LinkTags, TellExchangesApartInWhichRanksAreInSomeChains) {
   EXPECT_EQ(check_tags(operations, link_tags(operations)), "");
 }
 
-// What the count is by link for: ranks that are in other chains count others.
+// The count is by link because ranks that are in other chains count others.
 TEST(LinkTags, ACountByRankIsForAllRanksAlone) {
   Operations operations(2);
   for (int rank = 0; rank < 3; ++rank) {

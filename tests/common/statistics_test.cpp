@@ -140,7 +140,7 @@ Loss loss_of(double p_no_loss) {
   return judge_losses(std::vector{std::optional(p_no_loss)})[0]->loss;
 }
 
-// Of a two-sided interval of 90 % the end at the margin is where the one-sided p is 5 %.
+// If an end of a two-sided interval of 90 % is the margin, the one-sided p is 5 %.
 TEST(NoLoss, IsShownWhereTheWholeIntervalIsAboveTheMargin) {
   const std::vector<double> a{0.90, 0.91, 0.92, 0.93};
   const std::vector<double> b{0.901, 0.908, 0.919, 0.933};

@@ -1,4 +1,4 @@
-// What a failed engine leaves of the messages under way, and one whose rank is late. Run under
+// State of messages in progress after an engine failed, or if its rank is late. Run under
 // local_mpirun with the name of a case. Rank 0 has an engine that fails; rank 1 calls MPI itself,
 // and sends late. What a network card or another process would do at any time, write a message into
 // the buffer of a receive that is posted, happens here while rank 0 calls MPI.

@@ -21,7 +21,7 @@ std::int32_t number(std::size_t i, int rank, int which) {
 }
 
 struct Sum {
-  std::vector<int> ranks;  // that take part
+  std::vector<int> ranks;  // the participants
   std::vector<std::int32_t> buffer{};
   std::vector<Transfer> transfers{};
 };

@@ -17,7 +17,7 @@ namespace winnow::comm {
 struct Chain {
   Operation* operation = nullptr;
   std::uint64_t number = 0;  // by LinkTags; 0: not under way
-  std::vector<int> tags;     // of transfers [first, last)
+  std::vector<int> tags;     // tags of transfers [first, last)
   std::size_t first = 0;     // the chain is transfers [first, last)
   std::size_t last = 0;
   std::size_t begin = 0;
@@ -25,7 +25,8 @@ struct Chain {
   std::size_t waiting = 0;  // incomplete requests of the round
   // Messages of the round that were received into separate memory, in list order.
   std::vector<std::vector<std::byte>> arrived;
-  std::vector<std::vector<std::byte>> encoded;  // what the round sends, where that is coded
+  std::vector<std::vector<std::byte>>
+      encoded;  // messages of the round in coded form, if it is coded
 
   // `transfer` is one of the chain's.
   int tag_of(const Transfer& transfer) const;
@@ -100,7 +101,7 @@ class Channel {
   RequestPool& requests_;
   Announcements& announcements_;
   std::vector<Chain> chains_;                    // a window of them
-  std::vector<Chain*> idle_;                     // those not under way
+  std::vector<Chain*> idle_;                     // chains that are not in progress
   std::vector<std::vector<std::byte>> scratch_;  // free buffers of messages
   LinkTags tags_;
   std::chrono::nanoseconds adding_{};

@@ -46,7 +46,7 @@ struct Operation {
   std::span<const Transfer> transfers;
 
   bool checksums = false;    // each message has its checksum behind it
-  std::uint64_t number = 0;  // of an all-reduce that has been announced
+  std::uint64_t number = 0;  // the number of an announced all-reduce
   bool posted = false;       // the collective is posted
   bool opening = false;      // it is posted and not complete
   std::size_t started = 0;   // transfers of chains that have started

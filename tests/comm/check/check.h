@@ -46,7 +46,7 @@ using Tags = std::vector<std::vector<std::vector<int>>>;
 std::string check_tags(const std::vector<std::vector<std::vector<Transfer>>>& operations,
                        const Tags& tags);
 
-// What a schedule costs each rank.
+// Cost of a schedule for a rank.
 struct Traffic {
   std::size_t sent = 0;      // in elements
   std::size_t received = 0;  // in elements

@@ -20,7 +20,7 @@ std::string chain_text(const ChainOf& chain) {
   return "chain " + std::to_string(chain.second) + " of operation " + std::to_string(chain.first);
 }
 
-// What is wrong with one end's tags, if anything.
+// The fault in one end's tags; empty if there is none.
 std::string check_end(const std::map<ChainOf, int>& tags) {
   std::map<int, ChainOf> of_tag;
   for (const auto& [chain, tag] : tags) {
